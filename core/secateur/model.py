@@ -1,0 +1,357 @@
+"""The nouns every other module speaks: fragments and facts of files, the pool of a query, decisions, selections, the ledger.
+
+All are frozen. A `Pool` is columns (numpy arrays of one length) because ten thousand candidates must re-rank within a frame;
+`Selection` is columns over the same rows and materialises a `Decision` object only for the rows somebody looks at.
+Scores live in [0, 1] and are quantised to 1e-6 before anything is ordered by them, so order does not depend on a processor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import IntEnum, StrEnum
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+IntArray = npt.NDArray[np.int64]
+FloatArray = npt.NDArray[np.float64]
+BoolArray = npt.NDArray[np.bool_]
+
+QUANTUM = 1e-6
+"""Scores are rounded to multiples of this before they are compared."""
+
+UNREACHABLE = 0
+"""Distance of a candidate that no path of calls reaches; its distance term is 0 (specs README, point 6)."""
+
+
+# --- what is known of a file -----------------------------------------------------------------------------------------
+
+
+class Kind(StrEnum):
+    """What a fragment is."""
+
+    FUNCTION = "function"
+    METHOD = "method"
+    CLASS = "class"  # the header of a class, struct, interface, trait, enum: its lines that are in no method
+    REGION = "region"  # module-level code outside functions: imports, constants, statements
+    SECTION = "section"  # a section of a document or of a configuration file
+    BLOCK = "block"  # a block of lines of any other text
+
+
+@dataclass(frozen=True, slots=True)
+class Fragment:
+    """One piece of one file. Fragments of a file are disjoint and together hold every non-blank line exactly once.
+
+    Lines are 1-based and inclusive. `line_start` includes leading comments and decorators that belong to the definition;
+    `sig_start..sig_end` are the lines of the declaration itself (`def f(` ... `:`), equal to `line_start` where there is none.
+    """
+
+    kind: Kind
+    name: str  # last segment ("total"); "" for regions and blocks, the heading for sections
+    qualname: str  # "Cart.total"; regions: ""
+    line_start: int
+    line_end: int
+    sig_start: int
+    sig_end: int
+    parent: int = -1  # position, in the same file, of the class fragment that holds it; -1 at module level
+    complexity: int = 1  # 1 + decision points (branches, loops, cases, boolean operators)
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A call site: `receiver.name(...)` inside fragment number `fragment` of the file."""
+
+    fragment: int
+    name: str  # "total"
+    receiver: str  # "" plain call; "self" / "cls" / "this" / "super"; dotted text as written ("cart", "orders.money")
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Import:
+    """One name an import brings into the file."""
+
+    local: str  # the name it has here; "" when nothing is bound (side-effect import)
+    module: str  # as written: "orders.money", "./rank", "example.com/courier/internal/route"
+    symbol: str  # the imported name; "" = the module itself; "*" = everything
+    level: int = 0  # leading dots of a Python relative import
+    exported: bool = False  # a re-export: other files can import `local` from this one
+
+
+@dataclass(frozen=True, slots=True)
+class Base:
+    """A base class, interface or embedded type, as written, of the class fragment number `fragment`."""
+
+    fragment: int
+    name: str  # dotted text as written
+
+
+@dataclass(frozen=True, slots=True)
+class Annotation:
+    """A declared type that helps to resolve receivers: `name: Type` for a parameter, field or local of a fragment."""
+
+    fragment: int  # the fragment in whose scope the name is bound (a class fragment for fields)
+    name: str  # "cart"; "self.cart" for a field assigned in a method
+    type: str  # last dotted name of the type, without generics: "Cart", "money.Money"
+
+
+@dataclass(frozen=True, slots=True)
+class FileFacts:
+    """What parsing yields of one file: a pure function of its path's language and its bytes."""
+
+    language: str  # "python", ..., "markdown", "text"
+    fragments: tuple[Fragment, ...]
+    calls: tuple[Call, ...] = ()
+    imports: tuple[Import, ...] = ()
+    bases: tuple[Base, ...] = ()
+    annotations: tuple[Annotation, ...] = ()
+    package: str = ""  # Go/Java/C#/PHP/Rust: the declared package, namespace or module
+    problems: tuple[str, ...] = ()  # "syntax_errors", "grammar_missing:go", "invalid_utf8", ...
+
+
+# --- a query -----------------------------------------------------------------------------------------------------------
+
+
+class Channel(IntEnum):
+    """Ways a fragment was found; `Pool.channels` is a bit mask of `1 << Channel`."""
+
+    LEXICAL = 0
+    SEMANTIC = 1
+    NAME = 2
+    MENTION = 3
+    GRAPH = 4
+
+
+@dataclass(frozen=True, eq=False)
+class Pool:
+    """All candidates of one query as columns; row i is one fragment. Built by `retrieve`, read by `select`.
+
+    Rows are in tie-break order: higher relevance, then smaller token count, then path, then line. Therefore
+    `select` needs only a stable order by priority, and the order is total.
+    """
+
+    query: str
+    source: str  # "graph-rag" | "embedding" | "keyword": what really ran
+    counter: str  # name of the token counter behind `tokens` and `cost`
+    commit: str  # what was read: a commit id, or a digest of the files read
+    symbol_id: list[str]
+    path: list[str]
+    qualname: list[str]
+    kind: list[str]
+    language: list[str]
+    line_start: IntArray
+    line_end: IntArray
+    tokens: IntArray  # exact tokens of the fragment's own text
+    cost: IntArray  # upper bound of its tokens in the pack, wrapper included
+    sig_start: IntArray
+    sig_end: IntArray
+    sig_tokens: IntArray  # tokens of the declaration lines alone
+    sig_cost: IntArray  # the same with wrapper; 0 = has no signature of its own
+    relevance: FloatArray
+    hotspot: FloatArray
+    distance: IntArray  # 1 = anchor, 2 = its caller or callee, ...; UNREACHABLE = 0
+    preference: FloatArray
+    parts: dict[str, dict[str, FloatArray]]  # signal -> part -> contribution; parts of a signal sum to it
+    channels: IntArray
+    anchor: BoolArray
+    via: IntArray  # row through which the graph search reached this one; -1 for anchors and unreached
+    via_edge: list[str]  # "calls", "called_by", "imports", ... of that step; "" for anchors
+    overhead: int  # tokens of the pack that belong to no candidate (head line)
+    warnings: tuple[Notice, ...] = ()
+    facts: Mapping[str, Any] = field(default_factory=dict)  # figures for the screen: indexed files, fragments, embedding model, matched terms...
+
+    def __len__(self) -> int:
+        return len(self.symbol_id)
+
+    def call_path(self, row: int) -> list[int]:
+        """Rows from an anchor to `row`, both included; `[row]` for an anchor or an unreached candidate."""
+        chain = [row]
+        while self.via[chain[-1]] >= 0 and len(chain) <= len(self):
+            chain.append(int(self.via[chain[-1]]))
+        return chain[::-1]
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """Something the user should know about an otherwise good answer. `code` is stable, `message` is a sentence."""
+
+    code: str
+    message: str
+
+    def to_dict(self) -> dict[str, str]:
+        return {"code": self.code, "message": self.message}
+
+
+# --- a decision --------------------------------------------------------------------------------------------------------
+
+
+class State(IntEnum):
+    """What happened to an input."""
+
+    DROPPED = 0
+    KEPT = 1
+    SHORTENED = 2
+    SUMMARISED = 3
+
+    @property
+    def label(self) -> str:
+        return self.name.lower()
+
+    @property
+    def glyph(self) -> str:
+        return "○●◐◍"[self.value]
+
+
+class Reason(IntEnum):
+    """Why. Every decision has one; figures come with it (`needed`, `left`)."""
+
+    FITS = 0  # kept: there was room when its turn came
+    PINNED = 1  # kept: the user asked for it
+    SIGNATURE = 2  # shortened: whole it did not fit, its declaration did
+    NO_ROOM = 3  # dropped: needed `needed`, only `left` were free
+    LARGER_THAN_BUDGET = 4  # dropped: needs more than the whole budget
+    EXCLUDED = 5  # dropped: the user said so
+    BEYOND_DEPTH = 6  # dropped: further from the anchors than max_depth
+    ZERO_BUDGET = 7  # dropped: the budget is 0
+    NO_SIGNAL = 8  # dropped: its priority is 0
+
+    @property
+    def label(self) -> str:
+        return self.name.lower()
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """One input's fate with its figures."""
+
+    row: int
+    rank: int  # 1-based place in the order
+    state: State
+    reason: Reason
+    priority: float
+    terms: dict[str, float]  # sums to `priority`
+    tokens_before: int
+    tokens_after: int
+    needed: int  # its cost when its turn came
+    left: int  # what was free when its turn came
+
+    def to_dict(self) -> dict[str, Any]:
+        """`{"state", "reason"}` and, for drops, `needed` and `left`."""
+        out: dict[str, Any] = {"state": self.state.label, "reason": self.reason.label}
+        if self.state is not State.KEPT:
+            out |= {"needed": self.needed, "left": self.left}
+        return out
+
+
+@dataclass(frozen=True, eq=False)
+class Selection:
+    """The answer of `select`: columns over the pool's rows, in pool row order, and `order`, the rows by rank."""
+
+    pool: Pool
+    budget: int
+    strategy: str
+    profile: str
+    order: IntArray  # rows, best first
+    priority: FloatArray  # per row, quantised
+    terms: dict[str, FloatArray]  # per row; sum over terms == priority
+    state: npt.NDArray[np.int8]  # per row, State
+    reason: npt.NDArray[np.int8]  # per row, Reason
+    needed: IntArray  # per row
+    left: IntArray  # per row
+    used: int  # tokens charged, overhead included; an upper bound of the rendered pack
+    warnings: tuple[Notice, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.order)
+
+    @cached_property
+    def rank(self) -> IntArray:
+        """1-based rank per row."""
+        rank = np.empty(len(self.order), dtype=np.int64)
+        rank[self.order] = np.arange(1, len(self.order) + 1)
+        return rank
+
+    @cached_property
+    def kept_rows(self) -> list[int]:
+        """Rows that go out (kept or shortened), by rank."""
+        return [int(r) for r in self.order[self.state[self.order] != State.DROPPED]]
+
+    @cached_property
+    def dropped_rows(self) -> list[int]:
+        """Rows that do not go out, by rank."""
+        return [int(r) for r in self.order[self.state[self.order] == State.DROPPED]]
+
+    def decision(self, row: int) -> Decision:
+        """The decision on one row of the pool."""
+        state = State(int(self.state[row]))
+        after = {State.KEPT: self.pool.tokens, State.SHORTENED: self.pool.sig_tokens}.get(state)
+        return Decision(
+            row=row,
+            rank=int(self.rank[row]),
+            state=state,
+            reason=Reason(int(self.reason[row])),
+            priority=float(self.priority[row]),
+            terms={name: float(column[row]) for name, column in self.terms.items()},
+            tokens_before=int(self.pool.tokens[row]),
+            tokens_after=int(after[row]) if after is not None else 0,
+            needed=int(self.needed[row]),
+            left=int(self.left[row]),
+        )
+
+    @property
+    def decisions(self) -> Iterator[Decision]:
+        """One decision per input, by rank."""
+        return (self.decision(int(row)) for row in self.order)
+
+    def counts(self, state: State) -> tuple[int, int]:
+        """(number of inputs in `state`, their tokens: what goes out for kept and shortened, what is lost for dropped)."""
+        mask = self.state == state
+        column = self.pool.sig_tokens if state is State.SHORTENED else self.pool.tokens
+        return int(mask.sum()), int(column[mask].sum())
+
+
+# --- the ledger --------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class TrimAction:
+    """One entry of the ledger; tokens always, characters where the contract asks for them (envelopes)."""
+
+    section: str
+    action: str  # "keep" | "shorten" | "summarize" | "truncate" | "drop"
+    reason: str
+    before: int
+    after: int
+    before_chars: int | None = None
+    after_chars: int | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        out: dict[str, Any] = {"section": self.section, "action": self.action, "reason": self.reason, "beforeTokens": self.before, "afterTokens": self.after}
+        if self.before_chars is not None:
+            out |= {"beforeChars": self.before_chars, "afterChars": self.after_chars}
+        return out
+
+
+@dataclass(frozen=True, slots=True)
+class TrimReport:
+    """The ledger every pruner ends in. `before` is what the inputs hold, `after` the recounted text that leaves."""
+
+    applied: bool
+    before: int
+    after: int
+    budget: int
+    reserve: int = 0
+    actions: tuple[TrimAction, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "applied": self.applied,
+            "estimateBefore": self.before,
+            "estimateAfter": self.after,
+            "contextBudget": self.budget,
+            "reserveForResponse": self.reserve,
+            "actions": [action.to_dict() for action in self.actions],
+        }

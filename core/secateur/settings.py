@@ -1,0 +1,209 @@
+"""One schema, frozen settings, named profiles.
+
+The dataclasses below are the schema: every key of `secateur.toml` is a field, its default, range, scope and sentence are its
+metadata. Reading, validation, `--set`, `secateur config`, the JSON schema and `docs/configuration.md` are derived from them
+(`config.py`). Keys with scope "user" name servers, keys, commands or folders: a repository's own file may not set them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+
+def key(
+    default: Any,
+    doc: str,
+    *,
+    low: float | None = None,
+    high: float | None = None,
+    choices: tuple[str, ...] = (),
+    scope: str = "any",
+) -> Any:
+    """A field of the schema: default, sentence, allowed range or choices, and who may set it ("any" or "user")."""
+    metadata = {"doc": doc, "low": low, "high": high, "choices": choices, "scope": scope}
+    if isinstance(default, (dict, list)):
+        return field(default_factory=lambda: type(default)(default), metadata=metadata)
+    return field(default=default, metadata=metadata)
+
+
+@dataclass(frozen=True, slots=True)
+class GraphRag:
+    """`[graph_rag]`: the table of the graph-rag spec."""
+
+    enabled: bool = key(True, "Follow callers and callees from the anchors; off: anchors only, `source` says `embedding`.")
+    max_depth: int = key(2, "Steps of calls followed from an anchor.", low=1, high=4)
+    token_budget: int = key(8000, "Tokens of the pack. An explicit --budget takes any integer from 0.", low=4000, high=16000)
+    cache_ttl: int = key(300, "Seconds a query's answer is kept.", low=60, high=3600)
+    top_k: int = key(10, "Anchors of a query.", low=5, high=50)
+    cache_dir: str = key(".devbooks/cache/graph-context", "Folder of the result cache, relative to the repository.", scope="user")
+
+
+@dataclass(frozen=True, slots=True)
+class PriorityWeights:
+    """`[smart_pruning.priority_weights]`: REQ-SP-002."""
+
+    relevance: float = key(0.4, "Weight of relevance.", low=0, high=10)
+    hotspot: float = key(0.3, "Weight of the hotspot score.", low=0, high=10)
+    distance: float = key(0.3, "Weight of 1 / distance.", low=0, high=10)
+
+
+@dataclass(frozen=True, slots=True)
+class SmartPruning:
+    """`[smart_pruning]`: how the pool becomes a selection."""
+
+    strategy: str = key("priority", "Order of the greedy selection.", choices=("priority", "relevance", "density"))
+    signature_share: float = key(0.0, "Share of the budget for declarations of fragments that did not fit whole.", low=0, high=0.5)
+    priority_weights: PriorityWeights = field(default_factory=PriorityWeights)
+
+
+@dataclass(frozen=True, slots=True)
+class Relevance:
+    """`[relevance]`: what relevance is made of. Parts are in [0, 1], relevance is their weighted sum, cut at 1."""
+
+    pool: str = key("anchors", "Candidates: `anchors` (top_k and what calls lead to) or `all` (every fragment with relevance).", choices=("anchors", "all"))
+    pool_cap: int = key(3000, "Most candidates with `pool = all`.", low=50, high=200000)
+    lexical: float = key(0.5, "Weight of the code-aware word match in the fragment's text.", low=0, high=2)
+    name: float = key(0.15, "Weight of the match with the fragment's qualified name.", low=0, high=2)
+    path: float = key(0.05, "Weight of the match with the file's path.", low=0, high=2)
+    semantic: float = key(0.3, "Weight of the embedding similarity.", low=0, high=2)
+    mention: float = key(0.0, "Weight of exact mentions of the fragment's name or path in the query.", low=0, high=2)
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """`[index]`: what is read of a repository."""
+
+    ignore: tuple[str, ...] = key((), "More ignore patterns, in gitignore syntax.")
+    max_file_kb: int = key(1024, "Files above this size are skipped and counted.", low=1, high=1048576)
+    workers: int = key(0, "Parser processes; 0 = one per core.", low=0, high=256)
+
+
+@dataclass(frozen=True, slots=True)
+class Embedding:
+    """`[embedding]`: where vectors come from. `static` needs no network and no model file."""
+
+    model: str = key(
+        "static", "`static`, `bge` (extra `semantic`), `openai` or `ollama` (a server), `none`.", choices=("static", "bge", "openai", "ollama", "none")
+    )
+    base_url: str = key("", "Base URL of the embedding server.", scope="user")
+    server_model: str = key("", "Model name to send to the server.", scope="user")
+    api_key_env: str = key("", "Name of the environment variable that holds the server's key.", scope="user")
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """`[tokens]`."""
+
+    counter: str = key(
+        "o200k_base",
+        "Token counter of the run.",
+        choices=("o200k_base", "cl100k_base", "o200k_harmony", "estimate", "chars4"),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Preference:
+    """`[preference]`: intent preference (SC-SP-007)."""
+
+    enabled: bool = key(False, "Give preferred symbols a term of their own.")
+    weight: float = key(0.2, "Weight of the preference term.", low=0, high=10)
+
+
+@dataclass(frozen=True, slots=True)
+class ContextPrune:
+    """`[context_prune]`: file pruning (pruner)."""
+
+    enabled: bool = key(True, "Off: files come back unchanged, and the output says so.")
+    strategy: str = key("score", "How files are pruned.", choices=("score", "extract", "delete"))
+    sliding_window_size: int = key(100, "Lines of a window.", low=1, high=100000)
+    sliding_window_overlap: int = key(20, "Lines two windows share; less than the window.", low=0, high=99999)
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationPrune:
+    """`[conversation_prune]` (pruner)."""
+
+    safe_zone_tokens: int = key(50000, "Tokens a conversation may hold.", low=0, high=100000000)
+    group_size: int = key(4, "Messages of a group.", low=1, high=1000)
+
+
+@dataclass(frozen=True, slots=True)
+class ContextBudget:
+    """`[context_budget]`: prompt envelopes (context-budget)."""
+
+    context_share: float = key(0.7, "Share of the model's window for context when no budget is given.", low=0.01, high=0.99)
+    windows: Mapping[str, int] = key({}, "Tokens of further models' windows.")
+
+
+@dataclass(frozen=True, slots=True)
+class Chunking:
+    """`[chunking]`: diffs in chunks (smart-chunking)."""
+
+    max_chunk_tokens: int = key(32000, "Most tokens of a chunk.", low=100, high=100000000)
+    token_ratio: float = key(4.0, "Characters a token with the counter chars4.", low=0.5, high=20)
+    ignore: tuple[str, ...] = key((), "More patterns of files left out, in gitignore syntax.")
+
+
+@dataclass(frozen=True, slots=True)
+class Llm:
+    """`[llm]`: an OpenAI-compatible server; off by default."""
+
+    enabled: bool = key(False, "Use the server.", scope="user")
+    base_url: str = key("", "Base URL of the server.", scope="user")
+    model: str = key("", "Model name to send.", scope="user")
+    api_key_env: str = key("", "Name of the environment variable that holds the key.", scope="user")
+
+
+@dataclass(frozen=True, slots=True)
+class Ui:
+    """`[ui]`: the inspector."""
+
+    theme: str = key("secateur-dark", "Theme: a file of the themes folder, without `.toml`.")
+    keys: Mapping[str, str] = key({}, 'Key per action id, for example `budget-up = "b"`.')
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Everything that is set. Build it with `secateur.config.load` or with `Settings()` and `dataclasses.replace`."""
+
+    profile: str = key("spec", "Named table of settings: `spec`, `recommended`, or one of `[profiles.NAME]`.")
+    graph_rag: GraphRag = field(default_factory=GraphRag)
+    smart_pruning: SmartPruning = field(default_factory=SmartPruning)
+    relevance: Relevance = field(default_factory=Relevance)
+    index: Index = field(default_factory=Index)
+    embedding: Embedding = field(default_factory=Embedding)
+    tokens: Tokens = field(default_factory=Tokens)
+    preference: Preference = field(default_factory=Preference)
+    context_prune: ContextPrune = field(default_factory=ContextPrune)
+    conversation_prune: ConversationPrune = field(default_factory=ConversationPrune)
+    context_budget: ContextBudget = field(default_factory=ContextBudget)
+    chunking: Chunking = field(default_factory=Chunking)
+    llm: Llm = field(default_factory=Llm)
+    ui: Ui = field(default_factory=Ui)
+    profiles: Mapping[str, Mapping[str, Any]] = key({}, "Profiles of your own: `[profiles.NAME]` with any of the tables above.")
+    budget: int = key(-1, "Budget of this run, any integer from 0 (`--budget`); -1: `graph_rag.token_budget`.", low=-1, scope="run")
+    pins: tuple[str, ...] = key((), "Symbol ids that are kept first (`--pin`).", scope="run")
+    excludes: tuple[str, ...] = key((), "Symbol ids that are dropped (`--exclude`).", scope="run")
+    boosts: Mapping[str, float] = key({}, "Factor on the priority of a symbol id (`--boost`).", scope="run")
+
+    @property
+    def effective_budget(self) -> int:
+        """Tokens the rendered pack may hold in this run."""
+        return self.graph_rag.token_budget if self.budget < 0 else self.budget
+
+
+PROFILES: Mapping[str, Mapping[str, Any]] = {
+    # The specs, literally: 0.4 / 0.3 / 0.3, greedy with skip, top_k 10, depth 2, 8000 tokens.
+    "spec": {},
+    # Relevance leads, hotspot and distance are small bonuses; every relevant fragment competes; declarations of what did not fit.
+    "recommended": {
+        "smart_pruning": {
+            "strategy": "density",
+            "signature_share": 0.08,
+            "priority_weights": {"relevance": 0.9, "hotspot": 0.03, "distance": 0.07},
+        },
+        "relevance": {"pool": "all", "lexical": 0.4, "name": 0.2, "path": 0.1, "semantic": 0.15, "mention": 0.35},
+    },
+}

@@ -1,0 +1,1 @@
+"""The inspector: asks the engine and draws the answer."""
