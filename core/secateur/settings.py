@@ -196,7 +196,15 @@ class Settings:
 
 PROFILES: Mapping[str, Mapping[str, Any]] = {
     # The specs, literally: 0.4 / 0.3 / 0.3, greedy with skip, top_k 10, depth 2, 8000 tokens.
-    "spec": {},
+    "spec": {
+        "graph_rag": {"max_depth": 2, "token_budget": 8000, "top_k": 10},
+        "smart_pruning": {
+            "strategy": "priority",
+            "signature_share": 0.0,
+            "priority_weights": {"relevance": 0.4, "hotspot": 0.3, "distance": 0.3},
+        },
+        "relevance": {"pool": "anchors", "lexical": 0.5, "name": 0.15, "path": 0.05, "semantic": 0.3, "mention": 0.0},
+    },
     # Relevance leads, hotspot and distance are small bonuses; every relevant fragment competes; declarations of what did not fit.
     "recommended": {
         "smart_pruning": {

@@ -1,0 +1,398 @@
+"""Where settings come from: defaults, the repository's file, the user's file, `--config`, flags; later layers win.
+
+A profile is a table of settings that applies at the layer that chose it: keys of the same and later layers win over it, keys of
+earlier layers do not. A file found inside a repository is data of that repository: keys of scope "user" (servers, keys, folders)
+are ignored there and reported. Every error names the file, the key, what is allowed and the nearest valid key.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import MISSING, dataclass, fields, is_dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, get_args, get_origin, get_type_hints
+
+from secateur.errors import ConfigError
+from secateur.model import Notice
+from secateur.settings import PROFILES, Settings
+
+FILE_NAME = "secateur.toml"
+MAX_FILE_BYTES = 1 << 20
+"""A configuration file above this size is refused: it is not one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """One key of the schema."""
+
+    name: str  # dotted
+    type: type
+    item: type | None  # of lists and tables
+    default: Any
+    doc: str
+    low: float | None
+    high: float | None
+    choices: tuple[str, ...]
+    scope: str  # "any", "user" (not from a repository), "run" (flags only)
+
+    def allowed(self) -> str:
+        """What may stand there, in words."""
+        if self.choices:
+            return "one of " + ", ".join(self.choices)
+        word = {bool: "true or false", int: "an integer", float: "a number", str: "text", tuple: "a list of texts", dict: "a table"}[self.type]
+        if self.low is not None and self.high is not None:
+            return f"{word} from {self.low:g} to {self.high:g}"
+        return f"{word} of at least {self.low:g}" if self.low is not None else word
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """Settings in force, where each key that is not a default came from, and what was ignored."""
+
+    settings: Settings
+    origins: Mapping[str, str]
+    notices: tuple[Notice, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """One place settings come from: its name in messages, its table, and whether it is the repository's own."""
+
+    name: str
+    table: Mapping[str, Any]
+    scope: str = "user"  # "repository" may set "any" keys only; "user" also "user" keys; "run" everything
+
+
+@cache
+def keys() -> Mapping[str, Key]:
+    """All keys by dotted name, in the order of the schema."""
+    return {key.name: key for key in _walk(Settings, "")}
+
+
+def _walk(schema: type, prefix: str) -> Iterator[Key]:
+    hints = get_type_hints(schema)
+    for spec in fields(schema):
+        name, hint = prefix + spec.name, hints[spec.name]
+        if is_dataclass(hint):
+            assert isinstance(hint, type)
+            yield from _walk(hint, name + ".")
+            continue
+        origin, args = get_origin(hint), get_args(hint)
+        kind = hint if origin is None else tuple if origin is tuple else dict
+        default = spec.default if spec.default_factory is MISSING else spec.default_factory()
+        meta = spec.metadata
+        item = None if origin is None else args[0] if kind is tuple else args[1]
+        yield Key(name, kind, item, default, meta["doc"], meta["low"], meta["high"], meta["choices"], meta["scope"])
+
+
+def load(
+    root: Path | None,
+    *,
+    config_file: Path | None = None,
+    profile: str | None = None,
+    sets: Sequence[str] = (),
+    flags: Mapping[str, Any] | None = None,
+    user_dir: Path | None = None,
+) -> Loaded:
+    """Settings for a run.
+
+    Args:
+        root: the repository's folder, read for `secateur.toml` or `[tool.secateur]` of `pyproject.toml`; None: no repository.
+        config_file: a further file (`--config`); must exist.
+        profile: profile chosen on the command line.
+        sets: `KEY=VALUE` texts (`--set`); values are TOML, bare words are texts.
+        flags: dotted key -> value of other flags (`--budget`, `--depth`, ...).
+        user_dir: the user's config folder.
+
+    Raises:
+        ConfigError: unknown key, wrong type, value out of range, unreadable or malformed file.
+    """
+    layers = [layer for layer in (_repository_layer(root), _user_layer(user_dir)) if layer]
+    if config_file is not None:
+        layers.append(Layer(str(config_file), _read_toml(config_file)))
+    chosen: dict[str, Any] = {"profile": profile} if profile else {}
+    layers.append(Layer("--profile", chosen, "run"))
+    layers.append(Layer("--set", _parse_sets(sets), "run"))
+    layers.append(Layer("flag", _nested(flags or {}), "run"))
+    return merge(layers)
+
+
+def merge(layers: Sequence[Layer]) -> Loaded:
+    """Merge layers, later ones winning; a layer that names a profile lays that profile's table under its own keys."""
+    values: dict[str, Any] = {}
+    origins: dict[str, str] = {}
+    notices: list[Notice] = []
+    flat_layers = [(layer, dict(_flatten(layer.table, layer.name))) for layer in layers]
+    own_profiles: dict[str, Any] = {}
+    for layer, flat in flat_layers:
+        own_profiles |= flat.get("profiles", {}) and _checked_profiles(flat["profiles"], layer)
+    for layer, flat in flat_layers:
+        name = flat.get("profile")
+        if name is not None:
+            for stale in [key_name for key_name, origin in origins.items() if origin.startswith("profile ")]:
+                del values[stale], origins[stale]
+            for key_name, value in _flatten(_profile(name, own_profiles, layer.name), f"profile {name}"):
+                values[key_name], origins[key_name] = _checked(key_name, value, f"profile {name}"), f"profile {name}"
+        for key_name, value in flat.items():
+            scope = keys()[key_name].scope
+            if layer.scope == "repository" and scope == "user":
+                notices.append(Notice("config_ignored", f"{layer.name}: {key_name} counts only from your own configuration or the command line; ignored."))
+                continue
+            if scope == "run" and layer.scope != "run":
+                raise ConfigError(f"{layer.name}: {key_name} belongs to a run, not to a file", hint="pass it as a flag")
+            values[key_name], origins[key_name] = _checked(key_name, value, layer.name), layer.name
+    if own_profiles:
+        values["profiles"] = own_profiles
+    settings: Settings = _build(Settings, "", values)
+    _check_together(settings)
+    return Loaded(settings, origins, tuple(notices))
+
+
+def with_values(settings: Settings, changes: Mapping[str, Any]) -> Settings:
+    """The same settings with some dotted keys changed, checked like any other layer."""
+    values = {name: lookup(settings, name) for name in keys()}
+    for name, value in changes.items():
+        values[name] = _checked(name, value, "settings")
+    changed: Settings = _build(Settings, "", values)
+    _check_together(changed)
+    return changed
+
+
+def with_profile(settings: Settings, name: str) -> Settings:
+    """The same settings with every key a profile speaks of reset to its default and then to that profile's value."""
+    touched = {key_name for table in (*PROFILES.values(), *settings.profiles.values()) for key_name, _ in _flatten(table, "profile")}
+    changes = {key_name: keys()[key_name].default for key_name in touched}
+    changes |= dict(_flatten(_profile(name, settings.profiles, "profile"), f"profile {name}"))
+    return with_values(settings, changes | {"profile": name})
+
+
+def lookup(settings: Settings, name: str) -> Any:
+    """The value of a dotted key."""
+    value: Any = settings
+    for part in name.split("."):
+        value = getattr(value, part)
+    return value
+
+
+def schema() -> dict[str, Any]:
+    """The JSON schema of `secateur.toml`, derived from the settings."""
+    root: dict[str, Any] = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": FILE_NAME}
+    root |= {"type": "object", "properties": {}, "additionalProperties": False}
+    for key in keys().values():
+        if key.scope == "run":
+            continue
+        node = root
+        *tables, leaf = key.name.split(".")
+        for table in tables:
+            node = node["properties"].setdefault(table, {"type": "object", "properties": {}, "additionalProperties": False})
+        node["properties"][leaf] = _key_schema(key)
+    return root
+
+
+def _key_schema(key: Key) -> dict[str, Any]:
+    words = {bool: "boolean", int: "integer", float: "number", str: "string", tuple: "array", dict: "object"}
+    out: dict[str, Any] = {"type": words[key.type], "description": key.doc}
+    if key.name != "profiles":
+        out["default"] = list(key.default) if key.type is tuple else key.default
+    if key.type is tuple:
+        out["items"] = {"type": "string"}
+    if key.low is not None:
+        out["minimum"] = key.low
+    if key.high is not None:
+        out["maximum"] = key.high
+    if key.choices:
+        out["enum"] = list(key.choices)
+    return out
+
+
+# --- reading -----------------------------------------------------------------------------------------------------------
+
+
+def _repository_layer(root: Path | None) -> Layer | None:
+    if root is None:
+        return None
+    own = root / FILE_NAME
+    if _is_plain_file(own):
+        return Layer(FILE_NAME, _read_toml(own), "repository")
+    project = root / "pyproject.toml"
+    if _is_plain_file(project):
+        try:
+            tool = _read_toml(project).get("tool", {})
+        except ConfigError:  # a broken pyproject.toml is for other tools to report
+            return None
+        table = tool.get("secateur") if isinstance(tool, dict) else None
+        if isinstance(table, dict):
+            return Layer("pyproject.toml [tool.secateur]", table, "repository")
+    return None
+
+
+def _user_layer(user_dir: Path | None) -> Layer | None:
+    path = user_dir / FILE_NAME if user_dir else None
+    if path is None or not path.is_file():
+        return None
+    return Layer(str(path), _read_toml(path))
+
+
+def _is_plain_file(path: Path) -> bool:
+    return path.is_file() and not path.is_symlink()
+
+
+def _read_toml(path: Path) -> dict[str, Any]:
+    import tomli
+
+    try:
+        size = path.stat().st_size
+        if size > MAX_FILE_BYTES:
+            raise ConfigError(f"{path}: {size} bytes is too large for a configuration file", hint=f"at most {MAX_FILE_BYTES} bytes")
+        return tomli.loads(path.read_bytes().decode("utf-8"))
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be read ({error.strerror})", hint="check the path and its permissions") from error
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{path}: is not UTF-8 at byte {error.start}", hint="save the file as UTF-8") from error
+    except tomli.TOMLDecodeError as error:
+        raise ConfigError(f"{path}: {error}", hint="see https://toml.io for the format") from error
+
+
+def _parse_sets(sets: Sequence[str]) -> dict[str, Any]:
+    import tomli
+
+    flat: dict[str, Any] = {}
+    for text in sets:
+        name, equals, raw = text.partition("=")
+        name = name.strip()
+        if not equals or not name:
+            raise ConfigError(f"--set {text!r} is not KEY=VALUE", hint="for example --set graph_rag.max_depth=3")
+        _known(name, "--set")
+        try:
+            value: Any = tomli.loads(f"value = {raw.strip()}")["value"]
+        except tomli.TOMLDecodeError:
+            value = raw.strip()
+        wanted = keys()[name].type
+        if wanted is tuple and isinstance(value, str):
+            value = [part.strip() for part in value.split(",") if part.strip()]
+        elif wanted is str and not isinstance(value, str):
+            value = raw.strip()
+        flat[name] = value
+    return _nested(flat)
+
+
+def _nested(flat: Mapping[str, Any]) -> dict[str, Any]:
+    root: dict[str, Any] = {}
+    for name, value in flat.items():
+        *tables, leaf = name.split(".")
+        node = root
+        for table in tables:
+            node = node.setdefault(table, {})
+        node[leaf] = value
+    return root
+
+
+def _flatten(table: Mapping[str, Any], place: str, prefix: str = "") -> Iterator[tuple[str, Any]]:
+    for part, value in table.items():
+        name = prefix + part
+        if name in keys():
+            yield name, value
+        elif any(known.startswith(name + ".") for known in keys()):
+            if not isinstance(value, Mapping):
+                raise ConfigError(f"{place}: {name} is a table, not {value!r}", hint=f"write [{name}] and its keys below it")
+            yield from _flatten(value, place, name + ".")
+        else:
+            _known(name, place)
+
+
+# --- checking ----------------------------------------------------------------------------------------------------------
+
+
+def _known(name: str, place: str) -> None:
+    if name in keys():
+        return
+    from rapidfuzz import fuzz, process
+
+    near = process.extractOne(name, list(keys()), scorer=fuzz.WRatio, score_cutoff=55)
+    hint = f"did you mean {near[0]}?" if near else "secateur config lists all keys"
+    raise ConfigError(f"{place}: unknown key {name}", hint=hint)
+
+
+def _checked(name: str, value: Any, place: str) -> Any:
+    key = keys()[name]
+    if key.type is tuple:
+        if not isinstance(value, (list, tuple)) or not all(isinstance(item, str) for item in value):
+            raise _bad(key, value, place)
+        return tuple(value)
+    if key.type is dict:
+        if not isinstance(value, Mapping):
+            raise _bad(key, value, place)
+        if name != "profiles" and not all(_is(item, key.item) for item in value.values()):
+            raise _bad(key, value, place)
+        return dict(value)
+    if not _is(value, key.type):
+        raise _bad(key, value, place)
+    if key.type is float:
+        value = float(value)
+    if (key.choices and value not in key.choices) or (key.low is not None and value < key.low) or (key.high is not None and value > key.high):
+        raise _bad(key, value, place)
+    return value
+
+
+def _is(value: Any, kind: type | None) -> bool:
+    if kind is bool:
+        return isinstance(value, bool)
+    if kind in (int, float):
+        return isinstance(value, int if kind is int else (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+    return isinstance(value, str)
+
+
+def _bad(key: Key, value: Any, place: str) -> ConfigError:
+    shown = f"{value!r}"
+    if len(shown) > 60:
+        shown = shown[:57] + "..."
+    return ConfigError(f"{place}: {key.name} = {shown} is not allowed", hint=f"{key.name} takes {key.allowed()} (default {key.default!r})")
+
+
+def _profile(name: Any, own: Mapping[str, Any], place: str) -> Mapping[str, Any]:
+    table = own.get(name) if isinstance(name, str) and name in own else PROFILES.get(name) if isinstance(name, str) else None
+    if table is None:
+        known = ", ".join((*PROFILES, *sorted(own)))
+        raise ConfigError(f"{place}: there is no profile {name!r}", hint=f"profiles: {known}")
+    return table
+
+
+def _checked_profiles(tables: Any, layer: Layer) -> dict[str, Any]:
+    if not isinstance(tables, Mapping):
+        raise ConfigError(f"{layer.name}: profiles is a table of tables", hint="write [profiles.NAME.smart_pruning] and keys below it")
+    for name, table in tables.items():
+        place = f"{layer.name} [profiles.{name}]"
+        if not isinstance(table, Mapping):
+            raise ConfigError(f"{place} is not a table", hint="write [profiles.NAME.smart_pruning] and keys below it")
+        for key_name, value in _flatten(table, place):
+            if key_name in ("profile", "profiles") or keys()[key_name].scope != "any":
+                raise ConfigError(f"{place}: {key_name} cannot be part of a profile", hint="profiles hold weights, budgets and switches")
+            _checked(key_name, value, place)
+    return dict(tables)
+
+
+def _check_together(settings: Settings) -> None:
+    prune = settings.context_prune
+    if prune.sliding_window_overlap >= prune.sliding_window_size:
+        raise ConfigError(
+            f"context_prune.sliding_window_overlap = {prune.sliding_window_overlap} is not less than the window of {prune.sliding_window_size}",
+            hint="make the overlap smaller than context_prune.sliding_window_size",
+        )
+    for symbol, factor in settings.boosts.items():
+        if factor < 0:
+            raise ConfigError(f"--boost {symbol}={factor:g} is negative", hint="a boost is a factor of 0 or more")
+
+
+def _build(schema_type: type, prefix: str, values: Mapping[str, Any]) -> Any:
+    hints = get_type_hints(schema_type)
+    arguments: dict[str, Any] = {}
+    for spec in fields(schema_type):
+        name, hint = prefix + spec.name, hints[spec.name]
+        if is_dataclass(hint):
+            assert isinstance(hint, type)
+            arguments[spec.name] = _build(hint, name + ".", values)
+        elif name in values:
+            arguments[spec.name] = values[name]
+    return schema_type(**arguments)
