@@ -28,7 +28,7 @@ class Key:
     """One key of the schema."""
 
     name: str  # dotted
-    type: type
+    kind: type
     item: type | None  # of lists and tables
     default: Any
     doc: str
@@ -41,7 +41,7 @@ class Key:
         """What may stand there, in words."""
         if self.choices:
             return "one of " + ", ".join(self.choices)
-        word = {bool: "true or false", int: "an integer", float: "a number", str: "text", tuple: "a list of texts", dict: "a table"}[self.type]
+        word = {bool: "true or false", int: "an integer", float: "a number", str: "text", tuple: "a list of texts", dict: "a table"}[self.kind]
         if self.low is not None and self.high is not None:
             return f"{word} from {self.low:g} to {self.high:g}"
         return f"{word} of at least {self.low:g}" if self.low is not None else word
@@ -193,10 +193,10 @@ def schema() -> dict[str, Any]:
 
 def _key_schema(key: Key) -> dict[str, Any]:
     words = {bool: "boolean", int: "integer", float: "number", str: "string", tuple: "array", dict: "object"}
-    out: dict[str, Any] = {"type": words[key.type], "description": key.doc}
+    out: dict[str, Any] = {"type": words[key.kind], "description": key.doc}
     if key.name != "profiles":
-        out["default"] = list(key.default) if key.type is tuple else key.default
-    if key.type is tuple:
+        out["default"] = list(key.default) if key.kind is tuple else key.default
+    if key.kind is tuple:
         out["items"] = {"type": "string"}
     if key.low is not None:
         out["minimum"] = key.low
@@ -269,7 +269,7 @@ def _parse_sets(sets: Sequence[str]) -> dict[str, Any]:
             value: Any = tomli.loads(f"value = {raw.strip()}")["value"]
         except tomli.TOMLDecodeError:
             value = raw.strip()
-        wanted = keys()[name].type
+        wanted = keys()[name].kind
         if wanted is tuple and isinstance(value, str):
             value = [part.strip() for part in value.split(",") if part.strip()]
         elif wanted is str and not isinstance(value, str):
@@ -317,19 +317,19 @@ def _known(name: str, place: str) -> None:
 
 def _checked(name: str, value: Any, place: str) -> Any:
     key = keys()[name]
-    if key.type is tuple:
+    if key.kind is tuple:
         if not isinstance(value, (list, tuple)) or not all(isinstance(item, str) for item in value):
             raise _bad(key, value, place)
         return tuple(value)
-    if key.type is dict:
+    if key.kind is dict:
         if not isinstance(value, Mapping):
             raise _bad(key, value, place)
         if name != "profiles" and not all(_is(item, key.item) for item in value.values()):
             raise _bad(key, value, place)
         return dict(value)
-    if not _is(value, key.type):
+    if not _is(value, key.kind):
         raise _bad(key, value, place)
-    if key.type is float:
+    if key.kind is float:
         value = float(value)
     if (key.choices and value not in key.choices) or (key.low is not None and value < key.low) or (key.high is not None and value > key.high):
         raise _bad(key, value, place)
