@@ -1,0 +1,303 @@
+"""Reads a git repository that may be hostile: which files it has, their contents at a commit, its history.
+
+The repository is found by looking for `.git`, without running git; git is then told both its folder and the work tree, so that its
+configuration cannot point elsewhere. See `process.py` for how git is run. Commands used: `rev-parse`, `log`,
+`ls-files`, `ls-tree`, `cat-file`; none of them converts, compares or refreshes files of the work tree.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+from typing import IO
+
+from secateur.errors import RepositoryError
+from secateur.repository.files import path_bytes, path_text
+from secateur.repository.process import LISTING_SECONDS, QUERY_SECONDS, command_line, environment, find_git, running
+
+HISTORY_LIMIT = 50_000
+"""Most commits read of a history: two seconds' worth, and older ones no longer weigh anything."""
+
+GITLINK = 0o160000
+SYMBOLIC_LINK = 0o120000
+UNTRACKED = 0
+"""`TreeEntry.mode` of a file that is not in the index."""
+
+_PLAIN_LOG = ("--no-ext-diff", "--no-textconv", "--no-show-signature", "--no-color", "--no-notes", "--encoding=UTF-8", "-O/dev/null")
+_HISTORY_FORMAT = "--format=/%H%x00%ct%x00%an%x00%s"  # no path starts with `/`, so that one marks where a commit starts
+_HEAD_FIELDS = 4
+
+_Running = AbstractContextManager[IO[bytes]]
+
+_ANSWER_BYTES = 1 << 16  # an id, a date
+_LISTING_BYTES = 1 << 29  # three million paths of 170 bytes
+_GITFILE_BYTES = 1 << 14
+_CHUNK_BYTES = 1 << 20
+
+
+class NoGit(Enum):
+    """Why there is no `Git` for a folder."""
+
+    NO_REPOSITORY = "it is not in a git repository"
+    NO_BINARY = "git was not found on the PATH"
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """A repository on disk."""
+
+    git_dir: Path
+    top: Path | None  # the folder that holds `.git`; None for a bare repository
+
+
+@dataclass(frozen=True, slots=True)
+class TreeEntry:
+    """A path of the index or of a commit, relative to the opened folder."""
+
+    path: str
+    mode: int  # 0o100644, 0o100755, SYMBOLIC_LINK, GITLINK; UNTRACKED
+    oid: str  # "" for untracked files
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryCommit:
+    """One commit that is no merge, and the files it changed below the opened folder."""
+
+    id: str
+    time: int  # committer date, seconds since 1970
+    author: str
+    subject: str
+    paths: tuple[str, ...]
+
+
+def locate(folder: Path) -> Location | None:
+    """The repository `folder` is in, found without running git; None when there is none.
+
+    An enclosing repository counts only when it belongs to the same user as `folder` or to us: a `.git` somebody else left
+    in a shared parent folder is not ours to read.
+    """
+    folder = folder.resolve()
+    owners = {os.geteuid(), folder.stat().st_uid}
+    for candidate in (folder, *folder.parents):
+        dot_git = candidate / ".git"
+        git_dir = git_dir_of(dot_git)
+        if git_dir is not None and (candidate == folder or dot_git.lstat().st_uid in owners):
+            return Location(git_dir, candidate)
+        if candidate == folder and _is_git_dir(folder):
+            return Location(folder, None)
+    return None
+
+
+def git_dir_of(dot_git: Path) -> Path | None:
+    """The repository folder a `.git` stands for: itself, or what a `gitdir:` file (worktree, submodule) names; None when it is neither."""
+    try:
+        if dot_git.is_dir():
+            return dot_git.resolve() if _is_git_dir(dot_git) else None
+        if not stat.S_ISREG(dot_git.lstat().st_mode):
+            return None
+        with dot_git.open("rb") as file:
+            found = re.fullmatch(rb"gitdir: ([^\0]+?)[\r\n]*", file.read(_GITFILE_BYTES), re.DOTALL)
+        target = (dot_git.parent / os.fsdecode(found[1])).resolve() if found else None
+        return target if target and _is_git_dir(target) else None
+    except OSError:
+        return None
+
+
+def _is_git_dir(folder: Path) -> bool:
+    """What git demands of a repository folder: HEAD, and objects and refs here or in the common folder of worktrees."""
+    head = folder / "HEAD"
+    if not (head.is_symlink() or head.is_file()):
+        return False
+    return (folder / "commondir").is_file() or ((folder / "objects").is_dir() and (folder / "refs").is_dir())
+
+
+class Git:
+    """Hardened read access to one repository, seen from one folder of it.
+
+        git = Git.discover(Path("orders/src"))
+        if isinstance(git, Git):
+            for commit in git.history(git.resolve("HEAD"), limit=100): ...
+
+    All paths, in and out, are relative to the opened folder. Every method raises RepositoryError when git fails or is too slow.
+    """
+
+    def __init__(self, binary: str, location: Location, root: Path) -> None:
+        self.git_dir = location.git_dir
+        self.top = location.top
+        self.root = root.resolve()
+        relative = self.root.relative_to(self.top).as_posix() if self.top else "."
+        self.prefix = "" if relative == "." else relative + "/"
+        self._binary = binary
+
+    @classmethod
+    def discover(cls, folder: Path, *, environ: Mapping[str, str] = os.environ) -> Git | NoGit:
+        """The repository `folder` is in, or which of the two things is missing. Runs nothing."""
+        location = locate(folder)
+        if location is None:
+            return NoGit.NO_REPOSITORY
+        binary = find_git(environ.get("PATH", ""), outside=location.top or location.git_dir)
+        return cls(binary, location, folder) if binary else NoGit.NO_BINARY
+
+    @property
+    def is_bare(self) -> bool:
+        """Whether the repository has no work tree."""
+        return self.top is None
+
+    def head(self) -> str | None:
+        """Id of the current commit; None before the first one."""
+        return self._object("HEAD^{commit}")
+
+    def resolve(self, rev: str) -> str:
+        """Id of the commit that `rev` (branch, tag, id, `HEAD~3`, ...) names. Raises RepositoryError naming the revision."""
+        commit = None if not rev or rev.startswith("-") or "\0" in rev else self._object(rev + "^{commit}")
+        if commit is None:
+            raise RepositoryError(f"no commit {rev!r} in {self.root}", hint="Name a branch, a tag or a commit id of that repository.", code="UNKNOWN_REVISION")
+        return commit
+
+    def commit_time(self, commit: str) -> int:
+        """Committer date of a commit, seconds since 1970."""
+        answer = self._answer("log", "--max-count=1", *_PLAIN_LOG, "--format=%ct", commit, "--")
+        if not answer.isdigit():
+            raise RepositoryError(f"commit {commit} has no readable date in {self.root}", hint="Is the repository damaged?", code="GIT_FAILED")
+        return int(answer)
+
+    def ls_files(self) -> list[TreeEntry]:
+        """Tracked files and untracked ones that are not ignored, in path order. Files deleted from the work tree are included.
+
+        Nested repositories come as one entry of mode GITLINK.
+        """
+        entries = {entry.path: entry for entry in self.tracked()}
+        for record in self._records("ls-files", "-z", "--others", "--exclude-standard"):
+            path = path_text(record)
+            entry = TreeEntry(path.rstrip("/"), GITLINK if path.endswith("/") else UNTRACKED, "")
+            entries.setdefault(entry.path, entry)
+        return _in_path_order(entries.values())
+
+    def tracked(self) -> list[TreeEntry]:
+        """The files of the index, in path order."""
+        entries: dict[str, TreeEntry] = {}
+        for record in self._records("ls-files", "-z", "--cached", "--stage"):
+            fields, _, path = record.partition(b"\t")
+            mode, oid, _stage = fields.split(b" ")
+            entry = TreeEntry(path_text(path), int(mode, 8), oid.decode("ascii"))
+            entries[entry.path] = entry  # the stages of an unmerged path are one file
+        return _in_path_order(entries.values())
+
+    def ls_tree(self, commit: str) -> list[TreeEntry]:
+        """The files of a commit below the opened folder, in path order. Raises RepositoryError when it does not have that folder."""
+        tree = self._object(f"{commit}:{self.prefix.rstrip('/')}")
+        if tree is None:
+            raise RepositoryError(f"commit {commit[:10]} has no folder {self.prefix!r}", hint="Open the repository's top folder.", code="UNKNOWN_REVISION")
+        entries = []
+        for record in self._records("ls-tree", "-r", "-z", "--full-tree", tree):
+            fields, _, path = record.partition(b"\t")
+            mode, _kind, oid = fields.split(b" ")
+            entries.append(TreeEntry(path_text(path), int(mode, 8), oid.decode("ascii")))
+        return _in_path_order(entries)
+
+    def sizes(self, oids: Sequence[str]) -> Iterator[int | None]:
+        """Bytes of each object, in order; None for one that is missing."""
+        with self._run("cat-file", "--batch-check=%(objectsize)", "--buffer", feed=_lines(oids)) as output:
+            for line in output:
+                yield int(line) if line.strip().isdigit() else None
+
+    def blobs(self, oids: Sequence[str], *, max_bytes: int) -> Iterator[bytes | None]:
+        """Contents of each blob, in order, through one process; None for one that is missing, no blob, or larger than `max_bytes`."""
+        with self._run("cat-file", "--batch=%(objecttype) %(objectsize)", "--buffer", feed=_lines(oids)) as output:
+            for line in output:
+                kind, _, size = line.strip().partition(b" ")
+                if not size.isdigit():
+                    yield None
+                    continue
+                length = int(size)
+                wanted = kind == b"blob" and length <= max_bytes
+                content = output.read(length) if wanted else None
+                if not wanted:
+                    _discard(output, length)
+                if output.read(1) != b"\n":  # git was cut off; leaving the block says why
+                    break
+                yield content if kind == b"blob" else None
+
+    def history(self, commit: str, *, limit: int = HISTORY_LIMIT) -> Iterator[HistoryCommit]:
+        """The last `limit` commits that led to `commit` and are no merges, newest first, with the paths each changed; streamed."""
+        below = [f"--relative={self.prefix}"] if self.prefix else []
+        arguments = ["log", "-z", "--name-only", "--no-renames", "--no-merges", f"--max-count={limit}", *_PLAIN_LOG, *below, _HISTORY_FORMAT, commit, "--"]
+        with self._run(*arguments, *([self.prefix] if self.prefix else [])) as output:
+            head: list[bytes] = []
+            paths: list[bytes] = []
+            for field in _fields(output):
+                if len(head) == _HEAD_FIELDS and field.startswith(b"/"):
+                    yield _history_commit(head, paths)
+                    head, paths = [], []
+                if len(head) < _HEAD_FIELDS:
+                    head.append(field)
+                else:
+                    paths.append(field if paths else field.removeprefix(b"\n"))
+            if len(head) == _HEAD_FIELDS:
+                yield _history_commit(head, paths)
+
+    # --- running git ---------------------------------------------------------------------------------------------------
+
+    def _run(self, *arguments: str, feed: Sequence[bytes] = (), seconds: float = LISTING_SECONDS, accept: tuple[int, ...] = (0,)) -> _Running:
+        where = [f"--git-dir={self.git_dir}", *([f"--work-tree={self.top}"] if self.top else [])]
+        command = command_line(self._binary, self.top or self.git_dir, [*where, *arguments])
+        return running(command, env=environment(self._binary), cwd=self.root, feed=feed, seconds=seconds, accept=accept)
+
+    def _answer(self, *arguments: str) -> str:
+        """Standard output of a command with a small answer; "" when git says no (exit status 1)."""
+        with self._run(*arguments, seconds=QUERY_SECONDS, accept=(0, 1)) as output:
+            return _all(output, _ANSWER_BYTES, self.root).decode("utf-8", "replace").strip()
+
+    def _records(self, *arguments: str) -> list[bytes]:
+        """The NUL-terminated records a command prints."""
+        with self._run(*arguments) as output:
+            return _all(output, _LISTING_BYTES, self.root).split(b"\0")[:-1]
+
+    def _object(self, name: str) -> str | None:
+        """Id of the object `name` stands for, None when there is none."""
+        return self._answer("rev-parse", "--verify", "--quiet", name) or None
+
+
+def _in_path_order(entries: Iterable[TreeEntry]) -> list[TreeEntry]:
+    return sorted(entries, key=lambda entry: path_bytes(entry.path))
+
+
+def _lines(oids: Sequence[str]) -> list[bytes]:
+    return [oid.encode("ascii") + b"\n" for oid in oids]
+
+
+def _all(output: IO[bytes], limit: int, place: Path) -> bytes:
+    content = output.read(limit + 1)
+    if len(content) > limit:
+        raise RepositoryError(f"git printed more than {limit:,} bytes in {place}", hint="Open a smaller folder of that repository.", code="GIT_FAILED")
+    return content
+
+
+def _discard(output: IO[bytes], length: int) -> None:
+    while length > 0 and (piece := output.read(min(length, _CHUNK_BYTES))):
+        length -= len(piece)
+
+
+def _fields(output: IO[bytes]) -> Iterator[bytes]:
+    """NUL-terminated fields, as they arrive."""
+    rest = b""
+    while chunk := output.read(_CHUNK_BYTES):
+        *whole, rest = (rest + chunk).split(b"\0")
+        yield from whole
+
+
+def _history_commit(head: list[bytes], paths: list[bytes]) -> HistoryCommit:
+    commit, time, author, subject = head
+    return HistoryCommit(
+        id=commit[1:].decode("ascii"),
+        time=int(time) if time.isdigit() else 0,
+        author=author.decode("utf-8", "replace"),
+        subject=subject.decode("utf-8", "replace"),
+        paths=tuple(path_text(path) for path in paths),
+    )

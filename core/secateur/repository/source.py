@@ -1,0 +1,356 @@
+"""What is read: a work tree, a commit, or files in memory, behind one protocol. The same tree gives the same content through each.
+
+    source = open_source(Path("orders"), rev="v1.2")
+    for path, content in source.read([entry.path for entry in source.entries()]): ...
+
+A source is a view taken when it is first asked; open a new one to see later changes. Nothing is executed or written, no
+link is followed, contents are bytes exactly as stored (no conversion of line ends).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import blake2b
+from pathlib import Path
+from typing import Protocol
+
+from secateur.errors import RepositoryError
+from secateur.model import Notice
+from secateur.repository.files import Folder, path_bytes
+from secateur.repository.git import GITLINK, HISTORY_LIMIT, SYMBOLIC_LINK, Git, HistoryCommit, NoGit, locate
+from secateur.repository.ignore import IgnoreFilter
+from secateur.repository.walk import Listing, Skip, SkipReason, is_ignored_folder, list_with_git, walk
+
+MAX_FILE_BYTES = 1024 * 1024
+"""Default size above which a file is skipped: `index.max_file_kb`."""
+
+_SHORT_ID = 7  # of a commit id, on the screen
+_TOKEN_BYTES = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A file of a source."""
+
+    path: str  # relative, with `/`
+    size: int  # bytes
+    token: str  # equal tokens of a path: the content is unchanged; cheap to get, meaningful within one kind of source
+
+
+class Source(Protocol):
+    """What everything above reads from."""
+
+    @property
+    def root(self) -> Path | None:
+        """The folder on disk; None for files in memory."""
+
+    @property
+    def commit(self) -> str:
+        """Id of the commit that is read, or that the work tree is based on; "" for none."""
+
+    @property
+    def time(self) -> int:
+        """When this state was made, seconds since 1970: the commit's date, else the newest file's."""
+
+    def describe(self) -> str:
+        """Short name for the screen: "orders @ 4f2c91d"."""
+
+    def entries(self) -> list[Entry]:
+        """The files, in byte order of their paths. Raises RepositoryError when they cannot be listed."""
+
+    def skipped(self) -> list[Skip]:
+        """Paths that are not among the entries, with the reason; paths git ignores are not mentioned."""
+
+    def read(self, paths: Sequence[str]) -> Iterator[tuple[str, bytes | None]]:
+        """Contents in the order asked; None for what is gone or cannot be read any more. Never raises for a file."""
+
+    def history(self, limit: int = HISTORY_LIMIT) -> Iterator[HistoryCommit]:
+        """Commits that led here, newest first, without merges; empty where there is no history."""
+
+    def notices(self) -> list[Notice]:
+        """What the user should know about this source, as far as it was read until now."""
+
+
+class WorktreeSource:
+    """The files of a folder as they are on disk: with git those it tracks or does not ignore, otherwise by our own walk."""
+
+    def __init__(self, root: Path, git: Git | NoGit, *, ignore: Sequence[str] = (), max_file_bytes: int = MAX_FILE_BYTES) -> None:
+        self._root = root.resolve()
+        self._git = git if isinstance(git, Git) else None
+        self._ignore = IgnoreFilter(ignore)
+        self._max_file_bytes = max_file_bytes
+        self._notices: dict[str, Notice] = {}
+        if git is NoGit.NO_BINARY:
+            self._note("git_missing", "git was not found: ignore rules are read by secateur, and there is no history for hotspots")
+
+    @property
+    def root(self) -> Path | None:
+        return self._root
+
+    @cached_property
+    def commit(self) -> str:
+        try:
+            return (self._git.head() if self._git else None) or ""
+        except RepositoryError as error:
+            self._note("git_failed", error.message)
+            return ""
+
+    @cached_property
+    def time(self) -> int:
+        if self._git and self.commit:
+            try:
+                return self._git.commit_time(self.commit)
+            except RepositoryError as error:
+                self._note("git_failed", error.message)
+        return max((found.time for found in self._listing.files), default=0)
+
+    def describe(self) -> str:
+        return _title(self._root, self.commit)
+
+    def entries(self) -> list[Entry]:
+        return [Entry(found.path, found.size, found.token) for found in self._listing.files]
+
+    def skipped(self) -> list[Skip]:
+        return list(self._listing.skipped)
+
+    def read(self, paths: Sequence[str]) -> Iterator[tuple[str, bytes | None]]:
+        with ExitStack() as stack:
+            folder: Folder | None = None
+            with suppress(OSError):  # the root itself is gone: so is every file
+                folder = stack.enter_context(Folder(self._root))
+            for path in paths:
+                yield path, folder.read(path, self._max_file_bytes) if folder else None
+
+    def history(self, limit: int = HISTORY_LIMIT) -> Iterator[HistoryCommit]:
+        return _history(self._git, self.commit, limit, self._note)
+
+    def notices(self) -> list[Notice]:
+        return list(self._notices.values())
+
+    @cached_property
+    def _listing(self) -> Listing:
+        if self._git is not None:
+            try:
+                return list_with_git(self._git, self._ignore, self._max_file_bytes)
+            except RepositoryError as error:
+                self._note("git_failed", error.message)
+        try:
+            return walk(self._root, self._ignore, self._max_file_bytes, top=_top(self._root))
+        except OSError as error:
+            raise RepositoryError(f"cannot list {self._root}: {error.strerror}", hint="Was the folder removed?", code="UNREADABLE_FOLDER") from error
+
+    def _note(self, code: str, message: str) -> None:
+        self._notices.setdefault(code, Notice(code, message))
+
+
+class CommitSource:
+    """The files of one commit, read from git's objects; the work tree is not looked at."""
+
+    def __init__(self, git: Git, rev: str, *, ignore: Sequence[str] = (), max_file_bytes: int = MAX_FILE_BYTES) -> None:
+        self._git = git
+        self._commit = git.resolve(rev)
+        self._ignore = IgnoreFilter(ignore)
+        self._max_file_bytes = max_file_bytes
+        self._notices: dict[str, Notice] = {}
+
+    @property
+    def root(self) -> Path | None:
+        return self._git.root
+
+    @property
+    def commit(self) -> str:
+        return self._commit
+
+    @cached_property
+    def time(self) -> int:
+        return self._git.commit_time(self._commit)
+
+    def describe(self) -> str:
+        return _title(self._git.root, self._commit)
+
+    def entries(self) -> list[Entry]:
+        return list(self._listing[0])
+
+    def skipped(self) -> list[Skip]:
+        return list(self._listing[1])
+
+    def read(self, paths: Sequence[str]) -> Iterator[tuple[str, bytes | None]]:
+        oids = {entry.path: entry.token for entry in self._listing[0]}
+        known = [path for path in paths if path in oids]
+        contents = self._git.blobs([oids[path] for path in known], max_bytes=self._max_file_bytes)
+        for path in paths:
+            content = None
+            if path in oids:
+                try:
+                    content = next(contents, None)
+                except RepositoryError as error:  # the rest cannot be read either: the generator is at its end
+                    self._note("git_failed", error.message)
+            yield path, content
+
+    def history(self, limit: int = HISTORY_LIMIT) -> Iterator[HistoryCommit]:
+        return _history(self._git, self._commit, limit, self._note)
+
+    def notices(self) -> list[Notice]:
+        return list(self._notices.values())
+
+    @cached_property
+    def _listing(self) -> tuple[list[Entry], list[Skip]]:
+        entries: list[Entry] = []
+        skipped: list[Skip] = []
+        files = []
+        for entry in self._git.ls_tree(self._commit):
+            if entry.mode == GITLINK:
+                skipped.append(Skip(entry.path + "/", SkipReason.NESTED_REPOSITORY))
+            elif self._ignore.ignores(entry.path):
+                skipped.append(Skip(entry.path, SkipReason.IGNORED_BY_SETTING))
+            elif entry.mode == SYMBOLIC_LINK:
+                skipped.append(Skip(entry.path, SkipReason.SYMBOLIC_LINK))
+            else:
+                files.append(entry)
+        for entry, size in zip(files, self._git.sizes([file.oid for file in files]), strict=True):
+            if size is None:
+                skipped.append(Skip(entry.path, SkipReason.UNREADABLE))
+            elif size > self._max_file_bytes:
+                skipped.append(Skip(entry.path, SkipReason.TOO_LARGE))
+            else:
+                entries.append(Entry(entry.path, size, entry.oid))
+        return entries, sorted(skipped, key=lambda skip: path_bytes(skip.path))
+
+    def _note(self, code: str, message: str) -> None:
+        self._notices.setdefault(code, Notice(code, message))
+
+
+class MemorySource:
+    """Files given as text or bytes: `MemorySource({"a.py": "x = 1\\n"})`. Text is encoded as UTF-8."""
+
+    def __init__(
+        self,
+        files: Mapping[str, str | bytes],
+        *,
+        time: int = 0,
+        name: str = "memory",
+        ignore: Sequence[str] = (),
+        max_file_bytes: int = MAX_FILE_BYTES,
+    ) -> None:
+        self._time = time
+        self._name = name
+        contents = {path: path_bytes(content) if isinstance(content, str) else bytes(content) for path, content in files.items()}
+        patterns = IgnoreFilter(ignore)
+        self._entries: list[Entry] = []
+        self._skipped: list[Skip] = []
+        self._contents: dict[str, bytes] = {}
+        for path in sorted(contents, key=path_bytes):
+            content = contents[path]
+            if patterns.ignores(path):
+                self._skipped.append(Skip(path, SkipReason.IGNORED_BY_SETTING))
+            elif len(content) > max_file_bytes:
+                self._skipped.append(Skip(path, SkipReason.TOO_LARGE))
+            else:
+                self._entries.append(Entry(path, len(content), blake2b(content, digest_size=_TOKEN_BYTES).hexdigest()))
+                self._contents[path] = content
+
+    @property
+    def root(self) -> Path | None:
+        return None
+
+    @property
+    def commit(self) -> str:
+        return ""
+
+    @property
+    def time(self) -> int:
+        return self._time
+
+    def describe(self) -> str:
+        return self._name
+
+    def entries(self) -> list[Entry]:
+        return list(self._entries)
+
+    def skipped(self) -> list[Skip]:
+        return list(self._skipped)
+
+    def read(self, paths: Sequence[str]) -> Iterator[tuple[str, bytes | None]]:
+        return ((path, self._contents.get(path)) for path in paths)
+
+    def history(self, limit: int = HISTORY_LIMIT) -> Iterator[HistoryCommit]:  # noqa: ARG002 - the protocol's name
+        return iter(())
+
+    def notices(self) -> list[Notice]:
+        return []
+
+
+def open_source(path: Path, rev: str | None = None, *, ignore: Sequence[str] = (), max_file_bytes: int = MAX_FILE_BYTES) -> WorktreeSource | CommitSource:
+    """The folder at `path` as it is now, or as it was at `rev`.
+
+    `ignore` are further patterns in gitignore syntax, `max_file_bytes` the size above which files are skipped. A folder that an
+    enclosing repository ignores and tracks nothing of (an environment, a scratch copy) is taken as a folder without git.
+
+    Raises RepositoryError: no such folder, not a folder, not readable, `rev` without a repository or without git, unknown `rev`.
+    """
+    root = _checked(path)
+    git = Git.discover(root)
+    if rev is not None:
+        if not isinstance(git, Git):
+            raise RepositoryError(
+                f"cannot read revision {rev!r} of {path}: {git.value}", hint="Leave the revision out to read the files as they are.", code=git.name
+            )
+        return CommitSource(git, rev, ignore=ignore, max_file_bytes=max_file_bytes)
+    if isinstance(git, Git):
+        if git.is_bare:
+            raise RepositoryError(
+                f"{path} is a bare git repository: it has no files of its own", hint="Name a revision to read, such as HEAD.", code="BARE_REPOSITORY"
+            )
+        if _top(root) is None and not _tracks_anything(git):
+            git = NoGit.NO_REPOSITORY
+    return WorktreeSource(root, git, ignore=ignore, max_file_bytes=max_file_bytes)
+
+
+def _checked(path: Path) -> Path:
+    """The absolute path of a readable folder."""
+    try:
+        root = path.resolve()
+        if not root.exists():
+            raise RepositoryError(f"no such folder: {path}", hint="Check the path.", code="NO_SUCH_FOLDER")
+        if not root.is_dir():
+            raise RepositoryError(f"not a folder: {path}", hint=f"Open the folder it is in: {path.parent}", code="NOT_A_DIRECTORY")
+        with os.scandir(root):
+            return root
+    except (OSError, ValueError, RuntimeError) as error:  # permissions, a NUL in the name, a ring of links
+        raise RepositoryError(
+            f"cannot read {path}: {getattr(error, 'strerror', None) or error}", hint="Check the path and its permissions.", code="UNREADABLE_FOLDER"
+        ) from error
+
+
+def _top(root: Path) -> Path | None:
+    """Top folder of the repository whose ignore rules hold at `root`; None when there is none or it ignores `root` itself."""
+    location = locate(root)
+    if location is None or location.top is None or is_ignored_folder(location.top, root):
+        return None
+    return location.top
+
+
+def _tracks_anything(git: Git) -> bool:
+    try:
+        return bool(git.tracked())
+    except RepositoryError:
+        return False
+
+
+def _title(root: Path, commit: str) -> str:
+    name = root.name or str(root)
+    return f"{name} @ {commit[:_SHORT_ID]}" if commit else name
+
+
+def _history(git: Git | None, commit: str, limit: int, note: Callable[[str, str], None]) -> Iterator[HistoryCommit]:
+    """History as far as it can be read; what stopped it becomes a notice."""
+    if git is None or not commit:
+        return
+    try:
+        yield from git.history(commit, limit=limit)
+    except RepositoryError as error:
+        note("history_incomplete", f"hotspots know only a part of the history: {error.message}")

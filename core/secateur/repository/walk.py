@@ -1,0 +1,220 @@
+"""Lists the files of a folder: with git's help, or by our own walk where git cannot be asked.
+
+Both list the same: regular files that are tracked or not ignored, in byte order of their paths. Symbolic links are not followed,
+special files not opened, nested repositories and submodules not entered; each is recorded with its reason.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from secateur.repository.files import Folder, path_bytes, path_text
+from secateur.repository.git import GITLINK, Git, git_dir_of
+from secateur.repository.ignore import DEFAULT_IGNORE, IgnoreFilter, Rules
+
+IGNORE_FILE = ".gitignore"
+IGNORE_FILE_BYTES = 256 * 1024
+"""A longer `.gitignore` is passed over and recorded: nobody wrote it."""
+
+
+class SkipReason(StrEnum):
+    """Why a path is not read."""
+
+    SYMBOLIC_LINK = "symbolic_link"
+    SPECIAL_FILE = "special_file"
+    NESTED_REPOSITORY = "nested_repository"
+    UNREADABLE = "unreadable"
+    TOO_LARGE = "too_large"
+    IGNORED_BY_SETTING = "ignored_by_setting"
+
+
+@dataclass(frozen=True, slots=True)
+class Skip:
+    """A path that is not read, and why. Folders end in `/`."""
+
+    path: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A regular file below the root."""
+
+    path: str
+    size: int  # bytes
+    token: str  # changes when the file does: date, size, inode
+    time: int  # when it was last modified, seconds since 1970
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """What a folder holds, both in byte order of the paths."""
+
+    files: tuple[Found, ...]
+    skipped: tuple[Skip, ...]
+
+
+class _Builder:
+    """Sorts what is met into files and skips; the rules that hold for every way of listing."""
+
+    def __init__(self, ignore: IgnoreFilter, max_file_bytes: int) -> None:
+        self._ignore = ignore
+        self._max_file_bytes = max_file_bytes
+        self._files: list[Found] = []
+        self._skipped: list[Skip] = []
+
+    def enters(self, folder: str) -> bool:
+        """Whether the user's own patterns let a folder in."""
+        if self._ignore.ignores_folder(folder):
+            self.skip(folder + "/", SkipReason.IGNORED_BY_SETTING)
+            return False
+        return True
+
+    def add(self, path: str, status: os.stat_result) -> None:
+        """Record a path that is no folder."""
+        if self._ignore.ignores(path):
+            self.skip(path, SkipReason.IGNORED_BY_SETTING)
+        elif stat.S_ISLNK(status.st_mode):
+            self.skip(path, SkipReason.SYMBOLIC_LINK)
+        elif not stat.S_ISREG(status.st_mode):
+            self.skip(path, SkipReason.SPECIAL_FILE)
+        elif status.st_size > self._max_file_bytes:
+            self.skip(path, SkipReason.TOO_LARGE)
+        else:
+            token = f"{status.st_mtime_ns:x}-{status.st_ctime_ns:x}-{status.st_size:x}-{status.st_ino:x}"
+            self._files.append(Found(path, status.st_size, token, status.st_mtime_ns // 1_000_000_000))
+
+    def skip(self, path: str, reason: SkipReason) -> None:
+        self._skipped.append(Skip(path, reason))
+
+    def listing(self) -> Listing:
+        files = sorted(self._files, key=lambda found: path_bytes(found.path))
+        return Listing(tuple(files), tuple(sorted(set(self._skipped), key=lambda skip: (path_bytes(skip.path), skip.reason))))
+
+
+def list_with_git(git: Git, ignore: IgnoreFilter, max_file_bytes: int) -> Listing:
+    """Tracked files and untracked ones that git does not ignore, as they are in the work tree now. Raises RepositoryError."""
+    found = _Builder(ignore, max_file_bytes)
+    links: dict[str, str] = {"": ""}  # folder -> the symbolic link on the way to it, "" for none
+    for entry in git.ls_files():
+        if entry.mode == GITLINK:
+            found.skip(entry.path + "/", SkipReason.NESTED_REPOSITORY)
+            continue
+        if link := _link_above(git.root, entry.path.rpartition("/")[0], links):
+            found.skip(link, SkipReason.SYMBOLIC_LINK)
+            continue
+        try:
+            status = os.lstat(os.path.join(path_bytes(str(git.root)), path_bytes(entry.path)))  # noqa: PTH118 - paths are bytes
+        except (FileNotFoundError, NotADirectoryError):
+            continue  # deleted, not committed yet
+        except (OSError, ValueError):
+            found.skip(entry.path, SkipReason.UNREADABLE)
+            continue
+        if not stat.S_ISDIR(status.st_mode):
+            found.add(entry.path, status)
+    return found.listing()
+
+
+def _link_above(root: Path, folder: str, links: dict[str, str]) -> str:
+    """The first symbolic link on the way from the root to a tracked folder; "" when there is none."""
+    if folder not in links:
+        above = _link_above(root, folder.rpartition("/")[0], links)
+        links[folder] = above or (folder if os.path.islink(os.path.join(path_bytes(str(root)), path_bytes(folder))) else "")  # noqa: PTH114, PTH118
+    return links[folder]
+
+
+def walk(root: Path, ignore: IgnoreFilter, max_file_bytes: int, *, top: Path | None = None) -> Listing:
+    """The files below `root` that no `.gitignore` there, and no default pattern (`DEFAULT_IGNORE`), leaves out.
+
+    `top` is the top folder of the repository `root` is in, whose rules then hold too; None when there is none. Never raises for
+    what it meets on the way.
+    """
+    found = _Builder(ignore, max_file_bytes)
+    with Folder(top or root) as folder:
+        start = "" if top is None else (root.relative_to(top).as_posix() + "/").removeprefix("./")
+        rules = _rules_above(folder, start, in_repository=top is not None)
+        pending = [("", rules)]
+        while pending:
+            place, above = pending.pop()
+            pending.extend(_enter(root, place, start, above, folder, found))
+    return found.listing()
+
+
+_Layers = tuple[tuple[int, Rules], ...]
+"""Rules that hold in a folder, nearest first, each with the length of the path (from the top) it is relative to."""
+
+
+def _rules_above(folder: Folder, start: str, *, in_repository: bool) -> _Layers:
+    """Rules of the folders above the root: the defaults, `.git/info/exclude`, and each `.gitignore` from the top down."""
+    layers: _Layers = ((0, Rules.of(DEFAULT_IGNORE)),)
+    if in_repository:
+        layers = ((0, Rules.parse(folder.read(".git/info/exclude", IGNORE_FILE_BYTES) or b"")), *layers)
+    for end in (i + 1 for i, char in enumerate(start) if char == "/"):
+        above = start[:end].rpartition("/")[0].rpartition("/")[0]
+        layers = _with_rules(folder, above + "/" if above else "", layers)
+    return layers
+
+
+def _with_rules(folder: Folder, place: str, above: _Layers) -> _Layers:
+    rules = Rules.parse(folder.read(place + IGNORE_FILE, IGNORE_FILE_BYTES) or b"")
+    return ((len(path_bytes(place)), rules), *above) if rules else above
+
+
+def _ignored(path: bytes, layers: _Layers, *, is_folder: bool) -> bool:
+    """Whether the nearest rules with an opinion leave `path` (from the top) out."""
+    for length, rules in layers:
+        decision = rules.decide(path[length:], is_folder=is_folder)
+        if decision is not None:
+            return decision
+    return False
+
+
+def is_ignored_folder(top: Path, folder: Path) -> bool:
+    """Whether the rules of the repository at `top` leave `folder`, or a folder above it, out."""
+    if folder == top:
+        return False
+    start = folder.relative_to(top).as_posix() + "/"
+    with Folder(top) as reader:
+        layers: _Layers = ((0, Rules.parse(reader.read(".git/info/exclude", IGNORE_FILE_BYTES) or b"")),)
+        place = ""
+        for end in (i for i, char in enumerate(start) if char == "/"):
+            layers = _with_rules(reader, place, layers)
+            if _ignored(path_bytes(start[:end]), layers, is_folder=True):
+                return True
+            place = start[: end + 1]
+    return False
+
+
+def _enter(root: Path, place: str, start: str, above: _Layers, folder: Folder, found: _Builder) -> Iterator[tuple[str, _Layers]]:
+    """Record the files of one folder; yields the folders in it that are to be entered."""
+    absolute = os.path.join(path_bytes(str(root)), path_bytes(place))  # noqa: PTH118 - paths are bytes
+    try:
+        with os.scandir(absolute) as entries:
+            children = sorted(entries, key=lambda entry: entry.name)
+    except OSError:
+        found.skip(place or "./", SkipReason.UNREADABLE)
+        return
+    names = {child.name for child in children}
+    if place and b".git" in names and git_dir_of(Path(os.fsdecode(absolute)) / ".git"):
+        found.skip(place, SkipReason.NESTED_REPOSITORY)
+        return
+    layers = _with_rules(folder, start + place, above) if path_bytes(IGNORE_FILE) in names else above
+    for child in children:
+        if child.name == b".git":
+            continue
+        path = place + path_text(child.name)
+        try:
+            is_folder = child.is_dir(follow_symlinks=False)
+            if _ignored(path_bytes(start + path), layers, is_folder=is_folder):
+                continue
+            if not is_folder:
+                found.add(path, child.stat(follow_symlinks=False))
+            elif found.enters(path):
+                yield path + "/", layers
+        except OSError:
+            found.skip(path, SkipReason.UNREADABLE)

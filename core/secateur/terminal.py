@@ -1,0 +1,137 @@
+"""Makes text from outside safe to print, and measures and cuts text by terminal cells.
+
+`visible` is applied once, where text enters a screen or a message: nothing in its result can move the cursor, switch a
+terminal's modes, reverse the reading order, or hide. What it replaces stays recognisable: C0 characters become their control
+pictures (`␛`), all else the code point in angle brackets (`<U+202E>`), a byte that was not UTF-8 its value (`<FF>`).
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Mapping
+from typing import Protocol
+
+TAB = "    "
+"""What a tab becomes; columns after it do not line up, nothing jumps."""
+
+ELLIPSIS = "…"
+
+_CONTROL_PICTURES = 0x2400
+_DELETE_PICTURE = "\u2421"
+_ESCAPED_BYTE = 0xDC00  # a byte b that was not UTF-8 travels as U+DC00 + b
+
+_STACKING = "\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe00-\ufe0f\ufe20-\ufe2f"
+"""Combining marks without a script of their own; any number of them fits on one letter and runs over the lines around it."""
+
+_STACKING_LIMIT = 3
+"""Marks one letter keeps: no written language needs more of these."""
+
+_HARMFUL = "".join(
+    (
+        "\x00-\x1f\x7f-\x9f",  # C0, DEL, C1
+        "\u00ad\u034f\u061c\u070f\u0890\u0891\u08e2\u0600-\u0605\u06dd",  # soft hyphen, joiners and signs of format
+        "\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\uffa0",  # fillers and selectors without a shape
+        "\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb",  # zero width, line separators, bidi, annotations
+        "\ud800-\udfff",  # lone surrogates
+        "\ue000-\uf8ff\ufdd0-\ufdef\ufffe\uffff",  # private use, noncharacters
+        "\U000110bd\U000110cd\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a",  # format characters of rare scripts
+        "\U000e0000-\U000e0fff",  # tags and selectors: whole hidden sentences
+        "\U000f0000-\U0010ffff",  # private use
+    )
+)
+_UNSAFE = re.compile(f"[{_HARMFUL}]|(?<=[{_STACKING}]{{{_STACKING_LIMIT}}})[{_STACKING}]")
+_UNSAFE_BUT_LINES = re.compile(_UNSAFE.pattern.replace("\x00-\x1f", "\x00-\x09\x0b-\x1f"))
+_UNSAFE_BUT_TABS = re.compile(_UNSAFE.pattern.replace("\x00-\x1f", "\x00-\x08\x0a-\x1f"))
+_UNSAFE_BUT_BOTH = re.compile(_UNSAFE.pattern.replace("\x00-\x1f", "\x00-\x08\x0b-\x1f"))
+_PATTERNS = {(False, False): _UNSAFE, (True, False): _UNSAFE_BUT_LINES, (False, True): _UNSAFE_BUT_TABS, (True, True): _UNSAFE_BUT_BOTH}
+
+
+class Stream(Protocol):
+    """What `color_allowed` asks of a stream."""
+
+    def isatty(self) -> bool: ...
+
+
+def visible(text: str, *, keep_newlines: bool = False, keep_tabs: bool = False) -> str:
+    """`text` with everything a terminal would obey or hide replaced by something to see. Idempotent.
+
+    With `keep_newlines` lines stay lines (`\\r\\n` becomes `\\n`); otherwise the result is one line. With `keep_tabs` tabs
+    stay; otherwise each becomes four spaces.
+    """
+    if keep_newlines and "\r\n" in text:
+        text = text.replace("\r\n", "\n")
+    return _PATTERNS[keep_newlines, keep_tabs].sub(_substitute, text)
+
+
+def _substitute(found: re.Match[str]) -> str:
+    code = ord(found[0])
+    if code == 0x09:
+        return TAB
+    if code < 0x20:
+        return chr(_CONTROL_PICTURES + code)
+    if code == 0x7F:
+        return _DELETE_PICTURE
+    if _ESCAPED_BYTE + 0x80 <= code <= _ESCAPED_BYTE + 0xFF:
+        return f"<{code - _ESCAPED_BYTE:02X}>"
+    return f"<U+{code:04X}>"
+
+
+def cell_width(text: str) -> int:
+    """Terminal cells that visible text takes: East Asian wide characters two, combining marks none, all others one."""
+    return len(text) if text.isascii() else sum(map(_cells, text))
+
+
+def clip(text: str, width: int) -> str:
+    """`text` within `width` cells; what is cut at the end is marked by an ellipsis. Expects visible text."""
+    if width <= 0:
+        return ""
+    if len(text) <= width and cell_width(text) <= width:
+        return text
+    used = end = 0
+    room = width - 1
+    for position, char in enumerate(text):
+        used += _cells(char)
+        if used > width:
+            return text[:end] + ELLIPSIS
+        if used <= room:
+            end = position + 1
+    return text
+
+
+def clip_left(text: str, width: int) -> str:
+    """`text` within `width` cells, keeping its end ("…sts/test_money.py"). Expects visible text."""
+    if width <= 0:
+        return ""
+    if len(text) <= width and cell_width(text) <= width:
+        return text
+    used = 0
+    start = len(text)
+    room = width - 1
+    for position in range(len(text) - 1, -1, -1):
+        cells = _cells(text[position])
+        used += cells
+        if used > width:
+            return ELLIPSIS + text[start:]
+        if used <= room and cells:  # a combining mark must not move to the ellipsis
+            start = position
+    return text
+
+
+def color_allowed(stream: Stream, environ: Mapping[str, str]) -> bool:
+    """Whether to colour what goes to `stream`: https://no-color.org, then CLICOLOR_FORCE, TERM=dumb, CLICOLOR, then whether it is a terminal."""
+    if environ.get("NO_COLOR"):
+        return False
+    if environ.get("CLICOLOR_FORCE", "0") not in ("", "0"):
+        return True
+    if environ.get("TERM") == "dumb" or environ.get("CLICOLOR") == "0":
+        return False
+    return stream.isatty()
+
+
+def _cells(char: str) -> int:
+    if char < "\u0300":
+        return 1
+    if unicodedata.east_asian_width(char) in "WF":
+        return 2
+    return 0 if unicodedata.category(char) in ("Mn", "Me") or "\u1160" <= char <= "\u11ff" else 1
