@@ -1,0 +1,96 @@
+"""Named numpy arrays in one file: checksummed, renamed into place, mapped into memory when read.
+
+Layout: 8 bytes magic, 8 bytes length of the head, 16 bytes checksum of everything that follows, the head (JSON: name, dtype, shape,
+offset), the arrays, each aligned to 64 bytes. A reader sees the old file or the new one, never half of one.
+"""
+
+from __future__ import annotations
+
+import json
+import mmap
+import os
+import tempfile
+from collections.abc import Mapping
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+MAGIC = b"SECATEU1"
+_ALIGN = 64
+_PREFIX = 32
+
+Arrays = dict[str, npt.NDArray[Any]]
+
+
+def save(path: Path, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
+    """Write and rename into place.
+
+    Raises:
+        OSError: the folder cannot be written or is full; nothing is left behind.
+    """
+    entries, bodies, offset = [], [], 0
+    for name, array in arrays.items():
+        body = np.ascontiguousarray(array)
+        entries.append({"name": name, "dtype": body.dtype.str, "shape": body.shape, "offset": offset})
+        padding = -body.nbytes % _ALIGN
+        bodies.append((body, padding))
+        offset += body.nbytes + padding
+    head = json.dumps(entries).encode()
+    head += b" " * (-(_PREFIX + len(head)) % _ALIGN)
+    checksum = blake2b(head, digest_size=16)
+    for body, padding in bodies:
+        checksum.update(_bytes(body))
+        checksum.update(bytes(padding))
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".part")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(MAGIC + len(head).to_bytes(8, "little") + checksum.digest() + head)
+            for body, padding in bodies:
+                file.write(_bytes(body))
+                file.write(bytes(padding))
+            file.flush()
+            os.fsync(file.fileno())
+        Path(temporary).replace(path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def load(path: Path) -> Arrays | None:
+    """The arrays, read-only and mapped; None if there is no such file or it is not what was written."""
+    try:
+        with path.open("rb") as file:
+            size = os.fstat(file.fileno()).st_size
+            if size < _PREFIX:
+                return None
+            view = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    except OSError:
+        return None
+    head_size = int.from_bytes(view[8:16], "little")
+    if view[:8] != MAGIC or _PREFIX + head_size > size or blake2b(memoryview(view)[_PREFIX:], digest_size=16).digest() != view[16:32]:
+        return None
+    entries = json.loads(view[_PREFIX : _PREFIX + head_size])
+    base = _PREFIX + head_size
+    return {
+        entry["name"]: np.frombuffer(view, dtype=entry["dtype"], count=int(np.prod(entry["shape"])), offset=base + entry["offset"]).reshape(entry["shape"])
+        for entry in entries
+    }
+
+
+def _bytes(array: npt.NDArray[Any]) -> memoryview:
+    return array.reshape(-1).view(np.uint8).data
+
+
+def pack_strings(strings: list[str]) -> npt.NDArray[np.uint8]:
+    """Strings as one array: NUL between them; a NUL inside a string becomes a space."""
+    joined = "\0".join(text.replace("\0", " ") for text in strings)
+    return np.frombuffer((f"{len(strings)}\0" + joined).encode("utf-8", "surrogateescape"), dtype=np.uint8)
+
+
+def unpack_strings(array: npt.NDArray[np.uint8]) -> list[str]:
+    """The inverse of `pack_strings`."""
+    count, _, joined = array.tobytes().decode("utf-8", "surrogateescape").partition("\0")
+    return joined.split("\0") if int(count) else []

@@ -1,0 +1,144 @@
+"""From one file's bytes to everything the index remembers of it: a pure function, run in any process in any order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from hashlib import blake2b
+from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from secateur.index.lexical import LEXICON_VERSION, TermBag
+from secateur.model import FileFacts, Fragment
+
+if TYPE_CHECKING:
+    from secateur.index.embedding import Embedder
+    from secateur.tokens import Counter
+
+RECORD_VERSION = 1
+"""Changes with the shape of `Record`."""
+
+HEAD_BYTES = 65536
+"""What classification looks at of a file."""
+
+
+UNINDEXED = frozenset({"binary", "lockfile", "minified"})
+"""Classes of files that are counted, not indexed: nothing in them is worth a model's tokens."""
+
+
+class Record(msgspec.Struct, frozen=True, array_like=True):
+    """What is remembered of one file. Arrays are little-endian bytes, one entry a fragment unless said otherwise."""
+
+    facts: FileFacts
+    lines: int
+    flags: tuple[str, ...]  # classification: "test", "generated", "vendored", ...
+    tokens: bytes  # int32: tokens of the fragment's text
+    sig_tokens: bytes  # int32: tokens of its declaration lines; 0 = none
+    name_tokens: bytes  # int32: tokens of its qualified name
+    wrapping: bytes  # int32 [fragments, k]: what the bound of the pack needs to know of the text
+    body: tuple[bytes, bytes, bytes]  # TermBag of the texts
+    names: tuple[bytes, bytes, bytes]  # TermBag of the qualified names
+    vectors: bytes  # int8 [fragments, dimension]; empty without an embedder
+
+    @property
+    def indexed(self) -> bool:
+        """False for files that are only counted."""
+        return not UNINDEXED & set(self.flags)
+
+    def column(self, name: str) -> npt.NDArray[np.int32]:
+        """One of the int32 columns."""
+        return np.frombuffer(getattr(self, name), dtype="<i4")
+
+
+_ENCODER = msgspec.msgpack.Encoder()
+_DECODER = msgspec.msgpack.Decoder(Record)
+
+
+def encode(record: Record) -> bytes:
+    """Bytes for the store."""
+    return _ENCODER.encode(record)
+
+
+def decode(data: bytes) -> Record:
+    """The inverse of `encode`.
+
+    Raises:
+        msgspec.DecodeError: the bytes are not a record.
+    """
+    return _DECODER.decode(data)
+
+
+def fingerprint(counter: str, embedder: str) -> str:
+    """Names every version a record depends on: records of different fingerprints never mix."""
+    from secateur.repository.fragments import PARSER_VERSION
+
+    try:
+        tiktoken = version("tiktoken")
+    except PackageNotFoundError:
+        tiktoken = "none"
+    return f"{RECORD_VERSION}|{PARSER_VERSION}|{LEXICON_VERSION}|{counter}|{tiktoken}|{embedder}"
+
+
+def digest_of(data: bytes) -> bytes:
+    """Identity of a file's content."""
+    return blake2b(data, digest_size=16).digest()
+
+
+def text_of(lines: Sequence[str], first: int, last: int) -> str:
+    """Lines `first..last`, 1-based and inclusive, as the text that is counted and goes out."""
+    return "\n".join(lines[first - 1 : last])
+
+
+def extract(path: str, data: bytes, counter: Counter, embedder: Embedder | None) -> Record:
+    """Parse, count, and take the words and vectors of one file. Pure; never raises for any content."""
+    from secateur.reporting.costs import ingredients
+    from secateur.repository.classify import classify
+    from secateur.repository.fragments import decode as decode_text
+    from secateur.repository.fragments import parse_file, split_lines
+
+    flags = classify(path, data[:HEAD_BYTES])
+    if flags & UNINDEXED:
+        return Record(FileFacts("", ()), 0, tuple(sorted(flags & UNINDEXED)), b"", b"", b"", b"", _bag(TermBag.of(())), _bag(TermBag.of(())), b"")
+    facts = parse_file(path, data)
+    text, _ = decode_text(data)
+    lines = split_lines(text)
+    texts = [text_of(lines, fragment.line_start, fragment.line_end) for fragment in facts.fragments]
+    names = [fragment.qualname for fragment in facts.fragments]
+    declared = [text_of(lines, f.sig_start, f.sig_end) if has_signature(f) else "" for f in facts.fragments]
+    vectors = b""
+    if embedder is not None and texts:
+        documents = [f"{path} {name}\n{text}" for name, text in zip(names, texts, strict=True)]
+        vectors = np.ascontiguousarray(embedder.embed(documents, "document"), dtype=np.int8).tobytes()
+    return Record(
+        facts=facts,
+        lines=len(lines),
+        flags=tuple(sorted(flags)),
+        tokens=_column(counter.count_many(texts)),
+        sig_tokens=_column(counter.count_many(declared)),
+        name_tokens=_column(counter.count_many(names)),
+        wrapping=np.array([ingredients(text) for text in texts], dtype="<i4").tobytes(),
+        body=_bag(TermBag.of(texts)),
+        names=_bag(TermBag.of(names)),
+        vectors=vectors,
+    )
+
+
+def has_signature(fragment: Fragment) -> bool:
+    """True if the declaration is less than the whole and says something on its own."""
+    return bool(fragment.name) and (fragment.sig_start, fragment.sig_end) != (fragment.line_start, fragment.line_end)
+
+
+def bag_of(parts: tuple[bytes, bytes, bytes]) -> TermBag:
+    """A stored TermBag."""
+    return TermBag(*(np.frombuffer(part, dtype=dtype) for part, dtype in zip(parts, ("<i8", "<u8", "u1"), strict=True)))
+
+
+def _bag(bag: TermBag) -> tuple[bytes, bytes, bytes]:
+    return bag.start.astype("<i8").tobytes(), bag.hashes.astype("<u8").tobytes(), bag.counts.tobytes()
+
+
+def _column(values: Sequence[int] | Any) -> bytes:
+    return np.asarray(values, dtype="<i4").tobytes()

@@ -1,0 +1,253 @@
+"""Bring the index up to what the source holds now: read what changed, keep what did not, put the arrays together.
+
+Everything is keyed by content: an edited file is read again, a branch that was read before is not. Work that was committed before an
+interruption stays. The same source gives the same snapshot, whatever was indexed before it and with however many processes.
+"""
+
+from __future__ import annotations
+
+from collections import Counter as Tally
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from hashlib import blake2b
+from itertools import islice
+from pathlib import Path
+
+import msgspec
+
+from secateur.index import arrayfile
+from secateur.index.extract import Record, decode, digest_of
+from secateur.index.parallel import Extractor
+from secateur.index.snapshot import Snapshot, build
+from secateur.index.store import Store, path_bytes
+from secateur.repository.source import Entry, HistoryCommit, Source
+
+Progress = Callable[[str, int, int], None]
+"""`progress(phase, done, total)`; phases: "listing", "reading", "linking", "saving"."""
+
+HISTORY_COMMITS = 50_000
+"""Commits read for hotspots: with a half-life of 180 days older ones weigh nothing."""
+
+COMMIT_EVERY = 256
+"""Records per transaction: what an interruption can cost."""
+
+KEPT_SNAPSHOTS = 4
+
+SNAPSHOT_VERSION = 1
+"""Changes when the same records make other arrays."""
+
+
+@dataclass(frozen=True, slots=True)
+class IndexStatus:
+    """What is indexed, how fresh it is, what was left out and why."""
+
+    source: str  # for people: "orders @ 4f2c91d"
+    commit: str
+    files: int
+    fragments: int
+    lines: int
+    languages: dict[str, int]  # files per language, most first
+    skipped: dict[str, int]  # reason -> files
+    skipped_paths: tuple[tuple[str, str], ...]  # (path, reason), by path
+    problems: dict[str, int]  # "syntax_errors", "grammar_missing:go", ... -> files
+    read: int  # files read and parsed in this run
+    reused: int
+    edges: int
+    call_sites: int
+    calls_resolved: int
+    calls_external: int
+    counter: str
+    embedding: str
+    snapshot: str
+
+    @property
+    def fresh(self) -> bool:
+        """True if nothing had to be read again."""
+        return self.read == 0
+
+
+def freshen(source: Source, store: Store, extractor: Extractor, progress: Progress | None = None) -> tuple[Snapshot, IndexStatus]:
+    """Index what is new and return the snapshot of the source as it is now.
+
+    Raises:
+        IndexingError: the index cannot be written.
+        KeyboardInterrupt: passed on; what was read so far is kept.
+    """
+    tell = progress or _silent
+    tell("listing", 0, 0)
+    entries = source.entries()
+    digests, missing = _plan(entries, store, extractor.version)
+    if missing:
+        digests |= _read(source, store, missing, extractor, tell)
+    present = [(entry.path, digests[entry.path]) for entry in entries if entry.path in digests]
+    name = _identity(extractor.version, source, present)
+    path = store.folder / f"{name}.arrays" if store.folder else None
+    arrays = arrayfile.load(path) if path else None
+    if arrays is not None:
+        snapshot = Snapshot(arrays)
+    else:
+        snapshot = _build(source, store, present, extractor, tell)
+        if path:
+            tell("saving", 0, 1)
+            arrayfile.save(path, snapshot.arrays)
+            _forget_old(path)
+    return snapshot, _status(source, snapshot, len(entries) - len(missing), len(missing), extractor, name)
+
+
+def _silent(_phase: str, _done: int, _total: int) -> None:
+    """Tells nobody."""
+
+
+def _plan(entries: Sequence[Entry], store: Store, version: str) -> tuple[dict[str, bytes], list[Entry]]:
+    """Content digests of files that look as they did and are recorded, and the entries that must be read."""
+    seen, known = store.seen(), store.known(version)
+    digests: dict[str, bytes] = {}
+    missing = []
+    for entry in entries:
+        key = path_bytes(entry.path)
+        digest = seen.get((key, entry.token))
+        if digest is not None and (key, digest) in known:
+            digests[entry.path] = digest
+        else:
+            missing.append(entry)
+    return digests, missing
+
+
+def _read(source: Source, store: Store, missing: list[Entry], extractor: Extractor, tell: Progress) -> dict[str, bytes]:
+    """Read what is missing and extract what has no record yet; a file with only a new date is not parsed again."""
+    version, generation = extractor.version, store.generation()
+    known = store.known(version)
+    tokens = {entry.path: entry.token for entry in missing}
+    digests: dict[str, bytes] = {}
+
+    def unknown() -> Iterator[tuple[str, bytes]]:
+        for path, data in source.read([entry.path for entry in missing]):
+            if data is None:
+                continue
+            digests[path] = digest_of(data)
+            if (path_bytes(path), digests[path]) not in known:
+                yield path, data
+
+    def looks(paths: Iterable[str]) -> list[tuple[bytes, str, bytes]]:
+        return [(path_bytes(path), tokens[path], digests[path]) for path in paths]
+
+    tell("reading", 0, len(missing))
+    extracted = extractor.run(unknown(), sum(entry.size for entry in missing))
+    noted: set[str] = set()
+    while batch := list(islice(extracted, COMMIT_EVERY)):
+        with store.writing():
+            for path, _, encoded in batch:
+                store.put(path_bytes(path), digests[path], version, encoded, generation)
+            store.remember(looks(path for path, _, _ in batch), generation)
+        noted.update(path for path, _, _ in batch)
+        tell("reading", len(noted), len(missing))
+    rest = [path for path in digests if path not in noted]
+    if rest:
+        with store.writing():
+            store.remember(looks(rest), generation)
+    tell("reading", len(missing), len(missing))
+    return digests
+
+
+def _build(source: Source, store: Store, present: Sequence[tuple[str, bytes]], extractor: Extractor, tell: Progress) -> Snapshot:
+    tell("linking", 0, len(present))
+    files: list[tuple[str, bytes, Record]] = []
+    wanted = [(path_bytes(path), digest) for path, digest in present]
+    damaged: list[str] = []
+    for (path, digest), data in zip(present, store.records(wanted, extractor.version), strict=True):
+        record = _decoded(data)
+        if record is None:
+            damaged.append(path)
+        else:
+            files.append((path, digest, record))
+    if damaged:
+        files += _repair(source, store, damaged, extractor)
+        files.sort(key=lambda file: path_bytes(file[0]))
+    dimension = extractor.embedder.dimension if extractor.embedder else 0
+    return build(files, _history(source, store), source.time, extractor.counter, dimension)
+
+
+def _decoded(data: bytes | None) -> Record | None:
+    try:
+        return decode(data) if data is not None else None
+    except msgspec.DecodeError:
+        return None
+
+
+def _repair(source: Source, store: Store, paths: list[str], extractor: Extractor) -> list[tuple[str, bytes, Record]]:
+    """Read files again whose records are missing or damaged on disk."""
+    generation = store.generation()
+    contents = [(path, data) for path, data in source.read(paths) if data is not None]
+    repaired = []
+    with store.writing():
+        for path, data, encoded in extractor.run(contents, sum(len(data) for _, data in contents)):
+            digest = digest_of(data)
+            store.put(path_bytes(path), digest, extractor.version, encoded, generation)
+            repaired.append((path, digest, decode(encoded)))
+    return repaired
+
+
+def _history(source: Source, store: Store) -> list[HistoryCommit]:
+    """History of the source's commit, kept as long as that is the commit."""
+    if not source.commit:
+        return list(source.history(limit=HISTORY_COMMITS))
+    stored = store.get_blob("history", source.commit)
+    if stored is not None:
+        with suppress(msgspec.DecodeError):
+            return msgspec.msgpack.decode(stored, type=list[HistoryCommit])
+    commits = list(source.history(limit=HISTORY_COMMITS))
+    with store.writing():
+        store.put_blobs("history", {source.commit: msgspec.msgpack.encode(commits)}, only=True)
+    return commits
+
+
+def _identity(version: str, source: Source, present: Sequence[tuple[str, bytes]]) -> str:
+    identity = blake2b(digest_size=16)
+    identity.update(f"{SNAPSHOT_VERSION}|{version}|{source.commit}|{source.time if source.commit else 0}\0".encode())
+    for path, digest in present:
+        identity.update(path_bytes(path) + b"\0" + digest)
+    return identity.hexdigest()
+
+
+def _forget_old(newest: Path) -> None:
+    others = [path for path in newest.parent.glob("*.arrays") if path != newest]
+    others.sort(key=lambda path: _modified(path), reverse=True)
+    for path in others[KEPT_SNAPSHOTS - 1 :]:
+        path.unlink(missing_ok=True)
+
+
+def _modified(path: Path) -> float:
+    try:
+        return path.stat().st_mtime
+    except OSError:  # another process removed it
+        return 0.0
+
+
+def _status(source: Source, snapshot: Snapshot, reused: int, read: int, extractor: Extractor, name: str) -> IndexStatus:
+    skipped = [(skip.path, skip.reason) for skip in source.skipped()]
+    skipped += snapshot.unindexed
+    skipped.sort(key=lambda item: path_bytes(item[0]))
+    problems = Tally(problem for text in arrayfile.unpack_strings(snapshot.arrays["file.problems"]) for problem in text.split())
+    languages = Tally(snapshot.languages)
+    sites, resolved, external = (int(value) for value in snapshot.arrays["calls"])
+    return IndexStatus(
+        source=source.describe(),
+        commit=source.commit,
+        files=len(snapshot.paths),
+        fragments=len(snapshot),
+        lines=int(snapshot.arrays["file.lines"].sum()),
+        languages=dict(sorted(languages.items(), key=lambda item: (-item[1], item[0]))),
+        skipped=dict(sorted(Tally(reason for _, reason in skipped).items())),
+        skipped_paths=tuple(skipped),
+        problems=dict(sorted(problems.items())),
+        read=read,
+        reused=reused,
+        edges=snapshot.graph.edge_count,
+        call_sites=sites,
+        calls_resolved=resolved,
+        calls_external=external,
+        counter=extractor.counter.name,
+        embedding=extractor.embedder.id if extractor.embedder else "none",
+        snapshot=name,
+    )

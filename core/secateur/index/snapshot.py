@@ -1,0 +1,215 @@
+"""One state of a repository as arrays: fragments, words, vectors, call graph, hotspots. Derived from records, never the truth.
+
+Fragments are numbered by path (byte order) and line. A snapshot is identified by what it was made of, is built by `build`, saved and
+loaded through `arrayfile`, and never changes: a reader keeps the one it has while a writer makes the next.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from secateur.index.arrayfile import Arrays, pack_strings, unpack_strings
+from secateur.index.extract import Record, bag_of, has_signature
+from secateur.index.graph import CodeGraph
+from secateur.index.hotspots import HotspotTable, hotspot_scores
+from secateur.index.lexical import Postings, TermBag
+from secateur.index.names import NameTable
+from secateur.index.resolve import resolve
+from secateur.model import FileFacts, IntArray, Kind
+from secateur.repository.source import HistoryCommit
+from secateur.tokens import Counter
+
+KINDS = tuple(Kind)
+PATH_TERMS_LIMIT = 4096
+"""Characters of a path whose words are indexed."""
+
+
+@dataclass(frozen=True, eq=False)
+class Snapshot:
+    """Columns over fragments (and a few over files). Row numbers are fragment numbers everywhere in retrieval."""
+
+    arrays: Arrays
+
+    @cached_property
+    def paths(self) -> list[str]:
+        """Path per file, in byte order."""
+        return unpack_strings(self.arrays["file.path"])
+
+    @cached_property
+    def languages(self) -> list[str]:
+        """Language per file."""
+        return unpack_strings(self.arrays["file.language"])
+
+    @cached_property
+    def flags(self) -> list[frozenset[str]]:
+        """Classification per file: "test", "generated", "vendored", ..."""
+        return [frozenset(text.split()) for text in unpack_strings(self.arrays["file.flags"])]
+
+    @property
+    def unindexed(self) -> list[tuple[str, str]]:
+        """(path, reason) of files that are counted, not indexed."""
+        flat = unpack_strings(self.arrays["unindexed"])
+        return list(zip(flat[::2], flat[1::2], strict=True))
+
+    @cached_property
+    def qualnames(self) -> list[str]:
+        """Qualified name per fragment; "" for regions and blocks."""
+        return unpack_strings(self.arrays["fragment.qualname"])
+
+    def symbol_id(self, row: int) -> str:
+        """`path::qualname`, unique: a second one of a file gets `#2`, nameless ones the line they start at."""
+        symbol = f"{self.paths[int(self.file[row])]}::{self.qualnames[row] or f'L{int(self.line_start[row])}'}"
+        ordinal = int(self.arrays["fragment.ordinal"][row])
+        return symbol if ordinal == 1 else f"{symbol}#{ordinal}"
+
+    @property
+    def file(self) -> npt.NDArray[np.int32]:
+        """File number per fragment."""
+        return self.arrays["fragment.file"]
+
+    @property
+    def line_start(self) -> npt.NDArray[np.int32]:
+        return self.arrays["fragment.line_start"]
+
+    @property
+    def line_end(self) -> npt.NDArray[np.int32]:
+        return self.arrays["fragment.line_end"]
+
+    def column(self, name: str) -> npt.NDArray[Any]:
+        """Another per-fragment column: kind, sig_start, sig_end, tokens, sig_tokens, name_tokens, wrapping, complexity."""
+        return self.arrays[f"fragment.{name}"]
+
+    def kind(self, row: int) -> Kind:
+        return KINDS[int(self.arrays["fragment.kind"][row])]
+
+    @cached_property
+    def body(self) -> Postings:
+        """Words of the fragments' texts."""
+        return Postings.from_arrays(self.arrays, "body")
+
+    @cached_property
+    def names(self) -> Postings:
+        """Words of the qualified names."""
+        return Postings.from_arrays(self.arrays, "names")
+
+    @cached_property
+    def path_words(self) -> Postings:
+        """Words of the paths; documents are files."""
+        return Postings.from_arrays(self.arrays, "paths")
+
+    @cached_property
+    def name_table(self) -> NameTable:
+        """Names, to look up what a query wrote."""
+        return NameTable(self.qualnames)
+
+    @cached_property
+    def graph(self) -> CodeGraph:
+        """Calls, imports and inheritance between fragments."""
+        return CodeGraph.from_arrays(_group(self.arrays, "graph"))
+
+    @cached_property
+    def hotspots(self) -> HotspotTable:
+        """Hotspot score and its parts per fragment."""
+        return HotspotTable.from_arrays(_group(self.arrays, "hotspots"))
+
+    @property
+    def vectors(self) -> npt.NDArray[np.int8]:
+        """int8 [fragments, dimension]; dimension 0 without an embedder."""
+        return self.arrays["vectors"]
+
+    def __len__(self) -> int:
+        return len(self.file)
+
+
+def build(read: Sequence[tuple[str, bytes, Record]], commits: Iterable[HistoryCommit], now: int, counter: Counter, dimension: int) -> Snapshot:
+    """Put records together.
+
+    Args:
+        read: (path, content digest, record), in byte order of the paths; files that are only counted among them.
+        commits: history, newest first, for hotspots.
+        now: time of the source's commit in seconds; ages are measured from it.
+        counter: counts the tokens of paths.
+        dimension: of the records' vectors; 0 without.
+    """
+    files = [file for file in read if file[2].indexed]
+    unindexed = [text for path, _, record in read if not record.indexed for text in (path, record.flags[0])]
+    records = [record for _, _, record in files]
+    paths = [path for path, _, _ in files]
+    facts = [record.facts for record in records]
+    sizes = [len(fact.fragments) for fact in facts]
+    fragments = [fragment for fact in facts for fragment in fact.fragments]
+    file = np.repeat(np.arange(len(files), dtype=np.int32), sizes)
+    complexity = _ints(fragment.complexity for fragment in fragments)
+    edges = resolve(list(zip(paths, facts, strict=True)))
+    hotspots = hotspot_scores(commits, now, paths, complexity, file)
+    wrapping = [np.frombuffer(record.wrapping, dtype="<i4") for record in records]
+    arrays: Arrays = {
+        "unindexed": pack_strings(unindexed),
+        "file.path": pack_strings(paths),
+        "file.language": pack_strings([fact.language for fact in facts]),
+        "file.flags": pack_strings([" ".join(record.flags) for record in records]),
+        "file.problems": pack_strings([" ".join(fact.problems) for fact in facts]),
+        "file.digest": np.frombuffer(b"".join(digest for _, digest, _ in files), dtype=np.uint8).reshape(len(files), -1),
+        "file.lines": _ints(record.lines for record in records),
+        "file.tokens": _ints(counter.count_many([path[:PATH_TERMS_LIMIT] for path in paths])),
+        "fragment.file": file,
+        "fragment.qualname": pack_strings([fragment.qualname for fragment in fragments]),
+        "fragment.ordinal": _ordinals(facts),
+        "fragment.kind": np.array([KINDS.index(fragment.kind) for fragment in fragments], dtype=np.uint8),
+        "fragment.line_start": _ints(fragment.line_start for fragment in fragments),
+        "fragment.line_end": _ints(fragment.line_end for fragment in fragments),
+        "fragment.sig_start": _ints(fragment.sig_start for fragment in fragments),
+        "fragment.sig_end": _ints(fragment.sig_end for fragment in fragments),
+        "fragment.has_sig": np.array([has_signature(fragment) for fragment in fragments], dtype=np.bool_),
+        "fragment.complexity": complexity,
+        "fragment.tokens": _joined([record.column("tokens") for record in records]),
+        "fragment.sig_tokens": _joined([record.column("sig_tokens") for record in records]),
+        "fragment.name_tokens": _joined([record.column("name_tokens") for record in records]),
+        "fragment.wrapping": _joined(wrapping).reshape(len(fragments), -1) if fragments else np.zeros((0, 1), dtype=np.int32),
+        "vectors": np.frombuffer(b"".join(record.vectors for record in records), dtype=np.int8).reshape(-1, dimension)
+        if dimension
+        else np.zeros((len(fragments), 0), dtype=np.int8),
+    }
+    arrays |= Postings.build(TermBag.concatenate([bag_of(record.body) for record in records])).to_arrays("body")
+    arrays |= Postings.build(TermBag.concatenate([bag_of(record.names) for record in records])).to_arrays("names")
+    arrays |= Postings.build(TermBag.of(path[:PATH_TERMS_LIMIT] for path in paths)).to_arrays("paths")
+    arrays |= {f"graph.{name}": array for name, array in CodeGraph.from_edges(edges, len(fragments)).to_arrays().items()}
+    arrays |= {f"hotspots.{name}": array for name, array in hotspots.to_arrays().items()}
+    total = edges.total
+    arrays["calls"] = np.array([total.sites, total.resolved, total.external], dtype=np.int64)
+    return Snapshot(arrays)
+
+
+def _ordinals(facts: Sequence[FileFacts]) -> npt.NDArray[np.int32]:
+    """1 for the first fragment of its name in its file, 2 for the second, ..."""
+    ordinals = []
+    for fact in facts:
+        taken: dict[str, int] = {}
+        for fragment in fact.fragments:
+            if fragment.qualname:
+                taken[fragment.qualname] = taken.get(fragment.qualname, 0) + 1
+            ordinals.append(taken.get(fragment.qualname, 1))
+    return np.array(ordinals, dtype=np.int32)
+
+
+def _group(arrays: Arrays, prefix: str) -> Arrays:
+    return {name.removeprefix(prefix + "."): array for name, array in arrays.items() if name.startswith(prefix + ".")}
+
+
+def _ints(values: Iterable[int]) -> npt.NDArray[np.int32]:
+    return np.fromiter(values, dtype=np.int32)
+
+
+def _joined(columns: list[npt.NDArray[np.int32]]) -> npt.NDArray[np.int32]:
+    return np.concatenate(columns) if columns else np.zeros(0, dtype=np.int32)
+
+
+def rows_of_files(snapshot: Snapshot) -> IntArray:
+    """First fragment row of each file, and one past the last row: rows of file i are `[out[i], out[i + 1])`."""
+    return np.searchsorted(snapshot.file, np.arange(len(snapshot.paths) + 1))
