@@ -1,0 +1,143 @@
+"""The result cache of the graph-rag spec (REQ-GRAG-004): answers by everything that changes them, for a limited time.
+
+Entries lie in `.devbooks/cache/graph-context/` of the repository, a folder that ignores itself, or in the user's cache folder where the
+repository cannot be written. A repository could ship such a folder, so entries are JSON, carry a signature made with a key from the
+user's own folder, and a folder reached through a symbolic link is not used. Anything unexpected is a miss, never an error.
+"""
+
+from __future__ import annotations
+
+import hmac
+import json
+import os
+import secrets
+import tempfile
+from collections.abc import Callable
+from contextlib import suppress
+from hashlib import blake2b, sha256
+from pathlib import Path
+
+MAX_ENTRY_BYTES = 64 << 20
+"""Larger files are not entries of ours."""
+
+MAX_ENTRIES = 200
+"""Entries kept; the oldest go first."""
+
+KEY_FILE = "cache.key"
+
+
+class ResultCache:
+    """Answers as texts, by key, for `ttl` seconds.
+
+    cache = ResultCache.open(root, ".devbooks/cache/graph-context", fallback, ttl=300, clock=time.time)
+    text = cache.get(key) or cache.put(key, compute())
+    """
+
+    def __init__(self, folder: Path, secret: bytes, ttl: int, clock: Callable[[], float]) -> None:
+        self.folder = folder
+        self._secret = secret
+        self._ttl = ttl
+        self._clock = clock
+
+    @classmethod
+    def open(cls, root: Path | None, relative: str, user_cache: Path, *, ttl: int, clock: Callable[[], float]) -> ResultCache | None:
+        """The cache of a repository; in the user's folder where the repository's cannot be used; None where neither can be written."""
+        try:
+            user_cache.mkdir(parents=True, exist_ok=True, mode=0o700)
+            secret = _secret(user_cache / KEY_FILE)
+        except OSError:
+            return None
+        fallback = user_cache / "graph-context" / blake2b(os.fsencode(str(root or "")), digest_size=16).hexdigest()
+        for folder in (*([root / relative] if root else []), fallback):
+            if (folder == fallback or _inside(folder, root)) and _prepare(folder):
+                return cls(folder, secret, ttl, clock)
+        return None
+
+    def get(self, key: str) -> str | None:
+        """The answer, if there is one that is young enough and was written by this user."""
+        path = self._path(key)
+        try:
+            if path.is_symlink() or path.stat().st_size > MAX_ENTRY_BYTES:
+                return None
+            entry = json.loads(path.read_text("utf-8"))
+            text, written, signature = entry["text"], entry["written"], entry["signature"]
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+        if not (isinstance(text, str) and isinstance(written, int) and isinstance(signature, str)):
+            return None
+        if not hmac.compare_digest(signature.encode("utf-8", "replace"), self._sign(key, written, text).encode()):
+            return None
+        return text if 0 <= self._clock() - written < self._ttl else None
+
+    def put(self, key: str, text: str) -> str:
+        """Store an answer and return it; a full or read-only disk only means that it is not stored."""
+        written = int(self._clock())
+        entry = json.dumps({"text": text, "written": written, "signature": self._sign(key, written, text)})
+        with suppress(OSError):
+            handle, temporary = tempfile.mkstemp(dir=self.folder, suffix=".part")
+            try:
+                with os.fdopen(handle, "w", encoding="utf-8") as file:
+                    file.write(entry)
+                Path(temporary).replace(self._path(key))
+            except BaseException:
+                Path(temporary).unlink(missing_ok=True)
+                raise
+            self._forget_old()
+        return text
+
+    def _path(self, key: str) -> Path:
+        return self.folder / f"{sha256(key.encode('utf-8', 'surrogatepass')).hexdigest()}.json"
+
+    def _sign(self, key: str, written: int, text: str) -> str:
+        message = json.dumps([key, written, text]).encode()
+        return hmac.new(self._secret, message, sha256).hexdigest()
+
+    def _forget_old(self) -> None:
+        entries = sorted(self.folder.glob("*.json"), key=lambda path: (path.stat().st_mtime, path.name))
+        for path in entries[:-MAX_ENTRIES]:
+            path.unlink(missing_ok=True)
+
+
+def _secret(path: Path) -> bytes:
+    """The user's key, made on first use; a half-written or foreign file is replaced."""
+    with suppress(OSError):
+        secret = path.read_bytes()
+        if len(secret) == 32:
+            return secret
+    handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".part")
+    with os.fdopen(handle, "wb") as file:
+        file.write(secrets.token_bytes(32))
+    try:
+        os.link(temporary, path)  # keeps the key of whoever was first
+    except FileExistsError:
+        if path.stat().st_size != 32:
+            Path(temporary).replace(path)
+    except OSError:  # a file system without hard links
+        Path(temporary).replace(path)
+    Path(temporary).unlink(missing_ok=True)
+    return path.read_bytes()
+
+
+def _inside(folder: Path, root: Path | None) -> bool:
+    """True if no part of the folder below the repository is a symbolic link or leads out of it; an absolute folder is the user's choice."""
+    if root is None or not folder.is_relative_to(root):
+        return root is not None
+    if ".." in folder.relative_to(root).parts:
+        return False
+    current = root
+    for part in folder.relative_to(root).parts:
+        current = current / part
+        if current.is_symlink():
+            return False
+    return True
+
+
+def _prepare(folder: Path) -> bool:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        marker = folder / ".gitignore"
+        if not marker.exists():
+            marker.write_text("*\n")
+        return os.access(folder, os.W_OK)
+    except OSError:
+        return False
