@@ -1,3 +1,67 @@
-"""secateur: prunes what a language model reads under a token budget, and shows every decision it makes."""
+"""secateur: prunes what a language model reads under a token budget, and shows every decision it makes.
+
+    from secateur import Engine
+    with Engine.open("path/to/repository") as engine:
+        selection = engine.search("where is the refund total rounded?")
+        print(engine.render(selection))
+
+Names are imported when they are first used, so that `import secateur` costs nothing.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from secateur.engine import Engine
+    from secateur.errors import SecateurError
+    from secateur.model import Decision, Fragment, Pool, Selection, TrimReport
+    from secateur.selection import priority, select, select_greedy
+    from secateur.settings import Settings
+    from secateur.tokens import count_tokens
+
+_HOMES = {
+    "Engine": "secateur.engine",
+    "SecateurError": "secateur.errors",
+    "Decision": "secateur.model",
+    "Fragment": "secateur.model",
+    "Pool": "secateur.model",
+    "Selection": "secateur.model",
+    "TrimReport": "secateur.model",
+    "priority": "secateur.selection",
+    "select": "secateur.selection",
+    "select_greedy": "secateur.selection",
+    "Settings": "secateur.settings",
+    "count_tokens": "secateur.tokens",
+}
+
+__all__ = [
+    "Decision",
+    "Engine",
+    "Fragment",
+    "Pool",
+    "SecateurError",
+    "Selection",
+    "Settings",
+    "TrimReport",
+    "__version__",
+    "count_tokens",
+    "priority",
+    "select",
+    "select_greedy",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'secateur' has no attribute {name!r}")
+    from importlib import import_module
+
+    value = globals()[name] = getattr(import_module(_HOMES[name]), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

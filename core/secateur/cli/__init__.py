@@ -1,0 +1,1 @@
+"""The command line: one file a command. Nothing here decides; it parses, asks the engine, prints."""

@@ -1,0 +1,41 @@
+"""`secateur config [PATH]`: the settings in force, each with where it comes from; `--schema` prints the JSON schema."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+from secateur import config
+from secateur.cli.common import common_arguments, emit, load_settings, sample_or_path
+from secateur.terminal import visible
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Flags of the command."""
+    parser.add_argument("path", metavar="PATH", nargs="?", default=".", help="the repository whose file is read (default: here)")
+    parser.add_argument("--schema", action="store_true", help="print the JSON schema of secateur.toml")
+    common_arguments(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Prints every key, its value and its origin."""
+    if options.schema:
+        emit(json.dumps(config.schema(), indent=2, ensure_ascii=False) + "\n")
+        return 0
+    loaded = load_settings(options, Path(sample_or_path(options.path)))
+    rows = [(key, config.lookup(loaded.settings, key.name), loaded.origins.get(key.name, "default")) for key in config.keys().values() if key.scope != "run"]
+    if options.format == "json":
+        emit(json.dumps({key.name: {"value": _plain(value), "origin": origin} for key, value, origin in rows}, indent=2, ensure_ascii=False) + "\n")
+        return 0
+    for key, value, origin in rows:
+        text = json.dumps(_plain(value), ensure_ascii=False)
+        emit(f"{key.name:<46} {visible(text):<18} {visible(origin)}\n")
+        if options.verbose:
+            emit(f"    {key.doc} {key.allowed()[0].upper()}{key.allowed()[1:]}.\n")
+    return 0
+
+
+def _plain(value: Any) -> Any:
+    return list(value) if isinstance(value, tuple) else dict(value) if hasattr(value, "keys") else value

@@ -1,0 +1,70 @@
+"""`secateur status [PATH]`: what is indexed, how fresh, what was skipped and why, how the call graph hangs together."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+from secateur.cli.common import ProgressBar, common_arguments, emit, load_settings, sample_or_path
+from secateur.terminal import visible
+
+if TYPE_CHECKING:
+    from secateur.index.freshen import IndexStatus
+
+SHOWN_PATHS = 20
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Flags of the command."""
+    parser.add_argument("path", metavar="PATH", nargs="?", default=".", help="a folder, or sample:NAME (default: here)")
+    parser.add_argument("--rev", metavar="COMMIT", help="read this commit instead of the working tree")
+    common_arguments(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Freshens the index first: a status of yesterday's files would be no status."""
+    from secateur.engine import Engine
+
+    path = sample_or_path(options.path)
+    loaded = load_settings(options, path)
+    progress = ProgressBar(options)
+    with Engine.open(path, loaded.settings, rev=options.rev) as engine:
+        try:
+            status = engine.freshen(progress)
+        finally:
+            progress.close()
+        components = engine.components()
+    emit(render(status, options.format, components, options.verbose))
+    return 0
+
+
+def render(status: IndexStatus, format: str, components: Sequence[int], verbose: bool) -> str:
+    """The status as text or JSON, newline at the end."""
+    if format == "json":
+        return json.dumps(asdict(status) | {"fresh": status.fresh, "components": list(components)}, ensure_ascii=True, indent=2) + "\n"
+    unresolved = status.call_sites - status.calls_resolved - status.calls_external
+    rows = [
+        ("source", status.source),
+        ("indexed", f"{status.files:,} files, {status.lines:,} lines, {status.fragments:,} fragments"),
+        ("languages", ", ".join(f"{name} {count:,}" for name, count in status.languages.items())),
+        ("read now", f"{status.read:,} files; {status.reused:,} known"),
+        ("call graph", f"{status.edges:,} edges"),
+        ("call sites", f"{status.call_sites:,}: {status.calls_resolved:,} resolved, {status.calls_external:,} outside, {unresolved:,} open"),
+        ("counter", status.counter),
+        ("embedding", status.embedding),
+        ("skipped", ", ".join(f"{reason} {count:,}" for reason, count in status.skipped.items()) or "nothing"),
+        ("problems", ", ".join(f"{problem} {count:,}" for problem, count in status.problems.items()) or "none"),
+    ]
+    if components:
+        linked = [size for size in components if size > 1]
+        alone = len(components) - len(linked)
+        rows.insert(6, ("components", f"{len(linked):,} of linked fragments, largest {max(components):,}; {alone:,} fragments alone"))
+    lines = [f"{label:<11} {visible(text)}" for label, text in rows]
+    shown = status.skipped_paths if verbose else status.skipped_paths[:SHOWN_PATHS]
+    lines += [f"  skipped   {visible(path)}  ({reason})" for path, reason in shown]
+    if len(shown) < len(status.skipped_paths):
+        lines.append(f"  ... and {len(status.skipped_paths) - len(shown):,} more (--verbose lists all)")
+    return "\n".join(lines) + "\n"

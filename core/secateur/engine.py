@@ -1,0 +1,345 @@
+"""The recipe: open a source, freshen the index, retrieve, select, render. Every front end goes through here.
+
+engine = Engine.open("path/to/repository")
+selection = engine.search("where is the refund total rounded?")
+print(engine.render(selection))
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
+from hashlib import blake2b
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from secateur import __version__, places
+from secateur.errors import RepositoryError
+from secateur.index.embedding import Embedder, gloss, static_embedder
+from secateur.index.extract import text_of
+from secateur.index.freshen import IndexStatus, Progress, freshen
+from secateur.index.graph import call_path, components, to_networkx
+from secateur.index.parallel import Extractor
+from secateur.index.snapshot import Snapshot
+from secateur.index.store import Store
+from secateur.model import Notice, Pool, Selection
+from secateur.reporting import json_report, render_pack, render_text
+from secateur.repository.fragments import decode, split_lines
+from secateur.repository.source import Source, open_source
+from secateur.retrieval.cache import ResultCache
+from secateur.retrieval.preference import load_preferences
+from secateur.retrieval.query import Query, parse_query
+from secateur.retrieval.retrieve import Retrieval, retrieve
+from secateur.selection import select
+from secateur.settings import Settings
+from secateur.tokens import Counter, get_counter
+
+if TYPE_CHECKING:
+    import networkx
+
+PACK_FORMATS = ("markdown", "xml")
+FORMATS = ("text", "json", *PACK_FORMATS)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A finished answer: the text that leaves, and whether it came from the cache."""
+
+    text: str
+    cached: bool
+
+
+class Engine:
+    """One source with its index and settings.
+
+    Attributes:
+        settings: those of `open`; `retrieve` and `select` take others where a front end changes them.
+        source_name: the source for people, e.g. "orders @ 4f2c91d"; text from outside.
+        retrievals: how often the slow phase really ran; a cached answer does not count.
+    """
+
+    def __init__(
+        self,
+        source: Source,
+        settings: Settings,
+        *,
+        store: Store,
+        cache_dir: Path,
+        config_dir: Path | None,
+        clock: Callable[[], float],
+        environ: Mapping[str, str],
+    ) -> None:
+        self.settings = settings
+        self.retrievals = 0
+        self._source = source
+        self._store = store
+        self._cache_dir = cache_dir
+        self._config_dir = config_dir
+        self._clock = clock
+        self._environ = environ
+        self._counters: dict[str, Counter] = {}
+        self._static: Embedder | None = None
+        self._snapshot: Snapshot | None = None
+        self._status: IndexStatus | None = None
+        self._texts: dict[str, list[str]] = {}
+
+    @classmethod
+    def open(
+        cls,
+        path: str | Path,
+        settings: Settings | None = None,
+        *,
+        rev: str | None = None,
+        cache_dir: Path | None = None,
+        config_dir: Path | None = None,
+        environ: Mapping[str, str] | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> Engine:
+        """Open a folder, or a commit of its repository.
+
+        Raises:
+            RepositoryError: no such folder, not readable, unknown revision.
+            IndexingError: the cache folder cannot be written; set SECATEUR_CACHE_DIR.
+        """
+        settings = settings or Settings()
+        source = open_source(Path(path), rev, ignore=settings.index.ignore, max_file_bytes=settings.index.max_file_kb * 1024)
+        return cls.of(source, settings, cache_dir=cache_dir, config_dir=config_dir, environ=environ, clock=clock)
+
+    @classmethod
+    def of(
+        cls,
+        source: Source,
+        settings: Settings | None = None,
+        *,
+        cache_dir: Path | None = None,
+        config_dir: Path | None = None,
+        environ: Mapping[str, str] | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> Engine:
+        """An engine on any source; files in memory are indexed in memory."""
+        environ = os.environ if environ is None else environ
+        cache = cache_dir or places.cache_dir(environ)
+        folder = cache / "index" / _folder_name(source.root) if source.root else None
+        store = Store.open(folder)
+        return cls(source, settings or Settings(), store=store, cache_dir=cache, config_dir=config_dir, clock=clock, environ=environ)
+
+    def close(self) -> None:
+        """Close the index."""
+        self._store.close()
+
+    def __enter__(self) -> Engine:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @property
+    def source_name(self) -> str:
+        return self._source.describe()
+
+    # --- the pipeline ------------------------------------------------------------------------------------------------
+
+    def freshen(self, progress: Progress | None = None, settings: Settings | None = None) -> IndexStatus:
+        """Bring the index up to what the source holds now."""
+        settings = settings or self.settings
+        vectors = self._static_embedder() if settings.embedding.model != "none" else None
+        extractor = Extractor(self.counter(settings), vectors, settings.index.workers, self._cache_dir)
+        snapshot, status = freshen(self._source, self._store, extractor, progress)
+        if self._status is None or status.snapshot != self._status.snapshot:
+            self._snapshot = snapshot
+            self._texts = {}
+        self._status = status
+        return status
+
+    def retrieve(self, query: str, settings: Settings | None = None, *, format: str = "markdown", progress: Progress | None = None) -> Pool:
+        """The slow phase: freshen the index, find the candidates. `format` is the pack's, for which costs are bound."""
+        settings = settings or self.settings
+        self.freshen(progress, settings)
+        return self._retrieve(query, settings, format)
+
+    def _retrieve(self, query: str, settings: Settings, format_: str) -> Pool:
+        assert self._snapshot is not None
+        self.retrievals += 1
+        parsed, notices = self._parse(query)
+        retrieval = Retrieval(
+            snapshot=self._snapshot,
+            embedder=self._static_embedder() if settings.embedding.model != "none" else None,
+            counter=self.counter(settings).name,
+            commit=self._source.commit or (self._status.snapshot if self._status else ""),
+            format=format_ if format_ in PACK_FORMATS else "markdown",
+            preferences=self._preferences(settings),
+        )
+        pool = retrieve(parsed, retrieval, settings)
+        return replace(pool, warnings=pool.warnings + notices) if notices else pool
+
+    def select(self, pool: Pool, settings: Settings | None = None) -> Selection:
+        """The instant phase; pure."""
+        return select(pool, settings or self.settings)
+
+    def search(self, query: str, settings: Settings | None = None, *, format: str = "markdown", progress: Progress | None = None) -> Selection:
+        """Both phases. The rendered pack never exceeds the budget."""
+        settings = settings or self.settings
+        return self._within_budget(self.select(self.retrieve(query, settings, format=format, progress=progress), settings), settings, format)
+
+    def answer(
+        self,
+        query: str,
+        format: str = "text",
+        *,
+        explain: bool = False,
+        use_cache: bool = True,
+        progress: Progress | None = None,
+    ) -> Answer:
+        """The finished text of a search in one of FORMATS, from the result cache where nothing changed (REQ-GRAG-004)."""
+        settings = self.settings
+        status = self.freshen(progress, settings)
+        cache = self._result_cache() if use_cache else None
+        key = self._cache_key(query, format, explain, status)
+        cached = cache.get(key) if cache else None
+        if cached is not None:
+            return Answer(cached, True)
+        selection = self._within_budget(self.select(self._retrieve(query, settings, format), settings), settings, format)
+        text = self.output(selection, format, explain=explain)
+        return Answer(cache.put(key, text) if cache else text, False)
+
+    # --- what a selection looks like ---------------------------------------------------------------------------------
+
+    def render(self, selection: Selection, format: str = "markdown") -> str:
+        """The pack as Markdown or XML: the text a model reads."""
+        return render_pack(selection, self._content_of(selection.pool), self._signature_of(selection.pool), format)
+
+    def report(self, selection: Selection) -> dict[str, Any]:
+        """The JSON of `search`."""
+        pack = self.render(selection, "markdown")
+        return json_report(selection, self._content_of(selection.pool), self._signature_of(selection.pool), self._count(selection, pack))
+
+    def output(self, selection: Selection, format: str = "text", *, explain: bool = False) -> str:
+        """A selection in one of FORMATS, newline at the end."""
+        if format in PACK_FORMATS:
+            return self.render(selection, format)
+        if format == "json":
+            return json.dumps(self.report(selection), ensure_ascii=False, indent=2).encode("utf-8", "replace").decode() + "\n"
+        pack = self.render(selection, "markdown")
+        return render_text(selection, self._count(selection, pack), explain=explain)
+
+    def content(self, pool: Pool, row: int) -> str:
+        """Text of a candidate, as it is in the source.
+
+        Raises:
+            RepositoryError: the file changed since it was indexed.
+        """
+        return text_of(self._lines(pool.path[row]), int(pool.line_start[row]), int(pool.line_end[row]))
+
+    def signature(self, pool: Pool, row: int) -> str:
+        """Declaration lines of a candidate."""
+        return text_of(self._lines(pool.path[row]), int(pool.sig_start[row]), int(pool.sig_end[row]))
+
+    # --- what is known -----------------------------------------------------------------------------------------------
+
+    def status(self) -> IndexStatus:
+        """What is indexed and what was skipped; freshens first."""
+        return self._status or self.freshen()
+
+    def graph(self) -> networkx.DiGraph[int]:
+        """The call graph as networkx: nodes are fragment numbers with `symbol_id` and `path`, edges carry kind, confidence and how."""
+        snapshot = self._current()
+        rows = range(len(snapshot))
+        return to_networkx(snapshot.graph, [snapshot.symbol_id(row) for row in rows], [snapshot.paths[int(file)] for file in snapshot.file])
+
+    def call_path(self, caller: str, callee: str) -> list[str]:
+        """Symbol ids of the shortest chain of calls from one symbol to another; empty if there is none."""
+        graph = self.graph()
+        numbers = {data["symbol_id"]: node for node, data in graph.nodes(data=True)}
+        for symbol in (caller, callee):
+            if symbol not in numbers:
+                raise RepositoryError(f"there is no symbol {symbol}", hint="symbol ids look like path/file.py::Class.method")
+        return [graph.nodes[node]["symbol_id"] for node in call_path(graph, numbers[caller], numbers[callee])]
+
+    def components(self) -> list[int]:
+        """Sizes of the connected parts of the call graph, largest first."""
+        return components(self.graph())
+
+    def counter(self, settings: Settings | None = None) -> Counter:
+        """The token counter of the run."""
+        name = (settings or self.settings).tokens.counter
+        if name not in self._counters:
+            self._counters[name] = get_counter(name, self._cache_dir)
+        return self._counters[name]
+
+    # --- inside ------------------------------------------------------------------------------------------------------
+
+    def _current(self) -> Snapshot:
+        if self._snapshot is None:
+            self.freshen()
+        assert self._snapshot is not None
+        return self._snapshot
+
+    def _within_budget(self, selection: Selection, settings: Settings, format_: str) -> Selection:
+        """Costs are upper bounds, so this holds at once; were it not to, the last rows go until the recounted text fits."""
+        shape = format_ if format_ in PACK_FORMATS else "markdown"
+        while selection.kept_rows and self._count(selection, self.render(selection, shape)) > selection.budget:
+            last = selection.pool.symbol_id[selection.kept_rows[-1]]
+            settings = replace(settings, excludes=(*settings.excludes, last))
+            selection = select(selection.pool, settings)
+        return selection
+
+    def _count(self, selection: Selection, text: str) -> int:
+        name = selection.pool.counter
+        if name not in self._counters:
+            self._counters[name] = get_counter(name, self._cache_dir)
+        return self._counters[name].count(text)
+
+    def _content_of(self, pool: Pool) -> Callable[[int], str]:
+        return lambda row: self.content(pool, row)
+
+    def _signature_of(self, pool: Pool) -> Callable[[int], str]:
+        return lambda row: self.signature(pool, row)
+
+    def _lines(self, path: str) -> list[str]:
+        if path not in self._texts:
+            data = next((data for _, data in self._source.read([path])), None)
+            if data is None:
+                raise RepositoryError(f"{path}: gone since it was indexed", hint="run the query again")
+            self._texts[path] = split_lines(decode(data)[0])
+        return self._texts[path]
+
+    def _parse(self, text: str) -> tuple[Query, tuple[Notice, ...]]:
+        query = parse_query(text)
+        if not query.foreign:
+            return query, ()
+        english = gloss(text)
+        if english is None:
+            missing = not any(self._current().body.frequency(term) for term, _ in query.terms)
+            hint = "No word of the query occurs here. For Chinese queries on English code install secateur[zh]."
+            return query, (Notice("no_gloss", hint),) if missing else ()
+        return parse_query(text, tuple(english)), ()
+
+    def _static_embedder(self) -> Embedder:
+        if self._static is None:
+            self._static = static_embedder()
+        return self._static
+
+    def _result_cache(self) -> ResultCache | None:
+        rag = self.settings.graph_rag
+        return ResultCache.open(self._source.root, rag.cache_dir, self._cache_dir, ttl=rag.cache_ttl, clock=self._clock)
+
+    def _preferences(self, settings: Settings) -> dict[str, float]:
+        return load_preferences(self._config_dir or places.config_dir(self._environ)) if settings.preference.enabled else {}
+
+    def _cache_key(self, query: str, format: str, explain: bool, status: IndexStatus) -> str:
+        """Everything that changes the answer: the query, the content, the configuration, the versions."""
+        preferences = sorted(self._preferences(self.settings).items())
+        settings = json.dumps(asdict(self.settings), sort_keys=True)
+        return json.dumps([__version__, status.snapshot, status.source, format, explain, query, settings, preferences])
+
+
+def _folder_name(root: Path) -> str:
+    """One folder per repository: its name for people, a digest of its path for certainty."""
+    with suppress(OSError):
+        root = root.resolve()
+    name = "".join(letter if letter.isascii() and (letter.isalnum() or letter in "-_") else "_" for letter in root.name)[:40]
+    return f"{name}-{blake2b(os.fsencode(str(root)), digest_size=8).hexdigest()}"
