@@ -1,0 +1,120 @@
+#!/usr/bin/env python3
+"""Everything a developer or a newcomer runs, with nothing but Python and git on the machine.
+
+    python3 tasks.py try        make an environment, install, open the inspector on a sample repository
+    python3 tasks.py test       make an environment, install what tests need, run all tests
+    python3 tasks.py check      format, lint, types, import contracts
+    python3 tasks.py fix        format and mend what the linter can mend
+    python3 tasks.py wheel      build the wheel, install it in a clean environment outside the checkout, use it there
+
+Further words go to the command behind: `python3 tasks.py test -k greedy`, `python3 tasks.py try --query "..."`.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import venv
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent
+ENVIRONMENT = Path(os.environ.get("SECATEUR_VENV", ROOT / ".venv"))
+BIN = ENVIRONMENT / ("Scripts" if os.name == "nt" else "bin")
+STAMP = "pyproject.stamp"
+
+
+def main(words: list[str]) -> int:
+    """Run one task; its exit code is the answer."""
+    tasks = {"try": try_it, "test": test, "check": check, "fix": fix, "wheel": wheel}
+    if not words or words[0] not in tasks:
+        print(__doc__)
+        return 0 if words in ([], ["--help"], ["-h"]) else 2
+    if sys.version_info < (3, 11):
+        print(f"error: Python 3.11 or newer is needed, this is {sys.version.split()[0]}", file=sys.stderr)
+        return 2
+    return tasks[words[0]](words[1:])
+
+
+def try_it(words: list[str]) -> int:
+    """Install and open the inspector; without a terminal the headless report is printed."""
+    install("")
+    words = words or ["sample:orders", "--query", "where is the refund total rounded?"]
+    return run(BIN / "secateur", "inspect", *words)
+
+
+def test(words: list[str]) -> int:
+    """Install and run the tests."""
+    install("dev")
+    return run(BIN / "python", "-m", "pytest", *words)
+
+
+def check(words: list[str]) -> int:
+    """All static checks; every one is run, the first failure's code is returned."""
+    install("dev")
+    codes = [
+        run(BIN / "ruff", "format", "--check", "."),
+        run(BIN / "ruff", "check", "."),
+        run(BIN / "mypy", *words),
+        run(BIN / "lint-imports", "--no-cache"),
+    ]
+    return next((code for code in codes if code), 0)
+
+
+def fix(words: list[str]) -> int:
+    """Format and mend."""
+    install("dev")
+    return run(BIN / "ruff", "format", ".", *words) or run(BIN / "ruff", "check", "--fix", ".")
+
+
+def wheel(_: list[str]) -> int:
+    """Build, install away from here, and run the main job with it."""
+    install("dev")
+    with tempfile.TemporaryDirectory() as folder:
+        code = run(BIN / "python", "-m", "build", "--wheel", "--outdir", folder, ROOT)
+        if code:
+            return code
+        away = Path(folder) / "environment"
+        venv.create(away, with_pip=True)
+        python = away / BIN.name / "python"
+        built = next(Path(folder).glob("*.whl"))
+        return (
+            run(python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", built, cwd=Path(folder))
+            or run(away / BIN.name / "secateur", "search", "where is the refund total rounded?", "sample:orders", cwd=Path(folder))
+            or run(python, "-c", "import secateur_tui.themes as t; print(sorted(t.available()))", cwd=Path(folder))
+        )
+
+
+def install(group: str) -> None:
+    """Make the environment and install into it, unless it is up to date with pyproject.toml."""
+    wanted = (ROOT / "pyproject.toml").read_text() + group
+    stamp = ENVIRONMENT / f"{group or 'run'}.{STAMP}"
+    if stamp.is_file() and stamp.read_text() == wanted:
+        return
+    if not (BIN / "python").exists() and not (BIN / "python.exe").exists():
+        print(f"creating {ENVIRONMENT.name} ...", file=sys.stderr)
+        try:
+            venv.create(ENVIRONMENT, with_pip=True)
+        except (subprocess.CalledProcessError, OSError) as error:
+            sys.exit(f"error: no virtual environment could be made ({error})\nhint: on Debian and Ubuntu install python3-venv")
+    print("installing ...", file=sys.stderr)
+    words = ["-e", str(ROOT)] + (["--group", f"{ROOT / 'pyproject.toml'}:{group}"] if group else [])
+    pip = [BIN / "python", "-m", "pip", "--quiet", "--disable-pip-version-check"]
+    if group:  # dependency groups came with pip 25.1
+        code = run(*pip, "install", "pip>=25.1")
+        if code:
+            sys.exit(code)
+    code = run(*pip, "install", *words)
+    if code:
+        sys.exit(f"error: installing failed with code {code}\nhint: see what pip said above")
+    stamp.write_text(wanted)
+
+
+def run(*words: str | Path, cwd: Path = ROOT) -> int:
+    """Run a command and return its exit code."""
+    return subprocess.run([str(word) for word in words], cwd=cwd, check=False).returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
