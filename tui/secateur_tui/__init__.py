@@ -1,1 +1,1 @@
-"""The inspector: asks the engine and draws the answer."""
+"""The inspector: asks the engine and draws the answer. Decides nothing."""

@@ -1,0 +1,212 @@
+"""An engine that serves prepared pools and decides with the real `select`; and what screen tests need to look at a screen."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+for _name in [name for name in os.environ if name.startswith("TEXTUAL") or name in ("NO_COLOR", "COLORTERM")]:
+    del os.environ[_name]  # before Textual is imported: it reads them once
+
+import numpy as np
+from secateur.model import Channel, Pool, Selection
+from secateur.selection import select
+from secateur.settings import Settings
+from secateur_tui.app import Inspector, Pace
+from secateur_tui.benches.search import SearchBench
+from textual.pilot import Pilot
+
+QUERY = "where is the refund total rounded?"
+GOLDENS = Path(__file__).parent / "goldens"
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One row of a prepared pool."""
+
+    path: str
+    name: str
+    lines: tuple[int, int]
+    tokens: int
+    relevance: float
+    hotspot: float = 0.0
+    distance: int = 1
+    via: int = -1
+    edge: str = ""
+    kind: str = "function"
+    language: str = "python"
+    sig_tokens: int = 0
+    content: str = ""
+
+
+ORDERS = (
+    Candidate("src/orders/money.py", "Money.round_half_even", (41, 66), 212, 0.93, 0.61, kind="method", sig_tokens=24),
+    Candidate("docs/rounding.md", "Refunds and rounding", (12, 48), 431, 0.88, 0.12, kind="section", language="markdown"),
+    Candidate("src/orders/refund.py", "refund_total", (18, 77), 690, 0.84, 0.92, sig_tokens=31),
+    Candidate("tests/unit/payments/test_refund_rounding.py", "test_half_even", (9, 140), 1204, 0.71, 0.18, sig_tokens=22),
+    Candidate("src/orders/api/handlers.py", "post_refund", (102, 171), 958, 0.42, 0.84, 2, 2, "called_by", sig_tokens=40),
+    Candidate("src/orders/tax/rounding.py", "round_tax", (3, 31), 297, 0.66, 0.35, 2, 0, "calls", sig_tokens=18),
+    Candidate("src/orders/ledger/post.py", "Ledger.post", (55, 159), 1310, 0.31, 0.77, 3, 4, "calls", kind="method", sig_tokens=29),
+    Candidate("src/orders/config.py", "", (1, 40), 388, 0.22, 0.44, 0, kind="region"),
+    Candidate("src/orders/mail/refund_mail.py", "render", (20, 88), 744, 0.36, 0.08, 3, 4, "called_by", sig_tokens=26),
+    Candidate("src/orders/cart.py", "Cart.total", (61, 102), 455, 0.58, 0.66, 2, 0, "called_by", kind="method", sig_tokens=21),
+    Candidate("src/orders/currency/日本円.py", "丸める", (5, 29), 276, 0.52, 0.05, 2, 0, "called_by", sig_tokens=19),
+    Candidate("src/orders/audit.py", "record", (7, 33), 268, 0.12, 0.31, 4, 6, "called_by", sig_tokens=17),
+)
+
+WRAPPER = 14
+"""Tokens of a candidate's head in the pack."""
+
+
+def make_pool(candidates: Sequence[Candidate] = ORDERS, query: str = QUERY, **changes: Any) -> Pool:
+    """A pool of these candidates, in tie-break order already or not: tests decide."""
+    n = len(candidates)
+
+    def ints(values: Sequence[int]) -> Any:
+        return np.array(values, dtype=np.int64)
+
+    relevance = np.array([c.relevance for c in candidates], dtype=np.float64)
+    hotspot = np.array([c.hotspot for c in candidates], dtype=np.float64)
+    lexical = np.round(relevance * 0.75, 6)
+    channels = [(1 << Channel.LEXICAL) | (1 << Channel.SEMANTIC if i % 2 else 0) | (1 << Channel.GRAPH if c.via >= 0 else 0) for i, c in enumerate(candidates)]
+    return Pool(
+        **{
+            "query": query,
+            "source": "graph-rag",
+            "counter": "o200k_base",
+            "commit": "4f2c91d",
+            "symbol_id": [f"{c.path}::{c.name}" for c in candidates],
+            "path": [c.path for c in candidates],
+            "qualname": [c.name for c in candidates],
+            "kind": [c.kind for c in candidates],
+            "language": [c.language for c in candidates],
+            "line_start": ints([c.lines[0] for c in candidates]),
+            "line_end": ints([c.lines[1] for c in candidates]),
+            "tokens": ints([c.tokens for c in candidates]),
+            "cost": ints([c.tokens + WRAPPER for c in candidates]),
+            "sig_start": ints([c.lines[0] for c in candidates]),
+            "sig_end": ints([c.lines[0] for c in candidates]),
+            "sig_tokens": ints([c.sig_tokens for c in candidates]),
+            "sig_cost": ints([c.sig_tokens + WRAPPER if c.sig_tokens else 0 for c in candidates]),
+            "relevance": relevance,
+            "hotspot": hotspot,
+            "distance": ints([c.distance for c in candidates]),
+            "preference": np.zeros(n),
+            "parts": {"relevance": {"lexical": lexical, "semantic": relevance - lexical}, "hotspot": {"churn × complexity": hotspot}},
+            "channels": ints(channels),
+            "anchor": np.array([c.distance == 1 for c in candidates]),
+            "via": ints([c.via for c in candidates]),
+            "via_edge": [c.edge for c in candidates],
+            "overhead": 21 if n else 0,
+        }
+        | changes
+    )
+
+
+def large_pool(n: int) -> Pool:
+    """A synthetic pool of `n` candidates, the same every time."""
+    rng = np.random.default_rng(7)
+    relevance = np.sort(np.round(rng.beta(1.2, 6, n), 6))[::-1].copy()
+    tokens = rng.integers(20, 1500, n)
+    candidates = [
+        Candidate(
+            f"src/package_{i % 97}/module_{i % 1013}.py", f"function_{i}", (1 + i % 900, 20 + i % 900), int(tokens[i]), float(relevance[i]), sig_tokens=15
+        )
+        for i in range(n)
+    ]
+    return make_pool(candidates, hotspot=np.round(rng.beta(1, 4, n), 6), distance=rng.integers(0, 4, n))
+
+
+@dataclass(frozen=True)
+class KitStatus:
+    files: int = 42
+    fragments: int = 517
+    fresh: bool = True
+
+
+@dataclass
+class ScriptedEngine:
+    """Serves prepared pools; every decision is the real one. `before` runs ahead of each retrieval, on the engine's thread."""
+
+    pools: Callable[[str, Settings], Pool]
+    source_name: str = "orders @ 4f2c91d"
+    state: KitStatus = field(default_factory=KitStatus)
+    before: Callable[[str], None] = lambda query: None
+    on_freshen: Callable[[Any], None] = lambda progress: None
+    texts: dict[str, str] = field(default_factory=dict)
+    retrieved: list[str] = field(default_factory=list)
+    selected: int = 0
+
+    def freshen(self, progress: Any = None) -> KitStatus:
+        self.on_freshen(progress)
+        return self.state
+
+    def status(self) -> KitStatus:
+        return self.state
+
+    def retrieve(self, query: str, settings: Settings | None = None) -> Pool:
+        self.retrieved.append(query)
+        self.before(query)
+        return self.pools(query, settings or Settings())
+
+    def select(self, pool: Pool, settings: Settings | None = None) -> Selection:
+        self.selected += 1
+        return select(pool, settings or Settings())
+
+    def content(self, pool: Pool, row: int) -> str:
+        default = f'def {pool.qualname[row].split(".")[-1]}(amount, places=2):\n    """Round half to even."""\n\treturn amount  # {row}\n'
+        return self.texts.get(pool.symbol_id[row], default)
+
+    def report(self, selection: Selection) -> dict[str, Any]:
+        from secateur.reporting import json_report
+
+        return json_report(selection, {row: "" for row in selection.kept_rows})
+
+
+def orders_engine(**options: Any) -> ScriptedEngine:
+    """The engine of most tests: twelve candidates of a small shop."""
+    return ScriptedEngine(lambda query, settings: make_pool(query=query), **options)
+
+
+def inspector(engine: Any = None, settings: Settings | None = None, *, query: str = QUERY, **options: Any) -> Inspector:
+    """An inspector that does not dawdle."""
+    return Inspector(engine or orders_engine(), settings or Settings(), path="orders", query=query, pace=Pace(0.001, 0.001), **options)
+
+
+def bench_of(app: Inspector) -> SearchBench:
+    """The bench, whatever lies on top of it."""
+    return next(screen for screen in app.screen_stack if isinstance(screen, SearchBench))
+
+
+def screen_lines(app: Inspector) -> list[str]:
+    """What is on screen, as text, without trailing spaces."""
+    width, height = app.size
+    strips = app.screen._compositor.render_strips()
+    return ["".join(segment.text for segment in strip).rstrip() for strip in strips[:height]] if width else []
+
+
+async def settle(pilot: Pilot[int]) -> list[str]:
+    """Wait until nothing runs and two frames are equal; the screen's lines."""
+    app = pilot.app
+    assert isinstance(app, Inspector)
+    before: list[str] = []
+    for _ in range(200):
+        await pilot.pause()
+        now = screen_lines(app)
+        if not bench_of(app).busy and now == before:
+            return now
+        before = now
+    raise AssertionError("the screen does not come to rest:\n" + "\n".join(before))
+
+
+def assert_golden(name: str, lines: list[str]) -> None:
+    """Compare with a stored screen; `SECATEUR_UPDATE_GOLDENS=1` stores it instead."""
+    path = GOLDENS / f"{name}.txt"
+    text = "\n".join(lines) + "\n"
+    if os.environ.get("SECATEUR_UPDATE_GOLDENS"):
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    assert text == path.read_text(encoding="utf-8"), f"the screen differs from {path}; to accept it run with SECATEUR_UPDATE_GOLDENS=1"

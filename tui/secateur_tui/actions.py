@@ -1,0 +1,111 @@
+"""The one registry of actions. Bindings, footer, help screen and command palette are all derived from it."""
+
+from __future__ import annotations
+
+import difflib
+import unicodedata
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from secateur.model import Notice
+from textual.binding import Binding
+from textual.keys import KEY_NAME_REPLACEMENTS, format_key
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """Something the user can do. The bench has a method `do_<id with underscores>`."""
+
+    id: str  # the name in `[ui] keys`
+    keys: tuple[str, ...]
+    label: str
+    help: str
+    group: str
+    footer: bool = False
+
+
+ACTIONS = (
+    Action("query", ("slash",), "Query", "Type a query; Enter or Escape goes to the candidates", "Ask", footer=True),
+    Action("refresh", ("R",), "Refresh", "Bring the index up to date and ask again", "Ask"),
+    Action("budget-up", ("b", "plus"), "Budget+", "A larger budget", "Turn", footer=True),
+    Action("budget-down", ("B", "minus"), "Budget−", "A smaller budget", "Turn", footer=True),
+    Action("weights", ("w",), "Weights", "Go to the knobs; ↑ and ↓ choose one", "Turn", footer=True),
+    Action("tune-down", ("left",), "Less", "Turn the chosen knob down", "Turn"),
+    Action("tune-up", ("right",), "More", "Turn the chosen knob up", "Turn"),
+    Action("tune-down-fine", ("shift+left",), "A little less", "Turn the chosen knob down by its finest step", "Turn"),
+    Action("tune-up-fine", ("shift+right",), "A little more", "Turn the chosen knob up by its finest step", "Turn"),
+    Action("mute", ("0",), "Mute", "Set the chosen weight to 0", "Turn"),
+    Action("reset", ("r",), "Reset", "Set the chosen knob back to where it was at the start", "Turn"),
+    Action("strategy", ("s",), "Strategy", "The next strategy of selection", "Turn"),
+    Action("profile", ("p",), "Profile", "The next profile: spec, recommended, then your own", "Turn"),
+    Action("why", ("i",), "Why", "Why this candidate was decided as it was", "Look", footer=True),
+    Action("preview", ("v",), "Preview", "The candidate's text", "Look", footer=True),
+    Action("diff", ("d",), "Diff", "What changed since the ghost", "Look", footer=True),
+    Action("ghost", ("x",), "Ghost", "Compare with the present selection from now on", "Look", footer=True),
+    Action("undo", ("u",), "Undo", "Take the last change of settings back", "Change", footer=True),
+    Action("redo", ("U", "ctrl+r"), "Redo", "Make the change that was taken back again", "Change"),
+    Action("copy", ("y",), "Copy", "Copy and show the command line that reproduces this screen", "Change", footer=True),
+    Action("theme", ("t",), "Theme", "The next theme", "Program"),
+    Action("back", ("escape",), "Back", "Close what lies on top; go to the candidates", "Program"),
+    Action("help", ("question_mark",), "Help", "This page", "Program", footer=True),
+    Action("quit", ("q",), "Quit", "Leave", "Program", footer=True),
+)
+
+BY_ID = {action.id: action for action in ACTIONS}
+
+
+@dataclass(frozen=True, slots=True)
+class Keymap:
+    """Which keys do what after the user's `[ui] keys`, and what was wrong with those."""
+
+    keys: Mapping[str, tuple[str, ...]]  # per action id; may be empty where another action took the key
+    notices: tuple[Notice, ...] = ()
+
+    def shown(self, action: str) -> str:
+        """The first key of an action as printed; "" where it has none."""
+        keys = self.keys[action]
+        return key_name(keys[0]) if keys else ""
+
+
+def keymap(chosen: Mapping[str, str]) -> Keymap:
+    """Default keys under the user's own. A chosen key is taken from whoever had it; an unknown action is reported with the nearest name."""
+    notices: list[Notice] = []
+    keys = {action.id: action.keys for action in ACTIONS}
+    for action, text in chosen.items():
+        if action not in keys:
+            near = difflib.get_close_matches(action, keys, n=1)
+            hint = f"; did you mean {near[0]}?" if near else ""
+            notices.append(Notice("unknown_action", f"ui.keys: there is no action {action}{hint}"))
+            continue
+        taken = tuple(normal_key(part) for part in text.split(",") if part.strip())
+        for other in keys:
+            keys[other] = tuple(key for key in keys[other] if key not in taken)
+        keys[action] = taken
+    return Keymap(keys, tuple(notices))
+
+
+def overrides(keys: Keymap) -> dict[str, str]:
+    """What Textual is told: the actions whose keys are not the default ones."""
+    return {action.id: ",".join(keys.keys[action.id]) for action in ACTIONS if keys.keys[action.id] not in (action.keys, ())}
+
+
+BINDINGS = [Binding(",".join(action.keys), f"do('{action.id}')", action.label, id=action.id, show=action.footer) for action in ACTIONS]
+"""Bindings of every bench, with ids, so that a keymap can replace their keys."""
+
+
+def normal_key(text: str) -> str:
+    """The name Textual has for a key as people write it: `?` → `question_mark`."""
+    text = text.strip()
+    if len(text) != 1 or text.isalnum():
+        return text
+    name = unicodedata.name(text, text).lower().replace("-", "_").replace(" ", "_")
+    return KEY_NAME_REPLACEMENTS.get(name, name)
+
+
+def key_name(key: str) -> str:
+    """A key as printed: `question_mark` → `?`, `shift+left` → `shift+←`."""
+    *modifiers, last = key.split("+")
+    return "+".join([*modifiers, _PRINTED.get(last) or format_key(last)])
+
+
+_PRINTED = {"escape": "Esc"}

@@ -1,0 +1,64 @@
+"""One daemon thread for the engine's slow calls.
+
+Calls run one after another, so the engine and its database see a single thread; a call whose awaiter was cancelled before its turn
+never runs. The thread is a daemon and its jobs look at `closing`: quitting does not wait for an index to finish.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import queue
+import threading
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+
+class Closing(Exception):
+    """Raised inside a job whose result nobody waits for any more."""
+
+
+class EngineThread:
+    """`await thread.run(lambda: engine.retrieve(query))`."""
+
+    def __init__(self) -> None:
+        self.closing = threading.Event()
+        self._jobs: queue.SimpleQueue[tuple[asyncio.AbstractEventLoop, asyncio.Future[Any], Callable[[], Any]]] = queue.SimpleQueue()
+        self._thread = threading.Thread(target=self._work, name="secateur-engine", daemon=True)
+        self._thread.start()
+
+    async def run(self, call: Callable[[], T]) -> T:
+        """The result of `call`, or its exception."""
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[T] = loop.create_future()
+        self._jobs.put((loop, future, call))
+        return await future
+
+    def close(self) -> None:
+        """Let the thread end after the job at hand; jobs that report progress end at their next report."""
+        self.closing.set()
+        self._jobs.put((None, None, None))  # type: ignore[arg-type]
+
+    def _work(self) -> None:
+        while not self.closing.is_set():
+            loop, future, call = self._jobs.get()
+            if call is None or future.cancelled():
+                continue
+            try:
+                outcome, error = call(), None
+            except BaseException as raised:
+                outcome, error = None, raised
+            try:
+                loop.call_soon_threadsafe(_deliver, future, outcome, error)
+            except RuntimeError:
+                return  # the loop is closed: the application is gone
+
+
+def _deliver(future: asyncio.Future[Any], outcome: Any, error: BaseException | None) -> None:
+    if future.done():
+        return
+    if error is None:
+        future.set_result(outcome)
+    else:
+        future.set_exception(error)

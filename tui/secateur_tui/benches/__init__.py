@@ -1,0 +1,1 @@
+"""Benches: one screen and one stylesheet each, on the skeleton in `bench.py`."""

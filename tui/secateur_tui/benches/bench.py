@@ -1,0 +1,210 @@
+"""The skeleton every bench shares: title, input on top, budget, items on the left, knobs and pages on the right, keys below.
+
+A bench is a subclass with a stylesheet. It composes its input, items and pages, says what the title and the budget show, and has a
+`do_…` method for each action of the registry it supports; what it does not support, or not now, `unavailable` explains.
+Below 110 columns the right side lies on top of the items when it is asked for; below 80×24 one line says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.containers import Horizontal, Vertical
+from textual.content import Content
+from textual.screen import Screen
+from textual.widget import Widget
+from textual.widgets import ContentSwitcher
+
+from secateur_tui import actions
+from secateur_tui.ink import Line, Span, line, plain, wrapped
+from secateur_tui.widgets.footer import draw_footer
+from secateur_tui.widgets.painted import Lines
+from secateur_tui.widgets.sheet import Sheet
+from secateur_tui.widgets.tab_line import TabLine
+from secateur_tui.widgets.title import TitleFacts, draw_title
+
+if TYPE_CHECKING:
+    from secateur_tui.app import Inspector
+
+LEAST_WIDTH, LEAST_HEIGHT = 80, 24
+WIDE, ROOMY = 110, 150
+"""Columns from which the right side stands beside the items, and from which it is wider."""
+
+
+class Fixed(Lines, can_focus=False):
+    """Lines that never scroll: title, budget, footer."""
+
+
+class Bench(Screen[None]):
+    """See the module docstring."""
+
+    CSS_PATH = ["bench.tcss"]  # noqa: RUF012 - Textual declares it
+    BINDINGS = [*actions.BINDINGS]  # noqa: RUF012 - Textual declares it
+    HORIZONTAL_BREAKPOINTS = [  # noqa: RUF012
+        (0, "-tiny"),
+        (LEAST_WIDTH, "-narrow"),
+        (WIDE, "-wide"),
+        (ROOMY, "-roomy"),
+    ]
+    VERTICAL_BREAKPOINTS = [(0, "-flat"), (LEAST_HEIGHT, "-tall")]  # noqa: RUF012
+    AUTO_FOCUS = ""
+
+    app: Inspector
+
+    name_in_title: ClassVar[str]
+    pages: ClassVar[Sequence[tuple[str, str]]]  # (id, title), the first is open at the start
+
+    # --- what a bench fills in ---
+
+    def compose_input(self) -> Iterable[Widget]:
+        """The input on top."""
+        raise NotImplementedError
+
+    def compose_items(self) -> Iterable[Widget]:
+        """What is decided about, on the left."""
+        raise NotImplementedError
+
+    def compose_knobs(self) -> Iterable[Widget]:
+        """What can be turned, on the right."""
+        raise NotImplementedError
+
+    def compose_page(self, page: str) -> Widget:
+        """One of `pages`; its id is the page's."""
+        raise NotImplementedError
+
+    def title_facts(self) -> TitleFacts:
+        """For the title line."""
+        raise NotImplementedError
+
+    def draw_budget(self, cells: int) -> Sequence[Line]:
+        """The two lines of the budget."""
+        raise NotImplementedError
+
+    def unavailable(self, action: str) -> str:
+        """Why an action cannot be done now; "" where it can."""
+        raise NotImplementedError
+
+    @property
+    def home(self) -> Widget:
+        """Where the focus goes by default."""
+        raise NotImplementedError
+
+    # --- the skeleton ---
+
+    def compose(self) -> ComposeResult:
+        yield Fixed(self._draw_small, id="small")
+        yield Fixed(lambda cells: [draw_title(self.title_facts(), cells)], id="title")
+        yield from self.compose_input()
+        yield Fixed(self.draw_budget, id="budget")
+        with Horizontal(id="body"):
+            with Vertical(id="items"):
+                yield from self.compose_items()
+            with Vertical(id="side"):
+                yield from self.compose_knobs()
+                with Vertical(id="pages"):
+                    yield TabLine(self.pages, id="tabs")
+                    with ContentSwitcher(initial=self.pages[0][0], id="page-switch"):
+                        for page, _ in self.pages:
+                            yield self.compose_page(page)
+        yield Fixed(lambda cells: [draw_footer(self.app.keymap, self.unavailable, cells)], id="footer")
+
+    def on_mount(self) -> None:
+        self.query_one("#budget").border_title = "Budget"
+
+    def _draw_small(self, cells: int) -> Sequence[Line]:
+        words = f"secateur needs {LEAST_WIDTH}×{LEAST_HEIGHT}, this is {self.size.width}×{self.size.height}"
+        return wrapped(words, max(1, cells))
+
+    def repaint_frame(self) -> None:
+        """Title, budget and footer again."""
+        for name in ("title", "budget", "footer"):
+            self.query_one(f"#{name}", Fixed).repaint()
+
+    @property
+    def page(self) -> str:
+        """The open page."""
+        return self.query_one("#page-switch", ContentSwitcher).current or self.pages[0][0]
+
+    @property
+    def pages_in_sight(self) -> bool:
+        """Whether the right side with its pages is on screen."""
+        return self.has_class("-wide") or self.has_class("-show-pages")
+
+    def show_page(self, page: str) -> None:
+        """Open a page and go there."""
+        self.query_one("#page-switch", ContentSwitcher).current = page
+        self.query_one("#tabs", TabLine).show(page)
+        self.set_class(True, "-show-pages")
+        self.set_class(False, "-show-knobs")
+        self.query_one(f"#{page}").focus()
+        self.page_opened(page)
+
+    def page_opened(self, page: str) -> None:
+        """A page came into sight: bring it up to date."""
+
+    @on(TabLine.Chosen)
+    def _tab_chosen(self, event: TabLine.Chosen) -> None:
+        self.show_page(event.page)
+
+    def go_home(self) -> None:
+        """Close overlays; the focus goes to the items."""
+        self.remove_class("-show-pages", "-show-knobs")
+        self.home.focus()
+
+    def caption(self, widget: Widget, drawn: Line) -> None:
+        """Put a line into a widget's lower border; as content, never as markup."""
+        widget.border_subtitle = Content(plain(drawn))
+
+    # --- actions of every bench ---
+
+    def action_do(self, action: str) -> None:
+        """Do an action of the registry, or say why not."""
+        reason = self.unavailable(action)
+        if reason:
+            self.app.say(f"{actions.BY_ID[action].label}: {reason}")
+        else:
+            getattr(self, "do_" + action.replace("-", "_"))()
+
+    def do_weights(self) -> None:
+        self.set_class(True, "-show-knobs")
+        self.set_class(False, "-show-pages")
+        self.query_one("#knobs").focus()
+
+    def do_back(self) -> None:
+        self.go_home()
+
+    def do_help(self) -> None:
+        self.app.push_screen(Sheet("Help", self._draw_help))
+
+    def do_theme(self) -> None:
+        self.app.next_theme()
+
+    def do_quit(self) -> None:
+        self.app.exit(0)
+
+    def _draw_help(self, cells: int) -> Sequence[Line]:
+        """The registry as a page; what cannot be done now says why."""
+        lines: list[Line] = []
+        group = ""
+        for action in actions.ACTIONS:
+            if action.group != group:
+                lines += [(), line(Span(action.group, "bold accent"))] if group else [line(Span(action.group, "bold accent"))]
+                group = action.group
+            keys = " ".join(actions.key_name(key) for key in self.app.keymap.keys[action.id]) or "(no key)"
+            reason = self.unavailable(action.id)
+            text = wrapped(action.help + (f" — not now: {reason}" if reason else ""), max(10, cells - 18), "faint" if reason else "")
+            for index, part in enumerate(text):
+                lines.append((Span(f" {keys if index == 0 else '':<16} ", "key"), *part))
+        lines += [(), line(Span("Move", "bold accent"))]
+        for keys, words in (
+            ("↑ ↓ k j", "One up or down"),
+            ("PgUp PgDn", "A page"),
+            ("Home End g G", "First, last"),
+            ("Tab", "The next part"),
+            ("ctrl+p", "All actions by name"),
+        ):
+            lines.append(line(Span(f" {keys:<16} ", "key"), words))
+        return lines

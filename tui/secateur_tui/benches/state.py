@@ -1,0 +1,176 @@
+"""The state of the Search bench without a screen: the query, the history of settings, the pool, the answer, the ghost.
+
+Nothing derived is stored: the answer carries the settings it was decided with, and what is stale follows from comparing requests.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+from secateur import config
+from secateur.config import keys as setting_keys
+from secateur.model import Pool, Selection
+from secateur.settings import Settings
+
+from secateur_tui.compare import ABSENT, Comparison, identity
+from secateur_tui.engine import SearchEngine
+
+_POOL_TABLES = ("graph_rag.enabled", "graph_rag.top_k", "relevance.", "index.", "embedding.", "tokens.", "preference.enabled")
+"""Keys (prefixes) that change what is retrieved. `graph_rag.max_depth` is apart: a smaller depth is a mask over a deeper pool."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What a pool was, or is to be, retrieved for."""
+
+    query: str
+    settings: Settings
+
+    def serves(self, other: Request) -> bool:
+        """Whether a pool retrieved for this request also answers `other`."""
+        return (
+            self.query == other.query
+            and self.settings.graph_rag.max_depth >= other.settings.graph_rag.max_depth
+            and pool_key(self.settings) == pool_key(other.settings)
+        )
+
+
+def pool_key(settings: Settings) -> tuple[object, ...]:
+    """The values a pool depends on, depth apart."""
+    return tuple(config.lookup(settings, name) for name in setting_keys() if name.startswith(_POOL_TABLES))
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """A selection and the settings it was decided with."""
+
+    settings: Settings
+    selection: Selection
+
+
+@lru_cache(maxsize=1)
+def _compared(then: Answer, now: Answer) -> Comparison:
+    """The same object for the same pair, so that its columns are worked out once and not per painted line."""
+    return Comparison(then.selection, now.selection)
+
+
+@dataclass(slots=True)
+class History:
+    """Undo and redo: a list of frozen settings and a place in it."""
+
+    entries: list[Settings]
+    place: int = 0
+
+    @property
+    def present(self) -> Settings:
+        return self.entries[self.place]
+
+    @property
+    def can_undo(self) -> bool:
+        return self.place > 0
+
+    @property
+    def can_redo(self) -> bool:
+        return self.place + 1 < len(self.entries)
+
+    def push(self, settings: Settings) -> None:
+        """A new present; what was undone before is forgotten."""
+        self.entries[self.place + 1 :] = [settings]
+        self.place += 1
+
+
+@dataclass(slots=True)
+class SearchState:
+    """What the bench knows. Methods return whether something changed."""
+
+    engine: SearchEngine
+    opened: Settings  # as the inspector was started with; `r` goes back to these values
+    query: str = ""
+    history: History = field(init=False)
+    request: Request | None = None  # what `pool` was retrieved for
+    pool: Pool | None = None
+    answer: Answer | None = None
+    ghost: Answer | None = None
+    cursor: int = 0  # row of the candidate looked at
+
+    def __post_init__(self) -> None:
+        self.history = History([self.opened])
+
+    @property
+    def settings(self) -> Settings:
+        return self.history.present
+
+    @property
+    def wanted(self) -> Request | None:
+        """What should be on screen; None for an empty query."""
+        return Request(self.query, self.settings) if self.query.strip() else None
+
+    @property
+    def needs_pool(self) -> bool:
+        """Whether the pool at hand does not answer what is wanted."""
+        wanted = self.wanted
+        return wanted is not None and (self.request is None or not self.request.serves(wanted))
+
+    @property
+    def comparison(self) -> Comparison | None:
+        """Ghost against answer; None while nothing has changed since the ghost."""
+        if self.ghost is None or self.answer is None or self.ghost is self.answer:
+            return None
+        return _compared(self.ghost, self.answer)
+
+    def ask(self, query: str) -> bool:
+        """Another query. Comparisons end here: a ghost of another question would compare apples and pears."""
+        if query == self.query:
+            return False
+        self.query = query
+        self.ghost = None
+        if self.wanted is None:
+            self.request = self.pool = self.answer = None
+        return True
+
+    def change(self, settings: Settings) -> bool:
+        """Other settings; the first change pins the answer before it as the ghost."""
+        if settings == self.settings:
+            return False
+        self._pin_first()
+        self.history.push(settings)
+        return True
+
+    def undo(self) -> bool:
+        return self._step(-1, self.history.can_undo)
+
+    def redo(self) -> bool:
+        return self._step(1, self.history.can_redo)
+
+    def _step(self, by: int, possible: bool) -> bool:
+        if possible:
+            self._pin_first()
+            self.history.place += by
+        return possible
+
+    def _pin_first(self) -> None:
+        if self.ghost is None:
+            self.ghost = self.answer
+
+    def pin_ghost(self) -> None:
+        """Compare with the present answer from now on."""
+        self.ghost = self.answer
+
+    def accept(self, request: Request, pool: Pool) -> bool:
+        """Take a retrieved pool, unless something else is wanted by now. The cursor stays on its candidate where the pool still holds it."""
+        wanted = self.wanted
+        if wanted is None or not request.serves(wanted):
+            return False
+        was = identity(self.pool, self.cursor) if self.pool is not None and len(self.pool) and self.request and self.request.query == request.query else None
+        self.request, self.pool = request, pool
+        self.reselect()
+        self.cursor = next((row for row in range(len(pool)) if was is not None and identity(pool, row) == was), ABSENT)
+        if self.cursor == ABSENT:
+            self.cursor = int(self.answer.selection.order[0]) if self.answer and len(pool) else 0
+        return True
+
+    def reselect(self) -> None:
+        """Decide again with the present settings; without a fitting pool the old answer stays until one arrives."""
+        if self.pool is not None and not self.needs_pool:
+            self.answer = Answer(self.settings, self.engine.select(self.pool, self.settings))

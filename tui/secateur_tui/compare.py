@@ -1,0 +1,86 @@
+"""What changed between a pinned selection (the ghost) and the one on screen. Derived whenever it is drawn, stored nowhere."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from secateur.model import BoolArray, IntArray, Pool, Selection, State
+
+ABSENT = -1
+"""Row of a candidate that the other pool does not hold."""
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """`then` against `now`; columns are per row of `now.pool`."""
+
+    then: Selection
+    now: Selection
+
+    @cached_property
+    def row_then(self) -> IntArray:
+        """Row of the same candidate in `then.pool`; ABSENT where it was no candidate."""
+        return same_rows(self.now.pool, self.then.pool)
+
+    @cached_property
+    def moved(self) -> IntArray:
+        """Places gained (positive: up) since then; 0 for new candidates."""
+        known = self.row_then != ABSENT
+        moved = np.zeros(len(self.now), dtype=np.int64)
+        moved[known] = self.then.rank[self.row_then[known]] - self.now.rank[known]
+        return moved
+
+    @cached_property
+    def state_then(self) -> IntArray:
+        """State then; a candidate that was none counts as dropped."""
+        known = self.row_then != ABSENT
+        state = np.full(len(self.now), int(State.DROPPED), dtype=np.int64)
+        state[known] = self.then.state[self.row_then[known]]
+        return state
+
+    @cached_property
+    def flipped(self) -> BoolArray:
+        """True where the decision is another one."""
+        flipped: BoolArray = self.state_then != self.now.state
+        return flipped
+
+    @property
+    def tokens(self) -> int:
+        """Tokens used now minus then."""
+        return self.now.used - self.then.used
+
+    def flips(self, before: State | None, after: State | None) -> list[int]:
+        """Rows that went from `before` to `after` (None: any state that goes out), best rank now first."""
+        mask = self.flipped & _is(self.state_then, before) & _is(self.now.state, after)
+        order = self.now.order
+        return [int(row) for row in order[mask[order]]]
+
+    @cached_property
+    def vanished(self) -> list[int]:
+        """Rows of `then.pool` that went out then and are no candidates now, best rank then first."""
+        if self.then.pool is self.now.pool:
+            return []
+        missing = same_rows(self.then.pool, self.now.pool) == ABSENT
+        return [row for row in self.then.kept_rows if missing[row]]
+
+
+def _is(states: npt.NDArray[Any], wanted: State | None) -> BoolArray:
+    mask: BoolArray = states != State.DROPPED if wanted is None else states == wanted
+    return mask
+
+
+def identity(pool: Pool, row: int) -> tuple[str, int]:
+    """What makes a candidate the same in two pools: its id, and its line because ids may repeat in a file."""
+    return pool.symbol_id[row], int(pool.line_start[row])
+
+
+def same_rows(here: Pool, there: Pool) -> IntArray:
+    """For each row of `here`, the row of the same candidate in `there`, or ABSENT."""
+    if here is there:
+        return np.arange(len(here), dtype=np.int64)
+    place = {identity(there, row): row for row in range(len(there))}
+    return np.fromiter((place.get(identity(here, row), ABSENT) for row in range(len(here))), dtype=np.int64, count=len(here))

@@ -1,0 +1,158 @@
+"""Lines of styled text without markup: what every view is drawn with.
+
+A line is a tuple of spans; a span is text and the name of a role ("kept", "faint", ...) that the stylesheet colours. Text never
+passes through a markup parser. Text from outside enters through `outside`, which makes control and bidi characters visible.
+Widths are terminal cells, so wide characters keep columns aligned.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from secateur.terminal import cell_width, clip, visible
+
+ELLIPSIS = "…"
+
+
+class Span(NamedTuple):
+    """Text in one role; "" is the widget's own colour."""
+
+    text: str
+    role: str = ""
+
+
+Line = tuple[Span, ...]
+
+ROLES = (
+    "bold",
+    "faint",
+    "accent",
+    "warning",
+    "error",
+    "success",
+    "kept",
+    "shortened",
+    "summarised",
+    "dropped",
+    "relevance",
+    "hotspot",
+    "distance",
+    "preference",
+    "boost",
+    "up",
+    "down",
+    "key",
+    "string",
+    "comment",
+    "keyword",
+    "number",
+    "cursor",
+    "cursor-blurred",
+)
+"""Roles the stylesheet knows (`.ink--ROLE`)."""
+
+
+def line(*parts: str | Span) -> Line:
+    """A line of the program's own text."""
+    return tuple(Span(part) if isinstance(part, str) else part for part in parts)
+
+
+def outside(text: str, role: str = "") -> Span:
+    """Text from a repository, a query or a path, on one line."""
+    return Span(visible(text), role)
+
+
+def width(spans: Iterable[Span]) -> int:
+    """Cells a line takes."""
+    return sum(cell_width(span.text) for span in spans)
+
+
+def plain(spans: Iterable[Span]) -> str:
+    """The text alone."""
+    return "".join(span.text for span in spans)
+
+
+def clipped(spans: Line, cells: int) -> Line:
+    """The line within `cells`; what is cut ends in an ellipsis."""
+    if width(spans) <= cells:
+        return spans
+    out: list[Span] = []
+    room = cells
+    for span in spans:
+        used = cell_width(span.text)
+        if used > room - 1:
+            # One cell is kept back for the ellipsis, even when this span alone would just have fitted.
+            out.append(Span(clip(span.text, room) if used > room else span.text[:-1] + ELLIPSIS if used == room else span.text + ELLIPSIS, span.role))
+            break
+        out.append(span)
+        room -= used
+    return tuple(out)
+
+
+def fit(text: str, cells: int) -> str:
+    """Text clipped with an ellipsis and padded to exactly `cells`."""
+    text = clip(text, cells)
+    return text + " " * (cells - cell_width(text))
+
+
+def first_fitting(variants: Sequence[Line], cells: int) -> Line:
+    """The first variant that fits; else the last one, clipped."""
+    return next((variant for variant in variants if width(variant) <= cells), clipped(variants[-1], cells))
+
+
+def wrapped(text: str, cells: int, role: str = "", indent: str = "") -> list[Line]:
+    """Words wrapped to `cells`; a word longer than a line is cut in pieces, so that nothing is lost."""
+    lines: list[str] = []
+    current = ""
+    for word in text.split():
+        while cell_width(indent + word) > cells:
+            if current:
+                lines.append(current)
+                current = ""
+            cut = _prefix(word, max(1, cells - cell_width(indent)))
+            lines.append(word[:cut])
+            word = word[cut:]
+        if not current:
+            current = word
+        elif cell_width(indent + current) + 1 + cell_width(word) <= cells:
+            current += " " + word
+        else:
+            lines.append(current)
+            current = word
+    if current:
+        lines.append(current)
+    return [(Span(indent + text, role),) for text in lines]
+
+
+def _prefix(word: str, cells: int) -> int:
+    """Characters of `word` that fit into `cells`, at least one."""
+    used = 0
+    for index, character in enumerate(word):
+        used += cell_width(character)
+        if used > cells:
+            return max(1, index)
+    return len(word)
+
+
+def bar(parts: Sequence[tuple[float, str, str]], full: float, cells: int) -> Line:
+    """A stacked bar: `parts` are (amount, texture, role), `full` is the amount of all `cells`.
+
+    Edges are rounded from the running sum, so the whole bar is never longer or shorter than its total.
+    """
+    spans: list[Span] = []
+    reached, drawn = 0.0, 0
+    for amount, texture, role in parts:
+        reached += max(0.0, amount)
+        edge = min(cells, round(cells * reached / full)) if full > 0 else 0
+        if edge > drawn:
+            spans.append(Span(texture * (edge - drawn), role))
+            drawn = edge
+    if drawn < cells:
+        spans.append(Span(" " * (cells - drawn)))
+    return tuple(spans)
+
+
+def signed(number: int) -> str:
+    """`+11`, `−11`, `±0`, with thousands separators."""
+    return f"+{number:,}" if number > 0 else f"−{-number:,}" if number < 0 else "±0"

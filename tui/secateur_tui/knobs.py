@@ -1,0 +1,101 @@
+"""The knobs of the Search bench: which setting each turns, by how much, within which range. Pure: settings in, settings out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from secateur import config
+from secateur.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Knob:
+    """One row of the panel. Range and choices come from the schema of the setting.
+
+    >>> WEIGHTS[0].turned(Settings(), 1).smart_pruning.priority_weights.relevance
+    0.45
+    """
+
+    key: str  # dotted key of the setting
+    label: str
+    step: float = 1
+    fine_step: float = 1
+    mutable: bool = False  # `0` sets it to zero
+    signal: str = ""  # name of the signal it weighs
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        return config.keys()[self.key].choices
+
+    @property
+    def integer(self) -> bool:
+        return config.keys()[self.key].kind is int
+
+    def value(self, settings: Settings) -> str | int | float:
+        value: str | int | float = config.lookup(settings, self.key)
+        return value
+
+    def text(self, settings: Settings) -> str:
+        """The value as printed: two decimals, more only where the value has them."""
+        value = self.value(settings)
+        return decimal(value) if isinstance(value, float) else str(value)
+
+    def turned(self, settings: Settings, direction: int, *, fine: bool = False) -> Settings:
+        """One step up (1) or down (-1), stopping at the ends of the range; choices go round."""
+        value = self.value(settings)
+        if isinstance(value, str):
+            place = self.choices.index(value) + direction
+            return self.put(settings, self.choices[place % len(self.choices)])
+        schema = config.keys()[self.key]
+        moved = round(value + direction * (self.fine_step if fine else self.step), 6)
+        if schema.low is not None:
+            moved = max(schema.low, moved)
+        if schema.high is not None:
+            moved = min(schema.high, moved)
+        return self.put(settings, int(moved) if self.integer else float(moved))
+
+    def put(self, settings: Settings, value: str | int | float) -> Settings:
+        """The settings with this knob at `value`; the very same object when nothing changes."""
+        return settings if value == self.value(settings) else config.with_values(settings, {self.key: value})
+
+
+def decimal(value: float) -> str:
+    """At least two decimals, at most four: 0.4 → 0.40, 0.333 → 0.333."""
+    text = f"{value:.4f}"
+    while text.endswith("0") and len(text) - text.index(".") > 3:
+        text = text[:-1]
+    return text
+
+
+def _weight(key: str, signal: str) -> Knob:
+    return Knob(key, signal, step=0.05, fine_step=0.01, mutable=True, signal=signal)
+
+
+WEIGHTS = tuple(_weight(f"smart_pruning.priority_weights.{signal}", signal) for signal in ("relevance", "hotspot", "distance"))
+PREFERENCE = _weight("preference.weight", "preference")
+SIGNATURES = Knob("smart_pruning.signature_share", "signatures", step=0.02, fine_step=0.01, mutable=True)
+STRATEGY = Knob("smart_pruning.strategy", "strategy")
+DEPTH = Knob("graph_rag.max_depth", "depth")
+TOP_K = Knob("graph_rag.top_k", "top k")
+
+
+def knobs_of(settings: Settings) -> tuple[Knob, ...]:
+    """The knobs that do something under these settings, in the order of the panel."""
+    preference = (PREFERENCE,) if settings.preference.enabled else ()
+    return (*WEIGHTS, *preference, SIGNATURES, STRATEGY, DEPTH, TOP_K)
+
+
+_BUDGET_STEPS = ((1_000, 50), (4_000, 250), (16_000, 500), (64_000, 2_000))
+"""(below this budget, step): about a twentieth, on round numbers."""
+
+_LARGE_BUDGET_STEP = 10_000
+
+
+def budget_turned(settings: Settings, direction: int) -> Settings:
+    """The next round budget above (1) or below (-1) the present one, never under 0."""
+    budget = settings.effective_budget
+    # Stepping down from a border uses the finer step below it, so that up and down visit the same budgets.
+    reference = budget if direction > 0 else budget - 1
+    step = next((step for limit, step in _BUDGET_STEPS if reference < limit), _LARGE_BUDGET_STEP)
+    moved = (budget // step + 1) * step if direction > 0 else max(0, -(-budget // step) - 1) * step
+    return settings if moved == budget else config.with_values(settings, {"budget": moved})

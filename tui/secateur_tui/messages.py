@@ -1,0 +1,58 @@
+"""What widgets and threads tell a bench. Those that come in floods give way to their successors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from secateur.selection.whatif import BudgetFlip
+from textual.message import Message
+
+from secateur_tui.benches.state import Answer
+
+
+class _Flood(Message):
+    """Only the latest of its kind matters."""
+
+    def can_replace(self, message: Message) -> bool:
+        return type(message) is type(self)
+
+
+class Reselect(_Flood):
+    """Settings changed: decide again. A burst of steps becomes one decision."""
+
+
+@dataclass
+class IndexProgress(_Flood):
+    """The index is being built."""
+
+    phase: str
+    done: int
+    total: int
+
+
+@dataclass
+class CursorMoved(_Flood):
+    """Another candidate is looked at."""
+
+    row: int
+
+
+@dataclass
+class RangeProven(Message):
+    """Between `low` and `high` of `signal` the selection of `answer` does not change."""
+
+    answer: Answer
+    signal: str
+    low: float
+    high: float
+
+
+@dataclass
+class HintProven(Message):
+    """What would keep `row` of `answer`: a budget, or a weight of a signal."""
+
+    answer: Answer
+    row: int
+    budget: BudgetFlip | None = None
+    signal: str = ""
+    weight: float = 0.0

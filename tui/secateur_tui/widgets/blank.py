@@ -1,0 +1,64 @@
+"""What stands where the candidates would: progress, an error, an empty query, or which kind of empty the answer is."""
+
+from __future__ import annotations
+
+from secateur.errors import SecateurError
+from secateur.model import Pool
+from secateur.terminal import visible
+
+from secateur_tui.engine import Status
+from secateur_tui.ink import Line, Span, bar, line, outside, wrapped
+from secateur_tui.messages import IndexProgress
+
+_LONGEST_BAR = 50
+
+
+def draw_progress(source: str, progress: IndexProgress | None, cells: int) -> list[Line]:
+    """The index is being built."""
+    lines = [*wrapped(f"Reading {visible(source)}", cells, "bold"), ()]
+    if progress is None:
+        return [*lines, line(Span("looking for changed files …", "faint"))]
+    total = max(progress.total, progress.done)
+    figures = f"{progress.done:,} of {total:,}" if total else f"{progress.done:,}"
+    lines.append(line(outside(progress.phase), f"  {figures}"))
+    if total:
+        lines.append(bar([(progress.done, "━", "accent"), (total - progress.done, "─", "faint")], total, min(cells, _LONGEST_BAR)))
+    return lines
+
+
+def draw_error(error: SecateurError, cells: int) -> list[Line]:
+    """What went wrong, where, and what to do."""
+    lines = wrapped(visible(error.message), cells, "error")
+    if error.hint:
+        lines += [(), *wrapped(visible(error.hint), cells)]
+    return [*lines, (), line(Span(visible(error.code), "faint"))]
+
+
+def draw_no_query(status: Status | None, query_key: str, help_key: str, cells: int) -> list[Line]:
+    """Nothing was asked yet."""
+    lines = [line(Span("Ask in the words of the task, or name what you mean:", "bold")), ()]
+    lines += [line(Span("  " + example, "accent")) for example in ("where is the refund total rounded?", "Cart.total", "订单处理逻辑")]
+    lines += [(), *wrapped(f"{query_key} goes to the query, {help_key} shows every key.", cells, "faint")]
+    if status is not None:
+        lines += [(), *_indexed(status, cells)]
+    return lines
+
+
+def draw_no_match(query: str, pool: Pool, status: Status | None, cells: int) -> list[Line]:
+    """The pool is empty: nothing indexed, or nothing matched."""
+    if status is not None and status.fragments == 0:
+        lines = wrapped("Nothing is indexed here: no readable source file was found.", cells, "warning")
+        return [*lines, (), *wrapped("`secateur status` lists what was skipped and why.", cells, "faint"), *_warnings(pool, cells)]
+    lines = wrapped(f"Nothing matched {visible(query)}", cells, "warning")
+    lines += [(), *wrapped("Other words, a name from the code, or a larger depth may find something.", cells, "faint")]
+    if status is not None:
+        lines += [(), *_indexed(status, cells)]
+    return lines + _warnings(pool, cells)
+
+
+def _indexed(status: Status, cells: int) -> list[Line]:
+    return wrapped(f"{status.files:,} files, {status.fragments:,} fragments indexed", cells, "faint")
+
+
+def _warnings(pool: Pool, cells: int) -> list[Line]:
+    return [part for warning in pool.warnings for part in ((), *wrapped(visible(warning.message), cells, "warning"))]

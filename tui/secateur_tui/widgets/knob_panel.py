@@ -1,0 +1,115 @@
+"""The knobs: a slider for each weight with the range over which the selection stays the same, then what else can be turned."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from secateur.settings import Settings
+from secateur.terminal import clip
+from textual import events
+from textual.binding import Binding, BindingType
+
+from secateur_tui.ink import Line, Span, fit, line, width
+from secateur_tui.knobs import Knob, decimal, knobs_of
+from secateur_tui.signals import SIGNALS
+from secateur_tui.widgets.painted import Painted
+
+_SCALES = (1.0, 2.0, 5.0, 10.0)
+"""Ends of a slider's track: the smallest that holds the value."""
+
+_LABEL = 10
+_VALUE = 7
+_RANGE = 9
+_SHORTEST_TRACK = 6
+
+Ranges = Mapping[str, tuple[float, float]]
+"""Per signal, the weights between which the selection was proven not to change."""
+
+
+def draw_knob(knob: Knob, settings: Settings, opened: Settings, ranges: Ranges, cells: int, note: str = "") -> Line:
+    """One knob; `*` marks a value that is not the one the inspector was opened with."""
+    changed = "*" if knob.value(settings) != knob.value(opened) else ""
+    texture = SIGNALS[knob.signal].texture if knob.signal else " "
+    head = line(" ", Span(texture, knob.signal), f" {fit(knob.label, _LABEL)} ")
+    value = knob.value(settings)
+    if not isinstance(value, float):
+        return (*head, *line(f"‹ {knob.text(settings)} ›" if isinstance(value, str) else knob.text(settings), Span(changed, "accent")), Span(note, "faint"))
+    low, high = ranges.get(knob.signal, (None, None))
+    unchanged = "" if low is None or high is None else f"{decimal(low)}–{decimal(high)}"
+    with_range = bool(knob.signal) and cells - width(head) - _VALUE - _RANGE - 1 >= _SHORTEST_TRACK
+    track = max(_SHORTEST_TRACK, cells - width(head) - _VALUE - (_RANGE + 1 if with_range else 0))
+    if not knob.signal:
+        track = max(_SHORTEST_TRACK, cells - width(head) - _VALUE - _RANGE - 1)
+    top = 0.5 if not knob.signal else next(scale for scale in _SCALES if value <= scale)
+    place = min(track - 1, round(value / top * (track - 1)))
+    slider = line(Span("━" * place, knob.signal or "accent"), Span("◆", "bold"), Span("─" * (track - 1 - place), "faint"))
+    text = line(f" {knob.text(settings)}", Span(changed, "accent"))
+    pad = line(" " * max(0, _VALUE - width(text)))
+    return (*head, *slider, *text, *pad, *(line(" ", Span(unchanged, "faint")) if with_range else ()))
+
+
+def draw_legend(proven: bool, cells: int) -> Line:
+    """What the figures at the right mean."""
+    words = "range: selection unchanged inside (re-run ✓)" if proven else "range: re-running …"
+    return line(Span(clip(words, cells), "faint"))
+
+
+class KnobPanel(Painted, can_focus=True):
+    """Shows the settings; remembers which knob is chosen."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up,k", "choose(-1)", show=False),
+        Binding("down,j", "choose(1)", show=False),
+    ]
+
+    def __init__(self, settings: Settings, **options: Any) -> None:
+        super().__init__(**options)
+        self._settings = self._opened = settings
+        self._ranges: Ranges = {}
+        self._notes: Mapping[str, str] = {}
+        self._chosen = 0
+
+    @property
+    def knobs(self) -> tuple[Knob, ...]:
+        return knobs_of(self._settings)
+
+    @property
+    def chosen(self) -> Knob:
+        """The knob the arrow keys turn."""
+        return self.knobs[min(self._chosen, len(self.knobs) - 1)]
+
+    def show(self, settings: Settings, opened: Settings, ranges: Ranges, notes: Mapping[str, str]) -> None:
+        """Paint settings. `notes` are further words per setting key."""
+        self._settings, self._opened, self._ranges, self._notes = settings, opened, ranges, notes
+        self.repaint()
+
+    def line_count(self) -> int:
+        return len(self.knobs) + 1
+
+    def draw_line(self, index: int, cells: int) -> Line:
+        if index == len(self.knobs):
+            return draw_legend(bool(self._ranges), cells)
+        knob = self.knobs[index]
+        drawn = draw_knob(knob, self._settings, self._opened, self._ranges, cells, self._notes.get(knob.key, ""))
+        if knob != self.chosen:
+            return drawn
+        if not self.has_focus:
+            return (Span("›", "accent"), *drawn[1:])
+        return (Span("▸", "accent cursor"), *(Span(span.text, f"{span.role} cursor") for span in drawn[1:]))
+
+    def action_choose(self, by: int) -> None:
+        self._chosen = (self.knobs.index(self.chosen) + by) % len(self.knobs)
+        self.refresh()
+
+    def on_click(self, event: events.Click) -> None:
+        index = event.y
+        if 0 <= index < len(self.knobs):
+            self._chosen = index
+            self.refresh()
+
+    def on_focus(self) -> None:
+        self.refresh()
+
+    def on_blur(self) -> None:
+        self.refresh()

@@ -1,0 +1,89 @@
+"""The base of every view: a scrolling widget that paints `ink` lines by the line API, so its cost is that of the rows in sight."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
+
+from rich.segment import Segment
+from rich.style import Style
+from textual.geometry import Size
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+
+from secateur_tui.ink import ROLES, Line, clipped
+
+
+class Painted(ScrollView):
+    """Subclasses say how many lines there are and draw one at a time."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {f"ink--{role}" for role in ROLES}
+
+    def line_count(self) -> int:
+        """Lines at the present width."""
+        raise NotImplementedError
+
+    def draw_line(self, index: int, cells: int) -> Line:
+        """One line, at most `cells` wide."""
+        raise NotImplementedError
+
+    def repaint(self) -> None:
+        """Take the model's present state: measure again and paint the lines in sight."""
+        # Two passes settle the vertical scroll bar, which takes cells from the width.
+        count = self.line_count()
+        if self.virtual_size.height != count or self.virtual_size.width != self.content_cells:
+            self.virtual_size = Size(self.content_cells, count)
+        self.refresh()
+
+    @property
+    def content_cells(self) -> int:
+        """Width a line may take."""
+        return max(1, self.scrollable_content_region.width)
+
+    def on_resize(self) -> None:
+        self.repaint()
+
+    def render_line(self, y: int) -> Strip:
+        cells = self.scrollable_content_region.width
+        index = y + self.scroll_offset.y
+        base = self.rich_style
+        if not 0 <= index < self.line_count():
+            return Strip.blank(cells, base)
+        return self.paint(clipped(self.draw_line(index, cells), cells), cells, base)
+
+    def paint(self, spans: Line, cells: int, base: Style) -> Strip:
+        """A line as a strip of exactly `cells`; a role may name several classes, later ones on top."""
+        segments = [Segment(span.text, base + self.ink(span.role)) for span in spans]
+        # The strip measures with the compositor's own table: whatever a character's true width, the line never leaves its place.
+        return Strip(segments).adjust_cell_length(cells, base + self.ink(_row_role(spans)))
+
+    def ink(self, role: str) -> Style:
+        """The style of a role ("" and unknown ones add nothing)."""
+        style = Style.null()
+        for name in role.split():
+            style += self.get_component_rich_style(f"ink--{name}", partial=True)
+        return style
+
+
+def _row_role(spans: Line) -> str:
+    """The background of a cursor row runs to the end of the line."""
+    return next((name for span in spans for name in span.role.split() if name.startswith("cursor")), "")
+
+
+class Lines(Painted):
+    """A view drawn as a whole by a function of the width: `Lines(lambda cells: [line("hello")])`."""
+
+    def __init__(self, draw: Callable[[int], Sequence[Line]], **options: Any) -> None:
+        super().__init__(**options)
+        self._draw = draw
+        self._lines: Sequence[Line] = ()
+
+    def line_count(self) -> int:
+        return len(self._lines)
+
+    def draw_line(self, index: int, cells: int) -> Line:  # noqa: ARG002 - drawn for this width already
+        return self._lines[index]
+
+    def repaint(self) -> None:
+        self._lines = self._draw(self.content_cells)
+        super().repaint()

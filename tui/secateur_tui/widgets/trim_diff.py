@@ -1,0 +1,76 @@
+"""What changed between the ghost and now: what went in, what went out, what was cut differently, and what it cost."""
+
+from __future__ import annotations
+
+import numpy as np
+from secateur.model import Pool, State
+from secateur.terminal import clip_left, visible
+
+from secateur_tui.compare import ABSENT, Comparison
+from secateur_tui.ink import Line, Span, clipped, line, signed
+
+_LONGEST_LIST = 200
+"""Candidates listed under one heading; the rest is counted."""
+
+_MOVES = 8
+"""Largest moves in rank that are listed."""
+
+
+def draw_trim_diff(comparison: Comparison | None, cells: int) -> list[Line]:
+    """The page."""
+    if comparison is None:
+        return [line(Span("nothing has changed yet", "faint")), line(Span("turn a knob and the difference shows here", "faint"))]
+    then, now = comparison.then, comparison.now
+    out_then, out_now = int((then.state != State.DROPPED).sum()), int((now.state != State.DROPPED).sum())
+    lines = [
+        line(Span("tokens ", "faint"), f"{then.used:,} → {now.used:,} ({signed(comparison.tokens)})", Span("  of ", "faint"), _arrow(then.budget, now.budget)),
+        line(Span("out    ", "faint"), f"{out_then:,} → {out_now:,} ({signed(out_now - out_then)})", Span("  in order by ", "faint"), now.strategy),
+    ]
+    lines += _group("entered", "up", now.pool, comparison.flips(State.DROPPED, None), comparison, cells)
+    lines += _group("left", "down", now.pool, comparison.flips(None, State.DROPPED), comparison, cells)
+    lines += _group("cut differently", "accent", now.pool, comparison.flips(None, None), comparison, cells)
+    if comparison.vanished:
+        lines += [(), line(Span(f"no longer candidates ({len(comparison.vanished):,})", "down"))]
+        lines += [_entry("  ", then.pool, row, cells) for row in comparison.vanished[:_LONGEST_LIST]]
+    lines += _moves(comparison, cells)
+    if len(lines) == 2:
+        lines += [(), line(Span("the same candidates go out, in the same order", "faint"))]
+    return [clipped(drawn, cells) for drawn in lines]
+
+
+def _arrow(before: int, after: int) -> str:
+    return f"{after:,}" if before == after else f"{before:,} → {after:,}"
+
+
+def _group(title: str, role: str, pool: Pool, rows: list[int], comparison: Comparison, cells: int) -> list[Line]:
+    if not rows:
+        return []
+    lines = [(), line(Span(f"{title} ({len(rows):,})", role))]
+    for row in rows[:_LONGEST_LIST]:
+        before = " " if comparison.row_then[row] == ABSENT else State(int(comparison.state_then[row])).glyph
+        lines.append(_entry(f"{before}→{State(int(comparison.now.state[row])).glyph}", pool, row, cells))
+    if len(rows) > _LONGEST_LIST:
+        lines.append(line(Span(f"and {len(rows) - _LONGEST_LIST:,} more", "faint")))
+    return lines
+
+
+def _entry(mark: str, pool: Pool, row: int, cells: int) -> Line:
+    head = f"{mark} {int(pool.tokens[row]):>6,} "
+    where = f"{visible(pool.path[row])}:{int(pool.line_start[row])}-{int(pool.line_end[row])}"
+    return line(head, Span(clip_left(where, max(1, cells - len(head)))))
+
+
+def _moves(comparison: Comparison, cells: int) -> list[Line]:
+    """The largest moves in rank among what stayed as it was."""
+    size = np.where(comparison.flipped, 0, np.abs(comparison.moved))
+    count = int((comparison.moved != 0).sum())
+    if not count:
+        return []
+    order = np.lexsort((comparison.now.rank, -size))[:_MOVES]
+    lines = [(), line(Span(f"moved ({count:,})", "faint"))]
+    for row in (int(row) for row in order if size[row]):
+        moved = int(comparison.moved[row])
+        mark = f"{'▲' if moved > 0 else '▼'}{abs(moved):,}".rjust(6)
+        where = clip_left(f"{visible(comparison.now.pool.path[row])}:{int(comparison.now.pool.line_start[row])}", max(1, cells - 8))
+        lines.append(line(Span(mark, "up" if moved > 0 else "down"), "  ", Span(where)))
+    return lines

@@ -1,0 +1,143 @@
+"""Why a candidate was decided as it was: the decision in words with its figures, each term taken apart, the way it was found, and
+what would change the decision, as far as re-running the engine proved it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from secateur.model import Channel, Decision, Reason, State
+from secateur.selection.select import DENSITY_EXPONENT
+from secateur.terminal import clip_left, visible
+
+from secateur_tui.benches.state import Answer
+from secateur_tui.ink import Line, Span, bar, clipped, line, outside, width, wrapped
+from secateur_tui.knobs import decimal
+from secateur_tui.messages import HintProven
+from secateur_tui.signals import SIGNALS, effective_distance, value_and_weight
+
+_REASONS = {
+    Reason.FITS: "it fits: needs {needed:,}, {left:,} were left",
+    Reason.PINNED: "it is pinned: needs {needed:,}, {left:,} were left",
+    Reason.SIGNATURE: "whole it needs {needed:,} and did not fit; its declaration needs {declaration:,}, {left:,} were left",
+    Reason.NO_ROOM: "no room: needs {needed:,}, only {left:,} left",
+    Reason.LARGER_THAN_BUDGET: "larger than the budget: needs {needed:,}, the whole budget has room for {room:,}",
+    Reason.EXCLUDED: "it is excluded by hand",
+    Reason.BEYOND_DEPTH: "beyond the depth: {hops} calls from an anchor, the depth is {depth}",
+    Reason.ZERO_BUDGET: "the budget is 0: nothing can be kept",
+    Reason.NO_SIGNAL: "no signal: its priority is 0",
+}
+
+_SHORTEST_BAR = 3
+
+
+def because(answer: Answer, decision: Decision) -> str:
+    """The reason of a decision as a clause, with its figures."""
+    pool = answer.selection.pool
+    return _REASONS[decision.reason].format(
+        needed=decision.needed,
+        left=decision.left,
+        declaration=int(pool.sig_cost[decision.row]),
+        room=max(0, answer.selection.budget - pool.overhead),
+        hops=max(0, int(pool.distance[decision.row]) - 1),
+        depth=answer.settings.graph_rag.max_depth,
+    )
+
+
+def exact(number: float) -> str:
+    """Three decimals, up to six where they are there: scores are multiples of 1e-6, so printed terms add up to the printed sum."""
+    text = f"{number:.6f}"
+    while text.endswith("0") and len(text) - text.index(".") > 4:
+        text = text[:-1]
+    return text.replace("-", "−")
+
+
+def draw_why(answer: Answer, row: int, hints: Sequence[HintProven], proving: bool, cells: int) -> list[Line]:
+    """Everything about the decision on `row`."""
+    selection, pool = answer.selection, answer.selection.pool
+    decision = selection.decision(row)
+    state = decision.state
+    head = line(Span(f"{state.glyph} {state.label.upper()} #{decision.rank:,}", f"bold {state.label}"), Span(f" of {len(selection):,}", "faint"))
+    figure = line(f"priority {exact(decision.priority)}")
+    lines = [(*head, Span(" " * max(2, cells - width(head) - width(figure))), *figure)]
+    lines.append(line(Span(clip_left(f"{visible(pool.path[row])}:{int(pool.line_start[row])}-{int(pool.line_end[row])}", cells))))
+    lines.append(line(outside(pool.qualname[row] or "(no name)"), Span(f"  {visible(pool.kind[row])}, {visible(pool.language[row])}", "faint")))
+    lines += wrapped(f"because {because(answer, decision)}", cells, state.label)
+    lines.append(())
+    for name, term in decision.terms.items():
+        lines += _term(answer, decision, name, term, cells)
+    lines.append(line(Span("sum = priority ", "faint"), exact(sum(decision.terms.values()))))
+    if selection.strategy == "density":
+        density = decision.priority / max(1, int(pool.tokens[row])) ** DENSITY_EXPONENT
+        lines += wrapped(f"ordered by density: priority / tokens^{DENSITY_EXPONENT} = {exact(density)}", cells, "faint")
+    elif selection.strategy == "relevance":
+        lines += wrapped("ordered by relevance alone, the priority is shown for comparison", cells, "faint")
+    lines += [(), *_found(answer, row, cells)]
+    lines.append(line(f"{decision.tokens_before:,} tokens", Span(f", at most {int(pool.cost[row]):,} with its wrapper", "faint")))
+    if state is State.SHORTENED:
+        lines.append(line(Span("its declaration alone: ", "faint"), f"{decision.tokens_after:,} tokens"))
+    lines += [(), *_hints(answer, hints, proving, state, cells)]
+    return [clipped(drawn, cells) for drawn in lines]
+
+
+def _term(answer: Answer, decision: Decision, name: str, term: float, cells: int) -> list[Line]:
+    signal = SIGNALS[name]
+    pool, row = answer.selection.pool, decision.row
+    factors = value_and_weight(name, pool, answer.settings, row)
+    if factors is None:
+        factor = answer.settings.boosts.get(pool.symbol_id[row], 1.0)
+        sum_text = f"× {decimal(factor)} on the sum = {exact(term)}"
+    else:
+        sum_text = f"{exact(factors[0])} × {decimal(factors[1])} = {exact(term)}"
+    head = line(Span(f"{signal.texture} {signal.letter} ", name), f"{name:<10} {sum_text} ")
+    room = cells - width(head)
+    share = bar([(term, signal.texture, name)], max(decision.priority, 1e-9), room) if room >= _SHORTEST_BAR else ()
+    lines = [(*head, *share)]
+    parts = [(part, float(column[row])) for part, column in pool.parts.get(name, {}).items()]
+    told = [f"{visible(part)} {exact(amount)}" for part, amount in sorted(parts, key=lambda item: -item[1]) if abs(amount) > 0]
+    if name == "distance":
+        distance = effective_distance(pool, answer.settings, row)
+        told = (
+            ["unreachable"]
+            if not distance
+            else ["1 = anchor"]
+            if distance == 1
+            else [f"1 / {distance}, {distance - 1} call{'s' if distance > 2 else ''} from an anchor"]
+        )
+    return lines + wrapped(" · ".join(told), cells, "faint", indent="    ")
+
+
+def _found(answer: Answer, row: int, cells: int) -> list[Line]:
+    pool = answer.selection.pool
+    channels = [channel.name.lower() for channel in Channel if int(pool.channels[row]) >> channel & 1]
+    lines = wrapped("found by " + (", ".join(channels) or "nothing"), cells)
+    if not effective_distance(pool, answer.settings, row):
+        return [*lines, *wrapped("no path of calls leads here", cells, "faint")]
+    for step, at in enumerate(pool.call_path(row)):
+        edge = "anchor" if step == 0 else visible(pool.via_edge[at]) or "linked"
+        head = f"{'◎' if step == 0 else '└'} {edge.replace('_', ' ')} "
+        room = max(1, cells - 2 * min(step, 3) - len(head))
+        name = Span(clip_left(visible(pool.symbol_id[at]), room), "bold" if at == row else "")
+        lines.append(line(" " * (2 * min(step, 3)), Span(head, "accent" if step == 0 else "faint"), name))
+    return lines
+
+
+def _hints(answer: Answer, hints: Sequence[HintProven], proving: bool, state: State, cells: int) -> list[Line]:
+    if state is State.KEPT:
+        return []
+    lines: list[Line] = []
+    word = "kept whole" if state is State.SHORTENED else "kept"
+    for hint in hints:
+        if hint.budget is not None:
+            lines += wrapped(f"{word} at budget {hint.budget.budget:,} (re-run ✓)", cells, "success")
+            if hint.budget.lost:
+                count = len(hint.budget.lost)
+                lines += wrapped(f"but then {count:,} that go{'es' if count == 1 else ''} out now would be dropped:", cells, "warning", indent="  ")
+                for lost in hint.budget.lost[:3]:
+                    lines.append(line(Span("  ○ ", "dropped"), Span(clip_left(visible(answer.selection.pool.symbol_id[lost]), max(1, cells - 4)))))
+                if count > 3:
+                    lines.append(line(Span(f"    and {count - 3:,} more", "faint")))
+        elif hint.signal:
+            lines += wrapped(f"{word} at {hint.signal} {decimal(hint.weight)} (re-run ✓)", cells, "success")
+    if proving:
+        lines.append(line(Span("re-running for what would keep it …", "faint")))
+    return lines
