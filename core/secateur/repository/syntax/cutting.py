@@ -1,0 +1,81 @@
+"""Cuts long stretches of lines at the places a reader would: before unindented text, after blank lines.
+
+Rows count from 0. A piece is `(first, last)`, both inclusive, and neither end is a blank row.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+BLOCK_LINES = 60
+"""Most lines of a block of plain text: about one screen, some 600 tokens."""
+
+REGION_LINES = 80
+"""Most lines of a module-level region or of the header of a class."""
+
+_CLOSING = re.compile(r"\s*(?:[\]\)\}]+[;,\s\]\)\}]*(?://.*|/\*.*\*/\s*)?|end(?:if|while|for|foreach|switch)?[;,]?|#\s*end(?:if|region)\b.*|\?>)\s*")
+_CLOSING_LENGTH = 200
+"""Longer lines are never mere closers, and are not worth matching."""
+
+
+def is_blank(line: str) -> bool:
+    """True for lines without a visible character."""
+    return not line or line.isspace()
+
+
+def is_closing(line: str) -> bool:
+    """True for a line that only closes what lines above it opened: brackets, `end`, `#endif`, `?>`."""
+    return len(line) <= _CLOSING_LENGTH and _CLOSING.fullmatch(line) is not None
+
+
+def trim(lines: Sequence[str], first: int, last: int) -> tuple[int, int] | None:
+    """`first..last` without blank rows at its ends; None when nothing else is there."""
+    while first <= last and is_blank(lines[first]):
+        first += 1
+    while last >= first and is_blank(lines[last]):
+        last -= 1
+    return (first, last) if first <= last else None
+
+
+def cut(lines: Sequence[str], first: int, last: int, most: int) -> list[tuple[int, int]]:
+    """Pieces of at most `most` rows that hold every non-blank row of `first..last`.
+
+    A cut is made, in this order of liking: before an unindented row that follows a blank one, before any row that follows a
+    blank one, before an unindented row, and at `most` rows when a piece has no such place; the latest place wins.
+    """
+    pieces = []
+    least = max(1, most // 4)
+    whole = trim(lines, first, last)
+    while whole is not None:
+        first, last = whole
+        if last - first < most:
+            pieces.append(whole)
+            break
+        # A tail of fewer than `least` rows would be a crumb: leave it some company where there is room for that.
+        at = _place(lines, first + least, max(first + least, min(first + most, last + 1 - least)))
+        head = trim(lines, first, at - 1)
+        if head is not None:
+            pieces.append(head)
+        whole = trim(lines, at, last)
+    return pieces
+
+
+def _place(lines: Sequence[str], low: int, high: int) -> int:
+    """The row in `low..high` before which to cut."""
+    best, best_rank = high, 0
+    outer = min((_indent(lines[row]) for row in range(low - 1, high + 1) if not is_blank(lines[row])), default=0)
+    for row in range(low, high + 1):
+        line = lines[row]
+        if is_blank(line):
+            continue
+        unindented = _indent(line) == outer and not is_closing(line)
+        rank = (2 if is_blank(lines[row - 1]) else 0) + (1 if unindented else 0)
+        if rank and rank >= best_rank:
+            best, best_rank = row, rank
+    return best
+
+
+def _indent(line: str) -> int:
+    """Width of the leading white space; tabs count as one, a file rarely mixes them."""
+    return len(line) - len(line.lstrip())

@@ -1,0 +1,152 @@
+"""Grammars: which wheel parses which language, loaded at first use and once per process, and parsing within bounds.
+
+Parsing is bounded by counted steps, not by a clock, so that the same file gives the same result on every machine.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.metadata
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING
+
+from secateur.repository.syntax.collector import Captures, Collector
+
+if TYPE_CHECKING:
+    from tree_sitter import Node, Parser, Point, Query, Tree
+
+_CHUNK = 65536
+"""Bytes handed to the parser at a time."""
+
+_STEPS_PER_BYTE = 0.06
+"""The parser reports once per hundred operations: sources of every language measured below 0.02 reports a byte, hostile ones up to 0.1."""
+
+_STEPS_AT_LEAST = 2000
+"""Reports every file is granted, about 0.2 s at worst."""
+
+_MATCH_LIMIT = 65536
+"""Patterns a query may hold half-matched: bounds the cost of absurdly deep nesting; source code stays far below."""
+
+MAX_PARSE_BYTES = 8 * 1024 * 1024
+"""Larger files are cut into blocks without parsing: no hand writes them, and a tree takes some twenty times its source."""
+
+
+@dataclass(frozen=True, slots=True)
+class Grammar:
+    """A language's wheel and the module of this package that reads its trees.
+
+    That module offers `QUERY` and `read(captures, collector)`. Shared capture names: `call` (name of a called function),
+    `branch` (a decision point), `note` (comments and attributes that may lead a definition).
+    """
+
+    wheel: str  # import name
+    entry: str  # function of the wheel that returns the language
+    reader: str  # module of this package
+
+
+GRAMMARS = {
+    "python": Grammar("tree_sitter_python", "language", "python"),
+    "javascript": Grammar("tree_sitter_javascript", "language", "ecmascript"),
+    "typescript": Grammar("tree_sitter_typescript", "language_typescript", "ecmascript"),
+    "tsx": Grammar("tree_sitter_typescript", "language_tsx", "ecmascript"),
+    "go": Grammar("tree_sitter_go", "language", "golang"),
+    "java": Grammar("tree_sitter_java", "language", "java"),
+    "rust": Grammar("tree_sitter_rust", "language", "rust"),
+    "c": Grammar("tree_sitter_c", "language", "cfamily"),
+    "cpp": Grammar("tree_sitter_cpp", "language", "cfamily"),
+    "csharp": Grammar("tree_sitter_c_sharp", "language", "csharp"),
+    "ruby": Grammar("tree_sitter_ruby", "language", "ruby"),
+    "php": Grammar("tree_sitter_php", "language_php", "php"),
+}
+
+
+class GrammarMissing(Exception):
+    """The wheel of a language cannot be imported or does not fit the installed tree-sitter."""
+
+
+class ParseStopped(Exception):
+    """The parser took more steps than a file of that size is granted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """A grammar ready to parse."""
+
+    parser: Parser
+    query: Query
+    read: Callable[[Captures, Collector], None]
+
+
+def load(language: str) -> Loaded:
+    """Parser and query of a language of `GRAMMARS`. Raises `GrammarMissing`."""
+    loaded = _load(language)
+    if loaded is None:
+        raise GrammarMissing(language)
+    return loaded
+
+
+@cache
+def _load(language: str) -> Loaded | None:
+    grammar = GRAMMARS[language]
+    reader = importlib.import_module(f"secateur.repository.syntax.{grammar.reader}")
+    try:
+        from tree_sitter import Language, Parser, Query
+
+        wheel = importlib.import_module(grammar.wheel)
+        tree_sitter_language = Language(getattr(wheel, grammar.entry)())
+        query = Query(tree_sitter_language, reader.query(language) if hasattr(reader, "query") else reader.QUERY)
+        return Loaded(Parser(tree_sitter_language), query, reader.read)
+    except (ImportError, AttributeError, ValueError, OSError):
+        return None
+
+
+def parse(loaded: Loaded, source: bytes) -> Tree:
+    """The tree of `source`. Raises `ParseStopped`."""
+    steps = _STEPS_AT_LEAST + int(len(source) * _STEPS_PER_BYTE)
+
+    def read(offset: int, _point: Point) -> bytes:
+        return source[offset : offset + _CHUNK]
+
+    def stop(_offset: int, _has_error: bool) -> bool:
+        nonlocal steps
+        steps -= 1
+        return steps < 0
+
+    loaded.parser.reset()
+    try:
+        return loaded.parser.parse(read, progress_callback=stop)
+    except ValueError as error:  # how the binding says that the callback stopped it
+        loaded.parser.reset()
+        raise ParseStopped from error
+
+
+def captures(loaded: Loaded, root: Node) -> Captures:
+    """Nodes of the tree by the name the query gives them, in the order in which their patterns end.
+
+    `QueryCursor.captures` would give the same as a dictionary, but in an order that depends on addresses.
+    """
+    from tree_sitter import QueryCursor
+
+    found: Captures = {}
+    for _, match in QueryCursor(loaded.query, match_limit=_MATCH_LIMIT).matches(root):
+        for name, nodes in match.items():
+            if name in found:
+                found[name] += nodes
+            else:
+                found[name] = nodes
+    return found
+
+
+def grammar_versions() -> str:
+    """Installed versions of tree-sitter and of all grammar wheels, in a fixed order; part of every cache key."""
+    wheels = sorted({grammar.wheel for grammar in GRAMMARS.values()})
+    return ",".join(_version(wheel.replace("_", "-")) for wheel in ["tree-sitter", *wheels])
+
+
+def _version(distribution: str) -> str:
+    try:
+        return importlib.metadata.version(distribution)
+    except importlib.metadata.PackageNotFoundError:
+        return "none"

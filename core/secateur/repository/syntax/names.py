@@ -1,0 +1,110 @@
+"""Names as text: what stands before a call, and the last name of a type.
+
+Both work on the source text, not on the tree: one rule serves twelve grammars, and the cost does not depend on how deep an
+expression is nested.
+"""
+
+from __future__ import annotations
+
+import re
+
+
+def words(text: str) -> frozenset[str]:
+    """The words of `text` as a set: how this package writes its tables of names."""
+    return frozenset(text.split())
+
+
+_WINDOW = 160
+"""Bytes before a call that may hold its receiver; longer receivers are not simple."""
+
+_SEPARATOR = r"(?:\.[?!&]?|>-\??|::|\\)"  # reversed: ".", "?.", "!.", "&.", "->", "?->", "::", "\\"
+_WORD = r"[\w$@#]+"
+_RECEIVER = re.compile(rf"\s*{_SEPARATOR}\s*(?:({_WORD}(?:\s*{_SEPARATOR}\s*{_WORD})*)(\s*{_SEPARATOR})?)?")
+_SEPARATORS = re.compile(r"\s*(?:[?!&]?\.|\??->|::|\\)\s*")
+_SPACES = b" \t\r\n"
+_MEMBER_ENDS = b".>:\\"
+
+
+def receiver_before(source: bytes, at: int) -> str:
+    """Receiver of the name that starts at byte `at`: "" for a plain name, dotted text for identifiers and attribute chains, "()" for the rest.
+
+    Separators (`->`, `::`, `?.`) become "."; `super().f` has the receiver "super".
+    """
+    before = at - 1
+    if before < 0:
+        return ""
+    last = source[before]
+    if last in _SPACES:
+        stripped = source[max(0, at - _WINDOW) : at].rstrip()
+        if not stripped or stripped[-1] not in _MEMBER_ENDS:
+            return ""
+    elif last not in _MEMBER_ENDS:
+        return ""
+    window = source[max(0, at - _WINDOW) : at]
+    text = window.decode("utf-8", errors="ignore")[::-1]
+    match = _RECEIVER.match(text)
+    if match is None or text.startswith(".."):
+        return ""
+    chain = match[1]
+    if chain is None:
+        if text[0] in "\\:":
+            return ""  # from the outermost namespace: `\strlen()`, `::open()`
+        return "super" if text.startswith(".)(repus") else "()"
+    if match[2] or (match.end() == len(text) and len(window) == _WINDOW):
+        return "()"
+    return _SEPARATORS.sub(".", chain[::-1]).lstrip("#")
+
+
+_QUALIFIERS = re.compile(
+    r"(?:[&*?:\s(~^!]|\.\.\.|'\w+\b(?!')|(?:const|mut|dyn|impl|final|volatile|struct|enum|union|class|typename|ref|out|in|params|readonly|static|inline|extern"
+    r"|mutable|constexpr|chan|keyof|typeof|unique|asserts|scoped|required|auto|where|extends|super)\b(?!\s*[.:]))*"
+)
+_DOTTED = re.compile(r"\\?[^\W\d][\w$]*(?:(?:\.|::|\\)[^\W\d][\w$]*)*")
+_TRANSPARENT = words(
+    "Optional Option Box Rc Arc RefCell Cell Mutex RwLock Pin Cow unique_ptr shared_ptr weak_ptr Annotated ClassVar Final Type type Readonly Partial Required "
+    "NonNullable Nullable Lazy Promise Task ValueTask Future Awaitable Coroutine InitVar Ref NotRequired Unpack reference_wrapper optional Result IO"
+)
+_NOTHING = words("None null undefined nil NoneType false")
+_PRIMITIVE = words(
+    "int str float bool bytes complex object Any None list dict set tuple frozenset bytearray Callable Iterable Iterator Sequence Mapping "
+    "string number boolean any unknown never void undefined null symbol bigint "
+    "error byte rune uint uintptr int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 float64 complex64 complex128 map func interface "
+    "char short long double unsigned signed size_t ssize_t int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t uintptr_t intptr_t wchar_t auto "
+    "i8 i16 i32 i64 i128 isize u8 u16 u32 u64 u128 usize f32 f64 String Vec Self self "
+    "Integer Long Double Float Boolean Byte Short Character Object CharSequence var val let decimal sbyte ushort ulong nint nuint dynamic "
+    "array mixed iterable callable true false static parent Literal Union fn"
+)
+_TYPE_LENGTH = 300
+_UNWRAPPINGS = 6
+"""Layers like `Optional[Annotated[...]]` that are looked through."""
+
+
+def type_name(text: str) -> str:
+    """The name that resolves a type: no generics, pointers, qualifiers or `None`; "" for built-in types and for anything without one.
+
+    `Optional["money.Money"]` → `money.Money`, `*Cart` → `Cart`, `std::unique_ptr<Route>` → `Route`, `Cart | None` → `Cart`, `list[Cart]` → "".
+    """
+    rest = text[:_TYPE_LENGTH].lstrip("\"' \t\r\n|")
+    for _ in range(_UNWRAPPINGS):
+        qualifiers = _QUALIFIERS.match(rest)
+        rest = rest[qualifiers.end() :] if qualifiers else rest
+        match = _DOTTED.match(rest)
+        if match is None:
+            return ""
+        name = match[0].replace("::", ".").replace("\\", ".").strip(".")
+        last = name.rsplit(".", 1)[-1]
+        rest = rest[match.end() :].lstrip()
+        if (last in _NOTHING and rest[:1] == "|") or (last in _TRANSPARENT and rest[:1] in ("[", "<", "|")) or (last == "Union" and rest[:1] == "["):
+            rest = rest[1:].lstrip("\"' \t\r\n")
+            continue
+        return "" if last in _PRIMITIVE or rest.startswith("[]") else name
+    return ""
+
+
+def dotted(text: str) -> str:
+    """`text` with every separator as "." when it is nothing but names, else ""."""
+    name = text[:_TYPE_LENGTH].replace("::", ".").replace("\\", ".").strip(". \t\r\n")
+    return name if _CHAIN.fullmatch(name) else ""
+
+
+_CHAIN = re.compile(r"[\w$]+(?:\.[\w$]+)*")
