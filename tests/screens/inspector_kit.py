@@ -8,9 +8,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-for _name in [name for name in os.environ if name.startswith("TEXTUAL") or name in ("NO_COLOR", "COLORTERM")]:
-    del os.environ[_name]  # before Textual is imported: it reads them once
-
 import numpy as np
 from secateur.model import Channel, Pool, Selection
 from secateur.selection import select
@@ -134,8 +131,8 @@ class ScriptedEngine:
     pools: Callable[[str, Settings], Pool]
     source_name: str = "orders @ 4f2c91d"
     state: KitStatus = field(default_factory=KitStatus)
-    before: Callable[[str], None] = lambda query: None
-    on_freshen: Callable[[Any], None] = lambda progress: None
+    before: Callable[[str], None] = lambda _query: None
+    on_freshen: Callable[[Any], None] = lambda _progress: None
     texts: dict[str, str] = field(default_factory=dict)
     retrieved: list[str] = field(default_factory=list)
     selected: int = 0
@@ -163,12 +160,12 @@ class ScriptedEngine:
     def report(self, selection: Selection) -> dict[str, Any]:
         from secateur.reporting import json_report
 
-        return json_report(selection, {row: "" for row in selection.kept_rows})
+        return json_report(selection, dict.fromkeys(selection.kept_rows, ""))
 
 
 def orders_engine(**options: Any) -> ScriptedEngine:
     """The engine of most tests: twelve candidates of a small shop."""
-    return ScriptedEngine(lambda query, settings: make_pool(query=query), **options)
+    return ScriptedEngine(lambda query, _settings: make_pool(query=query), **options)
 
 
 def inspector(engine: Any = None, settings: Settings | None = None, *, query: str = QUERY, **options: Any) -> Inspector:

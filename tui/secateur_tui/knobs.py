@@ -85,8 +85,8 @@ def knobs_of(settings: Settings) -> tuple[Knob, ...]:
     return (*WEIGHTS, *preference, SIGNATURES, STRATEGY, DEPTH, TOP_K)
 
 
-_BUDGET_STEPS = ((1_000, 50), (4_000, 250), (16_000, 500), (64_000, 2_000))
-"""(below this budget, step): about a twentieth, on round numbers."""
+_BUDGET_STEPS = ((1_000, 50), (4_000, 250), (16_000, 500), (60_000, 2_000))
+"""(below this budget, step): about a twentieth, on round numbers; each limit is a multiple of the steps on both sides of it."""
 
 _LARGE_BUDGET_STEP = 10_000
 

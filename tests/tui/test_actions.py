@@ -1,0 +1,45 @@
+from collections import Counter
+
+from secateur_tui import actions
+from secateur_tui.benches.search import SearchBench
+
+
+def test_no_key_does_two_things() -> None:
+    keys = Counter(key for action in actions.ACTIONS for key in action.keys)
+    assert [key for key, count in keys.items() if count > 1] == []
+
+
+def test_every_action_is_done_somewhere() -> None:
+    missing = [action.id for action in actions.ACTIONS if not hasattr(SearchBench, "do_" + action.id.replace("-", "_"))]
+    assert missing == []
+
+
+def test_every_action_can_be_remapped_and_shows_its_key() -> None:
+    for action in actions.ACTIONS:
+        keys = actions.keymap({action.id: "f9"})
+        assert keys.keys[action.id] == ("f9",)
+        assert actions.overrides(keys) == {action.id: "f9"}
+        assert keys.notices == ()
+
+
+def test_a_chosen_key_is_taken_from_whoever_had_it() -> None:
+    keys = actions.keymap({"budget-up": "x"})
+    assert keys.keys["budget-up"] == ("x",)
+    assert keys.keys["ghost"] == ()
+    assert keys.shown("ghost") == ""
+
+
+def test_keys_may_be_written_as_people_do() -> None:
+    keys = actions.keymap({"help": "!", "undo": "ctrl+z, #"})
+    assert keys.keys["help"] == ("exclamation_mark",)
+    assert keys.keys["undo"] == ("ctrl+z", "number_sign")
+    assert keys.shown("help") == "!"
+
+
+def test_an_unknown_action_is_reported_with_the_nearest_one() -> None:
+    (notice,) = actions.keymap({"budget-upp": "z"}).notices
+    assert "budget-upp" in notice.message and "did you mean budget-up?" in notice.message
+
+
+def test_printed_keys() -> None:
+    assert [actions.key_name(key) for key in ("question_mark", "shift+left", "escape", "slash", "b")] == ["?", "shift+←", "Esc", "/", "b"]

@@ -1,0 +1,43 @@
+import asyncio
+import threading
+
+import pytest
+from secateur_tui.background import EngineThread
+
+
+async def test_calls_run_one_after_another_on_one_thread() -> None:
+    thread = EngineThread()
+    names = await asyncio.gather(*(thread.run(lambda: threading.current_thread().name) for _ in range(3)))
+    assert set(names) == {"secateur-engine"}
+    thread.close()
+
+
+async def test_a_call_nobody_waits_for_any_more_never_runs() -> None:
+    thread = EngineThread()
+    gate, ran = threading.Event(), []
+    first = asyncio.ensure_future(thread.run(gate.wait))
+    second = asyncio.ensure_future(thread.run(lambda: ran.append(1)))
+    await asyncio.sleep(0)
+    second.cancel()
+    await asyncio.sleep(0)
+    gate.set()
+    await first
+    await thread.run(lambda: None)
+    assert ran == []
+    thread.close()
+
+
+async def test_errors_reach_whoever_waits() -> None:
+    thread = EngineThread()
+    with pytest.raises(ZeroDivisionError):
+        await thread.run(lambda: 1 // 0)
+    assert await thread.run(lambda: 2) == 2
+    thread.close()
+
+
+async def test_closing_ends_the_thread() -> None:
+    thread = EngineThread()
+    assert await thread.run(lambda: 1) == 1
+    thread.close()
+    thread._thread.join(timeout=5)
+    assert not thread._thread.is_alive()

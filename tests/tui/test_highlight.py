@@ -1,0 +1,27 @@
+from hypothesis import given
+from hypothesis import strategies as st
+from secateur_tui.highlight import highlight
+from secateur_tui.ink import Span, plain
+
+
+@given(st.lists(st.text(alphabet="ab \"'`#/*\\1def_[]", max_size=30), max_size=6), st.sampled_from(["python", "go", "ruby", "markdown"]))
+def test_colours_change_no_character(lines: list[str], language: str) -> None:
+    assert [plain(drawn) for drawn in highlight(lines, language)] == lines
+
+
+def test_python() -> None:
+    first, second, third, fourth = highlight(['def f(x="a#b"):  # c', '    """Open', "  still 'open'", '    end""" + 12'], "python")
+    assert Span("def", "keyword") in first and Span('"a#b"', "string") in first and Span("# c", "comment") in first
+    assert second[-1] == Span("Open", "string")
+    assert third == (Span("  still 'open'", "string"),)
+    assert fourth[0] == Span('    end"""', "string") and fourth[-1] == Span("12", "number")
+
+
+def test_marks_depend_on_the_language() -> None:
+    assert highlight(["x // y"], "go")[0][-1] == Span("// y", "comment")
+    assert all(span.role != "comment" for span in highlight(["x // y"], "python")[0])
+    assert highlight(["it's # fine"], "markdown") == [(Span("it's # fine"),)]
+
+
+def test_a_lone_quote_opens_nothing() -> None:
+    assert all(span.role != "string" for span in highlight(["don't do"], "go")[0])

@@ -1,0 +1,46 @@
+from hypothesis import given
+from hypothesis import strategies as st
+from secateur.terminal import cell_width, visible
+from secateur_tui.ink import ELLIPSIS, Span, bar, clipped, fit, line, outside, plain, signed, width, wrapped
+
+texts = st.text(alphabet=st.sampled_from("ab c订é[/]$x\\\x1b\u202e"), max_size=20).map(visible)
+
+
+@given(st.lists(texts, max_size=4), st.integers(1, 30))
+def test_a_clipped_line_fits_and_says_that_it_was_cut(parts: list[str], cells: int) -> None:
+    whole = line(*parts)
+    cut = clipped(whole, cells)
+    assert width(cut) <= cells
+    assert plain(cut) == plain(whole) if width(whole) <= cells else ELLIPSIS in plain(cut)
+
+
+@given(texts, st.integers(1, 30))
+def test_a_fitted_text_takes_exactly_its_cells(text: str, cells: int) -> None:
+    assert cell_width(fit(text, cells)) == cells
+
+
+@given(texts, st.integers(2, 30))
+def test_wrapping_loses_no_character_and_keeps_the_width(text: str, cells: int) -> None:
+    lines = wrapped(text, cells)
+    assert "".join("".join(map(plain, lines)).split()) == "".join(text.split())
+    assert all(width(part) <= cells for part in lines)
+
+
+@given(st.lists(st.floats(0, 1), max_size=4), st.integers(1, 40))
+def test_a_bar_is_as_long_as_its_total(amounts: list[float], cells: int) -> None:
+    drawn = bar([(amount, "█", "") for amount in amounts], 4.0, cells)
+    assert width(drawn) == cells
+    assert plain(drawn).count("█") == round(cells * sum(amounts) / 4.0)
+
+
+def test_a_bar_without_a_whole_is_empty() -> None:
+    assert plain(bar([(0.0, "█", "")], 0.0, 3)) == "   "
+
+
+def test_text_from_outside_becomes_visible() -> None:
+    assert outside("a\x1b]52;c;x\x07\nb") == Span(visible("a\x1b]52;c;x\x07\nb"))
+    assert "\x1b" not in outside("a\x1b[31m").text
+
+
+def test_differences_carry_their_sign() -> None:
+    assert [signed(n) for n in (1234, -1234, 0)] == ["+1,234", "−1,234", "±0"]

@@ -1,0 +1,67 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from secateur import config
+from secateur.config import keys as setting_keys
+from secateur.settings import Settings
+from secateur_tui import knobs
+
+RELEVANCE = knobs.WEIGHTS[0]
+
+
+def test_a_weight_moves_by_a_twentieth_and_finely_by_a_hundredth() -> None:
+    settings = Settings()
+    assert RELEVANCE.value(RELEVANCE.turned(settings, 1)) == 0.45
+    assert RELEVANCE.value(RELEVANCE.turned(settings, -1, fine=True)) == 0.39
+
+
+def test_a_knob_stops_at_the_ends_of_its_range_and_then_changes_nothing() -> None:
+    settings = RELEVANCE.put(Settings(), 0.02)
+    assert RELEVANCE.value(RELEVANCE.turned(settings, -1)) == 0.0
+    muted = RELEVANCE.put(settings, 0.0)
+    assert RELEVANCE.turned(muted, -1) is muted
+    deep = knobs.DEPTH.put(Settings(), 4)
+    assert knobs.DEPTH.turned(deep, 1) is deep
+
+
+def test_strategies_go_round() -> None:
+    settings = Settings()
+    seen = []
+    for _ in knobs.STRATEGY.choices:
+        seen.append(knobs.STRATEGY.value(settings))
+        settings = knobs.STRATEGY.turned(settings, 1)
+    assert sorted(map(str, seen)) == sorted(knobs.STRATEGY.choices)
+    assert settings == Settings()
+
+
+@pytest.mark.parametrize("knob", knobs.knobs_of(config.with_values(Settings(), {"preference.enabled": True})), ids=lambda knob: knob.label)
+def test_every_knob_moves_its_setting_and_nothing_else(knob: knobs.Knob) -> None:
+    before = Settings()
+    after = knob.turned(before, 1)
+    assert {name for name in setting_keys() if config.lookup(before, name) != config.lookup(after, name)} == {knob.key}
+
+
+def test_preference_is_a_knob_only_where_it_is_on() -> None:
+    assert knobs.PREFERENCE not in knobs.knobs_of(Settings())
+    assert knobs.PREFERENCE in knobs.knobs_of(config.with_values(Settings(), {"preference.enabled": True}))
+
+
+@given(st.integers(0, 200_000))
+def test_budget_steps_land_on_round_numbers_and_come_back(budget: int) -> None:
+    settings = Settings(budget=budget)
+    up = knobs.budget_turned(settings, 1)
+    assert up.effective_budget > budget
+    assert up.effective_budget % 50 == 0
+    again = knobs.budget_turned(up, 1)
+    assert knobs.budget_turned(again, -1).effective_budget == up.effective_budget
+
+
+def test_a_budget_never_goes_below_zero() -> None:
+    settings = Settings(budget=0)
+    assert knobs.budget_turned(settings, -1) is settings
+    assert knobs.budget_turned(Settings(budget=30), -1).effective_budget == 0
+
+
+@pytest.mark.parametrize(("value", "text"), [(0.4, "0.40"), (0.333, "0.333"), (1 / 3, "0.3333"), (10.0, "10.00")])
+def test_decimals_are_as_few_as_tell_the_value(value: float, text: str) -> None:
+    assert knobs.decimal(value) == text
