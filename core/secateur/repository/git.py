@@ -29,12 +29,16 @@ SYMBOLIC_LINK = 0o120000
 UNTRACKED = 0
 """`TreeEntry.mode` of a file that is not in the index."""
 
+_READ_AT_START = ("config", "index", "packed-refs", "info/exclude")
+"""Files git opens without looking: one that is a pipe would make it wait for ever."""
+
 _PLAIN_LOG = ("--no-ext-diff", "--no-textconv", "--no-show-signature", "--no-color", "--no-notes", "--encoding=UTF-8", "-O/dev/null")
 _HISTORY_FORMAT = "--format=/%H%x00%ct%x00%an%x00%s"  # no path starts with `/`, so that one marks where a commit starts
 _HEAD_FIELDS = 4
 
 _Running = AbstractContextManager[IO[bytes]]
 
+_OBJECT_ID = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _ANSWER_BYTES = 1 << 16  # an id, a date
 _LISTING_BYTES = 1 << 29  # three million paths of 170 bytes
 _GITFILE_BYTES = 1 << 14
@@ -114,6 +118,8 @@ def _is_git_dir(folder: Path) -> bool:
     head = folder / "HEAD"
     if not (head.is_symlink() or head.is_file()):
         return False
+    if any((folder / name).exists() and not (folder / name).is_file() for name in _READ_AT_START):
+        return False
     return (folder / "commondir").is_file() or ((folder / "objects").is_dir() and (folder / "refs").is_dir())
 
 
@@ -127,22 +133,26 @@ class Git:
     All paths, in and out, are relative to the opened folder. Every method raises RepositoryError when git fails or is too slow.
     """
 
-    def __init__(self, binary: str, location: Location, root: Path) -> None:
+    def __init__(self, binary: str, location: Location, root: Path, *, patience: float = LISTING_SECONDS) -> None:
         self.git_dir = location.git_dir
         self.top = location.top
         self.root = root.resolve()
         relative = self.root.relative_to(self.top).as_posix() if self.top else "."
         self.prefix = "" if relative == "." else relative + "/"
         self._binary = binary
+        self._patience = patience
 
     @classmethod
-    def discover(cls, folder: Path, *, environ: Mapping[str, str] = os.environ) -> Git | NoGit:
-        """The repository `folder` is in, or which of the two things is missing. Runs nothing."""
+    def discover(cls, folder: Path, *, environ: Mapping[str, str] = os.environ, patience: float = LISTING_SECONDS) -> Git | NoGit:
+        """The repository `folder` is in, or which of the two things is missing. Runs nothing.
+
+        `patience`: seconds a command that reads much may take.
+        """
         location = locate(folder)
         if location is None:
             return NoGit.NO_REPOSITORY
         binary = find_git(environ.get("PATH", ""), outside=location.top or location.git_dir)
-        return cls(binary, location, folder) if binary else NoGit.NO_BINARY
+        return cls(binary, location, folder, patience=patience) if binary else NoGit.NO_BINARY
 
     @property
     def is_bare(self) -> bool:
@@ -155,9 +165,16 @@ class Git:
 
     def resolve(self, rev: str) -> str:
         """Id of the commit that `rev` (branch, tag, id, `HEAD~3`, ...) names. Raises RepositoryError naming the revision."""
-        commit = None if not rev or rev.startswith("-") or "\0" in rev else self._object(rev + "^{commit}")
+        said = ""
+        commit = None
+        if rev and not rev.startswith("-") and "\0" not in rev:
+            try:
+                commit = self._object(rev + "^{commit}")
+            except RepositoryError as error:
+                said = f" ({error.message})"
         if commit is None:
-            raise RepositoryError(f"no commit {rev!r} in {self.root}", hint="Name a branch, a tag or a commit id of that repository.", code="UNKNOWN_REVISION")
+            hint = "Name a branch, a tag or a commit id of that repository."
+            raise RepositoryError(f"no commit {rev!r} in {self.root}{said}", hint=hint, code="UNKNOWN_REVISION")
         return commit
 
     def commit_time(self, commit: str) -> int:
@@ -189,13 +206,17 @@ class Git:
             entries[entry.path] = entry  # the stages of an unmerged path are one file
         return _in_path_order(entries.values())
 
-    def ls_tree(self, commit: str) -> list[TreeEntry]:
-        """The files of a commit below the opened folder, in path order. Raises RepositoryError when it does not have that folder."""
+    def tree(self, commit: str) -> str:
+        """Id of the opened folder's tree in a commit. Raises RepositoryError when the commit does not have that folder."""
         tree = self._object(f"{commit}:{self.prefix.rstrip('/')}")
         if tree is None:
             raise RepositoryError(f"commit {commit[:10]} has no folder {self.prefix!r}", hint="Open the repository's top folder.", code="UNKNOWN_REVISION")
+        return tree
+
+    def ls_tree(self, commit: str) -> list[TreeEntry]:
+        """The files of a commit below the opened folder, in path order. Raises RepositoryError when it does not have that folder."""
         entries = []
-        for record in self._records("ls-tree", "-r", "-z", "--full-tree", tree):
+        for record in self._records("ls-tree", "-r", "-z", "--full-tree", self.tree(commit)):
             fields, _, path = record.partition(b"\t")
             mode, _kind, oid = fields.split(b" ")
             entries.append(TreeEntry(path_text(path), int(mode, 8), oid.decode("ascii")))
@@ -244,10 +265,10 @@ class Git:
 
     # --- running git ---------------------------------------------------------------------------------------------------
 
-    def _run(self, *arguments: str, feed: Sequence[bytes] = (), seconds: float = LISTING_SECONDS, accept: tuple[int, ...] = (0,)) -> _Running:
+    def _run(self, *arguments: str, feed: Sequence[bytes] = (), seconds: float | None = None, accept: tuple[int, ...] = (0,)) -> _Running:
         where = [f"--git-dir={self.git_dir}", *([f"--work-tree={self.top}"] if self.top else [])]
         command = command_line(self._binary, self.top or self.git_dir, [*where, *arguments])
-        return running(command, env=environment(self._binary), cwd=self.root, feed=feed, seconds=seconds, accept=accept)
+        return running(command, env=environment(self._binary), cwd=self.root, feed=feed, seconds=seconds or self._patience, accept=accept)
 
     def _answer(self, *arguments: str) -> str:
         """Standard output of a command with a small answer; "" when git says no (exit status 1)."""
@@ -261,7 +282,8 @@ class Git:
 
     def _object(self, name: str) -> str | None:
         """Id of the object `name` stands for, None when there is none."""
-        return self._answer("rev-parse", "--verify", "--quiet", name) or None
+        answer = self._answer("rev-parse", "--verify", "--quiet", name)
+        return answer if _OBJECT_ID.fullmatch(answer) else None
 
 
 def _in_path_order(entries: Iterable[TreeEntry]) -> list[TreeEntry]:

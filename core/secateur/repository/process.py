@@ -98,7 +98,7 @@ def environment(binary: str) -> dict[str, str]:
 
 @contextmanager
 def running(
-    command: Sequence[str], *, env: dict[str, str], cwd: Path, feed: Sequence[bytes] = (), seconds: float = LISTING_SECONDS, accept: tuple[int, ...] = (0,)
+    command: Sequence[str], *, env: dict[str, str], cwd: Path, feed: Sequence[bytes] = (), seconds: float, accept: tuple[int, ...] = (0,)
 ) -> Iterator[IO[bytes]]:
     """Runs a git command in the folder `cwd` and hands out its standard output, to be read to the end.
 

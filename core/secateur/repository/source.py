@@ -153,6 +153,7 @@ class CommitSource:
     def __init__(self, git: Git, rev: str, *, ignore: Sequence[str] = (), max_file_bytes: int = MAX_FILE_BYTES) -> None:
         self._git = git
         self._commit = git.resolve(rev)
+        git.tree(self._commit)  # fails here, not later, for a folder that the commit does not have
         self._ignore = IgnoreFilter(ignore)
         self._max_file_bytes = max_file_bytes
         self._notices: dict[str, Notice] = {}
