@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import threading
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -19,9 +20,10 @@ from typing import TYPE_CHECKING, Any
 
 from secateur import __version__, places
 from secateur.errors import RepositoryError
-from secateur.index.embedding import Embedder, gloss, static_embedder
+from secateur.index.embedding import Embedder, open_embedder
 from secateur.index.extract import text_of
-from secateur.index.freshen import IndexStatus, Progress, freshen
+from secateur.index.freshen import IndexStatus, Progress, State, record, snapshot_of, status_of
+from secateur.index.gloss import gloss
 from secateur.index.graph import call_path, components, to_networkx
 from secateur.index.parallel import Extractor
 from secateur.index.snapshot import Snapshot
@@ -35,7 +37,7 @@ from secateur.retrieval.preference import load_preferences
 from secateur.retrieval.query import Query, parse_query
 from secateur.retrieval.retrieve import Retrieval, retrieve
 from secateur.selection import select
-from secateur.settings import Settings
+from secateur.settings import Embedding, Settings
 from secateur.tokens import Counter, get_counter
 
 if TYPE_CHECKING:
@@ -64,28 +66,31 @@ class Engine:
 
     def __init__(
         self,
-        source: Source,
+        reopen: Callable[[], Source],
         settings: Settings,
         *,
-        store: Store,
-        cache_dir: Path,
+        cache_dir: Path | None,
         config_dir: Path | None,
+        environ: Mapping[str, str] | None,
         clock: Callable[[], float],
-        environ: Mapping[str, str],
     ) -> None:
+        environ = os.environ if environ is None else environ
         self.settings = settings
         self.retrievals = 0
-        self._source = source
-        self._store = store
-        self._cache_dir = cache_dir
-        self._config_dir = config_dir
+        self._reopen = reopen
+        self._source = reopen()
+        self._cache_dir = cache_dir or places.cache_dir(environ)
+        self._config_dir = config_dir or places.config_dir(environ)
         self._clock = clock
         self._environ = environ
+        self._store = Store.open(self._cache_dir / "index" / _folder_name(self._source.root) if self._source.root else None)
         self._counters: dict[str, Counter] = {}
         self._static: Embedder | None = None
         self._snapshot: Snapshot | None = None
         self._status: IndexStatus | None = None
         self._texts: dict[str, list[str]] = {}
+        self._opened = False
+        self._turn = threading.RLock()  # one retrieval at a time: they share the source and the snapshot
 
     @classmethod
     def open(
@@ -106,8 +111,11 @@ class Engine:
             IndexingError: the cache folder cannot be written; set SECATEUR_CACHE_DIR.
         """
         settings = settings or Settings()
-        source = open_source(Path(path), rev, ignore=settings.index.ignore, max_file_bytes=settings.index.max_file_kb * 1024)
-        return cls.of(source, settings, cache_dir=cache_dir, config_dir=config_dir, environ=environ, clock=clock)
+
+        def reopen() -> Source:
+            return open_source(Path(path), rev, ignore=settings.index.ignore, max_file_bytes=settings.index.max_file_kb * 1024)
+
+        return cls(reopen, settings, cache_dir=cache_dir, config_dir=config_dir, environ=environ, clock=clock)
 
     @classmethod
     def of(
@@ -120,12 +128,8 @@ class Engine:
         environ: Mapping[str, str] | None = None,
         clock: Callable[[], float] = time.time,
     ) -> Engine:
-        """An engine on any source; files in memory are indexed in memory."""
-        environ = os.environ if environ is None else environ
-        cache = cache_dir or places.cache_dir(environ)
-        folder = cache / "index" / _folder_name(source.root) if source.root else None
-        store = Store.open(folder)
-        return cls(source, settings or Settings(), store=store, cache_dir=cache, config_dir=config_dir, clock=clock, environ=environ)
+        """An engine on any source as it is now; files in memory are indexed in memory."""
+        return cls(lambda: source, settings or Settings(), cache_dir=cache_dir, config_dir=config_dir, environ=environ, clock=clock)
 
     def close(self) -> None:
         """Close the index."""
@@ -146,20 +150,33 @@ class Engine:
     def freshen(self, progress: Progress | None = None, settings: Settings | None = None) -> IndexStatus:
         """Bring the index up to what the source holds now."""
         settings = settings or self.settings
-        vectors = self._static_embedder() if settings.embedding.model != "none" else None
-        extractor = Extractor(self.counter(settings), vectors, settings.index.workers, self._cache_dir)
-        snapshot, status = freshen(self._source, self._store, extractor, progress)
-        if self._status is None or status.snapshot != self._status.snapshot:
-            self._snapshot = snapshot
+        with self._turn:
+            state = self._record(settings, progress)
+            return self._load(state, settings, progress)
+
+    def _record(self, settings: Settings, progress: Progress | None) -> State:
+        if self._opened:
+            self._source = self._reopen()
+        self._opened = True
+        return record(self._source, self._store, self._extractor(settings), progress)
+
+    def _load(self, state: State, settings: Settings, progress: Progress | None) -> IndexStatus:
+        extractor = self._extractor(settings)
+        if self._snapshot is None or self._status is None or state.name != self._status.snapshot:
+            self._snapshot = snapshot_of(state, self._source, self._store, extractor, progress)
             self._texts = {}
-        self._status = status
-        return status
+        self._status = status_of(state, self._snapshot, self._source, extractor)
+        return self._status
+
+    def _extractor(self, settings: Settings) -> Extractor:
+        return Extractor(self.counter(settings), self._vectors(settings), settings.index.workers)
 
     def retrieve(self, query: str, settings: Settings | None = None, *, format: str = "markdown", progress: Progress | None = None) -> Pool:
         """The slow phase: freshen the index, find the candidates. `format` is the pack's, for which costs are bound."""
         settings = settings or self.settings
-        self.freshen(progress, settings)
-        return self._retrieve(query, settings, format)
+        with self._turn:
+            self.freshen(progress, settings)
+            return self._retrieve(query, settings, format)
 
     def _retrieve(self, query: str, settings: Settings, format_: str) -> Pool:
         assert self._snapshot is not None
@@ -167,14 +184,14 @@ class Engine:
         parsed, notices = self._parse(query)
         retrieval = Retrieval(
             snapshot=self._snapshot,
-            embedder=self._static_embedder() if settings.embedding.model != "none" else None,
-            counter=self.counter(settings).name,
+            embedder=self._vectors(settings),
+            counter=self.counter(settings),
             commit=self._source.commit or (self._status.snapshot if self._status else ""),
             format=format_ if format_ in PACK_FORMATS else "markdown",
             preferences=self._preferences(settings),
+            notices=notices,
         )
-        pool = retrieve(parsed, retrieval, settings)
-        return replace(pool, warnings=pool.warnings + notices) if notices else pool
+        return retrieve(parsed, retrieval, settings)
 
     def select(self, pool: Pool, settings: Settings | None = None) -> Selection:
         """The instant phase; pure."""
@@ -196,14 +213,16 @@ class Engine:
     ) -> Answer:
         """The finished text of a search in one of FORMATS, from the result cache where nothing changed (REQ-GRAG-004)."""
         settings = self.settings
-        status = self.freshen(progress, settings)
-        cache = self._result_cache() if use_cache else None
-        key = self._cache_key(query, format, explain, status)
-        cached = cache.get(key) if cache else None
-        if cached is not None:
-            return Answer(cached, True)
-        selection = self._within_budget(self.select(self._retrieve(query, settings, format), settings), settings, format)
-        text = self.output(selection, format, explain=explain)
+        with self._turn:
+            state = self._record(settings, progress)
+            cache = self._result_cache() if use_cache else None
+            key = self._cache_key(query, format, explain, state.name)
+            cached = cache.get(key) if cache else None
+            if cached is not None:
+                return Answer(cached, True)
+            self._load(state, settings, progress)
+            selection = self._within_budget(self.select(self._retrieve(query, settings, format), settings), settings, format)
+            text = self.output(selection, format, explain=explain)
         return Answer(cache.put(key, text) if cache else text, False)
 
     # --- what a selection looks like ---------------------------------------------------------------------------------
@@ -244,7 +263,7 @@ class Engine:
         """What is indexed and what was skipped; freshens first."""
         return self._status or self.freshen()
 
-    def graph(self) -> networkx.DiGraph[int]:
+    def graph(self) -> networkx.MultiDiGraph[int]:
         """The call graph as networkx: nodes are fragment numbers with `symbol_id` and `path`, edges carry kind, confidence and how."""
         snapshot = self._current()
         rows = range(len(snapshot))
@@ -267,7 +286,7 @@ class Engine:
         """The token counter of the run."""
         name = (settings or self.settings).tokens.counter
         if name not in self._counters:
-            self._counters[name] = get_counter(name, self._cache_dir)
+            self._counters[name] = get_counter(name)
         return self._counters[name]
 
     # --- inside ------------------------------------------------------------------------------------------------------
@@ -290,7 +309,7 @@ class Engine:
     def _count(self, selection: Selection, text: str) -> int:
         name = selection.pool.counter
         if name not in self._counters:
-            self._counters[name] = get_counter(name, self._cache_dir)
+            self._counters[name] = get_counter(name)
         return self._counters[name].count(text)
 
     def _content_of(self, pool: Pool) -> Callable[[int], str]:
@@ -318,9 +337,12 @@ class Engine:
             return query, (Notice("no_gloss", hint),) if missing else ()
         return parse_query(text, tuple(english)), ()
 
-    def _static_embedder(self) -> Embedder:
+    def _vectors(self, settings: Settings) -> Embedder | None:
+        """The embedder whose vectors the index holds; None where vectors are switched off."""
+        if settings.embedding.model == "none":
+            return None
         if self._static is None:
-            self._static = static_embedder()
+            self._static = open_embedder(Embedding(), self._environ)
         return self._static
 
     def _result_cache(self) -> ResultCache | None:
@@ -328,13 +350,13 @@ class Engine:
         return ResultCache.open(self._source.root, rag.cache_dir, self._cache_dir, ttl=rag.cache_ttl, clock=self._clock)
 
     def _preferences(self, settings: Settings) -> dict[str, float]:
-        return load_preferences(self._config_dir or places.config_dir(self._environ)) if settings.preference.enabled else {}
+        return load_preferences(self._config_dir) if settings.preference.enabled else {}
 
-    def _cache_key(self, query: str, format: str, explain: bool, status: IndexStatus) -> str:
+    def _cache_key(self, query: str, format: str, explain: bool, snapshot: str) -> str:
         """Everything that changes the answer: the query, the content, the configuration, the versions."""
         preferences = sorted(self._preferences(self.settings).items())
         settings = json.dumps(asdict(self.settings), sort_keys=True)
-        return json.dumps([__version__, status.snapshot, status.source, format, explain, query, settings, preferences])
+        return json.dumps([__version__, snapshot, self._source.describe(), format, explain, query, settings, preferences])
 
 
 def _folder_name(root: Path) -> str:

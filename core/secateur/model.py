@@ -154,7 +154,7 @@ class Pool:
     hotspot: FloatArray
     distance: IntArray  # 1 = anchor, 2 = its caller or callee, ...; UNREACHABLE = 0
     preference: FloatArray
-    parts: dict[str, dict[str, FloatArray]]  # signal -> part -> contribution; parts of a signal sum to it
+    parts: dict[str, dict[str, FloatArray]]  # signal -> part -> value; parts of relevance sum to it, hotspot is the root of the product of its two
     channels: IntArray
     anchor: BoolArray
     via: IntArray  # row through which the graph search reached this one; -1 for anchors and unreached

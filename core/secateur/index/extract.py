@@ -37,7 +37,6 @@ class Record(msgspec.Struct, frozen=True, array_like=True):
     flags: tuple[str, ...]  # classification: "test", "generated", "vendored", ...
     tokens: bytes  # int32: tokens of the fragment's text
     sig_tokens: bytes  # int32: tokens of its declaration lines; 0 = none
-    name_tokens: bytes  # int32: tokens of its qualified name
     wrapping: bytes  # int32 [fragments, k]: what the bound of the pack needs to know of the text
     body: tuple[bytes, bytes, bytes]  # TermBag of the texts
     names: tuple[bytes, bytes, bytes]  # TermBag of the qualified names
@@ -94,14 +93,15 @@ def text_of(lines: Sequence[str], first: int, last: int) -> str:
 
 def extract(path: str, data: bytes, counter: Counter, embedder: Embedder | None) -> Record:
     """Parse, count, and take the words and vectors of one file. Pure; never raises for any content."""
-    from secateur.reporting.costs import ingredients
+    from secateur.index.embedding import document_text
+    from secateur.reporting.pack import body, ingredients
     from secateur.repository.classify import classify
     from secateur.repository.fragments import decode as decode_text
     from secateur.repository.fragments import parse_file, split_lines
 
     flags = classify(path, data[:HEAD_BYTES])
     if flags & UNINDEXED:
-        return Record(FileFacts("", ()), 0, tuple(sorted(flags & UNINDEXED)), b"", b"", b"", b"", _bag(TermBag.of(())), _bag(TermBag.of(())), b"")
+        return Record(FileFacts("", ()), 0, tuple(sorted(flags & UNINDEXED)), b"", b"", b"", _bag(TermBag.of(())), _bag(TermBag.of(())), b"")
     facts = parse_file(path, data)
     text, _ = decode_text(data)
     lines = split_lines(text)
@@ -110,15 +110,14 @@ def extract(path: str, data: bytes, counter: Counter, embedder: Embedder | None)
     declared = [text_of(lines, f.sig_start, f.sig_end) if has_signature(f) else "" for f in facts.fragments]
     vectors = b""
     if embedder is not None and texts:
-        documents = [f"{path} {name}\n{text}" for name, text in zip(names, texts, strict=True)]
+        documents = [document_text(f"{path}::{name}", text) for name, text in zip(names, texts, strict=True)]
         vectors = np.ascontiguousarray(embedder.embed(documents, "document"), dtype=np.int8).tobytes()
     return Record(
         facts=facts,
         lines=len(lines),
         flags=tuple(sorted(flags)),
-        tokens=_column(counter.count_many(texts)),
-        sig_tokens=_column(counter.count_many(declared)),
-        name_tokens=_column(counter.count_many(names)),
+        tokens=_column(counter.count_many([body(text) for text in texts])),
+        sig_tokens=_column(counter.count_many([body(text) if text else "" for text in declared])),
         wrapping=np.array([ingredients(text) for text in texts], dtype="<i4").tobytes(),
         body=_bag(TermBag.of(texts)),
         names=_bag(TermBag.of(names)),

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import msgspec
 
+from secateur.errors import IndexingError
 from secateur.index import arrayfile
 from secateur.index.extract import Record, decode, digest_of
 from secateur.index.parallel import Extractor
@@ -60,6 +61,7 @@ class IndexStatus:
     counter: str
     embedding: str
     snapshot: str
+    notices: tuple[str, ...]  # what went wrong on the way without stopping it: no git, unreadable history, ...
 
     @property
     def fresh(self) -> bool:
@@ -67,8 +69,17 @@ class IndexStatus:
         return self.read == 0
 
 
-def freshen(source: Source, store: Store, extractor: Extractor, progress: Progress | None = None) -> tuple[Snapshot, IndexStatus]:
-    """Index what is new and return the snapshot of the source as it is now.
+@dataclass(frozen=True, slots=True)
+class State:
+    """One state of a source, all of it recorded: enough to name its snapshot without loading it."""
+
+    name: str  # of the snapshot; equal names mean equal content, history and versions
+    present: tuple[tuple[str, bytes], ...]  # (path, content digest)
+    read: int  # files read in this run
+
+
+def record(source: Source, store: Store, extractor: Extractor, progress: Progress | None = None) -> State:
+    """Read what is new or changed in the source, so that every file of it has a record.
 
     Raises:
         IndexingError: the index cannot be written.
@@ -80,19 +91,57 @@ def freshen(source: Source, store: Store, extractor: Extractor, progress: Progre
     digests, missing = _plan(entries, store, extractor.version)
     if missing:
         digests |= _read(source, store, missing, extractor, tell)
-    present = [(entry.path, digests[entry.path]) for entry in entries if entry.path in digests]
-    name = _identity(extractor.version, source, present)
-    path = store.folder / f"{name}.arrays" if store.folder else None
+    present = tuple((entry.path, digests[entry.path]) for entry in entries if entry.path in digests)
+    return State(_identity(extractor.version, source, present), present, len(missing))
+
+
+def snapshot_of(state: State, source: Source, store: Store, extractor: Extractor, progress: Progress | None = None) -> Snapshot:
+    """The arrays of a state: from the file they were saved in, or put together anew where there is none or it is damaged."""
+    tell = progress or _silent
+    path = store.folder / f"{state.name}.arrays" if store.folder else None
     arrays = arrayfile.load(path) if path else None
     if arrays is not None:
-        snapshot = Snapshot(arrays)
-    else:
-        snapshot = _build(source, store, present, extractor, tell)
-        if path:
-            tell("saving", 0, 1)
+        return Snapshot(arrays)
+    snapshot = _build(source, store, state.present, extractor, tell)
+    if path:
+        tell("saving", 0, 1)
+        try:
             arrayfile.save(path, snapshot.arrays)
-            _forget_old(path)
-    return snapshot, _status(source, snapshot, len(entries) - len(missing), len(missing), extractor, name)
+        except OSError as error:
+            raise IndexingError(f"{path}: the index cannot be written ({error.strerror})", hint="free some space, or set SECATEUR_CACHE_DIR") from error
+        _forget_old(path)
+    return snapshot
+
+
+def status_of(state: State, snapshot: Snapshot, source: Source, extractor: Extractor) -> IndexStatus:
+    """What is indexed and what is not, for people."""
+    skipped = [(skip.path, skip.reason) for skip in source.skipped()]
+    skipped += snapshot.unindexed
+    skipped.sort(key=lambda item: path_bytes(item[0]))
+    problems = Tally(problem for text in arrayfile.unpack_strings(snapshot.arrays["file.problems"]) for problem in text.split())
+    languages = Tally(snapshot.languages)
+    sites, resolved, external = (int(value) for value in snapshot.arrays["calls"])
+    return IndexStatus(
+        source=source.describe(),
+        commit=source.commit,
+        files=len(snapshot.paths),
+        fragments=len(snapshot),
+        lines=int(snapshot.arrays["file.lines"].sum()),
+        languages=dict(sorted(languages.items(), key=lambda item: (-item[1], item[0]))),
+        skipped=dict(sorted(Tally(reason for _, reason in skipped).items())),
+        skipped_paths=tuple(skipped),
+        problems=dict(sorted(problems.items())),
+        read=state.read,
+        reused=len(state.present) - state.read,
+        edges=snapshot.graph.edge_count,
+        call_sites=sites,
+        calls_resolved=resolved,
+        calls_external=external,
+        counter=extractor.counter.name,
+        embedding=extractor.embedder.id if extractor.embedder else "none",
+        snapshot=state.name,
+        notices=tuple(notice.message for notice in source.notices()),
+    )
 
 
 def _silent(_phase: str, _done: int, _total: int) -> None:
@@ -165,7 +214,7 @@ def _build(source: Source, store: Store, present: Sequence[tuple[str, bytes]], e
         files += _repair(source, store, damaged, extractor)
         files.sort(key=lambda file: path_bytes(file[0]))
     dimension = extractor.embedder.dimension if extractor.embedder else 0
-    return build(files, _history(source, store), source.time, extractor.counter, dimension)
+    return build(files, _history(source, store), source.time, dimension)
 
 
 def _decoded(data: bytes | None) -> Record | None:
@@ -222,32 +271,3 @@ def _modified(path: Path) -> float:
         return path.stat().st_mtime
     except OSError:  # another process removed it
         return 0.0
-
-
-def _status(source: Source, snapshot: Snapshot, reused: int, read: int, extractor: Extractor, name: str) -> IndexStatus:
-    skipped = [(skip.path, skip.reason) for skip in source.skipped()]
-    skipped += snapshot.unindexed
-    skipped.sort(key=lambda item: path_bytes(item[0]))
-    problems = Tally(problem for text in arrayfile.unpack_strings(snapshot.arrays["file.problems"]) for problem in text.split())
-    languages = Tally(snapshot.languages)
-    sites, resolved, external = (int(value) for value in snapshot.arrays["calls"])
-    return IndexStatus(
-        source=source.describe(),
-        commit=source.commit,
-        files=len(snapshot.paths),
-        fragments=len(snapshot),
-        lines=int(snapshot.arrays["file.lines"].sum()),
-        languages=dict(sorted(languages.items(), key=lambda item: (-item[1], item[0]))),
-        skipped=dict(sorted(Tally(reason for _, reason in skipped).items())),
-        skipped_paths=tuple(skipped),
-        problems=dict(sorted(problems.items())),
-        read=read,
-        reused=reused,
-        edges=snapshot.graph.edge_count,
-        call_sites=sites,
-        calls_resolved=resolved,
-        calls_external=external,
-        counter=extractor.counter.name,
-        embedding=extractor.embedder.id if extractor.embedder else "none",
-        snapshot=name,
-    )

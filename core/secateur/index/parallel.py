@@ -13,7 +13,6 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from secateur.index.extract import encode, extract, fingerprint
@@ -45,7 +44,6 @@ class Extractor:
     counter: Counter
     embedder: Embedder | None
     workers: int  # processes; 0 = one per core
-    cache_dir: Path  # where worker processes find the counter's data
 
     @property
     def version(self) -> str:
@@ -60,7 +58,7 @@ class Extractor:
                 yield path, data, encode(extract(path, data, self.counter, self.embedder))
             return
         context = multiprocessing.get_context("spawn")
-        start = (self.counter.name, self.embedder is not None, str(self.cache_dir))
+        start = (self.counter.name, self.embedder is not None)
         pool = ProcessPoolExecutor(processes, mp_context=context, initializer=_start_worker, initargs=start)
         waiting: deque[tuple[list[File], Future[list[bytes]]]] = deque()
         try:
@@ -92,13 +90,14 @@ def _tasks(files: Iterable[File]) -> Iterator[list[File]]:
         yield task
 
 
-def _start_worker(counter: str, with_vectors: bool, cache_dir: str) -> None:
+def _start_worker(counter: str, with_vectors: bool) -> None:
     global _worker
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    from secateur.index.embedding import static_embedder
+    from secateur.index.embedding import open_embedder
+    from secateur.settings import Embedding
     from secateur.tokens import get_counter
 
-    _worker = get_counter(counter, Path(cache_dir)), static_embedder() if with_vectors else None
+    _worker = get_counter(counter), open_embedder(Embedding(), {}) if with_vectors else None
 
 
 def _run(task: list[File]) -> list[bytes]:

@@ -7,7 +7,7 @@ loaded through `arrayfile`, and never changes: a reader keeps the one it has whi
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any
 
@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from secateur.index.arrayfile import Arrays, pack_strings, unpack_strings
+from secateur.index.embedding import SemanticSpace
 from secateur.index.extract import Record, bag_of, has_signature
 from secateur.index.graph import CodeGraph
 from secateur.index.hotspots import HotspotTable, hotspot_scores
@@ -23,9 +24,11 @@ from secateur.index.names import NameTable
 from secateur.index.resolve import resolve
 from secateur.model import FileFacts, IntArray, Kind
 from secateur.repository.source import HistoryCommit
-from secateur.tokens import Counter
 
 KINDS = tuple(Kind)
+CODE = frozenset({Kind.FUNCTION, Kind.METHOD, Kind.CLASS, Kind.REGION})
+"""Kinds that can be hotspots: prose and configuration change often and are not complicated."""
+
 PATH_TERMS_LIMIT = 4096
 """Characters of a path whose words are indexed."""
 
@@ -82,7 +85,7 @@ class Snapshot:
         return self.arrays["fragment.line_end"]
 
     def column(self, name: str) -> npt.NDArray[Any]:
-        """Another per-fragment column: kind, sig_start, sig_end, tokens, sig_tokens, name_tokens, wrapping, complexity."""
+        """Another per-fragment column: kind, sig_start, sig_end, tokens, sig_tokens, wrapping, complexity."""
         return self.arrays[f"fragment.{name}"]
 
     def kind(self, row: int) -> Kind:
@@ -116,25 +119,24 @@ class Snapshot:
     @cached_property
     def hotspots(self) -> HotspotTable:
         """Hotspot score and its parts per fragment."""
-        return HotspotTable.from_arrays(_group(self.arrays, "hotspots"))
+        return HotspotTable(**_group(self.arrays, "hotspots"))
 
-    @property
-    def vectors(self) -> npt.NDArray[np.int8]:
-        """int8 [fragments, dimension]; dimension 0 without an embedder."""
-        return self.arrays["vectors"]
+    @cached_property
+    def space(self) -> SemanticSpace:
+        """Vectors of all fragments, int8 [fragments, dimension]; dimension 0 without an embedder."""
+        return SemanticSpace(self.arrays["vectors"])
 
     def __len__(self) -> int:
         return len(self.file)
 
 
-def build(read: Sequence[tuple[str, bytes, Record]], commits: Iterable[HistoryCommit], now: int, counter: Counter, dimension: int) -> Snapshot:
+def build(read: Sequence[tuple[str, bytes, Record]], commits: Iterable[HistoryCommit], now: int, dimension: int) -> Snapshot:
     """Put records together.
 
     Args:
         read: (path, content digest, record), in byte order of the paths; files that are only counted among them.
         commits: history, newest first, for hotspots.
         now: time of the source's commit in seconds; ages are measured from it.
-        counter: counts the tokens of paths.
         dimension: of the records' vectors; 0 without.
     """
     files = [file for file in read if file[2].indexed]
@@ -145,7 +147,7 @@ def build(read: Sequence[tuple[str, bytes, Record]], commits: Iterable[HistoryCo
     sizes = [len(fact.fragments) for fact in facts]
     fragments = [fragment for fact in facts for fragment in fact.fragments]
     file = np.repeat(np.arange(len(files), dtype=np.int32), sizes)
-    complexity = _ints(fragment.complexity for fragment in fragments)
+    complexity = _ints(fragment.complexity if fragment.kind in CODE else 0 for fragment in fragments)
     edges = resolve(list(zip(paths, facts, strict=True)))
     hotspots = hotspot_scores(commits, now, paths, complexity, file)
     wrapping = [np.frombuffer(record.wrapping, dtype="<i4") for record in records]
@@ -157,7 +159,6 @@ def build(read: Sequence[tuple[str, bytes, Record]], commits: Iterable[HistoryCo
         "file.problems": pack_strings([" ".join(fact.problems) for fact in facts]),
         "file.digest": np.frombuffer(b"".join(digest for _, digest, _ in files), dtype=np.uint8).reshape(len(files), -1),
         "file.lines": _ints(record.lines for record in records),
-        "file.tokens": _ints(counter.count_many([path[:PATH_TERMS_LIMIT] for path in paths])),
         "fragment.file": file,
         "fragment.qualname": pack_strings([fragment.qualname for fragment in fragments]),
         "fragment.ordinal": _ordinals(facts),
@@ -170,7 +171,6 @@ def build(read: Sequence[tuple[str, bytes, Record]], commits: Iterable[HistoryCo
         "fragment.complexity": complexity,
         "fragment.tokens": _joined([record.column("tokens") for record in records]),
         "fragment.sig_tokens": _joined([record.column("sig_tokens") for record in records]),
-        "fragment.name_tokens": _joined([record.column("name_tokens") for record in records]),
         "fragment.wrapping": _joined(wrapping).reshape(len(fragments), -1) if fragments else np.zeros((0, 1), dtype=np.int32),
         "vectors": np.frombuffer(b"".join(record.vectors for record in records), dtype=np.int8).reshape(-1, dimension)
         if dimension
@@ -180,7 +180,7 @@ def build(read: Sequence[tuple[str, bytes, Record]], commits: Iterable[HistoryCo
     arrays |= Postings.build(TermBag.concatenate([bag_of(record.names) for record in records])).to_arrays("names")
     arrays |= Postings.build(TermBag.of(path[:PATH_TERMS_LIMIT] for path in paths)).to_arrays("paths")
     arrays |= {f"graph.{name}": array for name, array in CodeGraph.from_edges(edges, len(fragments)).to_arrays().items()}
-    arrays |= {f"hotspots.{name}": array for name, array in hotspots.to_arrays().items()}
+    arrays |= {f"hotspots.{column.name}": getattr(hotspots, column.name) for column in fields(hotspots)}
     total = edges.total
     arrays["calls"] = np.array([total.sites, total.resolved, total.external], dtype=np.int64)
     return Snapshot(arrays)

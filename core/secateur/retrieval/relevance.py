@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from secateur.index.embedding import Embedder, similarity
+from secateur.index.embedding import Embedder
 from secateur.index.names import NameMatch
 from secateur.index.snapshot import Snapshot
 from secateur.model import QUANTUM, Channel, FloatArray, IntArray
@@ -81,6 +81,6 @@ def _path_match(path: str, wanted: str) -> float:
 
 
 def _semantic(query: Query, snapshot: Snapshot, embedder: Embedder | None) -> FloatArray:
-    if embedder is None or not len(snapshot) or not snapshot.vectors.shape[1]:
+    if embedder is None or not len(snapshot):
         return np.zeros(len(snapshot))
-    return similarity(snapshot.centred, embedder.embed([query.text], "query")[0])
+    return snapshot.space.similarity(embedder.embed([query.text], "query")[0])

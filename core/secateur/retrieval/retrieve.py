@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from secateur.index.embedding import Embedder
 from secateur.index.graph import Reach
 from secateur.index.snapshot import Snapshot
 from secateur.model import UNREACHABLE, Channel, FloatArray, IntArray, Notice, Pool
-from secateur.reporting.costs import overhead_bound, wrapper_bound
+from secateur.reporting.costs import PackCosts
+from secateur.reporting.layouts import Item
 from secateur.retrieval.preference import preference_scores
 from secateur.retrieval.query import Query
 from secateur.retrieval.relevance import Scores, score
 from secateur.settings import Settings
+from secateur.tokens import Counter
 
 LOW_RELEVANCE = 0.15
 """Best relevance below which the query is probably not about this repository; said in a warning, nothing is cut."""
@@ -32,10 +33,11 @@ class Retrieval:
 
     snapshot: Snapshot
     embedder: Embedder | None
-    counter: str
+    counter: Counter
     commit: str
     format: str
     preferences: Mapping[str, float]  # pattern of symbol ids -> preference in [0, 1]
+    notices: tuple[Notice, ...] = ()  # of whoever prepared the query
 
 
 def retrieve(query: Query, retrieval: Retrieval, settings: Settings) -> Pool:
@@ -87,13 +89,12 @@ def _pool(query: Query, retrieval: Retrieval, settings: Settings, scores: Scores
     anchor[anchors] = True
     tokens = _column(snapshot, "tokens", rows)
     sig_tokens = _column(snapshot, "sig_tokens", rows)
-    wrapper = _wrapper(snapshot, rows, retrieval.format)
     hotspots = snapshot.hotspots
     symbols = [snapshot.symbol_id(int(row)) for row in rows]
-    return Pool(
+    pool = Pool(
         query=query.text,
         source=_source(retrieval, settings),
-        counter=retrieval.counter,
+        counter=retrieval.counter.name,
         commit=retrieval.commit,
         symbol_id=symbols,
         path=[snapshot.paths[file] for file in snapshot.file[rows]],
@@ -103,37 +104,52 @@ def _pool(query: Query, retrieval: Retrieval, settings: Settings, scores: Scores
         line_start=_column(snapshot, "line_start", rows),
         line_end=_column(snapshot, "line_end", rows),
         tokens=tokens,
-        cost=tokens + wrapper,
+        cost=tokens,
         sig_start=_column(snapshot, "sig_start", rows),
         sig_end=_column(snapshot, "sig_end", rows),
         sig_tokens=sig_tokens,
-        sig_cost=np.where(snapshot.column("has_sig")[rows], sig_tokens + wrapper, 0),
+        sig_cost=sig_tokens,
         relevance=scores.relevance[rows],
         hotspot=hotspots.score[rows],
         distance=distance[rows],
         preference=preference_scores(symbols, retrieval.preferences) if settings.preference.enabled else np.zeros(len(rows)),
         parts={
             "relevance": {name: column[rows] for name, column in scores.parts.items()},
-            "hotspot": {name: column[rows] for name, column in hotspots.parts.items()},
+            "hotspot": {"churn rank": hotspots.churn_rank[rows], "complexity rank": hotspots.complexity_rank[rows]},
         },
         channels=_channels(scores, reach, settings, rows),
         anchor=anchor[rows],
         via=place[via[rows]],
         via_edge=[step.get(int(row), "") for row in rows],
-        overhead=overhead_bound(retrieval.format, query.text, settings.graph_rag.token_budget),
+        overhead=0,
         warnings=_warnings(query, retrieval, scores, rows),
         facts=_facts(query, retrieval, scores, reach),
     )
+    return _priced(pool, retrieval, rows)
 
 
 def _column(snapshot: Snapshot, name: str, rows: IntArray) -> IntArray:
     return snapshot.column(name)[rows].astype(np.int64)
 
 
-def _wrapper(snapshot: Snapshot, rows: IntArray, format_: str) -> IntArray:
-    """Tokens each candidate's heading and fence can cost at most."""
-    path_tokens: npt.NDArray[Any] = snapshot.arrays["file.tokens"][snapshot.file[rows]]
-    return wrapper_bound(path_tokens.astype(np.int64), _column(snapshot, "name_tokens", rows), _column(snapshot, "wrapping", rows), format_)
+def _wrappers(costs: PackCosts, pool: Pool, wrapping: IntArray, *, shortened: bool) -> IntArray:
+    """Tokens that heading and fence of each candidate can cost at most."""
+    columns = zip(pool.path, pool.line_start.tolist(), pool.line_end.tolist(), pool.kind, pool.qualname, strict=True)
+    headings = costs.headings(Item(*values, shortened=shortened) for values in columns)
+    return costs.wrappers(headings, pool.language, wrapping[:, 0], wrapping[:, 1])
+
+
+def _priced(pool: Pool, retrieval: Retrieval, snapshot_rows: IntArray) -> Pool:
+    """The pool with what each row costs in the pack, whole and as its signature."""
+    costs = PackCosts(retrieval.counter, retrieval.format)
+    wrapping = retrieval.snapshot.column("wrapping")[snapshot_rows].astype(np.int64)
+    has_signature = retrieval.snapshot.column("has_sig")[snapshot_rows]
+    return replace(
+        pool,
+        cost=pool.tokens + _wrappers(costs, pool, wrapping, shortened=False),
+        sig_cost=np.where(has_signature, pool.sig_tokens + _wrappers(costs, pool, wrapping, shortened=True), 0),
+        overhead=costs.overhead(pool.query, pool.warnings),
+    )
 
 
 def _channels(scores: Scores, reach: Reach, settings: Settings, rows: IntArray) -> IntArray:
@@ -157,7 +173,7 @@ def _source(retrieval: Retrieval, settings: Settings) -> str:
 
 
 def _warnings(query: Query, retrieval: Retrieval, scores: Scores, rows: IntArray) -> tuple[Notice, ...]:
-    notices = []
+    notices = list(retrieval.notices)
     if retrieval.embedder is None:
         notices.append(Notice("no_vectors", "No embedding model is in use: found by words, names and calls alone (source: keyword)."))
     if not len(retrieval.snapshot):
