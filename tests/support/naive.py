@@ -1,0 +1,108 @@
+"""The selection as the documents tell it, one candidate at a time: what the vectorised one must equal."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from secateur.model import QUANTUM, UNREACHABLE, Channel, Pool
+from secateur.selection.select import DENSITY_EXPONENT
+from secateur.settings import Settings
+
+
+def greedy(costs: list[int], budget: int) -> tuple[list[bool], list[int]]:
+    """Whether each is kept, and what was free when its turn came."""
+    taken, free = [], []
+    for cost in costs:
+        free.append(budget)
+        taken.append(cost <= budget)
+        budget -= cost if cost <= budget else 0
+    return taken, free
+
+
+@dataclass
+class Naive:
+    """Per row; `left` is what was free when the row was last tried whole, the capacity if it never was."""
+
+    order: list[int]
+    priority: list[float]
+    state: list[str]
+    reason: list[str]
+    left: list[int]
+    used: int
+
+
+def select(pool: Pool, settings: Settings) -> Naive:
+    """Priority, order, pins, whole fragments, declarations, whole fragments again."""
+    n = len(pool)
+    micro = [sum(_terms(pool, settings, row).values()) for row in range(n)]
+    strategy = settings.smart_pruning.strategy
+    if strategy == "relevance":
+        by = [_micro(float(pool.relevance[row])) for row in range(n)]
+    elif strategy == "density":
+        by = [_micro(micro[row] * QUANTUM / max(int(pool.tokens[row]), 1) ** DENSITY_EXPONENT) for row in range(n)]
+    else:
+        by = micro
+    order = sorted(range(n), key=lambda row: (-by[row], row))
+    capacity = max(0, settings.effective_budget - pool.overhead)
+    share = settings.smart_pruning.signature_share
+
+    state, reason, left = ["dropped"] * n, ["no_room"] * n, [capacity] * n
+    barred = set()
+    for row in range(n):
+        symbol = pool.symbol_id[row]
+        beyond = int(pool.channels[row]) == 1 << Channel.GRAPH and int(pool.distance[row]) > settings.graph_rag.max_depth + 1
+        why = (
+            "excluded" if symbol in settings.excludes
+            else "beyond_depth" if beyond
+            else "no_signal" if micro[row] <= 0 and symbol not in settings.pins
+            else ""
+        )  # fmt: skip
+        if why:
+            barred.add(row)
+            reason[row] = why
+
+    def take(rows: list[int], budget: int, costs: list[int], as_state: str, why: str) -> int:
+        taken, free = greedy([costs[row] for row in rows], budget)
+        for row, kept, room in zip(rows, taken, free, strict=True):
+            if as_state == "kept":
+                left[row] = room
+            if kept:
+                state[row], reason[row] = as_state, why
+        return sum(costs[row] for row, kept in zip(rows, taken, strict=True) if kept)
+
+    cost, sig_cost = [int(c) for c in pool.cost], [int(c) for c in pool.sig_cost]
+    pinned = [row for row in order if row not in barred and pool.symbol_id[row] in settings.pins]
+    others = [row for row in order if row not in barred and row not in set(pinned)]
+    free = capacity - take(pinned, capacity, cost, "kept", "pinned")
+    reserve = min(int(capacity * share), free)
+    free -= take(others, free - reserve, cost, "kept", "fits")
+    if share > 0:
+        waiting = [row for row in others if state[row] == "dropped" and 0 < sig_cost[row] < cost[row]]
+        free -= take(waiting, reserve, sig_cost, "shortened", "signature")
+        free -= take([row for row in others if state[row] == "dropped"], free, cost, "kept", "fits")
+    for row in range(n):
+        if state[row] == "dropped" and row not in barred:
+            reason[row] = "zero_budget" if settings.effective_budget == 0 else "larger_than_budget" if cost[row] > capacity else "no_room"
+    spent = capacity - free
+    return Naive(order, [m * QUANTUM for m in micro], state, reason, left, spent + pool.overhead if spent else 0)
+
+
+def _terms(pool: Pool, settings: Settings, row: int) -> dict[str, int]:
+    weights = settings.smart_pruning.priority_weights
+    distance = int(pool.distance[row])
+    reached = UNREACHABLE < distance <= settings.graph_rag.max_depth + 1
+    terms = {
+        "relevance": _micro(weights.relevance * float(pool.relevance[row])),
+        "hotspot": _micro(weights.hotspot * float(pool.hotspot[row])),
+        "distance": _micro(weights.distance / distance) if reached else 0,
+    }
+    if settings.preference.enabled:
+        terms["preference"] = _micro(settings.preference.weight * float(pool.preference[row]))
+    factor = settings.boosts.get(pool.symbol_id[row])
+    if factor is not None:
+        terms["boost"] = _micro(sum(terms.values()) * QUANTUM * (factor - 1.0))
+    return terms
+
+
+def _micro(value: float) -> int:
+    return round(value / QUANTUM)
