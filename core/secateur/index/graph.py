@@ -1,0 +1,313 @@
+"""The graph of a repository: who calls, imports and inherits whom, searched in both directions.
+
+The truth is compressed sparse rows in int32 (fragments are nodes, numbered as the resolver numbered them); networkx is a view
+built on demand for questions that are not worth code of our own. Every search is cycle-safe, bounded and deterministic:
+nodes come by depth, then by the confidence of the step that reached them, then by number (SC-GRAG-002, SC-GRAG-003).
+
+    graph = CodeGraph.from_edges(resolve(files), node_count)
+    reach = graph.bfs([anchor], max_depth=2)
+    reach.nodes, reach.depth, reach.via, reach.via_edge
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from secateur.errors import IndexingError
+from secateur.index.resolve import TRUSTED, EdgeKind, Edges, How
+
+if TYPE_CHECKING:
+    import networkx
+
+HUB_CAP = 200
+"""Steps taken from one node in one direction; what has more neighbours is infrastructure, and following all of it explains nothing."""
+
+Int32 = npt.NDArray[np.int32]
+
+
+class Direction(StrEnum):
+    """One step along an edge, read from the node the search comes from."""
+
+    CALLS = "calls"
+    CALLED_BY = "called_by"
+    IMPORTS = "imports"
+    IMPORTED_BY = "imported_by"
+    INHERITS = "inherits"
+    INHERITED_BY = "inherited_by"
+
+    @property
+    def kind(self) -> EdgeKind:
+        return _KIND[self]
+
+    @property
+    def forward(self) -> bool:
+        """Whether the step goes from an edge's source to its target."""
+        return self in (Direction.CALLS, Direction.IMPORTS, Direction.INHERITS)
+
+
+_KIND = {
+    Direction.CALLS: EdgeKind.CALLS,
+    Direction.CALLED_BY: EdgeKind.CALLS,
+    Direction.IMPORTS: EdgeKind.IMPORTS,
+    Direction.IMPORTED_BY: EdgeKind.IMPORTS,
+    Direction.INHERITS: EdgeKind.INHERITS,
+    Direction.INHERITED_BY: EdgeKind.INHERITS,
+}
+
+DIRECTIONS = tuple(Direction)
+
+_Steps = tuple[Int32, Int32, npt.NDArray[np.uint16], npt.NDArray[np.int8]]
+_Level = tuple[Int32, Int32, npt.NDArray[np.int8], npt.NDArray[np.uint16]]
+
+
+@dataclass(frozen=True, eq=False)
+class Reach:
+    """What a search found, in order: columns of equal length, roots first."""
+
+    nodes: Int32
+    depth: Int32  # steps from the nearest root; 0 for roots
+    via: Int32  # the node the step came from; -1 for roots
+    via_edge: list[str]  # Direction of that step, read from `via`; "" for roots
+    confidence: npt.NDArray[np.uint16]  # per mille, of that step; 1000 for roots
+    hubs: tuple[int, ...] = ()  # nodes of which only the best steps were taken
+
+    def __len__(self) -> int:
+        return len(self.nodes)
+
+    def path_to(self, node: int) -> list[int]:
+        """Nodes from a root to `node`, both included; empty if the search did not reach it."""
+        place = {int(reached): position for position, reached in enumerate(self.nodes)}
+        path: list[int] = []
+        current = node
+        while current >= 0 and current in place:
+            path.append(current)
+            current = int(self.via[place[current]])
+        return path[::-1]
+
+
+@dataclass(frozen=True, eq=False)
+class CodeGraph:
+    """Rows of `indices` are grouped by source; `in_edge` groups the same rows by target. All arrays are read-only by convention."""
+
+    indptr: Int32  # nodes + 1: rows of node n are indptr[n]:indptr[n + 1]
+    indices: Int32  # target per row
+    kind: npt.NDArray[np.uint8]  # EdgeKind per row
+    confidence: npt.NDArray[np.uint16]  # per mille per row
+    how: npt.NDArray[np.uint8]  # How per row
+    count: npt.NDArray[np.uint8]  # call sites per row, at most 255
+    in_indptr: Int32  # nodes + 1: incoming rows of node n are in_edge[in_indptr[n]:in_indptr[n + 1]]
+    in_indices: Int32  # source per incoming row
+    in_edge: Int32  # outgoing row per incoming row
+
+    @classmethod
+    def from_edges(cls, edges: Edges, nodes: int) -> CodeGraph:
+        """The graph over `nodes` fragments. Raises IndexingError if an edge names a fragment that does not exist."""
+        ends = np.concatenate([edges.source, edges.target])
+        if len(ends) and (int(ends.min()) < 0 or int(ends.max()) >= nodes):
+            raise IndexingError(f"The call graph names a fragment outside 0..{nodes - 1}.", hint="Rebuild the index: `secateur index --rebuild`.")
+        order = np.lexsort((edges.target, edges.kind, edges.source))
+        source, target = edges.source[order], edges.target[order]
+        back = np.lexsort((edges.kind[order], source, target)).astype(np.int32)
+        return cls(
+            indptr=_pointers(source, nodes),
+            indices=target.astype(np.int32),
+            kind=edges.kind[order],
+            confidence=edges.confidence[order],
+            how=edges.how[order],
+            count=edges.count[order],
+            in_indptr=_pointers(target, nodes),
+            in_indices=source[back].astype(np.int32),
+            in_edge=back,
+        )
+
+    def to_arrays(self) -> dict[str, npt.NDArray[Any]]:
+        """The graph as named arrays, for storage."""
+        return {name: getattr(self, name) for name in _COLUMNS}
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, npt.NDArray[Any]]) -> CodeGraph:
+        """The inverse of `to_arrays`. Raises IndexingError when arrays are missing or do not belong together."""
+        try:
+            graph = cls(**{name: np.asarray(arrays[name], dtype=dtype) for name, dtype in _COLUMNS.items()})
+        except KeyError as error:
+            raise IndexingError(f"The stored call graph lacks the array {error}.", hint="Rebuild the index: `secateur index --rebuild`.") from None
+        rows = {len(getattr(graph, name)) for name in _COLUMNS if not name.endswith("indptr")}
+        if len(rows) != 1 or len(graph.indptr) != len(graph.in_indptr) or {int(graph.indptr[-1]), int(graph.in_indptr[-1])} != rows:
+            raise IndexingError("The arrays of the stored call graph do not belong together.", hint="Rebuild the index: `secateur index --rebuild`.")
+        return graph
+
+    @property
+    def node_count(self) -> int:
+        return len(self.indptr) - 1
+
+    @property
+    def edge_count(self) -> int:
+        return len(self.indices)
+
+    def neighbours(self, node: int, direction: Direction, *, min_confidence: int = TRUSTED) -> Int32:
+        """Nodes one step away, best confidence first, then by number."""
+        _, ends, confidence, _ = self._steps(np.array([node], dtype=np.int32), direction, 0, min_confidence, self.edge_count, set())
+        return ends[np.lexsort((ends, -confidence.astype(np.int32)))]
+
+    def callers(self, node: int, depth: int = 1) -> Reach:
+        """What calls `node`, directly or through at most `depth` steps."""
+        return self.search([node], depth, (Direction.CALLED_BY,))
+
+    def callees(self, node: int, depth: int = 1) -> Reach:
+        """What `node` calls, directly or through at most `depth` steps."""
+        return self.search([node], depth, (Direction.CALLS,))
+
+    def bfs(
+        self,
+        roots: Sequence[int],
+        max_depth: int,
+        *,
+        kinds: Collection[EdgeKind] = (EdgeKind.CALLS,),
+        min_confidence: int = TRUSTED,
+        hub_cap: int = HUB_CAP,
+    ) -> Reach:
+        """Everything within `max_depth` steps of any root, along edges of `kinds` in both directions (REQ-GRAG-002)."""
+        return self.search(roots, max_depth, [way for way in DIRECTIONS if way.kind in kinds], min_confidence=min_confidence, hub_cap=hub_cap)
+
+    def search(
+        self,
+        roots: Sequence[int],
+        max_depth: int,
+        directions: Sequence[Direction],
+        *,
+        min_confidence: int = TRUSTED,
+        hub_cap: int = HUB_CAP,
+    ) -> Reach:
+        """Breadth first from all roots at once.
+
+        A node is reached by the best of the steps that lead to it at its depth: highest confidence, then the predecessor that
+        was found first, then the order of `directions`. A node with more than `hub_cap` steps in one direction takes only
+        its best ones and is named in `hubs`.
+        """
+        start = np.array(list(dict.fromkeys(int(root) for root in roots)), dtype=np.int32)
+        if len(start) and (int(start.min()) < 0 or int(start.max()) >= self.node_count):
+            raise IndexingError(f"A search starts at a fragment outside 0..{self.node_count - 1}.")
+        seen = np.zeros(self.node_count, dtype=np.bool_)
+        seen[start] = True
+        levels = [(start, np.full(len(start), -1, dtype=np.int32), np.full(len(start), -1, dtype=np.int8), np.full(len(start), 1000, dtype=np.uint16))]
+        hubs: set[int] = set()
+        for _ in range(max_depth):
+            steps = [self._steps(levels[-1][0], way, number, min_confidence, hub_cap, hubs) for number, way in enumerate(directions)]
+            level = _best_steps(steps, levels[-1][0], seen)
+            if not len(level[0]):
+                break
+            seen[level[0]] = True
+            levels.append(level)
+        names = [str(direction) for direction in directions]
+        return Reach(
+            nodes=np.concatenate([level[0] for level in levels]),
+            depth=np.repeat(np.arange(len(levels), dtype=np.int32), [len(level[0]) for level in levels]),
+            via=np.concatenate([level[1] for level in levels]),
+            via_edge=[names[way] if way >= 0 else "" for level in levels for way in level[2].tolist()],
+            confidence=np.concatenate([level[3] for level in levels]),
+            hubs=tuple(sorted(hubs)),
+        )
+
+    def _steps(self, frontier: Int32, direction: Direction, number: int, min_confidence: int, hub_cap: int, hubs: set[int]) -> _Steps:
+        """All steps from the frontier in one direction: (position in the frontier, node reached, confidence, direction)."""
+        pointers = self.indptr if direction.forward else self.in_indptr
+        first, length = pointers[frontier], pointers[frontier + 1] - pointers[frontier]
+        place = np.repeat(np.arange(len(frontier), dtype=np.int32), length)
+        slots = np.arange(len(place), dtype=np.int32) + np.repeat(first - (np.cumsum(length) - length).astype(np.int32), length)
+        rows = slots if direction.forward else self.in_edge[slots]
+        keep = (self.kind[rows] == direction.kind) & (self.confidence[rows] >= min_confidence)
+        place, slots, rows = place[keep], slots[keep], rows[keep]
+        ends = self.indices[rows] if direction.forward else self.in_indices[slots]
+        degree = np.bincount(place, minlength=len(frontier))
+        if len(degree) and int(degree.max()) > hub_cap:
+            hubs.update(frontier[degree > hub_cap].tolist())
+            order = np.lexsort((ends, -self.count[rows].astype(np.int32), -self.confidence[rows].astype(np.int32), place))
+            nth = np.arange(len(order)) - np.repeat(np.cumsum(degree) - degree, degree)
+            chosen = order[nth < hub_cap]
+            place, rows, ends = place[chosen], rows[chosen], ends[chosen]
+        return place, ends, self.confidence[rows], np.full(len(ends), number, dtype=np.int8)
+
+
+_COLUMNS: Mapping[str, type[np.generic]] = {
+    "indptr": np.int32,
+    "indices": np.int32,
+    "kind": np.uint8,
+    "confidence": np.uint16,
+    "how": np.uint8,
+    "count": np.uint8,
+    "in_indptr": np.int32,
+    "in_indices": np.int32,
+    "in_edge": np.int32,
+}
+
+
+def _pointers(column: Int32, nodes: int) -> Int32:
+    out = np.zeros(nodes + 1, dtype=np.int32)
+    np.cumsum(np.bincount(column, minlength=nodes), out=out[1:])
+    return out
+
+
+def _best_steps(steps: list[_Steps], frontier: Int32, seen: npt.NDArray[np.bool_]) -> _Level:
+    """The new nodes of the next level, each by its best step, ordered by confidence, then number: (node, via, direction, confidence)."""
+    place, ends, confidence, way = (np.concatenate([step[column] for step in steps]) if steps else np.zeros(0, dtype=np.int32) for column in range(4))
+    new = ~seen[ends]
+    place, ends, confidence, way = place[new], ends[new], confidence[new], way[new]
+    order = np.lexsort((way, place, -confidence.astype(np.int32), ends))
+    _, firsts = np.unique(ends[order], return_index=True)
+    best = order[firsts]
+    best = best[np.lexsort((ends[best], -confidence[best].astype(np.int32)))]
+    return ends[best], frontier[place[best]], way[best].astype(np.int8), confidence[best].astype(np.uint16)
+
+
+# --- the networkx view -------------------------------------------------------------------------------------------------
+
+
+def to_networkx(graph: CodeGraph, symbol_ids: Sequence[str], paths: Sequence[str], *, min_confidence: int = TRUSTED) -> networkx.MultiDiGraph[int]:
+    """The graph as networkx knows it: nodes are fragment numbers with `symbol_id` and `path`, edges carry `kind`, `confidence` (0..1), `how` and `count`.
+
+    A pair of fragments may be joined by edges of several kinds, hence the multigraph; its keys are the kinds.
+    """
+    import networkx
+
+    view: networkx.MultiDiGraph[int] = networkx.MultiDiGraph()
+    view.add_nodes_from((node, {"symbol_id": symbol_ids[node], "path": paths[node]}) for node in range(graph.node_count))
+    rows = np.flatnonzero(graph.confidence >= min_confidence)
+    sources = np.repeat(np.arange(graph.node_count), np.diff(graph.indptr))[rows]
+    for row, source in zip(rows.tolist(), sources.tolist(), strict=True):
+        kind = EdgeKind(int(graph.kind[row])).name.lower()
+        view.add_edge(
+            source,
+            int(graph.indices[row]),
+            key=kind,
+            kind=kind,
+            confidence=int(graph.confidence[row]) / 1000,
+            how=How(int(graph.how[row])).label,
+            count=int(graph.count[row]),
+        )
+    return view
+
+
+def call_path(view: networkx.MultiDiGraph[int], source: int, target: int) -> list[int]:
+    """A shortest chain of calls from `source` to `target`, both included; empty if there is none."""
+    import networkx
+
+    if source not in view or target not in view:
+        return []
+    calls = networkx.subgraph_view(view, filter_edge=lambda _a, _b, kind: str(kind) == "calls")
+    try:
+        return list(networkx.shortest_path(calls, source, target))
+    except networkx.NetworkXNoPath:
+        return []
+
+
+def components(view: networkx.MultiDiGraph[int]) -> list[int]:
+    """Sizes of the weakly connected components, largest first: how much of the repository hangs together."""
+    import networkx
+
+    return sorted((len(component) for component in networkx.weakly_connected_components(view)), reverse=True)

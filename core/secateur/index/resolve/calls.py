@@ -1,0 +1,273 @@
+"""What a call site calls: the rules, strongest first, and what each is worth.
+
+Scope, then `self` and the class hierarchy, then imports and packages, then the receiver's declared type, then the only definition
+of that name. A rule that knows the answer to be outside the repository ends the search: no guess by name follows it.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import Enum, auto
+
+from secateur.index.resolve.edges import CONFIDENCE, TRUSTED, How
+from secateur.index.resolve.names import GLOBAL_FAMILIES, IMPLICIT_THIS, Names
+from secateur.index.resolve.symbols import EXTERNAL, Gids, Module, Target, dotted, plain_receiver
+from secateur.index.resolve.words import BUILTIN_FUNCTIONS, BUILTIN_METHODS
+from secateur.model import Call, Kind
+
+IMPLEMENTATIONS = 8
+"""Implementations or overrides linked per call: a call on a widely implemented interface says little about each of them."""
+
+AMBIGUOUS = 3
+"""Definitions of one name that are still worth a mention when the receiver is unknown."""
+
+OVERLOAD_PENALTY = 100
+"""Per mille taken off where a name has several definitions in the scope that was found and only one of them is called."""
+
+SELF = frozenset({"self", "this", "cls", "Self", "static"})
+SUPER = frozenset({"super", "base", "parent"})
+
+_PLAIN = re.compile(r"[\w.$@]+")
+
+
+class Fate(Enum):
+    """What is known of a call site."""
+
+    RESOLVED = auto()
+    GUESSED = auto()
+    EXTERNAL = auto()
+    UNRESOLVED = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """Targets of a call site, each (definition, per mille, rule), and its fate."""
+
+    fate: Fate
+    targets: tuple[tuple[int, int, How], ...] = ()
+
+
+OUTSIDE = Outcome(Fate.EXTERNAL)
+UNKNOWN = Outcome(Fate.UNRESOLVED)
+
+
+class CallResolver:
+    """Answers call sites; equal sites of one scope share an answer."""
+
+    def __init__(self, names: Names) -> None:
+        self.names = names
+        self.symbols = names.symbols
+        self._memo: dict[tuple[int, int, str, str], Outcome] = {}
+
+    def resolve(self, number: int, gid: int, call: Call) -> Outcome:
+        """The outcome of one call site of file `number` inside fragment `gid`."""
+        receiver = plain_receiver(call.receiver, self.symbols.family[number])
+        local = receiver.partition(".")[0] if receiver else call.name
+        cls = self.symbols.class_of[gid]
+        if local in self.symbols.locals.get(gid, ()) or (not receiver and self.symbols.fragments[gid].kind is Kind.FUNCTION):
+            return self._resolve(number, gid, cls, receiver, call.name)
+        key = (number, cls, receiver, call.name)
+        if key not in self._memo:
+            self._memo[key] = self._resolve(number, gid, cls, receiver, call.name)
+        return self._memo[key]
+
+    def _resolve(self, number: int, gid: int, cls: int, receiver: str, name: str) -> Outcome:
+        if not receiver:
+            return self._bare(number, gid, cls, name)
+        head = receiver.partition(".")[0]
+        if receiver in SELF and cls >= 0:
+            return self._on_class(cls, name, How.SAME_SCOPE, own=True)
+        if cls >= 0 and receiver in SUPER:
+            return self._on_super(cls, name)
+        target, how = self._receiver(number, gid, cls, receiver, head)
+        if target is EXTERNAL:
+            return OUTSIDE
+        if isinstance(target, Module):
+            return self._in_module(target, name, how)
+        if target and self.names.is_class(target[0]):
+            if name == "new" and self.symbols.family[number] == "ruby":
+                return self._called(target, How.CONSTRUCTOR)
+            return self._on_class(target[0], name, how)
+        return self._by_name(number, name, method=True)
+
+    # --- plain calls ---------------------------------------------------------------------------------------------------
+
+    def _bare(self, number: int, gid: int, cls: int, name: str) -> Outcome:
+        family = self.symbols.family[number]
+        if name in SUPER and cls >= 0 and family != "python":
+            return self._on_super(cls, "")
+        if (written := self.symbols.locals.get(gid, {}).get(name)) is not None:
+            target = self.names.declared(number, dotted(written))
+            return OUTSIDE if target is EXTERNAL else self._callable_instance(target)
+        fragment = self.symbols.fragments[gid]
+        scope = fragment.qualname if fragment.kind is not Kind.CLASS else ""
+        while scope:  # functions defined inside the calling function
+            if (inner := self.symbols.qualified[number].get(f"{scope}.{name}")) is not None:
+                enclosing = self.symbols.qualified[number].get(scope)
+                if enclosing is None or not self.names.is_class(enclosing):
+                    return self._called((inner,), How.SAME_SCOPE)
+            scope = scope.rpartition(".")[0]
+        opened = False
+        if family in IMPLICIT_THIS:
+            owner = cls
+            while owner >= 0:
+                found, holder = self.names.method(owner, name)
+                if found:
+                    return self._called(found, How.SAME_SCOPE if holder == cls else How.SELF_MRO)
+                opened |= self.names.order(owner)[1]
+                owner = self.symbols.outer[owner]
+        module = self.symbols.modules[number]
+        if name in module.names:
+            return self._called(module.names[name], How.SAME_SCOPE)
+        target = self.names.in_file(number, name)
+        if target is EXTERNAL:
+            return OUTSIDE
+        if isinstance(target, Module):
+            return self._called(self.names.default_export(target, name), How.DEFAULT_EXPORT)
+        if target:
+            if name in module.variables:
+                return self._callable_instance(target)
+            entry = module.imports.get(name)
+            default = entry is not None and entry[1].symbol in ("default", "") and family == "js"
+            return self._called(target, How.DEFAULT_EXPORT if default else How.IMPORT if entry else How.PACKAGE)
+        if cls >= 0 and family in IMPLICIT_THIS and opened:
+            return OUTSIDE
+        return self._by_name(number, name, method=False)
+
+    def _callable_instance(self, target: Target) -> Outcome:
+        if isinstance(target, tuple) and self.names.is_class(target[0]):
+            found, _ = self.names.method(target[0], "__call__")
+            if found:
+                return self._called(found, How.ANNOTATION)
+        return UNKNOWN
+
+    # --- receivers -----------------------------------------------------------------------------------------------------
+
+    def _receiver(self, number: int, gid: int, cls: int, receiver: str, head: str) -> tuple[Target, How]:
+        """The class or module a receiver is, and by which rule."""
+        how = How.ANNOTATION
+        if not _PLAIN.fullmatch(receiver):
+            return None, how
+        rest = receiver.split(".")[1:]
+        target: Target
+        if head in SELF and cls >= 0:
+            target = (cls,)
+        elif (written := self.symbols.locals.get(gid, {}).get(head)) is not None:
+            target = self.names.declared(number, written)
+        elif cls >= 0 and self.symbols.family[number] in IMPLICIT_THIS and (of_field := self.names.field_type(cls, head)) is not None:
+            target = of_field
+        else:
+            target = self.names.in_file(number, head)
+            if target is None:
+                if head in BUILTIN_FUNCTIONS.get(self.symbols.family[number], ()):
+                    return EXTERNAL, how
+                target = self.names.linked_class(number, head)
+                how = How.LINKAGE
+            elif head not in self.symbols.modules[number].variables:
+                module = self.symbols.modules[number]
+                how = How.SAME_SCOPE if head in module.names else How.IMPORT if head in module.imports else How.PACKAGE
+        for segment in rest:
+            if target is None:
+                break
+            before = target
+            target = self.names.attribute(target, segment)
+            if isinstance(before, tuple) and how is not How.LINKAGE:
+                how = How.ANNOTATION
+            target = self.names.value(target)
+        return target, how
+
+    def _in_module(self, module: Module, name: str, how: How) -> Outcome:
+        target = self.names.member(module, name)
+        if isinstance(target, Module) and target is not EXTERNAL:
+            target = self.names.default_export(target, name)
+        if target is EXTERNAL:
+            return OUTSIDE
+        if target is None and (default := self.names.default_export(module, name)) and self.names.is_class(default[0]):
+            found, _ = self.names.method(default[0], name)
+            return self._called(found, How.DEFAULT_EXPORT)
+        return self._called(target if isinstance(target, tuple) else None, how)
+
+    def _on_super(self, cls: int, name: str) -> Outcome:
+        order, opened = self.names.order(cls)
+        if name and name not in ("constructor", "__construct"):
+            found, _ = self.names.method(cls, name, skip_own=True)
+        else:
+            found = self.names.constructor(order[1]) if len(order) > 1 else ()
+        if found:
+            return self._called(found, How.SUPER)
+        return OUTSIDE if opened or len(order) == 1 else UNKNOWN
+
+    def _on_class(self, cls: int, name: str, how: How, *, own: bool = False) -> Outcome:
+        """A method called on an instance of a class or on the class, with what implements or overrides it."""
+        found, holder = self.names.method(cls, name)
+        if found:
+            rule = How.SELF_MRO if own and holder != cls else how
+            base = self._called(found, rule)
+            declared_only = all(self._has_no_body(gid) for gid in found)
+            below = How.IMPLEMENTATION if declared_only else How.OVERRIDE
+            extra = [(gid, CONFIDENCE[below], below) for gid in self.names.implementations(cls, name, IMPLEMENTATIONS) if gid not in found]
+            return Outcome(base.fate, (*base.targets, *extra))
+        field = self.names.field_type(cls, name)
+        if isinstance(field, tuple):
+            return self._callable_instance(field)
+        below_only = self.names.implementations(cls, name, IMPLEMENTATIONS)
+        if below_only:
+            return Outcome(Fate.RESOLVED, tuple((gid, CONFIDENCE[How.IMPLEMENTATION], How.IMPLEMENTATION) for gid in below_only))
+        if field is EXTERNAL or self.names.order(cls)[1]:
+            return OUTSIDE
+        number = self.symbols.file_of[cls]
+        guess = own or self.symbols.family[number] in ("go", "c", "rust", "ruby")  # a mixin's host, or an interface met by its methods alone
+        return self._by_name(number, name, method=True) if guess else UNKNOWN
+
+    def _has_no_body(self, gid: int) -> bool:
+        fragment = self.symbols.fragments[gid]
+        return fragment.sig_end >= fragment.line_end
+
+    # --- the last resort -----------------------------------------------------------------------------------------------
+
+    def _by_name(self, number: int, name: str, *, method: bool) -> Outcome:
+        family = self.symbols.family[number]
+        if method:
+            if name in BUILTIN_METHODS or name.startswith("__"):
+                return UNKNOWN
+            found = self.symbols.methods.get(family, {}).get(name, ())
+        else:
+            if name in BUILTIN_FUNCTIONS.get(family, ()):
+                return OUTSIDE
+            found = self.symbols.functions.get(family, {}).get(name, ())
+            if family in GLOBAL_FAMILIES:
+                return self._linked(number, found)
+            if family not in ("js", "csharp"):
+                return UNKNOWN  # lexically scoped, and no scope knows the name: a builtin, a parameter, a local
+        if not found or len(found) > AMBIGUOUS:
+            return UNKNOWN
+        how = How.UNIQUE_NAME if len(found) == 1 else How.AMBIGUOUS
+        return Outcome(Fate.GUESSED, tuple((gid, CONFIDENCE[how], how) for gid in found))
+
+    def _linked(self, number: int, found: list[int] | Gids) -> Outcome:
+        """A function of a language that links by name: the one in an included file or its namesake, else the only one."""
+        if not found:
+            return UNKNOWN
+        if len(found) > 1:
+            folder = self.symbols.paths[number].rpartition("/")[0]
+            near = [gid for gid in found[: 8 * IMPLEMENTATIONS] if self.symbols.paths[self.symbols.file_of[gid]].rpartition("/")[0] == folder]
+            if len(near) != 1:
+                return Outcome(Fate.GUESSED, tuple((gid, CONFIDENCE[How.AMBIGUOUS], How.AMBIGUOUS) for gid in found)) if len(found) <= AMBIGUOUS else UNKNOWN
+            found = near
+        return self._called(tuple(found), How.LINKAGE)
+
+    def _called(self, found: Gids | list[int] | None, how: How) -> Outcome:
+        """Edges to definitions; a class is an edge to itself and to its constructor."""
+        if not found:
+            return UNKNOWN
+        confidence = CONFIDENCE[how] - (OVERLOAD_PENALTY if len(found) > 1 else 0)
+        targets: list[tuple[int, int, How]] = []
+        for gid in found:
+            if self.names.is_class(gid):
+                made = min(confidence, CONFIDENCE[How.CONSTRUCTOR])
+                targets.append((gid, made, How.CONSTRUCTOR))
+                targets.extend((member, made, How.CONSTRUCTOR) for member in self.names.constructor(gid))
+            else:
+                targets.append((gid, confidence, how))
+        return Outcome(Fate.RESOLVED if confidence >= TRUSTED else Fate.GUESSED, tuple(targets))

@@ -1,0 +1,152 @@
+"""What a resolver yields: edges between fragments as columns, each with how it was found and how far it can be trusted.
+
+Confidence is an integer per mille so that equal evidence compares equal on every machine. Edges below `TRUSTED` are kept,
+because somebody may want to look at them, but no search follows them unless asked to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import IntEnum
+
+import numpy as np
+import numpy.typing as npt
+
+TRUSTED = 500
+"""Per mille; what a graph search follows by default. Above it stand declared relations, below it guesses by name."""
+
+COUNT_CAP = 255
+"""Call sites counted per edge: the count orders edges of hubs, and one byte is enough for that."""
+
+
+class EdgeKind(IntEnum):
+    """What the source does with the target."""
+
+    CALLS = 0
+    IMPORTS = 1
+    INHERITS = 2
+
+
+class How(IntEnum):
+    """Which rule found the target."""
+
+    SAME_SCOPE = 0  # defined in the same class, function or file
+    SELF_MRO = 1  # self / this, found in a base class
+    SUPER = 2  # super(), found in a base class
+    IMPORT = 3  # the name was imported, re-exports and aliases followed
+    PACKAGE = 4  # same package or namespace: Go, Java, C#, PHP, Rust
+    ANNOTATION = 5  # the receiver's type is declared or was assigned from a constructor
+    CONSTRUCTOR = 6  # the class itself is called
+    DEFAULT_EXPORT = 7  # a module's default export, recognised by its name or by being alone
+    LINKAGE = 8  # the only definition of a name where the language links names globally (C, C++, Ruby, PHP)
+    IMPLEMENTATION = 9  # the receiver's type only declares the method; this is one that implements it
+    OVERRIDE = 10  # a subclass overrides the method the receiver's type defines
+    UNIQUE_NAME = 11  # the only definition of that name in the repository, receiver unknown
+    AMBIGUOUS = 12  # one of very few definitions of that name, receiver unknown
+
+    @property
+    def label(self) -> str:
+        return self.name.lower()
+
+
+CONFIDENCE: Mapping[How, int] = {
+    How.SAME_SCOPE: 980,
+    How.SELF_MRO: 960,
+    How.SUPER: 950,
+    How.IMPORT: 960,
+    How.PACKAGE: 950,
+    How.ANNOTATION: 900,
+    How.CONSTRUCTOR: 940,
+    How.DEFAULT_EXPORT: 850,
+    How.LINKAGE: 800,
+    How.IMPLEMENTATION: 600,
+    How.OVERRIDE: 400,
+    How.UNIQUE_NAME: 300,
+    How.AMBIGUOUS: 100,
+}
+"""Per mille, by rule: an estimate of the share of such edges that are right. The order is what matters to a search."""
+
+
+@dataclass(frozen=True, slots=True)
+class CallCounts:
+    """What became of the call sites of one language. `unresolved` is the rest."""
+
+    sites: int = 0
+    resolved: int = 0  # at least one edge that can be trusted
+    guessed: int = 0  # only edges below TRUSTED
+    external: int = 0  # the receiver or the import is known to lie outside the repository
+
+    @property
+    def unresolved(self) -> int:
+        return self.sites - self.resolved - self.guessed - self.external
+
+    def __add__(self, other: CallCounts) -> CallCounts:
+        return CallCounts(self.sites + other.sites, self.resolved + other.resolved, self.guessed + other.guessed, self.external + other.external)
+
+
+@dataclass(frozen=True, eq=False)
+class Edges:
+    """Columns of equal length, ordered by (source, kind, target); no edge occurs twice and none leads to its own source."""
+
+    source: npt.NDArray[np.int32]  # fragment number
+    target: npt.NDArray[np.int32]  # fragment number
+    kind: npt.NDArray[np.uint8]  # EdgeKind
+    confidence: npt.NDArray[np.uint16]  # per mille, 1..1000
+    how: npt.NDArray[np.uint8]  # How
+    count: npt.NDArray[np.uint8]  # call sites that repeat the edge, at most COUNT_CAP
+    calls: Mapping[str, CallCounts] = field(default_factory=dict)  # by language, sorted
+
+    def __len__(self) -> int:
+        return len(self.source)
+
+    @property
+    def total(self) -> CallCounts:
+        """The counts of all languages together."""
+        return sum(self.calls.values(), CallCounts())
+
+    @property
+    def call_sites(self) -> int:
+        return self.total.sites
+
+    @property
+    def resolved(self) -> int:
+        return self.total.resolved
+
+    @property
+    def external(self) -> int:
+        return self.total.external
+
+
+class EdgeBuilder:
+    """Collects edges; a repeated edge is counted and keeps its best evidence."""
+
+    def __init__(self) -> None:
+        self._best: dict[tuple[int, int, int], int] = {}
+        self._count: dict[tuple[int, int, int], int] = {}
+
+    def add(self, source: int, target: int, kind: int, confidence: int, how: int, sites: int = 1) -> None:
+        """Add one edge. Recursion (`source == target`) says nothing a search could follow and is left out."""
+        if source == target:
+            return
+        key = (source, kind, target)
+        evidence = confidence << 8 | (255 - how)  # among equals the earlier rule names the edge
+        if evidence > self._best.get(key, 0):
+            self._best[key] = evidence
+        self._count[key] = self._count.get(key, 0) + sites
+
+    def build(self, calls: Mapping[str, CallCounts]) -> Edges:
+        """The columns, ordered."""
+        keys = sorted(self._best)
+        rows = np.array(keys, dtype=np.int32).reshape(len(keys), 3)
+        evidence = np.array([self._best[key] for key in keys], dtype=np.int32)
+        count = np.array([min(self._count[key], COUNT_CAP) for key in keys], dtype=np.uint8)
+        return Edges(
+            source=rows[:, 0].copy(),
+            target=rows[:, 2].copy(),
+            kind=rows[:, 1].astype(np.uint8),
+            confidence=(evidence >> 8).astype(np.uint16),
+            how=(255 - (evidence & 255)).astype(np.uint8),
+            count=count,
+            calls={language: calls[language] for language in sorted(calls)},
+        )

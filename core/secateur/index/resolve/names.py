@@ -1,0 +1,331 @@
+"""What a name means in a file, a module or a class: imports, re-exports, packages, members along the class hierarchy.
+
+All answers are memoised, all recursion is bounded: import cycles, hierarchies that contain themselves and chains of re-exports
+of any length are inputs, not accidents.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Callable
+from functools import partial
+
+from secateur.index.resolve.modules import finders
+from secateur.index.resolve.symbols import EXTERNAL, Gids, Module, Symbols, Target, dotted
+from secateur.model import Import, Kind
+
+NESTING = 40
+"""Names looked up because of one name: chains of re-exports and of declared types are three or four long in real code."""
+
+ANCESTORS = 64
+"""Classes of one method resolution order that are looked at."""
+
+STARS = 256
+"""Star imports looked through for one name."""
+
+GLOBAL_FAMILIES = frozenset({"c", "ruby", "php"})
+"""Languages that link names across files without importing them by name."""
+
+IMPLICIT_THIS = frozenset({"java", "csharp", "c", "ruby"})
+"""Languages in which a bare name may be a member of the own class."""
+
+CONSTRUCTORS = {
+    "python": ("__init__", "__new__", "__post_init__"),
+    "js": ("constructor",),
+    "php": ("__construct",),
+    "ruby": ("initialize",),
+}
+"""Methods that run when a class is called; elsewhere they carry the name of the class."""
+
+
+class Names:
+    """Lookups over `Symbols`. `Target` answers: definitions, a module, EXTERNAL, None (unknown)."""
+
+    def __init__(self, symbols: Symbols) -> None:
+        self.symbols = symbols
+        self.finders = finders(symbols)
+        self._members: dict[tuple[Module, str], Target] = {}
+        self._scopes: dict[tuple[int, str], Target] = {}
+        self._orders: dict[int, tuple[Gids, bool]] = {}
+        self._fields: dict[tuple[int, str], Target] = {}
+        self._base_targets: dict[int, list[tuple[str, Target]]] = {}
+        self._nesting = 0
+        self.subclasses: dict[int, list[int]] = {}
+        for gid in symbols.bases:
+            for _, target in self.base_targets(gid):
+                if isinstance(target, tuple):
+                    for base in target:
+                        self.subclasses.setdefault(base, []).append(gid)
+
+    # --- modules and files -------------------------------------------------------------------------------------------
+
+    def in_file(self, number: int, name: str) -> Target:
+        """What an unqualified `name` means at the top level of a file."""
+        key = (number, name)
+        if key not in self._scopes:
+            self._scopes[key] = None  # an import cycle that asks again finds nothing new
+            self._scopes[key] = self._nested(lambda: self._in_file(number, name))
+        return self._scopes[key]
+
+    def _nested(self, look: Callable[[], Target]) -> Target:
+        """`look()`, or None where this name is being looked up for the sake of too many others."""
+        if self._nesting >= NESTING:
+            return None
+        self._nesting += 1
+        try:
+            return look()
+        finally:
+            self._nesting -= 1
+
+    def _in_file(self, number: int, name: str) -> Target:
+        module, package = self.symbols.modules[number], self.symbols.package_of[number]
+        found: Target = module.names.get(name) or self._variable(module, name)
+        if found is None and name in module.imports:
+            return self.imported(*module.imports[name])
+        if found is None and package is not None:
+            found = package.names.get(name) or self._variable(package, name)
+        if found is None:
+            found = self._starred(module, name)
+        if found is None and self.symbols.family[number] in ("rust", "java", "csharp", "php"):
+            found = self.finders[self.symbols.family[number]].module(number, name, 0)
+        return found
+
+    def member(self, module: Module, name: str) -> Target:
+        """What `module.name` means from outside the module."""
+        if module is EXTERNAL:
+            return EXTERNAL
+        key = (module, name)
+        if key not in self._members:
+            self._members[key] = None
+            self._members[key] = self._nested(lambda: self._member(module, name))
+        return self._members[key]
+
+    def _member(self, module: Module, name: str) -> Target:
+        if found := module.names.get(name):
+            return found
+        if found_variable := self._variable(module, name):
+            return found_variable
+        family = self.symbols.family[module.files[0]] if module.files else "python"
+        if (entry := module.exports.get(name)) is not None:
+            return self.imported(*entry)
+        found_star = self._starred(module, name)
+        return found_star if found_star not in (None, EXTERNAL) else self.finders[family].submodule(module, name) if family in self.finders else None
+
+    def _starred(self, module: Module, name: str) -> Target:
+        if not module.files:
+            return None
+        family = self.symbols.family[module.files[0]]
+        if family in ("c", "ruby", "other"):
+            return None  # linked globally: walking includes of includes would find the same names the slow way
+        outside = False
+        for number, statement in module.stars[:STARS]:
+            if statement.symbol != "*" and family != "csharp":
+                continue  # imported for its side effects
+            source: Target = self.finders[family].module(number, statement.module, statement.level)
+            if source is None:
+                source = self._path(number, dotted(statement.module))  # everything of a class: Java's static imports
+            if source is EXTERNAL:
+                outside = True
+            elif (found := self.attribute(source, name)) is not None and found is not EXTERNAL:
+                return found
+        # a name that no scope knows may come from a star import of something outside
+        return EXTERNAL if outside and family == "python" else None
+
+    def _variable(self, module: Module, name: str) -> Target:
+        """The class of a module-level variable, as the definition its attributes come from."""
+        entry = module.variables.get(name)
+        if entry is None or entry[1] == name:
+            return None
+        target = self.qualified_in_file(*entry)
+        return target if isinstance(target, tuple) and self.is_class(target[0]) else None
+
+    def imported(self, number: int, statement: Import) -> Target:
+        """What an import statement binds."""
+        family = self.symbols.family[number]
+        finder = self.finders[family]
+        if statement.symbol in ("", "*"):
+            if family == "python" and "." in statement.module and statement.local == statement.module.partition(".")[0] and not statement.level:
+                return finder.module(number, statement.local, 0) or EXTERNAL  # `import a.b` binds `a`
+            found = finder.module(number, statement.module, statement.level)
+            return found if found is not None else self._path(number, dotted(statement.module))
+        if not statement.module and family == "js":
+            return self.in_file(number, statement.symbol)  # exported from this file under another name
+        module = finder.module(number, statement.module, statement.level)
+        if module is None:
+            separator = "." if statement.module and not statement.module.endswith(".") else ""
+            return self._path(number, dotted(statement.module) + separator + statement.symbol)
+        if statement.symbol == "default":
+            return self.default_export(module, statement.local) or module
+        return self.member(module, statement.symbol)
+
+    def _path(self, number: int, path: str) -> Target:
+        """A dotted path whose longest head is a module and whose rest are members: `com.acme.Outer.Inner`, `crate.orders.Cart.new`."""
+        family = self.symbols.family[number]
+        if family not in ("java", "csharp", "php", "rust"):
+            return EXTERNAL
+        segments = path.split(".")
+        for cut in range(len(segments) - 1, 0, -1):
+            module = self.finders[family].module(number, ".".join(segments[:cut]), 0)
+            if module is not None:
+                target: Target = module
+                for segment in segments[cut:]:
+                    target = self.attribute(target, segment)
+                return target
+        return EXTERNAL
+
+    def default_export(self, module: Module, local: str) -> Gids | None:
+        """The definition a default import means: the declared one, else that of its name, of the file's name, or the only one there is."""
+        if not module.files or module is EXTERNAL:
+            return None
+        if isinstance(declared := self.member(module, "default"), tuple):
+            return declared
+        stem = posixpath.basename(self.symbols.paths[module.files[0]]).partition(".")[0].replace("-", "").replace("_", "").lower()
+        for name, gids in module.names.items():
+            if name in (local, "default") or name.lower() == stem:
+                return gids
+        return next(iter(module.names.values())) if len(module.names) == 1 else None
+
+    def qualified_in_file(self, number: int, name: str) -> Target:
+        """A dotted name in the scope of a file."""
+        head, *rest = name.split(".")
+        target = self.in_file(number, head)
+        if target is None and not rest:
+            return self.linked_class(number, head)
+        for segment in rest:
+            if target is None:
+                return None
+            target = self.attribute(target, segment)
+        return target
+
+    def linked_class(self, number: int, name: str) -> Target:
+        """The only class of that name, in languages that need no import to see it."""
+        family = self.symbols.family[number]
+        if family not in GLOBAL_FAMILIES:
+            return None
+        found = [gid for gid in self.symbols.functions[family].get(name, ()) if self.is_class(gid)]
+        return (found[0],) if len(found) == 1 else None
+
+    # --- classes -----------------------------------------------------------------------------------------------------
+
+    def is_class(self, gid: int) -> bool:
+        return self.symbols.fragments[gid].kind is Kind.CLASS
+
+    def attribute(self, target: Target, name: str) -> Target:
+        """What `target.name` means: a member of a module, a method, nested class or field type of a class."""
+        if isinstance(target, Module):
+            return self.member(target, name)
+        if not target or not self.is_class(target[0]):
+            return None
+        found, _ = self.method(target[0], name)
+        if found:
+            return found
+        return self.field_type(target[0], name)
+
+    def value(self, target: Target) -> Target:
+        """What reading a name yields: of a method read as a property, the class it is declared to return."""
+        if not isinstance(target, tuple) or self.is_class(target[0]):
+            return target
+        written = self.symbols.returns.get(target[0])
+        return self.declared(self.symbols.file_of[target[0]], written) if written else None
+
+    def field_type(self, gid: int, name: str) -> Target:
+        """The class of a field, declared there or in a base; EXTERNAL where the type is declared and not of this repository."""
+        key = (gid, name)
+        if key not in self._fields:
+            self._fields[key] = None
+            owner = next((owner for owner in self.order(gid)[0] if name in self.symbols.fields.get(owner, ())), None)
+            if owner is not None:
+                self._fields[key] = self._nested(lambda: self.declared(self.symbols.file_of[owner], self.symbols.fields[owner][name]))
+        return self._fields[key]
+
+    def declared(self, number: int, written: str) -> Target:
+        """The class a type written in a file means; a type that no scope knows is a builtin or an import from outside."""
+        target = self.qualified_in_file(number, written)
+        if isinstance(target, Module) and target is not EXTERNAL:
+            target = self.default_export(target, written)
+        return target if target is not None else EXTERNAL
+
+    def base_targets(self, gid: int) -> list[tuple[str, Target]]:
+        """(name as written, meaning) of each base of a class."""
+        if gid not in self._base_targets:
+            self._base_targets[gid] = []  # a class that is needed to find its own base
+            number = self.symbols.file_of[gid]
+            outer = self.symbols.outer[gid]
+            out: list[tuple[str, Target]] = []
+            for name in self.symbols.bases.get(gid, ()):
+                nested = self.symbols.members.get(outer, {}).get(name) if outer >= 0 else None
+                target = nested or self._nested(partial(self.qualified_in_file, number, name))
+                if isinstance(target, Module) and target is not EXTERNAL:
+                    target = self.default_export(target, name.rpartition(".")[2])
+                if isinstance(target, tuple):
+                    target = tuple(base for base in target if base != gid and self.is_class(base))[:1] or None
+                out.append((name, target))
+            self._base_targets[gid] = out
+        return self._base_targets[gid]
+
+    def order(self, gid: int) -> tuple[Gids, bool]:
+        """Method resolution order (C3 where it exists), and whether a base lies outside or is unknown."""
+        if gid in self._orders:
+            return self._orders[gid]
+        stack = [gid]
+        waiting: set[int] = set()
+        while stack:
+            current = stack[-1]
+            if current in self._orders:
+                stack.pop()
+                continue
+            parents = [target[0] for _, target in self.base_targets(current) if isinstance(target, tuple)][:ANCESTORS]
+            missing = [parent for parent in parents if parent not in self._orders and parent not in waiting and parent != current]
+            waiting.add(current)
+            if missing:
+                stack.extend(reversed(missing))
+                continue
+            known = [parent for parent in parents if parent in self._orders]
+            opened = any(not isinstance(target, tuple) for _, target in self.base_targets(current)) or any(self._orders[parent][1] for parent in known)
+            merged = _merge([list(self._orders[parent][0]) for parent in known] + [known])
+            self._orders[current] = ((current, *[owner for owner in merged if owner != current][: ANCESTORS - 1]), opened)
+            stack.pop()
+        return self._orders[gid]
+
+    def method(self, gid: int, name: str, *, skip_own: bool = False) -> tuple[Gids, int]:
+        """(definitions, class that holds them) of the first class of the order that has `name`; ((), -1) if none has."""
+        for owner in self.order(gid)[0][1 if skip_own else 0 :]:
+            found = self.symbols.members.get(owner, {}).get(name)
+            if found:
+                return found, owner
+        return (), -1
+
+    def constructor(self, gid: int) -> Gids:
+        """The methods that run when the class is called, of the nearest class that has one."""
+        family = self.symbols.family[self.symbols.file_of[gid]]
+        for owner in self.order(gid)[0]:
+            members = self.symbols.members.get(owner, {})
+            for name in CONSTRUCTORS.get(family, (self.symbols.fragments[owner].name,)):
+                found = tuple(member for member in members.get(name, ()) if not self.is_class(member))
+                if found:
+                    return found
+        return ()
+
+    def implementations(self, gid: int, name: str, limit: int) -> list[int]:
+        """Definitions of `name` in classes below `gid`, nearest first, at most `limit`."""
+        out: list[int] = []
+        seen, level = {gid}, [gid]
+        while level and len(out) < limit and len(seen) <= ANCESTORS * limit:
+            below = [sub for owner in level for sub in self.subclasses.get(owner, ())]
+            level = [sub for sub in dict.fromkeys(below) if sub not in seen]
+            seen.update(level)
+            for sub in level:
+                out.extend(self.symbols.members.get(sub, {}).get(name, ()))
+        return out[:limit]
+
+
+def _merge(sequences: list[list[int]]) -> list[int]:
+    """C3 linearisation; where the bases contradict each other the first sequence wins instead of an error."""
+    out: list[int] = []
+    sequences = [sequence for sequence in sequences if sequence]
+    while sequences:
+        tails = {gid for sequence in sequences for gid in sequence[1:]}
+        head = next((sequence[0] for sequence in sequences if sequence[0] not in tails), sequences[0][0])
+        out.append(head)
+        sequences = [rest for sequence in sequences if (rest := [gid for gid in sequence if gid != head])]
+    return out

@@ -1,0 +1,213 @@
+"""The names of a repository: per file and package what is defined and imported, per class its members, fields and bases.
+
+Everything is dictionaries built in one pass over the facts, so looking a name up never scans. Definitions are global fragment
+numbers; a name may have several (overloads, conditional definitions), hence tuples.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import accumulate
+
+from secateur.model import FileFacts, Fragment, Import, Kind
+
+FAMILY = {
+    "python": "python",
+    "javascript": "js",
+    "typescript": "js",
+    "tsx": "js",
+    "jsx": "js",
+    "go": "go",
+    "java": "java",
+    "rust": "rust",
+    "c": "c",
+    "cpp": "c",
+    "csharp": "csharp",
+    "c_sharp": "csharp",
+    "php": "php",
+    "ruby": "ruby",
+}
+"""Languages whose files can call one another."""
+
+OVERLOADS = 6
+"""Definitions of one name in one scope that are kept: enough for overloads, small enough for generated code."""
+
+DEFINITIONS = frozenset({Kind.FUNCTION, Kind.METHOD, Kind.CLASS})
+
+Gids = tuple[int, ...]
+
+
+@dataclass(slots=True, eq=False)
+class Module:
+    """Something that has names: a file, a package, a directory of modules."""
+
+    name: str
+    files: list[int] = field(default_factory=list)
+    names: dict[str, Gids] = field(default_factory=dict)  # top-level definitions
+    variables: dict[str, tuple[int, str]] = field(default_factory=dict)  # name -> (file, type as written)
+    imports: dict[str, tuple[int, Import]] = field(default_factory=dict)  # local name -> (file, import)
+    exports: dict[str, tuple[int, Import]] = field(default_factory=dict)  # the same for names that others can import from here
+    stars: list[tuple[int, Import]] = field(default_factory=list)
+    directory: str | None = None  # where its submodules lie
+
+
+EXTERNAL = Module("<outside the repository>")
+"""Everything that is known to be defined elsewhere."""
+
+Target = Gids | Module | None
+"""What a name means: definitions, a module, EXTERNAL, or None (unknown)."""
+
+
+def dotted(text: str) -> str:
+    """`a::b`, `a\\b`, `a->b` and `a?.b` as `a.b`."""
+    if text.isidentifier():
+        return text
+    for separator in ("::", "\\", "->", "?.", "!."):
+        text = text.replace(separator, ".")
+    return text.strip(".")
+
+
+def plain_receiver(text: str, family: str) -> str:
+    """A receiver or variable as dotted names: without PHP's `$` and a decorator's `@`; Ruby's `@cart` is `self.cart`."""
+    if text.isidentifier():
+        return text
+    name = dotted(text)
+    if family == "ruby" and name.startswith("@"):
+        return f"self.{name.lstrip('@')}"
+    return name.lstrip("$@") if family == "php" or name.startswith("@") else name
+
+
+def add_name(names: dict[str, Gids], name: str, gid: int) -> None:
+    """Add a definition of `name`, the first OVERLOADS of them."""
+    known = names.get(name, ())
+    if len(known) < OVERLOADS:
+        names[name] = (*known, gid)
+
+
+class Symbols:
+    """Tables over the facts of all files. `gid` is a global fragment number: `offset[file] + position`."""
+
+    def __init__(self, files: Sequence[tuple[str, FileFacts]]) -> None:
+        self.paths = [path for path, _ in files]
+        self.facts = [facts for _, facts in files]
+        self.family = [FAMILY.get(facts.language, facts.language) for facts in self.facts]
+        self.offset = [0, *accumulate(len(facts.fragments) for facts in self.facts)]
+        self.fragments: list[Fragment] = [fragment for facts in self.facts for fragment in facts.fragments]
+        self.file_of = [number for number, facts in enumerate(self.facts) for _ in facts.fragments]
+        self.class_of = [-1] * len(self.fragments)  # the class a definition belongs to; a class belongs to itself
+        self.outer = [-1] * len(self.fragments)  # the class that holds a definition
+        self.members: dict[int, dict[str, Gids]] = {}  # class -> name -> definitions
+        self.fields: dict[int, dict[str, str]] = {}  # class -> field -> type as written
+        self.locals: dict[int, dict[str, str]] = {}  # fragment -> variable -> type as written
+        self.returns: dict[int, str] = {}  # function -> type as written
+        self.bases: dict[int, list[str]] = {}  # class -> base names as written
+        self.modules = [Module(path, files=[number]) for number, path in enumerate(self.paths)]
+        self.packages: dict[tuple[str, str], Module] = {}  # (family, package or directory) -> its names
+        self.package_of: list[Module | None] = [None] * len(files)
+        self.qualified: list[dict[str, int]] = [{} for _ in files]  # per file: qualified name -> definition
+        self.functions: dict[str, dict[str, list[int]]] = {}  # family -> name -> functions and classes
+        self.methods: dict[str, dict[str, list[int]]] = {}  # family -> name -> methods
+        self._detached: list[int] = []
+        for number in range(len(files)):
+            self._add_file(number)
+        for gid in self._detached:
+            self._attach(gid)
+        for number in range(len(files)):
+            self._add_types(number)
+
+    def region_of(self, number: int) -> int:
+        """The fragment that stands for a file: its first region, else its first fragment, -1 for an empty file."""
+        first = self.offset[number]
+        for position, fragment in enumerate(self.facts[number].fragments):
+            if fragment.kind is Kind.REGION:
+                return first + position
+        return first if self.facts[number].fragments else -1
+
+    def _add_file(self, number: int) -> None:
+        facts, module, first = self.facts[number], self.modules[number], self.offset[number]
+        family = self.family[number]
+        functions, methods = self.functions.setdefault(family, {}), self.methods.setdefault(family, {})
+        package = self._package(number)
+        for position, fragment in enumerate(facts.fragments):
+            if fragment.kind not in DEFINITIONS or not fragment.name:
+                continue
+            gid = first + position
+            self.qualified[number].setdefault(fragment.qualname, gid)
+            if fragment.kind is Kind.CLASS:
+                self.class_of[gid] = gid
+                self.members.setdefault(gid, {})
+            if fragment.parent >= 0:
+                owner = first + fragment.parent
+                self.outer[gid] = owner
+                if fragment.kind is not Kind.CLASS:
+                    self.class_of[gid] = owner
+                add_name(self.members.setdefault(owner, {}), fragment.name, gid)
+            elif fragment.kind is Kind.METHOD and "." in fragment.qualname:
+                self._detached.append(gid)  # its class may stand in another file: Go, Rust, C++
+            else:
+                add_name(module.names, fragment.name, gid)
+                if "." in fragment.qualname:
+                    add_name(module.names, fragment.qualname, gid)
+                if package is not None:
+                    add_name(package.names, fragment.name, gid)
+            table = methods if fragment.kind is Kind.METHOD else functions
+            table.setdefault(fragment.name, []).append(gid)
+        for statement in facts.imports:
+            if statement.local and statement.local != "*":
+                module.imports.setdefault(statement.local, (number, statement))
+                if statement.exported or family == "python":
+                    module.exports.setdefault(statement.local, (number, statement))
+            else:
+                module.stars.append((number, statement))
+
+    def _package(self, number: int) -> Module | None:
+        """Go packages are directories, those of Java, C# and PHP are declared, and without a declaration a directory is one."""
+        family, directory = self.family[number], self.paths[number].rpartition("/")[0]
+        if family not in ("go", "java", "csharp", "php"):
+            return None
+        declared = dotted(self.facts[number].package)
+        key = (family, f"{directory}:{declared}" if family == "go" else declared or f"/{directory}")
+        package = self.packages.setdefault(key, Module(key[1]))
+        package.files.append(number)
+        self.package_of[number] = package
+        return package
+
+    def _attach(self, gid: int) -> None:
+        """Give a method written outside its class to the class of that name: in its file, its package, or alone in the repository."""
+        fragment, number = self.fragments[gid], self.file_of[gid]
+        owner_name = fragment.qualname.rpartition(".")[0]
+        last = owner_name.rpartition(".")[2]
+        package = self.package_of[number]
+        near = self.modules[number].names.get(owner_name) or self.modules[number].names.get(last) or (package.names.get(last) if package else None)
+        if not near:
+            classes = [known for known in self.functions[self.family[number]].get(last, ()) if self.fragments[known].kind is Kind.CLASS]
+            near = tuple(classes) if len(classes) == 1 else ()
+        for owner in near:
+            if self.fragments[owner].kind is Kind.CLASS:
+                self.class_of[gid] = self.outer[gid] = owner
+                add_name(self.members[owner], fragment.name, gid)
+                return
+
+    def _add_types(self, number: int) -> None:
+        facts, first = self.facts[number], self.offset[number]
+        for base in facts.bases:
+            if 0 <= base.fragment < len(facts.fragments):
+                self.bases.setdefault(first + base.fragment, []).append(dotted(base.name))
+        for annotation in facts.annotations:
+            if not 0 <= annotation.fragment < len(facts.fragments):
+                continue
+            gid, kind = first + annotation.fragment, facts.fragments[annotation.fragment].kind
+            name, written = plain_receiver(annotation.name, self.family[number]), dotted(annotation.type)
+            prefix, _, attribute = name.partition(".")
+            if prefix in ("self", "this", "cls") and attribute:
+                if self.class_of[gid] >= 0:
+                    self.fields.setdefault(self.class_of[gid], {}).setdefault(attribute, written)
+            elif name == "return":
+                self.returns.setdefault(gid, written)
+            elif kind is Kind.CLASS:
+                self.fields.setdefault(gid, {}).setdefault(name, written)
+            elif kind is Kind.REGION:
+                self.modules[number].variables.setdefault(name, (number, written))
+            else:
+                self.locals.setdefault(gid, {}).setdefault(name, written)
