@@ -1,0 +1,119 @@
+"""Hotspots: code that is both complicated and often changed, from the history of its file and its own complexity.
+
+A file's churn is Σ over its commits of 2^(−age / 180 days) · min(1, 30 / files of the commit): recent changes count more, mass
+commits (formatters, licence headers) count less. A fragment's score is the geometric mean of two ranks,
+
+    score = √(churn rank of its file · complexity rank of the fragment)
+
+printed as "churn rank 0.81 × complexity rank 0.64 → 0.72". Ages are measured from a time the caller passes (the source commit's),
+never from the clock, and weights are summed as integers: the same history gives the same scores on every machine.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from secateur.model import FloatArray, IntArray
+
+HALF_LIFE_DAYS = 180
+"""A change this old counts half."""
+
+MASS_COMMIT_FILES = 30
+"""Commits of more files count by the share that this many files would be."""
+
+DAY = 86_400
+_UNITS = 10**9
+"""Weights are integers in these units: sums are exact, in whatever order commits come."""
+
+
+class Commit(Protocol):
+    """What is read of a commit."""
+
+    @property
+    def time(self) -> int: ...  # seconds since 1970
+    @property
+    def paths(self) -> Sequence[str]: ...  # files it changed
+
+
+@dataclass(frozen=True, eq=False)
+class HotspotTable:
+    """Per file (in the order of `paths`) its history, per fragment its ranks and score. Ranks and scores are multiples of 1e-6 in [0, 1]."""
+
+    revisions: IntArray  # per file: commits that changed it
+    churn: FloatArray  # per file: the decayed, damped sum
+    recency: FloatArray  # per file: 2^(−age of its last change / 180 days), 0 without history
+    churn_rank: FloatArray  # per fragment: rank of its file's churn
+    complexity_rank: FloatArray  # per fragment
+    score: FloatArray  # per fragment: √(churn_rank · complexity_rank)
+
+
+def average_rank(values: npt.NDArray[np.int64]) -> FloatArray:
+    """Ranks of the positive values among themselves, scaled to (0, 1]; the rest have rank 0.
+
+    Equal values share the mean of their ranks. The largest of n distinct values has rank 1, the smallest 1/n; if all are
+    equal each has (n + 1) / 2n, about one half: no evidence that any stands out.
+    """
+    out = np.zeros(len(values), dtype=np.float64)
+    members = np.flatnonzero(values > 0)
+    if len(members):
+        _, inverse, counts = np.unique(values[members], return_inverse=True, return_counts=True)
+        last = np.cumsum(counts)
+        out[members] = ((2 * last - counts + 1) / (2 * len(members)))[inverse]
+    return np.round(out, 6)
+
+
+def hotspot_scores(
+    commits: Iterable[Commit],
+    now: int,
+    paths: Sequence[str],
+    complexity: npt.NDArray[np.integer],
+    file_of_fragment: npt.NDArray[np.integer],
+) -> HotspotTable:
+    """The hotspot table of a repository.
+
+    `now` is the source commit's time in seconds since 1970; commits dated after it count as made then. `complexity` and
+    `file_of_fragment` (index into `paths`) have one entry per fragment; complexity ≤ 0 marks what is not code: rank and score 0.
+    A file no commit mentions has churn 0, hence rank and score 0. Paths of commits that are not in `paths` only count towards the
+    size of their commit.
+    """
+    number = {path: position for position, path in enumerate(paths)}
+    revisions = np.zeros(len(paths), dtype=np.int64)
+    units = [0] * len(paths)
+    latest = [-1] * len(paths)  # units of decay of the last change
+    for commit in commits:
+        changed = dict.fromkeys(commit.paths)
+        if not changed:
+            continue
+        decay = _decay(now - commit.time)
+        weight = decay * min(MASS_COMMIT_FILES, len(changed)) // len(changed) if len(changed) > MASS_COMMIT_FILES else decay
+        for path in changed:
+            position = number.get(path)
+            if position is not None:
+                revisions[position] += 1
+                units[position] += weight
+                latest[position] = max(latest[position], decay)
+    # a change so old that its weight rounds to nothing is still a change
+    churn_units = np.array([max(total, 1) if seen else 0 for total, seen in zip(units, revisions.tolist(), strict=True)], dtype=np.int64)
+    files = np.asarray(file_of_fragment, dtype=np.int64)
+    churn_rank = average_rank(churn_units)[files] if len(files) else np.zeros(0)
+    complexity_rank = average_rank(np.asarray(complexity, dtype=np.int64))
+    score = np.asarray(np.round(np.sqrt(churn_rank * complexity_rank), 6), dtype=np.float64)
+    return HotspotTable(
+        revisions=revisions,
+        churn=np.round(churn_units / _UNITS, 6),
+        recency=np.round(np.maximum(np.array(latest, dtype=np.float64), 0) / _UNITS, 6),
+        churn_rank=churn_rank,
+        complexity_rank=complexity_rank,
+        score=score,
+    )
+
+
+def _decay(age: int) -> int:
+    """2^(−age / half-life) in units; a negative age (a commit from the future) is 0."""
+    return round(_UNITS * math.exp2(-max(age, 0) / (HALF_LIFE_DAYS * DAY)))
