@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Protocol
 
 TAB = "    "
@@ -29,7 +30,7 @@ _STACKING_LIMIT = 3
 
 _HARMFUL = "".join(
     (
-        "\x00-\x1f\x7f-\x9f",  # C0, DEL, C1
+        "\x80-\x9f",  # C1
         "\u00ad\u034f\u061c\u070f\u0890\u0891\u08e2\u0600-\u0605\u06dd",  # soft hyphen, joiners and signs of format
         "\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\uffa0",  # fillers and selectors without a shape
         "\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb",  # zero width, line separators, bidi, annotations
@@ -40,11 +41,16 @@ _HARMFUL = "".join(
         "\U000f0000-\U0010ffff",  # private use
     )
 )
-_UNSAFE = re.compile(f"[{_HARMFUL}]|(?<=[{_STACKING}]{{{_STACKING_LIMIT}}})[{_STACKING}]")
-_UNSAFE_BUT_LINES = re.compile(_UNSAFE.pattern.replace("\x00-\x1f", "\x00-\x09\x0b-\x1f"))
-_UNSAFE_BUT_TABS = re.compile(_UNSAFE.pattern.replace("\x00-\x1f", "\x00-\x08\x0a-\x1f"))
-_UNSAFE_BUT_BOTH = re.compile(_UNSAFE.pattern.replace("\x00-\x1f", "\x00-\x08\x0b-\x1f"))
-_PATTERNS = {(False, False): _UNSAFE, (True, False): _UNSAFE_BUT_LINES, (False, True): _UNSAFE_BUT_TABS, (True, True): _UNSAFE_BUT_BOTH}
+_STACKED = re.compile(f"(?<=[{_STACKING}]{{{_STACKING_LIMIT}}})[{_STACKING}]")
+
+
+def _harmful(kept: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """What is replaced in ASCII text, and in any text, when the characters `kept` stay."""
+    characters = "".join(chr(code) for code in (*range(0x20), 0x7F) if chr(code) not in kept)
+    return re.compile(f"[{characters}]"), re.compile(f"[{characters}{_HARMFUL}]")
+
+
+_PATTERNS = {(lines, tabs): _harmful("\n" * lines + "\t" * tabs) for lines in (False, True) for tabs in (False, True)}
 
 
 class Stream(Protocol):
@@ -61,7 +67,10 @@ def visible(text: str, *, keep_newlines: bool = False, keep_tabs: bool = False) 
     """
     if keep_newlines and "\r\n" in text:
         text = text.replace("\r\n", "\n")
-    return _PATTERNS[keep_newlines, keep_tabs].sub(_substitute, text)
+    in_ascii, in_any = _PATTERNS[keep_newlines, keep_tabs]
+    if text.isascii():
+        return in_ascii.sub(_substitute, text)
+    return _STACKED.sub(_substitute, in_any.sub(_substitute, text))
 
 
 def _substitute(found: re.Match[str]) -> str:
@@ -129,9 +138,8 @@ def color_allowed(stream: Stream, environ: Mapping[str, str]) -> bool:
     return stream.isatty()
 
 
+@lru_cache(maxsize=4096)
 def _cells(char: str) -> int:
-    if char < "\u0300":
-        return 1
-    if unicodedata.east_asian_width(char) in "WF":
-        return 2
-    return 0 if unicodedata.category(char) in ("Mn", "Me") or "\u1160" <= char <= "\u11ff" else 1
+    if unicodedata.category(char)[0] == "M" or "\u1160" <= char <= "\u11ff":  # marks, and the Korean vowels that join the letter before
+        return 0
+    return 2 if unicodedata.east_asian_width(char) in "WF" else 1
