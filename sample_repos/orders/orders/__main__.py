@@ -1,0 +1,7 @@
+"""``python -m orders``."""
+
+import sys
+
+from orders.cli import main
+
+sys.exit(main())

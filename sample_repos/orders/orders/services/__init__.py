@@ -1,0 +1,1 @@
+"""Use cases: they coordinate the domain, the database and the gateways."""
