@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from secateur import __version__, places
-from secateur.errors import RepositoryError
+from secateur.errors import EmbeddingError, RepositoryError
 from secateur.index.embedding import Embedder, open_embedder
 from secateur.index.extract import text_of
 from secateur.index.freshen import IndexStatus, Progress, State, record, snapshot_of, status_of
@@ -28,13 +28,14 @@ from secateur.index.graph import call_path, components, to_networkx
 from secateur.index.parallel import Extractor
 from secateur.index.snapshot import Snapshot
 from secateur.index.store import Store
-from secateur.model import Notice, Pool, Selection
-from secateur.reporting import json_report, render_pack, render_text
+from secateur.model import Notice, Pool, Selection, TrimReport
+from secateur.reporting import render_json, render_pack, render_text, trim_report
 from secateur.repository.fragments import decode, split_lines
 from secateur.repository.source import Source, open_source
 from secateur.retrieval.cache import ResultCache
 from secateur.retrieval.preference import load_preferences
 from secateur.retrieval.query import Query, parse_query
+from secateur.retrieval.rerank import Reranker
 from secateur.retrieval.retrieve import Retrieval, retrieve
 from secateur.selection import select
 from secateur.settings import Embedding, Settings
@@ -86,6 +87,7 @@ class Engine:
         self._store = Store.open(self._cache_dir / "index" / _folder_name(self._source.root) if self._source.root else None)
         self._counters: dict[str, Counter] = {}
         self._static: Embedder | None = None
+        self._models: dict[Embedding, Embedder] = {}
         self._snapshot: Snapshot | None = None
         self._status: IndexStatus | None = None
         self._texts: dict[str, list[str]] = {}
@@ -191,7 +193,13 @@ class Engine:
             preferences=self._preferences(settings),
             notices=notices,
         )
-        return retrieve(parsed, retrieval, settings)
+        if settings.embedding.model in ("none", "static"):
+            return retrieve(parsed, retrieval, settings)
+        try:
+            return retrieve(parsed, replace(retrieval, reranker=self._reranker(settings)), settings)
+        except EmbeddingError as error:
+            failed = Notice("embedding_failed", f"{error.message} Found with the static vectors instead.")
+            return retrieve(parsed, replace(retrieval, notices=(*notices, failed)), settings)
 
     def select(self, pool: Pool, settings: Settings | None = None) -> Selection:
         """The instant phase; pure."""
@@ -223,7 +231,8 @@ class Engine:
             self._load(state, settings, progress)
             selection = self._within_budget(self.select(self._retrieve(query, settings, format), settings), settings, format)
             text = self.output(selection, format, explain=explain)
-        return Answer(cache.put(key, text) if cache else text, False)
+        failed = any(notice.code == "embedding_failed" for notice in selection.warnings)  # a server's bad moment is not an answer to keep
+        return Answer(cache.put(key, text) if cache and not failed else text, False)
 
     # --- what a selection looks like ---------------------------------------------------------------------------------
 
@@ -232,18 +241,22 @@ class Engine:
         return render_pack(selection, self._content_of(selection.pool), self._signature_of(selection.pool), format)
 
     def report(self, selection: Selection) -> dict[str, Any]:
-        """The JSON of `search`."""
-        pack = self.render(selection, "markdown")
-        return json_report(selection, self._content_of(selection.pool), self._signature_of(selection.pool), self._count(selection, pack))
+        """The JSON of `search`, as an object."""
+        document: dict[str, Any] = json.loads(self.output(selection, "json"))
+        return document
+
+    def ledger(self, selection: Selection) -> TrimReport:
+        """Every input accounted for once; `after` is the recounted text of the Markdown pack."""
+        return trim_report(selection, self._count(selection, self.render(selection, "markdown")))
 
     def output(self, selection: Selection, format: str = "text", *, explain: bool = False) -> str:
         """A selection in one of FORMATS, newline at the end."""
         if format in PACK_FORMATS:
             return self.render(selection, format)
+        ledger = self.ledger(selection)
         if format == "json":
-            return json.dumps(self.report(selection), ensure_ascii=False, indent=2).encode("utf-8", "replace").decode() + "\n"
-        pack = self.render(selection, "markdown")
-        return render_text(selection, self._count(selection, pack), explain=explain)
+            return render_json(selection, self._content_of(selection.pool), self._signature_of(selection.pool), ledger, explain=explain)
+        return render_text(selection, ledger.after, exact=self.counter().exact, explain=explain)
 
     def content(self, pool: Pool, row: int) -> str:
         """Text of a candidate, as it is in the source.
@@ -344,6 +357,19 @@ class Engine:
         if self._static is None:
             self._static = open_embedder(Embedding(), self._environ)
         return self._static
+
+    def _reranker(self, settings: Settings) -> Reranker:
+        snapshot = self._current()
+        if settings.embedding not in self._models:
+            embedder = open_embedder(settings.embedding, self._environ)
+            assert embedder is not None
+            self._models[settings.embedding] = embedder
+
+        def text(row: int) -> tuple[str, str]:
+            lines = self._lines(snapshot.paths[int(snapshot.file[row])])
+            return snapshot.symbol_id(row), text_of(lines, int(snapshot.line_start[row]), int(snapshot.line_end[row]))
+
+        return Reranker(self._models[settings.embedding], text, self._store)
 
     def _result_cache(self) -> ResultCache | None:
         rag = self.settings.graph_rag

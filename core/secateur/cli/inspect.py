@@ -49,4 +49,5 @@ def _headless(options: argparse.Namespace, path: str) -> int:
     defaults = parser.parse_args(words)
     for name in ("config", "profile", "sets", "counter", "format", "quiet", "verbose", "debug"):
         setattr(defaults, name, getattr(options, name))
-    return command.run(defaults)
+    code: int = command.run(defaults)
+    return code

@@ -11,6 +11,7 @@ import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from typing import Any
 
 from secateur import __version__
 
@@ -63,8 +64,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 class _Parser(argparse.ArgumentParser):
     """Says which near word may have been meant."""
 
-    def __init__(self, *args: object, **kwargs: object) -> None:
-        super().__init__(*args, allow_abbrev=False, **kwargs)  # type: ignore[arg-type]
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**kwargs | {"allow_abbrev": False})
 
     def error(self, message: str) -> None:  # type: ignore[override]
         """Print the usage line, the message and the nearest valid word; exit 2."""

@@ -22,7 +22,8 @@ from secateur.index.extract import Record, decode, digest_of
 from secateur.index.parallel import Extractor
 from secateur.index.snapshot import Snapshot, build
 from secateur.index.store import Store, path_bytes
-from secateur.repository.source import Entry, HistoryCommit, Source
+from secateur.repository.git import HistoryCommit
+from secateur.repository.source import Entry, Source
 
 Progress = Callable[[str, int, int], None]
 """`progress(phase, done, total)`; phases: "listing", "reading", "linking", "saving"."""

@@ -23,7 +23,7 @@ from secateur.index.lexical import Postings, TermBag
 from secateur.index.names import NameTable
 from secateur.index.resolve import resolve
 from secateur.model import FileFacts, IntArray, Kind
-from secateur.repository.source import HistoryCommit
+from secateur.repository.git import HistoryCommit
 
 KINDS = tuple(Kind)
 CODE = frozenset({Kind.FUNCTION, Kind.METHOD, Kind.CLASS, Kind.REGION})

@@ -14,6 +14,7 @@ from secateur.index.names import NameMatch
 from secateur.index.snapshot import Snapshot
 from secateur.model import QUANTUM, Channel, FloatArray, IntArray
 from secateur.retrieval.query import Query
+from secateur.retrieval.rerank import RERANKED, Reranker
 from secateur.settings import Relevance
 
 LEXICAL_EXPONENT = 0.5
@@ -26,6 +27,10 @@ SEMANTIC_EVIDENCE = 0.25
 """Similarity above which a fragment counts as found by meaning alone; below it everything resembles everything."""
 
 
+PATH_MENTION = 0.5
+"""A file that is mentioned says less about each of its fragments than a mentioned name."""
+
+
 @dataclass(frozen=True, eq=False)
 class Scores:
     """Per fragment of the snapshot."""
@@ -36,22 +41,35 @@ class Scores:
     suggestions: dict[str, list[str]]  # near names taken, by identifier of the query
 
 
-def score(query: Query, snapshot: Snapshot, embedder: Embedder | None, weights: Relevance) -> Scores:
-    """Score all fragments (REQ-GRAG-001: relevance in [0, 1])."""
+def score(query: Query, snapshot: Snapshot, embedder: Embedder | None, weights: Relevance, reranker: Reranker | None = None) -> Scores:
+    """Score all fragments (REQ-GRAG-001: relevance in [0, 1]).
+
+    Raises:
+        EmbeddingError: the reranker's model or server failed.
+    """
     names = snapshot.name_table.match(query.identifiers)
     raw = {
         "lexical": snapshot.body.score(query.terms) ** LEXICAL_EXPONENT,
-        "name": np.maximum.reduce([snapshot.names.score(query.terms), names.near]),
+        "name": np.maximum(snapshot.names.score(query.terms), names.near),
         "path": snapshot.path_words.score(query.terms)[snapshot.file],
         "mention": _mentions(query, snapshot, names),
         "semantic": _semantic(query, snapshot, embedder),
     }
+    if reranker is not None:
+        first = np.sum([getattr(weights, name) * column for name, column in raw.items()], axis=0)
+        best = np.lexsort((np.arange(len(first)), -first))[:RERANKED]
+        raw["semantic"] = np.zeros(len(snapshot))
+        raw["semantic"][best] = reranker.similarity(query.text, best)
+    return _combined(raw, names, weights)
+
+
+def _combined(raw: dict[str, FloatArray], names: NameMatch, weights: Relevance) -> Scores:
     parts = {name: getattr(weights, name) * column for name, column in raw.items()}
     total = np.sum(list(parts.values()), axis=0)
     scale = np.where(total > 1, 1 / np.maximum(total, 1), 1.0)
     parts = {name: np.round(column * scale / QUANTUM) * QUANTUM for name, column in parts.items()}
     relevance = np.minimum(1.0, np.round(np.sum(list(parts.values()), axis=0) / QUANTUM) * QUANTUM)
-    channels = np.zeros(len(snapshot), dtype=np.int64)
+    channels = np.zeros(len(relevance), dtype=np.int64)
     for channel, found in (
         (Channel.LEXICAL, raw["lexical"] > EVIDENCE),
         (Channel.NAME, np.maximum(raw["name"], raw["path"]) > EVIDENCE),
@@ -70,10 +88,6 @@ def _mentions(query: Query, snapshot: Snapshot, names: NameMatch) -> FloatArray:
         per_file = np.array([max((_path_match(path, wanted) for wanted in query.paths), default=0.0) for path in snapshot.paths])
         column = np.maximum(column, PATH_MENTION * per_file[snapshot.file])
     return column
-
-
-PATH_MENTION = 0.5
-"""A file that is mentioned says less about each of its fragments than a mentioned name."""
 
 
 def _path_match(path: str, wanted: str) -> float:

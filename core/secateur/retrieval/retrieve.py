@@ -17,6 +17,7 @@ from secateur.reporting.layouts import Item
 from secateur.retrieval.preference import preference_scores
 from secateur.retrieval.query import Query
 from secateur.retrieval.relevance import Scores, score
+from secateur.retrieval.rerank import Reranker
 from secateur.settings import Settings
 from secateur.tokens import Counter
 
@@ -38,6 +39,13 @@ class Retrieval:
     format: str
     preferences: Mapping[str, float]  # pattern of symbol ids -> preference in [0, 1]
     notices: tuple[Notice, ...] = ()  # of whoever prepared the query
+    reranker: Reranker | None = None  # a better model for the best candidates
+
+    @property
+    def model(self) -> str:
+        """The embedding model the answer rests on; "none" without."""
+        embedder = self.reranker.embedder if self.reranker else self.embedder
+        return embedder.id if embedder else "none"
 
 
 def retrieve(query: Query, retrieval: Retrieval, settings: Settings) -> Pool:
@@ -47,7 +55,7 @@ def retrieve(query: Query, retrieval: Retrieval, settings: Settings) -> Pool:
     relevance besides, up to pool_cap; anchors then only root the distance.
     """
     snapshot = retrieval.snapshot
-    scores = score(query, snapshot, retrieval.embedder, settings.relevance)
+    scores = score(query, snapshot, retrieval.embedder, settings.relevance, retrieval.reranker)
     anchors = _anchors(scores.relevance, snapshot, settings.graph_rag.top_k)
     depth = settings.graph_rag.max_depth if settings.graph_rag.enabled else 0
     reach = snapshot.graph.bfs([int(row) for row in anchors], depth)
@@ -195,7 +203,7 @@ def _facts(query: Query, retrieval: Retrieval, scores: Scores, reach: Reach) -> 
         "files": len(snapshot.paths),
         "fragments": len(snapshot),
         "relevant": int((scores.relevance > 0).sum()),
-        "embedding": retrieval.embedder.id if retrieval.embedder else "none",
+        "embedding": retrieval.model,
         "terms": {word: snapshot.body.frequency(term) for (word, _), (term, _) in zip(query.words, query.terms, strict=True)},
         "hubs": [snapshot.symbol_id(hub) for hub in reach.hubs],
     }
