@@ -1,0 +1,93 @@
+"""Writes the pages of docs/ that are derived from the program: `python docs/generate.py`. A test fails when they are stale."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from secateur import config
+from secateur.cli.main import COMMANDS
+from secateur.settings import PROFILES
+
+DOCS = Path(__file__).resolve().parent
+
+
+def pages() -> dict[str, str]:
+    """File name -> text."""
+    return {"configuration.md": configuration(), "commands.md": commands()}
+
+
+def configuration() -> str:
+    """Every key with its default, what is allowed and who may set it."""
+    lines = [
+        "# Configuration",
+        "",
+        "Settings come from, later ones winning: defaults; `secateur.toml` of the repository (or `[tool.secateur]` in its",
+        "`pyproject.toml`); `secateur.toml` in your configuration folder (`SECATEUR_CONFIG_DIR`, else the system's); `--config FILE`;",
+        "`--profile`, `--set KEY=VALUE` and the other flags. `secateur config` shows the value and the origin of every key. A profile is",
+        "a named table of settings and applies at the place that chose it. Keys marked *user* name servers, keys or folders: a",
+        "repository's own file may not set them; they are ignored there and reported.",
+        "",
+        "This page is generated (`python docs/generate.py`); `secateur config --schema` prints the same as a JSON schema.",
+        "",
+    ]
+    table = ""
+    for key in config.keys().values():
+        if key.scope == "run":
+            continue
+        head = key.name.rpartition(".")[0]
+        if head != table or not table:
+            lines += ["", f"## `[{head}]`" if head else "## Top level", "", "| key | default | allowed | meaning |", "|---|---|---|---|"]
+            table = head or "-"
+        user = " *(user)*" if key.scope == "user" else ""
+        lines.append(f"| `{key.name.rpartition('.')[2]}` | `{_value(key.default)}` | {key.allowed()} | {key.doc}{user} |")
+    lines += ["", "## Profiles", "", "Keys that the built-in profiles set:", "", "| key | " + " | ".join(PROFILES) + " |", "|---|" + "---|" * len(PROFILES)]
+    flat = {name: dict(_flat(values)) for name, values in PROFILES.items()}
+    for name in dict.fromkeys(key for values in flat.values() for key in values):
+        lines.append(f"| `{name}` | " + " | ".join(f"`{_value(values.get(name, config.keys()[name].default))}`" for values in flat.values()) + " |")
+    lines += ["", "Your own: `[profiles.NAME.smart_pruning.priority_weights]` and so on, with any of the tables above.", ""]
+    return "\n".join(lines)
+
+
+def commands() -> str:
+    """Every command with its arguments and flags; those that all commands take come once."""
+    parts = ["# Commands", "", "This page is generated (`python docs/generate.py`); `secateur COMMAND --help` says the same.", ""]
+    shared: list[str] = []
+    for name, summary in COMMANDS.items():
+        parser = argparse.ArgumentParser(prog=f"secateur {name}", add_help=False)
+        import_module(f"secateur.cli.{name}").arguments(parser)
+        own, common = [], []
+        for group in parser._action_groups:
+            rows = common if group.title == "every command" else own
+            rows += [_row(action) for action in group._group_actions if action.dest != "format" or group.title != "every command"]
+            own += [_row(action) for action in group._group_actions if action.dest == "format"]
+        shared = shared or common
+        parts += [f"## secateur {name}", "", f"{summary[0].upper()}{summary[1:]}.", "", "| argument | meaning |", "|---|---|", *own, ""]
+    parts += ["## Every command", "", "| argument | meaning |", "|---|---|", *shared, ""]
+    codes = "0 done (an empty result is done, with a warning); 1 the work failed; 2 the call was wrong; 3 a budget could not be met where it must;"
+    return "\n".join([*parts, "## Exit codes", "", codes, "4 a check found a difference; 130 interrupted.", ""])
+
+
+def _row(action: argparse.Action) -> str:
+    value = str(action.metavar or "") or ("\\|".join(map(str, action.choices)) if action.choices else "")
+    name = action.option_strings[-1] + (f" {value}" if value else "") if action.option_strings else f"{action.metavar}"
+    return f"| `{name}` | {action.help} |"
+
+
+def _flat(table: Any, prefix: str = "") -> list[tuple[str, Any]]:
+    flat = []
+    for name, value in table.items():
+        flat += _flat(value, f"{prefix}{name}.") if isinstance(value, dict) else [(prefix + name, value)]
+    return flat
+
+
+def _value(value: Any) -> str:
+    return json.dumps(list(value) if isinstance(value, tuple) else value)
+
+
+if __name__ == "__main__":
+    for name, text in pages().items():
+        (DOCS / name).write_text(text, encoding="utf-8")
