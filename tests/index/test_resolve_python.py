@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
 from secateur.index.resolve import TRUSTED, EdgeKind
 from sources import repository
 
@@ -181,3 +187,16 @@ def test_call_sites_of_one_edge_are_counted_up_to_the_cap() -> None:
     body = "".join(f"    g({n})\n" for n in range(300))
     edges = repository({"a.py": f"def g(x):\n    pass\n\ndef f():\n{body}"}).edges
     assert edges.count.tolist() == [255]
+
+
+@pytest.mark.parametrize("seed", ["1", "2"])
+def test_edges_do_not_depend_on_the_hash_seed(seed: str) -> None:
+    program = (
+        "from test_resolve_python import SHOP\nfrom sources import repository\ne = repository(SHOP).edges\n"
+        "print([c.tolist() for c in (e.source, e.target, e.kind, e.confidence, e.how, e.count)])"
+    )
+    environment = {**os.environ, "PYTHONHASHSEED": seed}
+    ran = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True, cwd=Path(__file__).parent, env=environment)
+    edges = repository(SHOP).edges
+    columns = (edges.source, edges.target, edges.kind, edges.confidence, edges.how, edges.count)
+    assert ran.stdout.strip() == str([column.tolist() for column in columns])

@@ -1,0 +1,32 @@
+"""Where vectors come from: one protocol, four sources, chosen by `[embedding] model`.
+
+embedder = open_embedder(settings.embedding, os.environ)      # None: `model = "none"`
+matrix = embedder.embed([document_text(symbol_id, text), ...], "document")
+SemanticSpace(matrix).similarity(embedder.embed([query], "query")[0])
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from secateur.index.embedding.vectors import Embedder, SemanticSpace, TextKind, Vectors, center, document_text, quantise
+from secateur.settings import Embedding
+
+__all__ = ["Embedder", "SemanticSpace", "TextKind", "Vectors", "center", "document_text", "open_embedder", "quantise"]
+
+
+def open_embedder(settings: Embedding, environ: Mapping[str, str]) -> Embedder | None:
+    """The configured embedder, loaded; None for `none`. Raises EmbeddingError when its data, package, server or key is missing."""
+    if settings.model == "none":
+        return None
+    if settings.model == "static":
+        from secateur.index.embedding.static import StaticEmbedder
+
+        return StaticEmbedder()
+    if settings.model == "bge":
+        from secateur.index.embedding.onnx import OnnxEmbedder
+
+        return OnnxEmbedder()
+    from secateur.index.embedding.server import ServerEmbedder, key_from
+
+    return ServerEmbedder(settings.model, settings.base_url, settings.server_model, key=key_from(environ, settings.api_key_env))

@@ -1,0 +1,109 @@
+"""Vectors as stored and compared: rows of int8, unit vectors times 127.
+
+Sums of products of such rows stay below 2^24 whatever the dimension (Cauchy-Schwarz: |a·b| ≤ |a|·|b|, both about 127), so float32
+holds every partial sum exactly and BLAS gives the same similarity on every machine, in whatever order it adds.
+
+A vector is a function of one text alone, so it can be cached by content; what a repository's texts have in common (their
+language, their jargon) is therefore still in it, and makes all of them look alike. `SemanticSpace` subtracts the mean when a
+query is compared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Literal, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from secateur.model import FloatArray
+
+Vectors = npt.NDArray[np.int8]
+TextKind = Literal["query", "document"]
+
+SCALE = 127
+"""Length of a stored vector."""
+
+BLOCK = 8192
+"""Rows converted to float32 at a time: the matrix stays int8 in memory."""
+
+
+class Embedder(Protocol):
+    """Turns texts into vectors. Each row depends on its text, the kind and the model alone."""
+
+    @property
+    def id(self) -> str: ...  # model, version and dimension; vectors of different ids are never compared
+    @property
+    def dimension(self) -> int: ...
+    @property
+    def max_tokens(self) -> int: ...  # what is read of a text; 0: all of it
+
+    def embed(self, texts: Sequence[str], kind: TextKind) -> Vectors:
+        """(len(texts), dimension); a row of zeros means the text holds nothing the model knows. Raises EmbeddingError."""
+
+
+def document_text(symbol_id: str, text: str) -> str:
+    """What is embedded of a fragment: its symbol id (`path::qualified.name`) as the first line, then its text."""
+    return f"{symbol_id}\n{text}"
+
+
+def quantise(vectors: npt.NDArray[np.floating]) -> Vectors:
+    """Rows of any length as stored vectors; rows of zeros, and rows that are not finite, become zeros."""
+    rows = np.asarray(vectors, dtype=np.float64)
+    rows = np.where(np.isfinite(rows).all(axis=1, keepdims=True), rows, 0.0)
+    length = np.sqrt((rows * rows).sum(axis=1, keepdims=True))
+    return np.rint(rows / np.where(length > 0, length, 1.0) * SCALE).astype(np.int8)
+
+
+def center(matrix: Vectors) -> npt.NDArray[np.int16]:
+    """The mean of the rows that are not zero, rounded: (dimension,)."""
+    known = matrix.any(axis=1)
+    count = int(known.sum())
+    if not count:
+        return np.zeros(matrix.shape[1], dtype=np.int16)
+    # zero rows add nothing; int64 sums are exact
+    mean: npt.NDArray[np.int16] = np.rint(matrix.sum(axis=0, dtype=np.int64) / count).astype(np.int16)
+    return mean
+
+
+class SemanticSpace:
+    """All vectors of a repository, ready to be asked.
+
+    space = SemanticSpace(matrix)
+    space.similarity(embedder.embed([query], "query")[0])
+    """
+
+    def __init__(self, matrix: Vectors) -> None:
+        self.matrix = matrix
+        self.mean = center(matrix)
+
+    @cached_property
+    def lengths(self) -> FloatArray:
+        """|row − mean| per row; 0 for rows of zeros, which are no evidence of anything."""
+        mean = self.mean.astype(np.float64)
+        squares = np.zeros(len(self.matrix), dtype=np.float64)
+        for start in range(0, len(self.matrix), BLOCK):
+            rows = self.matrix[start : start + BLOCK].astype(np.float32)
+            own = np.einsum("ij,ij->i", rows, rows).astype(np.float64)
+            squares[start : start + BLOCK] = np.where(own > 0, own - 2 * (rows @ self.mean.astype(np.float32)).astype(np.float64) + mean @ mean, 0)
+        return np.sqrt(squares)
+
+    def similarity(self, query: Vectors) -> FloatArray:
+        """Cosine of the centred vectors per row, in [0, 1], multiples of 1e-6: what points away from the query counts 0.
+
+        `query` is one stored vector; zeros (nothing the model knows) give zeros. Raises ValueError on another dimension.
+        """
+        if query.shape != (self.matrix.shape[1],):
+            raise ValueError(f"a query of dimension {query.shape} against vectors of dimension {self.matrix.shape[1]}")
+        out = np.zeros(len(self.matrix), dtype=np.float64)
+        asked = query.astype(np.int64) - self.mean
+        length = float(np.sqrt(float(asked @ asked)))
+        if not query.any() or length == 0:
+            return out
+        offset = float(asked @ self.mean)
+        for start in range(0, len(self.matrix), BLOCK):
+            out[start : start + BLOCK] = self.matrix[start : start + BLOCK].astype(np.float32) @ asked.astype(np.float32)
+        known = self.lengths > 0
+        cosine = (out - offset) / np.where(known, self.lengths * length, 1.0)
+        return np.round(np.clip(np.where(known, cosine, 0.0), 0.0, 1.0), 6)
