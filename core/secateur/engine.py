@@ -29,7 +29,7 @@ from secateur.index.parallel import Extractor
 from secateur.index.snapshot import Snapshot
 from secateur.index.store import Store
 from secateur.model import Notice, Pool, Selection, TrimReport
-from secateur.reporting import render_json, render_pack, render_text, trim_report
+from secateur.reporting import dumps, json_report, render_pack, render_text, trim_report
 from secateur.repository.fragments import decode, split_lines
 from secateur.repository.source import Source, open_source
 from secateur.retrieval.cache import ResultCache
@@ -240,23 +240,21 @@ class Engine:
         """The pack as Markdown or XML: the text a model reads."""
         return render_pack(selection, self._content_of(selection.pool), self._signature_of(selection.pool), format)
 
-    def report(self, selection: Selection) -> dict[str, Any]:
+    def report(self, selection: Selection, *, explain: bool = False) -> dict[str, Any]:
         """The JSON of `search`, as an object."""
-        document: dict[str, Any] = json.loads(self.output(selection, "json"))
-        return document
+        return json_report(selection, self._content_of(selection.pool), self._signature_of(selection.pool), self._pack_tokens(selection), explain=explain)
 
     def ledger(self, selection: Selection) -> TrimReport:
         """Every input accounted for once; `after` is the recounted text of the Markdown pack."""
-        return trim_report(selection, self._count(selection, self.render(selection, "markdown")))
+        return trim_report(selection, self._pack_tokens(selection))
 
     def output(self, selection: Selection, format: str = "text", *, explain: bool = False) -> str:
         """A selection in one of FORMATS, newline at the end."""
         if format in PACK_FORMATS:
             return self.render(selection, format)
-        ledger = self.ledger(selection)
         if format == "json":
-            return render_json(selection, self._content_of(selection.pool), self._signature_of(selection.pool), ledger, explain=explain)
-        return render_text(selection, ledger.after, exact=self.counter().exact, explain=explain)
+            return dumps(self.report(selection, explain=explain))
+        return render_text(selection, self._pack_tokens(selection), exact=self._counter_of(selection).exact, explain=explain)
 
     def content(self, pool: Pool, row: int) -> str:
         """Text of a candidate, as it is in the source.
@@ -319,11 +317,15 @@ class Engine:
             selection = select(selection.pool, settings)
         return selection
 
+    def _counter_of(self, selection: Selection) -> Counter:
+        return self._counters[selection.pool.counter]
+
+    def _pack_tokens(self, selection: Selection) -> int:
+        """Tokens of the Markdown pack, recounted: the `token_count` of every output."""
+        return self._count(selection, self.render(selection, "markdown"))
+
     def _count(self, selection: Selection, text: str) -> int:
-        name = selection.pool.counter
-        if name not in self._counters:
-            self._counters[name] = get_counter(name)
-        return self._counters[name].count(text)
+        return self._counter_of(selection).count(text)
 
     def _content_of(self, pool: Pool) -> Callable[[int], str]:
         return lambda row: self.content(pool, row)
