@@ -7,6 +7,7 @@ Scores live in [0, 1] and are quantised to 1e-6 before anything is ordered by th
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
@@ -137,7 +138,7 @@ class Pool:
     source: str  # "graph-rag" | "embedding" | "keyword": what really ran
     counter: str  # name of the token counter behind `tokens` and `cost`
     commit: str  # what was read: a commit id, or a digest of the files read
-    symbol_id: list[str]
+    symbol_id: list[str]  # unique
     path: list[str]
     qualname: list[str]
     kind: list[str]
@@ -145,7 +146,7 @@ class Pool:
     line_start: IntArray
     line_end: IntArray
     tokens: IntArray  # exact tokens of the fragment's own text
-    cost: IntArray  # upper bound of its tokens in the pack, wrapper included
+    cost: IntArray  # upper bound of its tokens in the pack, wrapper included; at least 1
     sig_start: IntArray
     sig_end: IntArray
     sig_tokens: IntArray  # tokens of the declaration lines alone
@@ -165,6 +166,11 @@ class Pool:
 
     def __len__(self) -> int:
         return len(self.symbol_id)
+
+    @cached_property
+    def row_of(self) -> dict[str, int]:
+        """Row by symbol id."""
+        return {symbol: row for row, symbol in enumerate(self.symbol_id)}
 
     def call_path(self, row: int) -> list[int]:
         """Rows from an anchor to `row`, both included; `[row]` for an anchor or an unreached candidate."""
@@ -235,8 +241,8 @@ class Decision:
     terms: dict[str, float]  # sums to `priority`
     tokens_before: int
     tokens_after: int
-    needed: int  # its cost when its turn came
-    left: int  # what was free when its turn came
+    needed: int  # its cost as a whole
+    left: int  # what was free when it was last tried as a whole; all there is to spend if it never was
 
     def to_dict(self) -> dict[str, Any]:
         """`{"state", "reason"}` and, for drops, `needed` and `left`."""
@@ -246,38 +252,72 @@ class Decision:
         return out
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Turn:
+    """One greedy pass over whole fragments: which rows were tried, which of them were kept, and with what to spend."""
+
+    tried: BoolArray  # per row
+    kept: IntArray  # rows
+    free: int  # tokens before the pass
+
+
 @dataclass(frozen=True, eq=False)
 class Selection:
-    """The answer of `select`: columns over the pool's rows, in pool row order, and `order`, the rows by rank."""
+    """The answer of `select`: columns over the pool's rows, in pool row order.
+
+    What only somebody who looks needs (`order`, `rank`, `left`) is worked out when it is first asked for: deciding itself does
+    not take a full sort.
+    """
 
     pool: Pool
     budget: int
     strategy: str
     profile: str
-    order: IntArray  # rows, best first
+    score: FloatArray  # per row: what the strategy orders by, quantised
     priority: FloatArray  # per row, quantised
     terms: dict[str, FloatArray]  # per row; sum over terms == priority
     state: npt.NDArray[np.int8]  # per row, State
     reason: npt.NDArray[np.int8]  # per row, Reason
-    needed: IntArray  # per row
-    left: IntArray  # per row
+    turns: tuple[Turn, ...]
+    capacity: int  # tokens there were to spend on candidates: the budget less the pack's head
     used: int  # tokens charged, overhead included; an upper bound of the rendered pack
     warnings: tuple[Notice, ...] = ()
 
     def __len__(self) -> int:
-        return len(self.order)
+        return len(self.pool)
+
+    @cached_property
+    def order(self) -> IntArray:
+        """Rows by rank, best first: falling score, equal scores in the pool's tie-break order."""
+        return falling(self.score)
 
     @cached_property
     def rank(self) -> IntArray:
         """1-based rank per row."""
-        rank = np.empty(len(self.order), dtype=np.int64)
-        rank[self.order] = np.arange(1, len(self.order) + 1)
+        rank = np.empty(len(self), dtype=np.int64)
+        rank[self.order] = np.arange(1, len(self) + 1)
         return rank
+
+    @property
+    def needed(self) -> IntArray:
+        """Per row, its cost as a whole."""
+        return self.pool.cost
+
+    @cached_property
+    def left(self) -> IntArray:
+        """Per row, the tokens that were free when it was last tried as a whole; `capacity` if it never was."""
+        left = np.full(len(self), self.capacity, dtype=np.int64)
+        for turn in self.turns:
+            spent = np.zeros(len(self) + 1, dtype=np.int64)
+            spent[self.rank[turn.kept]] = self.pool.cost[turn.kept]
+            left[turn.tried] = turn.free - np.cumsum(spent)[self.rank[turn.tried] - 1]
+        return left
 
     @cached_property
     def kept_rows(self) -> list[int]:
         """Rows that go out (kept or shortened), by rank."""
-        return [int(r) for r in self.order[self.state[self.order] != State.DROPPED]]
+        out = np.flatnonzero(self.state != State.DROPPED)
+        return [int(row) for row in out[falling(self.score[out])]]
 
     @cached_property
     def dropped_rows(self) -> list[int]:
@@ -311,6 +351,18 @@ class Selection:
         mask = self.state == state
         column = self.pool.sig_tokens if state is State.SHORTENED else self.pool.tokens
         return int(mask.sum()), int(column[mask].sum())
+
+
+def falling(score: FloatArray) -> IntArray:
+    """Positions by falling score, equal scores in their order. Scores that differ by less than QUANTUM may count as equal."""
+    steps = np.rint(score / QUANTUM)
+    steps = steps.max(initial=-np.inf) - steps
+    if steps.max(initial=0) >= 1 << 32:
+        return np.argsort(steps, kind="stable")
+    # Twice by 16 bits, the low ones first: numpy's stable sort of such small integers is linear, four times as fast as one of 64 bits.
+    low, high = steps.astype(np.uint32).view(np.uint16).reshape(-1, 2).T[:: 1 if sys.byteorder == "little" else -1]
+    by_low = np.argsort(low, kind="stable")
+    return by_low[np.argsort(high[by_low], kind="stable")]
 
 
 # --- the ledger --------------------------------------------------------------------------------------------------------

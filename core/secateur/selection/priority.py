@@ -2,7 +2,8 @@
 
     priority = w_r * relevance + w_h * hotspot + w_d / distance  (+ w_p * preference)
 
-Inputs are clamped, a NaN is an error, an unreached candidate has a distance term of 0 (specs README, point 6).
+The inputs of `priority` are clamped; the signals of a pool are in range already. A NaN is an error, an unreached candidate has a
+distance term of 0 (specs README, point 6).
 """
 
 from __future__ import annotations
@@ -33,43 +34,55 @@ def priority(
         weights: of relevance, hotspot and 1 / distance.
 
     Raises:
-        UsageError: an input or a weight is NaN.
+        UsageError: an input is NaN, or a weight is not finite.
 
     >>> round(priority(0.7, 0.5, 2), 6)
     0.58
     """
     relevance, hotspot = (0.0 if x is None else x for x in (relevance, hotspot))
     distance = 1.0 if distance is None else distance
-    for name, value in (("relevance", relevance), ("hotspot", hotspot), ("distance", distance), ("weight", sum(weights))):
+    for name, value in (("relevance", relevance), ("hotspot", hotspot), ("distance", distance)):
         if math.isnan(value):
             raise UsageError(f"{name} is not a number", hint="pass a value in [0, 1], or leave it out")
+    if not all(math.isfinite(weight) for weight in weights):
+        raise UsageError(f"weights are {weights}", hint="pass three finite numbers")
     w_relevance, w_hotspot, w_distance = weights
     return w_relevance * _unit(relevance) + w_hotspot * _unit(hotspot) + w_distance / max(1.0, distance)
 
 
 def terms_of(pool: Pool, settings: Settings) -> dict[str, FloatArray]:
-    """The terms of every row, each quantised, so that their sum is the priority to the digit that is printed."""
+    """The terms of every row, each quantised, so that their sum is the priority to the digit that is printed.
+
+    A boost is a term too: what its factor adds to the others, or takes from them.
+    """
     weights = settings.smart_pruning.priority_weights
     limit = settings.graph_rag.max_depth + 1
-    distance = np.where(pool.distance > limit, UNREACHABLE, pool.distance)
-    inverse = np.divide(1.0, distance, out=np.zeros(len(pool)), where=distance > 0)
+    per_distance = np.zeros(limit + 2)  # UNREACHABLE and all beyond the limit stay 0
+    per_distance[1 : limit + 1] = quantised(weights.distance / np.arange(1, limit + 1))
     terms = {
-        "relevance": _quantised(weights.relevance * pool.relevance),
-        "hotspot": _quantised(weights.hotspot * pool.hotspot),
-        "distance": _quantised(weights.distance * inverse),
+        "relevance": quantised(weights.relevance * pool.relevance),
+        "hotspot": quantised(weights.hotspot * pool.hotspot),
+        "distance": per_distance[np.clip(pool.distance, UNREACHABLE, limit + 1)],
     }
     if settings.preference.enabled:
-        terms["preference"] = _quantised(settings.preference.weight * pool.preference)
+        terms["preference"] = quantised(settings.preference.weight * pool.preference)
     if settings.boosts:
-        base = _quantised(np.sum(list(terms.values()), axis=0))
-        factor = np.array([settings.boosts.get(symbol, 1.0) for symbol in pool.symbol_id], dtype=np.float64)
-        terms["boost"] = _quantised(base * (factor - 1.0))
+        base, boost = quantised(sum(terms.values(), start=np.zeros(len(pool)))), np.zeros(len(pool))
+        for symbol, factor in settings.boosts.items():
+            row = pool.row_of.get(symbol)
+            if row is not None:
+                boost[row] = base[row] * (factor - 1.0)
+        terms["boost"] = quantised(boost)
     return terms
+
+
+def quantised(column: FloatArray) -> FloatArray:
+    """Rounded to multiples of QUANTUM."""
+    steps = column / QUANTUM
+    np.rint(steps, out=steps)
+    steps *= QUANTUM
+    return steps
 
 
 def _unit(value: float) -> float:
     return min(1.0, max(0.0, value))
-
-
-def _quantised(column: FloatArray) -> FloatArray:
-    return np.round(column / QUANTUM) * QUANTUM
