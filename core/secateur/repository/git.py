@@ -247,9 +247,9 @@ class Git:
 
     def history(self, commit: str, *, limit: int = HISTORY_LIMIT) -> Iterator[HistoryCommit]:
         """The last `limit` commits that led to `commit` and are no merges, newest first, with the paths each changed; streamed."""
-        below = [f"--relative={self.prefix}"] if self.prefix else []
-        arguments = ["log", "-z", "--name-only", "--no-renames", "--no-merges", f"--max-count={limit}", *_PLAIN_LOG, *below, _HISTORY_FORMAT, commit, "--"]
-        with self._run(*arguments, *([self.prefix] if self.prefix else [])) as output:
+        relative, below = (["--relative"], ["."]) if self.prefix else ([], [])
+        shape = ["-z", "--name-only", "--no-renames", "--no-merges", f"--max-count={limit}", *relative, _HISTORY_FORMAT]
+        with self._run("log", *shape, *_PLAIN_LOG, commit, "--", *below) as output:
             head: list[bytes] = []
             paths: list[bytes] = []
             for field in _fields(output):

@@ -19,7 +19,7 @@ from secateur.repository.ignore import DEFAULT_IGNORE, IgnoreFilter, Rules
 
 IGNORE_FILE = ".gitignore"
 IGNORE_FILE_BYTES = 256 * 1024
-"""A longer `.gitignore` is passed over and recorded: nobody wrote it."""
+"""A longer `.gitignore` is passed over: nobody wrote it."""
 
 
 class SkipReason(StrEnum):
