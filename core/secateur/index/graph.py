@@ -110,7 +110,7 @@ class CodeGraph:
         """The graph over `nodes` fragments. Raises IndexingError if an edge names a fragment that does not exist."""
         ends = np.concatenate([edges.source, edges.target])
         if len(ends) and (int(ends.min()) < 0 or int(ends.max()) >= nodes):
-            raise IndexingError(f"The call graph names a fragment outside 0..{nodes - 1}.", hint="Rebuild the index: `secateur index --rebuild`.")
+            raise IndexingError(f"The call graph names a fragment outside 0..{nodes - 1}.", hint="Run `secateur index` to build it anew.")
         order = np.lexsort((edges.target, edges.kind, edges.source))
         source, target = edges.source[order], edges.target[order]
         back = np.lexsort((edges.kind[order], source, target)).astype(np.int32)
@@ -136,10 +136,10 @@ class CodeGraph:
         try:
             graph = cls(**{name: np.asarray(arrays[name], dtype=dtype) for name, dtype in _COLUMNS.items()})
         except KeyError as error:
-            raise IndexingError(f"The stored call graph lacks the array {error}.", hint="Rebuild the index: `secateur index --rebuild`.") from None
+            raise IndexingError(f"The stored call graph lacks the array {error}.", hint="Run `secateur index` to build it anew.") from None
         rows = {len(getattr(graph, name)) for name in _COLUMNS if not name.endswith("indptr")}
         if len(rows) != 1 or len(graph.indptr) != len(graph.in_indptr) or {int(graph.indptr[-1]), int(graph.in_indptr[-1])} != rows:
-            raise IndexingError("The arrays of the stored call graph do not belong together.", hint="Rebuild the index: `secateur index --rebuild`.")
+            raise IndexingError("The arrays of the stored call graph do not belong together.", hint="Run `secateur index` to build it anew.")
         return graph
 
     @property

@@ -9,6 +9,7 @@ what only a name suggests becomes an edge below `TRUSTED` or none. Time is linea
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 from secateur.index.resolve.calls import CallResolver, Fate
@@ -68,14 +69,12 @@ def _link_calls(names: Names, builder: EdgeBuilder) -> dict[str, CallCounts]:
     counts: dict[str, CallCounts] = {}
     for number, facts in enumerate(names.symbols.facts):
         first, fates = names.symbols.offset[number], dict.fromkeys(Fate, 0)
-        for call in facts.calls:
-            if not 0 <= call.fragment < len(facts.fragments):
-                continue
-            gid = first + call.fragment
-            outcome = resolver.resolve(number, gid, call)
-            fates[outcome.fate] += 1
+        sites = Counter((call.fragment, call.receiver, call.name) for call in facts.calls if 0 <= call.fragment < len(facts.fragments))
+        for (position, receiver, name), repeated in sites.items():
+            outcome = resolver.resolve(number, first + position, receiver, name)
+            fates[outcome.fate] += repeated
             for target, confidence, how in outcome.targets:
-                builder.add(gid, target, EdgeKind.CALLS, confidence, how)
+                builder.add(first + position, target, EdgeKind.CALLS, confidence, how, repeated)
         if facts.calls:
             here = CallCounts(sum(fates.values()), fates[Fate.RESOLVED], fates[Fate.GUESSED], fates[Fate.EXTERNAL])
             counts[facts.language] = counts.get(facts.language, CallCounts()) + here

@@ -14,7 +14,7 @@ from secateur.index.resolve.edges import CONFIDENCE, TRUSTED, How
 from secateur.index.resolve.names import GLOBAL_FAMILIES, IMPLICIT_THIS, Names
 from secateur.index.resolve.symbols import EXTERNAL, Gids, Module, Target, dotted, plain_receiver
 from secateur.index.resolve.words import BUILTIN_FUNCTIONS, BUILTIN_METHODS
-from secateur.model import Call, Kind
+from secateur.model import Kind
 
 IMPLEMENTATIONS = 8
 """Implementations or overrides linked per call: a call on a widely implemented interface says little about each of them."""
@@ -59,17 +59,18 @@ class CallResolver:
         self.names = names
         self.symbols = names.symbols
         self._memo: dict[tuple[int, int, str, str], Outcome] = {}
+        self._on_classes: dict[tuple[int, str, How, bool], Outcome] = {}
 
-    def resolve(self, number: int, gid: int, call: Call) -> Outcome:
-        """The outcome of one call site of file `number` inside fragment `gid`."""
-        receiver = plain_receiver(call.receiver, self.symbols.family[number])
-        local = receiver.partition(".")[0] if receiver else call.name
+    def resolve(self, number: int, gid: int, written: str, name: str) -> Outcome:
+        """The outcome of `written.name(...)` in file `number` inside fragment `gid`; `written` is "" for a plain call."""
+        receiver = plain_receiver(written, self.symbols.family[number])
+        local = receiver.partition(".")[0] if receiver else name
         cls = self.symbols.class_of[gid]
         if local in self.symbols.locals.get(gid, ()) or (not receiver and self.symbols.fragments[gid].kind is Kind.FUNCTION):
-            return self._resolve(number, gid, cls, receiver, call.name)
-        key = (number, cls, receiver, call.name)
+            return self._resolve(number, gid, cls, receiver, name)
+        key = (number, cls, receiver, name)
         if key not in self._memo:
-            self._memo[key] = self._resolve(number, gid, cls, receiver, call.name)
+            self._memo[key] = self._resolve(number, gid, cls, receiver, name)
         return self._memo[key]
 
     def _resolve(self, number: int, gid: int, cls: int, receiver: str, name: str) -> Outcome:
@@ -200,6 +201,12 @@ class CallResolver:
 
     def _on_class(self, cls: int, name: str, how: How, *, own: bool = False) -> Outcome:
         """A method called on an instance of a class or on the class, with what implements or overrides it."""
+        key = (cls, name, how, own)
+        if key not in self._on_classes:
+            self._on_classes[key] = self._method_called(cls, name, how, own)
+        return self._on_classes[key]
+
+    def _method_called(self, cls: int, name: str, how: How, own: bool) -> Outcome:
         found, holder = self.names.method(cls, name)
         if found:
             rule = How.SELF_MRO if own and holder != cls else how

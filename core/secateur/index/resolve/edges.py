@@ -122,14 +122,15 @@ class EdgeBuilder:
     """Collects edges; a repeated edge is counted and keeps its best evidence."""
 
     def __init__(self) -> None:
-        self._best: dict[tuple[int, int, int], int] = {}
-        self._count: dict[tuple[int, int, int], int] = {}
+        # one integer per edge, source | kind | target, so that the order of keys is the order of edges
+        self._best: dict[int, int] = {}
+        self._count: dict[int, int] = {}
 
     def add(self, source: int, target: int, kind: int, confidence: int, how: int, sites: int = 1) -> None:
         """Add one edge. Recursion (`source == target`) says nothing a search could follow and is left out."""
         if source == target:
             return
-        key = (source, kind, target)
+        key = source << 34 | kind << 32 | target
         evidence = confidence << 8 | (255 - how)  # among equals the earlier rule names the edge
         if evidence > self._best.get(key, 0):
             self._best[key] = evidence
@@ -137,16 +138,17 @@ class EdgeBuilder:
 
     def build(self, calls: Mapping[str, CallCounts]) -> Edges:
         """The columns, ordered."""
-        keys = sorted(self._best)
-        rows = np.array(keys, dtype=np.int32).reshape(len(keys), 3)
-        evidence = np.array([self._best[key] for key in keys], dtype=np.int32)
-        count = np.array([min(self._count[key], COUNT_CAP) for key in keys], dtype=np.uint8)
+        keys = np.fromiter(self._best, dtype=np.int64, count=len(self._best))
+        order = np.argsort(keys)
+        ordered = keys[order]
+        evidence = np.fromiter(self._best.values(), dtype=np.int64, count=len(keys))[order]
+        count = np.fromiter((self._count[key] for key in self._best), dtype=np.int64, count=len(keys))[order]
         return Edges(
-            source=rows[:, 0].copy(),
-            target=rows[:, 2].copy(),
-            kind=rows[:, 1].astype(np.uint8),
+            source=(ordered >> 34).astype(np.int32),
+            target=(ordered & 0xFFFFFFFF).astype(np.int32),
+            kind=(ordered >> 32 & 3).astype(np.uint8),
             confidence=(evidence >> 8).astype(np.uint16),
             how=(255 - (evidence & 255)).astype(np.uint8),
-            count=count,
+            count=np.minimum(count, COUNT_CAP).astype(np.uint8),
             calls={language: calls[language] for language in sorted(calls)},
         )

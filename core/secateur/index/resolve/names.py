@@ -49,6 +49,7 @@ class Names:
         self._orders: dict[int, tuple[Gids, bool]] = {}
         self._fields: dict[tuple[int, str], Target] = {}
         self._base_targets: dict[int, list[tuple[str, Target]]] = {}
+        self._constructors: dict[int, Gids] = {}
         self._nesting = 0
         self.subclasses: dict[int, list[int]] = {}
         for gid in symbols.bases:
@@ -297,13 +298,17 @@ class Names:
 
     def constructor(self, gid: int) -> Gids:
         """The methods that run when the class is called, of the nearest class that has one."""
+        if gid not in self._constructors:
+            self._constructors[gid] = next(filter(None, map(self._own_constructor, self.order(gid)[0])), ())
+        return self._constructors[gid]
+
+    def _own_constructor(self, gid: int) -> Gids:
+        members = self.symbols.members.get(gid, {})
         family = self.symbols.family[self.symbols.file_of[gid]]
-        for owner in self.order(gid)[0]:
-            members = self.symbols.members.get(owner, {})
-            for name in CONSTRUCTORS.get(family, (self.symbols.fragments[owner].name,)):
-                found = tuple(member for member in members.get(name, ()) if not self.is_class(member))
-                if found:
-                    return found
+        for name in CONSTRUCTORS.get(family, (self.symbols.fragments[gid].name,)):
+            found = tuple(member for member in members.get(name, ()) if not self.is_class(member))
+            if found:
+                return found
         return ()
 
     def implementations(self, gid: int, name: str, limit: int) -> list[int]:
