@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from hashlib import blake2b
 from importlib.metadata import PackageNotFoundError, version
@@ -12,14 +13,17 @@ import numpy as np
 import numpy.typing as npt
 
 from secateur.index.lexical import LEXICON_VERSION, TermBag
-from secateur.model import FileFacts, Fragment
+from secateur.model import FileFacts, Fragment, Kind
 
 if TYPE_CHECKING:
     from secateur.index.embedding import Embedder
     from secateur.tokens import Counter
 
-RECORD_VERSION = 1
+RECORD_VERSION = 2
 """Changes with the shape of `Record`."""
+
+DIGEST_BYTES = 16
+"""Of the identity of a content."""
 
 HEAD_BYTES = 65536
 """What classification looks at of a file."""
@@ -40,6 +44,7 @@ class Record(msgspec.Struct, frozen=True, array_like=True):
     wrapping: bytes  # int32 [fragments, k]: what the bound of the pack needs to know of the text
     body: tuple[bytes, bytes, bytes]  # TermBag of the texts
     names: tuple[bytes, bytes, bytes]  # TermBag of the qualified names
+    docs: tuple[bytes, bytes, bytes]  # TermBag of what describes them: leading comments, docstrings
     vectors: bytes  # int8 [fragments, dimension]; empty without an embedder
 
     @property
@@ -51,6 +56,12 @@ class Record(msgspec.Struct, frozen=True, array_like=True):
         """One of the int32 columns."""
         return np.frombuffer(getattr(self, name), dtype="<i4")
 
+
+DOCSTRING_LINES = 60
+"""Lines of a docstring that are read: what comes later lists parameters and examples."""
+
+_COMMENT = re.compile(r"\s*(?://|#(?!\[)|/?\*|--|;)")
+_DOCSTRING = re.compile(r"\s*[rRbBuU]?(\"\"\"|\'\'\'|\")(.*?)(?:\1|\Z)", re.DOTALL)
 
 _ENCODER = msgspec.msgpack.Encoder()
 _DECODER = msgspec.msgpack.Decoder(Record)
@@ -83,7 +94,7 @@ def fingerprint(counter: str, embedder: str) -> str:
 
 def digest_of(data: bytes) -> bytes:
     """Identity of a file's content."""
-    return blake2b(data, digest_size=16).digest()
+    return blake2b(data, digest_size=DIGEST_BYTES).digest()
 
 
 def text_of(lines: Sequence[str], first: int, last: int) -> str:
@@ -101,7 +112,7 @@ def extract(path: str, data: bytes, counter: Counter, embedder: Embedder | None)
 
     flags = classify(path, data[:HEAD_BYTES])
     if flags & UNINDEXED:
-        return Record(FileFacts("", ()), 0, tuple(sorted(flags & UNINDEXED)), b"", b"", b"", _bag(TermBag.of(())), _bag(TermBag.of(())), b"")
+        return Record(FileFacts("", ()), 0, tuple(sorted(flags & UNINDEXED)), b"", b"", b"", _NOTHING, _NOTHING, _NOTHING, b"")
     facts = parse_file(path, data)
     text, _ = decode_text(data)
     lines = split_lines(text)
@@ -121,6 +132,7 @@ def extract(path: str, data: bytes, counter: Counter, embedder: Embedder | None)
         wrapping=np.array([ingredients(text) for text in texts], dtype="<i4").tobytes(),
         body=_bag(TermBag.of(texts)),
         names=_bag(TermBag.of(names)),
+        docs=_bag(TermBag.of(description(lines, fragment) for fragment in facts.fragments)),
         vectors=vectors,
     )
 
@@ -130,6 +142,16 @@ def has_signature(fragment: Fragment) -> bool:
     return bool(fragment.name) and (fragment.sig_start, fragment.sig_end) != (fragment.line_start, fragment.line_end)
 
 
+def description(lines: Sequence[str], fragment: Fragment) -> str:
+    """What a definition says of itself: the comments before its declaration and the docstring after it; "" for what declares nothing."""
+    if not fragment.name or fragment.kind in (Kind.SECTION, Kind.BLOCK):
+        return ""
+    before = [line for line in lines[fragment.line_start - 1 : fragment.sig_start - 1] if _COMMENT.match(line)]
+    body = text_of(lines, fragment.sig_end + 1, min(fragment.line_end, fragment.sig_end + DOCSTRING_LINES))
+    docstring = _DOCSTRING.match(body)
+    return "\n".join([*before, docstring.group(2) if docstring else ""])
+
+
 def bag_of(parts: tuple[bytes, bytes, bytes]) -> TermBag:
     """A stored TermBag."""
     return TermBag(*(np.frombuffer(part, dtype=dtype) for part, dtype in zip(parts, ("<i8", "<u8", "u1"), strict=True)))
@@ -137,6 +159,9 @@ def bag_of(parts: tuple[bytes, bytes, bytes]) -> TermBag:
 
 def _bag(bag: TermBag) -> tuple[bytes, bytes, bytes]:
     return bag.start.astype("<i8").tobytes(), bag.hashes.astype("<u8").tobytes(), bag.counts.tobytes()
+
+
+_NOTHING = _bag(TermBag.of(()))
 
 
 def _column(values: Sequence[int] | Any) -> bytes:

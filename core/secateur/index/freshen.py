@@ -36,7 +36,7 @@ COMMIT_EVERY = 256
 
 KEPT_SNAPSHOTS = 4
 
-SNAPSHOT_VERSION = 1
+SNAPSHOT_VERSION = 2
 """Changes when the same records make other arrays."""
 
 

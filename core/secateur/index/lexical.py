@@ -145,6 +145,16 @@ class TermBag:
         start = np.concatenate([np.zeros(1, dtype=np.int64), *(bag.start[1:] + offset for bag, offset in zip(bags, offsets[:-1], strict=True))])
         return cls(start, np.concatenate([bag.hashes for bag in bags]), np.concatenate([bag.counts for bag in bags]))
 
+    def merged(self, owner: npt.NDArray[np.int32], documents: int) -> TermBag:
+        """The same words in larger documents: document i goes into `owner[i]`; owners ascend."""
+        into = np.repeat(owner.astype(np.int64), np.diff(self.start))
+        order = np.lexsort((self.hashes, into))
+        into, hashes, counts = into[order], self.hashes[order], self.counts[order].astype(np.int64)
+        first = np.flatnonzero((np.diff(into, prepend=-1) != 0) | (np.diff(hashes, prepend=np.uint64(0)) != 0)) if len(into) else np.zeros(0, dtype=np.int64)
+        sums = np.add.reduceat(counts, first) if len(first) else counts
+        start = np.searchsorted(into[first], np.arange(documents + 1))
+        return TermBag(start.astype(np.int64), hashes[first], np.minimum(sums, 255).astype(np.uint8))
+
     def __len__(self) -> int:
         return len(self.start) - 1
 

@@ -16,9 +16,9 @@ import numpy.typing as npt
 
 from secateur.index.arrayfile import Arrays, pack_strings, unpack_strings
 from secateur.index.embedding import SemanticSpace
-from secateur.index.extract import Record, bag_of, has_signature
+from secateur.index.extract import DIGEST_BYTES, Record, bag_of, has_signature
 from secateur.index.graph import CodeGraph
-from secateur.index.hotspots import HotspotTable, hotspot_scores
+from secateur.index.hotspots import MASS_COMMIT_FILES, HotspotTable, hotspot_scores
 from secateur.index.lexical import Postings, TermBag
 from secateur.index.names import NameTable
 from secateur.index.resolve import resolve
@@ -28,6 +28,9 @@ from secateur.repository.git import HistoryCommit
 KINDS = tuple(Kind)
 CODE = frozenset({Kind.FUNCTION, Kind.METHOD, Kind.CLASS, Kind.REGION})
 """Kinds that can be hotspots: prose and configuration change often and are not complicated."""
+
+INGREDIENTS = 2
+"""Columns of `wrapping`: see `reporting.pack.ingredients`."""
 
 PATH_TERMS_LIMIT = 4096
 """Characters of a path whose words are indexed."""
@@ -107,6 +110,21 @@ class Snapshot:
         return Postings.from_arrays(self.arrays, "paths")
 
     @cached_property
+    def descriptions(self) -> Postings:
+        """Words of leading comments and docstrings."""
+        return Postings.from_arrays(self.arrays, "docs")
+
+    @cached_property
+    def file_words(self) -> Postings:
+        """Words of whole files; documents are files."""
+        return Postings.from_arrays(self.arrays, "files")
+
+    @cached_property
+    def commit_words(self) -> Postings:
+        """Words of commit subjects; documents are commits that touched files of today, newest first."""
+        return Postings.from_arrays(self.arrays, "commits")
+
+    @cached_property
     def name_table(self) -> NameTable:
         """Names, to look up what a query wrote."""
         return NameTable(self.qualnames)
@@ -130,7 +148,7 @@ class Snapshot:
         return len(self.file)
 
 
-def build(read: Sequence[tuple[str, bytes, Record]], commits: Iterable[HistoryCommit], now: int, dimension: int) -> Snapshot:
+def build(read: Sequence[tuple[str, bytes, Record]], commits: Sequence[HistoryCommit], now: int, dimension: int) -> Snapshot:
     """Put records together.
 
     Args:
@@ -157,7 +175,7 @@ def build(read: Sequence[tuple[str, bytes, Record]], commits: Iterable[HistoryCo
         "file.language": pack_strings([fact.language for fact in facts]),
         "file.flags": pack_strings([" ".join(record.flags) for record in records]),
         "file.problems": pack_strings([" ".join(fact.problems) for fact in facts]),
-        "file.digest": np.frombuffer(b"".join(digest for _, digest, _ in files), dtype=np.uint8).reshape(len(files), -1),
+        "file.digest": np.frombuffer(b"".join(digest for _, digest, _ in files), dtype=np.uint8).reshape(len(files), DIGEST_BYTES),
         "file.lines": _ints(record.lines for record in records),
         "fragment.file": file,
         "fragment.qualname": pack_strings([fragment.qualname for fragment in fragments]),
@@ -171,14 +189,18 @@ def build(read: Sequence[tuple[str, bytes, Record]], commits: Iterable[HistoryCo
         "fragment.complexity": complexity,
         "fragment.tokens": _joined([record.column("tokens") for record in records]),
         "fragment.sig_tokens": _joined([record.column("sig_tokens") for record in records]),
-        "fragment.wrapping": _joined(wrapping).reshape(len(fragments), -1) if fragments else np.zeros((0, 1), dtype=np.int32),
+        "fragment.wrapping": _joined(wrapping).reshape(len(fragments), INGREDIENTS),
         "vectors": np.frombuffer(b"".join(record.vectors for record in records), dtype=np.int8).reshape(-1, dimension)
         if dimension
         else np.zeros((len(fragments), 0), dtype=np.int8),
     }
-    arrays |= Postings.build(TermBag.concatenate([bag_of(record.body) for record in records])).to_arrays("body")
+    body = TermBag.concatenate([bag_of(record.body) for record in records])
+    arrays |= Postings.build(body).to_arrays("body")
+    arrays |= Postings.build(body.merged(file, len(files))).to_arrays("files")
+    arrays |= Postings.build(TermBag.concatenate([bag_of(record.docs) for record in records])).to_arrays("docs")
     arrays |= Postings.build(TermBag.concatenate([bag_of(record.names) for record in records])).to_arrays("names")
     arrays |= Postings.build(TermBag.of(path[:PATH_TERMS_LIMIT] for path in paths)).to_arrays("paths")
+    arrays |= _history(commits, paths)
     arrays |= {f"graph.{name}": array for name, array in CodeGraph.from_edges(edges, len(fragments)).to_arrays().items()}
     arrays |= {f"hotspots.{column.name}": getattr(hotspots, column.name) for column in fields(hotspots)}
     total = edges.total
@@ -196,6 +218,17 @@ def _ordinals(facts: Sequence[FileFacts]) -> npt.NDArray[np.int32]:
                 taken[fragment.qualname] = taken.get(fragment.qualname, 0) + 1
             ordinals.append(taken.get(fragment.qualname, 1))
     return np.array(ordinals, dtype=np.int32)
+
+
+def _history(commits: Sequence[HistoryCommit], paths: Sequence[str]) -> Arrays:
+    """What commit messages say, and which of today's files each commit touched."""
+    number = {path: position for position, path in enumerate(paths)}
+    touched = [[number[path] for path in dict.fromkeys(commit.paths) if path in number] for commit in commits]
+    told = [position for position, files in enumerate(touched) if 0 < len(files) <= MASS_COMMIT_FILES]
+    arrays = Postings.build(TermBag.of(commits[position].subject for position in told)).to_arrays("commits")
+    arrays["commits.first"] = np.cumsum([0, *(len(touched[position]) for position in told)])
+    arrays["commits.file"] = _ints(file for position in told for file in touched[position])
+    return arrays
 
 
 def _group(arrays: Arrays, prefix: str) -> Arrays:
