@@ -2,7 +2,7 @@
 
 The dataclasses below are the schema: every key of `secateur.toml` is a field, its default, range, scope and sentence are its
 metadata. Reading, validation, `--set`, `secateur config`, the JSON schema and `docs/configuration.md` are derived from them
-(`config.py`). Keys with scope "user" name servers, keys, commands or folders: a repository's own file may not set them.
+(`config.py`). Keys with scope "user" choose servers, keys, folders or processes: a repository's own file may not set them.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class Index:
 
     ignore: tuple[str, ...] = key((), "More ignore patterns, in gitignore syntax.")
     max_file_kb: int = key(1024, "Files above this size are skipped and counted.", low=1, high=1048576)
-    workers: int = key(0, "Parser processes; 0 = one per core.", low=0, high=256)
+    workers: int = key(0, "Parser processes; 0 = one per core.", low=0, high=256, scope="user")
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,10 @@ class Embedding:
     """`[embedding]`: where vectors come from. `static` needs no network and no model file."""
 
     model: str = key(
-        "static", "`static`, `bge` (extra `semantic`), `openai` or `ollama` (a server), `none`.", choices=("static", "bge", "openai", "ollama", "none")
+        "static",
+        "`static`, `bge` (extra `semantic`), `openai` or `ollama` (a server), `none`.",
+        choices=("static", "bge", "openai", "ollama", "none"),
+        scope="user",
     )
     base_url: str = key("", "Base URL of the embedding server.", scope="user")
     server_model: str = key("", "Model name to send to the server.", scope="user")
