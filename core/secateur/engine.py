@@ -29,7 +29,7 @@ from secateur.index.parallel import Extractor
 from secateur.index.snapshot import Snapshot
 from secateur.index.store import Store
 from secateur.model import Notice, Pool, Selection, TrimReport
-from secateur.reporting import dumps, json_report, render_pack, render_text, trim_report
+from secateur.reporting import dumps, json_report, recount, render_pack, render_text, trim_report
 from secateur.repository.fragments import decode, split_lines
 from secateur.repository.source import Source, open_source
 from secateur.retrieval.cache import ResultCache
@@ -311,7 +311,7 @@ class Engine:
     def _within_budget(self, selection: Selection, settings: Settings, format_: str) -> Selection:
         """Costs are upper bounds, so this holds at once; were it not to, the last rows go until the recounted text fits."""
         shape = format_ if format_ in PACK_FORMATS else "markdown"
-        while selection.kept_rows and self._count(selection, self.render(selection, shape)) > selection.budget:
+        while recount(selection, self.render(selection, shape), self._counter_of(selection)) > selection.budget:
             last = selection.pool.symbol_id[selection.kept_rows[-1]]
             settings = replace(settings, excludes=(*settings.excludes, last))
             selection = select(selection.pool, settings)
@@ -322,10 +322,7 @@ class Engine:
 
     def _pack_tokens(self, selection: Selection) -> int:
         """Tokens of the Markdown pack, recounted: the `token_count` of every output."""
-        return self._count(selection, self.render(selection, "markdown"))
-
-    def _count(self, selection: Selection, text: str) -> int:
-        return self._counter_of(selection).count(text)
+        return recount(selection, self.render(selection, "markdown"), self._counter_of(selection))
 
     def _content_of(self, pool: Pool) -> Callable[[int], str]:
         return lambda row: self.content(pool, row)
