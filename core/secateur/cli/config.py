@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import argparse
 import json
-from pathlib import Path
 from typing import Any
 
 from secateur import config
 from secateur.cli.common import common_arguments, emit, load_settings, sample_or_path
+from secateur.errors import RepositoryError
 from secateur.terminal import visible
 
 
@@ -24,7 +24,10 @@ def run(options: argparse.Namespace) -> int:
     if options.schema:
         emit(json.dumps(config.schema(), indent=2, ensure_ascii=False) + "\n")
         return 0
-    loaded = load_settings(options, Path(sample_or_path(options.path)))
+    root = sample_or_path(options.path)
+    if not root.is_dir():
+        raise RepositoryError(f"no such folder: {root}", hint="Check the path.", code="NO_SUCH_FOLDER")
+    loaded = load_settings(options, root)
     rows = [(key, config.lookup(loaded.settings, key.name), loaded.origins.get(key.name, "default")) for key in config.keys().values() if key.scope != "run"]
     if options.format == "json":
         emit(json.dumps({key.name: {"value": _plain(value), "origin": origin} for key, value, origin in rows}, indent=2, ensure_ascii=False) + "\n")

@@ -6,7 +6,7 @@ import argparse
 import sys
 from importlib.metadata import entry_points
 
-from secateur.cli.common import common_arguments, load_settings, sample_or_path, say
+from secateur.cli.common import common_arguments, load_settings, sample_or_path, say, whole_number
 from secateur.errors import UsageError
 
 BENCHES = ("search", "files", "conversation", "envelope", "diff")
@@ -19,7 +19,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--query", metavar="Q", default="", help="start with this query")
     parser.add_argument("--bench", choices=BENCHES, default="search", help="which bench to open (default search)")
     parser.add_argument("--rev", metavar="COMMIT", help="read this commit instead of the working tree")
-    parser.add_argument("--budget", type=int, metavar="N", help="start with this budget")
+    parser.add_argument("--budget", type=whole_number(0), metavar="N", help="start with this budget")
     common_arguments(parser, formats=("text", "json", "markdown", "xml"))
 
 
