@@ -188,6 +188,9 @@ EVERY_GIT_METHOD: dict[str, Callable[[Git], object]] = {
     "ls_tree": lambda git: git.ls_tree(git.resolve("main")),
     "sizes": lambda git: drain(git.sizes([entry.oid for entry in git.ls_tree(git.resolve("main"))])),
     "blobs": lambda git: drain(git.blobs([entry.oid for entry in git.ls_tree(git.resolve("main"))], max_bytes=100)),
+    "merge_base": lambda git: git.merge_base(git.resolve("main"), git.resolve("main~1")),
+    "diff": lambda git: git.diff(git.resolve("main~1"), git.resolve("main")),
+    "diff_unknown": lambda git: git.diff("4b825dc642cb6eb9a060e54bf8d69288fbee4904", git.resolve("main")),  # all of it, the missing blob too
     "history": lambda git: drain(git.history(git.resolve("main"))),
 }
 

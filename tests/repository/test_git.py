@@ -95,6 +95,22 @@ def test_a_folder_the_commit_does_not_have(repository: Path) -> None:
         git.ls_tree(git.resolve("main"))
 
 
+def test_a_diff_of_two_commits(repository: Path) -> None:
+    git = opened(repository)
+    side, main = git.resolve("side"), git.resolve("main")
+    assert git.merge_base(side, git.resolve("main~1")) == git.resolve("main~3")
+    whole = git.diff(git.resolve("main~3"), main)
+    assert [line for line in whole.split(b"\n") if line.startswith(b"diff ")] == [
+        b"diff --git a/side.py b/side.py",
+        b"diff --git a/src/deep/two.py b/src/deep/two.py",
+        b"diff --git a/src/one.py b/src/one.py",
+    ]
+    assert b"+more\r\n" in whole
+    below = opened(repository / "src").diff(git.resolve("main~3"), main)
+    assert b"a/one.py b/one.py" in below and b"side.py" not in below
+    assert git.diff(main, main) == b""
+
+
 def test_blobs_and_sizes_answer_in_order(repository: Path) -> None:
     git = opened(repository)
     oids = {entry.path: entry.oid for entry in git.ls_tree(git.resolve("main"))}

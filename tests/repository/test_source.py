@@ -188,6 +188,17 @@ def test_folders_nobody_may_enter_are_recorded(tmp_path: Path) -> None:
     assert [reason for _, reason in reasons(source)] == ["unreadable"]
 
 
+def test_a_tracked_path_longer_than_the_system_allows_is_recorded(tmp_path: Path) -> None:
+    root = committed(tmp_path, {"a.py": b"x"})
+    blob = subprocess.run(["git", "rev-parse", "HEAD:a.py"], cwd=root, check=True, capture_output=True, text=True).stdout.strip()
+    deep = "d/" * 3000 + "f.py"
+    subprocess.run(["git", "update-index", "--index-info"], cwd=root, check=True, input=f"100644 {blob}\t{deep}\n", text=True)
+    source = open_source(root)
+    assert [entry.path for entry in source.entries()] == ["a.py"]
+    assert reasons(source) == [(deep, "unreadable")]
+    assert list(source.read([deep])) == [(deep, None)]
+
+
 def test_a_folder_its_repository_ignores_is_a_folder_without_git(tmp_path: Path) -> None:
     root = committed(tmp_path, {".gitignore": b".venv/\n", "a.py": b"x"})
     write(root, {".venv/lib/pkg/mod.py": b"x", "plain/b.py": b"x"})

@@ -138,14 +138,13 @@ def _is_binary(head: bytes) -> bool:
 
 def _is_signed(start: bytes) -> bool:
     """Whether a comment in the first lines says that a program wrote the file."""
-    if not _SIGNED.search(start.replace(b"\n", b" ")):
+    if b"generated" not in start.lower():
         return False
     lines = start.split(b"\n")[:_MARKER_LINES]
     return any(_SIGNED.search(line) and _COMMENT.match(line) for line in lines) or bool(_SIGNED.search(b" ".join(filter(_COMMENT.match, lines))))
 
 
 def _is_minified(lower_name: str, head: bytes) -> bool:
-    lines = [line for line in head.split(b"\n") if line.strip()]
-    if sum(map(len, lines)) <= _LONG_LINE * len(lines):
+    if len(head) <= _LONG_LINE * (head.count(b"\n") + 1):
         return False
-    return bool(_WEB_SUFFIX.fullmatch(lower_name)) or any(len(line) > _ENDLESS_LINE and b" " not in line for line in lines)
+    return bool(_WEB_SUFFIX.fullmatch(lower_name)) or any(len(line) > _ENDLESS_LINE and b" " not in line for line in head.split(b"\n"))

@@ -1,8 +1,8 @@
 """Reads a git repository that may be hostile: which files it has, their contents at a commit, its history.
 
 The repository is found by looking for `.git`, without running git; git is then told both its folder and the work tree, so that its
-configuration cannot point elsewhere. See `process.py` for how git is run. Commands used: `rev-parse`, `log`,
-`ls-files`, `ls-tree`, `cat-file`; none of them converts, compares or refreshes files of the work tree.
+configuration cannot point elsewhere. See `process.py` for how git is run. Commands used: `rev-parse`, `merge-base`, `log`,
+`diff-tree`, `ls-files`, `ls-tree`, `cat-file`; used like this, none of them converts, compares or refreshes files of the work tree.
 """
 
 from __future__ import annotations
@@ -32,7 +32,8 @@ UNTRACKED = 0
 _READ_AT_START = ("config", "index", "packed-refs", "info/exclude")
 """Files git opens without looking: one that is a pipe would make it wait for ever."""
 
-_PLAIN_LOG = ("--no-ext-diff", "--no-textconv", "--no-show-signature", "--no-color", "--no-notes", "--encoding=UTF-8", "-O/dev/null")
+_PLAIN_DIFF = ("--no-ext-diff", "--no-textconv", "--no-color", "-O/dev/null")
+_PLAIN_LOG = (*_PLAIN_DIFF, "--no-show-signature", "--no-notes", "--encoding=UTF-8")
 _HISTORY_FORMAT = "--format=/%H%x00%ct%x00%an%x00%s"  # no path starts with `/`, so that one marks where a commit starts
 _HEAD_FIELDS = 4
 
@@ -108,19 +109,21 @@ def git_dir_of(dot_git: Path) -> Path | None:
         with dot_git.open("rb") as file:
             found = re.fullmatch(rb"gitdir: ([^\0]+?)[\r\n]*", file.read(_GITFILE_BYTES), re.DOTALL)
         target = (dot_git.parent / os.fsdecode(found[1])).resolve() if found else None
-        return target if target and _is_git_dir(target) else None
-    except OSError:
+    except (OSError, RuntimeError):  # not readable, or a ring of links
         return None
+    return target if target and _is_git_dir(target) else None
 
 
 def _is_git_dir(folder: Path) -> bool:
     """What git demands of a repository folder: HEAD, and objects and refs here or in the common folder of worktrees."""
-    head = folder / "HEAD"
-    if not (head.is_symlink() or head.is_file()):
+    try:
+        if not ((folder / "HEAD").is_symlink() or (folder / "HEAD").is_file()):
+            return False
+        if any((folder / name).exists() and not (folder / name).is_file() for name in _READ_AT_START):
+            return False
+        return (folder / "commondir").is_file() or ((folder / "objects").is_dir() and (folder / "refs").is_dir())
+    except OSError:
         return False
-    if any((folder / name).exists() and not (folder / name).is_file() for name in _READ_AT_START):
-        return False
-    return (folder / "commondir").is_file() or ((folder / "objects").is_dir() and (folder / "refs").is_dir())
 
 
 class Git:
@@ -262,6 +265,21 @@ class Git:
                     paths.append(field if paths else field.removeprefix(b"\n"))
             if len(head) == _HEAD_FIELDS:
                 yield _history_commit(head, paths)
+
+    def merge_base(self, one: str, other: str) -> str | None:
+        """The best common ancestor of two commits; None when they share no history."""
+        answer = self._answer("merge-base", one, other)
+        return answer if _OBJECT_ID.fullmatch(answer) else None
+
+    def diff(self, base: str, head: str) -> bytes:
+        """What changed from one commit to another below the opened folder, as a unified diff with `a/` and `b/`, renames found.
+
+        Commits only: a diff with the work tree would run the filters a repository configures.
+        """
+        shape = ["-r", "-p", "--unified=3", "--find-renames", "--full-index", "--src-prefix=a/", "--dst-prefix=b/", "--submodule=short"]
+        relative, below = (["--relative"], ["."]) if self.prefix else ([], [])
+        with self._run("diff-tree", *shape, *relative, *_PLAIN_DIFF, base, head, "--", *below) as output:
+            return _all(output, _LISTING_BYTES, self.root)
 
     # --- running git ---------------------------------------------------------------------------------------------------
 

@@ -11,6 +11,7 @@ import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import pairwise
 from pathlib import Path
 
 from secateur.repository.files import Folder, path_bytes, path_text
@@ -18,6 +19,7 @@ from secateur.repository.git import GITLINK, Git, git_dir_of
 from secateur.repository.ignore import DEFAULT_IGNORE, IgnoreFilter, Rules
 
 IGNORE_FILE = ".gitignore"
+_EXCLUDE_FILE = ".git/info/exclude"
 IGNORE_FILE_BYTES = 256 * 1024
 """A longer `.gitignore` is passed over: nobody wrote it."""
 
@@ -122,10 +124,15 @@ def list_with_git(git: Git, ignore: IgnoreFilter, max_file_bytes: int) -> Listin
 
 def _link_above(root: Path, folder: str, links: dict[str, str]) -> str:
     """The first symbolic link on the way from the root to a tracked folder; "" when there is none."""
-    if folder not in links:
-        above = _link_above(root, folder.rpartition("/")[0], links)
-        links[folder] = above or (folder if os.path.islink(os.path.join(path_bytes(str(root)), path_bytes(folder))) else "")  # noqa: PTH114, PTH118
-    return links[folder]
+    unknown: list[str] = []
+    while folder not in links:
+        unknown.append(folder)
+        folder = folder.rpartition("/")[0]
+    link = links[folder]
+    for inner in reversed(unknown):
+        link = link or (inner if os.path.islink(os.path.join(path_bytes(str(root)), path_bytes(inner))) else "")  # noqa: PTH114, PTH118
+        links[inner] = link
+    return link
 
 
 def walk(root: Path, ignore: IgnoreFilter, max_file_bytes: int, *, top: Path | None = None) -> Listing:
@@ -136,7 +143,7 @@ def walk(root: Path, ignore: IgnoreFilter, max_file_bytes: int, *, top: Path | N
     """
     found = _Builder(ignore, max_file_bytes)
     with Folder(top or root) as folder:
-        start = "" if top is None else (root.relative_to(top).as_posix() + "/").removeprefix("./")
+        start = _below(top, root) if top else ""
         rules = _rules_above(folder, start, in_repository=top is not None)
         pending = [("", rules)]
         while pending:
@@ -153,10 +160,9 @@ def _rules_above(folder: Folder, start: str, *, in_repository: bool) -> _Layers:
     """Rules of the folders above the root: the defaults, `.git/info/exclude`, and each `.gitignore` from the top down."""
     layers: _Layers = ((0, Rules.of(DEFAULT_IGNORE)),)
     if in_repository:
-        layers = ((0, Rules.parse(folder.read(".git/info/exclude", IGNORE_FILE_BYTES) or b"")), *layers)
-    for end in (i + 1 for i, char in enumerate(start) if char == "/"):
-        above = start[:end].rpartition("/")[0].rpartition("/")[0]
-        layers = _with_rules(folder, above + "/" if above else "", layers)
+        layers = ((0, Rules.parse(folder.read(_EXCLUDE_FILE, IGNORE_FILE_BYTES) or b"")), *layers)
+    for place in _places(start)[:-1]:
+        layers = _with_rules(folder, place, layers)
     return layers
 
 
@@ -176,18 +182,23 @@ def _ignored(path: bytes, layers: _Layers, *, is_folder: bool) -> bool:
 
 def is_ignored_folder(top: Path, folder: Path) -> bool:
     """Whether the rules of the repository at `top` leave `folder`, or a folder above it, out."""
-    if folder == top:
-        return False
-    start = folder.relative_to(top).as_posix() + "/"
     with Folder(top) as reader:
-        layers: _Layers = ((0, Rules.parse(reader.read(".git/info/exclude", IGNORE_FILE_BYTES) or b"")),)
-        place = ""
-        for end in (i for i, char in enumerate(start) if char == "/"):
+        layers: _Layers = ((0, Rules.parse(reader.read(_EXCLUDE_FILE, IGNORE_FILE_BYTES) or b"")),)
+        for place, inner in pairwise(_places(_below(top, folder))):
             layers = _with_rules(reader, place, layers)
-            if _ignored(path_bytes(start[:end]), layers, is_folder=True):
+            if _ignored(path_bytes(inner[:-1]), layers, is_folder=True):
                 return True
-            place = start[: end + 1]
     return False
+
+
+def _below(top: Path, folder: Path) -> str:
+    """Path of a folder from the top, with a trailing slash; "" for the top itself."""
+    return "" if folder == top else folder.relative_to(top).as_posix() + "/"
+
+
+def _places(folder: str) -> list[str]:
+    """The folders on the way: "", "a/", "a/b/" for "a/b/"."""
+    return ["", *(folder[: i + 1] for i, char in enumerate(folder) if char == "/")]
 
 
 def _enter(root: Path, place: str, start: str, above: _Layers, folder: Folder, found: _Builder) -> Iterator[tuple[str, _Layers]]:
