@@ -248,6 +248,17 @@ def test_c_links_by_name_and_prefers_the_own_folder() -> None:
     assert repo.edges.external == 1
 
 
+def test_cpp_namespaces_and_overloads_link() -> None:
+    overloads = (fragment(Kind.FUNCTION, "fmt.detail.put", 1), fragment(Kind.FUNCTION, "fmt.detail.put", 5), fragment(Kind.FUNCTION, "other.put", 9))
+    files = [
+        ("include/fmt.h", FileFacts("cpp", overloads)),
+        ("src/main.cc", FileFacts("cpp", (fragment(Kind.FUNCTION, "main", 1),), calls=(Call(0, "put", "detail", 2), Call(0, "put", "absent", 3)))),
+    ]
+    repo = from_facts(files)
+    assert repo.found() == {("src/main.cc::main", "include/fmt.h::fmt.detail.put"): ("linkage", 700)}
+    assert (len(repo.edges), repo.edges.calls["cpp"].unresolved) == (2, 1)
+
+
 def test_methods_written_outside_their_class_belong_to_it() -> None:
     files = [
         ("cart.h", FileFacts("cpp", (fragment(Kind.CLASS, "Cart", 1),))),
@@ -259,6 +270,38 @@ def test_methods_written_outside_their_class_belong_to_it() -> None:
         ),
     ]
     assert from_facts(files).calls("cart.cpp::Cart.total") == {"cart.cpp::Cart.add": "same_scope"}
+
+
+def test_a_function_inside_the_calling_function_comes_before_one_of_the_file() -> None:
+    fragments = (
+        fragment(Kind.FUNCTION, "outer", 1),
+        fragment(Kind.FUNCTION, "outer.helper", 5),
+        fragment(Kind.FUNCTION, "helper", 9),
+        fragment(Kind.FUNCTION, "other", 13),
+    )
+    repo = from_facts([("a.js", FileFacts("javascript", fragments, calls=(Call(0, "helper", "", 2), Call(1, "helper", "", 6), Call(3, "helper", "", 14))))])
+    assert repo.calls("a.js::outer") == {"a.js::outer.helper": "same_scope"}
+    assert repo.calls("a.js::other") == {"a.js::helper": "same_scope"}
+
+
+@pytest.mark.parametrize(("language", "package", "files"), [("rust", "", 1), ("csharp", "Acme", 2), ("ruby", "", 2)])
+def test_a_class_written_in_parts_is_one_class(language: str, package: str, files: int) -> None:
+    first = (fragment(Kind.CLASS, "Cart", 1), fragment(Kind.METHOD, "Cart.total", 5, 0))
+    second = (fragment(Kind.CLASS, "Cart", 11), fragment(Kind.METHOD, "Cart.add", 15, 0))
+    if files == 1:
+        moved = Fragment(**{name: getattr(second[1], name) for name in Fragment.__slots__} | {"parent": 2})
+        repo = from_facts([("a", FileFacts(language, (*first, second[0], moved), calls=(Call(1, "add", "self", 6), Call(3, "total", "self", 16))))])
+        assert repo.calls("a::Cart.total") == {"a::Cart.add": "same_scope"}
+        assert repo.calls("a::Cart.add") == {"a::Cart.total": "same_scope"}
+    else:
+        repo = from_facts(
+            [
+                ("a", FileFacts(language, first, calls=(Call(1, "add", "self", 6),), package=package)),
+                ("b", FileFacts(language, second, calls=(Call(1, "total", "self", 16),), package=package)),
+            ]
+        )
+        assert repo.calls("a::Cart.total") == {"b::Cart.add": "same_scope"}
+        assert repo.calls("b::Cart.add") == {"a::Cart.total": "same_scope"}
 
 
 def test_ruby_constants_instance_variables_and_new() -> None:
@@ -320,7 +363,7 @@ def test_facts_that_contradict_themselves_yield_no_edge_and_no_error(language: s
 
 
 def test_deep_hierarchies_and_long_chains_of_reexports_are_bounded() -> None:
-    depth = 3000
+    depth = 1500
     classes = tuple(fragment(Kind.CLASS, f"C{n}", 4 * n + 1) for n in range(depth))
     chain = FileFacts(
         "python", (*classes, fragment(Kind.METHOD, f"C{depth - 1}.m", 4 * depth, depth - 1)), bases=tuple(Base(n, f"C{n - 1}") for n in range(1, depth))

@@ -12,9 +12,8 @@ from enum import Enum, auto
 
 from secateur.index.resolve.edges import CONFIDENCE, TRUSTED, How
 from secateur.index.resolve.names import GLOBAL_FAMILIES, IMPLICIT_THIS, Names
-from secateur.index.resolve.symbols import EXTERNAL, Gids, Module, Target, dotted, plain_receiver
+from secateur.index.resolve.symbols import EXTERNAL, OVERLOADS, Gids, Module, Target, dotted, plain_receiver
 from secateur.index.resolve.words import BUILTIN_FUNCTIONS, BUILTIN_METHODS
-from secateur.model import Kind
 
 IMPLEMENTATIONS = 8
 """Implementations or overrides linked per call: a call on a widely implemented interface says little about each of them."""
@@ -66,7 +65,7 @@ class CallResolver:
         receiver = plain_receiver(written, self.symbols.family[number])
         local = receiver.partition(".")[0] if receiver else name
         cls = self.symbols.class_of[gid]
-        if local in self.symbols.locals.get(gid, ()) or (not receiver and self.symbols.fragments[gid].kind is Kind.FUNCTION):
+        if local in self.symbols.locals.get(gid, ()) or (not receiver and number in self.symbols.nests_functions):
             return self._resolve(number, gid, cls, receiver, name)
         key = (number, cls, receiver, name)
         if key not in self._memo:
@@ -90,7 +89,14 @@ class CallResolver:
             if name == "new" and self.symbols.family[number] == "ruby":
                 return self._called(target, How.CONSTRUCTOR)
             return self._on_class(target[0], name, how)
+        if self.symbols.family[number] == "c" and (inside := self._in_namespace(receiver, name)):
+            return self._linked(number, inside)
         return self._by_name(number, name, method=True)
+
+    def _in_namespace(self, namespace: str, name: str) -> list[int]:
+        """Functions `namespace::name` of C++, wherever the namespace is reopened."""
+        tail = f".{namespace}.{name}"
+        return [gid for gid in self.symbols.functions["c"].get(name, ()) if f".{self.symbols.fragments[gid].qualname}".endswith(tail)]
 
     # --- plain calls ---------------------------------------------------------------------------------------------------
 
@@ -101,14 +107,8 @@ class CallResolver:
         if (written := self.symbols.locals.get(gid, {}).get(name)) is not None:
             target = self.names.declared(number, dotted(written))
             return OUTSIDE if target is EXTERNAL else self._callable_instance(target)
-        fragment = self.symbols.fragments[gid]
-        scope = fragment.qualname if fragment.kind is not Kind.CLASS else ""
-        while scope:  # functions defined inside the calling function
-            if (inner := self.symbols.qualified[number].get(f"{scope}.{name}")) is not None:
-                enclosing = self.symbols.qualified[number].get(scope)
-                if enclosing is None or not self.names.is_class(enclosing):
-                    return self._called((inner,), How.SAME_SCOPE)
-            scope = scope.rpartition(".")[0]
+        if number in self.symbols.nests_functions and (inner := self._nested_function(number, gid, name)) >= 0:
+            return self._called((inner,), How.SAME_SCOPE)
         opened = False
         if family in IMPLICIT_THIS:
             owner = cls
@@ -135,6 +135,16 @@ class CallResolver:
         if cls >= 0 and family in IMPLICIT_THIS and opened:
             return OUTSIDE
         return self._by_name(number, name, method=False)
+
+    def _nested_function(self, number: int, gid: int, name: str) -> int:
+        """The function `name` defined inside the calling function or one that holds it; -1 if there is none."""
+        qualified, scope = self.symbols.qualified[number], self.symbols.fragments[gid].qualname
+        while scope:
+            holder, inner = qualified.get(scope), qualified.get(f"{scope}.{name}")
+            if inner is not None and holder is not None and not self.names.is_class(holder):
+                return inner
+            scope = scope.rpartition(".")[0]
+        return -1
 
     def _callable_instance(self, target: Target) -> Outcome:
         if isinstance(target, tuple) and self.names.is_class(target[0]):
@@ -259,7 +269,9 @@ class CallResolver:
         if len(found) > 1:
             folder = self.symbols.paths[number].rpartition("/")[0]
             near = [gid for gid in found[: 8 * IMPLEMENTATIONS] if self.symbols.paths[self.symbols.file_of[gid]].rpartition("/")[0] == folder]
-            if len(near) != 1:
+            near = near or list(found[: 8 * IMPLEMENTATIONS])
+            places = {(self.symbols.file_of[gid], self.symbols.fragments[gid].qualname) for gid in near}
+            if len(places) != 1 or len(near) > OVERLOADS:
                 return Outcome(Fate.GUESSED, tuple((gid, CONFIDENCE[How.AMBIGUOUS], How.AMBIGUOUS) for gid in found)) if len(found) <= AMBIGUOUS else UNKNOWN
             found = near
         return self._called(tuple(found), How.LINKAGE)

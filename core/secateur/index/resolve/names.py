@@ -176,7 +176,7 @@ class Names:
 
     def default_export(self, module: Module, local: str) -> Gids | None:
         """The definition a default import means: the declared one, else that of its name, of the file's name, or the only one there is."""
-        if not module.files or module is EXTERNAL:
+        if not module.files or self.symbols.family[module.files[0]] != "js":
             return None
         if isinstance(declared := self.member(module, "default"), tuple):
             return declared

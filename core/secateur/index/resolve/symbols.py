@@ -95,7 +95,7 @@ class Symbols:
         self.offset = [0, *accumulate(len(facts.fragments) for facts in self.facts)]
         self.fragments: list[Fragment] = [fragment for facts in self.facts for fragment in facts.fragments]
         self.file_of = [number for number, facts in enumerate(self.facts) for _ in facts.fragments]
-        self.class_of = [-1] * len(self.fragments)  # the class a definition belongs to; a class belongs to itself
+        self.class_of = [-1] * len(self.fragments)  # the class a definition belongs to; a class belongs to itself or, a further part of it, to its first
         self.outer = [-1] * len(self.fragments)  # the class that holds a definition
         self.members: dict[int, dict[str, Gids]] = {}  # class -> name -> definitions
         self.fields: dict[int, dict[str, str]] = {}  # class -> field -> type as written
@@ -106,8 +106,10 @@ class Symbols:
         self.packages: dict[tuple[str, str], Module] = {}  # (family, package or directory) -> its names
         self.package_of: list[Module | None] = [None] * len(files)
         self.qualified: list[dict[str, int]] = [{} for _ in files]  # per file: qualified name -> definition
+        self.nests_functions: set[int] = set()  # files in which functions hold fragments of their own
         self.functions: dict[str, dict[str, list[int]]] = {}  # family -> name -> functions and classes
         self.methods: dict[str, dict[str, list[int]]] = {}  # family -> name -> methods
+        self._classes: dict[tuple[str, str | int, str], int] = {}  # classes written in several parts: impl blocks, partial and reopened classes
         self._detached: list[int] = []
         for number in range(len(files)):
             self._add_file(number)
@@ -133,19 +135,26 @@ class Symbols:
             if fragment.kind not in DEFINITIONS or not fragment.name:
                 continue
             gid = first + position
+            holder = self.qualified[number].get(fragment.qualname.rpartition(".")[0])
+            nested = holder is not None and self.fragments[holder].kind is not Kind.CLASS
+            if nested:
+                self.nests_functions.add(number)
             self.qualified[number].setdefault(fragment.qualname, gid)
             if fragment.kind is Kind.CLASS:
-                self.class_of[gid] = gid
+                scope = "" if family == "ruby" else package.name if package is not None and family == "csharp" else number
+                self.class_of[gid] = self._classes.setdefault((family, scope, fragment.qualname), gid)
                 self.members.setdefault(gid, {})
+                if self.class_of[gid] != gid:
+                    continue
             if fragment.parent >= 0:
-                owner = first + fragment.parent
+                owner = self._whole(first + fragment.parent)
                 self.outer[gid] = owner
                 if fragment.kind is not Kind.CLASS:
                     self.class_of[gid] = owner
                 add_name(self.members.setdefault(owner, {}), fragment.name, gid)
             elif fragment.kind is Kind.METHOD and "." in fragment.qualname:
                 self._detached.append(gid)  # its class may stand in another file: Go, Rust, C++
-            else:
+            elif not nested:
                 add_name(module.names, fragment.name, gid)
                 if "." in fragment.qualname:
                     add_name(module.names, fragment.qualname, gid)
@@ -160,6 +169,10 @@ class Symbols:
                     module.exports.setdefault(statement.local, (number, statement))
             else:
                 module.stars.append((number, statement))
+
+    def _whole(self, gid: int) -> int:
+        """The first part of the class a fragment is a part of."""
+        return self.class_of[gid] if self.class_of[gid] >= 0 else gid
 
     def _package(self, number: int) -> Module | None:
         """Go packages are directories, those of Java, C# and PHP are declared, and without a declaration a directory is one."""
@@ -185,6 +198,7 @@ class Symbols:
             near = tuple(classes) if len(classes) == 1 else ()
         for owner in near:
             if self.fragments[owner].kind is Kind.CLASS:
+                owner = self.class_of[owner]
                 self.class_of[gid] = self.outer[gid] = owner
                 add_name(self.members[owner], fragment.name, gid)
                 return
@@ -193,7 +207,7 @@ class Symbols:
         facts, first = self.facts[number], self.offset[number]
         for base in facts.bases:
             if 0 <= base.fragment < len(facts.fragments):
-                self.bases.setdefault(first + base.fragment, []).append(dotted(base.name))
+                self.bases.setdefault(self._whole(first + base.fragment), []).append(dotted(base.name))
         for annotation in facts.annotations:
             if not 0 <= annotation.fragment < len(facts.fragments):
                 continue
@@ -206,7 +220,7 @@ class Symbols:
             elif name == "return":
                 self.returns.setdefault(gid, written)
             elif kind is Kind.CLASS:
-                self.fields.setdefault(gid, {}).setdefault(name, written)
+                self.fields.setdefault(self._whole(gid), {}).setdefault(name, written)
             elif kind is Kind.REGION:
                 self.modules[number].variables.setdefault(name, (number, written))
             else:
