@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 
 import numpy as np
-
 from secateur.model import Channel, Pool, Selection
 
 FOUND = 1 << Channel.LEXICAL

@@ -14,6 +14,9 @@ from secateur.settings import Settings
 DENSITY_EXPONENT = 0.35
 """Strategy `density` orders by priority / tokens ** this: small fragments first among equals, measured on issue texts."""
 
+_MOST_TOKENS = 1 << 62
+"""A larger budget counts as this many tokens: columns are 64-bit integers, and no text is that long."""
+
 _BARRED = (Reason.EXCLUDED, Reason.BEYOND_DEPTH, Reason.NO_SIGNAL)
 
 
@@ -29,7 +32,7 @@ def select(pool: Pool, settings: Settings) -> Selection:
     """
     pruning = settings.smart_pruning
     budget = settings.effective_budget
-    capacity = max(0, budget - pool.overhead)
+    capacity = min(max(0, budget - pool.overhead), _MOST_TOKENS)
     terms = terms_of(pool, settings)
     priority = quantised(sum(terms.values(), start=np.zeros(len(pool))))
     if not np.isfinite(priority).all():
@@ -37,7 +40,7 @@ def select(pool: Pool, settings: Settings) -> Selection:
         raise UsageError(f"{pool.symbol_id[row]}: a signal is not a number", hint="signals are in [0, 1]")
     score = _strategy_score(pool, priority, pruning.strategy)
 
-    pinned = _mask_of(pool, settings.pins)
+    pinned = mask_of(pool, settings.pins)
     reason = _reasons(pool, settings, priority, pinned)
     barred = reason != Reason.NO_ROOM
     pinned &= ~barred
@@ -99,11 +102,12 @@ def _reasons(pool: Pool, settings: Settings, priority: FloatArray, pinned: BoolA
     reason = np.full(len(pool), Reason.NO_ROOM, dtype=np.int8)
     reason[(priority <= 0) & ~pinned] = Reason.NO_SIGNAL
     reason[(pool.channels == 1 << Channel.GRAPH) & (pool.distance > settings.graph_rag.max_depth + 1)] = Reason.BEYOND_DEPTH
-    reason[_mask_of(pool, settings.excludes)] = Reason.EXCLUDED
+    reason[mask_of(pool, settings.excludes)] = Reason.EXCLUDED
     return reason
 
 
-def _mask_of(pool: Pool, symbols: tuple[str, ...]) -> BoolArray:
+def mask_of(pool: Pool, symbols: tuple[str, ...]) -> BoolArray:
+    """True for rows of these symbol ids; ids the pool does not hold are passed over."""
     mask = np.zeros(len(pool), dtype=np.bool_)
     mask[[pool.row_of[symbol] for symbol in symbols if symbol in pool.row_of]] = True
     return mask

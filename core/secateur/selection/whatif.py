@@ -6,12 +6,13 @@ one selection is only a first guess; every answer below was checked by a run tha
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from secateur.model import Pool, Selection, State
-from secateur.selection.select import select
+from secateur.selection.select import mask_of, select
 from secateur.settings import PriorityWeights, Settings
 
 WEIGHT_STEP = 0.01
@@ -35,35 +36,35 @@ class BudgetFlip:
 def budget_to_keep(pool: Pool, settings: Settings, row: int) -> BudgetFlip | None:
     """The smallest budget found at which `row` is kept whole, proven by a run; None when no budget keeps it.
 
-    The first guess adds what was missing; if that does not hold, budgets are bisected up to the sum of everything ranked before.
+    The first guess adds what was missing; if that does not hold, budgets are bisected up to one that holds everything tried before
+    it. Under greedy a still smaller one may exist between budgets that were tried.
     """
     now = select(pool, settings)
     if now.state[row] == State.KEPT:
         return BudgetFlip(now.budget, ())
-    before = now.order[: int(now.rank[row])]
-    ceiling = pool.overhead + int(pool.cost[before].sum())
-    ceiling += int(ceiling * settings.smart_pruning.signature_share / (1 - settings.smart_pruning.signature_share)) + 2
-    best = _kept_at(pool, settings, row, max(ceiling, now.budget + 1))
-    if best is None:
+    earlier = mask_of(pool, settings.pins)
+    earlier[now.order[: int(now.rank[row])]] = True
+    everything = int(pool.cost[earlier].sum())
+    low, high = now.budget, max(now.budget, pool.overhead + math.ceil(everything / (1 - settings.smart_pruning.signature_share))) + 1
+    if not _kept_at(pool, settings, row, high):
         return None
     guess = now.budget + int(now.needed[row]) - int(now.left[row])
-    low, high = now.budget, best.budget
     for attempt in range(_BUDGET_RUNS):
         trial = guess if attempt == 0 and low < guess < high else (low + high) // 2
         if trial in (low, high):
             break
-        found = _kept_at(pool, settings, row, trial)
-        if found:
-            best, high = found, trial
+        if _kept_at(pool, settings, row, trial):
+            high = trial
         else:
             low = trial
-    return _with_losses(now, pool, settings, best.budget)
+    return _with_losses(now, pool, settings, high)
 
 
 def unchanged_range(pool: Pool, settings: Settings, signal: str) -> tuple[float, float]:
     """Weights of `signal` ("relevance", "hotspot", "distance") around the present one that keep the same rows in the same state.
 
-    Walks the grid outward, one run a step, so the range is exact on the grid; bounds are in [0, WEIGHT_LIMIT].
+    Walks outward in steps of WEIGHT_STEP, one run a step, until a state changes or the limit is reached: 0 below, above
+    WEIGHT_LIMIT or the present weight if that is larger.
     """
     now = select(pool, settings).state
     present = getattr(settings.smart_pruning.priority_weights, signal)
@@ -73,7 +74,7 @@ def unchanged_range(pool: Pool, settings: Settings, signal: str) -> tuple[float,
 
     def walk(step: float, limit: float) -> float:
         reached = present
-        while (limit - reached) * step > WEIGHT_STEP * WEIGHT_STEP:
+        while reached != limit:
             trial = round(reached + step, 6)
             trial = min(trial, limit) if step > 0 else max(trial, limit)
             if not same(trial):
@@ -88,8 +89,9 @@ def weight_to_keep(pool: Pool, settings: Settings, row: int, signal: str) -> flo
     """The weight of `signal` nearest to the present one at which `row` is kept whole, proven by a run; None if none on the grid."""
     present = getattr(settings.smart_pruning.priority_weights, signal)
     steps = round(WEIGHT_LIMIT / WEIGHT_STEP)
-    grid = sorted((round(i * WEIGHT_STEP, 6) for i in range(steps + 1)), key=lambda weight: (abs(weight - present), weight))
-    return next((weight for weight in grid if select(pool, with_weight(settings, signal, weight)).state[row] == State.KEPT), None)
+    grid = {present, *(round(i * WEIGHT_STEP, 6) for i in range(steps + 1))}
+    nearest = sorted(grid, key=lambda weight: (abs(weight - present), weight))
+    return next((weight for weight in nearest if select(pool, with_weight(settings, signal, weight)).state[row] == State.KEPT), None)
 
 
 def with_weight(settings: Settings, signal: str, weight: float) -> Settings:
@@ -98,9 +100,8 @@ def with_weight(settings: Settings, signal: str, weight: float) -> Settings:
     return replace(settings, smart_pruning=replace(settings.smart_pruning, priority_weights=weights))
 
 
-def _kept_at(pool: Pool, settings: Settings, row: int, budget: int) -> BudgetFlip | None:
-    kept = select(pool, replace(settings, budget=budget)).state[row] == State.KEPT
-    return BudgetFlip(budget, ()) if kept else None
+def _kept_at(pool: Pool, settings: Settings, row: int, budget: int) -> bool:
+    return bool(select(pool, replace(settings, budget=budget)).state[row] == State.KEPT)
 
 
 def _with_losses(now: Selection, pool: Pool, settings: Settings, budget: int) -> BudgetFlip:
