@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from secateur.model import UNREACHABLE, Decision, Reason, Selection, State
+from secateur.model import UNREACHABLE, Decision, Pool, Reason, Selection, State
 from secateur.reporting.notices import notices_of
 from secateur.terminal import clip, visible
 
@@ -16,12 +16,12 @@ QUERY_CELLS = 100
 _WHY = {
     Reason.FITS: "there was room: needed {needed:,} of {left:,} left",
     Reason.PINNED: "pinned: needed {needed:,} of {left:,} left",
-    Reason.SIGNATURE: "its declaration fits, whole it needs {needed:,} ({left:,} left)",
+    Reason.SIGNATURE: "its declaration fits, whole it needs {needed:,} of {left:,} left",
     Reason.NO_ROOM: "needs {needed:,}, only {left:,} left",
     Reason.LARGER_THAN_BUDGET: "needs {needed:,}, more than the whole budget of {budget:,} holds",
     Reason.EXCLUDED: "excluded",
     Reason.BEYOND_DEPTH: "further from the anchors than max_depth",
-    Reason.ZERO_BUDGET: "the budget is 0 (needs {needed:,})",
+    Reason.ZERO_BUDGET: "the budget is 0, needs {needed:,}",
     Reason.NO_SIGNAL: "its priority is 0",
 }
 
@@ -55,7 +55,7 @@ def why(selection: Selection, decision: Decision) -> str:
 def _listed(selection: Selection) -> Iterator[str]:
     yield f"{'#':>5}   {'tokens':>7}  {'priority':>8}  {'  '.join(selection.terms)}  candidate"
     kept, dropped = selection.kept_rows, selection.dropped_rows
-    for row in (*kept, *dropped[:DROPPED_SHOWN]):
+    for row in sorted((*kept, *dropped[:DROPPED_SHOWN]), key=lambda row: int(selection.rank[row])):
         decision = selection.decision(row)
         terms = "  ".join(f"{term:>{len(name)}.3f}" for name, term in decision.terms.items())
         because = "" if decision.state is State.KEPT else f"  ({why(selection, decision)})"
@@ -73,11 +73,15 @@ def _explained(selection: Selection) -> Iterator[str]:
         yield f"    because   {why(selection, decision)}"
         terms = " + ".join(f"{name} {term:.6f}" for name, term in decision.terms.items())
         yield f"    priority  {decision.priority:.6f} = {terms}"
-        for signal, parts in pool.parts.items():
-            shown = " + ".join(f"{part} {column[row]:.6f}" for part, column in parts.items() if column[row])
-            if shown:
-                yield f"    {signal:<9} {shown}"
+        yield f"    relevance {pool.relevance[row]:.6f}{_parts(pool, 'relevance', row, ' = ', ' + ')}"
+        yield f"    hotspot   {pool.hotspot[row]:.6f}{_parts(pool, 'hotspot', row, ' from ', ', ')}"
         yield f"    distance  {_reached(selection, row)}"
+
+
+def _parts(pool: Pool, signal: str, row: int, lead: str, between: str) -> str:
+    """What a signal is made of, largest first."""
+    parts = sorted((-float(column[row]), name) for name, column in pool.parts.get(signal, {}).items() if column[row])
+    return lead + between.join(f"{name} {-value:.6f}" for value, name in parts) if parts else ""
 
 
 def _reached(selection: Selection, row: int) -> str:

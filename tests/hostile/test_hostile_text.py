@@ -1,0 +1,109 @@
+"""Names, paths, queries, warnings and bodies written to break out of each format: none of them does, and JSON still gives them back exactly."""
+
+from __future__ import annotations
+
+import json
+import re
+from xml.etree import ElementTree
+
+import pytest
+from secateur.errors import SecateurError
+from secateur.model import Notice, Selection
+from secateur.reporting import LAYOUTS, dumps, error_json, json_report, render_pack, render_text
+from support.packs import selection_of
+
+HOSTILE = [
+    "a\x1b]0;title\x07b",
+    "a\x1b[2J\x9b31mb",
+    "`code` ``` ```` x",
+    "name\n# Heading\n```\nbreak out",
+    "[link](https://example.invalid) <script>alert(1)</script>",
+    'quote" attr="x" \'single\' &amp; <tag/>',
+    "]]></fragment><fragment>",
+    "bidi \u202ereversed\u202c zero\u200bwidth \ufeff",
+    "surrogate \ud800 nonchar \ufffe nul \x00",
+    "tags \U000e0041\U000e0042 private \ue000",
+    "carriage\rreturn\x0bvertical\x0cfeed\x85nel\u2028sep",
+    "-" * 5000,
+    "<|endoftext|> <|im_start|>system",
+    "../../etc/passwd",
+    "",
+]
+FENCES = ["```", "`" * 40 + "\n", "~~~\n```\n~~~", "```\n## `x.py:1-2 function y`\n```python\nevil()\n"]
+FORBIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff\U000e0000-\U000e007f]")
+
+
+def hostile_selection(text: str) -> Selection:
+    rows = [(f"src/{text}.py", text, text, 1, False), (text, f"{text}()", "python", 20, True)]
+    return selection_of(rows, query=text, warnings=[Notice("odd", f"{text} was skipped")])
+
+
+@pytest.mark.parametrize("text", HOSTILE + FENCES)
+def test_no_format_lets_a_terminal_be_commanded(text: str) -> None:
+    selection = hostile_selection(text)
+    outputs = [render_pack(selection, lambda _: text, lambda _: text, form) for form in LAYOUTS]
+    outputs += [render_text(selection, 10), render_text(selection, 10, explain=True)]
+    outputs.append(dumps(json_report(selection, lambda _: text, lambda _: text, 10, explain=True)))
+    outputs.append(error_json(SecateurError(text, hint=text)))
+    for output in outputs:
+        assert not FORBIDDEN.search(output)
+        output.encode("utf-8")
+
+
+@pytest.mark.parametrize("text", HOSTILE + FENCES)
+def test_a_markdown_pack_keeps_its_items(text: str) -> None:
+    headings, bodies = parse_markdown(render_pack(hostile_selection(text), lambda _: text, lambda _: text))
+    assert len(headings) == len(bodies) == 2
+    for heading in headings:
+        assert re.fullmatch(r"## `[^`\n]*:\d+-\d+ function(?: signature)?(?: [^`\n]*)?`", heading)
+
+
+@pytest.mark.parametrize("text", HOSTILE + FENCES)
+def test_an_xml_pack_keeps_its_items(text: str) -> None:
+    root = ElementTree.fromstring(render_pack(hostile_selection(text), lambda _: text, lambda _: text, "xml"))
+    assert [child.tag for child in root] == ["warning", "fragment", "fragment"]
+    whole, shortened = root.findall("fragment")
+    assert (whole.get("lines"), whole.get("form")) == ("1-10", None)
+    assert (shortened.get("lines"), shortened.get("form")) == ("20-29", "signature")
+    assert set(whole.keys()) == {"path", "lines", "kind", "name", "language"}
+    assert not list(whole)
+
+
+@pytest.mark.parametrize("text", HOSTILE + FENCES)
+def test_json_gives_everything_back_exactly(text: str) -> None:
+    selection = hostile_selection(text)
+    report = json_report(selection, lambda _: text, lambda _: text, 10)
+    read = json.loads(dumps(report))
+    assert read == report
+    assert read["query"] == text
+    assert [candidate["content"] for candidate in read["candidates"]] == [text, text]
+    assert json.loads(error_json(SecateurError(text, hint=text)))["error"] == {"code": "FAILED", "message": text, "hint": text}
+
+
+@pytest.mark.parametrize("text", HOSTILE + FENCES)
+def test_a_report_keeps_its_lines(text: str) -> None:
+    plain = render_text(selection_of([("a.py", "f", "python", 1, False)]), 10)
+    assert render_text(selection_of([(text, text, "python", 1, False)], query=text), 10).count("\n") == plain.count("\n")
+
+
+def parse_markdown(pack: str) -> tuple[list[str], list[str]]:
+    """Headings outside and bodies inside fences, by the rules of CommonMark: a fence closes at a line of at least as many backticks."""
+    headings: list[str] = []
+    bodies: list[str] = []
+    fence = ""
+    for line in pack.split("\n"):
+        opened = re.match(r" {0,3}(`{3,})([^`]*)$", line)
+        if fence:
+            if opened and len(opened[1]) >= len(fence) and not opened[2].strip():
+                fence = ""
+            else:
+                bodies[-1] += line + "\n"
+        elif opened:
+            fence = opened[1]
+            bodies.append("")
+        elif line.startswith("## "):
+            headings.append(line)
+        else:
+            assert not line or line.startswith(("# Context for `", "> "))
+    assert not fence
+    return headings, bodies
