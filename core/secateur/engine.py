@@ -191,7 +191,7 @@ class Engine:
             commit=self._source.commit or (self._status.snapshot if self._status else ""),
             format=format_ if format_ in PACK_FORMATS else "markdown",
             preferences=self._preferences(settings),
-            notices=notices,
+            notices=(*self._source.notices(), *notices),
         )
         if settings.embedding.model in ("none", "static"):
             return retrieve(parsed, retrieval, settings)
@@ -199,7 +199,7 @@ class Engine:
             return retrieve(parsed, replace(retrieval, reranker=self._reranker(settings)), settings)
         except EmbeddingError as error:
             failed = Notice("embedding_failed", f"{error.message} Found with the static vectors instead.")
-            return retrieve(parsed, replace(retrieval, notices=(*notices, failed)), settings)
+            return retrieve(parsed, replace(retrieval, notices=(*retrieval.notices, failed)), settings)
 
     def select(self, pool: Pool, settings: Settings | None = None) -> Selection:
         """The instant phase; pure."""

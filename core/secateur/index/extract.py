@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from secateur.index.lexical import LEXICON_VERSION, TermBag
 from secateur.model import FileFacts, Fragment, Kind
+from secateur.repository.classify import UNINDEXED, classify
 
 if TYPE_CHECKING:
     from secateur.index.embedding import Embedder
@@ -27,10 +28,6 @@ DIGEST_BYTES = 16
 
 HEAD_BYTES = 65536
 """What classification looks at of a file."""
-
-
-UNINDEXED = frozenset({"binary", "lockfile", "minified"})
-"""Classes of files that are counted, not indexed: nothing in them is worth a model's tokens."""
 
 
 class Record(msgspec.Struct, frozen=True, array_like=True):
@@ -106,7 +103,6 @@ def extract(path: str, data: bytes, counter: Counter, embedder: Embedder | None)
     """Parse, count, and take the words and vectors of one file. Pure; never raises for any content."""
     from secateur.index.embedding import document_text
     from secateur.reporting.pack import body, ingredients
-    from secateur.repository.classify import classify
     from secateur.repository.fragments import decode as decode_text
     from secateur.repository.fragments import parse_file, split_lines
 

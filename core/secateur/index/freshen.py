@@ -6,6 +6,7 @@ interruption stays. The same source gives the same snapshot, whatever was indexe
 
 from __future__ import annotations
 
+import os
 from collections import Counter as Tally
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -239,17 +240,27 @@ def _repair(source: Source, store: Store, paths: list[str], extractor: Extractor
 
 
 def _history(source: Source, store: Store) -> list[HistoryCommit]:
-    """History of the source's commit, kept as long as that is the commit."""
+    """History of the source's commit, kept as long as that is the commit. Paths are stored as bytes: they may hold any."""
     if not source.commit:
         return list(source.history(limit=HISTORY_COMMITS))
     stored = store.get_blob("history", source.commit)
     if stored is not None:
         with suppress(msgspec.DecodeError):
-            return msgspec.msgpack.decode(stored, type=list[HistoryCommit])
+            rows = msgspec.msgpack.decode(stored, type=list[tuple[str, int, bytes, bytes, list[bytes]]])
+            return [HistoryCommit(id_, time, _text(author), _text(subject), tuple(map(os.fsdecode, paths))) for id_, time, author, subject, paths in rows]
     commits = list(source.history(limit=HISTORY_COMMITS))
+    rows = [(c.id, c.time, _bytes(c.author), _bytes(c.subject), [path_bytes(path) for path in c.paths]) for c in commits]
     with store.writing():
-        store.put_blobs("history", {source.commit: msgspec.msgpack.encode(commits)}, only=True)
+        store.put_blobs("history", {source.commit: msgspec.msgpack.encode(rows)}, only=True)
     return commits
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
+
+
+def _text(data: bytes) -> str:
+    return data.decode("utf-8", "surrogatepass")
 
 
 def _identity(version: str, source: Source, present: Sequence[tuple[str, bytes]]) -> str:
