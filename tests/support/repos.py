@@ -21,10 +21,10 @@ def handlers(count: int = HANDLERS, lines: int = HANDLER_LINES) -> dict[str, str
 
 
 def chain(length: int = 6) -> dict[str, str]:
-    """`zebra` in the middle of a chain of calls: `up6 -> ... -> up1 -> zebra -> down1 -> ... -> down6`; only it answers `zebra`."""
-    names = [f"up{i}" for i in range(length, 0, -1)] + ["zebra"] + [f"down{i}" for i in range(1, length + 1)]
+    """A chain of calls, `up6 -> ... -> up1 -> middle -> down1 -> ... -> down6`; only `middle` holds the word `zebra`."""
+    names = [f"up{i}" for i in range(length, 0, -1)] + ["middle"] + [f"down{i}" for i in range(1, length + 1)]
     text = "".join(f"def {name}():\n    return {follower}()\n\n\n" for name, follower in zip(names, names[1:], strict=False))
-    return {"chain.py": text + f"def {names[-1]}():\n    return 0\n"}
+    return {"chain.py": text.replace("def middle():\n", "def middle():\n    # zebra\n") + f"def {names[-1]}():\n    return 0\n"}
 
 
 SHOP = {

