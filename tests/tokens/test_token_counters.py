@@ -16,8 +16,10 @@ import pytest
 import tiktoken
 import tiktoken_ext.openai_public as published
 from secateur.errors import TokenizerError
-from secateur.tokens import COUNTERS, SAFETY_FACTORS, CharacterCounter, ExactCounter, count_tokens, get_counter
-from secateur.tokens.exact import LONGEST_RUN, VOCABULARIES, Vocabulary
+from secateur.settings import Tokens
+from secateur.tokens import COUNTERS, DEFAULT_COUNTER, SAFETY_FACTORS, count_tokens, get_counter
+from secateur.tokens.estimate import CharacterCounter
+from secateur.tokens.exact import LONGEST_RUN, VOCABULARIES, ExactCounter, Vocabulary
 from secateur.tokens.ranks import CL100K, O200K, RankFile, data_folder, read_ranks
 
 URL = "https://openaipublic.blob.core.windows.net/encodings/{}.tiktoken"
@@ -119,7 +121,7 @@ def test_unknown_counter_names_it_and_the_choices() -> None:
 def test_every_counter_says_what_it_is(name: str) -> None:
     counter = get_counter(name)
     assert counter.name == name
-    assert counter.exact == (name in VOCABULARIES)
+    assert counter.exact == (name not in ("estimate", "chars4"))
     assert counter.count_many(iter(["a b", ""])) == [counter.count("a b"), 0]
     again = pickle.loads(pickle.dumps(counter))
     assert again.count("hello world") == counter.count("hello world") == count_tokens("hello world", counter)
@@ -173,3 +175,8 @@ def test_characters_over_four_round_up() -> None:
 
 def test_safety_factors_never_shrink_a_count() -> None:
     assert min(SAFETY_FACTORS.values()) >= 1.0
+
+
+def test_the_names_are_those_of_the_settings() -> None:
+    assert Tokens.__dataclass_fields__["counter"].metadata["choices"] == COUNTERS
+    assert Tokens().counter == DEFAULT_COUNTER

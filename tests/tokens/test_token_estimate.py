@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 from secateur.errors import UsageError
-from secateur.tokens import CharacterCounter, get_counter
-from secateur.tokens.estimate import LONGEST_TOKEN
+from secateur.tokens import get_counter
+from secateur.tokens.estimate import LONGEST_TOKEN, CharacterCounter
 
 PYTHON = '''\
 class RefundPolicy:

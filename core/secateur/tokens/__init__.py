@@ -13,14 +13,12 @@ from collections.abc import Iterable
 from typing import Protocol
 
 from secateur.errors import TokenizerError
-from secateur.tokens.estimate import CharacterCounter, EstimateCounter
-from secateur.tokens.exact import VOCABULARIES, ExactCounter
 from secateur.tokens.safety import SAFETY_FACTORS
 
-__all__ = ["COUNTERS", "DEFAULT_COUNTER", "SAFETY_FACTORS", "CharacterCounter", "Counter", "EstimateCounter", "ExactCounter", "count_tokens", "get_counter"]
+__all__ = ["COUNTERS", "DEFAULT_COUNTER", "SAFETY_FACTORS", "Counter", "count_tokens", "get_counter"]
 
 DEFAULT_COUNTER = "o200k_base"
-COUNTERS = (*VOCABULARIES, "estimate", "chars4")
+COUNTERS = ("o200k_base", "cl100k_base", "o200k_harmony", "estimate", "chars4")
 """Every name `get_counter` knows; the choices of `tokens.counter`."""
 
 
@@ -41,13 +39,15 @@ def get_counter(name: str = DEFAULT_COUNTER) -> Counter:
     Raises:
         TokenizerError: no such counter.
     """
-    if name in VOCABULARIES:
-        return ExactCounter(name)
-    if name == "estimate":
-        return EstimateCounter()
-    if name == "chars4":
-        return CharacterCounter()
-    raise TokenizerError(f"there is no token counter {name!r}", hint="tokens.counter is one of " + ", ".join(COUNTERS))
+    if name not in COUNTERS:
+        raise TokenizerError(f"there is no token counter {name!r}", hint="tokens.counter is one of " + ", ".join(COUNTERS))
+    if name in ("estimate", "chars4"):
+        from secateur.tokens.estimate import CharacterCounter, EstimateCounter
+
+        return EstimateCounter() if name == "estimate" else CharacterCounter()
+    from secateur.tokens.exact import ExactCounter
+
+    return ExactCounter(name)
 
 
 def count_tokens(text: str, counter: str | Counter | None = None) -> int:
