@@ -1,40 +1,51 @@
-"""Extraction of many files: in this process when it is little, in a pool of processes when it is much. Same bytes either way.
+"""Extraction of many files: in this process when it is little, in several processes when it is much. Same bytes either way.
 
-Parsing holds the interpreter's lock, so threads do not help. Workers ignore Ctrl-C: the parent gets it, stops handing out work and
-keeps what has arrived.
+Parsing holds the interpreter's lock, so threads do not help; here they only wait for processes. A process that dies over a file (a
+parser's crash, the system short of memory) is replaced, and that file is read as plain text and says so.
 """
 
 from __future__ import annotations
 
-import multiprocessing
+import json
 import os
-import signal
+import subprocess
+import sys
+import threading
 from collections import deque
 from collections.abc import Iterable, Iterator
-from concurrent.futures import Future, ProcessPoolExecutor
-from dataclasses import dataclass
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from secateur.index.extract import encode, extract, fingerprint
+from secateur.index.worker import receive, send
+from secateur.repository.files import path_bytes
 
 if TYPE_CHECKING:
     from secateur.index.embedding import Embedder
     from secateur.tokens import Counter
 
 INLINE_BYTES = 2_000_000
-"""Up to this much text one process is done before a pool has started."""
+"""Up to this much text one process is done before others have started."""
 
 TASK_FILES = 48
 TASK_BYTES = 1_000_000
 """Size of one task: large enough that handing it over costs nothing, small enough that the last one does not keep others waiting."""
 
 TASKS_AHEAD = 3
-"""Tasks per worker that wait or run: bounds the memory taken by files read ahead."""
+"""Tasks per process that wait or run: bounds the memory taken by files read ahead."""
+
+CRASHED = "parser_crashed"
+"""Problem noted of a file over which a process died."""
+
+_BOOT = "import json,sys; sys.path[:]=json.loads(sys.argv[1]); from secateur.index.worker import main; main(sys.argv[2], sys.argv[3]=='1')"
+_PLAIN_NAME = "file.txt"
 
 File = tuple[str, bytes]
 Extracted = tuple[str, bytes, bytes]  # path, content, encoded record
-
-_worker: tuple[Counter, Embedder | None] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,23 +64,90 @@ class Extractor:
     def run(self, files: Iterable[File], total_bytes: int) -> Iterator[Extracted]:
         """Records of all files, in the order given; `files` is read lazily, `total_bytes` decides how it is done."""
         processes = self.workers or os.cpu_count() or 1
-        if total_bytes <= INLINE_BYTES or processes == 1:
+        if total_bytes <= INLINE_BYTES or processes == 1 or not sys.executable:
             for path, data in files:
-                yield path, data, encode(extract(path, data, self.counter, self.embedder))
+                yield path, data, self.one(path, data)
             return
-        context = multiprocessing.get_context("spawn")
-        start = (self.counter.name, self.embedder is not None)
-        pool = ProcessPoolExecutor(processes, mp_context=context, initializer=_start_worker, initargs=start)
+        crew = _Crew(self)
+        threads = ThreadPoolExecutor(processes, thread_name_prefix="secateur-extract")
         waiting: deque[tuple[list[File], Future[list[bytes]]]] = deque()
         try:
             for task in _tasks(files):
-                waiting.append((task, pool.submit(_run, task)))
+                waiting.append((task, threads.submit(crew.run, task)))
                 if len(waiting) >= processes * TASKS_AHEAD:
                     yield from _finished(*waiting.popleft())
             while waiting:
                 yield from _finished(*waiting.popleft())
         finally:
-            pool.shutdown(wait=True, cancel_futures=True)
+            threads.shutdown(wait=False, cancel_futures=True)
+            crew.close()
+
+    def one(self, path: str, data: bytes) -> bytes:
+        """The record of one file, made in this process."""
+        return encode(extract(path, data, self.counter, self.embedder))
+
+    def plain(self, path: str, data: bytes) -> bytes:
+        """The record of a file no parser may touch: blocks of text, with the reason."""
+        record = extract(f"{path}/{_PLAIN_NAME}", data, self.counter, self.embedder)
+        return encode(msgspec.structs.replace(record, facts=replace(record.facts, problems=(*record.facts.problems, CRASHED))))
+
+
+class _Crew:
+    """One process per thread, started when the thread first needs it, replaced when it dies."""
+
+    def __init__(self, extractor: Extractor) -> None:
+        self._extractor = extractor
+        self._mine = threading.local()
+        self._all: list[subprocess.Popen[bytes]] = []
+        self._closed = False
+
+    def run(self, task: list[File]) -> list[bytes]:
+        """Records of a task. After a death its files are tried one by one, to find the one that killed."""
+        records = self._ask(task)
+        if records is not None:
+            return records
+        found = []
+        for path, data in task:
+            single = self._ask([(path, data)])
+            found.append(single[0] if single is not None else self._extractor.plain(path, data))
+        return found
+
+    def close(self) -> None:
+        """End all processes, whatever they are at."""
+        self._closed = True
+        for process in self._all:
+            process.kill()
+        for process in self._all:
+            with process:
+                pass
+
+    def _ask(self, task: list[File]) -> list[bytes] | None:
+        process = self._process()
+        assert process.stdin is not None
+        assert process.stdout is not None
+        try:
+            send(process.stdin, msgspec.msgpack.encode([(path_bytes(path), data) for path, data in task]))
+            answer = receive(process.stdout)
+        except (OSError, ValueError):
+            answer = None
+        if answer is None:
+            process.kill()
+            self._mine.process = None
+            return None
+        return msgspec.msgpack.decode(answer, type=list[bytes])
+
+    def _process(self) -> subprocess.Popen[bytes]:
+        process: subprocess.Popen[bytes] | None = getattr(self._mine, "process", None)
+        if process is None:
+            # The child gets our own search path, never the folder it starts in: that may be a hostile repository.
+            search = json.dumps([str(Path(entry).absolute()) for entry in sys.path if entry])
+            words = [sys.executable, "-I", "-c", _BOOT, search, self._extractor.counter.name, str(int(self._extractor.embedder is not None))]
+            process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, cwd=os.sep)
+            self._mine.process = process
+            self._all.append(process)
+            if self._closed:
+                process.kill()
+        return process
 
 
 def _finished(task: list[File], future: Future[list[bytes]]) -> Iterator[Extracted]:
@@ -88,18 +166,3 @@ def _tasks(files: Iterable[File]) -> Iterator[list[File]]:
             task, size = [], 0
     if task:
         yield task
-
-
-def _start_worker(counter: str, with_vectors: bool) -> None:
-    global _worker
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    from secateur.index.embedding import open_embedder
-    from secateur.settings import Embedding
-    from secateur.tokens import get_counter
-
-    _worker = get_counter(counter), open_embedder(Embedding(), {}) if with_vectors else None
-
-
-def _run(task: list[File]) -> list[bytes]:
-    assert _worker is not None
-    return [encode(extract(path, data, *_worker)) for path, data in task]

@@ -13,6 +13,7 @@ import importlib.util
 import re
 from collections import Counter
 from collections.abc import Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -65,28 +66,33 @@ _KEYWORDS = (
 
 
 class StaticEmbedder:
-    """wordllama's vectors with code-aware words and fixed weights. Loads in about 0.2 s at first use. Raises EmbeddingError without its data."""
+    """wordllama's vectors with code-aware words and fixed weights. Reads them, in about 0.2 s, when it first embeds. Raises EmbeddingError without its data."""
 
     id = "wordllama-l2-supercat/secateur-1/256"
     dimension = DIMENSION
     max_tokens = 0
 
     def __init__(self) -> None:
-        folder = _package_folder()
+        self._folder = _package_folder()
+        self._damped = dict.fromkeys(_KEYWORDS.split(), KEYWORD_WEIGHT) | dict.fromkeys(_STOP.split(), STOP_WEIGHT)
+        self._place: dict[str, int] = {}
+        self._table = np.zeros((1024, DIMENSION), dtype=np.int16)
+
+    @cached_property
+    def _data(self) -> tuple[npt.NDArray[np.float16], Tokenizer]:
+        """Vectors of the pieces and what cuts words into pieces."""
+        folder = self._folder
         from safetensors.numpy import load_file
         from tokenizers import Tokenizer
 
         try:
             pieces: npt.NDArray[np.float16] = load_file(folder / WEIGHTS)["embedding.weight"]
-            self._tokenizer: Tokenizer = Tokenizer.from_file(str(folder / TOKENIZER))
+            tokenizer: Tokenizer = Tokenizer.from_file(str(folder / TOKENIZER))
         except Exception as error:  # both libraries raise bare exceptions of their own
             raise EmbeddingError(f"The word vectors in {folder} cannot be read: {error}", hint="Reinstall wordllama.") from None
         if pieces.ndim != 2 or pieces.shape[1] != DIMENSION:
             raise EmbeddingError(f"The word vectors in {folder} have the shape {pieces.shape}, not (pieces, {DIMENSION}).", hint="Install wordllama 0.4.")
-        self._pieces = pieces
-        self._damped = dict.fromkeys(_KEYWORDS.split(), KEYWORD_WEIGHT) | dict.fromkeys(_STOP.split(), STOP_WEIGHT)
-        self._place: dict[str, int] = {}
-        self._table = np.zeros((1024, DIMENSION), dtype=np.int16)
+        return pieces, tokenizer
 
     def embed(self, texts: Sequence[str], kind: TextKind) -> Vectors:
         """See `Embedder`. The first line of a document is its symbol id (`document_text`)."""
@@ -120,10 +126,11 @@ class StaticEmbedder:
         return place
 
     def _vector(self, word: str) -> npt.NDArray[np.int16]:
-        pieces = [piece for piece in self._tokenizer.encode(word, add_special_tokens=False).ids if piece >= FIRST_WORD and piece != SPACE_PIECE]
+        vectors, tokenizer = self._data
+        pieces = [piece for piece in tokenizer.encode(word, add_special_tokens=False).ids if piece >= FIRST_WORD and piece != SPACE_PIECE]
         if not pieces:
             return np.zeros(DIMENSION, dtype=np.int16)
-        total = np.rint(self._pieces[pieces].astype(np.float64) * 4096).astype(np.int64).sum(axis=0)
+        total = np.rint(vectors[pieces].astype(np.float64) * 4096).astype(np.int64).sum(axis=0)
         length = float(np.sqrt(float((total * total).sum())))
         probability = 1 / (max(pieces) - FIRST_WORD + 10)  # Zipf's law over the vocabulary's order
         weight = COMMON_MASS / (COMMON_MASS + probability) * self._damped.get(word, 1.0) * (COMPOUND_WEIGHT if len(pieces) > 1 else 1.0)
