@@ -140,22 +140,17 @@ def _column(snapshot: Snapshot, name: str, rows: IntArray) -> IntArray:
     return snapshot.column(name)[rows].astype(np.int64)
 
 
-def _wrappers(costs: PackCosts, pool: Pool, wrapping: IntArray, *, shortened: bool) -> IntArray:
-    """Tokens that heading and fence of each candidate can cost at most."""
-    columns = zip(pool.path, pool.line_start.tolist(), pool.line_end.tolist(), pool.kind, pool.qualname, strict=True)
-    headings = costs.headings(Item(*values, shortened=shortened) for values in columns)
-    return costs.wrappers(headings, pool.language, wrapping[:, 0], wrapping[:, 1])
-
-
 def _priced(pool: Pool, retrieval: Retrieval, snapshot_rows: IntArray) -> Pool:
-    """The pool with what each row costs in the pack, whole and as its signature."""
+    """The pool with what each row costs in the pack at most, whole and as its signature: text, heading, fence."""
     costs = PackCosts(retrieval.counter, retrieval.format)
-    wrapping = retrieval.snapshot.column("wrapping")[snapshot_rows].astype(np.int64)
+    columns = zip(pool.path, pool.line_start.tolist(), pool.line_end.tolist(), pool.kind, pool.qualname, strict=True)
+    backticks, cdata_ends = retrieval.snapshot.column("wrapping")[snapshot_rows].astype(np.int64).T
+    wrapper = costs.wrappers(costs.headings(Item(*values) for values in columns), pool.language, backticks, cdata_ends)
     has_signature = retrieval.snapshot.column("has_sig")[snapshot_rows]
     return replace(
         pool,
-        cost=pool.tokens + _wrappers(costs, pool, wrapping, shortened=False),
-        sig_cost=np.where(has_signature, pool.sig_tokens + _wrappers(costs, pool, wrapping, shortened=True), 0),
+        cost=pool.tokens + wrapper,
+        sig_cost=np.where(has_signature, pool.sig_tokens + wrapper + costs.signature_mark, 0),
         overhead=costs.overhead(pool.query, pool.warnings),
     )
 
