@@ -17,11 +17,12 @@ from dataclasses import asdict, dataclass, replace
 from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 from secateur import __version__, places
 from secateur.errors import EmbeddingError, RepositoryError
 from secateur.index.embedding import Embedder, open_embedder
-from secateur.index.extract import text_of
+from secateur.index.extract import digest_of, text_of
 from secateur.index.freshen import IndexStatus, Progress, State, record, snapshot_of, status_of
 from secateur.index.gloss import gloss
 from secateur.index.graph import call_path, components, to_networkx
@@ -90,7 +91,8 @@ class Engine:
         self._models: dict[Embedding, Embedder] = {}
         self._snapshot: Snapshot | None = None
         self._status: IndexStatus | None = None
-        self._texts: dict[str, list[str]] = {}
+        self._texts: dict[bytes, list[str]] = {}  # by content digest
+        self._snapshots: WeakKeyDictionary[Pool, Snapshot] = WeakKeyDictionary()  # what each pool was found in
         self._opened = False
         self._turn = threading.RLock()  # one retrieval at a time: they share the source and the snapshot
 
@@ -181,11 +183,15 @@ class Engine:
             return self._retrieve(query, settings, format)
 
     def _retrieve(self, query: str, settings: Settings, format_: str) -> Pool:
-        assert self._snapshot is not None
+        pool = self._found(query, settings, format_)
+        self._snapshots[pool] = self._current()
+        return pool
+
+    def _found(self, query: str, settings: Settings, format_: str) -> Pool:
         self.retrievals += 1
         parsed, notices = self._parse(query)
         retrieval = Retrieval(
-            snapshot=self._snapshot,
+            snapshot=self._current(),
             embedder=self._vectors(settings),
             counter=self.counter(settings),
             commit=self._source.commit or (self._status.snapshot if self._status else ""),
@@ -262,16 +268,16 @@ class Engine:
         Raises:
             RepositoryError: the file changed since it was indexed.
         """
-        return text_of(self._lines(pool.path[row]), int(pool.line_start[row]), int(pool.line_end[row]))
+        return text_of(self._lines(self._snapshot_of(pool), pool.path[row]), int(pool.line_start[row]), int(pool.line_end[row]))
 
     def signature(self, pool: Pool, row: int) -> str:
-        """Declaration lines of a candidate."""
-        return text_of(self._lines(pool.path[row]), int(pool.sig_start[row]), int(pool.sig_end[row]))
+        """Declaration lines of a candidate; raises like `content`."""
+        return text_of(self._lines(self._snapshot_of(pool), pool.path[row]), int(pool.sig_start[row]), int(pool.sig_end[row]))
 
     # --- what is known -----------------------------------------------------------------------------------------------
 
     def status(self) -> IndexStatus:
-        """What is indexed and what was skipped; freshens first."""
+        """What is indexed and what was skipped, as of the last look; looks first if there was none."""
         return self._status or self.freshen()
 
     def graph(self) -> networkx.MultiDiGraph[int]:
@@ -330,13 +336,18 @@ class Engine:
     def _signature_of(self, pool: Pool) -> Callable[[int], str]:
         return lambda row: self.signature(pool, row)
 
-    def _lines(self, path: str) -> list[str]:
-        if path not in self._texts:
+    def _snapshot_of(self, pool: Pool) -> Snapshot:
+        return self._snapshots.get(pool) or self._current()
+
+    def _lines(self, snapshot: Snapshot, path: str) -> list[str]:
+        """Lines of a file as they were when the snapshot was taken: line numbers mean nothing in another content."""
+        digest = snapshot.digests[path]
+        if digest not in self._texts:
             data = next((data for _, data in self._source.read([path])), None)
-            if data is None:
-                raise RepositoryError(f"{path}: gone since it was indexed", hint="run the query again")
-            self._texts[path] = split_lines(decode(data)[0])
-        return self._texts[path]
+            if data is None or digest_of(data) != digest:
+                raise RepositoryError(f"{path}: {'gone' if data is None else 'changed'} since it was indexed", hint="run the query again", code="CHANGED")
+            self._texts[digest] = split_lines(decode(data)[0])
+        return self._texts[digest]
 
     def _parse(self, text: str) -> tuple[Query, tuple[Notice, ...]]:
         query = parse_query(text)
@@ -365,7 +376,7 @@ class Engine:
             self._models[settings.embedding] = embedder
 
         def text(row: int) -> tuple[str, str]:
-            lines = self._lines(snapshot.paths[int(snapshot.file[row])])
+            lines = self._lines(snapshot, snapshot.paths[int(snapshot.file[row])])
             return snapshot.symbol_id(row), text_of(lines, int(snapshot.line_start[row]), int(snapshot.line_end[row]))
 
         return Reranker(self._models[settings.embedding], text, self._store)

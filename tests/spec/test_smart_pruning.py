@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from secateur import count_tokens
 from support.cli import secateur
-from support.repos import HANDLERS, handlers, write
+from support.repos import handlers, write
 
 QUERY = "handleToolCall"
 FORMATS = ("text", "json", "markdown", "xml")

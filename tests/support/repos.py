@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 from collections.abc import Mapping
+from itertools import pairwise
 from pathlib import Path
 
 HANDLERS = 20
@@ -23,7 +24,7 @@ def handlers(count: int = HANDLERS, lines: int = HANDLER_LINES) -> dict[str, str
 def chain(length: int = 6) -> dict[str, str]:
     """A chain of calls, `up6 -> ... -> up1 -> middle -> down1 -> ... -> down6`; only `middle` holds the word `zebra`."""
     names = [f"up{i}" for i in range(length, 0, -1)] + ["middle"] + [f"down{i}" for i in range(1, length + 1)]
-    text = "".join(f"def {name}():\n    return {follower}()\n\n\n" for name, follower in zip(names, names[1:], strict=False))
+    text = "".join(f"def {name}():\n    return {follower}()\n\n\n" for name, follower in pairwise(names))
     return {"chain.py": text.replace("def middle():\n", "def middle():\n    # zebra\n") + f"def {names[-1]}():\n    return 0\n"}
 
 

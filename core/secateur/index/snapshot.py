@@ -48,6 +48,11 @@ class Snapshot:
         return unpack_strings(self.arrays["file.path"])
 
     @cached_property
+    def digests(self) -> dict[str, bytes]:
+        """Content digest per path."""
+        return {path: digest.tobytes() for path, digest in zip(self.paths, self.arrays["file.digest"], strict=True)}
+
+    @cached_property
     def languages(self) -> list[str]:
         """Language per file."""
         return unpack_strings(self.arrays["file.language"])
