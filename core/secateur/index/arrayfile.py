@@ -1,6 +1,6 @@
-"""Named numpy arrays in one file: checksummed, renamed into place, mapped into memory when read.
+"""Named numpy arrays, each of one dimension or more, in one file: checksummed, renamed into place, mapped into memory when read.
 
-Layout: 8 bytes magic, 8 bytes length of the head, 16 bytes checksum of everything that follows, the head (JSON: name, dtype, shape,
+Layout: 8 bytes magic, 8 bytes length of the head, 16 bytes checksum of that length and of everything that follows, the head (JSON: name, dtype, shape,
 offset), the arrays, each aligned to 64 bytes. A reader sees the old file or the new one, never half of one.
 """
 
@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-MAGIC = b"SECATEU1"
+MAGIC = b"SECATEU2"
 _ALIGN = 64
 _PREFIX = 32
 
@@ -40,14 +40,15 @@ def save(path: Path, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
         offset += body.nbytes + padding
     head = json.dumps(entries).encode()
     head += b" " * (-(_PREFIX + len(head)) % _ALIGN)
-    checksum = blake2b(head, digest_size=16)
+    length = len(head).to_bytes(8, "little")
+    checksum = blake2b(length + head, digest_size=16)
     for body, padding in bodies:
         checksum.update(_bytes(body))
         checksum.update(bytes(padding))
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".part")
     try:
         with os.fdopen(handle, "wb") as file:
-            file.write(MAGIC + len(head).to_bytes(8, "little") + checksum.digest() + head)
+            file.write(MAGIC + length + checksum.digest() + head)
             for body, padding in bodies:
                 file.write(_bytes(body))
                 file.write(bytes(padding))
@@ -69,9 +70,11 @@ def load(path: Path) -> Arrays | None:
             view = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
     except OSError:
         return None
-    head_size = int.from_bytes(view[8:16], "little")
-    if view[:8] != MAGIC or _PREFIX + head_size > size or blake2b(memoryview(view)[_PREFIX:], digest_size=16).digest() != view[16:32]:
+    checksum = blake2b(view[8:16], digest_size=16)
+    checksum.update(memoryview(view)[_PREFIX:])
+    if view[:8] != MAGIC or checksum.digest() != view[16:_PREFIX]:
         return None
+    head_size = int.from_bytes(view[8:16], "little")
     entries = json.loads(view[_PREFIX : _PREFIX + head_size])
     base = _PREFIX + head_size
     return {

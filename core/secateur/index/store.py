@@ -1,7 +1,8 @@
 """SQLite in WAL mode as the truth of the index: records by path and content, what each file looked like when it was last read.
 
 Many readers, one writer at a time; a writer waits for another. Every record carries a checksum, so a flipped byte is found and the
-file is read again. A file that SQLite itself cannot read is set aside and begun anew: everything in it can be had again.
+file is read again. A database that SQLite itself cannot read, at once or anywhere in it, is set aside and begun anew: everything in
+it can be had again.
 """
 
 from __future__ import annotations
@@ -12,8 +13,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from hashlib import blake2b
 from pathlib import Path
+from typing import Any
 
 from secateur.errors import IndexingError
+
+FILE_NAME = "index.sqlite"
 
 BUSY_SECONDS = 30.0
 """How long a writer waits for another."""
@@ -21,7 +25,13 @@ BUSY_SECONDS = 30.0
 KEPT_VERSIONS = 4
 """Contents remembered per path, so that switching between branches reads nothing again."""
 
+_ERRORS = (sqlite3.Error, UnicodeDecodeError)
+"""What SQLite raises; the second where a damaged name is part of its message."""
+
 _CHECKSUM_BYTES = 8
+
+_LAST_GENERATION = 1 << 53
+"""No run gets there: a larger number is a damaged one."""
 
 _TABLES = """
 CREATE TABLE IF NOT EXISTS record (
@@ -37,10 +47,10 @@ class Store:
     """The index of one repository on disk, or in memory when `folder` is None.
 
         with Store.open(folder) as store:
-            digests = store.seen(entries)
+            digests = store.seen()
 
-    Raises (`open`):
-        IndexingError: the folder cannot be written.
+    Raises (any method):
+        IndexingError: the folder cannot be written, the disk is full, or another process holds the index for too long.
     """
 
     def __init__(self, connection: sqlite3.Connection, folder: Path | None) -> None:
@@ -51,29 +61,37 @@ class Store:
     def open(cls, folder: Path | None) -> Store:
         """Open or create; a database that SQLite cannot read is renamed to `*.broken` and replaced."""
         if folder is None:
-            return cls(cls._connect(":memory:"), None)
+            return cls(_connect(":memory:"), None)
+        path = folder / FILE_NAME
         try:
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-            path = folder / "index.sqlite"
             try:
-                return cls(cls._connect(str(path)), folder)
-            except sqlite3.DatabaseError as error:
-                if "lock" in str(error) or "busy" in str(error):
-                    raise IndexingError(f"{path}: held by another process", hint="wait for it to finish and run again") from error
-                for leftover in (path, path.with_name(path.name + "-wal"), path.with_name(path.name + "-shm")):
-                    if leftover.exists():
-                        leftover.replace(leftover.with_name(leftover.name + ".broken"))
-                return cls(cls._connect(str(path)), folder)
-        except (OSError, sqlite3.Error) as error:
-            raise IndexingError(f"{folder}: the index cannot be written ({error})", hint="set SECATEUR_CACHE_DIR to a folder you can write to") from error
+                return cls(_connect(str(path)), folder)
+            except _ERRORS as error:
+                if not _damaged(error):
+                    raise
+                _set_aside(path)
+                return cls(_connect(str(path)), folder)
+        except (OSError, *_ERRORS) as error:
+            raise _failure(error, folder) from error
 
-    @staticmethod
-    def _connect(name: str) -> sqlite3.Connection:
-        db = sqlite3.connect(name, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
-        db.execute("PRAGMA journal_mode=WAL")
-        db.execute("PRAGMA synchronous=NORMAL")
-        db.executescript(_TABLES)
-        return db
+    def _rows(self, statement: str, values: Sequence[object] = ()) -> list[Any]:
+        """What a query yields; nothing, from a new and empty database, where this one turns out to be damaged."""
+        try:
+            return self._db.execute(statement, values).fetchall()
+        except _ERRORS as error:
+            if not _damaged(error) or self.folder is None or self._db.in_transaction:
+                raise _failure(error, self.folder) from error
+            self._begin_anew(self.folder)
+            return []
+
+    def _begin_anew(self, folder: Path) -> None:
+        self._db.close()
+        try:
+            _set_aside(folder / FILE_NAME)
+            self._db = _connect(str(folder / FILE_NAME))
+        except (OSError, *_ERRORS) as error:
+            raise _failure(error, folder) from error
 
     def __enter__(self) -> Store:
         return self
@@ -87,23 +105,25 @@ class Store:
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """One transaction; all or nothing."""
+        """One transaction; all or nothing. A damaged database is set aside: the next run begins anew."""
         try:
             self._db.execute("BEGIN IMMEDIATE")
-        except sqlite3.OperationalError as error:
-            raise IndexingError("the index is held by another process", hint="wait for it to finish and run again") from error
-        try:
             yield
-        except BaseException:
-            self._db.execute("ROLLBACK")
-            raise
-        self._db.execute("COMMIT")
+            self._db.execute("COMMIT")
+        except BaseException as error:
+            if self._db.in_transaction:
+                self._db.execute("ROLLBACK")
+            if not isinstance(error, _ERRORS):
+                raise
+            if _damaged(error) and self.folder is not None:
+                self._begin_anew(self.folder)
+            raise _failure(error, self.folder) from error
 
     # --- files as last seen ------------------------------------------------------------------------------------------
 
     def seen(self) -> dict[tuple[bytes, str], bytes]:
         """(path, token) -> content digest of every file as it was read before."""
-        return {(path, token): digest for path, token, digest in self._db.execute("SELECT path, token, digest FROM seen")}
+        return {(path, token): digest for path, token, digest in self._rows("SELECT path, token, digest FROM seen")}
 
     def remember(self, rows: Iterable[tuple[bytes, str, bytes]], generation: int) -> None:
         """Note what files looked like and which content they had; older looks of a path beyond KEPT_VERSIONS go."""
@@ -118,11 +138,13 @@ class Store:
 
     def known(self, fingerprint: str) -> set[tuple[bytes, bytes]]:
         """(path, digest) of all records of a fingerprint."""
-        return set(self._db.execute("SELECT path, digest FROM record WHERE fingerprint = ?", (fingerprint,)))
+        return set(self._rows("SELECT path, digest FROM record WHERE fingerprint = ?", (fingerprint,)))
 
     def put(self, path: bytes, digest: bytes, fingerprint: str, data: bytes, generation: int) -> None:
         """Store one record; contents of a path beyond KEPT_VERSIONS go, those used longest ago first."""
-        self._db.execute("INSERT OR REPLACE INTO record VALUES (?, ?, ?, ?, ?)", (path, digest, fingerprint, generation, _checksum(data) + data))
+        self._db.execute(
+            "INSERT OR REPLACE INTO record VALUES (?, ?, ?, ?, ?)", (path, digest, fingerprint, generation, _sealed(data, path, digest, fingerprint))
+        )
         self._db.execute(
             "DELETE FROM record WHERE path = ?1 AND (digest, fingerprint) NOT IN"
             " (SELECT digest, fingerprint FROM record WHERE path = ?1 ORDER BY used DESC, digest LIMIT ?2)",
@@ -132,10 +154,8 @@ class Store:
     def records(self, wanted: Sequence[tuple[bytes, bytes]], fingerprint: str) -> Iterator[bytes | None]:
         """Records in the order asked for; None where it is missing or its checksum does not hold."""
         for path, digest in wanted:
-            row = self._db.execute("SELECT data FROM record WHERE path = ? AND digest = ? AND fingerprint = ?", (path, digest, fingerprint)).fetchone()
-            data = row[0] if row else b""
-            body = data[_CHECKSUM_BYTES:]
-            yield body if row and data[:_CHECKSUM_BYTES] == _checksum(body) else None
+            key = (path, digest, fingerprint)
+            yield _unsealed(self._rows("SELECT data FROM record WHERE path = ? AND digest = ? AND fingerprint = ?", key), *key)
 
     def forget(self, path: bytes, digest: bytes, fingerprint: str) -> None:
         """Drop a record whose bytes are not what was stored."""
@@ -143,28 +163,74 @@ class Store:
 
     def generation(self) -> int:
         """A number that grows with every writing run; orders what was used when, without a clock."""
-        row = self._db.execute("SELECT COALESCE(MAX(used), 0) FROM seen").fetchone()
-        return int(row[0]) + 1
+        rows = self._rows("SELECT MAX(used) FROM seen WHERE typeof(used) = 'integer' AND used < ?", (_LAST_GENERATION,))
+        return 1 + (rows[0][0] or 0) if rows else 1
 
     # --- everything else ---------------------------------------------------------------------------------------------
 
     def get_blob(self, kind: str, name: str) -> bytes | None:
         """A stored value; None if there is none or its checksum does not hold."""
-        row = self._db.execute("SELECT data FROM blob WHERE kind = ? AND name = ?", (kind, name)).fetchone()
-        if row is None or row[0][:_CHECKSUM_BYTES] != _checksum(row[0][_CHECKSUM_BYTES:]):
-            return None
-        body: bytes = row[0][_CHECKSUM_BYTES:]
-        return body
+        return _unsealed(self._rows("SELECT data FROM blob WHERE kind = ? AND name = ?", (kind, name)), kind, name)
 
     def put_blobs(self, kind: str, values: Mapping[str, bytes], *, only: bool = False) -> None:
         """Store values by name; `only`: nothing else of that kind stays."""
         if only:
             self._db.execute("DELETE FROM blob WHERE kind = ?", (kind,))
-        self._db.executemany("INSERT OR REPLACE INTO blob VALUES (?, ?, ?)", [(kind, name, _checksum(data) + data) for name, data in values.items()])
+        self._db.executemany("INSERT OR REPLACE INTO blob VALUES (?, ?, ?)", [(kind, name, _sealed(data, kind, name)) for name, data in values.items()])
 
 
-def _checksum(data: bytes) -> bytes:
-    return blake2b(data, digest_size=_CHECKSUM_BYTES).digest()
+def _connect(name: str) -> sqlite3.Connection:
+    db = sqlite3.connect(name, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
+    db.text_factory = lambda data: data.decode("utf-8", "replace")  # a damaged text matches nothing, and stops nobody
+    try:
+        db.execute("PRAGMA journal_mode=WAL")
+        db.execute("PRAGMA synchronous=NORMAL")
+        db.executescript(_TABLES)
+    except BaseException:
+        db.close()
+        raise
+    return db
+
+
+def _damaged(error: Exception) -> bool:
+    """True if the file is not a database of ours. Our statements are fixed: an error in one means that its tables are not there."""
+    return isinstance(error, UnicodeDecodeError) or _primary(error) in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR)
+
+
+def _primary(error: Exception) -> int:
+    """SQLite's code without its extension; 0 for errors that are not SQLite's."""
+    return int(getattr(error, "sqlite_errorcode", 0)) & 0xFF
+
+
+def _set_aside(path: Path) -> None:
+    for file in (path, path.with_name(path.name + "-wal"), path.with_name(path.name + "-shm")):
+        if file.exists():
+            file.replace(file.with_name(file.name + ".broken"))
+
+
+def _failure(error: Exception, folder: Path | None) -> IndexingError:
+    place = f"{folder}: " if folder else ""
+    if _primary(error) in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+        return IndexingError(f"{place}the index is held by another process", hint="wait for it to finish and run again")
+    if _damaged(error):
+        return IndexingError(f"{place}the index is damaged ({error})", hint="run again: it is begun anew")
+    return IndexingError(f"{place}the index cannot be written ({error})", hint="free some space, or set SECATEUR_CACHE_DIR to a folder you can write to")
+
+
+def _sealed(data: bytes, *key: bytes | str) -> bytes:
+    """The data behind a checksum of it and of the key it is stored under: a flipped bit in a key must not make it another's."""
+    seal = blake2b(repr(key).encode("utf-8", "surrogatepass"), digest_size=_CHECKSUM_BYTES)
+    seal.update(data)
+    return seal.digest() + data
+
+
+def _unsealed(rows: Sequence[Sequence[object]], *key: bytes | str) -> bytes | None:
+    """The data of the one row there is, if its checksum holds."""
+    stored = rows[0][0] if rows else None
+    if not isinstance(stored, bytes):  # a flipped bit can change the type too
+        return None
+    data = stored[_CHECKSUM_BYTES:]
+    return data if stored == _sealed(data, *key) else None
 
 
 def path_bytes(path: str) -> bytes:
