@@ -63,6 +63,7 @@ def render(status: IndexStatus, format: str, components: Sequence[int], verbose:
         alone = len(components) - len(linked)
         rows.insert(6, ("components", f"{len(linked):,} of linked fragments, largest {max(components):,}; {alone:,} fragments alone"))
     lines = [f"{label:<11} {visible(text)}" for label, text in rows]
+    lines += [f"! {visible(notice)}" for notice in status.notices]
     shown = status.skipped_paths if verbose else status.skipped_paths[:SHOWN_PATHS]
     lines += [f"  skipped   {visible(path)}  ({reason})" for path, reason in shown]
     if len(shown) < len(status.skipped_paths):

@@ -1,0 +1,75 @@
+"""`secateur inspect` without a terminal prints what the headless commands print, so that a pipe or a CI job is never stuck."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from importlib.metadata import entry_points
+from pathlib import Path
+
+import pytest
+from support.cli import secateur
+from support.repos import QUERY, SHOP, write
+
+
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write(tmp_path_factory.mktemp("inspect") / "shop", SHOP)
+
+
+def test_with_a_query_it_is_the_search(shop: Path) -> None:
+    ran = secateur("inspect", shop, "--query", QUERY)
+    assert ran.code == 0
+    assert ran.out == secateur("search", QUERY, shop).out
+    assert "no terminal here" in ran.err
+    for form in ("json", "markdown", "xml"):
+        assert secateur("inspect", shop, "--query", QUERY, "--format", form).out == secateur("search", QUERY, shop, "--format", form).out
+
+
+def test_flags_reach_the_search(shop: Path) -> None:
+    words = ("--budget", 60, "--profile", "recommended", "--set", "graph_rag.max_depth=1", "--counter", "chars4", "--quiet")
+    ran = secateur("inspect", shop, "--query", QUERY, *words)
+    assert ran.out == secateur("search", QUERY, shop, *words).out
+    assert ran.err == ""
+    assert "of 60 tokens (chars4" in ran.out
+
+
+def test_without_a_query_it_is_the_status(shop: Path) -> None:
+    secateur("index", shop)
+    assert secateur("inspect", shop).out == secateur("status", shop).out
+
+
+def test_mistakes_are_reported_like_everywhere(shop: Path, tmp_path: Path) -> None:
+    assert secateur("inspect", tmp_path / "nowhere").code == 1
+    assert secateur("inspect", shop, "--budget", -5).code == 2
+    assert secateur("inspect", shop, "--bench", "kitchen").code == 2
+    assert secateur("inspect", shop, "--set", "ui.theem=x").code == 2
+
+
+def test_the_inspector_is_found_through_its_entry_point() -> None:
+    (found,) = entry_points(group="secateur.inspector")
+    assert callable(found.load())
+
+
+def test_the_engine_alone_loads_no_screen() -> None:
+    program = (
+        "import sys\n"
+        "from secateur.cli.main import main\n"
+        f"code = main(['search', {QUERY!r}, '.', '--no-cache', '--quiet'])\n"
+        "sys.exit(code or sorted({name.partition('.')[0] for name in sys.modules} & {'textual', 'rich', 'networkx', 'secateur_tui'}) or 0)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], cwd=Path(__file__).parent, env=os.environ, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_help_and_version_load_almost_nothing() -> None:
+    program = (
+        "import sys\n"
+        "from secateur.cli.main import main\n"
+        "try: main(['--help'])\n"
+        "except SystemExit: pass\n"
+        "print(sorted({name.partition('.')[0] for name in sys.modules} & {'numpy', 'tiktoken', 'textual', 'tree_sitter', 'sqlite3', 'msgspec'}))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
