@@ -59,16 +59,38 @@ class SmartPruning:
 
 
 @dataclass(frozen=True, slots=True)
+class HoldBack:
+    """`[relevance.hold_back]`: the share of its relevance a fragment of a kind loses, unless a short query asks for the kind."""
+
+    test: float = key(0.0, "Tests.", low=0, high=1)
+    documentation: float = key(0.0, "Documents.", low=0, high=1)
+    example: float = key(0.0, "Examples and demos.", low=0, high=1)
+    vendored: float = key(0.0, "Code of others kept in the repository.", low=0, high=1)
+    generated: float = key(0.0, "Code a program wrote.", low=0, high=1)
+    header: float = key(0.0, "Headers of classes: declaration and fields without methods.", low=0, high=1)
+    region: float = key(0.0, "Module-level code: imports, constants.", low=0, high=1)
+    prose: float = key(0.0, "Sections and blocks of text and configuration.", low=0, high=1)
+
+
+@dataclass(frozen=True, slots=True)
 class Relevance:
     """`[relevance]`: what relevance is made of. Parts are in [0, 1], relevance is their weighted sum, cut at 1."""
 
     pool: str = key("anchors", "Candidates: `anchors` (top_k and what calls lead to) or `all` (every fragment with relevance).", choices=("anchors", "all"))
     pool_cap: int = key(3000, "Most candidates with `pool = all`.", low=50, high=200000)
-    lexical: float = key(0.5, "Weight of the code-aware word match in the fragment's text.", low=0, high=2)
-    name: float = key(0.15, "Weight of the match with the fragment's qualified name.", low=0, high=2)
-    path: float = key(0.05, "Weight of the match with the file's path.", low=0, high=2)
-    semantic: float = key(0.3, "Weight of the embedding similarity.", low=0, high=2)
-    mention: float = key(0.0, "Weight of exact mentions of the fragment's name or path in the query.", low=0, high=2)
+    lexical: float = key(0.5, "Weight of the code-aware word match in the fragment's text.", low=0, high=4)
+    name: float = key(0.15, "Weight of the match with the fragment's qualified name.", low=0, high=4)
+    description: float = key(0.0, "Weight of the match with its leading comments and docstring.", low=0, high=4)
+    path: float = key(0.05, "Weight of the match with the file's path.", low=0, high=4)
+    file: float = key(0.0, "Weight of the match with the whole file.", low=0, high=4)
+    siblings: float = key(0.0, "Weight of the best match among the file's other fragments.", low=0, high=4)
+    semantic: float = key(0.3, "Weight of the embedding similarity.", low=0, high=4)
+    mention: float = key(0.0, "Weight of names the query writes out, rare ones more.", low=0, high=4)
+    place: float = key(0.0, "Weight of paths and stack frames in the query.", low=0, high=4)
+    history: float = key(0.0, "Weight of commits whose message is like the query and that touched the file.", low=0, high=4)
+    callers: float = key(0.0, "Weight of the best match among what calls the fragment.", low=0, high=4)
+    callees: float = key(0.0, "Weight of the best match among what the fragment calls.", low=0, high=4)
+    hold_back: HoldBack = field(default_factory=HoldBack)
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,10 +233,34 @@ PROFILES: Mapping[str, Mapping[str, Any]] = {
     # Relevance leads, hotspot and distance are small bonuses; every relevant fragment competes; declarations of what did not fit.
     "recommended": {
         "smart_pruning": {
-            "strategy": "density",
+            "strategy": "priority",
             "signature_share": 0.08,
-            "priority_weights": {"relevance": 0.9, "hotspot": 0.03, "distance": 0.07},
+            "priority_weights": {"relevance": 0.95, "hotspot": 0.02, "distance": 0.03},
         },
-        "relevance": {"pool": "all", "lexical": 0.4, "name": 0.2, "path": 0.1, "semantic": 0.15, "mention": 0.35},
+        "relevance": {
+            "pool": "all",
+            "lexical": 2.0,
+            "name": 0.9,
+            "description": 0.15,
+            "path": 0.2,
+            "file": 0.3,
+            "siblings": 0.25,
+            "semantic": 0.4,
+            "mention": 0.9,
+            "place": 0.8,
+            "history": 0.9,
+            "callers": 0.3,
+            "callees": 0.2,
+            "hold_back": {
+                "test": 0.8,
+                "documentation": 0.5,
+                "example": 0.8,
+                "vendored": 0.7,
+                "generated": 0.3,
+                "header": 0.5,
+                "region": 0.6,
+                "prose": 0.6,
+            },
+        },
     },
 }

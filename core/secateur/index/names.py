@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,6 +20,9 @@ HALF_NAMED = 0.5
 OWNER_NAMED = 0.25
 """The owner of a name: `Cart.total` also means something about `Cart`."""
 
+PLAIN_NAMED = 0.2
+"""A plain word of the query is also a name: it may well be meant as a word."""
+
 NEAR_FACTOR = 0.8
 """A near name counts its similarity times this: a slip of the pen never beats a name that is there."""
 
@@ -30,6 +34,9 @@ NEAR_MIN_LENGTH = 5
 
 NEAR_LIMIT = 5
 """Near names taken per word."""
+
+NEAR_WORDS = 20
+"""Words looked up as near at most, the first of the query: a pasted log has thousands that are no name here."""
 
 PREFILTER = 5_000
 """Names compared per word at most, those sharing most characters first: keeps a keystroke under 10 ms on 100k names."""
@@ -58,10 +65,11 @@ class NameTable:
                 self._by_tail.setdefault(qualname.rpartition(".")[2].lower(), []).append(row)
         self._tails = sorted(self._by_tail)
 
-    def match(self, identifiers: Sequence[str]) -> NameMatch:
-        """Scores for names as the query wrote them (`Cart.total`, `handleToolCall`)."""
+    def match(self, identifiers: Sequence[str], words: Sequence[str] = ()) -> NameMatch:
+        """Scores for names as the query wrote them (`Cart.total`, `handleToolCall`) and for its plain words, in lower case, that are names."""
         exact, near = np.zeros(len(self._qualnames)), np.zeros(len(self._qualnames))
         suggestions: dict[str, list[str]] = {}
+        tried = 0
         for identifier in identifiers:
             parts = [part.lower() for part in _SEPARATORS.split(identifier) if part]
             if not parts:
@@ -69,20 +77,29 @@ class NameTable:
             rows = self._by_tail.get(parts[-1], [])
             full = [row for row in rows if self._ends_with(row, parts)]
             hits = full or rows
-            exact[hits] = np.maximum(exact[hits], EXACT if full or len(parts) == 1 else HALF_NAMED)
+            exact[hits] = np.maximum(exact[hits], (EXACT if full or len(parts) == 1 else HALF_NAMED) * _rarity(len(hits)))
             if len(parts) > 1:
                 owners = self._by_tail.get(parts[-2], [])
-                exact[owners] = np.maximum(exact[owners], OWNER_NAMED)
-            if not hits and len(parts[-1]) >= NEAR_MIN_LENGTH:
+                exact[owners] = np.maximum(exact[owners], OWNER_NAMED * _rarity(len(owners)))
+            if not hits and len(parts[-1]) >= NEAR_MIN_LENGTH and tried < NEAR_WORDS:
+                tried += 1
                 taken = _near(parts[-1], self._tails)
                 for name, score in taken:
                     near[self._by_tail[name]] = np.maximum(near[self._by_tail[name]], NEAR_FACTOR * score / 100)
                 if taken:
                     suggestions[identifier] = [name for name, _ in taken]
+        for word in words:
+            rows = self._by_tail.get(word, [])
+            exact[rows] = np.maximum(exact[rows], PLAIN_NAMED * _rarity(len(rows)))
         return NameMatch(exact, near, suggestions)
 
     def _ends_with(self, row: int, parts: list[str]) -> bool:
         return self._qualnames[row].lower().split(".")[-len(parts) :] == parts
+
+
+def _rarity(times: int) -> float:
+    """What a name is worth that `times` fragments have: 1 for one of its own, a third for four that share it."""
+    return round(1 / (1 + math.log2(max(times, 1))), 6)
 
 
 def _near(word: str, names: list[str]) -> list[tuple[str, float]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from secateur.index.lexical import STOP_WORDS, has_cjk, hash_of, word_terms, words
+from secateur.index.lexical import CJK, STOP_WORDS, has_cjk, hash_of, word_terms, words
 
 MAX_QUERY = 100_000
 """Characters of a query that are read: more than any issue text, little enough that no query hangs."""
@@ -19,9 +19,36 @@ REPEAT_WEIGHT = 0.5
 GLOSS_WEIGHT = 0.5
 """Weight of an English word that stands for a Chinese one: right in kind, uncertain in choice."""
 
-_URL = re.compile(r"\b(?:https?|ftp|file)://\S+")
-_IDENTIFIER = re.compile(r"[A-Za-z_$][\w$]*(?:(?:\.|::|#|->)[A-Za-z_$][\w$]*)*")
-_PATH = re.compile(r"(?:[\w.@+-]+[/\\])+[\w.@+-]+|\b[\w-]+\.(?:py|js|jsx|ts|tsx|go|java|rs|c|h|cc|cpp|hpp|cs|rb|php|md|toml|ya?ml|json)\b")
+MAX_NAMES = 500
+"""Identifiers, and paths, that are read of a query: more than any stack trace holds; each is compared with every name, or path, there is."""
+
+MIN_PLAIN = 3
+"""Shorter words are names of too much."""
+
+SHORT_QUERY = 200
+"""Characters up to which a query that says "test" asks for tests; a longer text only mentions them."""
+
+_ASKING = {
+    "test": {"test", "tests", "testing", "tested", "unittest", "spec", "specs", "测试"},
+    "documentation": {"doc", "docs", "documentation", "readme", "changelog", "guide", "文档"},
+    "example": {"example", "examples", "demo", "demos", "tutorial", "sample", "samples", "示例"},
+    "vendored": {"vendor", "vendored", "thirdparty", "bundled"},
+    "generated": {"generated", "codegen"},
+}
+
+_FRAMES = (
+    re.compile(r'File "(?P<path>[^"\n]{1,400})", line (?P<line>\d+)(?:, in (?P<name>[\w.<>]{1,200}))?'),
+    re.compile(r"\bat (?P<name>[\w$.<>]{1,200}) ?\((?P<path>[^()\s:]{1,400}):(?P<line>\d+)(?::\d+)?\)"),
+    re.compile(r"(?P<path>[\w./\\-]{1,400}\.(?:py|js|jsx|ts|tsx|go|java|rs|c|h|cc|cpp|cs|rb|php)):(?P<line>\d+)"),
+)
+
+# Chinese is written without spaces, so its letters end a URL, a name and a path.
+_URL = re.compile(r"(?:https?|ftp|file)://[!-~]+")
+_NAME = rf"(?:[^\W\d{CJK}]|\$)(?:[^\W{CJK}]|\$)*"
+_IDENTIFIER = re.compile(rf"{_NAME}(?:(?:\.|::|#|->){_NAME})*")
+_PATH_RUN = re.compile(r"[\w.@+/\\-]+")
+_PATH_RUN_WITHOUT_CJK = re.compile(rf"(?:[^\W{CJK}]|[.@+/\\-])+")
+_FILE_NAME = re.compile(r".\.(?:py|js|jsx|ts|tsx|go|java|rs|c|h|cc|cpp|hpp|cs|rb|php|md|toml|ya?ml|json)\Z", re.DOTALL)
 _CODE_LIKE = re.compile(r"[a-z0-9][A-Z]|[A-Z]{2}[a-z]|_|\.|::|#|->|\$|\d")
 
 
@@ -33,14 +60,22 @@ class Query:
         text: as the user wrote it.
         words: terms for matching, with weights, in order of first occurrence.
         identifiers: names as written that look like code, or the whole query if it is one word.
-        paths: file paths it mentions, with forward slashes.
+        plain: its words as written, in lower case, without stop words.
+        paths: file paths it mentions, with forward slashes, without what leads there from elsewhere (`/`, `./`, `../`).
+        frames: (path, line, function) of stack traces in it; function "" where the trace names none.
+        title: its first line.
+        asks: kinds of file it asks for by name ("test", "documentation", ...), which are then not held back.
         foreign: True if it holds Chinese, Japanese or Korean text.
     """
 
     text: str
     words: tuple[tuple[str, float], ...]
     identifiers: tuple[str, ...]
+    plain: tuple[str, ...]
     paths: tuple[str, ...]
+    frames: tuple[tuple[str, int, str], ...]
+    title: str
+    asks: frozenset[str]
     foreign: bool
 
     @property
@@ -81,8 +116,46 @@ def parse_query(text: str, gloss: tuple[str, ...] = ()) -> Query:
             weights.setdefault(term, GLOSS_WEIGHT)
     if not weights:  # nothing but stop words: better to look for them than for nothing
         weights = {term: 1.0 for word in words(body) for term in word_terms(word)}
-    paths = tuple(dict.fromkeys(path.replace("\\", "/").lstrip("./") for path in _PATH.findall(body)))
     candidates = dict.fromkeys(_IDENTIFIER.findall(body))
     single = body.strip()
-    identifiers = tuple(name for name in candidates if _CODE_LIKE.search(name) or name == single)
-    return Query(text, tuple(weights.items()), identifiers, paths, has_cjk(body))
+    identifiers = [name for name in candidates if _CODE_LIKE.search(name) or name == single]
+    plain = dict.fromkeys(word.lower() for word in words(body) if len(word) >= MIN_PLAIN and word.lower() not in STOP_WORDS)
+    return Query(
+        text=text,
+        words=tuple(weights.items()),
+        identifiers=tuple(identifiers[:MAX_NAMES]),
+        plain=tuple(plain)[: 4 * MAX_NAMES],
+        paths=tuple(_paths(body)[:MAX_NAMES]),
+        frames=tuple(_frames(body)[:MAX_NAMES]),
+        title=lines[0] if lines else "",
+        asks=_asked(body) if len(body) <= SHORT_QUERY else frozenset(),
+        foreign=has_cjk(body),
+    )
+
+
+def _frames(body: str) -> list[tuple[str, int, str]]:
+    """Frames of Python, Java and JavaScript traces, and `path:line` as compilers, Go and Rust write it."""
+    found: dict[tuple[str, int, str], None] = {}
+    for pattern in _FRAMES:
+        for match in pattern.finditer(body):
+            groups = match.groupdict()
+            found[groups["path"].replace("\\", "/"), int(groups["line"][:7]), (groups.get("name") or "").rpartition(".")[2]] = None
+    return list(found)
+
+
+def _asked(body: str) -> frozenset[str]:
+    asked = {word.lower() for word in words(body)}
+    return frozenset(kind for kind, names in _ASKING.items() if asked & names)
+
+
+def _paths(body: str) -> list[str]:
+    """Paths, and names of files with a well-known ending; what a path among CJK letters may be is taken with and without them."""
+    found: dict[str, None] = {}
+    for run in _PATH_RUN.findall(body):
+        for text in (run, *(_PATH_RUN_WITHOUT_CJK.findall(run) if has_cjk(run) else ())):
+            parts = text.replace("\\", "/").rstrip("./").split("/")
+            while parts and parts[0] in ("", ".", ".."):
+                del parts[0]
+            if len(parts) > 1 or (parts and _FILE_NAME.search(parts[0])):
+                found["/".join(parts)] = None
+    return list(found)

@@ -1,6 +1,9 @@
 """Relevance of every fragment to a query: a weighted sum of parts that can be printed one by one.
 
-Each part is in [0, 1] before its weight. The sum is cut at 1 by scaling its parts, so the parts printed always add up to the score.
+    share = (1 − held back) · Σ weight · evidence / Σ weight,   relevance = share · (1 + HALF) / (share + HALF)
+
+The curve only spreads the low end of the scale; every part is scaled with it, what is held back is a part of its own and negative,
+so the parts printed always add up to the score.
 """
 
 from __future__ import annotations
@@ -10,25 +13,24 @@ from dataclasses import dataclass
 import numpy as np
 
 from secateur.index.embedding import Embedder
-from secateur.index.names import NameMatch
-from secateur.index.snapshot import Snapshot
-from secateur.model import QUANTUM, Channel, FloatArray, IntArray
+from secateur.index.snapshot import KINDS, Snapshot
+from secateur.model import QUANTUM, Channel, FloatArray, IntArray, Kind
+from secateur.retrieval.evidence import evidence
 from secateur.retrieval.query import Query
 from secateur.retrieval.rerank import RERANKED, Reranker
-from secateur.settings import Relevance
+from secateur.settings import HoldBack, Relevance
 
-LEXICAL_EXPONENT = 0.5
-"""The share of the query's information a fragment holds, as its square root: half of the words is a good match, not half a match."""
+HALF = 0.2
+"""Bend of the curve: no fragment has all evidence there can be, and a fifth of it is already a good match (0.6)."""
 
-EVIDENCE = 0.02
-"""Weighted lexical, name, path or mention score above which a fragment counts as found by words."""
+EVIDENCE = 0.001
+"""Evidence above which a fragment counts as found by words."""
 
 SEMANTIC_EVIDENCE = 0.25
 """Similarity above which a fragment counts as found by meaning alone; below it everything resembles everything."""
 
-
-PATH_MENTION = 0.5
-"""A file that is mentioned says less about each of its fragments than a mentioned name."""
+HELD_BACK = "held back"
+"""Name of the negative part."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,54 +49,56 @@ def score(query: Query, snapshot: Snapshot, embedder: Embedder | None, weights: 
     Raises:
         EmbeddingError: the reranker's model or server failed.
     """
-    names = snapshot.name_table.match(query.identifiers)
-    raw = {
-        "lexical": snapshot.body.score(query.terms) ** LEXICAL_EXPONENT,
-        "name": np.maximum(snapshot.names.score(query.terms), names.near),
-        "path": snapshot.path_words.score(query.terms)[snapshot.file],
-        "mention": _mentions(query, snapshot, names),
-        "semantic": _semantic(query, snapshot, embedder),
-    }
+    names = snapshot.name_table.match(query.identifiers, query.plain)
+    columns = evidence(query, snapshot, embedder, names)
+    factor = 1.0 - held_back(query, snapshot, weights.hold_back)
     if reranker is not None:
-        first = np.sum([getattr(weights, name) * column for name, column in raw.items()], axis=0)
+        first = factor * _total(columns, weights)
         best = np.lexsort((np.arange(len(first)), -first))[:RERANKED]
-        raw["semantic"] = np.zeros(len(snapshot))
-        raw["semantic"][best] = reranker.similarity(query.text, best)
-    return _combined(raw, names, weights)
-
-
-def _combined(raw: dict[str, FloatArray], names: NameMatch, weights: Relevance) -> Scores:
-    parts = {name: getattr(weights, name) * column for name, column in raw.items()}
-    total = np.sum(list(parts.values()), axis=0)
-    scale = np.where(total > 1, 1 / np.maximum(total, 1), 1.0)
+        columns["semantic"] = np.zeros(len(snapshot))
+        columns["semantic"][best] = reranker.similarity(query.text, best)
+    channels = _channels(columns)
+    found = channels > 0
+    parts = {name: np.where(found, getattr(weights, name) * column, 0.0) for name, column in columns.items() if getattr(weights, name)}
+    total = np.sum(list(parts.values()), axis=0) if parts else np.zeros(len(snapshot))
+    if (factor < 1).any():
+        parts[HELD_BACK] = total * (factor - 1.0)
+    most = sum(getattr(weights, name) for name in columns) or 1.0
+    scale = (1 + HALF) / (total * factor + HALF * most)
     parts = {name: np.round(column * scale / QUANTUM) * QUANTUM for name, column in parts.items()}
-    relevance = np.minimum(1.0, np.round(np.sum(list(parts.values()), axis=0) / QUANTUM) * QUANTUM)
-    channels = np.zeros(len(relevance), dtype=np.int64)
+    relevance = np.round(np.sum(list(parts.values()), axis=0) / QUANTUM) * QUANTUM if parts else total
+    return Scores(np.clip(relevance, 0.0, 1.0), parts, channels, names.suggestions)
+
+
+def held_back(query: Query, snapshot: Snapshot, shares: HoldBack) -> FloatArray:
+    """Per fragment the share of its relevance it loses for what it is; kinds of file the query asks for lose nothing."""
+    kept = np.ones(len(snapshot))
+    for kind in ("test", "documentation", "example", "vendored", "generated"):
+        share = getattr(shares, kind)
+        if share and kind not in query.asks:
+            flagged = np.array([kind in flags for flags in snapshot.flags], dtype=np.bool_)
+            kept *= np.where(flagged[snapshot.file], 1.0 - share, 1.0)
+    kinds = snapshot.column("kind")
+    prose = 0.0 if "documentation" in query.asks else shares.prose
+    for kind, share in ((Kind.CLASS, shares.header), (Kind.REGION, shares.region), (Kind.SECTION, prose), (Kind.BLOCK, prose)):
+        if share:
+            kept *= np.where(kinds == KINDS.index(kind), 1.0 - share, 1.0)
+    return 1.0 - kept
+
+
+def _total(columns: dict[str, FloatArray], weights: Relevance) -> FloatArray:
+    total: FloatArray = np.sum([getattr(weights, name) * column for name, column in columns.items()], axis=0)
+    return total
+
+
+def _channels(columns: dict[str, FloatArray]) -> IntArray:
+    """By which ways each fragment was found; what only its surroundings speak for was not."""
+    channels = np.zeros(len(columns["lexical"]), dtype=np.int64)
     for channel, found in (
-        (Channel.LEXICAL, raw["lexical"] > EVIDENCE),
-        (Channel.NAME, np.maximum(raw["name"], raw["path"]) > EVIDENCE),
-        (Channel.MENTION, np.maximum(names.exact, raw["mention"]) > 0),
-        (Channel.SEMANTIC, raw["semantic"] > SEMANTIC_EVIDENCE),
+        (Channel.LEXICAL, columns["lexical"] > EVIDENCE),
+        (Channel.NAME, np.maximum(columns["name"], columns["path"]) > EVIDENCE),
+        (Channel.MENTION, np.maximum(columns["mention"], columns["place"]) > 0),
+        (Channel.SEMANTIC, columns["semantic"] > SEMANTIC_EVIDENCE),
     ):
         channels |= np.where(found, 1 << channel, 0)
-    found = channels > 0
-    return Scores(np.where(found, relevance, 0.0), {name: np.where(found, column, 0.0) for name, column in parts.items()}, channels, names.suggestions)
-
-
-def _mentions(query: Query, snapshot: Snapshot, names: NameMatch) -> FloatArray:
-    """Names and paths the query writes out. A path counts for every fragment of its file, less than a name for its fragment."""
-    column = names.exact.copy()
-    if query.paths:
-        per_file = np.array([max((_path_match(path, wanted) for wanted in query.paths), default=0.0) for path in snapshot.paths])
-        column = np.maximum(column, PATH_MENTION * per_file[snapshot.file])
-    return column
-
-
-def _path_match(path: str, wanted: str) -> float:
-    return 1.0 if path == wanted or path.endswith("/" + wanted) or wanted.endswith("/" + path) else 0.0
-
-
-def _semantic(query: Query, snapshot: Snapshot, embedder: Embedder | None) -> FloatArray:
-    if embedder is None or not len(snapshot):
-        return np.zeros(len(snapshot))
-    return snapshot.space.similarity(embedder.embed([query.text], "query")[0])
+    return channels
