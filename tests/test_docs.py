@@ -1,0 +1,85 @@
+"""Documents that cannot rot: generated pages are fresh, every command, flag, key and link that a page names exists."""
+
+from __future__ import annotations
+
+import re
+import runpy
+from pathlib import Path
+
+import pytest
+from secateur.cli.main import COMMANDS
+from secateur.config import keys
+from secateur.settings import PROFILES
+from support.cli import secateur
+
+ROOT = Path(__file__).parents[1]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]
+LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
+FLAG = re.compile(r"(?<![\w-])--[a-z][a-z-]+")
+TASKS_FLAGS = {"--query"}
+"""Flags of `tasks.py` and pip that are not ours."""
+
+
+def _commands(text: str) -> list[str]:
+    """Lines of code blocks that call the program."""
+    blocks = re.findall(r"^```[a-z]*\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    lines = [line.strip().removeprefix("$ ") for block in blocks for line in block.splitlines()]
+    return [line for line in lines if re.match(r"secateur( |$)", line)]
+
+
+@pytest.mark.parametrize("name", ["configuration.md", "commands.md"])
+def test_generated_pages_are_fresh(name: str) -> None:
+    pages = runpy.run_path(str(ROOT / "docs" / "generate.py"))["pages"]()
+    assert (ROOT / "docs" / name).read_text("utf-8") == pages[name], "run: python docs/generate.py"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_somewhere(page: Path) -> None:
+    for target in LINK.findall(page.read_text("utf-8")):
+        if not re.match(r"[a-z]+:", target):
+            path, _, _ = target.partition("#")
+            assert not path or (page.parent / path).exists(), f"{page.name}: {target}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_commands_and_flags_exist(page: Path) -> None:
+    for line in _commands(page.read_text("utf-8")):
+        call = line.partition("  #")[0]
+        words = call.split()
+        if len(words) == 1:
+            continue
+        command = words[1]
+        assert command in COMMANDS, f"{page.name}: {line}"
+        usage = secateur(command, "--help").out
+        for flag in FLAG.findall(call):
+            assert f"{flag} " in usage or f"{flag}]" in usage, f"{page.name}: {line}"
+
+
+def test_the_readme_shows_every_important_command() -> None:
+    commands = {line.split()[1] for line in _commands((ROOT / "README.md").read_text("utf-8")) if " " in line}
+    assert {"search", "status"} <= commands
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_settings_that_are_named_exist(page: Path) -> None:
+    tables = {name.partition(".")[0] for name in keys() if "." in name}
+    for word in re.findall(r"`((?:[a-z_]+\.)+[a-z_]+)(?: = [^`]*)?`", page.read_text("utf-8")):
+        if word.partition(".")[0] in tables and not word.endswith((".py", ".toml", ".md", ".visible")):
+            assert word in keys() or any(name.startswith(f"{word}.") for name in keys()), f"{page.name}: {word}"
+
+
+def test_profiles_are_documented() -> None:
+    text = (ROOT / "docs" / "configuration.md").read_text("utf-8")
+    for name, table in PROFILES.items():
+        assert name in text
+        assert table
+
+
+def test_the_readme_example_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    from support.repos import SHOP, write
+
+    (code,) = re.findall(r"^```python\n(.*?)^```", (ROOT / "README.md").read_text("utf-8"), re.MULTILINE | re.DOTALL)
+    write(tmp_path / "path/to/repository", SHOP)
+    monkeypatch.chdir(tmp_path)
+    exec(compile(code, "README.md", "exec"), {})
+    assert "refund_total" in capsys.readouterr().out

@@ -1,0 +1,76 @@
+"""What a wheel holds and what it does not. That it installs and runs in a clean environment is `tasks.py wheel`."""
+
+from __future__ import annotations
+
+import configparser
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+NOTHING_OF = ("__pycache__", ".pyc", "/.git/", "node_modules", ".devbooks", "goldens", "conftest", "test_", ".mypy_cache", ".ruff_cache")
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> zipfile.ZipFile:
+    folder = tmp_path_factory.mktemp("dist")
+    subprocess.run([sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)], cwd=ROOT, check=True, capture_output=True)
+    (path,) = folder.glob("*.whl")
+    return zipfile.ZipFile(path)
+
+
+def own_names(wheel: zipfile.ZipFile) -> list[str]:
+    """Files of ours: without the sample repositories, whose contents are data."""
+    return [name for name in wheel.namelist() if "/sample_repos/" not in name]
+
+
+def tracked(folder: str) -> set[str]:
+    done = subprocess.run(["git", "ls-files", "-z", folder], cwd=ROOT, capture_output=True, text=True, check=False)
+    if done.returncode:
+        pytest.skip("not a git checkout")
+    return {name for name in done.stdout.split("\0") if name}
+
+
+def test_both_packages_with_everything_they_read(wheel: zipfile.ZipFile) -> None:
+    names = set(wheel.namelist())
+    for folder, inside in (("core/secateur", "secateur"), ("tui/secateur_tui", "secateur_tui")):
+        for path in tracked(folder):
+            assert path.replace(folder, inside, 1) in names, path
+    assert {"secateur/py.typed", "secateur_tui/py.typed"} <= names
+
+
+@pytest.mark.parametrize("folder", ["themes", "sample_repos"])
+def test_data_comes_along(wheel: zipfile.ZipFile, folder: str) -> None:
+    names = set(wheel.namelist())
+    files = tracked(folder)
+    assert files
+    assert {f"secateur/_data/{path}" for path in files} <= names
+
+
+def test_nothing_else(wheel: zipfile.ZipFile) -> None:
+    tops = {name.partition("/")[0] for name in wheel.namelist()}
+    assert {top for top in tops if not top.endswith(".dist-info")} == {"secateur", "secateur_tui"}
+    for name in own_names(wheel):
+        assert not any(part in name for part in NOTHING_OF), name
+    for name in wheel.namelist():
+        assert not any(part in name for part in NOTHING_OF[:6]), name
+
+
+def test_entry_points(wheel: zipfile.ZipFile) -> None:
+    (name,) = [name for name in wheel.namelist() if name.endswith("entry_points.txt")]
+    found = configparser.ConfigParser()
+    found.read_string(wheel.read(name).decode())
+    assert dict(found["console_scripts"]) == {"secateur": "secateur.cli.main:main"}
+    assert dict(found["secateur.inspector"]) == {"textual": "secateur_tui.app:run"}
+
+
+def test_licence_and_readme(wheel: zipfile.ZipFile) -> None:
+    (metadata,) = [name for name in wheel.namelist() if name.endswith("METADATA")]
+    text = wheel.read(metadata).decode()
+    assert "License-Expression: MIT" in text
+    assert "# secateur" in text
+    assert any(name.endswith("licenses/LICENSE") for name in wheel.namelist())
+    assert "Requires-Dist: pytest" not in text
