@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -14,7 +15,13 @@ from secateur.selection import select
 from secateur.settings import Settings
 from secateur_tui.app import Inspector, Pace
 from secateur_tui.benches.search import SearchBench
-from textual.pilot import Pilot
+from textual import events
+from textual.keys import key_to_character
+
+FRAME = 0.02
+"""Seconds between two looks: a little longer than Textual waits before it paints."""
+
+MOST_FRAMES = 300
 
 QUERY = "where is the refund total rounded?"
 GOLDENS = Path(__file__).parent / "goldens"
@@ -185,18 +192,34 @@ def screen_lines(app: Inspector) -> list[str]:
     return ["".join(segment.text for segment in strip).rstrip() for strip in strips[:height]] if width else []
 
 
-async def settle(pilot: Pilot[int]) -> list[str]:
-    """Wait until nothing runs and two frames are equal; the screen's lines."""
-    app = pilot.app
-    assert isinstance(app, Inspector)
-    before: list[str] = []
-    for _ in range(200):
-        await pilot.pause()
-        now = screen_lines(app)
-        if not bench_of(app).busy and now == before:
-            return now
-        before = now
-    raise AssertionError("the screen does not come to rest:\n" + "\n".join(before))
+async def press(app: Inspector, *keys: str) -> None:
+    """Put keys into the application's queue, as a terminal does, each when the one before has been handled."""
+    for key in keys:
+        app.post_message(events.Key(key, key if len(key) == 1 else key_to_character(key)))
+        await quiet(app)
+
+
+async def quiet(app: Inspector) -> None:
+    """Wait until no widget has a message waiting, twice in a row: a message may lead to another."""
+    rounds = 0
+    while rounds < 2:
+        await asyncio.sleep(0.001)
+        rounds = 0 if any(pump.message_queue_size for pump in (app, app.screen, *app.screen.query("*"))) else rounds + 1
+
+
+async def settle(app: Inspector) -> list[str]:
+    """Wait until nothing runs, nothing is queued, and three frames are equal; the screen's lines."""
+    frames: list[list[str]] = []
+    for _ in range(MOST_FRAMES):
+        await asyncio.sleep(FRAME)
+        await quiet(app)
+        if any(bench.busy for bench in app.screen_stack if isinstance(bench, SearchBench)):
+            frames.clear()
+            continue
+        frames.append(screen_lines(app))
+        if len(app.screen_stack) > 1 and len(frames) >= 3 and frames[-1] == frames[-2] == frames[-3]:
+            return frames[-1]
+    raise AssertionError("the screen does not come to rest:\n" + "\n".join(screen_lines(app)))
 
 
 def assert_golden(name: str, lines: list[str]) -> None:

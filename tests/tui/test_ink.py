@@ -26,6 +26,11 @@ def test_wrapping_loses_no_character_and_keeps_the_width(text: str, cells: int) 
     assert all(width(part) <= cells for part in lines)
 
 
+@given(texts, st.integers(-1, 6))
+def test_wrapping_ends_however_little_room_there_is(text: str, cells: int) -> None:
+    assert "".join("".join(map(plain, wrapped(text, cells, indent="    "))).split()) == "".join(text.split())
+
+
 @given(st.lists(st.floats(0, 1), max_size=4), st.integers(1, 40))
 def test_a_bar_is_as_long_as_its_total(amounts: list[float], cells: int) -> None:
     drawn = bar([(amount, "█", "") for amount in amounts], 4.0, cells)

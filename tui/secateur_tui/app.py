@@ -24,7 +24,8 @@ from secateur_tui.benches.bench import Bench
 from secateur_tui.benches.search import SearchBench
 from secateur_tui.benches.state import SearchState
 from secateur_tui.engine import SearchEngine
-from secateur_tui.themes import DEFAULT_THEME, load_themes
+from secateur_tui.palette import Palette
+from secateur_tui.themes import BASE_COLOURS, DEFAULT_THEME, load_themes
 
 BENCHES = ("search",)
 """Benches that exist."""
@@ -83,6 +84,7 @@ class Inspector(App[int]):
         self.thread = EngineThread()
         self.keymap = actions.keymap(settings.ui.keys)
         self.set_keymap(actions.overrides(self.keymap))
+        self._palette: tuple[str, Palette] | None = None
         self._state = SearchState(engine, settings, visible(query))
         self._themes, theme_notices = load_themes((places.data_dir("themes"), *theme_folders))
         self._notices: tuple[Notice, ...] = (*theme_notices, *self.keymap.notices)
@@ -97,12 +99,25 @@ class Inspector(App[int]):
         for notice in self._notices:
             self.say(notice.message)
 
+    def on_app_focus(self) -> None:
+        for screen in self.screen_stack:
+            if isinstance(screen, Bench):
+                screen.returned_to()
+
     def on_unmount(self) -> None:
         self.thread.close()
 
     def say(self, message: str) -> None:
         """A passing message; text from outside is allowed in it."""
         self.notify(visible(message), severity="warning", markup=False)
+
+    @property
+    def palette(self) -> Palette:
+        """Styles of the present theme."""
+        if self._palette is None or self._palette[0] != self.theme:
+            theme = self.current_theme
+            self._palette = (self.theme, Palette({**theme.variables, **{name: getattr(theme, name) for name in BASE_COLOURS}}))
+        return self._palette[1]
 
     def next_theme(self) -> None:
         names = sorted(self._themes)

@@ -73,14 +73,9 @@ def _is(states: npt.NDArray[Any], wanted: State | None) -> BoolArray:
     return mask
 
 
-def identity(pool: Pool, row: int) -> tuple[str, int]:
-    """What makes a candidate the same in two pools: its id, and its line because ids may repeat in a file."""
-    return pool.symbol_id[row], int(pool.line_start[row])
-
-
 def same_rows(here: Pool, there: Pool) -> IntArray:
     """For each row of `here`, the row of the same candidate in `there`, or ABSENT."""
     if here is there:
         return np.arange(len(here), dtype=np.int64)
-    place = {identity(there, row): row for row in range(len(there))}
-    return np.fromiter((place.get(identity(here, row), ABSENT) for row in range(len(here))), dtype=np.int64, count=len(here))
+    place = there.row_of
+    return np.fromiter((place.get(symbol, ABSENT) for symbol in here.symbol_id), dtype=np.int64, count=len(here))

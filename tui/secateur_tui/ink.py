@@ -1,6 +1,6 @@
 """Lines of styled text without markup: what every view is drawn with.
 
-A line is a tuple of spans; a span is text and the name of a role ("kept", "faint", ...) that the stylesheet colours. Text never
+A line is a tuple of spans; a span is text and the name of a role ("kept", "faint", ...) that the palette colours. Text never
 passes through a markup parser. Text from outside enters through `outside`, which makes control and bidi characters visible.
 Widths are terminal cells, so wide characters keep columns aligned.
 """
@@ -23,34 +23,6 @@ class Span(NamedTuple):
 
 
 Line = tuple[Span, ...]
-
-ROLES = (
-    "bold",
-    "faint",
-    "accent",
-    "warning",
-    "error",
-    "success",
-    "kept",
-    "shortened",
-    "summarised",
-    "dropped",
-    "relevance",
-    "hotspot",
-    "distance",
-    "preference",
-    "boost",
-    "up",
-    "down",
-    "key",
-    "string",
-    "comment",
-    "keyword",
-    "number",
-    "cursor",
-    "cursor-blurred",
-)
-"""Roles the stylesheet knows (`.ink--ROLE`)."""
 
 
 def line(*parts: str | Span) -> Line:
@@ -106,7 +78,7 @@ def wrapped(text: str, cells: int, role: str = "", indent: str = "") -> list[Lin
     lines: list[str] = []
     current = ""
     for word in text.split():
-        while cell_width(indent + word) > cells:
+        while word and cell_width(indent + word) > cells:
             if current:
                 lines.append(current)
                 current = ""

@@ -21,6 +21,9 @@ MAX_THEME_BYTES = 64 * 1024
 """A theme file above this size is not one."""
 
 PALETTE = ("background", "surface", "panel", "foreground", "faint", "primary", "secondary", "accent", "success", "warning", "error")
+BASE_COLOURS = tuple(name for name in PALETTE if name != "faint")
+"""Colours Textual's own themes have too."""
+
 STATES = ("kept", "shortened", "summarised", "dropped")
 SIGNALS = ("relevance", "hotspot", "distance", "preference", "boost")
 _TABLES = {"palette": PALETTE, "states": STATES, "signals": SIGNALS}
@@ -69,7 +72,7 @@ def read_theme(path: Path) -> Theme:
             colours[key] = given[key]
     if not isinstance(table.get("dark", True), bool):
         raise ThemeError("dark is not true or false")
-    base: dict[str, Any] = {key: colours[key] for key in PALETTE if key != "faint"}
+    base: dict[str, Any] = {key: colours[key] for key in BASE_COLOURS}
     return Theme(name=path.stem, dark=table.get("dark", True), variables=variables(colours), **base)
 
 

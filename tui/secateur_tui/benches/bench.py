@@ -139,8 +139,11 @@ class Bench(Screen[None]):
         self.query_one("#tabs", TabLine).show(page)
         self.set_class(True, "-show-pages")
         self.set_class(False, "-show-knobs")
-        self.query_one(f"#{page}").focus()
+        self.go_to(self.query_one(f"#{page}"))
         self.page_opened(page)
+
+    def returned_to(self) -> None:
+        """The terminal is in front again: what is read may have changed meanwhile."""
 
     def page_opened(self, page: str) -> None:
         """A page came into sight: bring it up to date."""
@@ -149,10 +152,17 @@ class Bench(Screen[None]):
     def _tab_chosen(self, event: TabLine.Chosen) -> None:
         self.show_page(event.page)
 
+    def go_to(self, widget: Widget) -> None:
+        """Focus a widget at once, so that keys typed ahead reach it; one that is not laid out yet gets it as soon as it is."""
+        if widget.focusable:
+            self.set_focus(widget)
+        else:
+            widget.focus()
+
     def go_home(self) -> None:
         """Close overlays; the focus goes to the items."""
         self.remove_class("-show-pages", "-show-knobs")
-        self.home.focus()
+        self.go_to(self.home)
 
     def caption(self, widget: Widget, drawn: Line) -> None:
         """Put a line into a widget's lower border; as content, never as markup."""
@@ -171,7 +181,7 @@ class Bench(Screen[None]):
     def do_weights(self) -> None:
         self.set_class(True, "-show-knobs")
         self.set_class(False, "-show-pages")
-        self.query_one("#knobs").focus()
+        self.go_to(self.query_one("#knobs"))
 
     def do_back(self) -> None:
         self.go_home()

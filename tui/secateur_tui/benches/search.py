@@ -15,7 +15,6 @@ from secateur.errors import SecateurError
 from secateur.settings import PROFILES, Settings
 from secateur.terminal import visible
 from textual import on
-from textual.events import AppFocus
 from textual.timer import Timer
 from textual.widget import Widget
 from textual.widgets import Input
@@ -135,7 +134,7 @@ class SearchBench(Bench):
         super().on_mount()
         self.query_one("#items").border_title = "Candidates"
         self.caption(self.query_one("#knobs"), line(" ←/→ tune  0 mute  r reset "))
-        (self.query_one("#query") if self.state.wanted is None else self.home).focus()
+        self.go_to(self.query_one("#query") if self.state.wanted is None else self.home)
         self._paint()
         self._ask_engine(freshen=True)
 
@@ -144,9 +143,7 @@ class SearchBench(Bench):
         """Whether anything is still under way that will change the screen."""
         return bool(self._activity) or self._pause is not None or self._rest is not None or any(not worker.is_finished for worker in self.workers)
 
-    @on(AppFocus)
-    def _look_for_changes(self) -> None:
-        """Files change while another window is in front."""
+    def returned_to(self) -> None:
         if not self._activity and self._error is None:
             self.run_worker(self._check_status(), group="status", exclusive=True)
 
@@ -290,7 +287,7 @@ class SearchBench(Bench):
 
     def do_query(self) -> None:
         self.remove_class("-show-pages", "-show-knobs")
-        self.query_one("#query").focus()
+        self.go_to(self.query_one("#query"))
 
     def do_refresh(self) -> None:
         self._ask_engine(freshen=True)

@@ -13,7 +13,7 @@ from secateur.config import keys as setting_keys
 from secateur.model import Pool, Selection
 from secateur.settings import Settings
 
-from secateur_tui.compare import ABSENT, Comparison, identity
+from secateur_tui.compare import Comparison
 from secateur_tui.engine import SearchEngine
 
 _POOL_TABLES = ("graph_rag.enabled", "graph_rag.top_k", "relevance.", "index.", "embedding.", "tokens.", "preference.enabled")
@@ -162,12 +162,12 @@ class SearchState:
         wanted = self.wanted
         if wanted is None or not request.serves(wanted):
             return False
-        was = identity(self.pool, self.cursor) if self.pool is not None and len(self.pool) and self.request and self.request.query == request.query else None
+        same_question = self.pool is not None and len(self.pool) > 0 and self.request is not None and self.request.query == request.query
+        looked_at = self.pool.symbol_id[self.cursor] if self.pool is not None and same_question else ""
         self.request, self.pool = request, pool
         self.reselect()
-        self.cursor = next((row for row in range(len(pool)) if was is not None and identity(pool, row) == was), ABSENT)
-        if self.cursor == ABSENT:
-            self.cursor = int(self.answer.selection.order[0]) if self.answer and len(pool) else 0
+        best = int(self.answer.selection.order[0]) if self.answer and len(pool) else 0
+        self.cursor = pool.row_of.get(looked_at, best)
         return True
 
     def reselect(self) -> None:

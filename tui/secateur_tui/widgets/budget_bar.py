@@ -42,7 +42,7 @@ def draw_budget(selection: Selection, comparison: Comparison | None, cells: int)
 
 
 def draw_gap(selection: Selection, cells: int) -> Line:
-    """How far the last that goes out is from the first that does not, by priority and rank."""
+    """How far the last that goes out is from the first that does not, by rank and by what the strategy orders by."""
     goes_out = selection.state[selection.order] != State.DROPPED
     if goes_out.all() or not goes_out.any():
         words = "everything goes out" if goes_out.any() else "nothing goes out"
@@ -50,8 +50,8 @@ def draw_gap(selection: Selection, cells: int) -> Line:
     last_place, first_place = int(np.flatnonzero(goes_out)[-1]), int(np.argmin(goes_out))
     last, first = selection.order[last_place], selection.order[first_place]
     rank_last, rank_first = last_place + 1, first_place + 1
-    gap = selection.priority[last] - selection.priority[first]
-    figures = f"last out #{rank_last:,} {selection.priority[last]:.3f} · first dropped #{rank_first:,} {selection.priority[first]:.3f}"
+    gap = selection.score[last] - selection.score[first]
+    figures = f"last out #{rank_last:,} {selection.score[last]:.3f} · first dropped #{rank_first:,} {selection.score[first]:.3f}"
     sign = "−" if gap < 0 else ""
     note = f" · gap {sign}{abs(gap):.3f}" + (", skipped past" if rank_first < rank_last else "")
     return first_fitting([line(f" {figures}{note} "), line(f" gap {sign}{abs(gap):.3f} #{rank_last:,}/#{rank_first:,} "), ()], cells)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from rich.segment import Segment
 from rich.style import Style
@@ -11,13 +11,16 @@ from textual.geometry import Size
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from secateur_tui.ink import ROLES, Line, clipped
+from secateur_tui.ink import Line, clipped
+
+if TYPE_CHECKING:
+    from secateur_tui.app import Inspector
 
 
 class Painted(ScrollView):
     """Subclasses say how many lines there are and draw one at a time."""
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = {f"ink--{role}" for role in ROLES}
+    app: Inspector
 
     def line_count(self) -> int:
         """Lines at the present width."""
@@ -58,11 +61,8 @@ class Painted(ScrollView):
         return Strip(segments).adjust_cell_length(cells, base + self.ink(_row_role(spans)))
 
     def ink(self, role: str) -> Style:
-        """The style of a role ("" and unknown ones add nothing)."""
-        style = Style.null()
-        for name in role.split():
-            style += self.get_component_rich_style(f"ink--{name}", partial=True)
-        return style
+        """The style of a role under the present theme."""
+        return self.app.palette.style(role)
 
 
 def _row_role(spans: Line) -> str:

@@ -18,7 +18,7 @@ from secateur_tui.signals import SIGNALS, effective_distance, value_and_weight
 _REASONS = {
     Reason.FITS: "it fits: needs {needed:,}, {left:,} were left",
     Reason.PINNED: "it is pinned: needs {needed:,}, {left:,} were left",
-    Reason.SIGNATURE: "whole it needs {needed:,} and did not fit; its declaration needs {declaration:,}, {left:,} were left",
+    Reason.SIGNATURE: "whole it needs {needed:,}, only {left:,} left; its declaration needs {declaration:,}",
     Reason.NO_ROOM: "no room: needs {needed:,}, only {left:,} left",
     Reason.LARGER_THAN_BUDGET: "larger than the budget: needs {needed:,}, the whole budget has room for {room:,}",
     Reason.EXCLUDED: "it is excluded by hand",
@@ -62,20 +62,19 @@ def draw_why(answer: Answer, row: int, hints: Sequence[HintProven], proving: boo
     lines.append(line(Span(clip_left(f"{visible(pool.path[row])}:{int(pool.line_start[row])}-{int(pool.line_end[row])}", cells))))
     lines.append(line(outside(pool.qualname[row] or "(no name)"), Span(f"  {visible(pool.kind[row])}, {visible(pool.language[row])}", "faint")))
     lines += wrapped(f"because {because(answer, decision)}", cells, state.label)
+    lines += _hints(answer, hints, proving, state, cells)
     lines.append(())
     for name, term in decision.terms.items():
         lines += _term(answer, decision, name, term, cells)
     lines.append(line(Span("sum = priority ", "faint"), exact(sum(decision.terms.values()))))
     if selection.strategy == "density":
-        density = decision.priority / max(1, int(pool.tokens[row])) ** DENSITY_EXPONENT
-        lines += wrapped(f"ordered by density: priority / tokens^{DENSITY_EXPONENT} = {exact(density)}", cells, "faint")
+        lines += wrapped(f"ordered by density: priority / tokens^{DENSITY_EXPONENT} = {exact(float(selection.score[row]))}", cells, "faint")
     elif selection.strategy == "relevance":
         lines += wrapped("ordered by relevance alone, the priority is shown for comparison", cells, "faint")
     lines += [(), *_found(answer, row, cells)]
     lines.append(line(f"{decision.tokens_before:,} tokens", Span(f", at most {int(pool.cost[row]):,} with its wrapper", "faint")))
     if state is State.SHORTENED:
         lines.append(line(Span("its declaration alone: ", "faint"), f"{decision.tokens_after:,} tokens"))
-    lines += [(), *_hints(answer, hints, proving, state, cells)]
     return [clipped(drawn, cells) for drawn in lines]
 
 

@@ -1,0 +1,327 @@
+"""Every key of the Search bench does what the registry says."""
+
+import asyncio
+import shlex
+import threading
+from dataclasses import replace
+
+import pytest
+from inspector_kit import QUERY, ScriptedEngine, bench_of, inspector, large_pool, make_pool, orders_engine, press, settle
+from secateur.model import State
+from secateur.selection import select
+from secateur.settings import Settings, Ui
+from secateur_tui.actions import ACTIONS
+from secateur_tui.knobs import knobs_of
+from secateur_tui.widgets.sheet import Sheet
+from textual import events
+
+TIGHT = Settings(budget=4000)
+
+
+async def pressed(keys: str, settings: Settings = TIGHT, **options: object):
+    app = inspector(settings=settings, **options)
+    async with app.run_test(size=(120, 40), notifications=True):
+        await settle(app)
+        for key in keys.split():
+            await press(app, key)
+        lines = await settle(app)
+        return bench_of(app), lines, app
+
+
+@pytest.mark.parametrize(
+    ("keys", "key", "value"),
+    [
+        ("right", "relevance", 0.45),
+        ("left", "relevance", 0.35),
+        ("shift+right", "relevance", 0.41),
+        ("shift+left", "relevance", 0.39),
+        ("0", "relevance", 0.0),
+        ("right right r", "relevance", 0.4),
+        ("w down right", "hotspot", 0.35),
+        ("w down down left", "distance", 0.25),
+        ("w up right", "top k", 11),
+        ("w up up left", "depth", 1),
+        ("w down down down right", "signatures", 0.02),
+        ("s", "strategy", "relevance"),
+        ("w down down down down left", "strategy", "density"),
+    ],
+)
+async def test_knobs(keys: str, key: str, value: object) -> None:
+    bench, lines, _ = await pressed(keys)
+    knob = next(knob for knob in knobs_of(bench.state.settings) if knob.label == key)
+    assert knob.value(bench.state.settings) == value
+    row = next(line for line in lines if knob.label in line)
+    assert knob.text(bench.state.settings) + ("*" if knob.value(TIGHT) != value else "") in row.replace(" ›", "").replace("‹ ", "")
+    assert bench.state.answer is not None
+    assert bench.state.answer.settings == bench.state.settings, "the answer on screen is the one for the knobs on screen"
+
+
+@pytest.mark.parametrize(("keys", "budget"), [("b", 4500), ("plus", 4500), ("B", 3750), ("minus", 3750), ("b B", 4000), ("b b B B B", 3750)])
+async def test_budget_keys(keys: str, budget: int) -> None:
+    bench, lines, _ = await pressed(keys)
+    assert bench.state.answer is not None and bench.state.answer.selection.budget == budget
+    assert any(f"of {budget:,}" in line for line in lines)
+
+
+async def test_profiles_go_round_and_retrieve_again() -> None:
+    engine = orders_engine()
+    bench, lines, _ = await pressed("p", engine=engine)
+    assert bench.state.settings.profile == "recommended" and " profile recommended " in lines[0]
+    assert len(engine.retrieved) == 2
+    bench, _, _ = await pressed("p p")
+    assert bench.state.settings.profile == "spec"
+
+
+async def test_undo_redo_and_the_ghost() -> None:
+    bench, lines, _ = await pressed("b b u")
+    assert bench.state.settings.budget == 4500
+    assert any("was 3,966" in line for line in lines)
+    bench, _, _ = await pressed("b b u u U")
+    assert bench.state.settings.budget == 4500
+    bench, lines, _ = await pressed("b b u u ctrl+r ctrl+r")
+    assert bench.state.settings.budget == 5000
+    bench, lines, _ = await pressed("b b x")
+    assert bench.state.comparison is None and not any("was" in line for line in lines[4:8])
+    bench, lines, _ = await pressed("b b x s")
+    assert any("was 4,938" in line for line in lines)
+
+
+async def test_flips_and_moves_are_marked() -> None:
+    bench, lines, _ = await pressed("s b b")
+    comparison = bench.state.comparison
+    assert comparison is not None
+    rows = [line[:40] for line in lines if any(glyph in line[:20] for glyph in "●○◐") and line.startswith("│")]
+    assert sum("!" in row for row in rows) == int(comparison.flipped.sum()) > 0
+    assert sum("▲" in row for row in rows) == int((comparison.moved > 0).sum()) > 0
+    assert sum("▼" in row for row in rows) == int((comparison.moved < 0).sum()) > 0
+
+
+async def test_moving_and_the_cursor_follows_its_candidate() -> None:
+    bench, _, _ = await pressed("down j down k")
+    answer = bench.state.answer
+    assert answer is not None and answer.selection.rank[bench.state.cursor] == 3
+    bench, lines, _ = await pressed("down down s")
+    answer = bench.state.answer
+    assert answer is not None
+    assert answer.selection.pool.symbol_id[bench.state.cursor] == "docs/rounding.md::Refunds and rounding"
+    assert answer.selection.rank[bench.state.cursor] == 2
+    assert any(line.startswith("│▸   2") for line in lines)
+    bench, _, _ = await pressed("end")
+    assert bench.state.answer is not None and bench.state.answer.selection.rank[bench.state.cursor] == 12
+    bench, _, _ = await pressed("end home")
+    assert bench.state.answer is not None and bench.state.answer.selection.rank[bench.state.cursor] == 1
+
+
+async def test_pages_open_and_say_what_is_true() -> None:
+    bench, lines, _ = await pressed("end up up up i")
+    answer, row = bench.state.answer, bench.state.cursor
+    assert answer is not None
+    decision = answer.selection.decision(row)
+    text = "\n".join(line[72:] for line in lines)
+    assert f"#{decision.rank}" in text and decision.state.label.upper() in text
+    assert f"needs {decision.needed}, only {decision.left} left" in text or decision.state is not State.DROPPED
+    for term in decision.terms.values():
+        assert f"= {term:.3f}" in text
+    bench, lines, _ = await pressed("v")
+    assert any("Round half to even." in line for line in lines)
+    assert any("● goes out whole" in line for line in lines)
+    _, lines, _ = await pressed("b d")
+    assert any("tokens 3,966 → 4,366 (+400)" in line for line in lines)
+
+
+async def test_proven_hints_hold_and_tell_their_price() -> None:
+    bench, lines, _ = await pressed("end up up up up i")
+    answer, row = bench.state.answer, bench.state.cursor
+    assert answer is not None and answer.selection.state[row] == State.DROPPED
+    text = " ".join(" ".join(line[73:].split()) for line in lines)
+    budget = int(text.split("kept at budget ")[1].split(" ")[0].replace(",", ""))
+    then = select(answer.selection.pool, replace(answer.settings, budget=budget))
+    assert then.state[row] == State.KEPT
+    lost = [other for other in answer.selection.kept_rows if then.state[other] == State.DROPPED]
+    assert ("would be dropped" in text) == bool(lost)
+
+
+async def test_ranges_beside_the_sliders_hold() -> None:
+    bench, lines, _ = await pressed("")
+    answer = bench.state.answer
+    assert answer is not None
+    for name in ("relevance", "hotspot", "distance"):
+        low, high = (float(part) for part in next(line for line in lines if f"{name} " in line and "◆" in line).rstrip("│").split()[-1].split("–"))
+        weights = answer.settings.smart_pruning.priority_weights
+        for weight in (low, high):
+            changed = replace(answer.settings.smart_pruning, priority_weights=replace(weights, **{name: weight}))
+            again = select(answer.selection.pool, replace(answer.settings, smart_pruning=changed))
+            assert (again.state == answer.selection.state).all()
+
+
+async def test_copy_shows_and_copies_the_command() -> None:
+    _bench, lines, app = await pressed("right b y")
+    words = shlex.split(app.clipboard)
+    assert words[:4] == ["secateur", "search", QUERY, "orders"]
+    assert words[words.index("--weights") + 1] == "0.45,0.3,0.3" and words[words.index("--budget") + 1] == "4500"
+    shown = " ".join(line.strip(" │") for line in lines)
+    assert "--weights 0.45,0.3,0.3" in shown
+
+
+async def test_help_lists_every_action_with_its_key() -> None:
+    app = inspector(settings=replace(TIGHT, ui=Ui(keys={"copy": "c"})))
+    async with app.run_test(size=(120, 80)):
+        await settle(app)
+        await press(app, "question_mark")
+        text = "\n".join(await settle(app))
+        for action in ACTIONS:
+            assert action.help in text
+        assert "c                Copy and show" in text
+        assert "not now: nothing was changed" in text
+        await press(app, "escape")
+        await settle(app)
+        assert not isinstance(app.screen, Sheet)
+
+
+async def test_keys_can_be_remapped() -> None:
+    settings = replace(TIGHT, ui=Ui(keys={"budget-up": "x", "undo": "f5", "nonsense": "z"}))
+    bench, lines, _ = await pressed("x", settings)
+    assert bench.state.settings.budget == 4500
+    assert " x Budget+" in lines[-1] and "Ghost" not in lines[-1]
+    assert any("no action nonsense" in line for line in lines)
+    bench, _, _ = await pressed("x x f5", settings)
+    assert bench.state.settings.budget == 4500
+    bench, _, _ = await pressed("b u", settings)
+    assert bench.state.settings == settings, "the old keys do nothing any more"
+
+
+async def test_what_cannot_be_done_says_why() -> None:
+    _, lines, _ = await pressed("u")
+    assert any("Undo: nothing was changed" in line for line in lines)
+    _, lines, _ = await pressed("w up 0")
+    assert any("Mute: top k has no 0" in line for line in lines)
+
+
+async def test_themes_go_round_and_quit_leaves() -> None:
+    app = inspector(settings=TIGHT)
+    async with app.run_test(size=(120, 40), notifications=True):
+        await settle(app)
+        assert app.theme == "secateur-dark"
+        await press(app, "t")
+        assert app.theme == "secateur-light"
+        app.post_message(events.Key("q", "q"))
+        await asyncio.sleep(0.05)
+    assert app.return_value == 0
+
+
+async def test_a_missing_theme_degrades_and_says_so() -> None:
+    app = inspector(settings=replace(TIGHT, ui=Ui(theme="[b]nope")))
+    async with app.run_test(size=(120, 40), notifications=True):
+        lines = await settle(app)
+        assert app.theme == "secateur-dark"
+        assert any("no usable theme [b]nope" in line for line in lines)
+
+
+async def test_typing_asks_after_a_pause_and_letters_are_letters() -> None:
+    engine = orders_engine()
+    app = inspector(engine, TIGHT, query="")
+    async with app.run_test(size=(120, 40), notifications=True):
+        lines = await settle(app)
+        assert any("Ask in the words of the task" in line for line in lines)
+        await press(app, "q", "u", "b")
+        lines = await settle(app)
+        assert bench_of(app).state.query == "qub" and engine.retrieved[-1] == "qub"
+        assert bench_of(app).state.settings == TIGHT
+        await press(app, "enter", "b")
+        await settle(app)
+        assert bench_of(app).state.settings.budget == 4500
+        await press(app, "slash", "backspace")
+        await settle(app)
+        assert bench_of(app).state.query == "qu"
+        await press(app, "escape")
+        assert app.focused is not None and app.focused.id == "list"
+
+
+async def test_an_older_answer_is_dimmed_and_never_painted_over_a_newer_one() -> None:
+    gates = {"first": threading.Event(), "second": threading.Event()}
+    pools = {"first": make_pool(query="first"), "second": make_pool(make_rows(3), query="second")}
+    engine = ScriptedEngine(
+        lambda query, _settings: pools.get(query) or make_pool(query=query), before=lambda query: gates[query].wait(10) if query in gates else None
+    )
+    app = inspector(engine, TIGHT)
+    async with app.run_test(size=(120, 40), notifications=True):
+        await settle(app)
+        bench = bench_of(app)
+        field = bench.query_one("#query")
+        field.value = "first"
+        while "first" not in engine.retrieved:
+            await asyncio.sleep(0.01)
+        assert bench.query_one("#items").has_class("-stale") and bench.state.answer is not None
+        field.value = "second"
+        await asyncio.sleep(0.02)
+        gates["first"].set()
+        while "second" not in engine.retrieved:
+            await asyncio.sleep(0.01)
+        assert bench.state.request is not None and bench.state.request.query == QUERY, "the answer to `first` came too late"
+        gates["second"].set()
+        await settle(app)
+        assert bench.state.request.query == "second" and bench.state.answer is not None and len(bench.state.answer.selection) == 3
+        assert not bench.query_one("#items").has_class("-stale")
+
+
+def make_rows(count: int):
+    from inspector_kit import ORDERS
+
+    return [replace(candidate, via=-1) for candidate in ORDERS[:count]]
+
+
+async def test_a_burst_of_steps_is_one_decision() -> None:
+    engine = orders_engine()
+    app = inspector(engine, TIGHT)
+    async with app.run_test(size=(120, 40), notifications=True):
+        await settle(app)
+        before = engine.selected
+        bench = bench_of(app)
+        for _ in range(10):
+            bench.action_do("tune-up-fine")
+        await settle(app)
+        assert bench.state.settings.smart_pruning.priority_weights.relevance == pytest.approx(0.5)
+        assert engine.selected == before + 1
+        assert len(bench.state.history.entries) == 11, "each step can be undone"
+
+
+async def test_a_depth_below_the_retrieved_one_does_not_ask_again() -> None:
+    engine = orders_engine()
+    _bench, lines, _ = await pressed("w up up left", engine=engine)
+    assert engine.retrieved == [QUERY]
+    assert any("depth" in line and "1*  of 2 retrieved" in line for line in lines)
+    engine = orders_engine()
+    await pressed("w up up right", engine=engine)
+    assert engine.retrieved == [QUERY, QUERY]
+
+
+async def test_a_hundred_thousand_candidates() -> None:
+    pool = large_pool(100_000)
+    app = inspector(ScriptedEngine(lambda _query, _settings: pool), replace(TIGHT, budget=16000))
+    app.pace = replace(app.pace, rest=3600.0)  # proofs over a hundred thousand rows are not what is tested here
+    async with app.run_test(size=(120, 40), notifications=True):
+        bench = bench_of(app)
+        while bench.state.answer is None:
+            await asyncio.sleep(0.01)
+        await press(app, "end", "right", "b")
+        await asyncio.sleep(0.01)
+        await asyncio.sleep(0)
+        answer = bench.state.answer
+        assert answer is not None and answer.settings.smart_pruning.priority_weights.relevance == 0.45
+        assert answer.selection.rank[bench.state.cursor] > 90_000
+        await press(app, "home")
+        await asyncio.sleep(0.01)
+        assert answer.selection.rank[bench.state.cursor] == 1
+
+
+async def test_a_click_on_a_candidate_and_on_a_page() -> None:
+    app = inspector(settings=TIGHT)
+    async with app.run_test(size=(120, 40), notifications=True) as pilot:
+        await settle(app)
+        bench = bench_of(app)
+        await pilot.click("#list", offset=(20, 4))
+        await settle(app)
+        assert bench.state.answer is not None and bench.state.answer.selection.rank[bench.state.cursor] == 5
+        await pilot.click("#tabs", offset=(8, 0))
+        await settle(app)
+        assert bench.page == "preview"

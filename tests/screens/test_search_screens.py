@@ -1,0 +1,109 @@
+"""Golden screens of the Search bench, and the same figures taken from the selection: a deliberate change of the engine fails both."""
+
+import re
+from dataclasses import replace
+
+import pytest
+from inspector_kit import Inspector, assert_golden, bench_of, inspector, press, settle
+from secateur import config
+from secateur.model import State
+from secateur.settings import Settings
+
+SIZES = [(120, 40), (80, 24)]
+TIGHT = Settings(budget=4000)
+
+
+def figures_on_screen(lines: list[str]) -> dict[str, int]:
+    """The figures of the budget line, whichever words stand beside them."""
+    text = next(line for line in lines if "free" in line and " of " in line)
+    found = {
+        "kept": re.search(r"● (?:kept )?([\d,]+) \((\d+)\)", text),
+        "shortened": re.search(r"◐ (?:shortened )?([\d,]+) \((\d+)", text),
+        "dropped": re.search(r"○ (?:dropped )?([\d,]+) \((\d+)\)", text),
+        "wrapper": re.search(r"▫ (?:wrapper )?([\d,]+)()", text),
+        "free": re.search(r"free ([\d,]+) of ([\d,]+)", text),
+    }
+    return {f"{name}{part}": int(match[part].replace(",", "")) for name, match in found.items() if match for part in (1, 2) if match[part]}
+
+
+def assert_true_figures(app: Inspector, lines: list[str]) -> None:
+    """Every figure of the budget line and of each visible row is the selection's."""
+    answer = bench_of(app).state.answer
+    assert answer is not None
+    selection, pool = answer.selection, answer.selection.pool
+    shown = figures_on_screen(lines)
+    kept, kept_tokens = selection.counts(State.KEPT)
+    dropped, dropped_tokens = selection.counts(State.DROPPED)
+    short, short_tokens = selection.counts(State.SHORTENED)
+    assert (shown["kept1"], shown["kept2"]) == (kept_tokens, kept)
+    assert (shown["dropped1"], shown["dropped2"]) == (dropped_tokens, dropped)
+    assert (shown.get("shortened1", 0), shown.get("shortened2", 0)) == (short_tokens, short)
+    assert (shown["free1"], shown["free2"]) == (selection.budget - selection.used, selection.budget)
+    assert shown["kept1"] + shown.get("shortened1", 0) + shown["wrapper1"] + shown["free1"] == selection.budget
+    rows = [match for line in lines if (match := re.match(r"│.\s+(\d+) +(?:[▲▼]\d+|new)? +(!?)([●◐○]) +([\d,]+) +([\d.]+) ", line))]
+    assert rows, "no candidate is on screen"
+    for match in rows:
+        row = int(selection.order[int(match[1]) - 1])
+        assert match[3] == State(int(selection.state[row])).glyph
+        assert int(match[4].replace(",", "")) == pool.tokens[row]
+        assert float(match[5]) == pytest.approx(selection.priority[row], abs=0.00051)
+
+
+@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
+@pytest.mark.parametrize(
+    ("name", "settings", "keys"),
+    [
+        ("opened", TIGHT, ""),
+        ("turned", TIGHT, "right right right b down down"),
+        ("why", TIGHT, "end up up up i"),
+        ("weights", TIGHT, "w down right"),
+        ("preview", TIGHT, "v"),
+        ("diff", TIGHT, "right s b d"),
+        ("recommended", replace(config.with_profile(TIGHT, "recommended"), budget=3000), "down down down i"),
+    ],
+    ids=lambda value: value if isinstance(value, str) and value.isalpha() else "",
+)
+async def test_screen(name: str, settings: Settings, keys: str, size: tuple[int, int]) -> None:
+    app = inspector(settings=settings)
+    async with app.run_test(size=size):
+        await settle(app)
+        for key in keys.split():
+            await press(app, key)
+        lines = await settle(app)
+        assert max(map(len, lines)) <= size[0] and len(lines) == size[1]
+        if name not in ("why", "preview", "diff", "weights", "recommended") or size[0] > 100:
+            assert_true_figures(app, lines)
+        assert_golden(f"search_{name}_{size[0]}x{size[1]}", lines)
+
+
+@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
+@pytest.mark.parametrize("name", ["help", "copy", "palette"])
+async def test_sheets(name: str, size: tuple[int, int]) -> None:
+    app = inspector(settings=TIGHT)
+    async with app.run_test(size=size):
+        await settle(app)
+        await press(app, {"help": "question_mark", "copy": "y", "palette": "ctrl+p"}[name])
+        lines = await settle(app)
+        if name != "palette":  # the palette is Textual's own: that it lists the registry is tested, not how it looks
+            assert_golden(f"search_{name}_{size[0]}x{size[1]}", lines)
+        else:
+            assert any("Budget+" in line for line in lines)
+
+
+async def test_a_wide_terminal_shows_names_too() -> None:
+    app = inspector(settings=TIGHT)
+    async with app.run_test(size=(200, 50)):
+        lines = await settle(app)
+        assert any("src/orders/refund.py:18-77" in line and "refund_total" in line for line in lines[:16])
+
+
+@pytest.mark.parametrize("size", [(79, 24), (80, 23), (20, 3), (3, 1)])
+async def test_too_small_a_terminal_says_so(size: tuple[int, int]) -> None:
+    app = inspector()
+    async with app.run_test(size=size) as pilot:
+        lines = await settle(app)
+        assert "secateur" in "".join(lines) if size[0] > 10 else "".join(lines)
+        assert not any("Candidates" in line for line in lines)
+        await pilot.resize_terminal(120, 40)
+        lines = await settle(app)
+        assert any("Candidates" in line for line in lines)
