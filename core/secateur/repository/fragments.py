@@ -31,6 +31,9 @@ _OUTPUT_NUMBER = 1
 _MINIFIED_BYTES_A_LINE = 500
 """Scripts with longer lines on average were written by a tool: their names mean nothing and they have no lines to choose from."""
 
+_NOTHING_MORE = b" \t\r\f;"
+"""What may stand after a comment or a signature that has its lines to itself."""
+
 _MINIFIED_LANGUAGES = frozenset({"javascript", "typescript", "tsx"})
 
 PARSER_VERSION: str
@@ -96,5 +99,5 @@ def _note_rows(found: Captures, lines: Sequence[str]) -> Iterator[int]:
         # Leading white space is ASCII in every grammar here, so the byte column is a column of characters as well.
         if not lines[row][:column].strip():
             tail = node.end_point
-            alone = tail.row > last or not lines[last].encode()[tail.column :].strip()
+            alone = tail.row > last or not lines[last].encode()[tail.column :].strip(_NOTHING_MORE)
             yield from range(row, last + 1 if alone else last)

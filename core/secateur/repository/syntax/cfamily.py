@@ -125,6 +125,10 @@ def _function(node: Node, outer: Node, out: Collector) -> None:
     declarator = _declared(node.child_by_field_name("declarator"), "function_declarator")
     name, owner = "", ""
     parameters = None
+    if declarator is not None and declarator.type == "identifier":
+        # `EXPORT_MACRO namespace a {` looks like a function without parameters: what is inside is still at module level.
+        out.define(node, None, "", methods=False)
+        return
     if declarator is not None and declarator.type == "operator_cast":
         name = "operator " + out.field_text(declarator, "type")
     elif declarator is not None:

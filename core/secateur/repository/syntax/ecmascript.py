@@ -211,8 +211,7 @@ class _Reader:
         for node in self.captures.get("object", ()):
             if node.id not in objects:  # a match for each of its methods
                 objects.add(node.id)
-                name, owner, _ = self.bound.get(node.id, ("", "", node))
-                out.define(node, None, "" if name == "default" else name, owner=owner, opens_at=LONG_OBJECT, methods=True)
+                self._object(node)
         for node in self.captures.get("lambda", ()):
             if node.id in self.used:
                 continue
@@ -222,6 +221,15 @@ class _Reader:
                 self._returns(node)
             else:
                 out.define(node, None, "", opens_at=LONG_WRAPPER, methods=False)
+
+    def _object(self, node: Node) -> None:
+        """A named object with methods is a class of one; as the value of a member or of `module.exports` it is only a scope."""
+        name, owner, outer = self.bound.get(node.id, ("", "", node))
+        name = "" if name == "default" else name
+        if name and outer.type != "pair":
+            self.out.define(node, Kind.CLASS, name, outer=outer, owner=owner, opens_at=LONG_OBJECT, body=named_child(node))
+        else:
+            self.out.define(node, None, name, owner=owner, opens_at=LONG_OBJECT, methods=True)
 
     def _returns(self, node: Node) -> None:
         returned = node.child_by_field_name("return_type")

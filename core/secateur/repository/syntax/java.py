@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from secateur.model import Kind
-from secateur.repository.syntax.collector import Captures, Collector, named_child
+from secateur.repository.syntax.collector import LONG_WRAPPER, Captures, Collector, named_child
 from secateur.repository.syntax.names import type_name
 
 if TYPE_CHECKING:
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 QUERY = """
 [(class_declaration) (interface_declaration) (enum_declaration) (record_declaration) (annotation_type_declaration)] @class
 [(method_declaration body: (_)) (constructor_declaration) (compact_constructor_declaration)] @function
+(object_creation_expression (class_body)) @anonymous
 (package_declaration) @package
 (import_declaration) @import
 (method_invocation name: (identifier) @call)
@@ -41,6 +42,14 @@ def read(captures: Captures, out: Collector) -> None:
                 for child in clause.named_children:
                     for base in child.named_children if child.type == "type_list" else [child]:
                         out.base(definition, type_name(out.text(base)))
+    named = {}
+    for node in captures.get("variables", ()):
+        for declarator in node.children_by_field_name("declarator"):
+            value = declarator.child_by_field_name("value")
+            if value is not None:
+                named[value.id] = out.field_text(declarator, "name")
+    for node in captures.get("anonymous", ()):
+        out.define(node, None, named.get(node.id, ""), opens_at=LONG_WRAPPER, methods=True)
     for node in captures.get("function", ()):
         out.define(node, Kind.FUNCTION, out.field_text(node, "name"))
         out.annotate(node, "return", out.field_text(node, "type"))

@@ -17,9 +17,11 @@ def words(text: str) -> frozenset[str]:
 _WINDOW = 160
 """Bytes before a call that may hold its receiver; longer receivers are not simple."""
 
-_SEPARATOR = r"(?:\.[?!&]?|>-\??|::|\\)"  # reversed: ".", "?.", "!.", "&.", "->", "?->", "::", "\\"
+_SEPARATOR = r"(?:\s*(?:\.[?!&]?|>-\??|::)\s*|\\)"  # reversed: ".", "?.", "!.", "&.", "->", "?->", "::", "\\"
 _WORD = r"[\w$@#]+"
-_RECEIVER = re.compile(rf"\s*{_SEPARATOR}\s*(?:({_WORD}(?:\s*{_SEPARATOR}\s*{_WORD})*)(\s*{_SEPARATOR})?)?")
+_RECEIVER = re.compile(rf"{_SEPARATOR}(?:({_WORD}(?:{_SEPARATOR}{_WORD})*)({_SEPARATOR})?)?")
+_GENERIC = re.compile(r"::>[^<>]*<(?:::)?([\w:]*\w)")
+_OUTERMOST = re.compile(r"(?:::|\\)(?![\])>])")
 _SEPARATORS = re.compile(r"\s*(?:[?!&]?\.|\??->|::|\\)\s*")
 _SPACES = b" \t\r\n"
 _MEMBER_ENDS = b".>:\\"
@@ -47,10 +49,14 @@ def receiver_before(source: bytes, at: int) -> str:
         return ""
     chain = match[1]
     if chain is None:
-        if text[0] in "\\:":
-            return ""  # from the outermost namespace: `\strlen()`, `::open()`
+        generic = _GENERIC.match(text)
+        if generic:
+            return _SEPARATORS.sub(".", generic[1][::-1])  # `Cart<int>::total()`
+        if _OUTERMOST.match(text):
+            return ""  # `\strlen()`, `::open()`
         return "super" if text.startswith(".)(repus") else "()"
-    if match[2] or (match.end() == len(text) and len(window) == _WINDOW):
+    outermost = match[2] and match[2].strip() in ("::", "\\") and text[match.end() : match.end() + 1] not in (")", ">", "]")
+    if (match[2] and not outermost) or (match.end() == len(text) and len(window) == _WINDOW):
         return "()"
     return _SEPARATORS.sub(".", chain[::-1]).lstrip("#")
 
@@ -94,7 +100,7 @@ def type_name(text: str) -> str:
         name = match[0].replace("::", ".").replace("\\", ".").strip(".")
         last = name.rsplit(".", 1)[-1]
         rest = rest[match.end() :].lstrip()
-        if (last in _NOTHING and rest[:1] == "|") or (last in _TRANSPARENT and rest[:1] in ("[", "<", "|")) or (last == "Union" and rest[:1] == "["):
+        if (last in _NOTHING and rest[:1] in ("|", ",")) or (last in _TRANSPARENT and rest[:1] in ("[", "<", "|")) or (last == "Union" and rest[:1] == "["):
             rest = rest[1:].lstrip("\"' \t\r\n")
             continue
         return "" if last in _PRIMITIVE or rest.startswith("[]") else name

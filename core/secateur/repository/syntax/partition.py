@@ -32,7 +32,8 @@ _WORTH_CUTTING = 3
 """Rows of code after the imports that are worth a region of their own."""
 
 _INTRODUCTION = re.compile(
-    r"\s*(?:#\s*(?:if|ifdef|ifndef|else|elif|region)\b.*|(?:public|private|protected)\s*(?:slots|Q_SLOTS)?\s*:?|(?:if|elif|else|try|except|finally|with)\b.*:)\s*"
+    r"\s*(?:#\s*(?:if|ifdef|ifndef|else|elif|region)\b.*|(?:public|private|protected)\s*(?:slots|Q_SLOTS)?\s*:?|[\]\)\}\s]*(?:if|elif|else|try|except|catch|finally|with)\b.*[:{]"
+    r"|type\s*\(|(?:inline\s+)?namespace\b[\w\s:.\\]*[{;]?|\{|extern\s*\"C\"\s*\{?)\s*"
 )
 _INTRODUCTION_LENGTH = 200
 
@@ -51,8 +52,8 @@ def facts(language: str, lines: Sequence[str], out: Collector, branches: Iterabl
     definitions = _nest(out.definitions)
     owners = _owners(definitions, lines, notes)
     pieces = _pieces(lines, owners)
-    pieces = _lend(lines, pieces, notes, definitions)
     pieces = _cut(lines, pieces, definitions, out.import_rows)
+    pieces = _lend(lines, pieces, notes, definitions)
     fragments = _fragments(pieces, definitions)
     place = _places(fragments, len(lines))
     complexity = [1] * len(fragments)
@@ -169,6 +170,13 @@ def _lend(lines: Sequence[str], pieces: list[_Piece], notes: frozenset[int], def
             and _introduces(piece, below, lines, notes, definitions, bool(kept))
         ):
             below.first = piece.first
+        elif (
+            below is None
+            and kept
+            and piece.last - piece.first < _NOTE_LINES
+            and all(row in notes or is_blank(lines[row]) for row in range(piece.first, piece.last + 1))
+        ):
+            kept[-1].last = piece.last  # last words of the file
         else:
             kept.append(piece)
     return kept
