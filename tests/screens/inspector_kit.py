@@ -128,7 +128,7 @@ def large_pool(n: int) -> Pool:
 class KitStatus:
     files: int = 42
     fragments: int = 517
-    fresh: bool = True
+    snapshot: str = "4f2c"
 
 
 @dataclass
@@ -163,11 +163,6 @@ class ScriptedEngine:
     def content(self, pool: Pool, row: int) -> str:
         default = f'def {pool.qualname[row].split(".")[-1]}(amount, places=2):\n    """Round half to even."""\n\treturn amount  # {row}\n'
         return self.texts.get(pool.symbol_id[row], default)
-
-    def report(self, selection: Selection) -> dict[str, Any]:
-        from secateur.reporting import json_report
-
-        return json_report(selection, dict.fromkeys(selection.kept_rows, ""))
 
 
 def orders_engine(**options: Any) -> ScriptedEngine:

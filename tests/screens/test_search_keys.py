@@ -28,39 +28,49 @@ async def pressed(keys: str, settings: Settings = TIGHT, **options: object):
         return bench_of(app), lines, app
 
 
-@pytest.mark.parametrize(
-    ("keys", "key", "value"),
-    [
-        ("right", "relevance", 0.45),
-        ("left", "relevance", 0.35),
-        ("shift+right", "relevance", 0.41),
-        ("shift+left", "relevance", 0.39),
-        ("0", "relevance", 0.0),
-        ("right right r", "relevance", 0.4),
-        ("w down right", "hotspot", 0.35),
-        ("w down down left", "distance", 0.25),
-        ("w up right", "top k", 11),
-        ("w up up left", "depth", 1),
-        ("w down down down right", "signatures", 0.02),
-        ("s", "strategy", "relevance"),
-        ("w down down down down left", "strategy", "density"),
-    ],
-)
-async def test_knobs(keys: str, key: str, value: object) -> None:
-    bench, lines, _ = await pressed(keys)
-    knob = next(knob for knob in knobs_of(bench.state.settings) if knob.label == key)
-    assert knob.value(bench.state.settings) == value
-    row = next(line for line in lines if knob.label in line)
-    assert knob.text(bench.state.settings) + ("*" if knob.value(TIGHT) != value else "") in row.replace(" ›", "").replace("‹ ", "")
-    assert bench.state.answer is not None
-    assert bench.state.answer.settings == bench.state.settings, "the answer on screen is the one for the knobs on screen"
+async def test_knobs() -> None:
+    app = inspector(settings=TIGHT)
+    async with app.run_test(size=(120, 40)):
+        await settle(app)
+        bench = bench_of(app)
+        for keys, key, value in (
+            ("right", "relevance", 0.45),
+            ("left", "relevance", 0.35),
+            ("shift+right", "relevance", 0.41),
+            ("shift+left", "relevance", 0.39),
+            ("0", "relevance", 0.0),
+            ("right right r", "relevance", 0.4),
+            ("s", "strategy", "relevance"),
+            ("w down right", "hotspot", 0.35),
+            ("w down left", "distance", 0.25),
+            ("w down right", "signatures", 0.02),
+            ("w down left", "strategy", "density"),
+            ("w down left", "depth", 1),
+            ("w down right", "top k", 11),
+        ):
+            await press(app, *keys.split())
+            lines = await settle(app)
+            knob = next(knob for knob in knobs_of(bench.state.settings) if knob.label == key)
+            assert knob.value(bench.state.settings) == value, keys
+            row = next(line for line in lines if f" {knob.label} " in line)
+            assert knob.text(bench.state.settings) in row and ("*" in row) == (knob.value(TIGHT) != value)
+            assert bench.state.answer is not None
+            assert bench.state.answer.settings == bench.state.settings, "the answer on screen is the one for the knobs on screen"
+            while bench.state.history.can_undo:
+                await press(app, "u")
+        assert bench.state.settings == TIGHT
 
 
-@pytest.mark.parametrize(("keys", "budget"), [("b", 4500), ("plus", 4500), ("B", 3750), ("minus", 3750), ("b B", 4000), ("b b B B B", 3750)])
-async def test_budget_keys(keys: str, budget: int) -> None:
-    bench, lines, _ = await pressed(keys)
-    assert bench.state.answer is not None and bench.state.answer.selection.budget == budget
-    assert any(f"of {budget:,}" in line for line in lines)
+async def test_budget_keys() -> None:
+    app = inspector(settings=TIGHT)
+    async with app.run_test(size=(120, 40)):
+        await settle(app)
+        for key, budget in (("b", 4500), ("B", 4000), ("minus", 3750), ("plus", 4000), ("plus", 4500)):
+            await press(app, key)
+            lines = await settle(app)
+            answer = bench_of(app).state.answer
+            assert answer is not None and answer.selection.budget == budget
+            assert any(f"of {budget:,}" in line for line in lines)
 
 
 async def test_profiles_go_round_and_retrieve_again() -> None:

@@ -99,10 +99,9 @@ async def test_files_that_changed_behind_the_screen_are_marked_and_refreshed() -
     app = inspector(engine)
     async with app.run_test(size=(120, 40)):
         assert "● fresh" in (await settle(app))[0]
-        engine.state = replace(engine.state, fresh=False)
+        engine.state = replace(engine.state, snapshot="other")
         app.post_message(events.AppFocus())
         assert "◌ stale" in (await settle(app))[0]
-        engine.state = replace(engine.state, fresh=True)
         asked = len(engine.retrieved)
         await press(app, "R")
         assert "● fresh" in (await settle(app))[0]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Protocol
 
 from secateur.model import Pool, Selection
 from secateur.settings import Settings
@@ -13,14 +13,16 @@ Progress = Callable[[str, int, int], None]
 
 
 class Status(Protocol):
-    """What is indexed and whether it is what is on disk now."""
+    """What is indexed."""
 
     @property
     def files(self) -> int: ...
     @property
     def fragments(self) -> int: ...
     @property
-    def fresh(self) -> bool: ...
+    def snapshot(self) -> str:
+        """A digest of everything that was read: another one after a change."""
+        ...
 
 
 class SearchEngine(Protocol):
@@ -32,11 +34,11 @@ class SearchEngine(Protocol):
         ...
 
     def freshen(self, progress: Progress | None = None) -> Status:
-        """Build or update the index. Slow."""
+        """Build the index, or bring it up to what is on disk now. Looks at every file."""
         ...
 
     def status(self) -> Status:
-        """What is indexed now. May look at every file."""
+        """What is indexed, as of the last look."""
         ...
 
     def retrieve(self, query: str, settings: Settings | None = None) -> Pool:
@@ -49,8 +51,4 @@ class SearchEngine(Protocol):
 
     def content(self, pool: Pool, row: int) -> str:
         """Text of a fragment; text from outside."""
-        ...
-
-    def report(self, selection: Selection) -> dict[str, Any]:
-        """The JSON of `secateur search`."""
         ...

@@ -88,6 +88,11 @@ class Bench(Screen[None]):
         raise NotImplementedError
 
     @property
+    def busy(self) -> bool:
+        """Whether anything is still under way that will change the screen."""
+        raise NotImplementedError
+
+    @property
     def home(self) -> Widget:
         """Where the focus goes by default."""
         raise NotImplementedError

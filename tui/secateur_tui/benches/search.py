@@ -53,6 +53,7 @@ class SearchBench(Bench):
         super().__init__()
         self.state = state
         self._status: Status | None = None
+        self._found_in = ""  # snapshot the pool was retrieved from
         self._progress: IndexProgress | None = None
         self._error: SecateurError | None = None
         self._activity = ""
@@ -98,7 +99,7 @@ class SearchBench(Bench):
             else state.settings != state.opened,
             counter=state.pool.counter if state.pool is not None else state.settings.tokens.counter,
             candidates=len(state.pool) if state.pool is not None else None,
-            fresh=self._status.fresh if self._status else None,
+            fresh=self._fresh,
             activity=self._activity,
             benches=[("Search", True)],
         )
@@ -140,7 +141,6 @@ class SearchBench(Bench):
 
     @property
     def busy(self) -> bool:
-        """Whether anything is still under way that will change the screen."""
         return bool(self._activity) or self._pause is not None or self._rest is not None or any(not worker.is_finished for worker in self.workers)
 
     def returned_to(self) -> None:
@@ -148,8 +148,18 @@ class SearchBench(Bench):
             self.run_worker(self._check_status(), group="status", exclusive=True)
 
     async def _check_status(self) -> None:
-        self._status = await self.app.thread.run(self.state.engine.status)
+        try:
+            self._status = await self.app.thread.run(self.state.engine.freshen)
+        except SecateurError as error:
+            self.app.say(error.message)
         self.repaint_frame()
+
+    @property
+    def _fresh(self) -> bool | None:
+        """Whether the answer was found in what is on disk, as of the last look; None while that is unknown."""
+        if self._status is None:
+            return None
+        return self.state.pool is None or self._found_in == self._status.snapshot
 
     # --- asking: slow, on the engine's thread ---
 
@@ -192,8 +202,8 @@ class SearchBench(Bench):
                 self._act("searching")
                 pool = await thread.run(lambda: engine.retrieve(wanted.query, wanted.settings))
                 self._status = await thread.run(engine.status)
-                if turn == self._turn:
-                    self.state.accept(wanted, pool)
+                if turn == self._turn and self.state.accept(wanted, pool):
+                    self._found_in = self._status.snapshot
         except SecateurError as error:
             if turn == self._turn:
                 self._error = error

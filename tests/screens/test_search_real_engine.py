@@ -1,0 +1,116 @@
+"""The inspector on the real engine: what is on screen is what the command line prints."""
+
+import json
+import shlex
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from inspector_kit import bench_of, inspector, press, settle
+from secateur import config
+from secateur.cli.main import main
+from secateur.engine import Engine
+from secateur.settings import Settings
+
+FILES = {
+    "shop/money.py": '''
+def round_half_even(amount, places=2):
+    """Round an amount of money half to even."""
+    scale = 10**places
+    return round(amount * scale) / scale
+''',
+    "shop/refund.py": """
+from shop.money import round_half_even
+
+
+def refund_total(order):
+    total = 0
+    for item in order:
+        total += item
+    return round_half_even(total)
+""",
+    "shop/api.py": """
+from shop.refund import refund_total
+
+
+def post_refund(order):
+    if not order:
+        raise ValueError("empty")
+    return {"total": refund_total(order)}
+""",
+    "shop/mail.py": "def render(text):\n    return 'Dear customer, ' + text\n",
+    "docs/refunds.md": "# Refunds\n\nThe refund total is rounded half to even.\n",
+}
+
+
+@pytest.fixture
+def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for name in ("SECATEUR_CACHE_DIR", "SECATEUR_CONFIG_DIR"):
+        monkeypatch.setenv(name, str(tmp_path / name.lower()))
+    root = tmp_path / "a shop"
+    for path, text in FILES.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(text, encoding="utf-8")
+    return root
+
+
+@pytest.mark.parametrize(("profile", "keys"), [("spec", "B right w down left s"), ("recommended", "b w down down right")])
+async def test_the_copied_command_prints_what_is_on_screen(shop: Path, capsys: pytest.CaptureFixture[str], profile: str, keys: str) -> None:
+    settings = replace(config.with_profile(Settings(), profile), budget=200)
+    with Engine.open(shop, settings) as engine:
+        app = inspector(engine, settings, query="where is the refund total rounded?")
+        app.path = str(shop)
+        async with app.run_test(size=(120, 40)):
+            await settle(app)
+            await press(app, *keys.split())
+            lines = await settle(app)
+            await press(app, "y")
+            await settle(app)
+            answer = bench_of(app).state.answer
+            assert answer is not None and len(answer.selection) > 2
+            report = engine.report(answer.selection)
+    capsys.readouterr()
+    assert main([*shlex.split(app.clipboard)[1:], "--format", "json", "--quiet"]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    assert printed == json.loads(json.dumps(report))
+    shown = "\n".join(lines)
+    for candidate in printed["candidates"]:
+        assert f"{candidate['line_start']}-{candidate['line_end']}" in shown
+        assert f"{candidate['priority']:.3f}" in shown
+    assert f"of {printed['budget']:,}" in shown
+
+
+async def test_an_edit_behind_the_screen_is_noticed(shop: Path) -> None:
+    from textual import events
+
+    with Engine.open(shop, Settings()) as engine:
+        app = inspector(engine, query="refund total")
+        async with app.run_test(size=(120, 40)):
+            assert "● fresh" in (await settle(app))[0]
+            (shop / "shop/money.py").write_text("def round_up(refund_total):\n    return refund_total + 1\n", encoding="utf-8")
+            app.post_message(events.AppFocus())
+            assert "◌ stale" in (await settle(app))[0]
+            await press(app, "R")
+            lines = await settle(app)
+            assert "● fresh" in lines[0]
+            await press(app, "v")
+            await settle(app)
+
+
+async def test_a_folder_without_source_says_what_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SECATEUR_CACHE_DIR", str(tmp_path / "cache"))
+    (tmp_path / "empty").mkdir()
+    with Engine.open(tmp_path / "empty", Settings()) as engine:
+        app = inspector(engine, query="refund")
+        async with app.run_test(size=(120, 40)):
+            text = "\n".join(await settle(app))
+            assert "Nothing is indexed here" in text
+
+
+def test_a_picture_for_the_documentation(shop: Path, tmp_path: Path) -> None:
+    from secateur_tui.shot import main as shot
+
+    output = tmp_path / "screen.svg"
+    assert shot([str(shop), "--query", "refund total", "--keys", "right i", "--set", "budget=300", "--output", str(output)]) == 0
+    text = output.read_text(encoding="utf-8")
+    assert text.startswith("<svg") and "refund.py" in text and "0.45" in text

@@ -1,0 +1,58 @@
+"""A picture of the inspector for the documentation: `python -m secateur_tui.shot PATH --query Q --keys "right b i" --output screen.svg`."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from secateur import places
+from secateur.config import load
+from secateur.engine import Engine
+
+from secateur_tui.app import Inspector
+from secateur_tui.benches.bench import Bench
+
+_LOOK_EVERY = 0.05
+"""Seconds between two looks at whether everything has come to rest."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Write the SVG; exit code 0."""
+    parser = argparse.ArgumentParser(prog="python -m secateur_tui.shot", description=__doc__)
+    parser.add_argument("path", type=Path)
+    parser.add_argument("--query", default="")
+    parser.add_argument("--keys", default="", help="keys to press, separated by spaces, named as Textual names them")
+    parser.add_argument("--size", default="120x40", help="columns x rows")
+    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", dest="sets")
+    parser.add_argument("--profile")
+    parser.add_argument("--output", type=Path, required=True)
+    options = parser.parse_args(arguments)
+    settings = load(options.path, profile=options.profile, sets=options.sets, user_dir=places.config_dir(os.environ)).settings
+    columns, rows = map(int, options.size.split("x"))
+    with Engine.open(options.path, settings) as engine:
+        app = Inspector(engine, settings, path=str(options.path), query=options.query)
+        asyncio.run(_take(app, (columns, rows), options.keys.split(), options.output))
+    return 0
+
+
+async def _take(app: Inspector, size: tuple[int, int], keys: Sequence[str], output: Path) -> None:
+    async with app.run_test(size=size, notifications=True) as pilot:
+        await _rest(app)
+        for key in keys:
+            await pilot.press(key)
+            await _rest(app)
+        output.write_text(app.export_screenshot(), encoding="utf-8")
+
+
+async def _rest(app: Inspector) -> None:
+    calm = 0
+    while calm < 3:
+        await asyncio.sleep(_LOOK_EVERY)
+        calm = 0 if any(isinstance(screen, Bench) and screen.busy for screen in app.screen_stack) else calm + 1
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
