@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from secateur.model import FileFacts, Fragment
@@ -144,7 +145,7 @@ def test_module_wrapper_is_looked_into() -> None:
 
 
 def test_function_that_returns_a_class_is_only_a_scope() -> None:
-    members = "".join(f"  f{n}() {{\n    a();\n  }}\n" for n in range(60))
+    members = "".join(f"  f{n}() {{\n    a();\n  }}\n" for n in range(20))
     found = javascript(f"module.exports = base => class Cart extends base {{\n{members}}}\n")
     assert found[:2] == [("class", "Cart", 1, 1), ("method", "Cart.f0", 2, 4)]
 
@@ -294,3 +295,10 @@ def test_importing_loads_no_grammar() -> None:
 def test_unknown_names_of_the_module_are_errors() -> None:
     with pytest.raises(AttributeError):
         importlib.import_module("secateur.repository.fragments").NOTHING  # noqa: B018
+
+
+def test_threads_do_not_disturb_each_other() -> None:
+    sources = [f"def f{n}():\n    return g{n}(1)\n\n\n".encode() * 300 for n in range(8)]
+    expected = [parse_file("a.py", source) for source in sources]
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(lambda source: parse_file("a.py", source), sources * 3)) == expected * 3

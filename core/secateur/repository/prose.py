@@ -17,11 +17,20 @@ from secateur.repository.syntax.cutting import BLOCK_LINES, REGION_LINES, cut, i
 _NAME_LENGTH = 80
 """Most characters of a section's name."""
 
+_PATH_DEPTH = 8
+"""Levels of headings in a qualified name; deeper nesting is not meant to be read."""
+
 _TINY_LINES = 5
 """Entries of a configuration file with fewer lines join their neighbours ..."""
 
 _JOINED_LINES = 40
 """... as long as the joined section stays below this."""
+
+_FRONT_MATTER_LINES = 200
+"""A block of metadata longer than this is taken for text between two rules."""
+
+_LINE_LENGTH = 500
+"""Characters of a line that are looked at for a heading."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,10 +95,6 @@ def _sections(lines: Sequence[str], headings: Sequence[_Heading]) -> list[_Secti
     return sections
 
 
-_PATH_DEPTH = 8
-"""Levels of headings in a qualified name; deeper nesting is not meant to be read."""
-
-
 def _join_tiny(sections: Sequence[_Section]) -> list[_Section]:
     """Runs of tiny sections as one, named after its members."""
     joined: list[_Section] = []
@@ -142,13 +147,6 @@ def _after_front_matter(lines: Sequence[str]) -> int:
         if lines[row].strip() == mark:
             return row + 1
     return 0
-
-
-_FRONT_MATTER_LINES = 200
-"""A block of metadata longer than this is taken for text between two rules."""
-
-_LINE_LENGTH = 500
-"""Characters of a line that are looked at for a heading."""
 
 
 def _is_paragraph(line: str) -> bool:

@@ -6,7 +6,6 @@ Calls, bases and annotations carry the row they stand on; `partition.py` finds t
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -190,13 +189,3 @@ def named_child(node: Node | None, index: int = 0) -> Node | None:
     if node is None or index >= node.named_child_count:
         return None
     return node.named_child(index)
-
-
-def walk(node: Node, stop: frozenset[str] = frozenset()) -> Iterator[Node]:
-    """Named descendants of `node` in source order, itself first, without those below nodes of the types in `stop`. No recursion."""
-    stack = [node]
-    while stack:
-        node = stack.pop()
-        yield node
-        if node.type not in stop:
-            stack.extend(reversed(node.named_children))

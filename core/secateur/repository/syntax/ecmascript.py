@@ -117,8 +117,7 @@ class _Reader:
             return
         value = node.child_by_field_name("value")
         if value is not None:
-            own = self.out.field_text(value, "name") if value.type in _FUNCTIONS or value.type == "class" else ""
-            self.bound[value.id] = (own or ("" if value.type == "object" else "default"), "", node)
+            self.bound[value.id] = (self._own_name(value) or ("" if value.type == "object" else "default"), "", node)
 
     def _bind(self, node: Node) -> None:
         kind = node.type
@@ -136,7 +135,12 @@ class _Reader:
             return
         if kind == "pair" and value.start_point.row == value.end_point.row:
             return  # a one-line member says little without its object
-        self.bound[value.id] = (name, owner, node)
+        own = self._own_name(value) if name == "default" else ""
+        self.bound[value.id] = (own or name, owner, node)
+
+    def _own_name(self, value: Node) -> str:
+        """`run` of `function run() {}` and `class run {}` as values."""
+        return self.out.field_text(value, "name") if value.type in _FUNCTIONS or value.type == "class" else ""
 
     def _target(self, target: Node) -> tuple[str, str]:
         """Name and owner of what is assigned to: `Foo.prototype.bar` → ("bar", "Foo"), `exports.run` → ("run", "")."""

@@ -117,7 +117,7 @@ def _assigned_exports(node: Node, out: Collector, bound: set[int]) -> None:
     name = left.removeprefix("module.").removeprefix("exports").lstrip(".") or _DEFAULT
     if value.type == "identifier":
         _rename(node, out, name, out.text(value))
-    elif value.type in ("function_expression", "class"):
+    elif value.type in ("function_expression", "class") and name == _DEFAULT:
         _rename(node, out, name, out.field_text(value, "name"))
     elif is_require(out, value):
         bound.add(value.id)

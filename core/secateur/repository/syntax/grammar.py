@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from secateur.repository.syntax.collector import Captures, Collector
 
 if TYPE_CHECKING:
-    from tree_sitter import Node, Parser, Point, Query, Tree
+    from tree_sitter import Language, Node, Point, Query, Tree
 
 _CHUNK = 65536
 """Bytes handed to the parser at a time."""
@@ -92,8 +92,8 @@ class ParseStopped(Exception):
 class Loaded:
     """A grammar ready to parse."""
 
-    language: str
-    parser: Parser
+    name: str
+    language: Language
     query: Query
     read: Callable[[Captures, Collector], None]
 
@@ -111,20 +111,22 @@ def _load(language: str) -> Loaded | None:
     grammar = GRAMMARS[language]
     reader = importlib.import_module(f"secateur.repository.syntax.{grammar.reader}")
     try:
-        from tree_sitter import Language, Parser, Query
+        from tree_sitter import Language, Query
 
         wheel = importlib.import_module(grammar.wheel)
         tree_sitter_language = Language(getattr(wheel, grammar.entry)())
         query = Query(tree_sitter_language, reader.query(language) if hasattr(reader, "query") else reader.QUERY)
-        return Loaded(language, Parser(tree_sitter_language), query, reader.read)
+        return Loaded(language, tree_sitter_language, query, reader.read)
     except (ImportError, AttributeError, ValueError, OSError):
         return None
 
 
 def parse(loaded: Loaded, source: bytes) -> Tree:
     """The tree of `source`. Raises `ParseStopped`."""
-    if loaded.language in _FRAGILE and _is_endless(source):
+    if loaded.name in _FRAGILE and _is_endless(source):
         raise ParseStopped
+    from tree_sitter import Parser
+
     steps = _STEPS_AT_LEAST + int(len(source) * _STEPS_PER_BYTE)
 
     def read(offset: int, _point: Point) -> bytes:
@@ -135,11 +137,10 @@ def parse(loaded: Loaded, source: bytes) -> Tree:
         steps -= _ERROR_STEPS if has_error else 1
         return steps < 0
 
-    loaded.parser.reset()
     try:
-        return loaded.parser.parse(read, progress_callback=stop)
+        # A parser of its own: the callbacks let other threads run in the middle of a parse.
+        return Parser(loaded.language).parse(read, progress_callback=stop)
     except ValueError as error:  # how the binding says that the callback stopped it
-        loaded.parser.reset()
         raise ParseStopped from error
 
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from operator import itemgetter
 
 from secateur.model import Annotation, Base, Call, FileFacts, Fragment, Import, Kind
-from secateur.repository.syntax.collector import Collector, Definition
+from secateur.repository.syntax.collector import ALWAYS, Collector, Definition
 from secateur.repository.syntax.cutting import REGION_LINES, cut, is_blank, is_closing
 
 _DEEPEST = 12
@@ -61,7 +61,7 @@ def facts(language: str, lines: Sequence[str], out: Collector, branches: Iterabl
         complexity[place[row]] += 1
     return FileFacts(
         language=language,
-        fragments=tuple(fragment if points == 1 else _with_complexity(fragment, points) for fragment, points in zip(fragments, complexity, strict=True)),
+        fragments=tuple(fragment if points == 1 else replace(fragment, complexity=points) for fragment, points in zip(fragments, complexity, strict=True)),
         calls=tuple(Call(place[row], name, receiver, row + 1) for row, name, receiver in sorted(set(out.calls))),
         imports=tuple(dict.fromkeys(_imports(out, fragments, place))),
         bases=tuple(dict.fromkeys(Base(place[row], name) for row, name in sorted(out.bases, key=_row) if fragments[place[row]].kind is Kind.CLASS)),
@@ -91,15 +91,20 @@ def _nest(found: list[Definition]) -> list[Definition]:
             chain.append(position)
     for definition in definitions:
         outer = definitions[definition.parent] if definition.parent >= 0 else None
-        if outer is not None and outer.kind in (Kind.FUNCTION, Kind.METHOD) and definition.kind is Kind.CLASS and definition.first == outer.sig_first:
-            # A function that is nothing but the class it returns (`module.exports = base => class extends base {`) is only a scope.
-            outer.kind, outer.qualname = None, outer.qualname.removesuffix(outer.name).rstrip(".")
+        if outer is not None and _only_returns(outer, definition):
+            outer.kind, outer.qualname, outer.opens_at = None, outer.qualname.removesuffix(outer.name).rstrip("."), ALWAYS
         definition.open = outer is None or (outer.open and _is_container(outer))
         names = [outer.qualname if outer else "", definition.owner, definition.name]
         definition.qualname = ".".join(name for name in names if name)
         if definition.kind is Kind.FUNCTION and (definition.owner or (outer is not None and outer.methods)):
             definition.kind = Kind.METHOD
     return definitions
+
+
+def _only_returns(function: Definition, inner: Definition) -> bool:
+    """True for a function that is nothing but the class it returns: `module.exports = base => class extends base {`."""
+    same_rows = inner.first == function.sig_first and inner.last == function.last > inner.first
+    return same_rows and inner.kind is Kind.CLASS and function.kind in (Kind.FUNCTION, Kind.METHOD)
 
 
 def _is_container(definition: Definition) -> bool:
@@ -235,20 +240,6 @@ def _fragments(pieces: Sequence[_Piece], definitions: list[Definition]) -> list[
         assert definition.kind is not None
         fragments.append(Fragment(definition.kind, definition.name, definition.qualname, first + 1, last + 1, sig_first + 1, sig_last + 1, parent))
     return fragments
-
-
-def _with_complexity(fragment: Fragment, points: int) -> Fragment:
-    return Fragment(
-        fragment.kind,
-        fragment.name,
-        fragment.qualname,
-        fragment.line_start,
-        fragment.line_end,
-        fragment.sig_start,
-        fragment.sig_end,
-        fragment.parent,
-        points,
-    )
 
 
 def _places(fragments: Sequence[Fragment], rows: int) -> list[int]:

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from secateur.model import Kind
-from secateur.repository.syntax.collector import LONG_FUNCTION, Captures, Collector, named_child
+from secateur.repository.syntax.collector import Captures, Collector, named_child
 from secateur.repository.syntax.names import dotted, words
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def _titled(node: Node, out: Collector) -> None:
     title = named_child(node.child_by_field_name("arguments"))
     if word in _TITLED and title is not None:
         name = " ".join(out.text(title).strip("\"':").split())
-        out.define(node, Kind.FUNCTION, name, body=node.child_by_field_name("block"), opens_at=LONG_FUNCTION, sig_end=title)
+        out.define(node, Kind.FUNCTION, name, body=node.child_by_field_name("block"), sig_end=title)
 
 
 def _command(node: Node, out: Collector) -> None:
