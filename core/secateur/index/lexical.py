@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from secateur.model import FloatArray
 
-LEXICON_VERSION = 1
+LEXICON_VERSION = 2
 """Changes when the same text yields other words: part of the key of everything derived from them."""
 
 K1 = 1.2
@@ -31,8 +31,12 @@ B = 0.6
 MAX_WORD = 64
 """Longer runs are hashes, keys or encoded data, not words."""
 
-_WORD = re.compile(r"[^\W\d_][\w]*|_+[^\W_]\w*|\d+")
-_CJK = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]+")
+_WORD = re.compile(r"[^\W\d]\w*|\d+")
+CJK = r"\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
+"""Chinese, Japanese and Korean letters, as the inside of a character class."""
+
+_CJK = re.compile(f"[{CJK}]+")
+_RUN = re.compile(f"[{CJK}]+|[^{CJK}]+")
 _PARTS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_a-zA-Z]+")
 
 _STOP_TEXT = """
@@ -93,11 +97,13 @@ def _mixed_terms(word: str) -> tuple[str, ...]:
 
 
 def words(text: str) -> list[str]:
-    """Words of a text, in order, as written. CJK runs are cut out of their surroundings so that long ones are not lost."""
+    """Words of a text, in order, as written. Long ones with CJK letters are whole sentences: they are cut, and no pair of letters is lost."""
     found = []
     for word in _WORD.findall(text):
         if len(word) > MAX_WORD and _CJK.search(word):
-            found += [run[i : i + MAX_WORD] for run in _CJK.findall(word) for i in range(0, len(run), MAX_WORD - 1)]
+            for run in _RUN.findall(word):
+                step = MAX_WORD - 1 if _CJK.match(run) else len(run)
+                found += [run[i : i + step + 1] for i in range(0, max(1, len(run) - 1), step)]
         else:
             found.append(word)
     return found

@@ -16,6 +16,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from hashlib import blake2b, sha256
 from pathlib import Path
+from stat import S_ISREG
 
 MAX_ENTRY_BYTES = 64 << 20
 """Larger files are not entries of ours."""
@@ -57,11 +58,12 @@ class ResultCache:
         """The answer, if there is one that is young enough and was written by this user."""
         path = self._path(key)
         try:
-            if path.is_symlink() or path.stat().st_size > MAX_ENTRY_BYTES:
+            look = path.lstat()
+            if not S_ISREG(look.st_mode) or look.st_size > MAX_ENTRY_BYTES:
                 return None
             entry = json.loads(path.read_text("utf-8"))
             text, written, signature = entry["text"], entry["written"], entry["signature"]
-        except (OSError, ValueError, KeyError, TypeError):
+        except (OSError, ValueError, KeyError, TypeError, RecursionError):
             return None
         if not (isinstance(text, str) and isinstance(written, int) and isinstance(signature, str)):
             return None
@@ -93,7 +95,7 @@ class ResultCache:
         return hmac.new(self._secret, message, sha256).hexdigest()
 
     def _forget_old(self) -> None:
-        entries = sorted(self.folder.glob("*.json"), key=lambda path: (path.stat().st_mtime, path.name))
+        entries = sorted(self.folder.glob("*.json"), key=lambda path: (path.lstat().st_mtime, path.name))
         for path in entries[:-MAX_ENTRIES]:
             path.unlink(missing_ok=True)
 
@@ -135,9 +137,9 @@ def _inside(folder: Path, root: Path | None) -> bool:
 def _prepare(folder: Path) -> bool:
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        marker = folder / ".gitignore"
-        if not marker.exists():
-            marker.write_text("*\n")
+        # Exclusive creation does not follow a link: a repository could ship one that leads out of it.
+        with suppress(FileExistsError), (folder / ".gitignore").open("x") as marker:
+            marker.write("*\n")
         return os.access(folder, os.W_OK)
     except OSError:
         return False

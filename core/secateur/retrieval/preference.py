@@ -36,7 +36,7 @@ def load_preferences(user_dir: Path | None) -> dict[str, float]:
         return {}
     try:
         symbols = tomli.loads(path.read_text("utf-8")).get("symbols", {})
-    except (OSError, UnicodeDecodeError, tomli.TOMLDecodeError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise ConfigError(f"{path}: {error}", hint='write [symbols] and lines like "path::Name" = 0.8') from error
     if not isinstance(symbols, dict):
         raise ConfigError(f"{path}: symbols is a table", hint='write [symbols] and lines like "path::Name" = 0.8')
