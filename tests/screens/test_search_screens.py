@@ -85,6 +85,11 @@ async def test_the_palette_lists_the_registry() -> None:
         await press(app, "ctrl+p")
         lines = await settle(app)
         assert any("Budget+" in line for line in lines), "how the palette looks is Textual's own"
+        await press(app, *"largerbudget")
+        await settle(app)
+        await press(app, "down", "enter")
+        await settle(app)
+        assert bench_of(app).state.settings.budget == 4500
 
 
 async def test_a_wide_terminal_shows_names_too() -> None:

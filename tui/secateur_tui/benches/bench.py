@@ -54,7 +54,6 @@ class Bench(Screen[None]):
 
     app: Inspector
 
-    name_in_title: ClassVar[str]
     pages: ClassVar[Sequence[tuple[str, str]]]  # (id, title), the first is open at the start
 
     # --- what a bench fills in ---

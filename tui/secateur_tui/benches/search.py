@@ -10,9 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import ClassVar
 
-from secateur import config
 from secateur.errors import SecateurError
-from secateur.settings import PROFILES, Settings
+from secateur.model import Pool
 from secateur.terminal import visible
 from textual import on
 from textual.timer import Timer
@@ -22,11 +21,12 @@ from textual.worker import Worker, get_current_worker
 
 from secateur_tui import knobs
 from secateur_tui.background import Closing
-from secateur_tui.benches.bench import Bench, Fixed
+from secateur_tui.benches.bench import Fixed
 from secateur_tui.benches.proofs import proofs
-from secateur_tui.benches.state import Answer, Request, SearchState
+from secateur_tui.benches.state import Answer, SearchState
+from secateur_tui.benches.turning import TurningBench
 from secateur_tui.engine import Status
-from secateur_tui.ink import Line, line, wrapped
+from secateur_tui.ink import ELLIPSIS, Line, Span, line, wrapped
 from secateur_tui.messages import CursorMoved, HintProven, IndexProgress, RangeProven, Reselect
 from secateur_tui.reproduce import command_line
 from secateur_tui.widgets import blank
@@ -41,12 +41,15 @@ from secateur_tui.widgets.title import TitleFacts
 from secateur_tui.widgets.trim_diff import draw_trim_diff
 from secateur_tui.widgets.why import draw_why
 
+MOST_NOTICE_LINES = 3
+"""Lines that warnings may take from the candidates."""
 
-class SearchBench(Bench):
+
+class SearchBench(TurningBench):
     """See the module docstring; what it knows is `state`, what it shows is drawn from that."""
 
     CSS_PATH = ["bench.tcss", "search.tcss"]  # noqa: RUF012 - Textual declares it
-    name_in_title = "Search"
+    state: SearchState
     pages: ClassVar[Sequence[tuple[str, str]]] = (("why", "Why"), ("preview", "Preview"), ("diff", "Trim diff"))
 
     def __init__(self, state: SearchState) -> None:
@@ -63,7 +66,7 @@ class SearchBench(Bench):
         self._ranges: dict[str, tuple[float, float]] = {}
         self._hints: list[HintProven] = []
         self._proven_for: tuple[Answer, int] | None = None
-        self._preview_of: tuple[Request, int] | None = None
+        self._preview_of: tuple[Pool, int] | None = None
         self._preview: PreviewText | None = None
 
     # --- what the skeleton asks for ---
@@ -94,9 +97,7 @@ class SearchBench(Bench):
         return TitleFacts(
             source=state.engine.source_name,
             profile=state.settings.profile,
-            changed=state.settings != config.with_profile(state.opened, state.settings.profile)
-            if state.settings.profile != state.opened.profile
-            else state.settings != state.opened,
+            changed=state.changed,
             counter=state.pool.counter if state.pool is not None else state.settings.tokens.counter,
             candidates=len(state.pool) if state.pool is not None else None,
             fresh=self._fresh,
@@ -116,18 +117,11 @@ class SearchBench(Bench):
 
     def unavailable(self, action: str) -> str:
         state = self.state
-        chosen = self.query_one("#knobs", KnobPanel).chosen
         if action in ("why", "preview", "diff", "ghost") and state.answer is None:
             return "there is no answer yet"
-        if action == "undo" and not state.history.can_undo:
-            return "nothing was changed"
-        if action == "redo" and not state.history.can_redo:
-            return "nothing was taken back"
         if action == "copy" and state.wanted is None:
             return "there is no query yet"
-        if action == "mute" and not chosen.mutable:
-            return f"{chosen.label} has no 0"
-        return ""
+        return super().unavailable(action)
 
     # --- life ---
 
@@ -232,11 +226,7 @@ class SearchBench(Bench):
 
     # --- turning: instant ---
 
-    def _change(self, settings: Settings) -> None:
-        if self.state.change(settings):
-            self._turned()
-
-    def _turned(self) -> None:
+    def turned(self) -> None:
         self._paint_knobs()
         self.post_message(Reselect())
 
@@ -248,50 +238,6 @@ class SearchBench(Bench):
         else:
             self.state.reselect()
         self._paint()
-
-    def do_tune_up(self) -> None:
-        self._change(self._knob.turned(self.state.settings, 1))
-
-    def do_tune_down(self) -> None:
-        self._change(self._knob.turned(self.state.settings, -1))
-
-    def do_tune_up_fine(self) -> None:
-        self._change(self._knob.turned(self.state.settings, 1, fine=True))
-
-    def do_tune_down_fine(self) -> None:
-        self._change(self._knob.turned(self.state.settings, -1, fine=True))
-
-    def do_mute(self) -> None:
-        self._change(self._knob.put(self.state.settings, 0.0))
-
-    def do_reset(self) -> None:
-        self._change(self._knob.put(self.state.settings, self._knob.value(self.state.opened)))
-
-    def do_budget_up(self) -> None:
-        self._change(knobs.budget_turned(self.state.settings, 1))
-
-    def do_budget_down(self) -> None:
-        self._change(knobs.budget_turned(self.state.settings, -1))
-
-    def do_strategy(self) -> None:
-        self._change(knobs.STRATEGY.turned(self.state.settings, 1))
-
-    def do_profile(self) -> None:
-        names = [*PROFILES, *(name for name in self.state.settings.profiles if name not in PROFILES)]
-        place = names.index(self.state.settings.profile) + 1
-        self._change(config.with_profile(self.state.settings, names[place % len(names)]))
-
-    def do_undo(self) -> None:
-        if self.state.undo():
-            self._turned()
-
-    def do_redo(self) -> None:
-        if self.state.redo():
-            self._turned()
-
-    @property
-    def _knob(self) -> knobs.Knob:
-        return self.query_one("#knobs", KnobPanel).chosen
 
     # --- looking ---
 
@@ -383,7 +329,7 @@ class SearchBench(Bench):
         state = self.state
         show_list = state.answer is not None and len(state.answer.selection) > 0 and self._error is None
         self.query_one("#items").set_class(not show_list, "-blank")
-        for widget in self.query("#budget, #items, #pages"):
+        for widget in self.query("#budget, #notices, #columns, #list, #why, #preview, #diff"):
             widget.set_class(state.needs_pool, "-stale")
         self.query_one("#list", CandidateList).show(state.answer, state.comparison, state.cursor)
         self._prove_after_rest()
@@ -399,11 +345,9 @@ class SearchBench(Bench):
         depth = self.state.request.settings.graph_rag.max_depth if self.state.request else 0
         masked = depth > self.state.settings.graph_rag.max_depth
         notes = {knobs.DEPTH.key: f"  of {depth} retrieved"} if masked else {}
-        ranges = (
-            self._ranges
-            if self._proven_for and self._proven_for[0] is self.state.answer and self.state.answer and self.state.answer.settings is self.state.settings
-            else {}
-        )
+        answer = self.state.answer
+        proven = answer is not None and answer.settings is self.state.settings and self._proven_for is not None and self._proven_for[0] is answer
+        ranges = self._ranges if proven else {}
         self.query_one("#knobs", KnobPanel).show(self.state.settings, self.state.opened, ranges, notes)
 
     def _paint_page(self) -> None:
@@ -416,22 +360,21 @@ class SearchBench(Bench):
 
     def _paint_preview(self) -> None:
         state = self.state
-        if state.answer is None or state.request is None or not len(state.answer.selection):
+        if state.answer is None or not len(state.answer.selection):
             self.query_one("#preview", Preview).show(None, None, 0)
             return
-        wanted = (state.request, state.cursor)
+        wanted = (state.answer.selection.pool, state.cursor)
         if self._preview_of != wanted:
             self._preview_of, self._preview = wanted, None
-            self.run_worker(self._read_preview(wanted, state.answer), group="preview", exclusive=True)
+            self.run_worker(self._read_preview(*wanted), group="preview", exclusive=True)
         self.query_one("#preview", Preview).show(self._preview, state.answer, state.cursor)
 
-    async def _read_preview(self, wanted: tuple[Request, int], answer: Answer) -> None:
-        pool, row = answer.selection.pool, wanted[1]
+    async def _read_preview(self, pool: Pool, row: int) -> None:
         try:
             content = await self.app.thread.run(lambda: self.state.engine.content(pool, row))
         except SecateurError as error:
             content = f"{error.message}\n{error.hint}"
-        if self._preview_of == wanted:
+        if self._preview_of == (pool, row):
             self._preview = PreviewText.of(content, pool.language[row], int(pool.line_start[row]))
             self._paint_page()
 
@@ -439,7 +382,9 @@ class SearchBench(Bench):
         answer = self.state.answer
         warnings = answer.selection.warnings if answer else ()
         self.query_one("#notices").set_class(not warnings, "-none")
-        return [part for warning in warnings for part in wrapped(f"! {visible(warning.message)}", cells, "warning")]
+        lines = [part for warning in warnings for part in wrapped(f"! {visible(warning.message)}", cells, "warning")]
+        more = len(lines) - MOST_NOTICE_LINES
+        return lines if more <= 0 else [*lines[: MOST_NOTICE_LINES - 1], line(Span(f"{ELLIPSIS} {more + 1} more lines of warnings", "warning"))]
 
     def _draw_blank(self, cells: int) -> Sequence[Line]:
         state, keys = self.state, self.app.keymap

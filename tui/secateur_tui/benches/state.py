@@ -102,6 +102,12 @@ class SearchState:
         return self.history.present
 
     @property
+    def changed(self) -> bool:
+        """Whether a knob stands elsewhere than at the start, or than the profile chosen since then puts it."""
+        profile = self.settings.profile
+        return self.settings != (self.opened if profile == self.opened.profile else config.with_profile(self.opened, profile))
+
+    @property
     def wanted(self) -> Request | None:
         """What should be on screen; None for an empty query."""
         return Request(self.query, self.settings) if self.query.strip() else None

@@ -52,6 +52,7 @@ def draw_gap(selection: Selection, cells: int) -> Line:
     rank_last, rank_first = last_place + 1, first_place + 1
     gap = selection.score[last] - selection.score[first]
     figures = f"last out #{rank_last:,} {selection.score[last]:.3f} · first dropped #{rank_first:,} {selection.score[first]:.3f}"
-    sign = "−" if gap < 0 else ""
-    note = f" · gap {sign}{abs(gap):.3f}" + (", skipped past" if rank_first < rank_last else "")
-    return first_fitting([line(f" {figures}{note} "), line(f" gap {sign}{abs(gap):.3f} #{rank_last:,}/#{rank_first:,} "), ()], cells)
+    distance = f"gap {'−' if gap < 0 else ''}{abs(gap):.3f}"
+    skipped = ", skipped past" if rank_first < rank_last else ""
+    variants = (f" {figures} · {distance}{skipped} ", f" {figures} · {distance} ", f" {distance} #{rank_last:,}/#{rank_first:,} ")
+    return first_fitting([*(line(variant) for variant in variants), ()], cells)
