@@ -1,0 +1,93 @@
+"""Relevance can be taken apart: parts that are printed add up, each has its weight, and more evidence never means less."""
+
+from __future__ import annotations
+
+import pytest
+from secateur.model import QUANTUM
+from support.found import by_name, channels, pool_for
+from support.repos import QUERY, SHOP
+
+WEIGHTS = ("lexical", "name", "description", "path", "file", "siblings", "semantic", "mention", "place", "history", "callers", "callees")
+
+
+def only(**weights: float) -> dict[str, float]:
+    """Changes that leave these weights of relevance and no other."""
+    return {f"relevance__{name}": float(weights.get(name, 0.0)) for name in WEIGHTS}
+
+
+@pytest.mark.parametrize("profile", ["spec", "recommended"])
+@pytest.mark.parametrize("query", [QUERY, "round_total", "shop/refund.py", 'File "shop/refund.py", line 6, in refund_total', "shop tests", "refund " * 500])
+def test_parts_add_up_and_stay_in_range(profile: str, query: str) -> None:
+    pool = pool_for(SHOP, query, profile=profile)
+    assert len(pool)
+    total = sum(pool.parts["relevance"].values())
+    assert abs(total - pool.relevance).max() < len(WEIGHTS) * QUANTUM
+    assert pool.relevance.min() >= 0
+    assert pool.relevance.max() <= 1
+
+
+def test_a_weight_of_zero_silences_its_part() -> None:
+    pool = pool_for(SHOP, QUERY, **only(lexical=1.0))
+    assert {name for name, column in pool.parts["relevance"].items() if column.any()} == {"lexical"}
+    assert not pool_for(SHOP, QUERY, **only()).relevance.any()
+
+
+def test_each_kind_of_evidence_finds_what_it_is_for() -> None:
+    files = {
+        "audit/log.py": "def write(entry):\n    '''Persist the giraffe ledger.'''\n    return store(entry)\n\n\ndef store(entry):\n    return entry\n",
+        "audit/zoo.py": "def feed_giraffe():\n    return 1\n",
+        "giraffe/other.py": "def unrelated():\n    return 2\n",
+    }
+
+    def best(query: str, **weights: float) -> str:
+        pool = pool_for(files, query, relevance__pool="all", **only(**weights))
+        return pool.symbol_id[int(pool.relevance.argmax())]
+
+    assert best("giraffe", name=1.0) == "audit/zoo.py::feed_giraffe"
+    assert best("giraffe", path=1.0) == "giraffe/other.py::unrelated"
+    assert best("giraffe", description=1.0) == "audit/log.py::write"
+    assert best("what about `feed_giraffe`?", mention=1.0) == "audit/zoo.py::feed_giraffe"
+    assert best("error in audit/log.py:7 giraffe entry", place=1.0).startswith("audit/log.py::")
+
+
+def test_a_name_that_is_written_out_is_a_mention() -> None:
+    pool = pool_for(SHOP, "why does refund_total lose a cent?", profile="recommended")
+    assert pool.symbol_id[0] == "shop/refund.py::refund_total"
+    assert "MENTION" in channels(pool, "shop/refund.py::refund_total")
+
+
+def test_a_name_with_a_slip_finds_its_neighbour_and_says_so() -> None:
+    pool = pool_for(SHOP, "refund_totle")
+    assert "shop/refund.py::refund_total" in pool.symbol_id
+    (notice,) = [warning for warning in pool.warnings if warning.code == "near_name"]
+    assert "refund_totle" in notice.message
+    assert "refund_total" in notice.message
+
+
+def test_more_words_found_is_never_less_relevant() -> None:
+    files = {
+        "a.py": "def one():\n    return 'alpha'\n",
+        "b.py": "def two():\n    return 'alpha beta'\n",
+        "c.py": "def three():\n    return 'alpha beta gamma'\n",
+    }
+    relevance = by_name(pool := pool_for(files, "alpha beta gamma", **only(lexical=1.0)), pool.relevance)
+    assert 0 < relevance["one"] < relevance["two"] < relevance["three"]
+
+
+def test_tests_are_held_back_only_where_asked_for_and_unless_the_query_is_about_them() -> None:
+    files = {"shop/refund.py": "def refund():\n    return 'alpha'\n", "tests/test_refund.py": "def test_refund():\n    assert 'alpha'\n"}
+
+    def relevance(query: str, share: float) -> float:
+        pool = pool_for(files, query, relevance__hold_back__test=share)
+        return float(pool.relevance[pool.row_of["tests/test_refund.py::test_refund"]])
+
+    assert relevance("alpha refund", 0.5) < relevance("alpha refund", 0.0)
+    assert relevance("alpha refund tests", 0.5) == relevance("alpha refund tests", 0.0)
+
+
+def test_chinese_queries_find_chinese_comments() -> None:
+    files = SHOP | {"订单.py": "def process_order(order):\n    # 订单处理: 校验, 扣款, 发货\n    return order\n"}
+    for query in ("订单处理逻辑", "订单处理", "处理订单"):
+        pool = pool_for(files, query)
+        assert pool.symbol_id[0] == "订单.py::process_order"
+        assert pool.relevance[0] > 0
