@@ -109,7 +109,7 @@ def guarded(run: Callable[[argparse.Namespace], int], options: argparse.Namespac
             raise
         return _failure(error, options)
     except KeyboardInterrupt:
-        sys.stderr.write("\r\x1b[Kinterrupted; what was indexed so far is kept\n")
+        sys.stderr.write(("\r\x1b[K" if sys.stderr.isatty() else "") + "interrupted; what was indexed so far is kept\n")
         return 130
     except Exception as error:
         if options.debug:
@@ -138,6 +138,7 @@ def usage_failure(program: str, message: str, known: Iterable[str], arguments: S
     words = [word.split("=")[0] for word in message.replace("'", " ").replace(":", " ").split()]
     near = next((match for word in words for match in get_close_matches(word, sorted(known), n=1, cutoff=0.7) if match != word), None)
     hint = f"did you mean {near}?" if near else f"see {program} --help"
+    message = _SECRET.sub(r"\1***", message)
     if any(a == "--format=json" or (a == "--format" and b == "json") for a, b in zip(arguments, [*arguments[1:], ""], strict=True)):
         emit(json.dumps({"error": {"code": "USAGE", "message": visible(message), "hint": hint}}, ensure_ascii=False) + "\n")
     print_error(message, hint)

@@ -11,7 +11,7 @@ import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
-from typing import Any
+from typing import Any, NoReturn
 
 from secateur import __version__
 
@@ -31,7 +31,7 @@ environment: SECATEUR_CACHE_DIR, SECATEUR_CONFIG_DIR, NO_COLOR.
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command. Returns the exit code; `argparse` itself exits with 2 on a wrong call."""
+    """Run one command and return its exit code; only `--help` and `--version` end in SystemExit."""
     arguments = list(sys.argv[1:] if argv is None else argv)
     # Two BLAS threads are many times slower than one on matrices of our size.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -53,32 +53,46 @@ def main(argv: Sequence[str] | None = None) -> int:
     if not arguments:
         parser.print_help()
         return 0
-    options = parser.parse_args(arguments)
-    if options.command is None:
-        parser.error("name a command")
+    try:
+        options = parser.parse_args(arguments)
+        if options.command is None:
+            parser.error("name a command")
+    except _WrongCall as wrong:
+        from secateur.cli.common import usage_failure
+
+        wrong.parser.print_usage(sys.stderr)
+        return usage_failure(wrong.parser.prog, wrong.message, wrong.parser.near_words(wrong.message), arguments)
     from secateur.cli.common import guarded
 
     return guarded(import_module(f"secateur.cli.{options.command}").run, options)
 
 
+class _WrongCall(Exception):
+    """What a parser has to say about the arguments."""
+
+    def __init__(self, parser: _Parser, message: str) -> None:
+        super().__init__(message)
+        self.parser = parser
+        self.message = message
+
+
 class _Parser(argparse.ArgumentParser):
-    """Says which near word may have been meant."""
+    """Knows which words may have been meant; never ends the program."""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs | {"allow_abbrev": False})
 
-    def error(self, message: str) -> None:  # type: ignore[override]
-        """Print the usage line, the message and the nearest valid word; exit 2."""
-        from secateur.cli.common import usage_failure
+    def error(self, message: str) -> NoReturn:
+        """Raise what `main` reports."""
+        raise _WrongCall(self, message)
 
-        known = [*COMMANDS] if "invalid choice" in message else self._options()
-        self.print_usage(sys.stderr)
-        raise SystemExit(usage_failure(self.prog, message, known, sys.argv[1:]))
-
-    def _options(self) -> list[str]:
+    def near_words(self, message: str) -> list[str]:
+        """Words that may stand where the message says another one does: choices, or flags of this command and of those below it."""
+        if "invalid choice" in message:
+            return [str(choice) for action in self._actions for choice in action.choices or ()]
         own = [option for action in self._actions for option in action.option_strings]
         children = [child for action in self._actions if isinstance(action.choices, dict) for child in action.choices.values()]
-        return own + [option for child in children for option in child._options()]
+        return own + [option for child in children for option in child.near_words(message)]
 
 
 if __name__ == "__main__":

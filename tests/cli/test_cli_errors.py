@@ -1,0 +1,141 @@
+"""Wrong calls and failures: a message, a hint, an exit code, and nothing in them that a terminal would obey or that is secret."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+
+import pytest
+from secateur.cli.common import guarded, usage_failure, whole_number
+from secateur.cli.main import main
+from secateur.errors import BudgetExceeded, ConfigError, SecateurError, UsageError
+
+HOSTILE = "a\x1b]0;title\x07b\nc\u202ed\udcff"
+
+
+def options(**given: object) -> argparse.Namespace:
+    return argparse.Namespace(**{"debug": False, "format": "text", "quiet": False} | given)
+
+
+def raising(error: BaseException):
+    def run(_: argparse.Namespace) -> int:
+        raise error
+
+    return run
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (SecateurError("failed"), 1),
+        (UsageError("wrong"), 2),
+        (ConfigError("wrong"), 2),
+        (BudgetExceeded("too much"), 3),
+        (KeyboardInterrupt(), 130),
+        (ZeroDivisionError("odd"), 1),
+        (RecursionError("deep"), 1),
+    ],
+)
+def test_every_failure_has_its_exit_code_and_no_traceback(capsys, error, code):
+    assert guarded(raising(error), options()) == code
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "Traceback" not in err
+    assert err.startswith(("error: ", "interrupted"))
+    assert guarded(lambda _: 0, options()) == 0
+
+
+def test_debug_shows_what_happened():
+    with pytest.raises(ZeroDivisionError):
+        guarded(raising(ZeroDivisionError()), options(debug=True))
+    with pytest.raises(UsageError):
+        guarded(raising(UsageError("wrong")), options(debug=True))
+
+
+def test_what_nobody_thought_of_is_named_and_asked_to_be_reported(capsys):
+    guarded(raising(ZeroDivisionError("odd")), options())
+    assert capsys.readouterr().err == "error: unexpected ZeroDivisionError: odd\nhint: run again with --debug and report what it prints\n"
+
+
+def test_json_carries_the_error_on_stdout(capsys):
+    assert guarded(raising(BudgetExceeded("too much", hint="raise it")), options(format="json")) == 3
+    out, err = capsys.readouterr()
+    assert json.loads(out) == {"error": {"code": "AI_CONTEXT_BUDGET_EXCEEDED", "message": "too much", "hint": "raise it"}}
+    assert err == "error: too much\nhint: raise it\n"
+
+
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_text_from_outside_moves_no_cursor(capsys, form):
+    guarded(raising(SecateurError(HOSTILE, hint=HOSTILE)), options(format=form))
+    usage_failure("secateur", HOSTILE, [], ["--format", form])
+    shown = "".join(capsys.readouterr())
+    assert not set(shown) & set("\x1b\x07\u202e\udcff")
+    assert "\nc" not in shown
+
+
+@pytest.mark.parametrize("text", ["api_key=sk-1234", "API-KEY = sk-1234", "--token=sk-1234 is unknown", "password=sk-1234"])
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_secrets_are_not_repeated(capsys, text, form):
+    guarded(raising(SecateurError(text)), options(format=form))
+    usage_failure("secateur", text, [], ["--format", form])
+    shown = "".join(capsys.readouterr())
+    assert "sk-1234" not in shown
+    assert "***" in shown
+
+
+def test_a_setting_whose_name_holds_the_word_is_no_secret(capsys):
+    guarded(raising(SecateurError("graph_rag.token_budget = 3 is not allowed; tokens.counter=x")), options())
+    assert "token_budget = 3 is not allowed; tokens.counter=x" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "hint"),
+    [
+        (["serch", "x"], "did you mean search?"),
+        (["search", "x", "--budgt=5"], "did you mean --budget?"),
+        (["search", "x", "--format", "markdwn"], "did you mean markdown?"),
+        (["search", "x", "--top_k", "5"], "did you mean --top-k?"),
+        (["index", "--worker", "2"], "did you mean --workers?"),  # abbreviations are no flags: they would change meaning with new ones
+        (["search"], "see secateur search --help"),
+        (["--quiet"], "see secateur --help"),
+        (["--"], "see secateur --help"),
+        (["\x1b[31m"], "see secateur --help"),
+    ],
+)
+def test_a_wrong_call_is_two_with_the_nearest_word(capsys, arguments, hint):
+    assert main(arguments) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("usage: secateur")
+    assert err.endswith(f"hint: {hint}\n")
+    assert "\x1b" not in err
+
+
+@pytest.mark.parametrize("flag", [["--format", "json"], ["--format=json"]])
+def test_the_calls_own_arguments_say_whether_json_is_wanted(capsys, monkeypatch, flag):
+    """Not those of the process: `main` can be called with others."""
+    monkeypatch.setattr(sys, "argv", ["pytest"])
+    assert main(["search", "x", "--nonsense", *flag]) == 2
+    out, err = capsys.readouterr()
+    assert json.loads(out)["error"]["code"] == "USAGE"
+    assert "--nonsense" in err
+
+
+def test_a_budget_of_any_length_is_a_number(capsys):
+    for text in ("9" * 400, "0", "007"):
+        assert whole_number(0)(text) == int(text)
+    for text in ("9" * 5000, "1e3", "0x10", "", "-1", "½"):
+        with pytest.raises(argparse.ArgumentTypeError):
+            whole_number(0)(text)
+    assert main(["config", "--set", "budget=" + "9" * 400]) == 0
+    assert "9" * 400 not in capsys.readouterr().out  # of this run only, no setting of a file
+
+
+@pytest.mark.parametrize("value", ["[" * 5000, "9" * 5000, '"' * 3, "nan", "{a=1}"])
+def test_a_value_nobody_would_write_is_an_error_that_names_the_key(capsys, value):
+    assert main(["config", "--set", f"graph_rag.max_depth={value}"]) == 2
+    err = capsys.readouterr().err
+    assert "graph_rag.max_depth" in err
+    assert "from 1 to 4" in err
+    assert len(err) < 1000
