@@ -6,15 +6,13 @@ import re
 from dataclasses import dataclass
 
 from secateur.index.lexical import CJK, STOP_WORDS, has_cjk, hash_of, word_terms, words
+from secateur.retrieval.cleaning import weighted_lines
 
 MAX_QUERY = 100_000
 """Characters of a query that are read: more than any issue text, little enough that no query hangs."""
 
-TITLE_WEIGHT = 2.0
-"""Weight of words of the first line where a query has several: the title of an issue says most."""
-
-REPEAT_WEIGHT = 0.5
-"""What each further occurrence of a word adds, up to three."""
+REPEATED = 0.3
+"""What each further occurrence of a word adds, up to three, as a share of its line's weight."""
 
 GLOSS_WEIGHT = 0.5
 """Weight of an English word that stands for a Chinese one: right in kind, uncertain in choice."""
@@ -90,18 +88,17 @@ class Query:
 
 
 def parse_query(text: str, gloss: tuple[str, ...] = ()) -> Query:
-    """Clean a query: URLs and stop words out, title weighted, identifiers and paths recognised.
+    """Clean a query: URLs, traces, tables and stop words out, title weighted, identifiers and paths recognised.
 
     Args:
         text: any text; only the first MAX_QUERY characters are read.
         gloss: English words for the Chinese part of it, if a dictionary is there.
     """
     body = _URL.sub(" ", text[:MAX_QUERY])
-    lines = [line for line in body.splitlines() if line.strip()]
+    lines = weighted_lines(body)
     weights: dict[str, float] = {}
     seen: dict[str, int] = {}
-    for number, line in enumerate(lines):
-        weight = TITLE_WEIGHT if number == 0 and len(lines) > 1 else 1.0
+    for line, weight in lines:
         for word in words(line):
             if word.lower() in STOP_WORDS:
                 continue
@@ -110,7 +107,7 @@ def parse_query(text: str, gloss: tuple[str, ...] = ()) -> Query:
                 if times == 1:
                     weights[term] = weight
                 elif times <= 4:
-                    weights[term] += REPEAT_WEIGHT
+                    weights[term] = round(weights[term] + REPEATED * weight, 6)
     for word in gloss:
         for term in word_terms(word):
             weights.setdefault(term, GLOSS_WEIGHT)
@@ -127,7 +124,7 @@ def parse_query(text: str, gloss: tuple[str, ...] = ()) -> Query:
         plain=tuple(plain)[: 4 * MAX_NAMES],
         paths=tuple(_paths(body)[:MAX_NAMES]),
         frames=tuple(_frames(body)[:MAX_NAMES]),
-        title=lines[0] if lines else "",
+        title=lines[0][0] if lines else "",
         asks=_asked(body) if len(body) <= SHORT_QUERY else frozenset(),
         foreign=has_cjk(body),
     )
