@@ -14,6 +14,7 @@ import threading
 from collections import deque
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -79,7 +80,8 @@ class Extractor:
             while waiting:
                 yield from _finished(*waiting.popleft())
         finally:
-            threads.shutdown(wait=False, cancel_futures=True)
+            crew.stop()
+            threads.shutdown(wait=True, cancel_futures=True)
             crew.close()
 
     def one(self, path: str, data: bytes) -> bytes:
@@ -92,14 +94,19 @@ class Extractor:
         return encode(msgspec.structs.replace(record, facts=replace(record.facts, problems=(*record.facts.problems, CRASHED))))
 
 
+class _Stopped(Exception):
+    """The crew was sent home before this was done; nobody waits for the result."""
+
+
 class _Crew:
-    """One process per thread, started when the thread first needs it, replaced when it dies."""
+    """One process per thread, started when the thread first needs it, replaced when it dies, until the crew is stopped."""
 
     def __init__(self, extractor: Extractor) -> None:
         self._extractor = extractor
         self._mine = threading.local()
         self._all: list[subprocess.Popen[bytes]] = []
-        self._closed = False
+        self._starting = threading.Lock()
+        self._stopped = False
 
     def run(self, task: list[File]) -> list[bytes]:
         """Records of a task. After a death its files are tried one by one, to find the one that killed."""
@@ -112,13 +119,17 @@ class _Crew:
             found.append(single[0] if single is not None else self._extractor.plain(path, data))
         return found
 
-    def close(self) -> None:
-        """End all processes, whatever they are at."""
-        self._closed = True
+    def stop(self) -> None:
+        """End all processes, whatever they are at; none is started any more, so threads that wait for one come back at once."""
+        with self._starting:
+            self._stopped = True
         for process in self._all:
             process.kill()
+
+    def close(self) -> None:
+        """Let go of the ended processes; only when no thread talks to them any more."""
         for process in self._all:
-            with process:
+            with suppress(OSError), process:  # what was still to be sent to it cannot be
                 pass
 
     def _ask(self, task: list[File]) -> list[bytes] | None:
@@ -138,15 +149,17 @@ class _Crew:
 
     def _process(self) -> subprocess.Popen[bytes]:
         process: subprocess.Popen[bytes] | None = getattr(self._mine, "process", None)
-        if process is None:
+        if process is not None:
+            return process
+        with self._starting:
+            if self._stopped:
+                raise _Stopped
             # The child gets our own search path, never the folder it starts in: that may be a hostile repository.
             search = json.dumps([str(Path(entry).absolute()) for entry in sys.path if entry])
             words = [sys.executable, "-I", "-c", _BOOT, search, self._extractor.counter.name, str(int(self._extractor.embedder is not None))]
             process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, cwd=os.sep)
             self._mine.process = process
             self._all.append(process)
-            if self._closed:
-                process.kill()
         return process
 
 

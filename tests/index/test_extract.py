@@ -1,0 +1,80 @@
+"""One file's bytes -> what is remembered of it: pure, for any bytes, and exactly what a pack of it would count."""
+
+from __future__ import annotations
+
+import msgspec
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from secateur.index.extract import bag_of, decode, digest_of, encode, extract, fingerprint, has_signature, text_of
+from secateur.reporting import body
+from secateur.repository.fragments import split_lines
+from secateur.tokens import get_counter
+
+COUNTER = get_counter()
+CODE = (
+    'import os\n\n\nclass Cart:\n    """Holds lines."""\n\n    # what is owed\n    def total(self, tax):\n        """Sum of the lines."""\n        return tax\n'
+)
+
+
+def test_columns_have_one_entry_a_fragment() -> None:
+    record = extract("cart.py", CODE.encode(), COUNTER, None)
+    names = [fragment.qualname for fragment in record.facts.fragments]
+    assert "Cart.total" in names
+    for column in ("tokens", "sig_tokens"):
+        assert len(record.column(column)) == len(names)
+    assert len(record.column("wrapping")) == 2 * len(names)
+    assert record.lines == 10
+    assert record.vectors == b""
+
+
+def test_tokens_are_those_of_the_text_that_would_go_out() -> None:
+    record = extract("cart.py", CODE.encode(), COUNTER, None)
+    lines = split_lines(CODE)
+    for fragment, tokens, signature in zip(record.facts.fragments, record.column("tokens"), record.column("sig_tokens"), strict=True):
+        assert tokens == COUNTER.count(body(text_of(lines, fragment.line_start, fragment.line_end)))
+        declared = text_of(lines, fragment.sig_start, fragment.sig_end) if has_signature(fragment) else ""
+        assert signature == COUNTER.count(body(declared) if declared else "")
+
+
+def test_bytes_and_back() -> None:
+    record = extract("cart.py", CODE.encode(), COUNTER, None)
+    assert decode(encode(record)) == record
+    assert encode(record) == encode(extract("cart.py", CODE.encode(), COUNTER, None))
+    for damaged in (b"", b"\xc1", encode(record)[:-1], encode(record) + b"x"):
+        with pytest.raises(msgspec.DecodeError):
+            decode(damaged)
+
+
+@pytest.mark.parametrize(("path", "data"), [("a.png", b"\x89PNG\r\n\x1a\n\0"), ("uv.lock", b"version = 1\n"), ("app.min.js", b"var a=1;" * 2000)])
+def test_what_nobody_reads_is_counted_not_indexed(path: str, data: bytes) -> None:
+    record = extract(path, data, COUNTER, None)
+    assert not record.indexed
+    assert record.facts.fragments == ()
+    assert len(record.flags) == 1
+
+
+def test_words_of_every_fragment() -> None:
+    record = extract("cart.py", CODE.encode(), COUNTER, None)
+    for bag in (record.body, record.names, record.docs):
+        assert len(bag_of(bag).start) == len(record.facts.fragments) + 1
+
+
+@given(
+    st.one_of(st.binary(max_size=300), st.text(max_size=200).map(lambda text: text.encode("utf-8", "surrogatepass"))),
+    st.sampled_from(["a.py", "a.md", "a.ts", "a.c", "a", "é/ü.toml"]),
+)
+def test_no_content_can_make_it_fail(data: bytes, path: str) -> None:
+    record = extract(path, data, get_counter("chars4"), None)
+    assert decode(encode(record)) == record
+    covered = np.zeros(record.lines + 1, dtype=int)
+    for fragment in record.facts.fragments:
+        covered[fragment.line_start : fragment.line_end + 1] += 1
+    assert (covered <= 1).all()
+
+
+def test_versions_that_must_not_mix_have_other_names() -> None:
+    assert fingerprint("o200k_base", "none") != fingerprint("cl100k_base", "none") != fingerprint("cl100k_base", "wordllama")
+    assert digest_of(b"a") != digest_of(b"b")
+    assert len(digest_of(b"")) == 16

@@ -1,0 +1,107 @@
+"""Records follow the source: read what changed, keep what did not, repair what is damaged, name equal states equally."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from secateur.index.freshen import KEPT_SNAPSHOTS, State, record, snapshot_of, status_of
+from secateur.index.parallel import Extractor
+from secateur.index.store import Store
+from secateur.repository.source import MemorySource
+from secateur.tokens import get_counter
+from support.repos import SHOP
+
+EXTRACTOR = Extractor(get_counter("chars4"), None, 1)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with Store.open(tmp_path / "index") as opened:
+        yield opened
+
+
+def state(files: dict[str, str], store: Store, extractor: Extractor = EXTRACTOR) -> State:
+    return record(MemorySource(files), store, extractor)
+
+
+def test_a_second_look_reads_nothing(store: Store) -> None:
+    first, second = state(SHOP, store), state(SHOP, store)
+    assert (first.read, second.read) == (len(SHOP), 0)
+    assert (first.name, first.present) == (second.name, second.present)
+
+
+def test_the_name_of_a_state_is_its_content(store: Store, tmp_path: Path) -> None:
+    edited = SHOP | {"shop/money.py": "def round_total(amount):\n    return amount\n"}
+    renamed = {path.replace("money", "cash"): text for path, text in SHOP.items()}
+    fewer = {path: text for path, text in SHOP.items() if path != "README.md"}
+    names = [state(files, store).name for files in (SHOP, edited, renamed, fewer, SHOP)]
+    assert len(set(names)) == 4
+    assert names[0] == names[-1]
+    with Store.open(tmp_path / "another") as fresh:
+        assert [state(files, fresh).name for files in (fewer, SHOP)] == [names[3], names[0]]
+
+
+def test_other_counters_have_other_records(store: Store) -> None:
+    other = Extractor(get_counter("estimate"), None, 1)
+    assert state(SHOP, store).name != state(SHOP, store, other).name
+    assert state(SHOP, store).read == 0
+
+
+def test_what_a_path_held_lately_is_remembered(store: Store) -> None:
+    versions = [SHOP | {"a.py": f"def f():\n    return {number}\n"} for number in range(3)]
+    assert [state(files, store).read for files in versions] == [len(SHOP) + 1, 1, 1]
+    assert [state(files, store).read for files in versions] == [0, 0, 0]
+
+
+def test_progress_is_told_from_start_to_end(store: Store) -> None:
+    told: list[tuple[str, int, int]] = []
+    source = MemorySource(SHOP)
+    found = record(source, store, EXTRACTOR, lambda *step: told.append(step))
+    snapshot_of(found, source, store, EXTRACTOR, lambda *step: told.append(step))
+    assert list(dict.fromkeys(phase for phase, _, _ in told)) == ["listing", "reading", "linking", "saving"]
+    reading = [(done, total) for phase, done, total in told if phase == "reading"]
+    assert reading[0] == (0, len(SHOP))
+    assert reading[-1] == (len(SHOP), len(SHOP))
+    assert reading == sorted(reading)
+
+
+def test_a_file_that_is_gone_when_its_turn_comes_is_left_out(store: Store) -> None:
+    class Vanishing(MemorySource):
+        def read(self, paths):  # type: ignore[no-untyped-def]
+            return ((path, None if path == "README.md" else data) for path, data in super().read(paths))
+
+    found = record(Vanishing(SHOP), store, EXTRACTOR)
+    assert "README.md" not in dict(found.present)
+    assert len(found.present) == len(SHOP) - 1
+
+
+def test_records_that_are_missing_are_made_again(store: Store) -> None:
+    found, source = state(SHOP, store), MemorySource(SHOP)
+    paths = snapshot_of(found, source, store, EXTRACTOR).paths
+    for path, digest in found.present:
+        store.forget(path.encode(), digest, EXTRACTOR.version)
+    for file in (store.folder or Path()).glob("*.arrays"):
+        file.unlink()
+    assert snapshot_of(found, source, store, EXTRACTOR).paths == paths
+
+
+def test_old_snapshots_go(store: Store) -> None:
+    assert store.folder
+    for number in range(KEPT_SNAPSHOTS + 3):
+        files = SHOP | {"a.py": f"x = {number}\n"}
+        snapshot_of(state(files, store), MemorySource(files), store, EXTRACTOR)
+    assert len(list(store.folder.glob("*.arrays"))) == KEPT_SNAPSHOTS
+
+
+def test_status_adds_up(store: Store) -> None:
+    source = MemorySource(SHOP | {"uv.lock": "version = 1\n"}, name="shop")
+    found = record(source, store, EXTRACTOR)
+    status = status_of(found, snapshot_of(found, source, store, EXTRACTOR), source, EXTRACTOR)
+    assert (status.source, status.files, status.counter, status.embedding) == ("shop", len(SHOP), "chars4", "none")
+    assert sum(status.languages.values()) == status.files
+    assert status.skipped == {"lockfile": 1}
+    assert status.lines == sum(text.count("\n") for text in SHOP.values())
+    assert status.calls_resolved + status.calls_external <= status.call_sites
+    assert not status.fresh

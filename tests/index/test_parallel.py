@@ -1,0 +1,73 @@
+"""However many processes do it, the records are the same and come in the order asked."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from itertools import islice
+
+import pytest
+from secateur.index import parallel
+from secateur.index.parallel import Extractor
+from secateur.tokens import get_counter
+
+FILES = [(f"m{number:03}.py", f"def f{number}(x):\n    return x + {number}\n".encode()) for number in range(60)] + [("\udcff.py", b"x = 1\n"), ("e.py", b"")]
+
+
+def extractor(workers: int) -> Extractor:
+    return Extractor(get_counter("chars4"), None, workers)
+
+
+@pytest.fixture
+def in_processes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parallel, "INLINE_BYTES", 0)
+    monkeypatch.setattr(parallel, "TASK_FILES", 7)
+
+
+@pytest.mark.usefixtures("in_processes")
+def test_same_records_in_the_same_order() -> None:
+    alone = list(extractor(1).run(FILES, 10_000))
+    assert [path for path, _, _ in alone] == [path for path, _ in FILES]
+    assert list(extractor(2).run(FILES, 10_000)) == alone
+
+
+def test_little_is_done_here() -> None:
+    assert list(extractor(2).run(FILES[:3], 100)) == list(extractor(1).run(FILES[:3], 100))
+
+
+@pytest.mark.usefixtures("in_processes")
+def test_files_are_read_as_they_are_needed() -> None:
+    taken = 0
+
+    def files() -> Iterator[tuple[str, bytes]]:
+        nonlocal taken
+        for file in FILES * 20:
+            taken += 1
+            yield file
+
+    running = extractor(2).run(files(), 10_000)
+    assert len(list(islice(running, 5))) == 5
+    assert taken <= (2 * parallel.TASKS_AHEAD + 2) * 7
+    running.close()  # ends the processes; pytest would report their pipes otherwise
+
+
+@pytest.mark.usefixtures("in_processes")
+def test_an_interruption_ends_the_processes() -> None:
+    def files() -> Iterator[tuple[str, bytes]]:
+        yield from FILES
+        raise KeyboardInterrupt
+
+    before = _children()
+    with pytest.raises(KeyboardInterrupt):
+        list(extractor(2).run(files(), 10_000))
+    assert _children() == before
+
+
+def _children() -> set[str]:
+    """Processes this one has started and that still run; empty where the system does not say."""
+    path = f"/proc/self/task/{os.getpid()}/children"
+    try:
+        with open(path) as file:  # noqa: PTH123 - not a file on a disk
+            return set(file.read().split())
+    except OSError:
+        return set()

@@ -1,0 +1,79 @@
+"""A snapshot is what its records say: every fragment once, numbered by path and line, the same through a file and back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from secateur.index import arrayfile
+from secateur.index.extract import Record, digest_of, extract
+from secateur.index.snapshot import Snapshot, build, rows_of_files
+from secateur.model import Kind
+from secateur.repository.git import HistoryCommit
+from secateur.tokens import get_counter
+from support.repos import SHOP
+
+FILES = SHOP | {"a.py": "def f():\n    return 1\n\n\ndef f():\n    return 2\n", "uv.lock": "version = 1\n", "empty.py": ""}
+
+
+def read(files: dict[str, str]) -> list[tuple[str, bytes, Record]]:
+    counter = get_counter("chars4")
+    return [(path, digest_of(text.encode()), extract(path, text.encode(), counter, None)) for path, text in sorted(files.items())]
+
+
+def snapshot(files: dict[str, str] = FILES, commits: tuple[HistoryCommit, ...] = ()) -> Snapshot:
+    return build(read(files), commits, 0, 0)
+
+
+def test_fragments_are_numbered_by_path_and_line() -> None:
+    shot = snapshot()
+    places = [(shot.paths[file], int(line)) for file, line in zip(shot.file, shot.line_start, strict=True)]
+    assert places == sorted(places)
+    ids = [shot.symbol_id(row) for row in range(len(shot))]
+    assert len(set(ids)) == len(ids)
+    assert {"a.py::f", "a.py::f#2", "shop/refund.py::refund_total"} <= set(ids)
+    assert all(shot.kind(row) in Kind for row in range(len(shot)))
+
+
+def test_rows_of_files_part_the_rows() -> None:
+    shot = snapshot()
+    starts = rows_of_files(shot)
+    assert starts[0] == 0
+    assert starts[-1] == len(shot)
+    for number in range(len(shot.paths)):
+        assert (shot.file[starts[number] : starts[number + 1]] == number).all()
+
+
+def test_what_is_only_counted_is_listed() -> None:
+    shot = snapshot()
+    assert shot.unindexed == [("uv.lock", "lockfile")]
+    assert "uv.lock" not in shot.paths
+    assert shot.digests["a.py"] == digest_of(FILES["a.py"].encode())
+
+
+def test_through_a_file_and_back(tmp_path: Path) -> None:
+    shot = snapshot()
+    arrayfile.save(tmp_path / "x.arrays", shot.arrays)
+    arrays = arrayfile.load(tmp_path / "x.arrays")
+    assert arrays is not None
+    assert arrays.keys() == shot.arrays.keys()
+    for name, array in shot.arrays.items():
+        assert array.dtype == arrays[name].dtype
+        assert np.array_equal(array, arrays[name]), name
+    assert Snapshot(arrays).paths == shot.paths
+
+
+def test_nothing_at_all_is_a_snapshot_too() -> None:
+    for files in ({}, {"uv.lock": "version = 1\n"}, {"empty.py": ""}):
+        shot = snapshot(files)
+        assert len(shot) == 0
+        assert shot.body.score([]).tolist() == []
+        assert shot.graph.edge_count == 0
+        assert shot.column("wrapping").shape == (0, 2)
+
+
+def test_calls_become_edges() -> None:
+    shot = snapshot()
+    rows = {shot.symbol_id(row): row for row in range(len(shot))}
+    reach = shot.graph.bfs([rows["shop/refund.py::refund_total"]], 1)
+    assert {rows["shop/api.py::post_refund"], rows["shop/money.py::round_total"]} <= {int(node) for node in reach.nodes}
