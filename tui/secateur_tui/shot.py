@@ -5,15 +5,20 @@ from __future__ import annotations
 import argparse
 import asyncio
 import os
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
 from secateur import places
 from secateur.config import load
 from secateur.engine import Engine
+from secateur.repository import samples
 
 from secateur_tui.app import Inspector
 from secateur_tui.benches.bench import Bench
+
+_WEB_FONT = re.compile(r"@font-face \{.*?\}\s*", re.DOTALL)
+"""A picture of ours fetches nothing; the font's name stays, with monospace behind it."""
 
 _LOOK_EVERY = 0.05
 """Seconds between two looks at whether everything has come to rest."""
@@ -22,7 +27,7 @@ _LOOK_EVERY = 0.05
 def main(arguments: Sequence[str] | None = None) -> int:
     """Write the SVG; exit code 0."""
     parser = argparse.ArgumentParser(prog="python -m secateur_tui.shot", description=__doc__)
-    parser.add_argument("path", type=Path)
+    parser.add_argument("path", help="a folder, or sample:NAME")
     parser.add_argument("--query", default="")
     parser.add_argument("--keys", default="", help="keys to press, separated by spaces, named as Textual names them")
     parser.add_argument("--size", default="120x40", help="columns x rows")
@@ -30,10 +35,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--profile")
     parser.add_argument("--output", type=Path, required=True)
     options = parser.parse_args(arguments)
-    settings = load(options.path, profile=options.profile, sets=options.sets, user_dir=places.config_dir(os.environ)).settings
+    path = samples.path_of(options.path, places.cache_dir(os.environ))
+    settings = load(path, profile=options.profile, sets=options.sets, user_dir=places.config_dir(os.environ)).settings
     columns, rows = map(int, options.size.split("x"))
-    with Engine.open(options.path, settings) as engine:
-        app = Inspector(engine, settings, path=str(options.path), query=options.query)
+    with Engine.open(path, settings) as engine:
+        app = Inspector(engine, settings, path=options.path, query=options.query)
         asyncio.run(_take(app, (columns, rows), options.keys.split(), options.output))
     return 0
 
@@ -44,7 +50,7 @@ async def _take(app: Inspector, size: tuple[int, int], keys: Sequence[str], outp
         for key in keys:
             await pilot.press(key)
             await _rest(app)
-        output.write_text(app.export_screenshot(), encoding="utf-8")
+        output.write_text(_WEB_FONT.sub("", app.export_screenshot()), encoding="utf-8")
 
 
 async def _rest(app: Inspector) -> None:

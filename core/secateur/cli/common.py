@@ -45,12 +45,9 @@ def load_settings(options: argparse.Namespace, root: Path | None, flags: dict[st
 
 def sample_or_path(text: str) -> Path:
     """A path, or `sample:NAME` for a sample repository, unpacked into the cache on first use."""
-    prefix, colon, name = text.partition(":")
-    if prefix != "sample" or not colon:
-        return Path(text)
     from secateur.repository import samples
 
-    return samples.materialise(name, places.cache_dir(os.environ))
+    return samples.path_of(text, places.cache_dir(os.environ))
 
 
 def say(options: argparse.Namespace, message: str) -> None:

@@ -43,6 +43,12 @@ def names(samples: Path | None = None) -> list[str]:
     return sorted(path.name.removesuffix(HISTORY_SUFFIX) for path in (samples or folder()).glob(f"*{HISTORY_SUFFIX}"))
 
 
+def path_of(text: str, cache_dir: Path) -> Path:
+    """The folder meant by `text`: a path, or `sample:NAME` for a sample, which is unpacked into the cache on first use."""
+    prefix, colon, name = text.partition(":")
+    return materialise(name, cache_dir) if prefix == "sample" and colon else Path(text)
+
+
 def materialise(name: str, cache_dir: Path, *, samples: Path | None = None, environ: Mapping[str, str] = os.environ) -> Path:
     """A working copy of a sample below `cache_dir`, made on first use; later calls return the same folder as the user left it.
 
