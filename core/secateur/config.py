@@ -1,13 +1,14 @@
 """Where settings come from: defaults, the repository's file, the user's file, `--config`, flags; later layers win.
 
-A profile is a table of settings that applies at the layer that chose it: keys of the same and later layers win over it, keys of
-earlier layers do not. A file found inside a repository is data of that repository: keys of scope "user" (servers, keys, folders)
+A profile is a table of settings. The last layer that names one decides which applies, and it applies there: keys of that and later
+layers win over it, keys of earlier layers do not. A file found inside a repository is data of that repository: keys of scope "user" (servers, keys, folders)
 are ignored there and reported. Every error names the file, the key, what is allowed and the nearest valid key.
 """
 
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from functools import cache
@@ -21,6 +22,10 @@ from secateur.settings import PROFILES, Settings
 FILE_NAME = "secateur.toml"
 MAX_FILE_BYTES = 1 << 20
 """A configuration file above this size is refused: it is not one."""
+
+
+MAX_BOOST = 1000
+"""A factor beyond which every priority is out of sight; what must be kept is pinned."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +76,13 @@ def keys() -> Mapping[str, Key]:
     return {key.name: key for key in _walk(Settings, "")}
 
 
+@cache
+def _hints(schema: type) -> Mapping[str, Any]:
+    return get_type_hints(schema)
+
+
 def _walk(schema: type, prefix: str) -> Iterator[Key]:
-    hints = get_type_hints(schema)
+    hints = _hints(schema)
     for spec in fields(schema):
         name, hint = prefix + spec.name, hints[spec.name]
         if is_dataclass(hint):
@@ -120,7 +130,7 @@ def load(
 
 
 def merge(layers: Sequence[Layer]) -> Loaded:
-    """Merge layers, later ones winning; a layer that names a profile lays that profile's table under its own keys."""
+    """Merge layers, later ones winning; the last that names a profile lays that profile's table under its own keys."""
     values: dict[str, Any] = {}
     origins: dict[str, str] = {}
     notices: list[Notice] = []
@@ -128,13 +138,13 @@ def merge(layers: Sequence[Layer]) -> Loaded:
     own_profiles: dict[str, Any] = {}
     for layer, flat in flat_layers:
         own_profiles |= flat.get("profiles", {}) and _checked_profiles(flat["profiles"], layer)
+    profiles = {layer.name: _profile(flat["profile"], own_profiles, layer.name) for layer, flat in flat_layers if "profile" in flat}
+    chosen = list(profiles)[-1:]
     for layer, flat in flat_layers:
-        name = flat.get("profile")
-        if name is not None:
-            for stale in [key_name for key_name, origin in origins.items() if origin.startswith("profile ")]:
-                del values[stale], origins[stale]
-            for key_name, value in _flatten(_profile(name, own_profiles, layer.name), f"profile {name}"):
-                values[key_name], origins[key_name] = _checked(key_name, value, f"profile {name}"), f"profile {name}"
+        if layer.name in chosen:
+            place = f"profile {flat['profile']}"
+            for key_name, value in _flatten(profiles[layer.name], place):
+                values[key_name], origins[key_name] = _checked(key_name, value, place), place
         for key_name, value in flat.items():
             scope = keys()[key_name].scope
             if layer.scope == "repository" and scope == "user":
@@ -146,17 +156,22 @@ def merge(layers: Sequence[Layer]) -> Loaded:
     if own_profiles:
         values["profiles"] = own_profiles
     settings: Settings = _build(Settings, "", values)
-    _check_together(settings)
+    _check_together(settings, origins)
     return Loaded(settings, origins, tuple(notices))
 
 
 def with_values(settings: Settings, changes: Mapping[str, Any]) -> Settings:
-    """The same settings with some dotted keys changed, checked like any other layer."""
+    """The same settings with some dotted keys changed, checked like any other layer.
+
+    Raises:
+        ConfigError: unknown key, wrong type, value out of range.
+    """
     values = {name: lookup(settings, name) for name in keys()}
     for name, value in changes.items():
+        _known(name, "settings")
         values[name] = _checked(name, value, "settings")
     changed: Settings = _build(Settings, "", values)
-    _check_together(changed)
+    _check_together(changed, {})
     return changed
 
 
@@ -251,7 +266,7 @@ def _read_toml(path: Path) -> dict[str, Any]:
         raise ConfigError(f"{path}: cannot be read ({error.strerror})", hint="check the path and its permissions") from error
     except UnicodeDecodeError as error:
         raise ConfigError(f"{path}: is not UTF-8 at byte {error.start}", hint="save the file as UTF-8") from error
-    except tomli.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:  # malformed, nested too deep, or with numbers of thousands of digits
         raise ConfigError(f"{path}: {error}", hint="see https://toml.io for the format") from error
 
 
@@ -267,7 +282,7 @@ def _parse_sets(sets: Sequence[str]) -> dict[str, Any]:
         _known(name, "--set")
         try:
             value: Any = tomli.loads(f"value = {raw.strip()}")["value"]
-        except tomli.TOMLDecodeError:
+        except (ValueError, RecursionError):
             value = raw.strip()
         wanted = keys()[name].kind
         if wanted is tuple and isinstance(value, str):
@@ -337,11 +352,13 @@ def _checked(name: str, value: Any, place: str) -> Any:
 
 
 def _is(value: Any, kind: type | None) -> bool:
-    if kind is bool:
-        return isinstance(value, bool)
-    if kind in (int, float):
-        return isinstance(value, int if kind is int else (int, float)) and not isinstance(value, bool) and math.isfinite(value)
-    return isinstance(value, str)
+    if kind is bool or isinstance(value, bool):
+        return kind is bool and isinstance(value, bool)
+    if isinstance(value, int):
+        return kind is int or (kind is float and abs(value) <= sys.float_info.max)
+    if isinstance(value, float):
+        return kind is float and math.isfinite(value)
+    return kind is str and isinstance(value, str)
 
 
 def _bad(key: Key, value: Any, place: str) -> ConfigError:
@@ -364,6 +381,8 @@ def _checked_profiles(tables: Any, layer: Layer) -> dict[str, Any]:
         raise ConfigError(f"{layer.name}: profiles is a table of tables", hint="write [profiles.NAME.smart_pruning] and keys below it")
     for name, table in tables.items():
         place = f"{layer.name} [profiles.{name}]"
+        if name in PROFILES:  # `spec` is the specs, whatever a repository says
+            raise ConfigError(f"{place}: {name} is built in", hint="choose another name")
         if not isinstance(table, Mapping):
             raise ConfigError(f"{place} is not a table", hint="write [profiles.NAME.smart_pruning] and keys below it")
         for key_name, value in _flatten(table, place):
@@ -373,20 +392,29 @@ def _checked_profiles(tables: Any, layer: Layer) -> dict[str, Any]:
     return dict(tables)
 
 
-def _check_together(settings: Settings) -> None:
+def _check_together(settings: Settings, origins: Mapping[str, str]) -> None:
+    """What ranges of single keys do not say."""
+
+    def bad(name: str, shown: str, wrong: str, hint: str) -> ConfigError:
+        return ConfigError(f"{origins.get(name, 'settings')}: {shown} {wrong}", hint=hint)
+
     prune = settings.context_prune
     if prune.sliding_window_overlap >= prune.sliding_window_size:
-        raise ConfigError(
-            f"context_prune.sliding_window_overlap = {prune.sliding_window_overlap} is not less than the window of {prune.sliding_window_size}",
-            hint="make the overlap smaller than context_prune.sliding_window_size",
-        )
+        name = "context_prune.sliding_window_overlap"
+        wrong = f"is not less than the window of {prune.sliding_window_size}"
+        raise bad(name, f"{name} = {prune.sliding_window_overlap}", wrong, "make the overlap smaller than context_prune.sliding_window_size")
     for symbol, factor in settings.boosts.items():
-        if factor < 0:
-            raise ConfigError(f"--boost {symbol}={factor:g} is negative", hint="a boost is a factor of 0 or more")
+        if not 0 <= factor <= MAX_BOOST:
+            hint = f"a boost is a factor from 0 to {MAX_BOOST}; --pin keeps a symbol first"
+            raise bad("boosts", f"--boost {symbol}={factor:g}", "is not allowed", hint)
+    for model, window in settings.context_budget.windows.items():
+        if window < 1:
+            name = "context_budget.windows"
+            raise bad(name, f"{name}.{model} = {window}", "is not allowed", "a window is 1 or more tokens")
 
 
 def _build(schema_type: type, prefix: str, values: Mapping[str, Any]) -> Any:
-    hints = get_type_hints(schema_type)
+    hints = _hints(schema_type)
     arguments: dict[str, Any] = {}
     for spec in fields(schema_type):
         name, hint = prefix + spec.name, hints[spec.name]

@@ -1,0 +1,328 @@
+import math
+import os
+
+import pytest
+from secateur import config
+from secateur.config import FILE_NAME, MAX_BOOST, MAX_FILE_BYTES, Layer, load, lookup, merge, schema, with_profile, with_values
+from secateur.errors import ConfigError
+from secateur.settings import PROFILES, Settings
+
+
+def layers(*tables: dict, **named: dict):
+    """Merged files of the user, in this order."""
+    return merge([Layer(f"file {place}", table) for place, table in enumerate(tables)] + [Layer(name, table) for name, table in named.items()])
+
+
+def relevance(loaded) -> float:
+    return loaded.settings.smart_pruning.priority_weights.relevance
+
+
+# --- layers and profiles -------------------------------------------------------------------------------------------------
+
+
+def test_nothing_set_is_the_defaults():
+    loaded = load(None)
+    assert (loaded.settings, loaded.origins, loaded.notices) == (Settings(), {}, ())
+
+
+def test_later_layers_win_key_by_key():
+    loaded = layers({"graph_rag": {"top_k": 20, "max_depth": 3}}, {"graph_rag": {"top_k": 30}})
+    assert (loaded.settings.graph_rag.top_k, loaded.settings.graph_rag.max_depth) == (30, 3)
+    assert loaded.origins == {"graph_rag.top_k": "file 1", "graph_rag.max_depth": "file 0"}
+
+
+def test_the_order_of_places_is_repository_user_file_set_flag(tmp_path):
+    root, user = tmp_path / "repository", tmp_path / "user"
+    for folder, top_k in ((root, 11), (user, 12)):
+        folder.mkdir()
+        (folder / FILE_NAME).write_text(f"[graph_rag]\ntop_k = {top_k}\n")
+    (tmp_path / "more.toml").write_text("[graph_rag]\ntop_k = 13\n")
+    found = [
+        load(root),
+        load(root, user_dir=user),
+        load(root, user_dir=user, config_file=tmp_path / "more.toml"),
+        load(root, user_dir=user, config_file=tmp_path / "more.toml", sets=["graph_rag.top_k=14"]),
+        load(root, user_dir=user, config_file=tmp_path / "more.toml", sets=["graph_rag.top_k=14"], flags={"graph_rag.top_k": 15}),
+    ]
+    assert [loaded.settings.graph_rag.top_k for loaded in found] == [11, 12, 13, 14, 15]
+
+
+def test_a_profile_wins_over_earlier_layers_and_loses_to_its_own_and_later_ones():
+    weights = {"smart_pruning": {"priority_weights": {"relevance": 0.5}}}
+    recommended = PROFILES["recommended"]["smart_pruning"]["priority_weights"]["relevance"]
+    assert recommended != 0.5
+    assert relevance(layers(weights, {"profile": "recommended"})) == recommended
+    assert relevance(layers({"profile": "recommended"} | weights)) == 0.5
+    assert relevance(layers({"profile": "recommended"}, weights)) == 0.5
+    assert layers(weights, {"profile": "recommended"}).origins["smart_pruning.priority_weights.relevance"] == "profile recommended"
+
+
+def test_the_profile_named_last_is_the_only_one_that_applies():
+    """Nothing of the one named before shines through, neither its values nor what they had covered."""
+    own = {"profiles": {"wide": {"graph_rag": {"top_k": 50}, "index": {"max_file_kb": 7}}, "deep": {"graph_rag": {"max_depth": 4}}}}
+    loaded = layers(own | {"graph_rag": {"top_k": 20}}, {"profile": "wide"}, {"profile": "deep"})
+    rag = loaded.settings.graph_rag
+    assert (loaded.settings.profile, rag.top_k, rag.max_depth, loaded.settings.index.max_file_kb) == ("deep", 20, 4, 1024)
+
+
+def test_spec_after_recommended_is_the_spec():
+    loaded = layers({"profile": "recommended"}, {"profile": "spec"})
+    assert loaded.settings == Settings()
+
+
+def test_a_profile_may_be_defined_anywhere():
+    loaded = layers({"profile": "mine"}, {"profiles": {"mine": {"graph_rag": {"top_k": 42}}}})
+    assert loaded.settings.graph_rag.top_k == 42
+    assert set(loaded.settings.profiles) == {"mine"}
+
+
+@pytest.mark.parametrize(
+    ("table", "said"),
+    [
+        ({"profile": "nope"}, "there is no profile 'nope'"),
+        ({"profile": 5}, "there is no profile 5"),
+        ({"profiles": 3}, "profiles"),
+        ({"profiles": []}, "profiles"),
+        ({"profiles": {"mine": 3}}, "is not a table"),
+        ({"profiles": {"mine": {"llm": {"enabled": True}}}}, "llm.enabled cannot be part of a profile"),
+        ({"profiles": {"mine": {"profile": "spec"}}}, "profile cannot be part of a profile"),
+        ({"profiles": {"mine": {"budget": 3}}}, "budget cannot be part of a profile"),
+        ({"profiles": {"mine": {"graph_rag": {"top_k": 1}}}}, "graph_rag.top_k = 1"),
+        ({"profiles": {"mine": {"graph_rag": {"tok_k": 9}}}}, "graph_rag.tok_k"),
+        ({"profiles": {"spec": {"graph_rag": {"top_k": 9}}}}, "built in"),
+    ],
+)
+def test_a_profile_that_cannot_be_meant_is_an_error(table, said):
+    with pytest.raises(ConfigError) as caught:
+        layers(table)
+    assert said in caught.value.message
+    assert caught.value.hint
+
+
+def test_an_unknown_profile_named_early_is_an_error_even_if_another_is_named_later():
+    with pytest.raises(ConfigError, match="nope"):
+        layers({"profile": "nope"}, {"profile": "spec"})
+
+
+def test_changing_the_profile_forgets_the_one_before():
+    settings = with_values(Settings(), {"graph_rag.top_k": 42, "tokens.counter": "chars4", "budget": 77})
+    recommended = with_profile(settings, "recommended")
+    assert (recommended.profile, recommended.smart_pruning.strategy) == ("recommended", PROFILES["recommended"]["smart_pruning"]["strategy"])
+    assert (recommended.tokens.counter, recommended.budget) == ("chars4", 77)  # no profile speaks of these
+    assert with_profile(recommended, "spec") == with_values(Settings(), {"tokens.counter": "chars4", "budget": 77})
+
+
+# --- a repository's own file is data of that repository ------------------------------------------------------------------
+
+USER_KEYS = sorted(key.name for key in config.keys().values() if key.scope == "user")
+
+
+def test_servers_keys_folders_and_what_takes_of_the_machine_are_the_users():
+    assert {"llm.base_url", "llm.enabled", "llm.api_key_env", "embedding.base_url", "graph_rag.cache_dir", "index.workers"} <= set(USER_KEYS)
+
+
+@pytest.mark.parametrize("name", USER_KEYS)
+def test_a_key_of_the_user_is_ignored_in_a_repository_and_said(tmp_path, name):
+    key = config.keys()[name]
+    value = {bool: "true", int: "1", str: '"x"'}[key.kind]
+    table, _, leaf = name.rpartition(".")
+    (tmp_path / FILE_NAME).write_text(f"[{table}]\n{leaf} = {value}\n")
+    loaded = load(tmp_path)
+    assert loaded.settings == Settings()
+    assert [notice.code for notice in loaded.notices] == ["config_ignored"]
+    assert name in loaded.notices[0].message
+
+
+def test_the_user_and_the_command_line_may_set_them(tmp_path):
+    (tmp_path / FILE_NAME).write_text("[index]\nworkers = 3\n")
+    assert load(None, user_dir=tmp_path).settings.index.workers == 3
+    assert load(None, sets=["index.workers=4"]).settings.index.workers == 4
+    assert load(None, user_dir=tmp_path).notices == ()
+
+
+@pytest.mark.parametrize("name", ["budget = 5", "pins = ['x']", "excludes = ['x']"])
+def test_what_belongs_to_a_run_is_no_part_of_a_file(tmp_path, name):
+    (tmp_path / FILE_NAME).write_text(name)
+    for place in ({"root": tmp_path}, {"root": None, "user_dir": tmp_path}):
+        with pytest.raises(ConfigError, match="belongs to a run"):
+            load(**place)
+
+
+def test_pyproject_counts_where_there_is_no_file_of_our_own(tmp_path):
+    (tmp_path / "pyproject.toml").write_text("[tool.secateur.graph_rag]\ntop_k = 33\n")
+    assert load(tmp_path).settings.graph_rag.top_k == 33
+    (tmp_path / FILE_NAME).write_text("")
+    assert load(tmp_path).settings.graph_rag.top_k == 10
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[tool]\nsecateur = 3\n", "tool = 3\n", "[project\n", "x = " + "[" * 5000, "x = " + "9" * 5000, "\udcff", "#" * (MAX_FILE_BYTES + 1)]
+)
+def test_a_pyproject_of_others_never_stops_us(tmp_path, text):
+    (tmp_path / "pyproject.toml").write_bytes(text.encode("utf-8", "surrogateescape"))
+    assert load(tmp_path).settings == Settings()
+
+
+@pytest.mark.parametrize("kind", ["link", "folder", "pipe", "dangling"])
+def test_only_plain_files_of_a_repository_are_read(tmp_path, kind):
+    outside = tmp_path / "outside.toml"
+    outside.write_text("[graph_rag]\ntop_k = 33\n")
+    root = tmp_path / "repository"
+    root.mkdir()
+    match kind:
+        case "link":
+            (root / FILE_NAME).symlink_to(outside)
+        case "folder":
+            (root / FILE_NAME).mkdir()
+        case "pipe":
+            os.mkfifo(root / FILE_NAME)
+        case "dangling":
+            (root / FILE_NAME).symlink_to("nowhere")
+    assert load(root).settings == Settings()
+
+
+def test_a_folder_that_is_not_there_has_no_file(tmp_path):
+    assert load(tmp_path / "nowhere", user_dir=tmp_path / "neither").settings == Settings()
+
+
+# --- errors name the file, the key, what is allowed and the nearest key --------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "said", "hint"),
+    [
+        ("[graph_rag]\nmax_dept = 3\n", "unknown key graph_rag.max_dept", "did you mean graph_rag.max_depth?"),
+        ("[grph_rag]\nmax_depth = 3\n", "unknown key grph_rag", "did you mean graph_rag."),
+        ("zzzzqqqq = 3\n", "unknown key zzzzqqqq", "secateur config"),
+        ("graph_rag = 3\n", "graph_rag is a table, not 3", "[graph_rag]"),
+        ("[graph_rag]\nmax_depth = 5\n", "graph_rag.max_depth = 5", "an integer from 1 to 4 (default 2)"),
+        ("[graph_rag]\nmax_depth = 2.0\n", "graph_rag.max_depth = 2.0", "an integer"),
+        ("[graph_rag]\nmax_depth = true\n", "graph_rag.max_depth = True", "an integer"),
+        ("[graph_rag]\nenabled = 1\n", "graph_rag.enabled = 1", "true or false"),
+        ("[graph_rag]\ntoken_budget = 3999\n", "graph_rag.token_budget = 3999", "from 4000 to 16000"),
+        ("[graph_rag]\ntoken_budget = 16001\n", "graph_rag.token_budget = 16001", "from 4000 to 16000"),
+        ("[smart_pruning]\nstrategy = 'best'\n", "smart_pruning.strategy = 'best'", "one of priority, relevance, density"),
+        ("[smart_pruning.priority_weights]\nrelevance = nan\n", "relevance = nan", "a number from 0 to 10"),
+        ("[smart_pruning.priority_weights]\nrelevance = inf\n", "relevance = inf", "a number from 0 to 10"),
+        ("[smart_pruning.priority_weights]\nrelevance = '1'\n", "relevance = '1'", "a number from 0 to 10"),
+        ("[index]\nignore = 'x'\n", "index.ignore = 'x'", "a list of texts"),
+        ("[index]\nignore = ['x', 3]\n", "index.ignore = ['x', 3]", "a list of texts"),
+        ("[ui]\ntheme = 3\n", "ui.theme = 3", "text"),
+        ("[ui]\nkeys = 'x'\n", "ui.keys = 'x'", "a table"),
+        ("[ui.keys]\nquit = 3\n", "ui.keys", "a table"),
+        ("[context_budget]\nwindows = { m = 1.5 }\n", "context_budget.windows", "a table"),
+        ("[context_budget]\nwindows = { m = 0 }\n", "context_budget.windows.m = 0", "1 or more"),
+        ("[context_prune]\nsliding_window_size = 10\nsliding_window_overlap = 10\n", "sliding_window_overlap = 10", "smaller"),
+        ("[graph_rag]\nmax_depth = " + "9" * 400, "graph_rag.max_depth = 99999", "from 1 to 4"),
+        ("[smart_pruning.priority_weights]\nrelevance = " + "9" * 400, "relevance = 99999", "from 0 to 10"),
+    ],
+)
+def test_a_key_or_value_that_cannot_be_meant_is_named_with_its_file(tmp_path, text, said, hint):
+    path = tmp_path / "own.toml"
+    path.write_text(text)
+    with pytest.raises(ConfigError) as caught:
+        load(None, config_file=path)
+    assert caught.value.message.startswith(f"{path}: ")
+    assert said in caught.value.message
+    assert hint in caught.value.hint
+    assert len(caught.value.message) < 300
+    assert caught.value.exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"[graph_rag\n", "line 1"),
+        (b"x = 1\nx = 2\n", "line 2"),
+        (b"\xff\xfe", "not UTF-8 at byte 0"),
+        (b"x = " + b"[" * 5000, "nested"),
+        (b"x = " + b"9" * 5000, "digits"),
+        (b"#" * (MAX_FILE_BYTES + 1), "too large"),
+    ],
+)
+def test_a_file_that_is_no_configuration_is_named(tmp_path, content, said):
+    (tmp_path / FILE_NAME).write_bytes(content)
+    for place in ({"root": tmp_path}, {"root": None, "user_dir": tmp_path}, {"root": None, "config_file": tmp_path / FILE_NAME}):
+        with pytest.raises(ConfigError) as caught:
+            load(**place)
+        assert FILE_NAME in caught.value.message
+        assert said in caught.value.message
+
+
+def test_a_file_asked_for_must_be_there(tmp_path):
+    for path in (tmp_path / "gone.toml", tmp_path):
+        with pytest.raises(ConfigError, match="cannot be read"):
+            load(None, config_file=path)
+
+
+# --- --set -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "value"),
+    [
+        ("graph_rag.max_depth=3", "graph_rag.max_depth", 3),
+        (" graph_rag.max_depth = 3 ", "graph_rag.max_depth", 3),
+        ("graph_rag.enabled=false", "graph_rag.enabled", False),
+        ("smart_pruning.priority_weights.relevance=1", "smart_pruning.priority_weights.relevance", 1.0),
+        ("smart_pruning.strategy=density", "smart_pruning.strategy", "density"),
+        ('smart_pruning.strategy="density"', "smart_pruning.strategy", "density"),
+        ("llm.base_url=http://localhost:1234/v1?a=b", "llm.base_url", "http://localhost:1234/v1?a=b"),
+        ("llm.model=3", "llm.model", "3"),  # a bare word that TOML reads as a number is still a text
+        ("llm.model=", "llm.model", ""),
+        ("index.ignore=a, b,,*.min.js", "index.ignore", ("a", "b", "*.min.js")),
+        ('index.ignore=["a,b"]', "index.ignore", ("a,b",)),
+        ('ui.keys={budget-up = "b"}', "ui.keys", {"budget-up": "b"}),
+        ("budget=0", "budget", 0),
+        ("budget=" + "9" * 30, "budget", int("9" * 30)),
+    ],
+)
+def test_any_setting_can_be_set(text, name, value):
+    assert lookup(load(None, sets=[text]).settings, name) == value
+
+
+@pytest.mark.parametrize("text", ["", "=", "=3", "graph_rag.max_depth", "graph_rag=3", "nothing=3", "graph_rag.max_depth=", "budget=-2", "budget=1.5"])
+def test_a_set_that_cannot_be_meant_is_an_error(text):
+    with pytest.raises(ConfigError, match="--set"):
+        load(None, sets=[text])
+
+
+def test_the_last_of_the_same_key_wins():
+    assert load(None, sets=["graph_rag.top_k=20", "graph_rag.top_k=30"]).settings.graph_rag.top_k == 30
+
+
+@pytest.mark.parametrize("factor", [-0.1, MAX_BOOST + 1, 1e300])
+def test_a_boost_has_its_bounds(factor):
+    with pytest.raises(ConfigError, match=r"--boost a\.py::f="):
+        load(None, flags={"boosts": {"a.py::f": factor}})
+    assert load(None, flags={"boosts": {"a.py::f": MAX_BOOST}}).settings.boosts == {"a.py::f": MAX_BOOST}
+
+
+# --- changing and describing settings ------------------------------------------------------------------------------------
+
+
+def test_changed_values_are_checked_like_any_other():
+    assert with_values(Settings(), {"graph_rag.top_k": 20}).graph_rag.top_k == 20
+    for name, value in (("graph_rag.top_k", 2), ("graph_rag.top", 20), ("smart_pruning.priority_weights.hotspot", math.nan)):
+        with pytest.raises(ConfigError, match=name.rpartition(".")[2]):
+            with_values(Settings(), {name: value})
+
+
+def test_the_schema_names_every_key_of_a_file_with_its_limits():
+    described = schema()
+    found = set()
+
+    def walk(node: dict, prefix: str) -> None:
+        assert node["additionalProperties"] is False
+        for name, child in node["properties"].items():
+            if "properties" in child:
+                walk(child, f"{prefix}{name}.")
+            else:
+                found.add(prefix + name)
+                assert child["description"]
+
+    walk(described, "")
+    assert found == {key.name for key in config.keys().values() if key.scope != "run"}
+    depth = described["properties"]["graph_rag"]["properties"]["max_depth"]
+    assert (depth["type"], depth["default"], depth["minimum"], depth["maximum"]) == ("integer", 2, 1, 4)
+    assert described["properties"]["smart_pruning"]["properties"]["strategy"]["enum"] == ["priority", "relevance", "density"]

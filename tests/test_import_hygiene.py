@@ -1,0 +1,32 @@
+"""What importing loads: asked of a fresh interpreter each time."""
+
+import subprocess
+import sys
+
+import pytest
+
+SCREEN = ("textual", "rich", "secateur_tui")
+HEAVY = ("numpy", "networkx", "tiktoken", "tokenizers", "safetensors", "tree_sitter", "rapidfuzz", "msgspec", "onnxruntime", "sqlite3")
+
+
+def loaded_by(statement: str) -> set[str]:
+    """Top-level names of the modules a statement leaves loaded in a fresh interpreter."""
+    program = f"import sys\n{statement}\nprint(*sorted({{name.partition('.')[0] for name in sys.modules}}))"
+    return set(subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60).stdout.split())
+
+
+def test_importing_secateur_loads_nothing_heavy():
+    assert loaded_by("import secateur") & {*SCREEN, *HEAVY} == set()
+
+
+def test_the_version_and_the_names_cost_nothing_either():
+    assert loaded_by("import secateur; secateur.__version__; dir(secateur)") & {*SCREEN, *HEAVY} == set()
+
+
+@pytest.mark.parametrize("module", ["secateur.engine", "secateur.selection", "secateur.cli.search", "secateur.reporting"])
+def test_the_engine_knows_no_screen(module):
+    assert loaded_by(f"import {module}") & {*SCREEN, "networkx", "onnxruntime"} == set()
+
+
+def test_selecting_needs_no_index_no_parser_and_no_tokenizer():
+    assert loaded_by("import secateur; secateur.select, secateur.priority, secateur.Settings") & ({*SCREEN, *HEAVY} - {"numpy"}) == set()

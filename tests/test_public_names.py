@@ -1,0 +1,66 @@
+"""The names other programs may rely on (they stay; more may be offered)."""
+
+import inspect
+
+import pytest
+import secateur
+from secateur.errors import SecateurError
+
+CONTRACT = {
+    "Engine": ("open", "search", "retrieve", "select", "render", "report"),
+    "Settings": ("effective_budget",),
+    "TrimReport": ("to_dict",),
+    "select": (),
+    "priority": (),
+    "select_greedy": (),
+    "count_tokens": (),
+}
+
+
+@pytest.mark.parametrize("name", CONTRACT)
+def test_names_of_the_contract_are_there(name):
+    thing = getattr(secateur, name)
+    assert name in secateur.__all__
+    assert thing.__doc__
+    assert all(hasattr(thing, attribute) for attribute in CONTRACT[name])
+
+
+@pytest.mark.parametrize("name", secateur.__all__)
+def test_every_exported_name_can_be_imported(name):
+    assert getattr(secateur, name) is getattr(secateur, name)
+    assert name in dir(secateur)
+
+
+def test_an_unknown_name_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="nothing_of_the_kind"):
+        _ = secateur.nothing_of_the_kind
+    assert not hasattr(secateur, "__path_of_nothing__")
+
+
+def test_signatures_are_those_of_the_contract():
+    assert (
+        str(inspect.signature(secateur.priority))
+        .replace("'", "")
+        .startswith("(relevance: float | None, hotspot: float | None = 0.0, distance: float | None = 1,")
+    )
+    assert list(inspect.signature(secateur.priority).parameters) == ["relevance", "hotspot", "distance", "weights"]
+    defaults = [parameter.default for parameter in inspect.signature(secateur.priority).parameters.values()][1:]
+    assert defaults == [0.0, 1, (0.4, 0.3, 0.3)]
+    assert list(inspect.signature(secateur.select_greedy).parameters) == ["tokens_in_priority_order", "budget"]
+    assert list(inspect.signature(secateur.select).parameters) == ["pool", "settings"]
+    assert list(inspect.signature(secateur.count_tokens).parameters)[:2] == ["text", "counter"]
+
+
+def test_every_error_has_a_code_an_exit_code_and_a_sentence():
+    pending, seen = [SecateurError], []
+    while pending:
+        error = pending.pop()
+        pending += error.__subclasses__()
+        seen.append(error)
+    assert len(seen) >= 8
+    for error in seen:
+        assert error.__doc__
+        assert error.exit_code in (1, 2, 3, 4, 130)
+        assert error("message", hint="hint").to_dict() == {"code": error.default_code, "message": "message", "hint": "hint"}
+        assert error("message", code="OTHER").code == "OTHER"
+        assert str(error("message")) == "message"

@@ -1,0 +1,66 @@
+import dataclasses
+from dataclasses import fields, is_dataclass
+
+import pytest
+from secateur import config
+from secateur.config import with_values
+from secateur.settings import PROFILES, GraphRag, Settings
+
+
+@pytest.mark.parametrize(
+    ("name", "default", "low", "high"),
+    [
+        ("graph_rag.enabled", True, None, None),
+        ("graph_rag.max_depth", 2, 1, 4),
+        ("graph_rag.token_budget", 8000, 4000, 16000),
+        ("graph_rag.cache_ttl", 300, 60, 3600),
+        ("graph_rag.top_k", 10, 5, 50),
+        ("smart_pruning.priority_weights.relevance", 0.4, 0, 10),
+        ("smart_pruning.priority_weights.hotspot", 0.3, 0, 10),
+        ("smart_pruning.priority_weights.distance", 0.3, 0, 10),
+        ("conversation_prune.safe_zone_tokens", 50000, 0, 100000000),
+        ("conversation_prune.group_size", 4, 1, 1000),
+        ("chunking.max_chunk_tokens", 32000, 100, 100000000),
+        ("context_budget.context_share", 0.7, 0.01, 0.99),
+    ],
+)
+def test_defaults_and_ranges_are_those_of_the_specs(name, default, low, high):
+    key = config.keys()[name]
+    assert (key.default, key.low, key.high) == (default, low, high)
+
+
+def test_every_key_says_what_it_is_and_its_default_is_allowed():
+    for name, key in config.keys().items():
+        assert key.doc.endswith((".", "`.")), name
+        assert key.scope in ("any", "user", "run")
+        assert key.allowed()
+        if name != "profiles":
+            assert config.lookup(with_values(Settings(), {name: key.default}), name) == key.default
+
+
+def test_settings_cannot_be_changed_and_share_nothing():
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        GraphRag().top_k = 3  # type: ignore[misc]
+    assert Settings().boosts is not Settings().boosts
+
+
+def test_every_table_is_a_dataclass_of_keys():
+    for spec in fields(Settings):
+        value = getattr(Settings(), spec.name)
+        assert is_dataclass(value) or spec.metadata["doc"]
+
+
+@pytest.mark.parametrize(("budget", "effective"), [(-1, 8000), (0, 0), (1, 1), (10**30, 10**30)])
+def test_a_budget_of_the_run_wins_over_the_configured_one(budget, effective):
+    assert with_values(Settings(), {"budget": budget}).effective_budget == effective
+
+
+@pytest.mark.parametrize("name", PROFILES)
+def test_built_in_profiles_hold_valid_keys_a_profile_may_hold(name):
+    settings = config.with_profile(Settings(), name)
+    assert settings.profile == name
+    assert config.merge([config.Layer("file", {"profiles": {"copy": PROFILES[name]}, "profile": "copy"})]).settings.smart_pruning == settings.smart_pruning
+
+
+def test_the_spec_profile_is_the_defaults():
+    assert config.with_profile(Settings(), "spec") == Settings()
