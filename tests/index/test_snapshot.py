@@ -35,6 +35,13 @@ def test_fragments_are_numbered_by_path_and_line() -> None:
     assert all(shot.kind(row) in Kind for row in range(len(shot)))
 
 
+def test_a_symbol_is_found_by_its_id() -> None:
+    shot = snapshot(FILES | {"a.py::b.py": "def f():\n    return 3\n"})
+    assert [shot.row_of(shot.symbol_id(row)) for row in range(len(shot))] == list(range(len(shot)))
+    for unknown in ("", "a.py", "a.py::", "a.py::g", "a.py::f#3", "::f"):
+        assert shot.row_of(unknown) == -1
+
+
 def test_rows_of_files_part_the_rows() -> None:
     shot = snapshot()
     starts = rows_of_files(shot)

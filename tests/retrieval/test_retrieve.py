@@ -97,6 +97,22 @@ def test_what_runs_is_what_the_source_says() -> None:
     assert "SEMANTIC" not in channels(without, "shop/refund.py::refund_total")
 
 
+def test_what_is_pinned_is_a_candidate_of_any_query() -> None:
+    pins = ("shop/money.py::round_total", "shop/api.py::nothing", "shop/refund.py::refund_total")
+    pool = pool_for(SHOP | {"zebra.py": "def zebra():\n    return 1\n"}, "zebra", pins=pins)
+    assert {"zebra.py::zebra", pins[0], pins[2]} == set(pool.symbol_id)
+    assert pool.distance[pool.row_of[pins[0]]] == UNREACHABLE
+    (notice,) = [warning for warning in pool.warnings if warning.code == "unknown_symbol"]
+    assert "shop/api.py::nothing" in notice.message
+    assert pins[0] not in notice.message
+
+
+def test_an_id_that_means_nothing_is_said() -> None:
+    assert "unknown_symbol" in codes(pool_for(SHOP, QUERY, excludes=("nope::x",)))
+    assert "unknown_symbol" in codes(pool_for(SHOP, QUERY, boosts={"shop/money.py": 2.0}))
+    assert "unknown_symbol" not in codes(pool_for(SHOP, QUERY, excludes=("shop/money.py::round_total",)))
+
+
 def test_preferences_count_only_when_they_are_on(tmp_path_factory: pytest.TempPathFactory) -> None:
     folder = tmp_path_factory.mktemp("config")
     (folder / "preferences.toml").write_text('[symbols]\n"*::round_total" = 0.5\n"shop/*" = 0.25\n')

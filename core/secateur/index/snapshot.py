@@ -79,6 +79,16 @@ class Snapshot:
         ordinal = int(self.arrays["fragment.ordinal"][row])
         return symbol if ordinal == 1 else f"{symbol}#{ordinal}"
 
+    def row_of(self, symbol: str) -> int:
+        """Row of a symbol id; -1 if nothing here is called that."""
+        for file, path in enumerate(self.paths):
+            if symbol.startswith(path + "::"):
+                first, last = np.searchsorted(self.file, (file, file + 1)).tolist()
+                for row in range(first, last):
+                    if self.symbol_id(row) == symbol:
+                        return row
+        return -1
+
     @property
     def file(self) -> npt.NDArray[np.int32]:
         """File number per fragment."""

@@ -52,7 +52,7 @@ def retrieve(query: Query, retrieval: Retrieval, settings: Settings) -> Pool:
     """Candidates of a query with all their signals (REQ-GRAG-001, REQ-GRAG-002).
 
     `pool = anchors`: the top_k most relevant fragments and what calls lead to within max_depth. `pool = all`: every fragment with
-    relevance besides, up to pool_cap; anchors then only root the distance.
+    relevance besides, up to pool_cap; anchors then only root the distance. What is pinned is a candidate of every query.
     """
     snapshot = retrieval.snapshot
     scores = score(query, snapshot, retrieval.embedder, settings.relevance, retrieval.reranker)
@@ -62,6 +62,9 @@ def retrieve(query: Query, retrieval: Retrieval, settings: Settings) -> Pool:
     rows = np.asarray(reach.nodes, dtype=np.int64)
     if settings.relevance.pool == "all":
         rows = _with_relevant(rows, scores.relevance, settings.relevance.pool_cap)
+    if settings.pins:
+        pinned = np.array([snapshot.row_of(symbol) for symbol in settings.pins], dtype=np.int64)
+        rows = np.union1d(rows, pinned[pinned >= 0])
     rows = rows[np.lexsort((rows, snapshot.column("tokens")[rows], -scores.relevance[rows]))]
     return _pool(query, retrieval, settings, scores, reach, anchors, rows)
 
@@ -130,7 +133,7 @@ def _pool(query: Query, retrieval: Retrieval, settings: Settings, scores: Scores
         via=place[via[rows]],
         via_edge=[step.get(int(row), "") for row in rows],
         overhead=0,
-        warnings=_warnings(query, retrieval, scores, rows),
+        warnings=_warnings(query, retrieval, settings, scores, rows),
         facts=_facts(query, retrieval, scores, reach),
     )
     return _priced(pool, retrieval, rows)
@@ -175,7 +178,7 @@ def _source(retrieval: Retrieval, settings: Settings) -> str:
     return "graph-rag" if settings.graph_rag.enabled else "embedding"
 
 
-def _warnings(query: Query, retrieval: Retrieval, scores: Scores, rows: IntArray) -> tuple[Notice, ...]:
+def _warnings(query: Query, retrieval: Retrieval, settings: Settings, scores: Scores, rows: IntArray) -> tuple[Notice, ...]:
     notices = list(retrieval.notices)
     if retrieval.embedder is None:
         notices.append(Notice("no_vectors", "No embedding model is in use: found by words, names and calls alone (source: keyword)."))
@@ -187,6 +190,9 @@ def _warnings(query: Query, retrieval: Retrieval, scores: Scores, rows: IntArray
         notices.append(Notice("no_match", "Nothing in this repository matches the query."))
     elif scores.relevance[rows].max() < LOW_RELEVANCE:
         notices.append(Notice("low_relevance", f"The best match has relevance {scores.relevance[rows].max():.2f}: the query may not be about this repository."))
+    unknown = [symbol for symbol in dict.fromkeys((*settings.pins, *settings.excludes, *settings.boosts)) if retrieval.snapshot.row_of(symbol) < 0]
+    if unknown:
+        notices.append(Notice("unknown_symbol", f"Nothing here is called {', '.join(unknown)}; ids look like path/file.py::Class.method."))
     for written, near in scores.suggestions.items():
         notices.append(Notice("near_name", f"No definition is named {written}; taken as near: {', '.join(near)}."))
     return tuple(notices)
