@@ -225,8 +225,14 @@ def test_damage_is_an_error_with_a_place(repository: Path, tmp_path: Path) -> No
         assert error.value.hint
 
 
-def test_patience_ends(repository: Path) -> None:
-    git = Git.discover(repository, patience=0.000001)
+def test_patience_ends(repository: Path, tmp_path: Path) -> None:
+    nobody_writes = tmp_path / "fifo"
+    os.mkfifo(nobody_writes)
+    stuck = tmp_path / "bin" / "git"
+    stuck.parent.mkdir()
+    stuck.write_text(f"#!/bin/sh\nexec cat '{nobody_writes}'\n")
+    stuck.chmod(0o755)
+    git = Git.discover(repository, environ={"PATH": f"{stuck.parent}:{os.environ['PATH']}"}, patience=0.05)
     assert isinstance(git, Git)
     with pytest.raises(RepositoryError, match="not done after"):
         list(git.history("main"))
