@@ -31,7 +31,7 @@ def main(words: list[str]) -> int:
     if not words or words[0] not in tasks:
         print(__doc__)
         return 0 if words in ([], ["--help"], ["-h"]) else 2
-    if sys.version_info < (3, 11):
+    if sys.version_info < (3, 11):  # noqa: UP036 - this file is run by whatever Python is there
         print(f"error: Python 3.11 or newer is needed, this is {sys.version.split()[0]}", file=sys.stderr)
         return 2
     return tasks[words[0]](words[1:])
