@@ -20,7 +20,7 @@ import msgspec
 from secateur.errors import IndexingError
 from secateur.index import arrayfile
 from secateur.index.extract import Record, decode, digest_of
-from secateur.index.parallel import Extractor
+from secateur.index.parallel import Extracted, Extractor
 from secateur.index.snapshot import Snapshot, build
 from secateur.index.store import Store, path_bytes
 from secateur.repository.git import HistoryCommit
@@ -32,7 +32,7 @@ Progress = Callable[[str, int, int], None]
 HISTORY_COMMITS = 50_000
 """Commits read for hotspots: with a half-life of 180 days older ones weigh nothing."""
 
-COMMIT_EVERY = 256
+COMMIT_EVERY = 100
 """Records per transaction: what an interruption can cost."""
 
 KEPT_SNAPSHOTS = 4
@@ -184,7 +184,7 @@ def _read(source: Source, store: Store, missing: list[Entry], extractor: Extract
         return [(path_bytes(path), tokens[path], digests[path]) for path in paths]
 
     tell("reading", 0, len(missing))
-    extracted = extractor.run(unknown(), sum(entry.size for entry in missing))
+    extracted = _counted(extractor.run(unknown(), sum(entry.size for entry in missing)), len(missing), tell)
     noted: set[str] = set()
     while batch := list(islice(extracted, COMMIT_EVERY)):
         with store.writing():
@@ -192,13 +192,19 @@ def _read(source: Source, store: Store, missing: list[Entry], extractor: Extract
                 store.put(path_bytes(path), digests[path], version, encoded, generation)
             store.remember(looks(path for path, _, _ in batch), generation)
         noted.update(path for path, _, _ in batch)
-        tell("reading", len(noted), len(missing))
     rest = [path for path in digests if path not in noted]
     if rest:
         with store.writing():
             store.remember(looks(rest), generation)
     tell("reading", len(missing), len(missing))
     return digests
+
+
+def _counted(extracted: Iterator[Extracted], total: int, tell: Progress) -> Iterator[Extracted]:
+    """The same, telling how many have come."""
+    for done, item in enumerate(extracted, 1):
+        tell("reading", done, total)
+        yield item
 
 
 def _build(source: Source, store: Store, present: Sequence[tuple[str, bytes]], extractor: Extractor, tell: Progress) -> Snapshot:
