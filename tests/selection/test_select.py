@@ -83,6 +83,12 @@ def test_an_empty_selection_uses_nothing_not_even_the_head():
     assert select(pool_of([Row("A")], overhead=10), budget(50)).used == 0
 
 
+def test_larger_than_the_budget_is_what_does_not_fit_beside_the_head_alone():
+    pool = pool_of([Row("A", tokens=91), Row("B", tokens=90, relevance=0.4), Row("C", tokens=90, relevance=0.3)], overhead=10)
+    reasons = {name: reason for name, (_, reason) in fates(select(pool, budget(100))).items()}
+    assert reasons == {"a.py::A": "larger_than_budget", "b.py::B": "fits", "c.py::C": "no_room"}
+
+
 def test_a_budget_below_the_head_keeps_nothing_and_says_what_the_smallest_needs():
     selection = select(pool_of([Row("A", tokens=30), Row("B", tokens=20)], overhead=10), budget(5))
     assert kept(selection) == []
@@ -206,9 +212,10 @@ def test_a_shortened_candidate_says_why_it_does_not_go_out_whole():
 
 
 def test_a_declaration_as_long_as_the_whole_is_no_declaration():
-    rows = [Row("A", tokens=100, relevance=0.9), Row("B", tokens=10, relevance=0.8, sig=10), Row("C", tokens=20, relevance=0.7)]
-    selection = select(pool_of(rows), budget(100, smart_pruning__signature_share=0.1))
-    assert "shortened" not in {state for state, _ in fates(selection).values()}
+    """What was set aside for declarations goes to the whole then, and hides no body."""
+    rows = [Row("A", tokens=80, relevance=0.9), Row("B", tokens=20, relevance=0.8, sig=20)]
+    selection = select(pool_of(rows), budget(100, smart_pruning__signature_share=0.2))
+    assert fates(selection) == {"a.py::A": ("kept", "fits"), "b.py::B": ("kept", "fits")}
 
 
 def test_what_declarations_leave_goes_to_whole_fragments():
