@@ -90,6 +90,7 @@ class Relevance:
     history: float = key(0.0, "Weight of commits whose message is like the query and that touched the file.", low=0, high=4)
     callers: float = key(0.0, "Weight of the best match among what calls the fragment.", low=0, high=4)
     callees: float = key(0.0, "Weight of the best match among what the fragment calls.", low=0, high=4)
+    low: float = key(0.45, "Best relevance below which the answer says that the query may not be about this repository.", low=0, high=1)
     hold_back: HoldBack = field(default_factory=HoldBack)
 
 
@@ -228,7 +229,7 @@ PROFILES: Mapping[str, Mapping[str, Any]] = {
             "signature_share": 0.0,
             "priority_weights": {"relevance": 0.4, "hotspot": 0.3, "distance": 0.3},
         },
-        "relevance": {"pool": "anchors", "lexical": 0.5, "name": 0.15, "path": 0.05, "semantic": 0.3, "mention": 0.0},
+        "relevance": {"pool": "anchors", "lexical": 0.5, "name": 0.15, "path": 0.05, "semantic": 0.3, "mention": 0.0, "low": 0.45},
     },
     # Relevance leads, hotspot and distance are small bonuses; every relevant fragment competes; declarations of what did not fit.
     "recommended": {
@@ -239,6 +240,7 @@ PROFILES: Mapping[str, Mapping[str, Any]] = {
         },
         "relevance": {
             "pool": "all",
+            "low": 0.2,
             "lexical": 2.0,
             "name": 0.9,
             "description": 0.15,

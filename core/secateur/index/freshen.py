@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import blake2b
-from itertools import islice
 from pathlib import Path
 
 import msgspec
@@ -33,7 +32,7 @@ HISTORY_COMMITS = 50_000
 """Commits read for hotspots: with a half-life of 180 days older ones weigh nothing."""
 
 COMMIT_EVERY = 100
-"""Records per transaction: what an interruption can cost."""
+"""Records per transaction: what a power cut can cost."""
 
 KEPT_SNAPSHOTS = 4
 
@@ -186,12 +185,23 @@ def _read(source: Source, store: Store, missing: list[Entry], extractor: Extract
     tell("reading", 0, len(missing))
     extracted = _counted(extractor.run(unknown(), sum(entry.size for entry in missing)), len(missing), tell)
     noted: set[str] = set()
-    while batch := list(islice(extracted, COMMIT_EVERY)):
+    batch: list[Extracted] = []
+
+    def keep() -> None:
         with store.writing():
             for path, _, encoded in batch:
                 store.put(path_bytes(path), digests[path], version, encoded, generation)
             store.remember(looks(path for path, _, _ in batch), generation)
         noted.update(path for path, _, _ in batch)
+        batch.clear()
+
+    try:
+        for item in extracted:
+            batch.append(item)
+            if len(batch) >= COMMIT_EVERY:
+                keep()
+    finally:  # an interruption costs nothing that was extracted
+        keep()
     rest = [path for path in digests if path not in noted]
     if rest:
         with store.writing():
@@ -203,8 +213,8 @@ def _read(source: Source, store: Store, missing: list[Entry], extractor: Extract
 def _counted(extracted: Iterator[Extracted], total: int, tell: Progress) -> Iterator[Extracted]:
     """The same, telling how many have come."""
     for done, item in enumerate(extracted, 1):
-        tell("reading", done, total)
         yield item
+        tell("reading", done, total)
 
 
 def _build(source: Source, store: Store, present: Sequence[tuple[str, bytes]], extractor: Extractor, tell: Progress) -> Snapshot:

@@ -1,6 +1,6 @@
 """Relevance of every fragment to a query: a weighted sum of parts that can be printed one by one.
 
-    share = (1 − held back) · Σ weight · evidence / Σ weight,   relevance = share · (1 + HALF) / (share + HALF)
+    share = (1 − held back) · Σ weight · evidence / Σ weight of what the query can have,   relevance = share · (1 + HALF) / (share + HALF)
 
 The curve only spreads the low end of the scale; every part is scaled with it, what is held back is a part of its own and negative,
 so the parts printed always add up to the score.
@@ -28,6 +28,9 @@ EVIDENCE = 0.001
 
 SEMANTIC_EVIDENCE = 0.25
 """Similarity above which a fragment counts as found by meaning alone; below it everything resembles everything."""
+
+ALWAYS_ASKED = ("lexical", "name", "file")
+"""Evidence every query asks for. The rest counts in the divisor only where there is any: a query that names no path lacks nothing."""
 
 HELD_BACK = "held back"
 """Name of the negative part."""
@@ -63,7 +66,7 @@ def score(query: Query, snapshot: Snapshot, embedder: Embedder | None, weights: 
     total = np.sum(list(parts.values()), axis=0) if parts else np.zeros(len(snapshot))
     if (factor < 1).any():
         parts[HELD_BACK] = total * (factor - 1.0)
-    most = sum(getattr(weights, name) for name in columns) or 1.0
+    most = sum(getattr(weights, name) for name, column in columns.items() if name in ALWAYS_ASKED or column.any()) or 1.0
     scale = (1 + HALF) / (total * factor + HALF * most)
     parts = {name: np.round(column * scale / QUANTUM) * QUANTUM for name, column in parts.items()}
     relevance = np.round(np.sum(list(parts.values()), axis=0) / QUANTUM) * QUANTUM if parts else total

@@ -21,9 +21,6 @@ from secateur.retrieval.rerank import Reranker
 from secateur.settings import Settings
 from secateur.tokens import Counter
 
-LOW_RELEVANCE = 0.15
-"""Best relevance below which the query is probably not about this repository; said in a warning, nothing is cut."""
-
 RELEVANCE_FLOOR = 0.02
 """With `pool = all`, fragments below this are noise and are not candidates."""
 
@@ -188,7 +185,7 @@ def _warnings(query: Query, retrieval: Retrieval, settings: Settings, scores: Sc
         notices.append(Notice("empty_query", "The query holds no word to look for."))
     elif not len(rows):
         notices.append(Notice("no_match", "Nothing in this repository matches the query."))
-    elif scores.relevance[rows].max() < LOW_RELEVANCE:
+    elif scores.relevance[rows].max() < settings.relevance.low:
         notices.append(Notice("low_relevance", f"The best match has relevance {scores.relevance[rows].max():.2f}: the query may not be about this repository."))
     unknown = [symbol for symbol in dict.fromkeys((*settings.pins, *settings.excludes, *settings.boosts)) if retrieval.snapshot.row_of(symbol) < 0]
     if unknown:
