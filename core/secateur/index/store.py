@@ -141,7 +141,7 @@ class Store:
         return set(self._rows("SELECT path, digest FROM record WHERE fingerprint = ?", (fingerprint,)))
 
     def put(self, path: bytes, digest: bytes, fingerprint: str, data: bytes, generation: int) -> None:
-        """Store one record; contents of a path beyond KEPT_VERSIONS go, those used longest ago first."""
+        """Store one record; contents of a path beyond KEPT_VERSIONS go, those written longest ago first."""
         self._db.execute(
             "INSERT OR REPLACE INTO record VALUES (?, ?, ?, ?, ?)", (path, digest, fingerprint, generation, _sealed(data, path, digest, fingerprint))
         )

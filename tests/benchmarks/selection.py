@@ -1,0 +1,76 @@
+"""How long a knob step takes: `select` on synthetic pools, and what somebody who looks pays on top (ranks, room each row met).
+
+    PYTHONPATH=tests python tests/benchmarks/selection.py [ROWS ...]
+
+Prints the median and the 95th percentile of processor time in milliseconds.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from dataclasses import replace
+
+import numpy as np
+from secateur.config import with_profile, with_values
+from secateur.model import Pool
+from secateur.selection import select
+from secateur.settings import Settings
+from support.pools import Row, pool_of
+
+STEPS = 60
+WARM_STEPS = 3
+SEED = 1
+
+
+def main(sizes: list[int]) -> None:
+    """One line per pool size, profile and budget."""
+    for rows in sizes:
+        pool = synthetic(rows)
+        for profile in ("spec", "recommended"):
+            for budget in (8_000, 1_000_000):
+                settings = with_values(with_profile(Settings(), profile), {"budget": budget})
+                decide, look = measure(pool, settings)
+                print(f"{rows:>9,} rows  {profile:<12} {budget:>9,} tokens   select {decide}   look {look}", flush=True)
+
+
+def synthetic(rows: int) -> Pool:
+    """A pool with the spread of sizes and scores of a real one; columns are made directly, because a million rows are."""
+    random = np.random.default_rng(SEED)
+    tokens = random.integers(10, 900, rows)
+    ones = np.ones(rows, dtype=np.int64)
+    return replace(
+        pool_of([Row("seed")]),
+        symbol_id=[f"p{row}.py::f{row}" for row in range(rows)],
+        tokens=tokens,
+        cost=tokens + 30,
+        sig_tokens=20 * ones,
+        sig_cost=50 * ones,
+        relevance=np.sort(np.round(random.random(rows) ** 2, 6))[::-1].copy(),
+        hotspot=np.round(random.random(rows), 6),
+        distance=random.integers(0, 4, rows),
+        preference=0.0 * ones,
+        channels=ones,
+    )
+
+
+def measure(pool: Pool, settings: Settings) -> tuple[str, str]:
+    """Times of deciding and of looking, over steps of one weight."""
+    decide, look = [], []
+    for step in range(WARM_STEPS + STEPS):
+        turned = with_values(settings, {"smart_pruning.priority_weights.hotspot": 0.3 + step / 100})
+        start = time.process_time()
+        selection = select(pool, turned)
+        decided = time.process_time()
+        _ = selection.left
+        decide.append(decided - start)
+        look.append(time.process_time() - decided)
+    return _figures(decide[WARM_STEPS:]), _figures(look[WARM_STEPS:])
+
+
+def _figures(seconds: list[float]) -> str:
+    return f"p50 {np.median(seconds) * 1e3:6.2f}  p95 {np.percentile(seconds, 95) * 1e3:6.2f} ms"
+
+
+if __name__ == "__main__":
+    main([int(word) for word in sys.argv[1:]] or [10_000, 100_000])
