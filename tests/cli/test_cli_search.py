@@ -113,6 +113,12 @@ def test_pins_exclusions_and_boosts_show_in_the_output(shop: Path) -> None:
         assert word in text
 
 
+def test_an_id_that_explain_shows_can_be_pinned(shop: Path) -> None:
+    ids = [line.split(maxsplit=1)[1] for line in search(shop, "--explain").out.splitlines() if line.startswith("    id ")]
+    assert ROUND in ids
+    assert "pinned" in search(shop, "--explain", "--pin", ids[-1]).out
+
+
 def test_a_pin_is_kept_when_the_budget_is_not_enough_for_others(shop: Path) -> None:
     report = search(shop, "--pin", ROUND, "--budget", 60, "--format", "json").json
     assert [row["symbol_id"] for row in report["candidates"]] == [ROUND]

@@ -51,6 +51,15 @@ def test_explain_shows_parts_paths_and_figures() -> None:
     assert "because   needs 300, more than the whole budget of 150 holds" in text
 
 
+def test_explain_shows_the_id_of_every_candidate() -> None:
+    pool = replace(POOL, symbol_id=["anchor.py::anchor", "订单.py::订单处理", "a\x1bb.py::loose"])
+    text = render_text(select(pool, Settings(budget=150)), 131, explain=True)
+    found = [line.removeprefix("    id        ") for line in text.splitlines() if line.startswith("    id  ")]
+    assert found[:2] == pool.symbol_id[:2]
+    assert len(found) == 3
+    assert "\x1b" not in text
+
+
 def test_a_long_tail_is_counted_and_not_listed() -> None:
     pool = pool_of([Row(f"f{i:03}", 100, 0.9 - i / 1000) for i in range(60)])
     listed = render_text(select(pool, Settings(budget=250)), 200)

@@ -21,11 +21,13 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--depth", type=whole_number(1), metavar="D", help="steps of calls followed, 1-4 (default 2)")
     parser.add_argument("--strategy", metavar="S", help="priority (default), relevance or density")
     parser.add_argument("--rev", metavar="COMMIT", help="read this commit instead of the working tree")
-    parser.add_argument("--pin", action="append", default=[], metavar="ID", help="keep this symbol id first; repeatable")
+    parser.add_argument("--pin", action="append", default=[], metavar="ID", help="keep this symbol id first (--explain shows ids); repeatable")
     parser.add_argument("--exclude", action="append", default=[], metavar="ID", help="drop this symbol id; repeatable")
     parser.add_argument("--boost", action="append", default=[], metavar="ID=X", help="multiply the priority of a symbol id by X; repeatable")
     parser.add_argument("--no-cache", action="store_true", help="do not read or write the result cache")
-    parser.add_argument("--explain", action="store_true", help="with text: every part of every score, the path of calls, the reason of each drop")
+    parser.add_argument(
+        "--explain", action="store_true", help="with text: id of every candidate, every part of every score, the path of calls, the reason of each drop"
+    )
     common_arguments(parser, formats=("text", "json", "markdown", "xml"))
 
 

@@ -32,7 +32,8 @@ def render_text(selection: Selection, pack_tokens: int, *, exact: bool = True, e
     Args:
         pack_tokens: tokens of the pack as recounted.
         exact: whether the counter is; otherwise the figures say estimated.
-        explain: every candidate, with the parts of its signals, the path of calls that led to it and the reason with its figures.
+        explain: every candidate, with its symbol id (what pins, exclusions and boosts name), the parts of its signals, the path of calls that
+            led to it and the reason with its figures.
     """
     pool = selection.pool
     estimated = "" if exact else ", estimated"
@@ -70,6 +71,7 @@ def _explained(selection: Selection) -> Iterator[str]:
     for decision in selection.decisions:
         row = decision.row
         yield f"#{decision.rank} {decision.state.glyph} {decision.state.label}  {_place(selection, row)}  {decision.tokens_before:,} tokens"
+        yield f"    id        {visible(pool.symbol_id[row])}"
         yield f"    because   {why(selection, decision)}"
         terms = " + ".join(f"{name} {term:.6f}" for name, term in decision.terms.items())
         yield f"    priority  {decision.priority:.6f} = {terms}"
