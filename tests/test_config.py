@@ -192,7 +192,9 @@ def test_a_folder_that_is_not_there_has_no_file(tmp_path):
     ("text", "said", "hint"),
     [
         ("[graph_rag]\nmax_dept = 3\n", "unknown key graph_rag.max_dept", "did you mean graph_rag.max_depth?"),
-        ("[grph_rag]\nmax_depth = 3\n", "unknown key grph_rag", "did you mean graph_rag."),
+        ("[grph_rag]\nmax_depth = 3\n", "unknown key grph_rag", "did you mean graph_rag?"),
+        ("[smart_pruning]\nstrategy = 'prio'\n", "smart_pruning.strategy = 'prio'", "did you mean priority? smart_pruning.strategy takes one of"),
+        ("profile = 'recomended'\n", "no profile 'recomended'", "did you mean recommended? profiles: spec, recommended"),
         ("zzzzqqqq = 3\n", "unknown key zzzzqqqq", "secateur config"),
         ("graph_rag = 3\n", "graph_rag is a table, not 3", "[graph_rag]"),
         ("[graph_rag]\nmax_depth = 5\n", "graph_rag.max_depth = 5", "an integer from 1 to 4 (default 2)"),
@@ -289,6 +291,36 @@ def test_a_set_that_cannot_be_meant_is_an_error(text):
 
 def test_the_last_of_the_same_key_wins():
     assert load(None, sets=["graph_rag.top_k=20", "graph_rag.top_k=30"]).settings.graph_rag.top_k == 30
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("graph_rag.top_k", 2, "--top-k 2 is not allowed"),
+        ("index.workers", -1, "--workers -1 is not allowed"),
+        ("smart_pruning.strategy", "", "--strategy '' is not allowed"),
+        ("smart_pruning.priority_weights.hotspot", 11.0, "--weights: hotspot 11.0 is not allowed"),
+        ("graph_rag.max_depth", "9" * 5000, "--depth 999"),
+    ],
+)
+def test_a_flag_is_named_as_it_was_typed(name, value, said):
+    with pytest.raises(ConfigError) as caught:
+        load(None, flags={name: value})
+    assert caught.value.message.startswith(said)
+    assert caught.value.hint.startswith(config.FLAGS[name] + " takes ")
+    assert len(caught.value.message) < 100
+
+
+def test_every_flag_sets_a_key_and_is_its_origin():
+    assert set(config.FLAGS) <= set(config.keys())
+    assert load(None, flags={"graph_rag.top_k": 20}).origins == {"graph_rag.top_k": "--top-k"}
+    assert load(None, profile="spec").origins["profile"] == "--profile"
+
+
+def test_a_table_is_no_key_and_names_what_it_holds():
+    with pytest.raises(ConfigError) as caught:
+        load(None, sets=["tokens=3"])
+    assert caught.value.hint == "tokens is a table of tokens.counter"
 
 
 @pytest.mark.parametrize("factor", [-0.1, MAX_BOOST + 1, 1e300])

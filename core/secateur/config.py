@@ -17,12 +17,30 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 from secateur.errors import ConfigError
 from secateur.model import Notice
+from secateur.nearest import nearest, nearest_key
 from secateur.settings import PROFILES, Settings
 
 FILE_NAME = "secateur.toml"
+
 MAX_FILE_BYTES = 1 << 20
 """A configuration file above this size is refused: it is not one."""
 
+FLAGS: Mapping[str, str] = {
+    "profile": "--profile",
+    "budget": "--budget",
+    "graph_rag.top_k": "--top-k",
+    "graph_rag.max_depth": "--depth",
+    "smart_pruning.strategy": "--strategy",
+    "smart_pruning.priority_weights.relevance": "--weights: relevance",
+    "smart_pruning.priority_weights.hotspot": "--weights: hotspot",
+    "smart_pruning.priority_weights.distance": "--weights: distance",
+    "tokens.counter": "--counter",
+    "index.workers": "--workers",
+}
+"""What the user typed to set a key with a flag of its own: errors and origins speak of that."""
+
+LONGEST_SHOWN = 60
+"""Letters of a wrong value that an error repeats."""
 
 MAX_BOOST = 1000
 """A factor beyond which every priority is out of sight; what must be kept is pinned."""
@@ -68,6 +86,10 @@ class Layer:
     name: str
     table: Mapping[str, Any]
     scope: str = "user"  # "repository" may set "any" keys only; "user" also "user" keys; "run" everything
+
+    def place(self, key_name: str) -> str:
+        """Where it says so: the file, `--set`, or the flag of that key."""
+        return FLAGS.get(key_name, self.name) if self.name == "flag" else self.name
 
 
 @cache
@@ -152,7 +174,8 @@ def merge(layers: Sequence[Layer]) -> Loaded:
                 continue
             if scope == "run" and layer.scope != "run":
                 raise ConfigError(f"{layer.name}: {key_name} belongs to a run, not to a file", hint="pass it as a flag")
-            values[key_name], origins[key_name] = _checked(key_name, value, layer.name), layer.name
+            place = layer.place(key_name)
+            values[key_name], origins[key_name] = _checked(key_name, value, place), place
     if own_profiles:
         values["profiles"] = own_profiles
     settings: Settings = _build(Settings, "", values)
@@ -323,10 +346,10 @@ def _flatten(table: Mapping[str, Any], place: str, prefix: str = "") -> Iterator
 def _known(name: str, place: str) -> None:
     if name in keys():
         return
-    from rapidfuzz import fuzz, process
-
-    near = process.extractOne(name, list(keys()), scorer=fuzz.WRatio, score_cutoff=55)
-    hint = f"did you mean {near[0]}?" if near else "secateur config lists all keys"
+    tables = dict.fromkeys(key.rpartition(".")[0] for key in keys() if "." in key)
+    inside = [key for key in keys() if key.rpartition(".")[0] == name != ""]
+    near = nearest_key(name, (*keys(), *tables))
+    hint = f"{name} is a table of {', '.join(inside)}" if inside else f"did you mean {near}?" if near else "secateur config lists all keys"
     raise ConfigError(f"{place}: unknown key {name}", hint=hint)
 
 
@@ -362,17 +385,22 @@ def _is(value: Any, kind: type | None) -> bool:
 
 
 def _bad(key: Key, value: Any, place: str) -> ConfigError:
-    shown = f"{value!r}"
-    if len(shown) > 60:
-        shown = shown[:57] + "..."
-    return ConfigError(f"{place}: {key.name} = {shown} is not allowed", hint=f"{key.name} takes {key.allowed()} (default {key.default!r})")
+    typed = place in FLAGS.values()
+    shown = str(value) if typed and value != "" else repr(value)
+    if len(shown) > LONGEST_SHOWN:
+        shown = shown[: LONGEST_SHOWN - 3] + "..."
+    near = nearest(value, key.choices) if isinstance(value, str) else ""
+    hint = (f"did you mean {near}? " if near else "") + f"{place if typed else key.name} takes {key.allowed()} (default {key.default!r})"
+    return ConfigError(f"{place} {shown} is not allowed" if typed else f"{place}: {key.name} = {shown} is not allowed", hint=hint)
 
 
 def _profile(name: Any, own: Mapping[str, Any], place: str) -> Mapping[str, Any]:
     table = own.get(name) if isinstance(name, str) and name in own else PROFILES.get(name) if isinstance(name, str) else None
     if table is None:
-        known = ", ".join((*PROFILES, *sorted(own)))
-        raise ConfigError(f"{place}: there is no profile {name!r}", hint=f"profiles: {known}")
+        known = (*PROFILES, *sorted(own))
+        near = nearest(name, known) if isinstance(name, str) else ""
+        hint = (f"did you mean {near}? " if near else "") + f"profiles: {', '.join(known)}"
+        raise ConfigError(f"{place} {name} is not allowed" if place in FLAGS.values() else f"{place}: there is no profile {name!r}", hint=hint)
     return table
 
 
@@ -406,7 +434,7 @@ def _check_together(settings: Settings, origins: Mapping[str, str]) -> None:
     for symbol, factor in settings.boosts.items():
         if not 0 <= factor <= MAX_BOOST:
             hint = f"a boost is a factor from 0 to {MAX_BOOST}; --pin keeps a symbol first"
-            raise bad("boosts", f"--boost {symbol}={factor:g}", "is not allowed", hint)
+            raise ConfigError(f"--boost {symbol}={factor:g} is not allowed", hint=hint)
     for model, window in settings.context_budget.windows.items():
         if window < 1:
             name = "context_budget.windows"

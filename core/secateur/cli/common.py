@@ -142,6 +142,14 @@ def usage_failure(program: str, message: str, known: Iterable[str], arguments: S
     return 2
 
 
+def integer(text: str) -> int | str:
+    """An argparse type: an integer, or the text as it is, for the configuration to refuse with the range of the key."""
+    try:
+        return int(text)
+    except ValueError:
+        return text
+
+
 def whole_number(low: int) -> Callable[[str], int]:
     """An argparse type: an integer of at least `low`."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from secateur.cli.common import ProgressBar, common_arguments, emit, load_settings, sample_or_path
+from secateur.cli.common import ProgressBar, common_arguments, emit, integer, load_settings, sample_or_path
 from secateur.cli.status import render
 
 
@@ -12,7 +12,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     """Flags of the command."""
     parser.add_argument("path", metavar="PATH", nargs="?", default=".", help="a folder, or sample:NAME (default: here)")
     parser.add_argument("--rev", metavar="COMMIT", help="read this commit instead of the working tree")
-    parser.add_argument("--workers", type=int, metavar="N", help="parser processes; 0 = one per core")
+    parser.add_argument("--workers", type=integer, metavar="N", help="parser processes; 0 = one per core")
     common_arguments(parser)
 
 

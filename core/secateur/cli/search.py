@@ -7,7 +7,7 @@ import math
 import sys
 from typing import Any
 
-from secateur.cli.common import ProgressBar, common_arguments, emit, load_settings, sample_or_path, say, whole_number
+from secateur.cli.common import ProgressBar, common_arguments, emit, integer, load_settings, sample_or_path, say, whole_number
 from secateur.errors import UsageError
 
 
@@ -17,8 +17,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("path", metavar="PATH", nargs="?", default=".", help="a folder, or sample:NAME (default: here)")
     parser.add_argument("--budget", type=whole_number(0), metavar="N", help="tokens the pack may hold (default 8000)")
     parser.add_argument("--weights", metavar="R,H,D", help="weights of relevance, hotspot and distance, e.g. 0.4,0.3,0.3")
-    parser.add_argument("--top-k", type=whole_number(1), metavar="K", help="anchors, 5-50 (default 10)")
-    parser.add_argument("--depth", type=whole_number(1), metavar="D", help="steps of calls followed, 1-4 (default 2)")
+    parser.add_argument("--top-k", type=integer, metavar="K", help="anchors, 5-50 (default 10)")
+    parser.add_argument("--depth", type=integer, metavar="D", help="steps of calls followed, 1-4 (default 2)")
     parser.add_argument("--strategy", metavar="S", help="priority (default), relevance or density")
     parser.add_argument("--rev", metavar="COMMIT", help="read this commit instead of the working tree")
     parser.add_argument("--pin", action="append", default=[], metavar="ID", help="keep this symbol id first (--explain shows ids); repeatable")
