@@ -7,8 +7,9 @@ import json
 import sys
 
 import pytest
-from secateur.cli.common import guarded, usage_failure, whole_number
+from secateur.cli.common import guarded
 from secateur.cli.main import main
+from secateur.cli.parsing import whole_number
 from secateur.errors import BudgetExceeded, ConfigError, SecateurError, UsageError
 
 HOSTILE = "a\x1b]0;title\x07b\nc\u202ed\udcff"
@@ -68,7 +69,9 @@ def test_json_carries_the_error_on_stdout(capsys):
 @pytest.mark.parametrize("form", ["text", "json"])
 def test_text_from_outside_moves_no_cursor(capsys, form):
     guarded(raising(SecateurError(HOSTILE, hint=HOSTILE)), options(format=form))
-    usage_failure("secateur", HOSTILE, [], ["--format", form])
+    main([HOSTILE, "--format", form])
+    main(["search", "x", f"--{HOSTILE}", HOSTILE, "--format", form])
+    main(["search", "x", "--budget", HOSTILE, "--format", form])
     shown = "".join(capsys.readouterr())
     assert not set(shown) & set("\x1b\x07\u202e\udcff")
     assert "\nc" not in shown
@@ -78,7 +81,7 @@ def test_text_from_outside_moves_no_cursor(capsys, form):
 @pytest.mark.parametrize("form", ["text", "json"])
 def test_secrets_are_not_repeated(capsys, text, form):
     guarded(raising(SecateurError(text)), options(format=form))
-    usage_failure("secateur", text, [], ["--format", form])
+    main(["search", "x", ".", text, "--format", form])
     shown = "".join(capsys.readouterr())
     assert "sk-1234" not in shown
     assert "***" in shown
@@ -90,26 +93,31 @@ def test_a_setting_whose_name_holds_the_word_is_no_secret(capsys):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "hint"),
+    ("arguments", "message", "hint"),
     [
-        (["serch", "x"], "did you mean search?"),
-        (["search", "x", "--budgt=5"], "did you mean --budget?"),
-        (["search", "x", "--format", "markdwn"], "did you mean markdown?"),
-        (["search", "x", "--top_k", "5"], "did you mean --top-k?"),
-        (["index", "--worker", "2"], "did you mean --workers?"),  # abbreviations are no flags: they would change meaning with new ones
-        (["search"], "see secateur search --help"),
-        (["--quiet"], "see secateur --help"),
-        (["--"], "see secateur --help"),
-        (["\x1b[31m"], "see secateur --help"),
+        (["serch", "x"], "there is no command serch", "did you mean search? see secateur --help"),
+        (["search", "x", "--budgt=5"], "secateur search has no flag --budgt", "did you mean --budget? see secateur search --help"),
+        (["search", "x", "--top_k", "5"], "secateur search has no flag --top_k", "did you mean --top-k? see secateur search --help"),
+        # abbreviations are no flags: they would change meaning with new ones
+        (["index", "--worker", "2"], "secateur index has no flag --worker", "did you mean --workers? see secateur index --help"),
+        (["search", "x", "-b", "5"], "secateur search has no flag -b", "see secateur search --help"),
+        (["search", "what", "is", "this"], "secateur search has no place for 'this'", "put words that belong together in quotes; see secateur search --help"),
+        (["--quiet", "search", "x"], "secateur has no flag --quiet", "see secateur --help"),
+        (["search", "x", "--format", "markdwn"], "--format markdwn is not allowed", "did you mean markdown? --format takes one of text, json, markdown, xml"),
+        (["search", "x", "--format", "jsn"], "--format jsn is not allowed", "did you mean json? --format takes one of text, json, markdown, xml"),
+        (["search", "x", "--budget"], "--budget: expected one argument", "see secateur search --help"),
+        (["search", "x", "--budget", "-5"], "--budget -5 is not allowed", "--budget takes an integer of at least 0"),
+        (["search", "x", "--budget="], "--budget '' is not allowed", "--budget takes an integer of at least 0"),
+        (["search"], "the following arguments are required: QUERY", "see secateur search --help"),
+        (["--quiet"], "secateur has no flag --quiet", "see secateur --help"),
+        (["--"], "name a command", "see secateur --help"),
+        (["\x1b[31m"], "there is no command ␛[31m", "see secateur --help"),
     ],
 )
-def test_a_wrong_call_is_two_with_the_nearest_word(capsys, arguments, hint):
+def test_a_wrong_call_is_two_and_two_lines(capsys, arguments, message, hint):
     assert main(arguments) == 2
     out, err = capsys.readouterr()
-    assert out == ""
-    assert err.startswith("usage: secateur")
-    assert err.endswith(f"hint: {hint}\n")
-    assert "\x1b" not in err
+    assert (out, err) == ("", f"error: {message}\nhint: {hint}\n")
 
 
 @pytest.mark.parametrize("flag", [["--format", "json"], ["--format=json"]])
@@ -124,10 +132,10 @@ def test_the_calls_own_arguments_say_whether_json_is_wanted(capsys, monkeypatch,
 
 def test_a_budget_of_any_length_is_a_number(capsys):
     for text in ("9" * 400, "0", "007"):
-        assert whole_number(0)(text) == int(text)
+        assert whole_number("--n", 0)(text) == int(text)
     for text in ("9" * 5000, "1e3", "0x10", "", "-1", "½"):
-        with pytest.raises(argparse.ArgumentTypeError):
-            whole_number(0)(text)
+        with pytest.raises(UsageError, match="is not allowed"):
+            whole_number("--n", 0)(text)
     assert main(["config", "--set", "budget=" + "9" * 400]) == 0
     assert "9" * 400 not in capsys.readouterr().out  # of this run only, no setting of a file
 

@@ -150,8 +150,8 @@ def test_a_commit_can_be_searched(tmp_path: Path) -> None:
     ("words", "said"),
     [
         (("--budgt", "5"), ("--budgt", "did you mean --budget?")),
-        (("--budget", "-1"), ("--budget", "-1 is less than 0")),
-        (("--budget", "1.5"), ("--budget", "'1.5' is not an integer")),
+        (("--budget", "-1"), ("--budget -1 is not allowed", "an integer of at least 0")),
+        (("--budget", "1.5"), ("--budget 1.5 is not allowed", "an integer of at least 0")),
         (("--budget", ""), ("--budget",)),
         (("--top-k", "2"), ("--top-k 2 is not allowed", "--top-k takes an integer from 5 to 50")),
         (("--top-k", "ten"), ("--top-k ten is not allowed", "--top-k takes an integer from 5 to 50")),

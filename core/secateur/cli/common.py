@@ -7,11 +7,12 @@ import json
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TextIO
 
 from secateur import config, places
+from secateur.cli.parsing import one_of
 from secateur.config import Loaded
 from secateur.errors import SecateurError
 from secateur.terminal import visible
@@ -26,7 +27,7 @@ def common_arguments(parser: argparse.ArgumentParser, formats: Sequence[str] = (
     group.add_argument("--profile", metavar="NAME", help="named table of settings: spec (default), recommended, or one of yours")
     group.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", dest="sets", help="any setting, e.g. graph_rag.max_depth=3; repeatable")
     group.add_argument("--counter", metavar="NAME", help="token counter: o200k_base, cl100k_base, o200k_harmony, estimate, chars4")
-    group.add_argument("--format", choices=formats, default=default, help=f"what is printed (default {default})")
+    group.add_argument("--format", type=one_of("--format", formats), choices=formats, default=default, help=f"what is printed (default {default})")
     group.add_argument("--quiet", action="store_true", help="no progress and no messages on stderr but errors")
     group.add_argument("--verbose", action="store_true", help="say more on stderr")
     group.add_argument("--debug", action="store_true", help="show the traceback of an error")
@@ -104,7 +105,7 @@ def guarded(run: Callable[[argparse.Namespace], int], options: argparse.Namespac
     except SecateurError as error:
         if options.debug:
             raise
-        return _failure(error, options)
+        return failure(error, as_json=options.format == "json")
     except KeyboardInterrupt:
         sys.stderr.write(("\r\x1b[K" if sys.stderr.isatty() else "") + "interrupted; what was indexed so far is kept\n")
         return 130
@@ -112,54 +113,14 @@ def guarded(run: Callable[[argparse.Namespace], int], options: argparse.Namespac
         if options.debug:
             raise
         unexpected = SecateurError(f"unexpected {type(error).__name__}: {error}", hint="run again with --debug and report what it prints", code="UNEXPECTED")
-        return _failure(unexpected, options)
+        return failure(unexpected, as_json=options.format == "json")
 
 
-def _failure(error: SecateurError, options: argparse.Namespace) -> int:
-    if options.format == "json":
+def failure(error: SecateurError, *, as_json: bool) -> int:
+    """Say what went wrong, `error:` and `hint:` on stderr and with JSON the same on stdout; returns the exit code."""
+    if as_json:
         body = {key: visible(_SECRET.sub(r"\1***", value), keep_newlines=True) for key, value in error.to_dict().items()}
         emit(json.dumps({"error": body}, ensure_ascii=False) + "\n")
-    print_error(error.message, error.hint)
+    hint = f"hint: {visible(error.hint)}\n" if error.hint else ""
+    emit("error: " + visible(_SECRET.sub(r"\1***", error.message)) + "\n" + hint, sys.stderr)
     return error.exit_code
-
-
-def print_error(message: str, hint: str = "") -> None:
-    """`error: ...` and `hint: ...` on stderr."""
-    emit("error: " + visible(_SECRET.sub(r"\1***", message)) + "\n" + (f"hint: {visible(hint)}\n" if hint else ""), sys.stderr)
-
-
-def usage_failure(program: str, message: str, known: Iterable[str], arguments: Sequence[str]) -> int:
-    """A wrong call: message, nearest valid word, exit code 2; JSON on stdout where that was asked for."""
-    from difflib import get_close_matches
-
-    words = [word.split("=")[0] for word in message.replace("'", " ").replace(":", " ").split()]
-    near = next((match for word in words for match in get_close_matches(word, sorted(known), n=1, cutoff=0.7) if match != word), None)
-    hint = f"did you mean {near}?" if near else f"see {program} --help"
-    message = _SECRET.sub(r"\1***", message)
-    if any(a == "--format=json" or (a == "--format" and b == "json") for a, b in zip(arguments, [*arguments[1:], ""], strict=True)):
-        emit(json.dumps({"error": {"code": "USAGE", "message": visible(message), "hint": hint}}, ensure_ascii=False) + "\n")
-    print_error(message, hint)
-    return 2
-
-
-def integer(text: str) -> int | str:
-    """An argparse type: an integer, or the text as it is, for the configuration to refuse with the range of the key."""
-    try:
-        return int(text)
-    except ValueError:
-        return text
-
-
-def whole_number(low: int) -> Callable[[str], int]:
-    """An argparse type: an integer of at least `low`."""
-
-    def parse(text: str) -> int:
-        try:
-            value = int(text)
-        except ValueError:
-            raise argparse.ArgumentTypeError(f"{text!r} is not an integer") from None
-        if value < low:
-            raise argparse.ArgumentTypeError(f"{value} is less than {low}")
-        return value
-
-    return parse

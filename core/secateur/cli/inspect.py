@@ -6,7 +6,8 @@ import argparse
 import sys
 from importlib.metadata import entry_points
 
-from secateur.cli.common import common_arguments, load_settings, sample_or_path, say, whole_number
+from secateur.cli.common import common_arguments, load_settings, sample_or_path, say
+from secateur.cli.parsing import one_of, whole_number
 from secateur.errors import UsageError
 
 BENCHES = ("search", "files", "conversation", "envelope", "diff")
@@ -17,9 +18,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     """Flags of the command."""
     parser.add_argument("path", metavar="PATH", nargs="?", default=".", help="a folder, or sample:NAME (default: here)")
     parser.add_argument("--query", metavar="Q", default="", help="start with this query")
-    parser.add_argument("--bench", choices=BENCHES, default="search", help="which bench to open (default search)")
+    parser.add_argument("--bench", type=one_of("--bench", BENCHES), choices=BENCHES, default="search", help="which bench to open (default search)")
     parser.add_argument("--rev", metavar="COMMIT", help="read this commit instead of the working tree")
-    parser.add_argument("--budget", type=whole_number(0), metavar="N", help="start with this budget")
+    parser.add_argument("--budget", type=whole_number("--budget", 0), metavar="N", help="start with this budget")
     common_arguments(parser, formats=("text", "json", "markdown", "xml"))
 
 

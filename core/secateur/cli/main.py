@@ -11,9 +11,11 @@ import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
-from typing import Any, NoReturn
+from itertools import pairwise
 
 from secateur import __version__
+from secateur.cli.parsing import Parser, refuse_command
+from secateur.errors import SecateurError
 
 COMMANDS = {
     "search": "find what answers a query and print it within a token budget",
@@ -35,64 +37,57 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = list(sys.argv[1:] if argv is None else argv)
     # Two BLAS threads are many times slower than one on matrices of our size.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    name = next((argument for argument in arguments if not argument.startswith("-")), None)
-    if name is None and not arguments and sys.stdin.isatty() and sys.stdout.isatty():
-        name, arguments = "inspect", ["inspect"]
-    parser = _Parser(
+    if not arguments and sys.stdin.isatty() and sys.stdout.isatty():
+        arguments = ["inspect"]
+    try:
+        options = _parse(arguments)
+    except SecateurError as wrong:
+        from secateur.cli.common import failure
+
+        return failure(wrong, as_json=_wants_json(arguments))
+    if options is None:
+        return 0
+    from secateur.cli.common import guarded
+
+    return guarded(import_module(f"secateur.cli.{options.command}").run, options)
+
+
+def _parse(arguments: Sequence[str]) -> argparse.Namespace | None:
+    """The call's options; None where the help was all there was to print. Raises UsageError."""
+    parser = Parser(
         prog="secateur",
         description="Prunes what a language model reads under a token budget, and shows every decision it makes.",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=f"secateur {__version__}")
-    commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=_Parser)
-    for command, summary in COMMANDS.items():
-        child = commands.add_parser(command, help=summary, description=summary[0].upper() + summary[1:] + ".")
-        if command == name:  # only the command that runs is imported
-            import_module(f"secateur.cli.{command}").arguments(child)
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=Parser)
+    place = next((place for place, argument in enumerate(arguments) if not argument.startswith("-")), len(arguments))
+    name = arguments[place] if place < len(arguments) else None
+    children = {
+        command: commands.add_parser(command, help=summary, description=summary[0].upper() + summary[1:] + ".") for command, summary in COMMANDS.items()
+    }
+    if name in children:  # only the command that runs is imported
+        import_module(f"secateur.cli.{name}").arguments(children[name])
     if not arguments:
         parser.print_help()
-        return 0
-    try:
-        options = parser.parse_args(arguments)
-        if options.command is None:
-            parser.error("name a command")
-    except _WrongCall as wrong:
-        from secateur.cli.common import usage_failure
-
-        wrong.parser.print_usage(sys.stderr)
-        return usage_failure(wrong.parser.prog, wrong.message, wrong.parser.near_words(wrong.message), arguments)
-    from secateur.cli.common import guarded
-
-    return guarded(import_module(f"secateur.cli.{options.command}").run, options)
-
-
-class _WrongCall(Exception):
-    """What a parser has to say about the arguments."""
-
-    def __init__(self, parser: _Parser, message: str) -> None:
-        super().__init__(message)
-        self.parser = parser
-        self.message = message
+        return None
+    if name is not None and name not in children:
+        refuse_command(name, list(COMMANDS))
+    options, extras = parser.parse_known_args(arguments)
+    early = next((argument for argument in arguments[:place] if argument in extras and argument != "--"), None)
+    if early is not None:
+        parser.refuse(early)
+    if options.command is None:
+        parser.error("name a command")
+    if extras:
+        children[options.command].refuse(next((extra for extra in extras if extra.startswith("-")), extras[0]))
+    return options
 
 
-class _Parser(argparse.ArgumentParser):
-    """Knows which words may have been meant; never ends the program."""
-
-    def __init__(self, **kwargs: Any) -> None:
-        super().__init__(**kwargs | {"allow_abbrev": False})
-
-    def error(self, message: str) -> NoReturn:
-        """Raise what `main` reports."""
-        raise _WrongCall(self, message)
-
-    def near_words(self, message: str) -> list[str]:
-        """Words that may stand where the message says another one does: choices, or flags of this command and of those below it."""
-        if "invalid choice" in message:
-            return [str(choice) for action in self._actions for choice in action.choices or ()]
-        own = [option for action in self._actions for option in action.option_strings]
-        children = [child for action in self._actions if isinstance(action.choices, dict) for child in action.choices.values()]
-        return own + [option for child in children for option in child.near_words(message)]
+def _wants_json(arguments: Sequence[str]) -> bool:
+    """What a wrong call says of its format, read without a parser."""
+    return "--format=json" in arguments or ("--format", "json") in pairwise(arguments)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,8 @@ import math
 import sys
 from typing import Any
 
-from secateur.cli.common import ProgressBar, common_arguments, emit, integer, load_settings, sample_or_path, say, whole_number
+from secateur.cli.common import ProgressBar, common_arguments, emit, load_settings, sample_or_path, say
+from secateur.cli.parsing import integer, whole_number
 from secateur.errors import UsageError
 
 
@@ -15,7 +16,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     """Flags of the command."""
     parser.add_argument("query", metavar="QUERY", help="what to look for, in words, names, or a whole issue text; - reads stdin")
     parser.add_argument("path", metavar="PATH", nargs="?", default=".", help="a folder, or sample:NAME (default: here)")
-    parser.add_argument("--budget", type=whole_number(0), metavar="N", help="tokens the pack may hold (default 8000)")
+    parser.add_argument("--budget", type=whole_number("--budget", 0), metavar="N", help="tokens the pack may hold (default 8000)")
     parser.add_argument("--weights", metavar="R,H,D", help="weights of relevance, hotspot and distance, e.g. 0.4,0.3,0.3")
     parser.add_argument("--top-k", type=integer, metavar="K", help="anchors, 5-50 (default 10)")
     parser.add_argument("--depth", type=integer, metavar="D", help="steps of calls followed, 1-4 (default 2)")

@@ -1,0 +1,83 @@
+"""Arguments as the user types them: what is wrong about them is an error with a hint, and never pages of usage.
+
+A parser here never ends the program and prints nothing but the help that was asked for.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn
+
+from secateur.errors import UsageError
+from secateur.nearest import nearest
+
+
+class Parser(argparse.ArgumentParser):
+    """An argument parser whose errors are UsageErrors that name the command."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**kwargs | {"allow_abbrev": False})
+
+    def error(self, message: str) -> NoReturn:
+        """Raises UsageError."""
+        raise UsageError(message.removeprefix("argument "), hint=self.see())
+
+    def see(self) -> str:
+        """Where this command is explained."""
+        return f"see {self.prog} --help"
+
+    def refuse(self, extra: str) -> NoReturn:
+        """Raises UsageError about an argument this command does not take."""
+        flag = extra.partition("=")[0]
+        if not flag.startswith("-"):
+            raise UsageError(f"{self.prog} has no place for {extra!r}", hint=f"put words that belong together in quotes; {self.see()}")
+        near = nearest(flag, (option for action in self._actions for option in action.option_strings if len(flag) > 2 and option.startswith("--")))
+        raise UsageError(f"{self.prog} has no flag {flag}", hint=(f"did you mean {near}? " if near else "") + self.see())
+
+    def _print_message(self, message: str, file: Any = None) -> None:
+        from secateur.cli.common import emit
+
+        emit(message, file)  # a help text that cannot be written is said like any other output
+
+
+def refuse_command(name: str, known: Sequence[str]) -> NoReturn:
+    """Raises UsageError about a command that does not exist."""
+    near = nearest(name, known)
+    raise UsageError(f"there is no command {name}", hint=(f"did you mean {near}? " if near else "") + "see secateur --help")
+
+
+def integer(text: str) -> int | str:
+    """An argparse type: an integer, or the text as it is, for the configuration to refuse with the range of the key."""
+    try:
+        return int(text)
+    except ValueError:
+        return text
+
+
+def whole_number(flag: str, low: int) -> Callable[[str], int]:
+    """An argparse type: an integer of at least `low`; raises UsageError otherwise."""
+
+    def parse(text: str) -> int:
+        value = integer(text)
+        if isinstance(value, str) or value < low:
+            raise not_allowed(flag, text, f"an integer of at least {low}")
+        return value
+
+    return parse
+
+
+def one_of(flag: str, choices: Sequence[str]) -> Callable[[str], str]:
+    """An argparse type: one of `choices`; raises UsageError otherwise, with the nearest."""
+
+    def parse(text: str) -> str:
+        if text not in choices:
+            raise not_allowed(flag, text, "one of " + ", ".join(choices), nearest(text, choices))
+        return text
+
+    return parse
+
+
+def not_allowed(flag: str, text: str, allowed: str, near: str = "") -> UsageError:
+    """The error about the value of a flag, in the words the configuration uses for its keys."""
+    return UsageError(f"{flag} {text or repr(text)} is not allowed", hint=(f"did you mean {near}? " if near else "") + f"{flag} takes {allowed}")
