@@ -9,9 +9,10 @@ import re
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 from secateur import config, places
+from secateur.cli.output import emit, on_terminal, tell
 from secateur.cli.parsing import one_of
 from secateur.config import Loaded
 from secateur.errors import SecateurError
@@ -54,29 +55,14 @@ def sample_or_path(text: str) -> Path:
 def say(options: argparse.Namespace, message: str) -> None:
     """One line on stderr, unless --quiet."""
     if not options.quiet:
-        print(visible(message), file=sys.stderr)
-
-
-def emit(text: str, stream: TextIO | None = None) -> None:
-    """Print a finished text as UTF-8, whatever the locale; a closed pipe ends the program quietly."""
-    stream = stream or sys.stdout
-    try:
-        buffer = getattr(stream, "buffer", None)
-        if buffer is None:
-            stream.write(text)
-        else:
-            stream.flush()
-            buffer.write(text.encode("utf-8", "replace"))
-        stream.flush()
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+        tell(visible(message) + "\n")
 
 
 class ProgressBar:
     """Counts on stderr, only on a terminal; one line that is wiped at the end."""
 
     def __init__(self, options: argparse.Namespace) -> None:
-        self._on = sys.stderr.isatty() and not options.quiet
+        self._on = on_terminal(sys.stderr) and not options.quiet
         self._shown = ""
 
     def __call__(self, phase: str, done: int, total: int) -> None:
@@ -86,15 +72,13 @@ class ProgressBar:
         filled = 24 * done // total if total else 0
         line = f"{phase:<8} [{'#' * filled}{'.' * (24 - filled)}] {done:,}/{total:,} files" if total else f"{phase:<8}"
         if line != self._shown:
-            sys.stderr.write(f"\r\x1b[K{line}")
-            sys.stderr.flush()
+            tell(f"\r\x1b[K{line}")
             self._shown = line
 
     def close(self) -> None:
         """Wipe the line."""
         if self._shown:
-            sys.stderr.write("\r\x1b[K")
-            sys.stderr.flush()
+            tell("\r\x1b[K")
             self._shown = ""
 
 
@@ -107,7 +91,7 @@ def guarded(run: Callable[[argparse.Namespace], int], options: argparse.Namespac
             raise
         return failure(error, as_json=options.format == "json")
     except KeyboardInterrupt:
-        sys.stderr.write(("\r\x1b[K" if sys.stderr.isatty() else "") + "interrupted; what was indexed so far is kept\n")
+        tell(("\r\x1b[K" if on_terminal(sys.stderr) else "") + "interrupted; what was indexed so far is kept\n")
         return 130
     except Exception as error:
         if options.debug:
@@ -122,5 +106,5 @@ def failure(error: SecateurError, *, as_json: bool) -> int:
         body = {key: visible(_SECRET.sub(r"\1***", value), keep_newlines=True) for key, value in error.to_dict().items()}
         emit(json.dumps({"error": body}, ensure_ascii=False) + "\n")
     hint = f"hint: {visible(error.hint)}\n" if error.hint else ""
-    emit("error: " + visible(_SECRET.sub(r"\1***", error.message)) + "\n" + hint, sys.stderr)
+    tell("error: " + visible(_SECRET.sub(r"\1***", error.message)) + "\n" + hint)
     return error.exit_code

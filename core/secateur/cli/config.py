@@ -7,7 +7,8 @@ import json
 from typing import Any
 
 from secateur import config
-from secateur.cli.common import common_arguments, emit, load_settings, sample_or_path
+from secateur.cli.common import common_arguments, load_settings, sample_or_path
+from secateur.cli.output import emit
 from secateur.errors import RepositoryError
 from secateur.terminal import visible
 

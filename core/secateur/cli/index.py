@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from secateur.cli.common import ProgressBar, common_arguments, emit, load_settings, sample_or_path
+from secateur.cli.common import ProgressBar, common_arguments, load_settings, sample_or_path
+from secateur.cli.output import emit
 from secateur.cli.parsing import integer
 from secateur.cli.status import render
 

@@ -7,6 +7,7 @@ import sys
 from importlib.metadata import entry_points
 
 from secateur.cli.common import common_arguments, load_settings, sample_or_path, say
+from secateur.cli.output import on_terminal
 from secateur.cli.parsing import one_of, whole_number
 from secateur.errors import UsageError
 
@@ -29,7 +30,7 @@ def run(options: argparse.Namespace) -> int:
     path = sample_or_path(options.path)
     flags = {} if options.budget is None else {"budget": options.budget}
     loaded = load_settings(options, path, flags)
-    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+    if not (on_terminal(sys.stdin) and on_terminal(sys.stdout)):
         return _headless(options, str(path))
     found = next(iter(entry_points(group=GROUP)), None)
     if found is None:

@@ -14,6 +14,7 @@ from importlib import import_module
 from itertools import pairwise
 
 from secateur import __version__
+from secateur.cli.output import on_terminal
 from secateur.cli.parsing import Parser, refuse_command
 from secateur.errors import SecateurError
 
@@ -37,7 +38,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = list(sys.argv[1:] if argv is None else argv)
     # Two BLAS threads are many times slower than one on matrices of our size.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    if not arguments and sys.stdin.isatty() and sys.stdout.isatty():
+    if not arguments and on_terminal(sys.stdin) and on_terminal(sys.stdout):
         arguments = ["inspect"]
     try:
         options = _parse(arguments)

@@ -9,6 +9,7 @@ import argparse
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
+from secateur.cli.output import emit
 from secateur.errors import UsageError
 from secateur.nearest import nearest
 
@@ -36,8 +37,6 @@ class Parser(argparse.ArgumentParser):
         raise UsageError(f"{self.prog} has no flag {flag}", hint=(f"did you mean {near}? " if near else "") + self.see())
 
     def _print_message(self, message: str, file: Any = None) -> None:
-        from secateur.cli.common import emit
-
         emit(message, file)  # a help text that cannot be written is said like any other output
 
 

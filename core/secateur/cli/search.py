@@ -7,7 +7,8 @@ import math
 import sys
 from typing import Any
 
-from secateur.cli.common import ProgressBar, common_arguments, emit, load_settings, sample_or_path, say
+from secateur.cli.common import ProgressBar, common_arguments, load_settings, sample_or_path, say
+from secateur.cli.output import emit
 from secateur.cli.parsing import integer, whole_number
 from secateur.errors import UsageError
 
@@ -36,7 +37,7 @@ def run(options: argparse.Namespace) -> int:
     """Exit 0 also for an empty result; its warning says which kind of empty it is."""
     from secateur.engine import Engine
 
-    query = sys.stdin.buffer.read().decode("utf-8", "replace") if options.query == "-" else options.query
+    query = _piped() if options.query == "-" else options.query
     path = sample_or_path(options.path)
     loaded = load_settings(options, path, flags(options))
     progress = ProgressBar(options)
@@ -50,6 +51,12 @@ def run(options: argparse.Namespace) -> int:
             say(options, f"{status.source}: {status.files:,} files, {status.fragments:,} fragments, {status.read:,} read now, cached answer: {answer.cached}")
     emit(answer.text)
     return 0
+
+
+def _piped() -> str:
+    if sys.stdin is None:
+        raise UsageError("there is no standard input to read the query from", hint="write the query instead of -")
+    return sys.stdin.buffer.read().decode("utf-8", "replace")
 
 
 def flags(options: argparse.Namespace) -> dict[str, Any]:

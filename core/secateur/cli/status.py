@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from secateur.cli.common import ProgressBar, common_arguments, emit, load_settings, sample_or_path
+from secateur.cli.common import ProgressBar, common_arguments, load_settings, sample_or_path
+from secateur.cli.output import emit
 from secateur.terminal import visible
 
 if TYPE_CHECKING:

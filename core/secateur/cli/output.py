@@ -1,0 +1,58 @@
+"""Writing to the standard streams: UTF-8 whatever the locale, and a stream that takes no more is an error or, where nobody reads, the end."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TextIO
+
+from secateur.errors import SecateurError
+
+
+def emit(text: str, stream: TextIO | None = None) -> None:
+    """Print a finished text on standard output or `stream`. A closed pipe ends the output quietly.
+
+    Raises:
+        SecateurError: standard output cannot be written. Of standard error nothing is raised: there is nowhere to say it.
+    """
+    stream = sys.stdout if stream is None else stream
+    try:
+        _write(text, stream)
+    except BrokenPipeError:
+        _forget(stream)
+    except OSError as error:
+        _forget(stream)
+        if stream is not sys.stderr:
+            raise SecateurError(f"cannot write the output: {error.strerror}", hint="check where standard output leads", code="OUTPUT") from error
+
+
+def tell(text: str) -> None:
+    """Print a text on standard error, if there is one."""
+    if sys.stderr is not None:
+        emit(text, sys.stderr)
+
+
+def on_terminal(stream: TextIO | None) -> bool:
+    """Whether somebody sits at the other end."""
+    return stream is not None and stream.isatty()
+
+
+def _write(text: str, stream: TextIO | None) -> None:
+    if stream is None:  # started with standard output closed
+        raise OSError(0, "it is closed")
+    buffer = getattr(stream, "buffer", None)
+    if buffer is None:
+        stream.write(text)
+    else:
+        stream.flush()
+        buffer.write(text.encode("utf-8", "replace"))
+    stream.flush()
+
+
+def _forget(stream: TextIO | None) -> None:
+    """Let what is still buffered go nowhere, or the interpreter would complain about it at its end."""
+    try:
+        if stream is not None:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+    except (OSError, ValueError):  # a stream without a descriptor has nothing to complain about
+        pass
