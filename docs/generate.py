@@ -29,7 +29,7 @@ def configuration() -> str:
         "`pyproject.toml`); `secateur.toml` in your configuration folder (`SECATEUR_CONFIG_DIR`, else the system's); `--config FILE`;",
         "`--profile`, `--set KEY=VALUE` and the other flags. `secateur config` shows the value and the origin of every key. A profile is",
         "a named table of settings and applies at the place that chose it. Keys marked *user* choose servers, keys, folders or processes: a",
-        "repository's own file may not set them; they are ignored there and reported.",
+        "repository's own file may not set them, nor raise `index.max_file_kb` above its default; both are ignored there and reported.",
         "",
         "This page is generated (`python docs/generate.py`); `secateur config --schema` prints the same as a JSON schema.",
         "",

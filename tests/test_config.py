@@ -84,7 +84,6 @@ def test_a_profile_may_be_defined_anywhere():
         ({"profiles": 3}, "profiles"),
         ({"profiles": []}, "profiles"),
         ({"profiles": {"mine": 3}}, "is not a table"),
-        ({"profiles": {"mine": {"llm": {"enabled": True}}}}, "llm.enabled cannot be part of a profile"),
         ({"profiles": {"mine": {"profile": "spec"}}}, "profile cannot be part of a profile"),
         ({"profiles": {"mine": {"budget": 3}}}, "budget cannot be part of a profile"),
         ({"profiles": {"mine": {"graph_rag": {"top_k": 1}}}}, "graph_rag.top_k = 1"),
@@ -140,6 +139,59 @@ def test_the_user_and_the_command_line_may_set_them(tmp_path):
     assert load(None, user_dir=tmp_path).notices == ()
 
 
+REMOTE = "[profiles.remote.embedding]\nmodel = 'openai'\nbase_url = 'http://x.example'\n"
+
+
+def test_a_profile_of_ones_own_may_hold_what_a_file_of_ones_own_may(tmp_path):
+    path = tmp_path / FILE_NAME
+    path.write_text(REMOTE)
+    for place in ({"user_dir": tmp_path}, {"config_file": path}):
+        loaded = load(None, profile="remote", **place)
+        assert (loaded.settings.embedding.model, loaded.notices) == ("openai", ())
+    assert with_profile(load(None, user_dir=tmp_path).settings, "remote").embedding.base_url == "http://x.example"
+
+
+def test_a_profile_of_a_repository_may_not(tmp_path):
+    (tmp_path / FILE_NAME).write_text(REMOTE + "[profiles.remote.graph_rag]\ntop_k = 12\n")
+    loaded = load(tmp_path, profile="remote")
+    assert (loaded.settings.embedding, loaded.settings.graph_rag.top_k) == (Settings().embedding, 12)
+    assert "embedding" not in loaded.settings.profiles["remote"]
+    assert [notice.message.partition(" counts")[0] for notice in loaded.notices] == [
+        f"{FILE_NAME} [profiles.remote]: embedding.model",
+        f"{FILE_NAME} [profiles.remote]: embedding.base_url",
+    ]
+
+
+def test_a_repository_that_chooses_a_profile_of_the_users_gets_what_it_may_set_itself(tmp_path):
+    root, user = tmp_path / "repository", tmp_path / "user"
+    for folder, text in ((root, "profile = 'remote'\n"), (user, REMOTE + "[profiles.remote.graph_rag]\ntop_k = 12\n")):
+        folder.mkdir()
+        (folder / FILE_NAME).write_text(text)
+    loaded = load(root, user_dir=user)
+    assert (loaded.settings.embedding, loaded.settings.graph_rag.top_k) == (Settings().embedding, 12)
+    assert {notice.code for notice in loaded.notices} == {"config_ignored"}
+    assert load(root, user_dir=user, profile="remote").settings.embedding.model == "openai"
+
+
+LARGE = ["[index]\nmax_file_kb = 1048576\n", "profile = 'large'\n[profiles.large.index]\nmax_file_kb = 1048576\n"]
+
+
+@pytest.mark.parametrize("text", LARGE)
+def test_a_repository_may_lower_the_size_of_files_and_not_raise_it(tmp_path, text):
+    (tmp_path / FILE_NAME).write_text(text)
+    loaded = load(tmp_path)
+    assert loaded.settings.index == Settings().index
+    assert [notice.code for notice in loaded.notices] == ["config_ignored"]
+    assert "index.max_file_kb = 1048576" in loaded.notices[0].message
+    assert load(None, user_dir=tmp_path).settings.index.max_file_kb == 1048576
+    assert load(tmp_path, sets=["index.max_file_kb=2048"]).settings.index.max_file_kb == 2048
+    (tmp_path / FILE_NAME).write_text(text.replace("1048576", "64"))
+    assert (load(tmp_path).settings.index.max_file_kb, load(tmp_path).notices) == (64, ())
+    (tmp_path / FILE_NAME).write_text(text.replace("1048576", "'x'"))
+    with pytest.raises(ConfigError, match="max_file_kb"):
+        load(tmp_path)
+
+
 @pytest.mark.parametrize("name", ["budget = 5", "pins = ['x']", "excludes = ['x']"])
 def test_what_belongs_to_a_run_is_no_part_of_a_file(tmp_path, name):
     (tmp_path / FILE_NAME).write_text(name)
@@ -178,7 +230,13 @@ def test_only_plain_files_of_a_repository_are_read(tmp_path, kind):
             os.mkfifo(root / FILE_NAME)
         case "dangling":
             (root / FILE_NAME).symlink_to("nowhere")
-    assert load(root).settings == Settings()
+    loaded = load(root)
+    assert loaded.settings == Settings()
+    assert [notice.code for notice in loaded.notices] == ["config_ignored"]
+    assert FILE_NAME in loaded.notices[0].message
+    (root / "pyproject.toml").write_text("[tool.secateur.graph_rag]\ntop_k = 12\n")
+    assert load(root).settings.graph_rag.top_k == 12
+    assert load(root).notices == loaded.notices
 
 
 def test_a_folder_that_is_not_there_has_no_file(tmp_path):

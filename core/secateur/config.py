@@ -1,13 +1,15 @@
 """Where settings come from: defaults, the repository's file, the user's file, `--config`, flags; later layers win.
 
 A profile is a table of settings. The last layer that names one decides which applies, and it applies there: keys of that and later
-layers win over it, keys of earlier layers do not. A file found inside a repository is data of that repository: keys of scope "user" (servers, keys, folders)
-are ignored there and reported. Every error names the file, the key, what is allowed and the nearest valid key.
+layers win over it, keys of earlier layers do not. A file found inside a repository is data of that repository: keys of scope "user"
+(servers, keys, folders) and more than the default of what costs the machine are ignored there and reported, also in a profile that it
+defines or chooses. Every error names the file, the key, what is allowed and the nearest valid key.
 """
 
 from __future__ import annotations
 
 import math
+import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields, is_dataclass
@@ -21,6 +23,9 @@ from secateur.nearest import nearest, nearest_key
 from secateur.settings import PROFILES, Settings
 
 FILE_NAME = "secateur.toml"
+
+LOWERED_ONLY = frozenset({"index.max_file_kb"})
+"""Keys that cost the machine: a repository may set less than the default and not more."""
 
 MAX_FILE_BYTES = 1 << 20
 """A configuration file above this size is refused: it is not one."""
@@ -86,6 +91,7 @@ class Layer:
     name: str
     table: Mapping[str, Any]
     scope: str = "user"  # "repository" may set "any" keys only; "user" also "user" keys; "run" everything
+    notices: tuple[Notice, ...] = ()  # what of that place was not even read
 
     def place(self, key_name: str) -> str:
         """Where it says so: the file, `--set`, or the flag of that key."""
@@ -159,28 +165,41 @@ def merge(layers: Sequence[Layer]) -> Loaded:
     flat_layers = [(layer, dict(_flatten(layer.table, layer.name))) for layer in layers]
     own_profiles: dict[str, Any] = {}
     for layer, flat in flat_layers:
-        own_profiles |= flat.get("profiles", {}) and _checked_profiles(flat["profiles"], layer)
+        notices += layer.notices
+        own_profiles |= flat.get("profiles", {}) and _checked_profiles(flat["profiles"], layer, notices)
     profiles = {layer.name: _profile(flat["profile"], own_profiles, layer.name) for layer, flat in flat_layers if "profile" in flat}
     chosen = list(profiles)[-1:]
     for layer, flat in flat_layers:
         if layer.name in chosen:
             place = f"profile {flat['profile']}"
             for key_name, value in _flatten(profiles[layer.name], place):
-                values[key_name], origins[key_name] = _checked(key_name, value, place), place
+                if _may_set(layer, key_name, _checked(key_name, value, place), f"{layer.name} ({place})", notices):
+                    values[key_name], origins[key_name] = _checked(key_name, value, place), place
         for key_name, value in flat.items():
-            scope = keys()[key_name].scope
-            if layer.scope == "repository" and scope == "user":
-                notices.append(Notice("config_ignored", f"{layer.name}: {key_name} counts only from your own configuration or the command line; ignored."))
-                continue
-            if scope == "run" and layer.scope != "run":
-                raise ConfigError(f"{layer.name}: {key_name} belongs to a run, not to a file", hint="pass it as a flag")
             place = layer.place(key_name)
-            values[key_name], origins[key_name] = _checked(key_name, value, place), place
+            if keys()[key_name].scope == "run" and layer.scope != "run":
+                raise ConfigError(f"{place}: {key_name} belongs to a run, not to a file", hint="pass it as a flag")
+            if _may_set(layer, key_name, value, place, notices):
+                values[key_name], origins[key_name] = _checked(key_name, value, place), place
     if own_profiles:
         values["profiles"] = own_profiles
     settings: Settings = _build(Settings, "", values)
     _check_together(settings, origins)
-    return Loaded(settings, origins, tuple(notices))
+    return Loaded(settings, origins, tuple(dict.fromkeys(notices)))
+
+
+def _may_set(layer: Layer, key_name: str, value: Any, place: str, notices: list[Notice]) -> bool:
+    """Whether a layer may give a key this value; what it may not is ignored and noted."""
+    key = keys()[key_name]
+    if layer.scope != "repository":
+        return True
+    if key.scope == "user":
+        notices.append(Notice("config_ignored", f"{place}: {key_name} counts only from your own configuration or the command line; ignored."))
+        return False
+    if key_name in LOWERED_ONLY and _checked(key_name, value, place) > key.default:
+        notices.append(Notice("config_ignored", f"{place}: {key_name} = {value} is more than a repository may set ({key.default}); ignored."))
+        return False
+    return True
 
 
 def with_values(settings: Settings, changes: Mapping[str, Any]) -> Settings:
@@ -252,18 +271,21 @@ def _repository_layer(root: Path | None) -> Layer | None:
     if root is None:
         return None
     own = root / FILE_NAME
+    notices: tuple[Notice, ...] = ()
     if _is_plain_file(own):
         return Layer(FILE_NAME, _read_toml(own), "repository")
+    if os.path.lexists(own):
+        notices = (Notice("config_ignored", f"{FILE_NAME} of the repository is a link or no plain file; ignored."),)
     project = root / "pyproject.toml"
     if _is_plain_file(project):
         try:
             tool = _read_toml(project).get("tool", {})
         except ConfigError:  # a broken pyproject.toml is for other tools to report
-            return None
+            tool = None
         table = tool.get("secateur") if isinstance(tool, dict) else None
         if isinstance(table, dict):
-            return Layer("pyproject.toml [tool.secateur]", table, "repository")
-    return None
+            return Layer("pyproject.toml [tool.secateur]", table, "repository", notices)
+    return Layer(FILE_NAME, {}, "repository", notices) if notices else None
 
 
 def _user_layer(user_dir: Path | None) -> Layer | None:
@@ -404,7 +426,9 @@ def _profile(name: Any, own: Mapping[str, Any], place: str) -> Mapping[str, Any]
     return table
 
 
-def _checked_profiles(tables: Any, layer: Layer) -> dict[str, Any]:
+def _checked_profiles(tables: Any, layer: Layer, notices: list[Notice]) -> dict[str, Any]:
+    """The profiles of a layer with what it may set in them, which for a repository is what it may set at all."""
+    profiles: dict[str, Any] = {}
     if not isinstance(tables, Mapping):
         raise ConfigError(f"{layer.name}: profiles is a table of tables", hint="write [profiles.NAME.smart_pruning] and keys below it")
     for name, table in tables.items():
@@ -413,11 +437,13 @@ def _checked_profiles(tables: Any, layer: Layer) -> dict[str, Any]:
             raise ConfigError(f"{place}: {name} is built in", hint="choose another name")
         if not isinstance(table, Mapping):
             raise ConfigError(f"{place} is not a table", hint="write [profiles.NAME.smart_pruning] and keys below it")
-        for key_name, value in _flatten(table, place):
-            if key_name in ("profile", "profiles") or keys()[key_name].scope != "any":
+        flat = dict(_flatten(table, place))
+        for key_name, value in flat.items():
+            if key_name in ("profile", "profiles") or keys()[key_name].scope == "run":
                 raise ConfigError(f"{place}: {key_name} cannot be part of a profile", hint="profiles hold weights, budgets and switches")
             _checked(key_name, value, place)
-    return dict(tables)
+        profiles[name] = _nested({key_name: value for key_name, value in flat.items() if _may_set(layer, key_name, value, place, notices)})
+    return profiles
 
 
 def _check_together(settings: Settings, origins: Mapping[str, str]) -> None:
