@@ -75,6 +75,7 @@ class Engine:
         config_dir: Path | None,
         environ: Mapping[str, str] | None,
         clock: Callable[[], float],
+        notices: tuple[Notice, ...] = (),
     ) -> None:
         environ = os.environ if environ is None else environ
         self.settings = settings
@@ -84,6 +85,7 @@ class Engine:
         self._cache_dir = cache_dir or places.cache_dir(environ)
         self._config_dir = config_dir or places.config_dir(environ)
         self._clock = clock
+        self._notices = notices
         self._environ = environ
         self._store = Store.open(self._cache_dir / "index" / _folder_name(self._source.root) if self._source.root else None)
         self._counters: dict[str, Counter] = {}
@@ -107,8 +109,9 @@ class Engine:
         config_dir: Path | None = None,
         environ: Mapping[str, str] | None = None,
         clock: Callable[[], float] = time.time,
+        notices: tuple[Notice, ...] = (),
     ) -> Engine:
-        """Open a folder, or a commit of its repository.
+        """Open a folder, or a commit of its repository. `notices`: what every answer is to warn of beside its own, e.g. `Loaded.notices`.
 
         Raises:
             RepositoryError: no such folder, not readable, unknown revision.
@@ -119,7 +122,7 @@ class Engine:
         def reopen() -> Source:
             return open_source(Path(path), rev, ignore=settings.index.ignore, max_file_bytes=settings.index.max_file_kb * 1024)
 
-        return cls(reopen, settings, cache_dir=cache_dir, config_dir=config_dir, environ=environ, clock=clock)
+        return cls(reopen, settings, cache_dir=cache_dir, config_dir=config_dir, environ=environ, clock=clock, notices=notices)
 
     @classmethod
     def of(
@@ -197,7 +200,7 @@ class Engine:
             commit=self._source.commit or (self._status.snapshot if self._status else ""),
             format=format_ if format_ in PACK_FORMATS else "markdown",
             preferences=self._preferences(settings),
-            notices=(*self._source.notices(), *notices),
+            notices=(*self._notices, *self._source.notices(), *notices),
         )
         if settings.embedding.model in ("none", "static"):
             return retrieve(parsed, retrieval, settings)
@@ -392,7 +395,8 @@ class Engine:
         """Everything that changes the answer: the query, the content, the configuration, the versions."""
         preferences = sorted(self._preferences(self.settings).items())
         settings = json.dumps(asdict(self.settings), sort_keys=True)
-        return json.dumps([__version__, snapshot, self._source.describe(), format, explain, query, settings, preferences])
+        notices = [notice.to_dict() for notice in self._notices]
+        return json.dumps([__version__, snapshot, self._source.describe(), format, explain, query, settings, preferences, notices])
 
 
 def _folder_name(root: Path) -> str:

@@ -80,6 +80,21 @@ def test_quiet_says_nothing_on_stderr(tmp_path: Path) -> None:
     assert ran.code == 0
 
 
+@pytest.mark.parametrize("link", [False, True])
+def test_what_was_ignored_of_the_repositorys_file_is_a_warning_of_the_answer(tmp_path: Path, link: bool) -> None:
+    root = write(tmp_path / "shop", SHOP)
+    assert search(root, "--format", "json").json["warnings"] == []
+    write(tmp_path, {"own.toml": "[llm]\nenabled = true\n"})
+    (root / "secateur.toml").symlink_to(tmp_path / "own.toml") if link else (tmp_path / "own.toml").rename(root / "secateur.toml")
+    for _ in range(2):  # from the cache as well
+        report = search(root, "--format", "json").json
+        assert [warning["code"] for warning in report["warnings"]] == ["config_ignored"]
+        message = report["warnings"][0]["message"]
+        assert ("secateur.toml" if link else "llm.enabled") in message
+    for form in ("text", "markdown", "xml"):
+        assert message in search(root, "--format", form).out
+
+
 def test_output_is_utf8_whatever_the_locale(shop: Path) -> None:
     env = os.environ | {"LC_ALL": "C", "PYTHONIOENCODING": "ascii"}
     done = subprocess.run([*IN_A_SHELL, "search", "订单 refund", str(shop)], env=env, check=True, capture_output=True)

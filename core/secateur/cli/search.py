@@ -41,7 +41,7 @@ def run(options: argparse.Namespace) -> int:
     path = sample_or_path(options.path)
     loaded = load_settings(options, path, flags(options))
     progress = ProgressBar(options)
-    with Engine.open(path, loaded.settings, rev=options.rev) as engine:
+    with Engine.open(path, loaded.settings, rev=options.rev, notices=loaded.notices) as engine:
         try:
             answer = engine.answer(query, options.format, explain=options.explain, use_cache=not options.no_cache, progress=progress)
         finally:
