@@ -172,6 +172,12 @@ class Pool:
         """Row by symbol id."""
         return {symbol: row for row, symbol in enumerate(self.symbol_id)}
 
+    @cached_property
+    def file(self) -> IntArray:
+        """Number of the file per row: rows of one path share it."""
+        numbers: dict[str, int] = {}
+        return np.array([numbers.setdefault(path, len(numbers)) for path in self.path], dtype=np.int64)
+
     def call_path(self, row: int) -> list[int]:
         """Rows from an anchor to `row`, both included; `[row]` for an anchor or an unreached candidate."""
         chain = [row]

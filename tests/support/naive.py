@@ -78,7 +78,15 @@ def select(pool: Pool, settings: Settings) -> Naive:
     free -= take(others, free - reserve, cost, "kept", "fits")
     if share > 0:
         waiting = [row for row in others if state[row] == "dropped" and 0 < sig_cost[row] < cost[row]]
-        free -= take(waiting, reserve, sig_cost, "shortened", "signature")
+        seen = {pool.path[row] for row in range(n) if state[row] == "kept"}
+        first: list[int] = []
+        for row in waiting:
+            if pool.path[row] not in seen:
+                seen.add(pool.path[row])
+                first.append(row)
+        spent = take(first, reserve, sig_cost, "shortened", "signature")
+        spent += take([row for row in waiting if state[row] == "dropped"], reserve - spent, sig_cost, "shortened", "signature")
+        free -= spent
         free -= take([row for row in others if state[row] == "dropped"], free, cost, "kept", "fits")
     for row in range(n):
         if state[row] == "dropped" and row not in barred:

@@ -24,7 +24,8 @@ def select(pool: Pool, settings: Settings) -> Selection:
     """Decide on every row of the pool (REQ-SP-001..003). Pure: same pool and settings, same selection.
 
     Pinned rows are tried first; then all others by the strategy's score. With a `signature_share` that part of the budget is set
-    aside for declarations of what did not fit whole, and what they leave goes to whole fragments again. An exclusion, the depth
+    aside for declarations of what did not fit whole, one for each file that has nothing yet before any second one, and what they
+    leave goes to whole fragments again. An exclusion, the depth
     limit of rows only the call graph led to, and a priority of 0 (unless pinned) bar a row whatever the budget.
 
     Raises:
@@ -61,10 +62,13 @@ def select(pool: Pool, settings: Settings) -> Selection:
     free -= keep(open_, free - reserve, Reason.FITS)
     if pruning.signature_share > 0:
         # A declaration that is no cheaper than the whole would only hide the body.
-        worth = open_ & (state == State.DROPPED) & (pool.sig_cost > 0) & (pool.sig_cost < pool.cost)
-        rows = greedy_rows(score, pool.sig_cost, worth, reserve)
-        state[rows], reason[rows] = State.SHORTENED, Reason.SIGNATURE
-        free -= int(pool.sig_cost[rows].sum())
+        worth = open_ & (pool.sig_cost > 0) & (pool.sig_cost < pool.cost)
+        for first in (True, False):
+            waiting = worth & (state == State.DROPPED)
+            rows = greedy_rows(score, pool.sig_cost, _best_of_unseen_files(pool, score, state, waiting) if first else waiting, reserve)
+            state[rows], reason[rows] = State.SHORTENED, Reason.SIGNATURE
+            reserve -= int(pool.sig_cost[rows].sum())
+            free -= int(pool.sig_cost[rows].sum())
         free -= keep(open_ & (state == State.DROPPED), free, Reason.FITS)
 
     undecided = ~barred & (state == State.DROPPED)
@@ -87,6 +91,17 @@ def select(pool: Pool, settings: Settings) -> Selection:
         used=capacity - free + pool.overhead if free < capacity else 0,
         warnings=pool.warnings + _warnings(pool, budget, state, reason),
     )
+
+
+def _best_of_unseen_files(pool: Pool, score: FloatArray, state: npt.NDArray[np.int8], waiting: BoolArray) -> BoolArray:
+    """Of the waiting rows the best of each file of which nothing is kept: another file says more than another function of the same."""
+    seen = np.zeros(int(pool.file.max(initial=-1)) + 1, dtype=np.bool_)
+    seen[pool.file[state == State.KEPT]] = True
+    rows = np.flatnonzero(waiting & ~seen[pool.file])
+    rows = rows[np.lexsort((rows, -score[rows], pool.file[rows]))]
+    best = np.zeros(len(pool), dtype=np.bool_)
+    best[rows[np.diff(pool.file[rows], prepend=-1) != 0]] = True
+    return best
 
 
 def _strategy_score(pool: Pool, priority: FloatArray, strategy: str) -> FloatArray:
