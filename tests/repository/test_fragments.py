@@ -231,7 +231,13 @@ def test_missing_grammar_gives_blocks_and_says_so(monkeypatch: pytest.MonkeyPatc
     [
         ("a.java", b"x=>\n" * 4000),
         ("a.c", b"x=>" * 4000),
-        ("a.cs", b"<a" * 4000),
+        ("a.c", b"#define A 1\n" + b"x=>/*\n" * 4000),
+        ("a.cs", b"a=<" * 4000),
+        ("a.cpp", b"a=/\n" * 4000),
+        ("a.ts", b"a=*\n" * 4000),
+        ("a.py", b"a/*" * 4000),
+        ("a.py", b"(\n" + b"a/*\n" * 4000),
+        ("a.py", b"a/*\\\n" * 4000),
     ],
 )
 def test_what_would_exhaust_the_parser_is_cut_into_blocks(path: str, source: bytes) -> None:
@@ -253,6 +259,23 @@ def test_too_large_files_are_not_parsed(monkeypatch: pytest.MonkeyPatch) -> None
     facts = parse_file("a.py", b"def f():\n    return 1\n")
     assert facts.problems == ("too_large",)
     assert shape(facts) == [("block", "", 1, 2)]
+
+
+@pytest.mark.parametrize(
+    ("path", "source"),
+    [
+        ("a.py", b"from a.b.c import D\n" * 2000),
+        ("a.py", b'x = """' + b"a | b / c = d * e\n" * 2000 + b'"""\n'),
+        ("a.py", b"# a | b = c\n" * 2000),
+        ("a.c", b"#define A B | C\n" * 2000),
+        ("a.c", b"/* " + b"a | b = c\n" * 2000 + b"*/\nint a;\n"),
+        ("a.js", b"x = `" + b"a | b = c\n" * 2000 + b"`;\n"),
+        ("a.js", b"// a | b = c\n" * 2000),
+        ("a.java", b"class A {}\n// a | b = c\n" * 1000),
+    ],
+)
+def test_long_comments_strings_and_lists_of_imports_are_no_endless_expression(path: str, source: bytes) -> None:
+    assert parse_file(path, source).problems == ()
 
 
 def test_parser_stops_after_so_many_steps_and_parses_the_next_file(monkeypatch: pytest.MonkeyPatch) -> None:

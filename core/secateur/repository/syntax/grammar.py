@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import importlib
 import importlib.metadata
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
 from secateur.repository.syntax.collector import Captures, Collector
+from secateur.repository.syntax.endless import is_endless
 
 if TYPE_CHECKING:
     from tree_sitter import Language, Node, Point, Query, Tree
@@ -33,20 +33,6 @@ _ERROR_STEPS = 10
 _DEEPEST = 1000
 """Levels of a tree that are looked at: a query costs nodes times depth. Code that people write stays below 100."""
 
-_FRAGILE = frozenset({"c", "java", "csharp"})
-"""Grammars whose recovery at the end of a file takes memory quadratic in the length of an expression that is never finished:
-9 KB of `x=>` cost 3 GB, in a single step that cannot be stopped."""
-
-_LONG_EXPRESSION = 2000
-"""Bytes without any bracket, comma or semicolon from which on it is worth counting operators ..."""
-
-_MOST_OPERATORS = 600
-"""... and the number of them at which the file is not parsed: about 150 MB at worst."""
-
-_ENDS = bytes.maketrans(b"{},()[]", b";;;;;;;")
-_SILENT = re.compile(rb"//[^\n]*|/\*.*?\*/|\"[^\"\n]*\"|'[^'\n]*'|^[ \t]*#[^\n]*", re.DOTALL | re.MULTILINE)
-_OPERATOR = re.compile(rb"\w\s*[^\w\s]")
-
 MAX_PARSE_BYTES = 8 * 1024 * 1024
 """Larger files are cut into blocks without parsing: no hand writes them, and a tree takes some twenty times its source."""
 
@@ -55,7 +41,7 @@ MAX_PARSE_BYTES = 8 * 1024 * 1024
 class Grammar:
     """A language's wheel and the module of this package that reads its trees.
 
-    That module offers `QUERY` and `read(captures, collector)`. Shared capture names: `call` (name of a called function),
+    That module offers `QUERY` (or `query(language)`) and `read(captures, collector)`. Shared capture names: `call` (name of a called function),
     `branch` (a decision point), `note` (comments and attributes that may lead a definition).
     """
 
@@ -123,7 +109,7 @@ def _load(language: str) -> Loaded | None:
 
 def parse(loaded: Loaded, source: bytes) -> Tree:
     """The tree of `source`. Raises `ParseStopped`."""
-    if loaded.name in _FRAGILE and _is_endless(source):
+    if is_endless(source, loaded.name):
         raise ParseStopped
     from tree_sitter import Parser
 
@@ -142,12 +128,6 @@ def parse(loaded: Loaded, source: bytes) -> Tree:
         return Parser(loaded.language).parse(read, progress_callback=stop)
     except ValueError as error:  # how the binding says that the callback stopped it
         raise ParseStopped from error
-
-
-def _is_endless(source: bytes) -> bool:
-    """True when an expression goes on for so long that its error recovery would exhaust memory."""
-    longest = (part for part in source.translate(_ENDS).split(b";") if len(part) > _LONG_EXPRESSION)
-    return any(len(_OPERATOR.findall(_SILENT.sub(b"", part))) > _MOST_OPERATORS for part in longest)
 
 
 def captures(loaded: Loaded, root: Node) -> Captures:
