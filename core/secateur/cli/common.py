@@ -15,8 +15,11 @@ from secateur import config, places
 from secateur.cli.output import emit, on_terminal, tell
 from secateur.cli.parsing import one_of
 from secateur.config import Loaded
-from secateur.errors import SecateurError
-from secateur.terminal import visible
+from secateur.errors import RepositoryError, SecateurError
+from secateur.terminal import clip, visible
+
+PATH_CELLS = 100
+"""Cells of a path that cannot be one which an error repeats."""
 
 _SECRET = re.compile(r"((?:api[_-]?key|token|password)\s*=\s*)\S+", re.IGNORECASE)
 
@@ -46,10 +49,15 @@ def load_settings(options: argparse.Namespace, root: Path | None, flags: dict[st
 
 
 def sample_or_path(text: str) -> Path:
-    """A path, or `sample:NAME` for a sample repository, unpacked into the cache on first use."""
+    """A path, or `sample:NAME[/FOLDER]` for a sample repository, unpacked into the cache on first use."""
     from secateur.repository import samples
 
-    return samples.path_of(text, places.cache_dir(os.environ))
+    path = samples.path_of(text, places.cache_dir(os.environ))
+    try:
+        path.is_dir()
+    except OSError as error:  # too long, or behind a folder that may not be entered; that it is not there is for the command to say
+        raise RepositoryError(f"cannot look at {clip(text, PATH_CELLS)}: {error.strerror}", hint="check the path", code="NO_SUCH_FOLDER") from error
+    return path
 
 
 def say(options: argparse.Namespace, message: str) -> None:

@@ -12,7 +12,7 @@ from secateur.cli.status import render
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Flags of the command."""
-    parser.add_argument("path", metavar="PATH", nargs="?", default=".", help="a folder, or sample:NAME (default: here)")
+    parser.add_argument("path", metavar="PATH", nargs="?", default=".", help="a folder, or sample:NAME[/FOLDER] (default: here)")
     parser.add_argument("--rev", metavar="COMMIT", help="read this commit instead of the working tree")
     parser.add_argument("--workers", type=integer, metavar="N", help="parser processes; 0 = one per core")
     common_arguments(parser)

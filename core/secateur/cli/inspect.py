@@ -20,7 +20,7 @@ GROUP = "secateur.inspector"
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Flags of the command."""
-    parser.add_argument("path", metavar="PATH", nargs="?", default=".", help="a folder, or sample:NAME (default: here)")
+    parser.add_argument("path", metavar="PATH", nargs="?", default=".", help="a folder, or sample:NAME[/FOLDER] (default: here)")
     parser.add_argument("--query", metavar="Q", default="", help="start with this query")
     parser.add_argument("--bench", metavar="BENCH", default=BENCHES[0], help=f"which bench to open: {', '.join(BENCHES)} (default {BENCHES[0]})")
     parser.add_argument("--rev", metavar="COMMIT", help="read this commit instead of the working tree")

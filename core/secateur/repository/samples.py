@@ -44,9 +44,28 @@ def names(samples: Path | None = None) -> list[str]:
 
 
 def path_of(text: str, cache_dir: Path) -> Path:
-    """The folder meant by `text`: a path, or `sample:NAME` for a sample, which is unpacked into the cache on first use."""
-    prefix, colon, name = text.partition(":")
-    return materialise(name, cache_dir) if prefix == "sample" and colon else Path(text)
+    """The folder meant by `text`: a path, or `sample:NAME` or `sample:NAME/FOLDER` for a sample, which is unpacked into the cache on first use.
+
+    Raises RepositoryError: unknown sample, no such folder in it, the cache cannot be written.
+    """
+    prefix, colon, place = text.partition(":")
+    if prefix != "sample" or not colon:
+        return Path(text)
+    name, _, inside = place.partition("/")
+    root = materialise(name, cache_dir)
+    folders = [part for part in inside.split("/") if part not in ("", ".")]
+    wanted = root.joinpath(*folders)
+    if ".." in folders or not _is_folder(wanted):
+        known = ", ".join(sorted(path.name for path in root.iterdir() if path.is_dir() and not path.name.startswith("."))) or "none"
+        raise RepositoryError(f"no folder {inside!r} in the sample {name}", hint=f"Folders at its top: {known}.", code="NO_SUCH_FOLDER")
+    return wanted
+
+
+def _is_folder(path: Path) -> bool:
+    try:
+        return path.is_dir()
+    except (OSError, ValueError):  # a name no system takes
+        return False
 
 
 def materialise(name: str, cache_dir: Path, *, samples: Path | None = None, environ: Mapping[str, str] = os.environ) -> Path:
