@@ -225,21 +225,22 @@ class Engine:
         format: str = "text",
         *,
         explain: bool = False,
+        dropped: int | None = None,
         use_cache: bool = True,
         progress: Progress | None = None,
     ) -> Answer:
-        """The finished text of a search in one of FORMATS, from the result cache where nothing changed (REQ-GRAG-004)."""
+        """The finished text of a search in one of FORMATS, from the result cache where nothing changed (REQ-GRAG-004). `dropped` as in `report`."""
         settings = self.settings
         with self._turn:
             state = self._record(settings, progress)
             cache = self._result_cache() if use_cache else None
-            key = self._cache_key(query, format, explain, state.name)
+            key = self._cache_key(query, format, explain, dropped, state.name)
             cached = cache.get(key) if cache else None
             if cached is not None:
                 return Answer(cached, True)
             self._load(state, settings, progress)
             selection = self._within_budget(self.select(self._retrieve(query, settings, format), settings), settings, format)
-            text = self.output(selection, format, explain=explain)
+            text = self.output(selection, format, explain=explain, dropped=dropped)
         failed = any(notice.code == "embedding_failed" for notice in selection.warnings)  # a server's bad moment is not an answer to keep
         return Answer(cache.put(key, text) if cache and not failed else text, False)
 
@@ -249,20 +250,21 @@ class Engine:
         """The pack as Markdown or XML: the text a model reads."""
         return render_pack(selection, self._content_of(selection.pool), self._signature_of(selection.pool), format)
 
-    def report(self, selection: Selection, *, explain: bool = False) -> dict[str, Any]:
-        """The JSON of `search`, as an object."""
-        return json_report(selection, self._content_of(selection.pool), self._signature_of(selection.pool), self._pack_tokens(selection), explain=explain)
+    def report(self, selection: Selection, *, explain: bool = False, dropped: int | None = None) -> dict[str, Any]:
+        """The JSON of `search`, as an object. `dropped`: most dropped candidates to list, None: all."""
+        texts = self._content_of(selection.pool), self._signature_of(selection.pool)
+        return json_report(selection, *texts, self._pack_tokens(selection), explain=explain, dropped=dropped)
 
     def ledger(self, selection: Selection) -> TrimReport:
         """Every input accounted for once; `after` is the recounted text of the Markdown pack."""
         return trim_report(selection, self._pack_tokens(selection))
 
-    def output(self, selection: Selection, format: str = "text", *, explain: bool = False) -> str:
-        """A selection in one of FORMATS, newline at the end."""
+    def output(self, selection: Selection, format: str = "text", *, explain: bool = False, dropped: int | None = None) -> str:
+        """A selection in one of FORMATS, newline at the end. `dropped` as in `report`."""
         if format in PACK_FORMATS:
             return self.render(selection, format)
         if format == "json":
-            return dumps(self.report(selection, explain=explain))
+            return dumps(self.report(selection, explain=explain, dropped=dropped))
         return render_text(selection, self._pack_tokens(selection), exact=self._counter_of(selection).exact, explain=explain)
 
     def content(self, pool: Pool, row: int) -> str:
@@ -391,12 +393,12 @@ class Engine:
     def _preferences(self, settings: Settings) -> dict[str, float]:
         return load_preferences(self._config_dir) if settings.preference.enabled else {}
 
-    def _cache_key(self, query: str, format: str, explain: bool, snapshot: str) -> str:
+    def _cache_key(self, query: str, format: str, explain: bool, dropped: int | None, snapshot: str) -> str:
         """Everything that changes the answer: the query, the content, the configuration, the versions."""
         preferences = sorted(self._preferences(self.settings).items())
         settings = json.dumps(asdict(self.settings), sort_keys=True)
         notices = [notice.to_dict() for notice in self._notices]
-        return json.dumps([__version__, snapshot, self._source.describe(), format, explain, query, settings, preferences, notices])
+        return json.dumps([__version__, snapshot, self._source.describe(), format, explain, dropped, query, settings, preferences, notices])
 
 
 def _folder_name(root: Path) -> str:

@@ -149,6 +149,17 @@ def test_weights_depth_and_strategy_reach_the_selection(shop: Path) -> None:
     assert "estimated" in search(shop, "--counter", "chars4").out
 
 
+def test_fewer_dropped_candidates_can_be_listed(shop: Path) -> None:
+    words = ("--exclude", REFUND, "--exclude", ROUND, "--format", "json")
+    whole, cut = search(shop, *words).json, search(shop, *words, "--dropped", 1).json
+    assert cut["dropped"] == whole["dropped"][:1]
+    assert cut["candidates"] == whole["candidates"]
+    assert [warning["code"] for warning in cut["warnings"]] == ["dropped_not_listed"]
+    assert search(shop, *words).json == whole  # another answer of the cache
+    assert search(shop, *words[:-2], "--dropped", 1).out == search(shop, *words[:-2]).out
+    failure(search(shop, "--dropped", -1), 2, "--dropped -1 is not allowed")
+
+
 def test_a_commit_can_be_searched(tmp_path: Path) -> None:
     root = committed(tmp_path / "shop", SHOP)
     (root / "shop/refund.py").write_text("")
@@ -228,9 +239,20 @@ def test_a_missing_folder(tmp_path: Path) -> None:
     assert error["hint"]
 
 
+def test_a_path_no_system_takes() -> None:
+    failure(secateur("status", "x" * 5000), 1, "cannot look at xxx", "too long")
+
+
 def test_a_file_instead_of_a_folder(shop: Path) -> None:
     failure(search(shop / "README.md"), 1, "not a folder", str(shop))
     failure(search("sample:nope"), 1, "nope", "orders")
+    failure(search("sample:orders/nope"), 1, "nope", "orders")
+
+
+def test_a_folder_inside_a_sample() -> None:
+    paths = {row["file_path"] for row in search("sample:orders/orders", "--format", "json", query="refund total").json["candidates"]}
+    assert paths
+    assert not any(path.startswith(("orders/", "tests/", "docs/")) for path in paths)
 
 
 @pytest.mark.parametrize("form", ["text", "json", "markdown", "xml"])

@@ -6,6 +6,7 @@ import json
 from dataclasses import replace
 
 import numpy as np
+import pytest
 from secateur.errors import BudgetExceeded
 from secateur.model import Channel
 from secateur.reporting import dumps, error_json, json_report
@@ -104,3 +105,18 @@ def test_text_stays_readable_and_harmless() -> None:
 def test_an_error_has_its_shape() -> None:
     read = json.loads(error_json(BudgetExceeded("the target holds 900 tokens", hint="raise the budget")))
     assert read == {"error": {"code": "AI_CONTEXT_BUDGET_EXCEEDED", "message": "the target holds 900 tokens", "hint": "raise the budget"}}
+
+
+@pytest.mark.parametrize("most", [0, 1, 2, 3, 9])
+def test_the_list_of_what_was_dropped_can_be_cut_and_says_so(most: int) -> None:
+    pool = pool_of([Row(f"f{i}", 100, 0.9 - i / 10) for i in range(5)])
+    selection = select(pool, Settings(budget=250))
+    whole = json_report(selection, str, str, 200)
+    cut = json_report(selection, str, str, 200, dropped=most)
+    assert len(whole["dropped"]) == 3
+    assert cut["dropped"] == whole["dropped"][:most]
+    assert cut["report"] == whole["report"]  # every input is accounted for all the same
+    warnings = [warning for warning in cut["warnings"] if warning not in whole["warnings"]]
+    assert [warning["code"] for warning in warnings] == (["dropped_not_listed"] if most < 3 else [])
+    if warnings:
+        assert warnings[0]["message"].startswith(f"{3 - most} more")

@@ -16,7 +16,7 @@ from secateur.errors import UsageError
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Flags of the command."""
     parser.add_argument("query", metavar="QUERY", help="what to look for, in words, names, or a whole issue text; - reads stdin")
-    parser.add_argument("path", metavar="PATH", nargs="?", default=".", help="a folder, or sample:NAME (default: here)")
+    parser.add_argument("path", metavar="PATH", nargs="?", default=".", help="a folder, or sample:NAME[/FOLDER] (default: here)")
     parser.add_argument("--budget", type=whole_number("--budget", 0), metavar="N", help="tokens the pack may hold (default 8000)")
     parser.add_argument("--weights", metavar="R,H,D", help="weights of relevance, hotspot and distance, e.g. 0.4,0.3,0.3")
     parser.add_argument("--top-k", type=integer, metavar="K", help="anchors, 5-50 (default 10)")
@@ -30,6 +30,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--explain", action="store_true", help="with text: id of every candidate, every part of every score, the path of calls, the reason of each drop"
     )
+    parser.add_argument("--dropped", type=whole_number("--dropped", 0), metavar="N", help="with json: list at most N dropped candidates (default all)")
     common_arguments(parser, formats=("text", "json", "markdown", "xml"))
 
 
@@ -43,7 +44,7 @@ def run(options: argparse.Namespace) -> int:
     progress = ProgressBar(options)
     with Engine.open(path, loaded.settings, rev=options.rev, notices=loaded.notices) as engine:
         try:
-            answer = engine.answer(query, options.format, explain=options.explain, use_cache=not options.no_cache, progress=progress)
+            answer = engine.answer(query, options.format, explain=options.explain, dropped=options.dropped, use_cache=not options.no_cache, progress=progress)
         finally:
             progress.close()
         if options.verbose:

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from secateur.errors import SecateurError
-from secateur.model import UNREACHABLE, Channel, Selection, State
+from secateur.model import UNREACHABLE, Channel, Notice, Selection, State
 from secateur.reporting.ledger import trim_report
 from secateur.reporting.notices import notices_of
 from secateur.terminal import visible
@@ -32,6 +32,7 @@ def json_report(
     pack_tokens: int,
     *,
     explain: bool = False,
+    dropped: int | None = None,
 ) -> dict[str, Any]:
     """What `search --format json` prints, as values; `dumps` writes it.
 
@@ -42,12 +43,18 @@ def json_report(
         content: text of a pool row; asked only for rows kept whole.
         signature: declaration of a pool row; asked only for shortened rows.
         pack_tokens: what `recount` says of the Markdown pack.
+        dropped: most entries of `dropped`, best first; the rest is counted in a warning. None: all. The ledger in `report` stays whole.
     """
     pool = selection.pool
     candidates = []
     for row in selection.kept_rows:
         text = (signature if selection.state[row] == State.SHORTENED else content)(row)
         candidates.append(_candidate(selection, row, explain) | {"content": text})
+    listed = selection.dropped_rows[:dropped]
+    notices = notices_of(selection)
+    unlisted = len(selection.dropped_rows) - len(listed)
+    if unlisted:
+        notices = (*notices, Notice("dropped_not_listed", f"{unlisted:,} more candidates were dropped and are not listed here."))
     return {
         "schema_version": SCHEMA_VERSION,
         "source": pool.source,
@@ -57,10 +64,10 @@ def json_report(
         "counter": pool.counter,
         "profile": selection.profile,
         "candidates": candidates,
-        "dropped": [_candidate(selection, row, explain) for row in selection.dropped_rows],
+        "dropped": [_candidate(selection, row, explain) for row in listed],
         "graph": _graph(selection),
         "report": trim_report(selection, pack_tokens).to_dict(),
-        "warnings": [notice.to_dict() for notice in notices_of(selection)],
+        "warnings": [notice.to_dict() for notice in notices],
     }
 
 
