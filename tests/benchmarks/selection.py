@@ -41,7 +41,8 @@ def synthetic(rows: int) -> Pool:
     ones = np.ones(rows, dtype=np.int64)
     return replace(
         pool_of([Row("seed")]),
-        symbol_id=[f"p{row}.py::f{row}" for row in range(rows)],
+        symbol_id=[f"p{row // 20}.py::f{row}" for row in range(rows)],
+        path=[f"p{row // 20}.py" for row in range(rows)],
         tokens=tokens,
         cost=tokens + 30,
         sig_tokens=20 * ones,

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from secateur.index.extract import bag_of, decode, digest_of, encode, extract, fingerprint, has_signature, text_of
+from secateur.index.extract import bag_of, decode, digest_of, encode, extract, fingerprint, signed, text_of
 from secateur.reporting import body
 from secateur.repository.fragments import split_lines
 from secateur.tokens import get_counter
@@ -32,10 +32,21 @@ def test_columns_have_one_entry_a_fragment() -> None:
 def test_tokens_are_those_of_the_text_that_would_go_out() -> None:
     record = extract("cart.py", CODE.encode(), COUNTER, None)
     lines = split_lines(CODE)
-    for fragment, tokens, signature in zip(record.facts.fragments, record.column("tokens"), record.column("sig_tokens"), strict=True):
+    columns = zip(record.facts.fragments, signed(record.facts.fragments), record.column("tokens"), record.column("sig_tokens"), strict=True)
+    for fragment, has, tokens, signature in columns:
         assert tokens == COUNTER.count(body(text_of(lines, fragment.line_start, fragment.line_end)))
-        declared = text_of(lines, fragment.sig_start, fragment.sig_end) if has_signature(fragment) else ""
+        declared = text_of(lines, fragment.sig_start, fragment.sig_end) if has else ""
         assert signature == COUNTER.count(body(declared) if declared else "")
+
+
+def test_only_the_first_piece_of_a_class_has_its_declaration() -> None:
+    code = "class Cart:\n    a = 1\n\n    def total(self):\n        return 0\n\n    b = 2\n    c = 3\n"
+    fragments = extract("cart.py", code.encode(), COUNTER, None).facts.fragments
+    assert [(fragment.qualname, has) for fragment, has in zip(fragments, signed(fragments), strict=True)] == [
+        ("Cart", True),
+        ("Cart.total", True),
+        ("Cart", False),
+    ]
 
 
 def test_bytes_and_back() -> None:

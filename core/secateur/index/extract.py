@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from secateur.index.embedding import Embedder
     from secateur.tokens import Counter
 
-RECORD_VERSION = 2
+RECORD_VERSION = 3
 """Changes with the shape of `Record`."""
 
 DIGEST_BYTES = 16
@@ -114,7 +114,7 @@ def extract(path: str, data: bytes, counter: Counter, embedder: Embedder | None)
     lines = split_lines(text)
     texts = [text_of(lines, fragment.line_start, fragment.line_end) for fragment in facts.fragments]
     names = [fragment.qualname for fragment in facts.fragments]
-    declared = [text_of(lines, f.sig_start, f.sig_end) if has_signature(f) else "" for f in facts.fragments]
+    declared = [text_of(lines, f.sig_start, f.sig_end) if has else "" for f, has in zip(facts.fragments, signed(facts.fragments), strict=True)]
     vectors = b""
     if embedder is not None and texts:
         documents = [document_text(f"{path}::{name}", text) for name, text in zip(names, texts, strict=True)]
@@ -133,9 +133,19 @@ def extract(path: str, data: bytes, counter: Counter, embedder: Embedder | None)
     )
 
 
-def has_signature(fragment: Fragment) -> bool:
-    """True if the declaration is less than the whole and says something on its own."""
-    return bool(fragment.name) and (fragment.sig_start, fragment.sig_end) != (fragment.line_start, fragment.line_end)
+def signed(fragments: Sequence[Fragment]) -> list[bool]:
+    """Per fragment of a file: whether its declaration is less than the whole and says something on its own.
+
+    Further pieces of a class, between and after its methods, carry its name but no declaration.
+    """
+    classes: set[str] = set()
+    found = []
+    for fragment in fragments:
+        further = fragment.kind is Kind.CLASS and fragment.qualname in classes
+        if fragment.kind is Kind.CLASS:
+            classes.add(fragment.qualname)
+        found.append(bool(fragment.name) and not further and (fragment.sig_start, fragment.sig_end) != (fragment.line_start, fragment.line_end))
+    return found
 
 
 def description(lines: Sequence[str], fragment: Fragment) -> str:

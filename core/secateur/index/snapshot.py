@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from secateur.index.arrayfile import Arrays, pack_strings, unpack_strings
 from secateur.index.embedding import SemanticSpace
-from secateur.index.extract import DIGEST_BYTES, Record, bag_of, has_signature
+from secateur.index.extract import DIGEST_BYTES, Record, bag_of, signed
 from secateur.index.graph import CodeGraph
 from secateur.index.hotspots import MASS_COMMIT_FILES, HotspotTable, hotspot_scores
 from secateur.index.lexical import Postings, TermBag
@@ -200,7 +200,7 @@ def build(read: Sequence[tuple[str, bytes, Record]], commits: Sequence[HistoryCo
         "fragment.line_end": _ints(fragment.line_end for fragment in fragments),
         "fragment.sig_start": _ints(fragment.sig_start for fragment in fragments),
         "fragment.sig_end": _ints(fragment.sig_end for fragment in fragments),
-        "fragment.has_sig": np.array([has_signature(fragment) for fragment in fragments], dtype=np.bool_),
+        "fragment.has_sig": np.array([has for fact in facts for has in signed(fact.fragments)], dtype=np.bool_),
         "fragment.complexity": complexity,
         "fragment.tokens": _joined([record.column("tokens") for record in records]),
         "fragment.sig_tokens": _joined([record.column("sig_tokens") for record in records]),

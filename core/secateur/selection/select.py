@@ -95,12 +95,16 @@ def select(pool: Pool, settings: Settings) -> Selection:
 
 def _best_of_unseen_files(pool: Pool, score: FloatArray, state: npt.NDArray[np.int8], waiting: BoolArray) -> BoolArray:
     """Of the waiting rows the best of each file of which nothing is kept: another file says more than another function of the same."""
-    seen = np.zeros(int(pool.file.max(initial=-1)) + 1, dtype=np.bool_)
+    files = int(pool.file.max(initial=-1)) + 1
+    seen = np.zeros(files, dtype=np.bool_)
     seen[pool.file[state == State.KEPT]] = True
     rows = np.flatnonzero(waiting & ~seen[pool.file])
-    rows = rows[np.lexsort((rows, -score[rows], pool.file[rows]))]
+    highest = np.full(files, -np.inf)
+    np.maximum.at(highest, pool.file[rows], score[rows])
+    rows = rows[score[rows] == highest[pool.file[rows]]]
+    _, firsts = np.unique(pool.file[rows], return_index=True)
     best = np.zeros(len(pool), dtype=np.bool_)
-    best[rows[np.diff(pool.file[rows], prepend=-1) != 0]] = True
+    best[rows[firsts]] = True
     return best
 
 
