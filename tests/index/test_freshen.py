@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import os
+import sqlite3
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from secateur.index.freshen import KEPT_SNAPSHOTS, State, record, snapshot_of, status_of
 from secateur.index.parallel import Extractor
-from secateur.index.store import Store
+from secateur.index.store import FILE_NAME, Store
 from secateur.repository.source import MemorySource
 from secateur.tokens import get_counter
 from support.repos import SHOP
@@ -80,11 +84,35 @@ def test_a_file_that_is_gone_when_its_turn_comes_is_left_out(store: Store) -> No
 def test_records_that_are_missing_are_made_again(store: Store) -> None:
     found, source = state(SHOP, store), MemorySource(SHOP)
     paths = snapshot_of(found, source, store, EXTRACTOR).paths
-    for path, digest in found.present:
-        store.forget(path.encode(), digest, EXTRACTOR.version)
-    for file in (store.folder or Path()).glob("*.arrays"):
+    assert store.folder
+    with sqlite3.connect(store.folder / FILE_NAME) as database:
+        database.execute("DELETE FROM record")
+    database.close()
+    for file in store.folder.glob("*.arrays"):
         file.unlink()
     assert snapshot_of(found, source, store, EXTRACTOR).paths == paths
+
+
+def test_a_locale_that_cannot_spell_a_path_changes_nothing(tmp_path: Path) -> None:
+    program = """
+import sys
+from pathlib import Path
+from secateur.index.freshen import record
+from secateur.index.parallel import Extractor
+from secateur.index.store import Store
+from secateur.repository.source import MemorySource
+from secateur.tokens import get_counter
+
+with Store.open(Path(sys.argv[1])) as store:
+    print(record(MemorySource({"\\u8ba2\\u5355.py": "x = 1", "\\udcff.py": "x = 2"}), store, Extractor(get_counter("chars4"), None, 1)).name)
+"""
+    environ = {key: value for key, value in os.environ.items() if not key.startswith(("LC_", "LANG"))} | {"LC_ALL": "C"}
+    names = set()
+    for number, utf8 in enumerate("01"):
+        settings = {"PYTHONUTF8": utf8, "PYTHONCOERCECLOCALE": "0"}
+        words = [sys.executable, "-c", program, str(tmp_path / str(number))]
+        names.add(subprocess.run(words, env=environ | settings, check=True, capture_output=True, text=True).stdout)
+    assert len(names) == 1
 
 
 def test_old_snapshots_go(store: Store) -> None:

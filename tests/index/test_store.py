@@ -5,7 +5,8 @@ from random import Random
 import pytest
 from secateur.errors import IndexingError
 from secateur.index import store as store_module
-from secateur.index.store import FILE_NAME, KEPT_VERSIONS, Store, path_bytes
+from secateur.index.store import FILE_NAME, KEPT_VERSIONS, Store
+from secateur.repository.files import path_bytes
 
 HOSTILE_PATH = path_bytes("ä\udcff\n\x1b[31m';--.py")
 

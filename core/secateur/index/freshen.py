@@ -6,7 +6,6 @@ interruption stays. The same source gives the same snapshot, whatever was indexe
 
 from __future__ import annotations
 
-import os
 from collections import Counter as Tally
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -21,7 +20,8 @@ from secateur.index import arrayfile
 from secateur.index.extract import Record, decode, digest_of
 from secateur.index.parallel import Extracted, Extractor
 from secateur.index.snapshot import Snapshot, build
-from secateur.index.store import Store, path_bytes
+from secateur.index.store import Store
+from secateur.repository.files import path_bytes, path_text
 from secateur.repository.git import HistoryCommit
 from secateur.repository.source import Entry, Source
 
@@ -263,7 +263,7 @@ def _history(source: Source, store: Store) -> list[HistoryCommit]:
     if stored is not None:
         with suppress(msgspec.DecodeError):
             rows = msgspec.msgpack.decode(stored, type=list[tuple[str, int, bytes, bytes, list[bytes]]])
-            return [HistoryCommit(id_, time, _text(author), _text(subject), tuple(map(os.fsdecode, paths))) for id_, time, author, subject, paths in rows]
+            return [HistoryCommit(id_, time, _text(author), _text(subject), tuple(map(path_text, paths))) for id_, time, author, subject, paths in rows]
     commits = list(source.history(limit=HISTORY_COMMITS))
     rows = [(c.id, c.time, _bytes(c.author), _bytes(c.subject), [path_bytes(path) for path in c.paths]) for c in commits]
     with store.writing():

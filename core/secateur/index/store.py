@@ -7,7 +7,6 @@ it can be had again.
 
 from __future__ import annotations
 
-import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -157,10 +156,6 @@ class Store:
             key = (path, digest, fingerprint)
             yield _unsealed(self._rows("SELECT data FROM record WHERE path = ? AND digest = ? AND fingerprint = ?", key), *key)
 
-    def forget(self, path: bytes, digest: bytes, fingerprint: str) -> None:
-        """Drop a record whose bytes are not what was stored."""
-        self._db.execute("DELETE FROM record WHERE path = ? AND digest = ? AND fingerprint = ?", (path, digest, fingerprint))
-
     def generation(self) -> int:
         """A number that grows with every writing run; orders what was used when, without a clock."""
         rows = self._rows("SELECT MAX(used) FROM seen WHERE typeof(used) = 'integer' AND used < ?", (_LAST_GENERATION,))
@@ -231,8 +226,3 @@ def _unsealed(rows: Sequence[Sequence[object]], *key: bytes | str) -> bytes | No
         return None
     data = stored[_CHECKSUM_BYTES:]
     return data if stored == _sealed(data, *key) else None
-
-
-def path_bytes(path: str) -> bytes:
-    """A path as stored: names with any byte keep theirs."""
-    return os.fsencode(path)
