@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import threading
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -273,3 +274,28 @@ def test_a_commit_source_takes_any_git(tmp_path: Path) -> None:
     found = Git.discover(root / "src")
     assert isinstance(found, Git)
     assert contents(CommitSource(found, "HEAD")) == [("a.py", 1, b"x")]
+
+
+def test_git_waits_for_nobody_who_works_on_what_it_gave(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    files = {f"{number}.py": b"x" * number for number in range(1, 9)}
+    source = open_source(committed(tmp_path, files), rev="HEAD")
+    monkeypatch.setattr("secateur.repository.source.READ_AHEAD_BYTES", 7)
+    read = {}
+    for path, content in source.read(["none.py", *files, "none.py"]):
+        read[path] = content
+        deadlines = [thread for thread in threading.enumerate() if isinstance(thread, threading.Timer)]
+        assert all(deadline.finished.is_set() for deadline in deadlines)
+    assert read == files | {"none.py": None}
+
+
+def test_an_object_that_cannot_be_read_costs_what_comes_after_it_and_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    files = {f"{number}.py": b"x" * number for number in range(1, 5)}
+    root = committed(tmp_path, files)
+    source = open_source(root, rev="HEAD")
+    oid = {entry.path: entry.token for entry in source.entries()}["3.py"]
+    damaged = root / ".git" / "objects" / oid[:2] / oid[2:]
+    damaged.chmod(0o644)
+    damaged.write_bytes(damaged.read_bytes()[:-4])
+    monkeypatch.setattr("secateur.repository.source.READ_AHEAD_BYTES", 1)
+    assert list(source.read(list(files))) == [("1.py", b"x"), ("2.py", b"xx"), ("3.py", None), ("4.py", None)]
+    assert [notice.code for notice in source.notices()] == ["git_failed"]

@@ -28,6 +28,9 @@ from secateur.repository.walk import Listing, Skip, SkipReason, is_ignored_folde
 MAX_FILE_BYTES = 1024 * 1024
 """Default size above which a file is skipped: `index.max_file_kb`."""
 
+READ_AHEAD_BYTES = 8 * 1024 * 1024
+"""Contents taken from git at a time. The deadline of a git process is for git alone, so none may wait for whoever works on what it gave."""
+
 _SHORT_ID = 7  # of a commit id, on the screen
 _TOKEN_BYTES = 16
 
@@ -180,17 +183,21 @@ class CommitSource:
         return list(self._listing[1])
 
     def read(self, paths: Sequence[str]) -> Iterator[tuple[str, bytes | None]]:
-        oids = {entry.path: entry.token for entry in self._listing[0]}
-        known = [path for path in paths if path in oids]
-        contents = self._git.blobs([oids[path] for path in known], max_bytes=self._max_file_bytes)
-        for path in paths:
-            content = None
-            if path in oids:
+        entries = {entry.path: entry for entry in self._listing[0]}
+        unread = False
+        for batch in _batches(paths, entries):
+            contents: list[bytes | None] = []
+            oids = [entries[path].token for path in batch if path in entries]
+            if oids and not unread:
                 try:
-                    content = next(contents, None)
-                except RepositoryError as error:  # the rest cannot be read either: the generator is at its end
+                    for content in self._git.blobs(oids, max_bytes=self._max_file_bytes):
+                        contents.append(content)  # one by one: what came before a failure is kept
+                except RepositoryError as error:
                     self._note("git_failed", error.message)
-            yield path, content
+                    unread = True  # the rest cannot be read either
+            following = iter(contents)
+            for path in batch:
+                yield path, next(following, None) if path in entries else None
 
     def history(self, limit: int = HISTORY_LIMIT) -> Iterator[HistoryCommit]:
         return _history(self._git, self._commit, limit, self._note)
@@ -340,6 +347,20 @@ def _tracks_anything(git: Git) -> bool:
         return bool(git.tracked())
     except RepositoryError:
         return False
+
+
+def _batches(paths: Sequence[str], entries: Mapping[str, Entry]) -> Iterator[list[str]]:
+    """The paths in order, cut where their contents come to READ_AHEAD_BYTES."""
+    batch: list[str] = []
+    size = 0
+    for path in paths:
+        batch.append(path)
+        size += entries[path].size if path in entries else 0
+        if size >= READ_AHEAD_BYTES:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
 
 
 def _title(root: Path, commit: str) -> str:
