@@ -134,10 +134,11 @@ def run(
     settings: Settings,
     rev: str | None = None,
     bench: str = "search",
+    notices: Sequence[Notice] = (),
     cache_dir: Path | None = None,
     environ: Mapping[str, str] | None = None,
 ) -> int:
-    """Open `path` in a bench and return the exit code.
+    """Open `path` in a bench and return the exit code. `notices` say what was ignored while the settings were read.
 
     Raises:
         UsageError: there is no such bench.
@@ -147,7 +148,7 @@ def run(
         raise UsageError(f"there is no bench {bench}", hint="benches: " + ", ".join(BENCHES))
     from secateur.engine import Engine
 
-    engine = Engine.open(path, settings, rev=rev, cache_dir=cache_dir, environ=environ)
+    engine = Engine.open(path, settings, rev=rev, notices=tuple(notices), cache_dir=cache_dir, environ=environ)
     folder = places.config_dir(os.environ if environ is None else environ) / "themes"
     app = Inspector(engine, settings, path=str(path), query=query, rev=rev, theme_folders=(folder,))
     code = app.run()

@@ -43,7 +43,8 @@ def run(options: argparse.Namespace) -> int:
     found = next(iter(entry_points(group=GROUP)), None)
     if found is None:
         raise UsageError("the inspector is not installed", hint="install the whole distribution: pip install secateur")
-    return int(found.load()(path, query=options.query, settings=loaded.settings, rev=options.rev, bench=options.bench) or 0)
+    inspector = found.load()
+    return int(inspector(path, query=options.query, settings=loaded.settings, rev=options.rev, bench=options.bench, notices=loaded.notices) or 0)
 
 
 def _headless(options: argparse.Namespace, path: str) -> int:

@@ -325,7 +325,9 @@ class SearchBench(TurningBench):
     # --- painting ---
 
     def _paint(self) -> None:
-        """Everything, from the state."""
+        """Everything, from the state. A worker that ends with the screen finds its widgets gone; then there is nothing to paint."""
+        if not self.query("#items #list"):
+            return
         state = self.state
         show_list = state.answer is not None and len(state.answer.selection) > 0 and self._error is None
         self.query_one("#items").set_class(not show_list, "-blank")
