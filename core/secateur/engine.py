@@ -347,12 +347,13 @@ class Engine:
     def _lines(self, snapshot: Snapshot, path: str) -> list[str]:
         """Lines of a file as they were when the snapshot was taken: line numbers mean nothing in another content."""
         digest = snapshot.digests[path]
-        if digest not in self._texts:
+        lines = self._texts.get(digest)
+        if lines is None:
             data = next((data for _, data in self._source.read([path])), None)
             if data is None or digest_of(data) != digest:
                 raise RepositoryError(f"{path}: {'gone' if data is None else 'changed'} since it was indexed", hint="run the query again", code="CHANGED")
-            self._texts[digest] = split_lines(decode(data)[0])
-        return self._texts[digest]
+            lines = self._texts[digest] = split_lines(decode(data)[0])
+        return lines  # not looked up again: another thread may have begun with a new snapshot, and with no texts
 
     def _parse(self, text: str) -> tuple[Query, tuple[Notice, ...]]:
         query = parse_query(text)
