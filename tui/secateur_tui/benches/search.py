@@ -325,8 +325,8 @@ class SearchBench(TurningBench):
     # --- painting ---
 
     def _paint(self) -> None:
-        """Everything, from the state. A worker that ends with the screen finds its widgets gone; then there is nothing to paint."""
-        if not self.query("#items #list"):
+        """Everything, from the state."""
+        if not self._standing:
             return
         state = self.state
         show_list = state.answer is not None and len(state.answer.selection) > 0 and self._error is None
@@ -343,7 +343,14 @@ class SearchBench(TurningBench):
         self._paint_page()
         self.repaint_frame()
 
+    @property
+    def _standing(self) -> bool:
+        """Whether there is anything to paint on: what ends together with the screen finds its widgets gone."""
+        return bool(self.query("#items #list")) and bool(self.query("#page-switch"))
+
     def _paint_knobs(self) -> None:
+        if not self._standing:
+            return
         depth = self.state.request.settings.graph_rag.max_depth if self.state.request else 0
         masked = depth > self.state.settings.graph_rag.max_depth
         notes = {knobs.DEPTH.key: f"  of {depth} retrieved"} if masked else {}
@@ -353,7 +360,7 @@ class SearchBench(TurningBench):
         self.query_one("#knobs", KnobPanel).show(self.state.settings, self.state.opened, ranges, notes)
 
     def _paint_page(self) -> None:
-        if not self.pages_in_sight:
+        if not self._standing or not self.pages_in_sight:
             return
         if self.page == "preview":
             self._paint_preview()
