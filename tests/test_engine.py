@@ -319,6 +319,24 @@ def test_many_engines_may_write_at_once(tmp_path: Path) -> None:
     assert answers == {in_memory(FILES)}
 
 
+def test_a_history_that_breaks_off_is_said_by_every_answer_and_read_again_once_it_is_whole(tmp_path: Path) -> None:
+    root = committed(tmp_path / "shop", FILES)
+    first = git(root, "rev-parse", "HEAD").strip()
+    write(root, {"shop/money.py": FILES["shop/money.py"] + "\n"})
+    git(root, "commit", "-q", "-a", "-m", "Second")
+    missing = root / ".git" / "objects" / first[:2] / first[2:]
+    kept = missing.rename(tmp_path / "kept")
+    for _ in range(2):  # read, and from the file the arrays were saved in
+        with Engine.open(root, cache_dir=tmp_path / "cache") as engine:
+            assert [notice.code for notice in engine.retrieve(QUERY).warnings].count("history_incomplete") == 1
+            assert "only a part of the history" in " ".join(engine.status().notices)
+    kept.rename(missing)
+    write(root, {"new.py": "x = 1\n"})
+    with Engine.open(root, cache_dir=tmp_path / "cache") as engine:
+        assert "history_incomplete" not in [notice.code for notice in engine.retrieve(QUERY).warnings]
+        assert engine.status().notices == ()
+
+
 def test_one_engine_may_be_asked_from_several_threads(tmp_path: Path) -> None:
     root = write(tmp_path / "shop", FILES)
     queries = [QUERY, "post refund", "handleToolCall", "shop"]

@@ -200,7 +200,7 @@ class Engine:
             commit=self._source.commit or (self._status.snapshot if self._status else ""),
             format=format_ if format_ in PACK_FORMATS else "markdown",
             preferences=self._preferences(settings),
-            notices=(*self._notices, *self._source.notices(), *notices),
+            notices=tuple(dict.fromkeys((*self._notices, *self._source.notices(), *self._current().notices, *notices))),
         )
         if settings.embedding.model in ("none", "static"):
             return retrieve(parsed, retrieval, settings)

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 from secateur.index import arrayfile
 from secateur.index.extract import Record, digest_of, extract
-from secateur.index.snapshot import Snapshot, build, rows_of_files
+from secateur.index.snapshot import Snapshot, build
 from secateur.model import Kind
 from secateur.repository.git import HistoryCommit
 from secateur.tokens import get_counter
@@ -40,15 +40,6 @@ def test_a_symbol_is_found_by_its_id() -> None:
     assert [shot.row_of(shot.symbol_id(row)) for row in range(len(shot))] == list(range(len(shot)))
     for unknown in ("", "a.py", "a.py::", "a.py::g", "a.py::f#3", "::f"):
         assert shot.row_of(unknown) == -1
-
-
-def test_rows_of_files_part_the_rows() -> None:
-    shot = snapshot()
-    starts = rows_of_files(shot)
-    assert starts[0] == 0
-    assert starts[-1] == len(shot)
-    for number in range(len(shot.paths)):
-        assert (shot.file[starts[number] : starts[number + 1]] == number).all()
 
 
 def test_what_is_only_counted_is_listed() -> None:

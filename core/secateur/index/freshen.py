@@ -23,7 +23,7 @@ from secateur.index.snapshot import Snapshot, build
 from secateur.index.store import Store
 from secateur.repository.files import path_bytes, path_text
 from secateur.repository.git import HistoryCommit
-from secateur.repository.source import Entry, Source
+from secateur.repository.source import HISTORY_INCOMPLETE, Entry, Source
 
 Progress = Callable[[str, int, int], None]
 """`progress(phase, done, total)`; phases: "listing", "reading", "linking", "saving"."""
@@ -36,7 +36,7 @@ COMMIT_EVERY = 100
 
 KEPT_SNAPSHOTS = 4
 
-SNAPSHOT_VERSION = 2
+SNAPSHOT_VERSION = 3
 """Changes when the same records make other arrays."""
 
 
@@ -141,7 +141,7 @@ def status_of(state: State, snapshot: Snapshot, source: Source, extractor: Extra
         counter=extractor.counter.name,
         embedding=extractor.embedder.id if extractor.embedder else "none",
         snapshot=state.name,
-        notices=tuple(notice.message for notice in source.notices()),
+        notices=tuple(dict.fromkeys(notice.message for notice in (*source.notices(), *snapshot.notices))),
     )
 
 
@@ -232,7 +232,9 @@ def _build(source: Source, store: Store, present: Sequence[tuple[str, bytes]], e
         files += _repair(source, store, damaged, extractor)
         files.sort(key=lambda file: path_bytes(file[0]))
     dimension = extractor.embedder.dimension if extractor.embedder else 0
-    return build(files, _history(source, store), source.time, dimension)
+    history = _history(source, store)
+    incomplete = [notice for notice in source.notices() if notice.code == HISTORY_INCOMPLETE]
+    return build(files, history, source.time, dimension, incomplete)
 
 
 def _decoded(data: bytes | None) -> Record | None:
@@ -256,7 +258,7 @@ def _repair(source: Source, store: Store, paths: list[str], extractor: Extractor
 
 
 def _history(source: Source, store: Store) -> list[HistoryCommit]:
-    """History of the source's commit, kept as long as that is the commit. Paths are stored as bytes: they may hold any."""
+    """History of the source's commit, kept as long as that is the commit, if it was read to its end. Paths are stored as bytes: they may hold any."""
     if not source.commit:
         return list(source.history(limit=HISTORY_COMMITS))
     stored = store.get_blob("history", source.commit)
@@ -265,6 +267,8 @@ def _history(source: Source, store: Store) -> list[HistoryCommit]:
             rows = msgspec.msgpack.decode(stored, type=list[tuple[str, int, bytes, bytes, list[bytes]]])
             return [HistoryCommit(id_, time, _text(author), _text(subject), tuple(map(path_text, paths))) for id_, time, author, subject, paths in rows]
     commits = list(source.history(limit=HISTORY_COMMITS))
+    if any(notice.code == HISTORY_INCOMPLETE for notice in source.notices()):
+        return commits
     rows = [(c.id, c.time, _bytes(c.author), _bytes(c.subject), [path_bytes(path) for path in c.paths]) for c in commits]
     with store.writing():
         store.put_blobs("history", {source.commit: msgspec.msgpack.encode(rows)}, only=True)

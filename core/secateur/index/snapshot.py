@@ -22,7 +22,7 @@ from secateur.index.hotspots import MASS_COMMIT_FILES, HotspotTable, hotspot_sco
 from secateur.index.lexical import Postings, TermBag
 from secateur.index.names import NameTable
 from secateur.index.resolve import resolve
-from secateur.model import FileFacts, IntArray, Kind
+from secateur.model import FileFacts, Kind, Notice
 from secateur.repository.git import HistoryCommit
 
 KINDS = tuple(Kind)
@@ -67,6 +67,12 @@ class Snapshot:
         """(path, reason) of files that are counted, not indexed."""
         flat = unpack_strings(self.arrays["unindexed"])
         return list(zip(flat[::2], flat[1::2], strict=True))
+
+    @cached_property
+    def notices(self) -> tuple[Notice, ...]:
+        """What is missing in it, and why."""
+        flat = unpack_strings(self.arrays["notices"])
+        return tuple(Notice(code, message) for code, message in zip(flat[::2], flat[1::2], strict=True))
 
     @cached_property
     def qualnames(self) -> list[str]:
@@ -163,7 +169,7 @@ class Snapshot:
         return len(self.file)
 
 
-def build(read: Sequence[tuple[str, bytes, Record]], commits: Sequence[HistoryCommit], now: int, dimension: int) -> Snapshot:
+def build(read: Sequence[tuple[str, bytes, Record]], commits: Sequence[HistoryCommit], now: int, dimension: int, notices: Sequence[Notice] = ()) -> Snapshot:
     """Put records together.
 
     Args:
@@ -171,6 +177,7 @@ def build(read: Sequence[tuple[str, bytes, Record]], commits: Sequence[HistoryCo
         commits: history, newest first, for hotspots.
         now: time of the source's commit in seconds; ages are measured from it.
         dimension: of the records' vectors; 0 without.
+        notices: what is missing in the records or the history.
     """
     files = [file for file in read if file[2].indexed]
     unindexed = [text for path, _, record in read if not record.indexed for text in (path, record.flags[0])]
@@ -186,6 +193,7 @@ def build(read: Sequence[tuple[str, bytes, Record]], commits: Sequence[HistoryCo
     wrapping = [np.frombuffer(record.wrapping, dtype="<i4") for record in records]
     arrays: Arrays = {
         "unindexed": pack_strings(unindexed),
+        "notices": pack_strings([text for notice in notices for text in (notice.code, notice.message)]),
         "file.path": pack_strings(paths),
         "file.language": pack_strings([fact.language for fact in facts]),
         "file.flags": pack_strings([" ".join(record.flags) for record in records]),
@@ -256,8 +264,3 @@ def _ints(values: Iterable[int]) -> npt.NDArray[np.int32]:
 
 def _joined(columns: list[npt.NDArray[np.int32]]) -> npt.NDArray[np.int32]:
     return np.concatenate(columns) if columns else np.zeros(0, dtype=np.int32)
-
-
-def rows_of_files(snapshot: Snapshot) -> IntArray:
-    """First fragment row of each file, and one past the last row: rows of file i are `[out[i], out[i + 1])`."""
-    return np.searchsorted(snapshot.file, np.arange(len(snapshot.paths) + 1))

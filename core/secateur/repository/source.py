@@ -31,6 +31,9 @@ MAX_FILE_BYTES = 1024 * 1024
 READ_AHEAD_BYTES = 8 * 1024 * 1024
 """Contents taken from git at a time. The deadline of a git process is for git alone, so none may wait for whoever works on what it gave."""
 
+HISTORY_INCOMPLETE = "history_incomplete"
+"""Code of the notice that `history` ended before its end."""
+
 _SHORT_ID = 7  # of a commit id, on the screen
 _TOKEN_BYTES = 16
 
@@ -375,4 +378,4 @@ def _history(git: Git | None, commit: str, limit: int, note: Callable[[str, str]
     try:
         yield from git.history(commit, limit=limit)
     except RepositoryError as error:
-        note("history_incomplete", f"hotspots know only a part of the history: {error.message}")
+        note(HISTORY_INCOMPLETE, f"hotspots know only a part of the history: {error.message}")
