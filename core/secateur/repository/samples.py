@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from secateur.errors import RepositoryError
+from secateur.places import data_dir
 from secateur.repository.process import QUERY_SECONDS, command_line, environment, find_git, running
 
 HISTORY_SUFFIX = ".history.jsonl"
@@ -31,10 +32,9 @@ _CONFIG = "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = fa
 
 def folder() -> Path:
     """Where the samples are: in the package as installed, or in a checkout. Raises RepositoryError when they were not shipped."""
-    package = Path(__file__).resolve().parent.parent
-    for place in (package / "_data" / "sample_repos", package.parent.parent / "sample_repos"):
-        if place.is_dir():
-            return place
+    place = data_dir("sample_repos")
+    if place.is_dir():
+        return place
     raise RepositoryError("the sample repositories are not installed", hint="Install the published package or work from a checkout.", code="NO_SAMPLES")
 
 
