@@ -74,10 +74,12 @@ class HoldBack:
 
 @dataclass(frozen=True, slots=True)
 class Relevance:
-    """`[relevance]`: what relevance is made of. Parts are in [0, 1], relevance is their weighted sum, cut at 1."""
+    """`[relevance]`: what relevance is made of: a weighted mean of parts in [0, 1], less what is held back, on a curve (`retrieval.relevance`)."""
 
     pool: str = key("anchors", "Candidates: `anchors` (top_k and what calls lead to) or `all` (every fragment with relevance).", choices=("anchors", "all"))
-    pool_cap: int = key(3000, "Most candidates with `pool = all`.", low=50, high=200000)
+    pool_cap: int = key(
+        3000, "Most fragments that are candidates for their relevance alone, with `pool = all`; what calls lead to and pins come besides.", low=50, high=200000
+    )
     lexical: float = key(0.5, "Weight of the code-aware word match in the fragment's text.", low=0, high=4)
     name: float = key(0.15, "Weight of the match with the fragment's qualified name.", low=0, high=4)
     description: float = key(0.0, "Weight of the match with its leading comments and docstring.", low=0, high=4)
