@@ -39,7 +39,6 @@ class OnnxEmbedder:
 
     id = f"bge-small-en-v1.5-int8/{SHA256[:8]}/{DIMENSION}"
     dimension = DIMENSION
-    max_tokens = MAX_TOKENS
 
     def __init__(self) -> None:
         model, tokenizer = _files()

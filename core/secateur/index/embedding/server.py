@@ -41,8 +41,6 @@ class _NoRedirect(urllib.request.HTTPRedirectHandler):
 class ServerEmbedder:
     """One of the two protocols. The dimension is asked of the server at the start. Raises EmbeddingError."""
 
-    max_tokens = MAX_TOKENS
-
     def __init__(self, protocol: str, base_url: str, model: str, *, key: str = "", timeout: float = TIMEOUT) -> None:
         try:
             parts = urlsplit(base_url)

@@ -70,7 +70,6 @@ class StaticEmbedder:
 
     id = "wordllama-l2-supercat/secateur-1/256"
     dimension = DIMENSION
-    max_tokens = 0
 
     def __init__(self) -> None:
         self._folder = _package_folder()

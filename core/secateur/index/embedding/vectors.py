@@ -36,8 +36,6 @@ class Embedder(Protocol):
     def id(self) -> str: ...  # model, version and dimension; vectors of different ids are never compared
     @property
     def dimension(self) -> int: ...
-    @property
-    def max_tokens(self) -> int: ...  # what is read of a text; 0: all of it
 
     def embed(self, texts: Sequence[str], kind: TextKind) -> Vectors:
         """(len(texts), dimension); a row of zeros means the text holds nothing the model knows. Raises EmbeddingError."""
