@@ -15,7 +15,7 @@ from secateur.settings import Settings
 from support.pools import FOUND, REACHED, Row, pool_of
 
 TOP = [
-    *("schema_version", "source", "query", "token_count", "budget", "counter", "profile"),
+    *("schema_version", "source", "query", "token_count", "budget", "counter", "embedding", "profile"),
     *("candidates", "dropped", "graph", "report", "warnings"),
 ]
 FIELDS = [

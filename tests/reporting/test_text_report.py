@@ -26,7 +26,7 @@ POOL = replace(
 LISTED = """\
 query   query
 budget  131 of 150 tokens (o200k_base)
-ranked  by priority, profile spec, source graph-rag
+ranked  by priority, profile spec, source graph-rag, vectors none
 
     #    tokens  priority  relevance  hotspot  distance  candidate
     1 ●     100     0.713      0.320    0.093     0.300  anchor.py:10-19  anchor

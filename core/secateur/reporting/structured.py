@@ -62,6 +62,7 @@ def json_report(
         "token_count": pack_tokens,
         "budget": selection.budget,
         "counter": pool.counter,
+        "embedding": pool.facts.get("embedding", "none"),
         "profile": selection.profile,
         "candidates": candidates,
         "dropped": [_candidate(selection, row, explain) for row in listed],

@@ -40,7 +40,7 @@ def render_text(selection: Selection, pack_tokens: int, *, exact: bool = True, e
     lines = [
         f"query   {clip(visible(' '.join(pool.query.split())), QUERY_CELLS)}",
         f"budget  {pack_tokens:,} of {selection.budget:,} tokens ({pool.counter}{estimated})",
-        f"ranked  by {selection.strategy}, profile {visible(selection.profile)}, source {pool.source}",
+        f"ranked  by {selection.strategy}, profile {visible(selection.profile)}, source {pool.source}, vectors {visible(pool.facts.get('embedding', 'none'))}",
     ]
     lines += [f"! {notice.code}: {visible(notice.message)}" for notice in notices_of(selection)]
     if len(selection):
