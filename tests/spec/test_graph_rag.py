@@ -299,7 +299,8 @@ def test_output_head(reports: list[dict[str, Any]]) -> None:
         assert isinstance(report["candidates"], list)
         assert report["candidates"]
         assert set(report) == {
-            "schema_version", "source", "query", "token_count", "budget", "counter", "embedding", "profile", "candidates", "dropped", "graph", "report", "warnings",
+            "schema_version", "source", "query", "token_count", "budget", "counter", "embedding", "profile",
+            "candidates", "dropped", "graph", "report", "warnings",
         }  # fmt: skip
 
 
