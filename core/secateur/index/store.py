@@ -8,6 +8,7 @@ it can be had again.
 from __future__ import annotations
 
 import sqlite3
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from hashlib import blake2b
@@ -20,6 +21,10 @@ FILE_NAME = "index.sqlite"
 
 BUSY_SECONDS = 30.0
 """How long a writer waits for another."""
+
+WAL_ATTEMPTS = 100
+WAL_PAUSE = 0.02
+"""Seconds between attempts: making a database takes a few milliseconds."""
 
 KEPT_VERSIONS = 4
 """Contents remembered per path, so that switching between branches reads nothing again."""
@@ -178,13 +183,25 @@ def _connect(name: str) -> sqlite3.Connection:
     db = sqlite3.connect(name, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
     db.text_factory = lambda data: data.decode("utf-8", "replace")  # a damaged text matches nothing, and stops nobody
     try:
-        db.execute("PRAGMA journal_mode=WAL")
+        _write_ahead(db)
         db.execute("PRAGMA synchronous=NORMAL")
         db.executescript(_TABLES)
     except BaseException:
         db.close()
         raise
     return db
+
+
+def _write_ahead(db: sqlite3.Connection) -> None:
+    """Switch to WAL. Where several processes make a database at once, SQLite refuses all but one without waiting: ask again."""
+    for attempt in range(WAL_ATTEMPTS):
+        try:
+            db.execute("PRAGMA journal_mode=WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if _primary(error) not in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED) or attempt == WAL_ATTEMPTS - 1:
+                raise
+            time.sleep(WAL_PAUSE)
 
 
 def _damaged(error: Exception) -> bool:
