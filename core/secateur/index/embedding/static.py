@@ -47,8 +47,17 @@ FIRST_WORD = 259
 
 SPACE_PIECE = 29871
 
+PIECE_SCALE = 4096
 WORD_SCALE = 255
 COUNT_SCALE = 16
+"""Steps to 1 of the whole numbers that are summed: parts of a piece's vector, parts of a word's vector, roots of counts."""
+
+RANK_OFFSET = 10
+"""Zipf's law with a flat head: the first piece of the vocabulary is not ten times as frequent as the tenth."""
+
+FIRST_ROWS = 1024
+"""Rows of the table at first; it doubles when it is full."""
+
 CACHED_WORDS = 65_536
 """Words kept per process, about 33 MB; beyond that the cache starts anew."""
 
@@ -75,7 +84,7 @@ class StaticEmbedder:
         self._folder = _package_folder()
         self._damped = dict.fromkeys(_KEYWORDS.split(), KEYWORD_WEIGHT) | dict.fromkeys(_STOP.split(), STOP_WEIGHT)
         self._place: dict[str, int] = {}
-        self._table = np.zeros((1024, DIMENSION), dtype=np.int16)
+        self._table = np.zeros((FIRST_ROWS, DIMENSION), dtype=np.int16)
 
     @cached_property
     def _data(self) -> tuple[npt.NDArray[np.float16], Tokenizer]:
@@ -129,9 +138,9 @@ class StaticEmbedder:
         pieces = [piece for piece in tokenizer.encode(word, add_special_tokens=False).ids if piece >= FIRST_WORD and piece != SPACE_PIECE]
         if not pieces:
             return np.zeros(DIMENSION, dtype=np.int16)
-        total = np.rint(vectors[pieces].astype(np.float64) * 4096).astype(np.int64).sum(axis=0)
+        total = np.rint(vectors[pieces].astype(np.float64) * PIECE_SCALE).astype(np.int64).sum(axis=0)
         length = float(np.sqrt(float((total * total).sum())))
-        probability = 1 / (max(pieces) - FIRST_WORD + 10)  # Zipf's law over the vocabulary's order
+        probability = 1 / (max(pieces) - FIRST_WORD + RANK_OFFSET)  # over the vocabulary's order
         weight = COMMON_MASS / (COMMON_MASS + probability) * self._damped.get(word, 1.0) * (COMPOUND_WEIGHT if len(pieces) > 1 else 1.0)
         vector: npt.NDArray[np.int16] = np.rint(total * (weight * WORD_SCALE / length if length else 0.0)).astype(np.int16)
         return vector
