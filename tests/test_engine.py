@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from secateur import Engine, Settings, select
 from secateur.config import with_values
-from secateur.errors import IndexingError, RepositoryError
+from secateur.errors import IndexingError, RepositoryError, UsageError
 from secateur.index import freshen
 from secateur.model import Pool, State
 from secateur.repository.source import MemorySource
@@ -335,6 +335,14 @@ def test_a_history_that_breaks_off_is_said_by_every_answer_and_read_again_once_i
     with Engine.open(root, cache_dir=tmp_path / "cache") as engine:
         assert "history_incomplete" not in [notice.code for notice in engine.retrieve(QUERY).warnings]
         assert engine.status().notices == ()
+
+
+def test_a_format_that_does_not_exist_is_not_taken_for_text() -> None:
+    with Engine.of(MemorySource(FILES)) as engine:
+        with pytest.raises(UsageError, match="pdf"):
+            engine.answer(QUERY, "pdf")
+        with pytest.raises(UsageError, match="pdf"):
+            engine.output(engine.search(QUERY), "pdf")
 
 
 def test_one_engine_may_be_asked_from_several_threads(tmp_path: Path) -> None:

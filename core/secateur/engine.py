@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from secateur import __version__, places
-from secateur.errors import EmbeddingError, RepositoryError
+from secateur.errors import EmbeddingError, RepositoryError, UsageError
 from secateur.index.embedding import Embedder, open_embedder
 from secateur.index.extract import digest_of, text_of
 from secateur.index.freshen import IndexStatus, Progress, State, record, snapshot_of, status_of
@@ -260,7 +260,13 @@ class Engine:
         return trim_report(selection, self._pack_tokens(selection))
 
     def output(self, selection: Selection, format: str = "text", *, explain: bool = False, dropped: int | None = None) -> str:
-        """A selection in one of FORMATS, newline at the end. `dropped` as in `report`."""
+        """A selection in one of FORMATS, newline at the end. `dropped` as in `report`.
+
+        Raises:
+            UsageError: no such format.
+        """
+        if format not in FORMATS:
+            raise UsageError(f"there is no format {format!r}", hint="formats: " + ", ".join(FORMATS))
         if format in PACK_FORMATS:
             return self.render(selection, format)
         if format == "json":
