@@ -8,21 +8,19 @@ defines or chooses. Every error names the file, the key, what is allowed and the
 
 from __future__ import annotations
 
-import math
 import os
-import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import MISSING, dataclass, fields, is_dataclass
-from functools import cache
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, get_args, get_origin, get_type_hints
+from typing import Any
 
 from secateur.errors import ConfigError
 from secateur.model import Notice
-from secateur.nearest import nearest, nearest_key
+from secateur.nearest import nearest
+from secateur.schema import FILE_NAME, FLAGS, Key, build, checked, keys, known, lookup, schema
 from secateur.settings import PROFILES, Settings
 
-FILE_NAME = "secateur.toml"
+__all__ = ["FILE_NAME", "FLAGS", "Key", "Layer", "Loaded", "keys", "load", "lookup", "merge", "schema", "with_profile", "with_values"]
 
 LOWERED_ONLY = frozenset({"index.max_file_kb"})
 """Keys that cost the machine: a repository may set less than the default and not more."""
@@ -30,49 +28,8 @@ LOWERED_ONLY = frozenset({"index.max_file_kb"})
 MAX_FILE_BYTES = 1 << 20
 """A configuration file above this size is refused: it is not one."""
 
-FLAGS: Mapping[str, str] = {
-    "profile": "--profile",
-    "budget": "--budget",
-    "graph_rag.top_k": "--top-k",
-    "graph_rag.max_depth": "--depth",
-    "smart_pruning.strategy": "--strategy",
-    "smart_pruning.priority_weights.relevance": "--weights: relevance",
-    "smart_pruning.priority_weights.hotspot": "--weights: hotspot",
-    "smart_pruning.priority_weights.distance": "--weights: distance",
-    "tokens.counter": "--counter",
-    "index.workers": "--workers",
-}
-"""What the user typed to set a key with a flag of its own: errors and origins speak of that."""
-
-LONGEST_SHOWN = 60
-"""Letters of a wrong value that an error repeats."""
-
 MAX_BOOST = 1000
 """A factor beyond which every priority is out of sight; what must be kept is pinned."""
-
-
-@dataclass(frozen=True, slots=True)
-class Key:
-    """One key of the schema."""
-
-    name: str  # dotted
-    kind: type
-    item: type | None  # of lists and tables
-    default: Any
-    doc: str
-    low: float | None
-    high: float | None
-    choices: tuple[str, ...]
-    scope: str  # "any", "user" (not from a repository), "run" (flags only)
-
-    def allowed(self) -> str:
-        """What may stand there, in words."""
-        if self.choices:
-            return "one of " + ", ".join(self.choices)
-        word = {bool: "true or false", int: "an integer", float: "a number", str: "text", tuple: "a list of texts", dict: "a table"}[self.kind]
-        if self.low is not None and self.high is not None:
-            return f"{word} from {self.low:g} to {self.high:g}"
-        return f"{word} of at least {self.low:g}" if self.low is not None else word
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,33 +53,6 @@ class Layer:
     def place(self, key_name: str) -> str:
         """Where it says so: the file, `--set`, or the flag of that key."""
         return FLAGS.get(key_name, self.name) if self.name == "flag" else self.name
-
-
-@cache
-def keys() -> Mapping[str, Key]:
-    """All keys by dotted name, in the order of the schema."""
-    return {key.name: key for key in _walk(Settings, "")}
-
-
-@cache
-def _hints(schema: type) -> Mapping[str, Any]:
-    return get_type_hints(schema)
-
-
-def _walk(schema: type, prefix: str) -> Iterator[Key]:
-    hints = _hints(schema)
-    for spec in fields(schema):
-        name, hint = prefix + spec.name, hints[spec.name]
-        if is_dataclass(hint):
-            assert isinstance(hint, type)
-            yield from _walk(hint, name + ".")
-            continue
-        origin, args = get_origin(hint), get_args(hint)
-        kind = hint if origin is None else tuple if origin is tuple else dict
-        default = spec.default if spec.default_factory is MISSING else spec.default_factory()
-        meta = spec.metadata
-        item = None if origin is None else args[0] if kind is tuple else args[1]
-        yield Key(name, kind, item, default, meta["doc"], meta["low"], meta["high"], meta["choices"], meta["scope"])
 
 
 def load(
@@ -173,17 +103,17 @@ def merge(layers: Sequence[Layer]) -> Loaded:
         if layer.name in chosen:
             place = f"profile {flat['profile']}"
             for key_name, value in _flatten(profiles[layer.name], place):
-                if _may_set(layer, key_name, _checked(key_name, value, place), f"{layer.name} ({place})", notices):
-                    values[key_name], origins[key_name] = _checked(key_name, value, place), place
+                if _may_set(layer, key_name, checked(key_name, value, place), f"{layer.name} ({place})", notices):
+                    values[key_name], origins[key_name] = checked(key_name, value, place), place
         for key_name, value in flat.items():
             place = layer.place(key_name)
             if keys()[key_name].scope == "run" and layer.scope != "run":
                 raise ConfigError(f"{place}: {key_name} belongs to a run, not to a file", hint="pass it as a flag")
             if _may_set(layer, key_name, value, place, notices):
-                values[key_name], origins[key_name] = _checked(key_name, value, place), place
+                values[key_name], origins[key_name] = checked(key_name, value, place), place
     if own_profiles:
         values["profiles"] = own_profiles
-    settings: Settings = _build(Settings, "", values)
+    settings: Settings = build(Settings, "", values)
     _check_together(settings, origins)
     return Loaded(settings, origins, tuple(dict.fromkeys(notices)))
 
@@ -196,7 +126,7 @@ def _may_set(layer: Layer, key_name: str, value: Any, place: str, notices: list[
     if key.scope == "user":
         notices.append(Notice("config_ignored", f"{place}: {key_name} counts only from your own configuration or the command line; ignored."))
         return False
-    if key_name in LOWERED_ONLY and _checked(key_name, value, place) > key.default:
+    if key_name in LOWERED_ONLY and checked(key_name, value, place) > key.default:
         notices.append(Notice("config_ignored", f"{place}: {key_name} = {value} is more than a repository may set ({key.default}); ignored."))
         return False
     return True
@@ -210,9 +140,9 @@ def with_values(settings: Settings, changes: Mapping[str, Any]) -> Settings:
     """
     values = {name: lookup(settings, name) for name in keys()}
     for name, value in changes.items():
-        _known(name, "settings")
-        values[name] = _checked(name, value, "settings")
-    changed: Settings = _build(Settings, "", values)
+        known(name, "settings")
+        values[name] = checked(name, value, "settings")
+    changed: Settings = build(Settings, "", values)
     _check_together(changed, {})
     return changed
 
@@ -223,45 +153,6 @@ def with_profile(settings: Settings, name: str) -> Settings:
     changes = {key_name: keys()[key_name].default for key_name in touched}
     changes |= dict(_flatten(_profile(name, settings.profiles, "profile"), f"profile {name}"))
     return with_values(settings, changes | {"profile": name})
-
-
-def lookup(settings: Settings, name: str) -> Any:
-    """The value of a dotted key."""
-    value: Any = settings
-    for part in name.split("."):
-        value = getattr(value, part)
-    return value
-
-
-def schema() -> dict[str, Any]:
-    """The JSON schema of `secateur.toml`, derived from the settings."""
-    root: dict[str, Any] = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": FILE_NAME}
-    root |= {"type": "object", "properties": {}, "additionalProperties": False}
-    for key in keys().values():
-        if key.scope == "run":
-            continue
-        node = root
-        *tables, leaf = key.name.split(".")
-        for table in tables:
-            node = node["properties"].setdefault(table, {"type": "object", "properties": {}, "additionalProperties": False})
-        node["properties"][leaf] = _key_schema(key)
-    return root
-
-
-def _key_schema(key: Key) -> dict[str, Any]:
-    words = {bool: "boolean", int: "integer", float: "number", str: "string", tuple: "array", dict: "object"}
-    out: dict[str, Any] = {"type": words[key.kind], "description": key.doc}
-    if key.name != "profiles":
-        out["default"] = list(key.default) if key.kind is tuple else key.default
-    if key.kind is tuple:
-        out["items"] = {"type": "string"}
-    if key.low is not None:
-        out["minimum"] = key.low
-    if key.high is not None:
-        out["maximum"] = key.high
-    if key.choices:
-        out["enum"] = list(key.choices)
-    return out
 
 
 # --- reading -----------------------------------------------------------------------------------------------------------
@@ -324,7 +215,7 @@ def _parse_sets(sets: Sequence[str]) -> dict[str, Any]:
         name = name.strip()
         if not equals or not name:
             raise ConfigError(f"--set {text!r} is not KEY=VALUE", hint="for example --set graph_rag.max_depth=3")
-        _known(name, "--set")
+        known(name, "--set")
         try:
             value: Any = tomli.loads(f"value = {raw.strip()}")["value"]
         except (ValueError, RecursionError):
@@ -359,61 +250,10 @@ def _flatten(table: Mapping[str, Any], place: str, prefix: str = "") -> Iterator
                 raise ConfigError(f"{place}: {name} is a table, not {value!r}", hint=f"write [{name}] and its keys below it")
             yield from _flatten(value, place, name + ".")
         else:
-            _known(name, place)
+            known(name, place)
 
 
-# --- checking ----------------------------------------------------------------------------------------------------------
-
-
-def _known(name: str, place: str) -> None:
-    if name in keys():
-        return
-    tables = dict.fromkeys(key.rpartition(".")[0] for key in keys() if "." in key)
-    inside = [key for key in keys() if key.rpartition(".")[0] == name != ""]
-    near = nearest_key(name, (*keys(), *tables))
-    hint = f"{name} is a table of {', '.join(inside)}" if inside else f"did you mean {near}?" if near else "secateur config lists all keys"
-    raise ConfigError(f"{place}: unknown key {name}", hint=hint)
-
-
-def _checked(name: str, value: Any, place: str) -> Any:
-    key = keys()[name]
-    if key.kind is tuple:
-        if not isinstance(value, (list, tuple)) or not all(isinstance(item, str) for item in value):
-            raise _bad(key, value, place)
-        return tuple(value)
-    if key.kind is dict:
-        if not isinstance(value, Mapping):
-            raise _bad(key, value, place)
-        if name != "profiles" and not all(_is(item, key.item) for item in value.values()):
-            raise _bad(key, value, place)
-        return dict(value)
-    if not _is(value, key.kind):
-        raise _bad(key, value, place)
-    if key.kind is float:
-        value = float(value)
-    if (key.choices and value not in key.choices) or (key.low is not None and value < key.low) or (key.high is not None and value > key.high):
-        raise _bad(key, value, place)
-    return value
-
-
-def _is(value: Any, kind: type | None) -> bool:
-    if kind is bool or isinstance(value, bool):
-        return kind is bool and isinstance(value, bool)
-    if isinstance(value, int):
-        return kind is int or (kind is float and abs(value) <= sys.float_info.max)
-    if isinstance(value, float):
-        return kind is float and math.isfinite(value)
-    return kind is str and isinstance(value, str)
-
-
-def _bad(key: Key, value: Any, place: str) -> ConfigError:
-    typed = place in FLAGS.values()
-    shown = str(value) if typed and value != "" else repr(value)
-    if len(shown) > LONGEST_SHOWN:
-        shown = shown[: LONGEST_SHOWN - 3] + "..."
-    near = nearest(value, key.choices) if isinstance(value, str) else ""
-    hint = (f"did you mean {near}? " if near else "") + f"{place if typed else key.name} takes {key.allowed()} (default {key.default!r})"
-    return ConfigError(f"{place} {shown} is not allowed" if typed else f"{place}: {key.name} = {shown} is not allowed", hint=hint)
+# --- profiles and keys together ----------------------------------------------------------------------------------------
 
 
 def _profile(name: Any, own: Mapping[str, Any], place: str) -> Mapping[str, Any]:
@@ -441,7 +281,7 @@ def _checked_profiles(tables: Any, layer: Layer, notices: list[Notice]) -> dict[
         for key_name, value in flat.items():
             if key_name in ("profile", "profiles") or keys()[key_name].scope == "run":
                 raise ConfigError(f"{place}: {key_name} cannot be part of a profile", hint="profiles hold weights, budgets and switches")
-            _checked(key_name, value, place)
+            checked(key_name, value, place)
         profiles[name] = _nested({key_name: value for key_name, value in flat.items() if _may_set(layer, key_name, value, place, notices)})
     return profiles
 
@@ -465,16 +305,3 @@ def _check_together(settings: Settings, origins: Mapping[str, str]) -> None:
         if window < 1:
             name = "context_budget.windows"
             raise bad(name, f"{name}.{model} = {window}", "is not allowed", "a window is 1 or more tokens")
-
-
-def _build(schema_type: type, prefix: str, values: Mapping[str, Any]) -> Any:
-    hints = _hints(schema_type)
-    arguments: dict[str, Any] = {}
-    for spec in fields(schema_type):
-        name, hint = prefix + spec.name, hints[spec.name]
-        if is_dataclass(hint):
-            assert isinstance(hint, type)
-            arguments[spec.name] = _build(hint, name + ".", values)
-        elif name in values:
-            arguments[spec.name] = values[name]
-    return schema_type(**arguments)
