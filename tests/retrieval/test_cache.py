@@ -222,8 +222,9 @@ def test_an_entry_that_is_too_large_is_not_read(places, monkeypatch):
 def test_only_so_many_entries_are_kept_the_oldest_go(places, monkeypatch):
     monkeypatch.setattr(cache_module, "MAX_ENTRIES", 3)
     cache = opened(places)
-    (cache.folder / "dangling.json").symlink_to("nowhere")
-    os.utime(cache.folder / "dangling.json", (0, 0), follow_symlinks=False)
+    dangling = cache.folder / f"{'0' * 64}.json"
+    dangling.symlink_to("nowhere")
+    os.utime(dangling, (0, 0), follow_symlinks=False)
     for number in range(5):
         cache.put(f"key {number}", "answer")
         os.utime(cache._path(f"key {number}"), (number + 1, number + 1))
@@ -249,3 +250,21 @@ def test_a_broken_key_is_made_anew(places, content):
     assert cache.get("key") is None
     assert len((user / KEY_FILE).read_bytes()) == 32
     assert [path.name for path in user.iterdir()] == [KEY_FILE]
+
+
+def test_files_that_are_no_entries_are_never_removed(places, tmp_path, monkeypatch):
+    monkeypatch.setattr(cache_module, "MAX_ENTRIES", 1)
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    (folder / "package.json").write_text("{}")
+    cache = opened(places, relative=str(folder))
+    for key in "abc":
+        cache.put(key, "text")
+    assert (folder / "package.json").read_text() == "{}"
+    assert len(list(folder.glob("*.json"))) == 2
+
+
+def test_the_top_of_the_repository_never_ignores_itself(places):
+    root, user = places
+    assert user in opened(places, relative=".").folder.parents
+    assert list(root.iterdir()) == []

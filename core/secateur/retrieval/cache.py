@@ -10,6 +10,7 @@ from __future__ import annotations
 import hmac
 import json
 import os
+import re
 import secrets
 import tempfile
 from collections.abc import Callable
@@ -25,6 +26,9 @@ MAX_ENTRIES = 200
 """Entries kept; the oldest go first."""
 
 KEY_FILE = "cache.key"
+
+_ENTRY = re.compile(r"[0-9a-f]{64}\.json")
+"""Names of entries. The user may choose a folder that holds other files, which are not ours to remove."""
 
 
 class ResultCache:
@@ -95,7 +99,8 @@ class ResultCache:
         return hmac.new(self._secret, message, sha256).hexdigest()
 
     def _forget_old(self) -> None:
-        entries = sorted(self.folder.glob("*.json"), key=lambda path: (path.lstat().st_mtime, path.name))
+        ours = (path for path in self.folder.iterdir() if _ENTRY.fullmatch(path.name))
+        entries = sorted(ours, key=lambda path: (path.lstat().st_mtime, path.name))
         for path in entries[:-MAX_ENTRIES]:
             path.unlink(missing_ok=True)
 
@@ -121,10 +126,13 @@ def _secret(path: Path) -> bytes:
 
 
 def _inside(folder: Path, root: Path | None) -> bool:
-    """True if no part of the folder below the repository is a symbolic link or leads out of it; an absolute folder is the user's choice."""
+    """True if no part of the folder below the repository is a symbolic link or leads out of it; an absolute folder elsewhere is the user's choice.
+
+    The repository's own top is not taken: a folder that ignores itself must hold nothing else.
+    """
     if root is None or not folder.is_relative_to(root):
         return root is not None
-    if ".." in folder.relative_to(root).parts:
+    if folder == root or ".." in folder.relative_to(root).parts:
         return False
     current = root
     for part in folder.relative_to(root).parts:
