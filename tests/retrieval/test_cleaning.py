@@ -58,3 +58,10 @@ def test_lines_come_in_order_cut_and_with_a_weight(text):
 def test_a_pattern_that_backtracks_would_not_end_here(unit):
     text = unit * (200_000 // len(unit))
     assert all(line in text for line, _ in weighted_lines(text))
+
+
+@pytest.mark.parametrize("filler", [" ", "#", "@", "|", "=", "- ", "a ", ".", ">", "- (", "1.1 "])
+def test_no_line_keeps_the_patterns_busy(filler):
+    """Each line once took a quarter of a second, a pasted log of them minutes: the test would not end."""
+    line = filler * (LONGEST_LINE // len(filler) - 1) + "x"
+    assert weighted_lines("title\n" + f"{line}\n" * 2000)[0] == ("title", TITLE)

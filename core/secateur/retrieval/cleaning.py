@@ -37,11 +37,13 @@ _ENVIRONMENT = re.compile(
     r".*(xr|pd|sns)\.show_versions.*|pip (list|freeze).*|platform|setup|dependencies)\W*",
     re.IGNORECASE,
 )
-_VERSION = re.compile(r"\W*[\w.@/ ()-]{1,40}?[:=@\s|]+v?\d+\.\d+[\w.+-]*(\s+\S+)?\W*$|\W*[\w.-]{1,30}: (None|True|False)\W*$")
+_VERSION = re.compile(
+    r"(?:\W*+[\w.@/ ()-]{1,40}?[:=@\s|]++|\W{2,}+(?<=[.@/ ()-][:=@\s|]))v?\d+\.\d+[\w.+-]*(\s+\S+)?\W*$|\W*+[\w.-]{1,30}: (None|True|False)\W*$"
+)
 _CHECKBOX = re.compile(r"\s*[-*] \[[ xX]\]")
 _TRACE = re.compile(
-    r'\s*(Traceback \(most recent|File ".*", line \d+|at [\w$.<>]+ ?\(|~+\^|\^+\s*$|During handling of|The above exception'
-    r"|-{5,}|={5,}|>{5,}|E\s{2,}|>{0,2}\s*-*>?\s*\d+\s{2,}|\.\.\. \d+ more)"
+    r'\s*+(Traceback \(most recent|File ".*", line \d+|at [\w$.<>]+ ?\(|~+\^|\^+\s*$|During handling of|The above exception'
+    r"|-{5,}|={5,}|>{5,}|E\s{2,}|>{0,2}\s*+-*+>?\s*+\d+\s{2,}|\.\.\. \d+ more)"
 )
 _FRAME_CODE = re.compile(r'\s*File ".*", line \d+')
 _NUMBER = re.compile(r"\d+")
