@@ -23,6 +23,11 @@ ROOT = Path(__file__).resolve().parent
 ENVIRONMENT = Path(os.environ.get("SECATEUR_VENV", ROOT / ".venv"))
 BIN = ENVIRONMENT / ("Scripts" if os.name == "nt" else "bin")
 STAMP = "pyproject.stamp"
+THEMES = (
+    "from secateur import places; from secateur_tui.themes import load_themes;"
+    "themes, notices = load_themes((places.data_dir('themes'),)); print('themes:', *sorted(themes)); assert len(themes) > 1 and not notices"
+)
+"""Run by the wheel's own Python: the themes came with it."""
 
 
 def main(words: list[str]) -> int:
@@ -82,7 +87,7 @@ def wheel(_: list[str]) -> int:
         return (
             run(python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", built, cwd=Path(folder))
             or run(away / BIN.name / "secateur", "search", "where is the refund total rounded?", "sample:orders", cwd=Path(folder))
-            or run(python, "-c", "import secateur_tui.themes as t; print(sorted(t.available()))", cwd=Path(folder))
+            or run(python, "-c", THEMES, cwd=Path(folder))
         )
 
 
