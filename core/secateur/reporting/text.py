@@ -76,13 +76,13 @@ def _explained(selection: Selection) -> Iterator[str]:
         terms = " + ".join(f"{name} {term:.6f}" for name, term in decision.terms.items())
         yield f"    priority  {decision.priority:.6f} = {terms}"
         yield f"    relevance {pool.relevance[row]:.6f}{_parts(pool, 'relevance', row, ' = ', ' + ')}"
-        yield f"    hotspot   {pool.hotspot[row]:.6f}{_parts(pool, 'hotspot', row, ' from ', ', ')}"
+        yield f"    hotspot   {pool.hotspot[row]:.6f}{_parts(pool, 'hotspot', row, ' from ', ' × ', zeros=True)}"
         yield f"    distance  {_reached(selection, row)}"
 
 
-def _parts(pool: Pool, signal: str, row: int, lead: str, between: str) -> str:
-    """What a signal is made of, largest first."""
-    parts = sorted((-float(column[row]), name) for name, column in pool.parts.get(signal, {}).items() if column[row])
+def _parts(pool: Pool, signal: str, row: int, lead: str, between: str, *, zeros: bool = False) -> str:
+    """What a signal is made of, largest first; in a product the part that is 0 is told too."""
+    parts = sorted((-float(column[row]), name) for name, column in pool.parts.get(signal, {}).items() if zeros or column[row])
     return lead + between.join(f"{name} {-value:.6f}" for value, name in parts) if parts else ""
 
 

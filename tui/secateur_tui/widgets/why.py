@@ -92,7 +92,8 @@ def _term(answer: Answer, decision: Decision, name: str, term: float, cells: int
     share = bar([(term, signal.texture, name)], max(decision.priority, 1e-9), room) if room >= _SHORTEST_BAR else ()
     lines = [(*head, *share)]
     parts = [(part, float(column[row])) for part, column in pool.parts.get(name, {}).items()]
-    told = [f"{visible(part)} {exact(amount)}" for part, amount in sorted(parts, key=lambda item: -item[1]) if abs(amount) > 0]
+    product = name == "hotspot"  # the part that is 0 is the reason, and is told
+    told = [f"{visible(part)} {exact(amount)}" for part, amount in sorted(parts, key=lambda item: -item[1]) if product or abs(amount) > 0]
     if name == "distance":
         distance = effective_distance(pool, answer.settings, row)
         told = (
