@@ -395,6 +395,26 @@ class TrimAction:
 
 
 @dataclass(frozen=True, slots=True)
+class ModelCall:
+    """What one question to a language model cost; tokens as the server counted them, estimated where it does not say."""
+
+    what: str  # "score src/a.py"
+    outcome: str  # "answered" | "not_sent" | "failed" | "refused" (an answer that was malformed or would break an invariant)
+    attempts: int
+    prompt_tokens: int
+    completion_tokens: int
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "what": self.what,
+            "outcome": self.outcome,
+            "attempts": self.attempts,
+            "promptTokens": self.prompt_tokens,
+            "completionTokens": self.completion_tokens,
+        }
+
+
+@dataclass(frozen=True, slots=True)
 class TrimReport:
     """The ledger every pruner ends in. `before` is what the inputs hold, `after` the recounted text that leaves."""
 
@@ -404,9 +424,11 @@ class TrimReport:
     budget: int
     reserve: int = 0
     actions: tuple[TrimAction, ...] = ()
+    calls: tuple[ModelCall, ...] = ()  # to a language model, where one was asked
 
     def to_dict(self) -> dict[str, Any]:
-        return {
+        """The frozen shape of the context-budget spec; `modelCalls` only where a language model was asked."""
+        out: dict[str, Any] = {
             "applied": self.applied,
             "estimateBefore": self.before,
             "estimateAfter": self.after,
@@ -414,3 +436,4 @@ class TrimReport:
             "reserveForResponse": self.reserve,
             "actions": [action.to_dict() for action in self.actions],
         }
+        return out | {"modelCalls": [call.to_dict() for call in self.calls]} if self.calls else out

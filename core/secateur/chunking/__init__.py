@@ -1,0 +1,1 @@
+"""Git diffs in chunks that a model can read: nothing lost, nothing repeated, every file accounted for."""
