@@ -160,7 +160,9 @@ class ConversationPrune:
     safe_zone_tokens: int = key(50000, "Tokens a conversation may hold.", low=0, high=100000000)
     group_size: int = key(4, "Messages of a group.", low=1, high=1000)
     strategy: str = key("tool-results", "How conversations are pruned.", choices=("summarize", "truncate", "hybrid", "tool-results"))
-    summary_share: float = key(0.25, "Share of its tokens that the summary of a group may take; less where the safe zone asks for it.", low=0.02, high=0.9)
+    summary_share: float = key(
+        0.4, "Share of what it stands for that a summary may take; less where there is less to tell or the safe zone asks for it.", low=0.02, high=0.9
+    )
     keep_last: int = key(0, "Tool results at the end that are never cleared.", low=0, high=1000000)
     keep_tools: tuple[str, ...] = key((), "Tools whose results are never cleared.")
 

@@ -34,7 +34,7 @@ from secateur.trimming.pruned import (
     unchanged,
     weigh,
 )
-from secateur.trimming.summaries import summary_lines
+from secateur.trimming.summaries import Gist
 from secateur.trimming.tool_results import clear_results
 from secateur.trimming.transcripts import Transcript, read_messages
 from secateur.trimming.turns import ASSISTANT, USER, Element, elements_of, removable
@@ -132,20 +132,21 @@ def _summarized(weighed: Weighed, items: list[Item], elements: Sequence[Element]
         if total <= zone.safe_zone_tokens:
             break
         groups = _groups(elements, first, stop, zone.group_size)
-        lines, estimate, saved, new, taken, more = list[str](), 0, 0, list[Item](), 0, 1
+        gist, characters, estimate, saved, new, taken, more = Gist(), 0, 0.0, 0, list[Item](), 0, 1
         while taken < len(groups) and total - saved > zone.safe_zone_tokens:
             least, more = taken + more, more * 2  # an estimate that falls short is corrected in few steps
             while taken < len(groups) and (taken < least or total - estimate > zone.safe_zone_tokens):
                 numbers = [number for element in groups[taken] for number in element.numbers]
                 messages = [weighed.transcript.messages[number] for number in numbers]
-                found = summary_lines(messages, int(sum(len(part.text) for message in messages for part in message.parts) * share))
-                lines += found
-                estimate += sum(weighed.tokens[number] for number in numbers) - counter.count("\n".join(found))
+                size = sum(len(part.text) for message in messages for part in message.parts)
+                signed = gist.add(messages)
+                estimate += sum(weighed.tokens[number] for number in numbers) * (1 - min(share, signed / (size or 1)))
+                characters += size
                 taken += 1
             stretch = [element for group in groups[:taken] for element in group]
             end = first + len(stretch)
             ends = elements[first - 1].ends if first else ""
-            new = _stretch(weighed, stretch, lines, ends, elements[end].starts if end < len(elements) else "", counter)
+            new = _stretch(weighed, stretch, gist.lines(int(characters * share)), ends, elements[end].starts if end < len(elements) else "", counter)
             saved = sum(tokens[id(element)] for element in stretch) - sum(item.after for item in new)
         if saved > 0:
             total -= saved

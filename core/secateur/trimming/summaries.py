@@ -1,92 +1,237 @@
 """Extractive summaries: the lines of a stretch of conversation that carry what must not be lost, verbatim, in their order.
 
-Worth is told from the line alone: decisions, errors, open questions, paths, names; words that were not said before count more. No model.
+    gist = Gist()
+    gist.add(messages)         # a group after the other
+    gist.lines(4000)           # the best of all groups in about so many characters
+
+Worth is told from the line alone: decisions, errors, open questions, paths, names; names and numbers that were not said before count most.
+All that a user said competes; of what a tool printed only lines that say something of their own do. No model.
 """
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
-from secateur.trimming.messages import Message, PartKind
+from secateur.trimming.messages import Message, Part, PartKind
 
 LONGEST_LINE = 300
-"""Characters of a line that a summary takes over; of a longer one it keeps the start."""
+"""Characters of a line that a summary takes over; of a longer one it keeps what is around the first thing worth reading."""
 
 SHORTEST_EXCERPT = 48
 """Characters of a line below which an excerpt says nothing."""
 
-LONGEST_LOOKED_AT = 4000
-"""Lines of one text that are weighed: the first and the last halves of these. What a log says in between is not decided by its lines."""
+LONGEST_LOOKED_AT = 240_000
+"""Characters of one text that are weighed: the first and the last halves of these. What a log says in between is not decided by its lines."""
 
-# What a line is worth; a line of none of these is worth its share of new words.
-_DECISIONS = r"\b(?:decid\w+|decision|agreed|chose|chosen|we(?: wi|')ll use|let's use|instead of|must|never|always|should not|root cause)\b"
-_TROUBLE = r"\w*(?:Error|Exception)\b|\b(?:error|failed|failure|fatal|panic|traceback|denied|timed out|regression)\b"
-_OPEN = r"[?？]\s*$|\b(?:TODO|FIXME|open question|unclear|unresolved|still (?:to|need\w*)|remaining|next step)\b"
-_PATHS = r"(?:[\w.-]{1,200}/){1,40}[\w.-]+|\b[\w-]{1,200}\.[A-Za-z]{1,5}\b(?!\()"
-_NAMES = r"`[^`]+`|\b[a-z]+_[a-z_0-9]+\b|\b[a-z]+[A-Z]\w+|\b(?:[A-Z][a-z0-9]+){2,}\b|\b\w+\(\)|\b\d[\d.,]*\b"
-_SIGNS = (
-    (4.0, re.compile(_DECISIONS + "|决定|必须|不要|改为|采用", re.IGNORECASE)),
-    (3.0, re.compile(_TROUBLE + "|错误|失败|异常", re.IGNORECASE)),
-    (3.0, re.compile(_OPEN + "|待定|未解决|问题", re.IGNORECASE)),
-    (2.0, re.compile(_PATHS)),
-    (1.0, re.compile(_NAMES)),
-)
-_SPEAKER = {"user": 1.5, "assistant": 1.0, "call": 0.6, "result": 0.35}
+LONGEST_WEIGHED = 2_000
+"""Characters of one line that are weighed: a line without end is data."""
+
+LONGEST_ARGUMENT = 120
+"""Characters of a call's argument that are repeated; of a longer one only its size is told."""
+
+PLAIN_SHARE = 0.3
+"""Share of a summary up to which it is filled with lines that have no sign of worth: room that is not needed is not used."""
+
+# What a line is worth.
+_DECISION = 3.0
+_TROUBLE = 3.0
+_OPEN = 3.0
+_NEW_NAME = 2.0  # for each of the first NAMES_COUNTED names, paths and numbers that were not said before
+_OLD_NAME = 0.3  # for having others
+_NEW_WORDS = 1.0  # times the share of words that were not said before
+NAMES_COUNTED = 3
+_SPEAKER = {"user": 1.6, "assistant": 1.0, "call": 0.8, "result": 0.6}
 """What a user says weighs most, what a tool printed least."""
 
+_DECISIONS = re.compile(
+    r"\b(?:decid|decision|agreed?\b|accepted|chose|settled|we(?: wi|')ll use|let'?s (?:use|go|keep)|go(?:ing)? with|went with|instead|rather than|prefer"
+    r"|must\b|never\b|always\b|should not|do(?:n't| not)\b|from now on|stays?\b|keep\b|switch|replac|dropp|drop\b|moved?\b|revert|root cause"
+    r"|because\b|the plan)"
+    r"|决定|必须|不要|改为|采用|保留|方案|不再",
+    re.IGNORECASE,
+)
+_TROUBLES = re.compile(
+    r"error|exception|fail|fatal|panic|traceback|denied|timed out|time-?out|regression|crash|broken|wrong|refused|missing|cannot\b|can't\b|segfault|\bbug\b"
+    r"|hangs?\b|leak|\brace\b|out of memory|corrupt|错误|失败|异常|报错|崩溃",
+    re.IGNORECASE,
+)
+_OPENS = re.compile(
+    r"[?？]\s*$|\b(?:TODO|FIXME|XXX|HACK)\b|open question|unclear|unresolved|still (?:to|need)|remain|next step|not (?:sure|yet|checked|know)"
+    r"|don't know|has to confirm|\bwhether\b|for later|remind|pending|待定|未解决|问题|吗|为什么",
+    re.IGNORECASE,
+)
+_SPECIFIC = re.compile(
+    r"`[^`\n]{1,200}`"  # set as code
+    r"|(?<![\w/.-])[\w.~@-]{0,80}(?:/[\w.@+-]{1,80}){1,30}"  # a path
+    r"|\b[\w-]{1,80}\.[A-Za-z]{1,5}\b"  # a file
+    r"|\b[^\W_]*_\w+"  # snake_case, UPPER_CASE
+    r"|\b[A-Za-z]*[a-z][A-Z]\w*"  # camelCase, CamelCase
+    r"|\b[A-Za-z0-9]{2,}(?:-[A-Za-z0-9]+)+\b"  # kebab-case, TICKET-1
+    r"|\b\d[\d.,]*\d\b"
+    r"|\b[A-Z]{2,}\d*\b"
+    r"|(?<=[a-z,;:(\"'] )[A-Z][a-z]+(?: [A-Z][a-z]+)*"  # a proper name inside a sentence
+    r"|\b[A-Z][a-z]+ [A-Z][a-z]+\b"
+    r"|(?<=[\u3400-\u9fff] )[A-Za-z]\w+"  # a name in Chinese
+)
+
+# Of what a tool printed: lines that report something, say what is still to do, define a name, or tell what happened to a file.
+_REPORTS = re.compile(
+    r"(?:[Ee]rror|ERROR|ERR!|Exception|EXCEPTION|[Ff]ail(?:ed|ure)|FAIL|fatal|FATAL|panic|Traceback|[Dd]enied|[Rr]efused|[Tt]imed out|CRITICAL|WARN|[Ww]arning"
+    r"|\b(?:TODO|FIXME|XXX|HACK|NOTE|ADR|BREAKING|DEPRECATED)\b|- \[ \]|Status:|错误|失败|异常)"
+    r"|^[ \t]*(?:(?:export|public|private|protected|static|final|abstract|async|default|pub(?:\([a-z]+\))?)[ \t]+)*"
+    r"(?:def|class|func|fn|function|interface|struct|trait|impl|enum|type|module|namespace|export|CREATE TABLE)[ \t]+[\w(]"
+    r"|^(?:\+\+\+ |--- |rename |create mode |delete mode |commit[ :]|[ MADRU?]{2} |[ \t]*(?:modified|deleted|new file|renamed|created|Wrote):? )"
+    r"|^[ \t]*File \"|^[\w./-]{1,200}\.\w{1,5}:\d+|^#{1,3} |^\* |^[A-Z][A-Z0-9_]{3,}[:=]",
+    re.MULTILINE,
+)
+_NUMBER = re.compile(r"\d+")
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z`\"'(])|(?<=[。！？])")
 _WORD = re.compile(r"\w+")
 
 
+@dataclass(frozen=True, slots=True)
+class _Line:
+    speaker: str
+    text: str
+    worth: float
+    plain: bool  # has no sign of worth
+
+
+class Gist:
+    """Lines of a stretch of conversation with their worth. The same line of the same speaker counts once, and so do a tool's lines that differ in numbers."""
+
+    def __init__(self) -> None:
+        self._lines: list[_Line] = []
+        self._said: set[tuple[str, str]] = set()
+        self._names: set[str] = set()
+        self._words: set[str] = set()
+
+    def add(self, messages: Iterable[Message]) -> int:
+        """Weigh the lines of more messages; the characters of those with a sign of worth."""
+        signed = 0
+        for message in messages:
+            for speaker, text in _said(message):
+                side = speaker.partition(" ")[0]
+                known = (speaker, _NUMBER.sub("0", text) if side == "result" else text)
+                if known not in self._said:
+                    self._said.add(known)
+                    line = self._weighed(speaker, side, text)
+                    self._lines.append(line)
+                    signed += 0 if line.plain else min(len(text), LONGEST_LINE)
+        return signed
+
+    def lines(self, characters: int) -> list[str]:
+        """The best lines within about `characters`, in their order; who said a line stands before the first of several."""
+        widest = min(LONGEST_LINE, max(SHORTEST_EXCERPT, characters // 3))
+        left, floor, taken = characters, characters * (1 - PLAIN_SHARE), dict[int, str]()
+        for number in sorted(range(len(self._lines)), key=lambda number: (self._lines[number].plain, -self._lines[number].worth, number)):
+            line = self._lines[number]
+            if left < SHORTEST_EXCERPT // 2 or (line.plain and left <= floor):
+                break
+            width = min(widest, left - len(line.speaker) - len("- : \n"))
+            if width >= min(len(line.text), SHORTEST_EXCERPT):
+                taken[number] = _excerpt(line.text, width)
+                left -= len(taken[number]) + len("- \n")
+                left -= 0 if number and number - 1 in taken and self._lines[number - 1].speaker == line.speaker else len(line.speaker) + 2
+        told: list[str] = []
+        before = ""
+        for number in sorted(taken):
+            speaker = self._lines[number].speaker
+            told.append(f"  {taken[number]}" if speaker == before else f"- {speaker}: {taken[number]}")
+            before = speaker
+        return told
+
+    def _weighed(self, speaker: str, side: str, text: str) -> _Line:
+        weighed = text[:LONGEST_WEIGHED]
+        names = {name.strip("`") for name in _SPECIFIC.findall(weighed)}
+        words = set(_WORD.findall(weighed.lower()))
+        new_names, fresh = len(names - self._names), len(words - self._words) / (len(words) or 1)
+        self._names |= names
+        self._words |= words
+        signs = _NEW_NAME * min(new_names, NAMES_COUNTED) + (_OLD_NAME if names else 0.0)
+        for weight, sign in ((_DECISION, _DECISIONS), (_TROUBLE, _TROUBLES), (_OPEN, _OPENS)):
+            signs += weight if sign.search(weighed) else 0.0
+        worth = (signs + _NEW_WORDS * fresh) * _SPEAKER.get(side, 1.0) * (0.5 + 0.5 * fresh)
+        return _Line(speaker, text, worth, signs < 1 and side != "user")
+
+
 def summary_lines(messages: Sequence[Message], characters: int) -> list[str]:
-    """The best lines of `messages` within about `characters`, in their order, each headed by who said it. The same line comes once."""
-    lines = list(dict.fromkeys((speaker, line) for message in messages for speaker, line in _said(message)))
-    seen: set[str] = set()
-    worth: list[tuple[float, int]] = []
-    for number, (speaker, line) in enumerate(lines):
-        words = set(_WORD.findall(line.lower()))
-        fresh = len(words - seen) / (len(words) or 1)
-        seen |= words
-        signs = sum(weight for weight, sign in _SIGNS if sign.search(line))
-        worth.append(((signs + fresh) * _SPEAKER[speaker.partition(" ")[0]] * (0.25 + 0.75 * fresh), number))
-    widest = min(LONGEST_LINE, max(SHORTEST_EXCERPT, characters // 3))
-    left, taken = characters, dict[int, str]()
-    for _, number in sorted(worth, key=lambda row: (-row[0], row[1])):
-        speaker, line = lines[number]
-        width = min(widest, left - len(speaker) - len("- : \n"))
-        if width >= min(len(line), SHORTEST_EXCERPT):
-            taken[number] = f"- {speaker}: {_excerpt(line, width)}"
-            left -= len(taken[number]) + 1
-    return [taken[number] for number in sorted(taken)]
+    """The best lines of `messages` within about `characters`."""
+    gist = Gist()
+    gist.add(messages)
+    return gist.lines(characters)
 
 
 def _excerpt(line: str, width: int) -> str:
     """`line`, or `width` characters of it around the first thing that makes it worth reading."""
     if len(line) <= width:
         return line
-    first = min((found.start() for _, sign in _SIGNS if (found := sign.search(line))), default=0)
+    first = min((found.start() for sign in (_TROUBLES, _DECISIONS, _SPECIFIC) if (found := sign.search(line[:LONGEST_WEIGHED]))), default=0)
     start = max(0, min(first - width // 4, len(line) - width))
     return ("…" if start else "") + line[start + bool(start) : start + width - 1] + "…"
 
 
+# --- what was said -----------------------------------------------------------------------------------------------------
+
+
 def _said(message: Message) -> Iterator[tuple[str, str]]:
-    """(speaker, line) of everything in a message."""
+    """(speaker, line) of what competes in a message."""
     for part in message.parts:
         if part.kind is PartKind.CALL:
-            yield f"call {part.tool}".strip(), part.arguments[: LONGEST_LINE * 4]
+            yield f"call {part.tool}".strip(), _called(part)
         elif part.kind is PartKind.RESULT:
-            yield from ((f"result {part.tool}".strip(), line) for line in _lines(part.text, sentences=False))
+            yield from ((f"result {part.tool}".strip(), line) for line in _reported(part.text))
         elif part.kind is PartKind.TEXT:
-            yield from ((message.role, line) for line in _lines(part.text, sentences=True))
+            yield from ((message.role, line) for line in _sentences(part.text))
 
 
-def _lines(text: str, *, sentences: bool) -> Iterator[str]:
-    rows = text.split("\n")
-    half = LONGEST_LOOKED_AT // 2
-    for row in rows if len(rows) <= LONGEST_LOOKED_AT else rows[:half] + rows[-half:]:
-        row = row[: LONGEST_LINE * 20]  # a line without end is data
-        for line in _SENTENCE_END.split(row) if sentences else (row,):
-            line = " ".join(line.split())
+def _called(part: Part) -> str:
+    """Arguments of a call: the short ones, and the sizes of the others."""
+    if len(part.arguments) <= LONGEST_ARGUMENT:
+        return part.arguments
+    try:
+        arguments = json.loads(part.arguments)
+    except (ValueError, RecursionError):
+        arguments = None
+    if not isinstance(arguments, dict):
+        return part.arguments[:LONGEST_WEIGHED]
+    written = {name: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False) for name, value in arguments.items()}
+    return ", ".join(
+        f"{name}: {' '.join(value.split()) if len(value) <= LONGEST_ARGUMENT else f'({len(value):,} characters)'}" for name, value in written.items()
+    )
+
+
+def _reported(text: str) -> Iterator[str]:
+    """Of what a tool printed the first line, and those that report something."""
+    end = -1
+    for half in _halves(text):
+        if end < 0:
+            first = half.lstrip()[:LONGEST_WEIGHED].split("\n", 1)[0]
+            if len(first) > 1:
+                yield " ".join(first.split())
+        end = 0
+        for found in _REPORTS.finditer(half):
+            if found.end() <= end:
+                continue  # a second sign in a line
+            start = half.rfind("\n", 0, found.end()) + 1
+            end = half.find("\n", found.end())
+            end = len(half) if end < 0 else end
+            line = " ".join(half[max(start, found.start() - LONGEST_WEIGHED // 2) : min(end, found.end() + LONGEST_WEIGHED)].split())
             if len(line) > 1:
-                yield line[: LONGEST_LINE * 4]
+                yield line
+
+
+def _sentences(text: str) -> Iterator[str]:
+    for half in _halves(text):
+        for row in half.split("\n"):
+            for line in _SENTENCE_END.split(row):
+                line = " ".join(line[:LONGEST_WEIGHED].split())
+                if len(line) > 1:
+                    yield line
+
+
+def _halves(text: str) -> tuple[str, ...]:
+    return (text,) if len(text) <= LONGEST_LOOKED_AT else (text[: LONGEST_LOOKED_AT // 2], text[-LONGEST_LOOKED_AT // 2 :])
