@@ -1,6 +1,7 @@
 """Conversations that fit a safe zone: early groups of messages are summarised, or go.
 
     prune(transcript, settings) -> Pruned         # by `conversation_prune.strategy`
+    prune_weighed(weighed, settings) -> Pruned    # the same where the parts are counted already: what a turn of a knob costs
     ConversationPruner(settings).prune_conversations(messages, "summarize")
 
 `truncate` takes out the oldest groups, `summarize` lets a summary stand for them, `hybrid` summarises and truncates what is then too much.
@@ -80,13 +81,18 @@ def prune(transcript: Transcript, settings: Settings, strategy: str | None = Non
     Raises:
         UsageError: no such strategy.
     """
+    strategy = _known(strategy or settings.conversation_prune.strategy)
+    return prune_weighed(weigh(transcript, get_counter(settings.tokens.counter), progress), settings, strategy)
+
+
+def prune_weighed(weighed: Weighed, settings: Settings, strategy: str | None = None) -> Pruned:
+    """The same of a transcript that was weighed with the counter of these settings.
+
+    Raises:
+        UsageError: no such strategy.
+    """
     zone, counter = settings.conversation_prune, get_counter(settings.tokens.counter)
-    strategy = strategy or zone.strategy
-    if strategy not in STRATEGIES:
-        near = nearest(strategy, STRATEGIES)
-        hint = (f"did you mean {near}? " if near else "") + "strategies: " + ", ".join(STRATEGIES)
-        raise UsageError(f"there is no strategy {strategy!r}", hint=hint)
-    weighed = weigh(transcript, counter, progress)
+    strategy, transcript = _known(strategy or zone.strategy), weighed.transcript
     if strategy == "tool-results":
         return clear_results(weighed, counter, zone.safe_zone_tokens, zone.keep_last, zone.keep_tools)
     elements = elements_of(transcript.messages)
@@ -96,6 +102,14 @@ def prune(transcript: Transcript, settings: Settings, strategy: str | None = Non
     if strategy != "summarize" and _total(weighed, items) > zone.safe_zone_tokens:
         items = _truncated(weighed, items, zone)
     return finish(weighed, _linked(weighed, items) if transcript.format == "claude-code" else items, zone.safe_zone_tokens)
+
+
+def _known(strategy: str) -> str:
+    if strategy in STRATEGIES:
+        return strategy
+    near = nearest(strategy, STRATEGIES)
+    hint = (f"did you mean {near}? " if near else "") + "strategies: " + ", ".join(STRATEGIES)
+    raise UsageError(f"there is no strategy {strategy!r}", hint=hint)
 
 
 # --- truncate ----------------------------------------------------------------------------------------------------------
