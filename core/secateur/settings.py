@@ -171,6 +171,8 @@ class ConversationPrune:
 class ContextBudget:
     """`[context_budget]`: prompt envelopes (context-budget)."""
 
+    tokens: int = key(0, "Tokens an envelope may hold where no `--context-budget` is given; 0: a share of the model's window.", low=0, high=100000000)
+    reserve: int = key(0, "Tokens kept free for the answer where no `--reserve` is given; 0: the window's other share.", low=0, high=100000000)
     context_share: float = key(0.7, "Share of the model's window for context when no budget is given.", low=0.01, high=0.99)
     windows: Mapping[str, int] = key({}, "Tokens of further models' windows.")
     keep_items: int = key(10, "Items a summarised dependency list keeps as they are.", low=0, high=1000000)

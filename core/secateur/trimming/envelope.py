@@ -15,7 +15,7 @@ never changed. Linear: every text is counted a fixed number of times.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from secateur.errors import BudgetExceeded
@@ -44,6 +44,15 @@ class TrimmedEnvelope:
     envelope: dict[str, Any]
     report: TrimReport
     notices: tuple[Notice, ...] = ()
+    original: Mapping[str, Any] = field(default_factory=dict)
+    places: tuple[tuple[Path, int | None], ...] = ()  # per action of the report but the last: where it stands; a position: from there to the list's end
+
+    def texts(self, number: int) -> tuple[str, str]:
+        """The JSON text of what action `number` of the report is about, before and after; what lies around the sections has none."""
+        if number >= len(self.places):
+            return "", ""
+        before, after = (_text_at(value, *self.places[number]) for value in (self.original, self.envelope))
+        return before, after
 
     def to_dict(self) -> dict[str, Any]:
         """Exactly the frozen output shape; its actions are the sections that were trimmed."""
@@ -107,8 +116,9 @@ def fit(original: dict[str, Any], budget: Budget, rules: ContextBudget, counter:
     if before > budget.context:
         trimmed = copied(original)
         after = _shrink(original, trimmed, before, budget.context, rules, counter, acted)
-    actions = _ledger(original, trimmed, acted, before, after, counter)
-    return TrimmedEnvelope(trimmed, TrimReport(bool(acted), before, after, budget.context, budget.reserve, actions), budget.notices)
+    actions, places = _ledger(original, trimmed, acted, before, after, counter)
+    report = TrimReport(bool(acted), before, after, budget.context, budget.reserve, actions)
+    return TrimmedEnvelope(trimmed, report, budget.notices, original, places)
 
 
 # --- the stages --------------------------------------------------------------------------------------------------------
@@ -307,15 +317,17 @@ def _exceeded(envelope: dict[str, Any], tokens: int, budget: int, counter: Count
 # --- the ledger --------------------------------------------------------------------------------------------------------
 
 
-def _ledger(original: Any, trimmed: Any, acted: _Acted, before: int, after: int, counter: Counter) -> tuple[TrimAction, ...]:
-    """One entry per trimmed section, by stage and path, none inside another; then the untouched sections; then what is around."""
+def _ledger(
+    original: Any, trimmed: Any, acted: _Acted, before: int, after: int, counter: Counter
+) -> tuple[tuple[TrimAction, ...], tuple[tuple[Path, int | None], ...]]:
+    """One entry per trimmed section, by stage and path, none inside another; then the untouched sections; then what is around. And where they stand."""
     entries = acted.sections()
     touched = {path[0] for path, _, _ in entries}
     rows = [(path, start, _VERBS[stage], _REASONS[stage]) for path, start, stage in entries]
     rows += [((section,), None, "keep", "target" if section == TARGET else "fits") for section in original if section not in touched]
     actions = []
     for path, start, verb, reason in rows:
-        then, now = (text_of(_at(value, path) if start is None else _at(value, path)[start:]) for value in (original, trimmed))
+        then, now = (_text_at(value, path, start) for value in (original, trimmed))
         name = section_of(path) + ("" if start is None else f"[{start}:]")
         tokens = counter.count(then)
         actions.append(TrimAction(name, verb, reason, tokens, tokens if now == then else counter.count(now), len(then), len(now)))
@@ -325,7 +337,11 @@ def _ledger(original: Any, trimmed: Any, acted: _Acted, before: int, after: int,
         len(text_of(original)) - sum(action.before_chars or 0 for action in actions),
         len(text_of(trimmed)) - sum(action.after_chars or 0 for action in actions),
     )
-    return (*actions, TrimAction(AROUND, "keep", "around", *around))
+    return (*actions, TrimAction(AROUND, "keep", "around", *around)), tuple((path, start) for path, start, _, _ in rows)
+
+
+def _text_at(value: Any, path: Path, start: int | None) -> str:
+    return text_of(_at(value, path) if start is None else _at(value, path)[start:])
 
 
 def _at(value: Any, path: Path) -> Any:

@@ -68,7 +68,7 @@ def window_of(model: str, more: Mapping[str, int] | None = None) -> int | None:
 
 
 def budget_of(model: str, context: int | None, reserve: int | None, settings: ContextBudget, counter: str) -> Budget:
-    """What the caller gives counts; 0 or None is derived from the model's window (70 / 30, `context_budget.context_share`).
+    """What the caller gives counts, then `context_budget.tokens` and `reserve`; 0 is derived from the model's window (70 / 30, `context_budget.context_share`).
 
     A derived part never takes what the given one needs. With a budget given for a model without a known window, nothing is reserved
     but what the caller says.
@@ -78,8 +78,8 @@ def budget_of(model: str, context: int | None, reserve: int | None, settings: Co
     """
     if not isinstance(model, str):
         raise PromptComposeError(f"model is {_kind(model)}, not a text", hint="name the model, for example gpt-4o")
-    context = _whole("context_token_budget", context)
-    reserve = _whole("reserve_for_response", reserve)
+    context = _whole("context_token_budget", context) or settings.tokens
+    reserve = _whole("reserve_for_response", reserve) or settings.reserve
     window = window_of(model, settings.windows)
     notices = list(_uncertain(model, counter))
     if window is None:
