@@ -327,7 +327,7 @@ def test_a_file_asked_for_must_be_there(tmp_path):
         ("smart_pruning.priority_weights.relevance=1", "smart_pruning.priority_weights.relevance", 1.0),
         ("smart_pruning.strategy=density", "smart_pruning.strategy", "density"),
         ('smart_pruning.strategy="density"', "smart_pruning.strategy", "density"),
-        ("llm.base_url=http://localhost:1234/v1?a=b", "llm.base_url", "http://localhost:1234/v1?a=b"),
+        ("llm.base_url=http://localhost:1234/v1/a=b", "llm.base_url", "http://localhost:1234/v1/a=b"),
         ("llm.model=3", "llm.model", "3"),  # a bare word that TOML reads as a number is still a text
         ("llm.model=", "llm.model", ""),
         ("index.ignore=a, b,,*.min.js", "index.ignore", ("a", "b", "*.min.js")),

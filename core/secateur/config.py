@@ -9,6 +9,7 @@ defines or chooses. Every error names the file, the key, what is allowed and the
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -297,6 +298,14 @@ def _check_together(settings: Settings, origins: Mapping[str, str]) -> None:
         name = "context_prune.sliding_window_overlap"
         wrong = f"is not less than the window of {prune.sliding_window_size}"
         raise bad(name, f"{name} = {prune.sliding_window_overlap}", wrong, "make the overlap smaller than context_prune.sliding_window_size")
+    for table, server in (("llm", settings.llm), ("embedding", settings.embedding)):
+        # A secret that strays into a setting would be printed by `secateur config`: it is refused without being repeated.
+        if re.search(r"//[^/]*@|[?#]", server.base_url):
+            name = f"{table}.base_url"
+            raise bad(name, name, "holds more than an address", f"a key goes into an environment variable that {table}.api_key_env names")
+        if not re.fullmatch(r"\w{0,64}", server.api_key_env, re.ASCII):
+            name = f"{table}.api_key_env"
+            raise bad(name, name, "is not the name of an environment variable", "put the key into a variable and its name here")
     for symbol, factor in settings.boosts.items():
         if not 0 <= factor <= MAX_BOOST:
             hint = f"a boost is a factor from 0 to {MAX_BOOST}; --pin keeps a symbol first"

@@ -71,6 +71,12 @@ class EmbeddingError(SecateurError):
     default_code = "EMBEDDING"
 
 
+class LlmError(SecateurError):
+    """The configured language model cannot be asked: its key is not set, or the extra is not installed."""
+
+    default_code = "LLM"
+
+
 class BudgetExceeded(SecateurError):
     """A budget could not be met where the contract says it must (context-budget, frozen error code)."""
 

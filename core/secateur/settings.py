@@ -200,6 +200,13 @@ class Llm:
     base_url: str = key("", "Base URL of the server.", scope="user")
     model: str = key("", "Model name to send.", scope="user")
     api_key_env: str = key("", "Name of the environment variable that holds the key.", scope="user")
+    timeout: int = key(60, "Seconds an answer may take, to its last byte.", low=1, high=3600, scope="user")
+    retries: int = key(2, "Further attempts where a server does not listen, is busy or fails.", low=0, high=10, scope="user")
+    concurrency: int = key(4, "Questions under way at once.", low=1, high=64, scope="user")
+    spend_cap: int = key(200_000, "Tokens a run may spend, prompts and answers, by estimates made before anything is sent.", low=0, high=10**9, scope="user")
+    text_tokens: int = key(
+        6000, "Tokens of text one question may carry; what is longer is cut. Less for models with small windows.", low=100, high=10**6, scope="user"
+    )
 
 
 @dataclass(frozen=True, slots=True)

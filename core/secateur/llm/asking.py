@@ -14,7 +14,7 @@ from typing import Any, Protocol
 
 import msgspec
 
-from secateur.model import ModelCall
+from secateur.model import ModelCall, Notice
 
 Progress = Callable[[str, int, int], None]
 """`progress(phase, done, total)`."""
@@ -38,7 +38,8 @@ class Reply:
 
     value: Any | None  # an instance of `Question.answer`
     call: ModelCall  # what it cost
-    problem: str = ""  # why there is no value, for people
+    problem: str = ""  # why there is no value, for people; nothing of what a server said is in it
+    reserved: int = 0  # tokens set aside for it before anything was sent, prompt and answer; 0 where nobody reckoned
 
 
 class LanguageModel(Protocol):
@@ -52,3 +53,30 @@ class LanguageModel(Protocol):
     def ask(self, questions: Sequence[Question], progress: Progress | None = None) -> list[Reply]:
         """One reply per question, in their order. A question that fails has a reply that says so; nothing is raised for it."""
         ...
+
+
+MOST_PROBLEMS = 3
+"""Problems that are told one by one."""
+
+
+def notices_of(replies: Sequence[Reply]) -> tuple[Notice, ...]:
+    """What the user should know of the questions of a run: which have no usable answer and why, and where a server counted more than was set aside."""
+    notices: list[Notice] = []
+    without: dict[str, list[str]] = {}
+    for reply in replies:
+        if reply.value is None:
+            without.setdefault(reply.problem, []).append(reply.call.what)
+    for problem, asked in list(without.items())[:MOST_PROBLEMS]:
+        which = asked[0] if len(asked) == 1 else f"{asked[0]} and {len(asked) - 1:,} more of {len(replies):,} questions"
+        notices.append(Notice("llm_unanswered", f"{which}: no usable answer of the model: {problem}."))
+    if len(without) > MOST_PROBLEMS:
+        others = sum(map(len, list(without.values())[MOST_PROBLEMS:]))
+        notices.append(Notice("llm_unanswered", f"{others:,} more questions have no usable answer for {len(without) - MOST_PROBLEMS:,} other reasons."))
+    over = [reply for reply in replies if reply.reserved and reply.call.prompt_tokens + reply.call.completion_tokens > reply.reserved]
+    if over:
+        counted = sum(reply.call.prompt_tokens + reply.call.completion_tokens for reply in over)
+        said = (
+            f"the server counted {counted:,} tokens for {len(over):,} of {len(replies):,} questions, for which {sum(r.reserved for r in over):,} were set aside"
+        )
+        notices.append(Notice("llm_spend", f"{said}: llm.spend_cap is held by estimates."))
+    return tuple(notices)

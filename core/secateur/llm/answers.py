@@ -1,0 +1,83 @@
+"""From the type of an answer to the JSON schema a server is given, and from what a model said to a checked value of that type.
+
+Small models put their JSON behind a greeting or into a code fence: the first object that is valid as a whole counts. Nothing is repaired.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from secateur.llm.asking import Question
+
+MOST_CHARACTERS = 1 << 20
+"""An answer above this size is none."""
+
+_THOUGHT = re.compile(r"\A\s*<think>.*?</think>", re.DOTALL)
+_TOKEN = re.compile(r'"(?:[^"\\]++|\\.)*+"?|[{}]', re.DOTALL)
+"""A string, to its end or to that of the text, or a brace."""
+
+_LEFT_OUT = ("title", "description", "default")
+
+
+def schema_of(answer: type[msgspec.Struct]) -> dict[str, Any]:
+    """The JSON schema of `answer` in the form that strict servers ask for: an object on top, every field required, no others."""
+    schema = msgspec.json.schema(answer)
+    parts = schema.get("$defs", {})
+    top: dict[str, Any] = _closed(parts.pop(schema["$ref"].removeprefix("#/$defs/")))
+    return top | {"$defs": {name: _closed(part) for name, part in parts.items()}} if parts else top
+
+
+def read_answer(said: str, question: Question) -> tuple[Any | None, str]:
+    """(value, "") of an answer that is valid, or (None, what is wrong with it). Never raises for anything a model says."""
+    if len(said) > MOST_CHARACTERS:
+        return None, f"the answer is longer than {MOST_CHARACTERS:,} characters"
+    wrong = ""
+    for text in _candidates(said):
+        try:
+            value = msgspec.json.decode(text, type=question.answer)
+        except (msgspec.DecodeError, RecursionError) as error:
+            wrong = wrong or _wrong(error)
+            continue
+        unfit = question.check(value) if question.check is not None else ""
+        if not unfit:
+            return value, ""
+        wrong = f"the answer does not do: {unfit}"
+    return None, wrong or "the answer holds no JSON object"
+
+
+def _candidates(said: str) -> Iterator[str]:
+    """Every group of braces that stands in no other, in order. What is inside a group that is not closed is part of a broken answer, and none."""
+    text = _THOUGHT.sub("", said)
+    depth = start = 0
+    for found in _TOKEN.finditer(text, text.find("{") if "{" in text else len(text)):
+        if found[0] == "{":
+            start = start if depth else found.start()
+            depth += 1
+        elif found[0] == "}" and depth:
+            depth -= 1
+            if not depth:
+                yield text[start : found.end()]
+
+
+def _wrong(error: Exception) -> str:
+    """What the decoder says where it speaks of types and places; of anything else only that it is no JSON: it may quote the answer."""
+    if isinstance(error, msgspec.ValidationError):
+        return f"the answer has the wrong shape: {str(error)[:200]}"
+    return "the answer is no JSON"
+
+
+def _closed(schema: Any) -> Any:
+    """`schema` without what only people read, each object closed and with all its fields required."""
+    if isinstance(schema, list):
+        return [_closed(part) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    fields = schema.get("properties")
+    closed = {key: _closed(value) for key, value in schema.items() if key not in _LEFT_OUT and key != "properties"}
+    if isinstance(fields, dict):
+        closed |= {"properties": {name: _closed(value) for name, value in fields.items()}, "required": list(fields), "additionalProperties": False}
+    return closed

@@ -1,0 +1,53 @@
+"""What a server takes of the chat protocol. Servers refuse what they do not know, each something else; what they refuse is left out.
+
+A refusal costs no tokens. It is read only for the names of parameters that were sent: nothing of it is shown or kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+REFUSALS = frozenset({400, 415, 422, 501})
+"""Status codes by which servers refuse a parameter."""
+
+SEED = 7
+"""Any number: with the same one, servers that can give the same answer twice."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """The optional parts of a request that are sent."""
+
+    schema: bool = True  # `response_format` with the JSON schema of the answer
+    temperature: bool = True  # 0
+    seed: bool = True
+    system: bool = True  # a message of the role `system`
+    limit: str = "max_tokens"  # what the most tokens of an answer are called: newer models of OpenAI refuse the older name
+
+    def body(self, model: str, messages: Sequence[Mapping[str, str]], schema: Mapping[str, Any], most_tokens: int) -> dict[str, Any]:
+        """The request."""
+        body: dict[str, Any] = {"model": model, "messages": list(messages), "stream": False, self.limit: most_tokens}
+        if self.temperature:
+            body["temperature"] = 0
+        if self.seed:
+            body["seed"] = SEED
+        if self.schema:
+            body["response_format"] = {"type": "json_schema", "json_schema": {"name": "answer", "strict": True, "schema": dict(schema)}}
+        return body
+
+    def simpler(self, refusal: str) -> Dialect | None:
+        """What to try after a refusal: without the part that it names, else without the schema; None where there is nothing to leave out."""
+        said = refusal.lower()
+        if self.schema and any(name in said for name in ("response_format", "json_schema", "json schema", "grammar")):
+            return replace(self, schema=False)
+        if self.limit == "max_tokens" and "max_completion_tokens" in said:
+            return replace(self, limit="max_completion_tokens")
+        if self.temperature and "temperature" in said:
+            return replace(self, temperature=False)
+        if self.seed and "seed" in said:
+            return replace(self, seed=False)
+        if self.system and "system" in said:
+            return replace(self, system=False)
+        return replace(self, schema=False) if self.schema else None

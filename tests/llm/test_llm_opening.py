@@ -1,0 +1,129 @@
+"""From settings to a model: what is wrong is said before anything is sent, and no key is repeated."""
+
+from __future__ import annotations
+
+import importlib.util
+
+import pytest
+from secateur import config
+from secateur.errors import ConfigError, LlmError, SecateurError
+from secateur.llm import open_model
+from secateur.llm.opening import Key, server_at
+from secateur.settings import Llm
+
+GOOD = {"enabled": True, "base_url": "http://127.0.0.1:9/v1", "model": "m"}
+
+
+def test_it_is_off_by_default() -> None:
+    assert open_model(Llm(), {}) is None
+    assert open_model(Llm(base_url="http://127.0.0.1:9", model="m"), {}) is None
+
+
+def test_a_model_that_is_set_is_named() -> None:
+    model = open_model(Llm(**GOOD), {})
+    assert model is not None
+    assert model.name == "m"
+
+
+@pytest.mark.parametrize(
+    ("given", "url"),
+    [
+        ("http://localhost:11434", "http://localhost:11434/v1/chat/completions"),
+        ("http://localhost:8000/v1/", "http://localhost:8000/v1/chat/completions"),
+        ("https://api.example.com/openai/v1", "https://api.example.com/openai/v1/chat/completions"),
+        ("https://api.example.com/v1/chat/completions", "https://api.example.com/v1/chat/completions"),
+        ("http://[::1]:80", "http://[::1]:80/v1/chat/completions"),
+    ],
+)
+def test_addresses_are_taken_as_other_clients_take_them(given: str, url: str) -> None:
+    assert server_at(given, Key("")).url == url
+
+
+@pytest.mark.parametrize(
+    ("host", "loopback"),
+    [("localhost", True), ("a.localhost", True), ("127.8.9.1", True), ("[::1]", True), ("127.0.0.1.example.com", False), ("10.0.0.1", False)],
+)
+def test_loopback_is_known(host: str, loopback: bool) -> None:
+    assert server_at(f"http://{host}:80/v1", Key("")).loopback is loopback
+
+
+@pytest.mark.parametrize("url", ["localhost:11434", "file:///etc/passwd", "ftp://x/", "http://", "http://[", "http://x:99999999/", "http://a b/"])
+def test_addresses_that_are_none_are_refused(url: str) -> None:
+    with pytest.raises(ConfigError, match=r"llm\.base_url is not"):
+        open_model(Llm(**GOOD | {"base_url": url}), {})
+
+
+@pytest.mark.parametrize("url", ["https://me:s3cret@host/v1", "https://s3cret@host/v1", "https://host/v1?key=s3cret", "https://host/v1#s3cret"])
+def test_an_address_that_holds_a_secret_is_refused_and_not_repeated(url: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        open_model(Llm(**GOOD | {"base_url": url}), {})
+    assert "s3cret" not in caught.value.message + caught.value.hint
+    assert "llm.api_key_env" in caught.value.hint
+
+
+@pytest.mark.parametrize("key", ["base_url", "model"])
+def test_what_is_missing_is_named(key: str) -> None:
+    with pytest.raises(ConfigError, match=rf"llm\.{key} is empty") as caught:
+        open_model(Llm(**GOOD | {key: ""}), {})
+    assert caught.value.exit_code == 2
+    assert caught.value.hint
+
+
+def test_a_variable_that_is_not_set_is_named() -> None:
+    for environ in ({}, {"MY_KEY": ""}, {"MY_KEY": " "}):
+        with pytest.raises(LlmError, match="the environment variable MY_KEY is not set") as caught:
+            open_model(Llm(**GOOD, api_key_env="MY_KEY"), environ)
+        assert caught.value.exit_code == 1
+
+
+@pytest.mark.parametrize("key", ["sk-5ecret", "5ecret", "sk_5ecret_abc"])
+def test_a_key_in_the_place_of_a_name_is_not_repeated(key: str) -> None:
+    with pytest.raises(LlmError) as caught:
+        open_model(Llm(**GOOD, api_key_env=key), {})
+    assert "5ecret" not in caught.value.message + caught.value.hint
+
+
+@pytest.mark.parametrize("key", ["two\nlines", "schl\u00fcssel", "two words"])
+def test_a_key_no_header_can_carry_is_an_error_that_does_not_show_it(key: str) -> None:
+    with pytest.raises(LlmError) as caught:
+        open_model(Llm(**GOOD, api_key_env="KEY"), {"KEY": key})
+    assert key not in caught.value.message + caught.value.hint
+
+
+def test_without_the_extra_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
+    with pytest.raises(LlmError) as caught:
+        open_model(Llm(**GOOD), {})
+    assert caught.value.hint == 'pip install "secateur[llm]"'
+
+
+def test_what_is_printed_of_a_key_is_not_the_key() -> None:
+    server = server_at("http://localhost", Key("sk-5ecret"))
+    assert "5ecret" not in f"{server} {server!r} {server.key} {server.key!r}"
+
+
+@pytest.mark.parametrize("name", sorted(filter(lambda name: name.startswith("llm."), config.keys())))
+def test_no_repository_sets_any_of_it(name: str) -> None:
+    key = config.keys()[name]
+    assert key.scope == "user"
+    value = True if key.kind is bool else key.default
+    layer = config.Layer("secateur.toml", {"llm": {name.removeprefix("llm."): value}}, "repository")
+    loaded = config.merge([layer])
+    assert loaded.settings.llm == Llm()
+    assert [notice.code for notice in loaded.notices] == ["config_ignored"]
+
+
+def test_errors_of_opening_are_errors_of_ours() -> None:
+    assert issubclass(LlmError, SecateurError)
+
+
+@pytest.mark.parametrize("table", ["llm", "embedding"])
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [("base_url", "https://me:s3cret@host/v1"), ("base_url", "https://host/v1?key=s3cret"), ("api_key_env", "sk-s3cret"), ("api_key_env", "s3cret " * 20)],
+)
+def test_a_secret_in_a_setting_is_refused_before_it_could_be_shown(table: str, key: str, value: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        config.merge([config.Layer("my secateur.toml", {table: {key: value}})])
+    assert "s3cret" not in caught.value.message + caught.value.hint
+    assert f"my secateur.toml: {table}.{key}" in caught.value.message
