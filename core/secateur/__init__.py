@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from secateur.tokens import count_tokens
     from secateur.trimming.conversation import ConversationPruner
     from secateur.trimming.envelope import trim_context_with_budget
+    from secateur.trimming.files import PruneContext
+    from secateur.trimming.sourcecode import SourceCode
     from secateur.trimming.tool_results import AgenticConversationPruner
 
 _HOMES = {
@@ -33,7 +35,9 @@ _HOMES = {
     "Decision": "secateur.model",
     "Fragment": "secateur.model",
     "Pool": "secateur.model",
+    "PruneContext": "secateur.trimming.files",
     "Selection": "secateur.model",
+    "SourceCode": "secateur.trimming.sourcecode",
     "TrimReport": "secateur.model",
     "priority": "secateur.selection",
     "select": "secateur.selection",
@@ -50,9 +54,11 @@ __all__ = [
     "Engine",
     "Fragment",
     "Pool",
+    "PruneContext",
     "SecateurError",
     "Selection",
     "Settings",
+    "SourceCode",
     "TrimReport",
     "__version__",
     "count_tokens",

@@ -21,6 +21,7 @@ from secateur.errors import SecateurError
 COMMANDS = {
     "search": "find what answers a query and print it within a token budget",
     "inspect": "open the inspector on a repository (also plain `secateur` on a terminal)",
+    "files": "bring files within a number of tokens: the best ones whole, or the lines that matter",
     "conversation": "prune a transcript to a safe zone of tokens: clear tool results, summarize, truncate",
     "envelope": "trim a prompt envelope to a model's context budget",
     "index": "build the index of a repository, or bring it up to date",

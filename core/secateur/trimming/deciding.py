@@ -1,0 +1,203 @@
+"""Which files leave, whole or as snippets: pure, instant, every decision with its figures.
+
+`delete` keeps files in their order, `score` by falling score, `extract` first whole files within a share of the budget, then single pieces by
+falling relevance. What does not fit is skipped and the next is tried (specs README, points 1 and 12).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+
+from secateur.model import State
+from secateur.repository.fragments import split_lines
+from secateur.settings import ContextPrune
+from secateur.tokens import Counter
+from secateur.trimming.extracts import HEAD, cost, header, joined, snippet_text
+from secateur.trimming.sliding import Range
+from secateur.trimming.sourcecode import SCORES, Entry, Piece, Tried, WeighedFile, WeighedFiles, Why
+
+STRATEGIES = ("score", "extract", "delete")
+
+_ROUNDING = 1e-6  # 0.8 x 100 is 80, whatever binary fractions say
+
+
+@dataclass(slots=True)
+class _Fate:
+    """What is decided of one file so far."""
+
+    number: int
+    file: WeighedFile
+    why: Why = Why.NO_ROOM
+    after: int = 0
+    left: int = 0
+    ranges: list[Range] = field(default_factory=list)
+    tried: list[Tried] = field(default_factory=list)
+    text: str | None = None
+
+    def keep(self, why: Why) -> None:
+        self.why, self.after, self.text, self.ranges = why, self.file.cost, self.file.source.source_code, []
+
+    def entry(self) -> Entry:
+        file, shortened = self.file, bool(self.ranges)
+        state = State.DROPPED if self.text is None else State.SHORTENED if shortened else State.KEPT
+        return Entry(
+            number=self.number,
+            module_name=file.source.module_name,
+            state=state,
+            why=self.why,
+            before=file.cost,
+            after=self.after,
+            needed=file.cost,
+            left=self.left,
+            score=file.score,
+            judge=file.judge,
+            said=file.said,
+            ranges=tuple(self.ranges),
+            tried=tuple(self.tried),
+            text=self.text,
+        )
+
+
+def decide(weighed: WeighedFiles, rules: ContextPrune, counter: Counter) -> list[Entry]:
+    """One entry per file, in their order; what leaves holds at most `max_tokens`, unless pruning is switched off."""
+    fates = [_Fate(number, file, left=rules.max_tokens) for number, file in enumerate(weighed.files)]
+    if not rules.enabled or weighed.total <= rules.max_tokens:
+        for fate in fates:
+            fate.keep(Why.FITS if rules.enabled else Why.DISABLED)
+    elif rules.max_tokens == 0:
+        for fate in fates:
+            fate.why = Why.ZERO_BUDGET
+    elif rules.strategy == "delete":
+        _greedy(fates, rules.max_tokens, rules.max_tokens, Why.FITS)
+    elif rules.strategy == "score":
+        wanted, rest = _divided(fates, lambda fate: fate.file.score >= rules.least_score)
+        _refused(rest, Why.NOT_RELEVANT)
+        _greedy(_by_score(wanted), rules.max_tokens, rules.max_tokens, Why.FITS)
+    else:
+        _extract(fates, rules, counter, weighed.form)
+    return [fate.entry() for fate in fates]
+
+
+def _by_score(fates: Iterable[_Fate]) -> list[_Fate]:
+    return sorted(fates, key=lambda fate: (-fate.file.score, fate.file.cost, fate.number))
+
+
+def _divided(fates: Iterable[_Fate], wanted: Callable[[_Fate], bool]) -> tuple[list[_Fate], list[_Fate]]:
+    sides: tuple[list[_Fate], list[_Fate]] = ([], [])
+    for fate in fates:
+        sides[not wanted(fate)].append(fate)
+    return sides
+
+
+def _refused(fates: Iterable[_Fate], why: Why) -> None:
+    for fate in fates:
+        fate.why = why
+
+
+def _greedy(fates: Sequence[_Fate], capacity: int, budget: int, why: Why) -> int:
+    """Keep whole files in this order while they fit; returns what they take."""
+    used = 0
+    for fate in fates:
+        fate.left = capacity - used
+        if fate.file.cost <= fate.left:
+            fate.keep(why)
+            used += fate.file.cost
+        else:
+            fate.why = Why.LARGER_THAN_BUDGET if fate.file.cost > budget else Why.NO_ROOM
+    return used
+
+
+# --- extract -----------------------------------------------------------------------------------------------------------
+
+
+def _extract(fates: Sequence[_Fate], rules: ContextPrune, counter: Counter, form: str) -> None:
+    floor = rules.snippet_share * max((piece.relevance for fate in fates for piece in fate.file.pieces), default=0.0)
+    places = {fate.number: [place for place, piece in enumerate(fate.file.pieces) if _speaks(piece, floor, rules.least_score)] for fate in fates}
+    wanted, rest = _divided(fates, lambda fate: bool(places[fate.number]) or rules.least_score == 0)
+    _refused(rest, Why.NOT_RELEVANT)
+    threshold = int(rules.full_file_share * rules.max_tokens + _ROUNDING)
+    dense, sparse = _divided(wanted, lambda fate: _density(fate.file, places[fate.number]) >= rules.full_file_density)
+    _refused(sparse, Why.NO_ROOM)
+    used = _greedy(_by_score(dense), threshold, rules.max_tokens, Why.WHOLE)
+    loose = [fate for fate in wanted if fate.text is None]
+    turns = [(fate, place) for fate in loose for place in places[fate.number]]
+    turns.sort(key=lambda turn: _rank(*turn))
+    _Snippets(counter, form, rules.max_tokens - used, rules.max_tokens).take(turns)
+
+
+def _density(file: WeighedFile, places: Sequence[int]) -> float:
+    """Share of its tokens that is in the pieces at those places."""
+    return sum(file.pieces[place].tokens for place in places) / max(1, file.source.tokens)
+
+
+def _rank(fate: _Fate, place: int) -> tuple[float, int, int, int]:
+    piece = fate.file.pieces[place]
+    return -piece.relevance, piece.tokens, fate.number, place
+
+
+def _speaks(piece: Piece, floor: float, least_score: float) -> bool:
+    return piece.chosen or (piece.relevance > 0 and piece.relevance >= floor and round(SCORES * piece.relevance, 1) >= least_score)
+
+
+class _Snippets:
+    """Takes pieces in their turn. Each is charged what it adds at most; what leaves is counted again at the end."""
+
+    def __init__(self, counter: Counter, form: str, free: int, budget: int) -> None:
+        self._counter = counter
+        self._form = form
+        self._free = free
+        self._budget = budget
+        self._kept: dict[int, set[int]] = {}  # file -> places of its pieces
+
+    def take(self, turns: Sequence[tuple[_Fate, int]]) -> None:
+        """Decide on all pieces, best first."""
+        left = self._free
+        tried: list[Tried] = []
+        for fate, place in turns:
+            needed = self._needed(fate, place)
+            kept = needed <= left
+            tried.append(self._told(fate.file.pieces[place], kept, needed, left))
+            if kept:
+                left -= needed
+                self._kept.setdefault(fate.number, set()).add(place)
+        fates = {fate.number: fate for fate, _ in turns if fate.number in self._kept}
+        for fate in fates.values():
+            self._write(fate)
+        number = len(turns)
+        while sum(fate.after for fate in fates.values()) > self._free:  # what the parts hold together is more than their sum: the last taken go
+            number -= 1
+            if tried[number].kept:
+                fate, place = turns[number]
+                tried[number] = self._told(fate.file.pieces[place], False, tried[number].needed, tried[number].left)
+                self._kept[fate.number].discard(place)
+                self._write(fate)
+        for (fate, _), told in zip(turns, tried, strict=True):
+            fate.tried.append(told)
+
+    def _needed(self, fate: _Fate, place: int) -> int:
+        """Tokens that a piece adds at most: its lines, its header unless it goes on where another ends, and what stands around the first of a file."""
+        pieces, kept = fate.file.pieces, self._kept.get(fate.number)
+        piece = pieces[place]
+        if kept and ((piece.joins and place - 1 in kept) or (place + 1 in kept and pieces[place + 1].joins)):
+            return piece.tokens
+        around = 0 if kept else cost(fate.file.source.module_name, HEAD, self._form, self._counter)
+        return piece.tokens + self._counter.count(header(piece.start, piece.end)) + around
+
+    def _told(self, piece: Piece, kept: bool, needed: int, left: int) -> Tried:
+        why = Why.SNIPPETS if kept else Why.LARGER_THAN_BUDGET if needed > self._budget else Why.NO_ROOM
+        return Tried(piece.start, piece.end, piece.name, round(SCORES * piece.relevance, 1), kept, why, needed, left)
+
+    def _write(self, fate: _Fate) -> None:
+        source, kept = fate.file.source, self._kept[fate.number]
+        fate.ranges, fate.text, fate.after, fate.why = [], None, 0, Why.NO_ROOM
+        if not kept:
+            return
+        lines = split_lines(source.source_code)
+        ranges = joined(((fate.file.pieces[place].start, fate.file.pieces[place].end) for place in kept), lines)
+        text = snippet_text(lines, ranges)
+        tokens = cost(source.module_name, text, self._form, self._counter, (ranges[0][0], ranges[-1][1]))
+        if tokens >= fate.file.cost:
+            fate.keep(Why.NOT_SHORTER)
+        else:
+            fate.why, fate.ranges, fate.text, fate.after = Why.SNIPPETS, ranges, text, tokens

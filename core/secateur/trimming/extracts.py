@@ -1,0 +1,78 @@
+"""How files leave: as they are, or as snippets with their line numbers; as plain texts, or as one Markdown document.
+
+    Snippets:
+    # Lines 1-7
+    def add(a, b):
+    ...
+
+The tokens of a file are those of what leaves of it, in the form of the run, header lines, heading and fence included.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from secateur.model import Kind
+from secateur.reporting.layouts import Item, layout_of
+from secateur.reporting.pack import body, ingredients
+from secateur.repository.fragments import language_of, split_lines
+from secateur.repository.syntax.cutting import is_blank
+from secateur.tokens import Counter
+from secateur.trimming.sliding import Range, merge
+
+PLAIN, MARKDOWN = "plain", "markdown"
+FORMS = (PLAIN, MARKDOWN)
+"""How the files leave: each a text of its own, or all in one document."""
+
+HEAD = "Snippets:\n"
+"""The first line of what is not a whole file (pruner spec)."""
+
+WIDEST_GAP = 3
+"""Blank lines between two snippets that go with them: a further header would cost more."""
+
+
+def header(start: int, end: int) -> str:
+    """The line before a snippet."""
+    return f"# Lines {start}-{end}\n"
+
+
+def joined(ranges: Iterable[Range], lines: Sequence[str]) -> list[Range]:
+    """The ranges merged, also over a few blank lines that part them."""
+    out: list[Range] = []
+    for start, end in merge(ranges, len(lines)):
+        if out and touches(out[-1][1], start, lines):
+            out[-1] = (out[-1][0], end)
+        else:
+            out.append((start, end))
+    return out
+
+
+def touches(end: int, start: int, lines: Sequence[str]) -> bool:
+    """Whether a snippet that starts at line `start` goes on where one that ends at line `end` stopped."""
+    return start - end - 1 <= WIDEST_GAP and all(is_blank(line) for line in lines[end : start - 1])
+
+
+def snippet_text(lines: Sequence[str], ranges: Sequence[Range]) -> str:
+    """Merged ranges of a file as the text that leaves."""
+    return HEAD + "".join(f"{header(start, end)}{newline_ended(lines[start - 1 : end])}" for start, end in ranges)
+
+
+def newline_ended(lines: Sequence[str]) -> str:
+    """Lines, each with its line break."""
+    return "".join(f"{line}\n" for line in lines)
+
+
+def block(name: str, text: str, form: str, span: Range | None = None) -> str:
+    """What stands for one file in the text that leaves. `span`: its first and last line there, all of them where not given."""
+    if form == PLAIN:
+        return text
+    layout, shown = layout_of(MARKDOWN), body(text)
+    backticks, _ = ingredients(shown)
+    first, last = span or (1, max(1, len(split_lines(text))))
+    heading = layout.heading(Item(name, first, last, str(Kind.BLOCK), ""))
+    return layout.open(language_of(name, b""), backticks) + heading + layout.text(shown) + layout.close(backticks)
+
+
+def cost(name: str, text: str, form: str, counter: Counter, span: Range | None = None) -> int:
+    """Tokens of `block`."""
+    return counter.count(block(name, text, form, span))
