@@ -16,10 +16,12 @@ from dataclasses import replace
 from typing import Any
 
 from secateur.errors import UsageError
+from secateur.llm.asking import LanguageModel
 from secateur.model import TrimReport
 from secateur.nearest import nearest
 from secateur.settings import ConversationPrune, Settings
 from secateur.tokens import Counter, get_counter
+from secateur.trimming.abstracts import Retold, retell
 from secateur.trimming.messages import Message, parse_message
 from secateur.trimming.pruned import (
     BRIDGE,
@@ -41,8 +43,13 @@ from secateur.trimming.transcripts import Transcript, read_messages
 from secateur.trimming.turns import ASSISTANT, USER, Element, elements_of, removable
 
 STRATEGIES = ("summarize", "truncate", "hybrid", "tool-results")
-LEAST_SHARE = 0.02
-"""Share of its tokens a summary may take where the safe zone leaves no more: below it there is nothing to read."""
+SUMMARIES_OF_ROOM = 0.5
+"""Share of the room beside what must stay that summaries may take: the latest messages have the other, as they are."""
+
+SUMMARY_TRIES = 4
+"""Attempts at a summary that fits; the last is a heading alone."""
+SUMMARY_STEP = 0.95
+"""A summary that is too long is made that much shorter than the tokens of the last attempt ask for."""
 
 
 class ConversationPruner:
@@ -52,11 +59,12 @@ class ConversationPruner:
         shorter = pruner.prune_conversations(messages, "hybrid")   # list of dicts, in the shape they came in
         pruner.report, pruner.result.cache, pruner.result.warnings
 
-    `[conversation_prune]` sets the safe zone, the size of a group and the share of a summary.
+    `[conversation_prune]` sets the safe zone, the size of a group and the share of a summary. Summaries are excerpts; with `llm`, for example
+    `open_model(settings.llm, os.environ)`, they are in the words of a model.
     """
 
-    def __init__(self, settings: Settings | None = None) -> None:
-        self.settings = settings or Settings()
+    def __init__(self, settings: Settings | None = None, llm: LanguageModel | None = None) -> None:
+        self.settings, self.llm = settings or Settings(), llm
         self.result: Pruned | None = None
 
     @property
@@ -71,21 +79,25 @@ class ConversationPruner:
             UsageError: no such strategy.
             SecateurError: `TRANSCRIPT`, with the JSON path of what is no message.
         """
-        self.result = prune(read_messages(conversations), self.settings, strategy_name)
+        self.result = prune(read_messages(conversations), self.settings, strategy_name, llm=self.llm)
         return self.result.messages
 
 
-def prune(transcript: Transcript, settings: Settings, strategy: str | None = None, progress: Progress | None = None) -> Pruned:
-    """Prune by `strategy`, by default that of the settings.
+def prune(
+    transcript: Transcript, settings: Settings, strategy: str | None = None, progress: Progress | None = None, llm: LanguageModel | None = None
+) -> Pruned:
+    """Prune by `strategy`, by default that of the settings; with a model, summaries are in its words (`trimming.abstracts`).
 
     Raises:
         UsageError: no such strategy.
     """
     strategy = _known(strategy or settings.conversation_prune.strategy)
-    return prune_weighed(weigh(transcript, get_counter(settings.tokens.counter), progress), settings, strategy)
+    return prune_weighed(weigh(transcript, get_counter(settings.tokens.counter), progress), settings, strategy, progress, llm)
 
 
-def prune_weighed(weighed: Weighed, settings: Settings, strategy: str | None = None) -> Pruned:
+def prune_weighed(
+    weighed: Weighed, settings: Settings, strategy: str | None = None, progress: Progress | None = None, llm: LanguageModel | None = None
+) -> Pruned:
     """The same of a transcript that was weighed with the counter of these settings.
 
     Raises:
@@ -101,7 +113,10 @@ def prune_weighed(weighed: Weighed, settings: Settings, strategy: str | None = N
         items = _summarized(weighed, items, elements, zone, counter)
     if strategy != "summarize" and _total(weighed, items) > zone.safe_zone_tokens:
         items = _truncated(weighed, items, zone)
-    return finish(weighed, _linked(weighed, items) if transcript.format == "claude-code" else items, zone.safe_zone_tokens)
+    told = retell(weighed, items, settings, llm, counter, progress) if llm is not None else Retold(tuple(items))
+    linked = _linked(weighed, told.items) if transcript.format == "claude-code" else told.items
+    pruned = finish(weighed, linked, zone.safe_zone_tokens, told.notices)
+    return replace(pruned, report=replace(pruned.report, calls=told.calls))
 
 
 def _known(strategy: str) -> str:
@@ -137,33 +152,37 @@ def _truncated(weighed: Weighed, items: Sequence[Item], zone: ConversationPrune)
 def _summarized(weighed: Weighed, items: list[Item], elements: Sequence[Element], zone: ConversationPrune, counter: Counter) -> list[Item]:
     """Let summaries stand for the oldest groups until the rest fits. What stays fixed parts the groups into stretches, each with one summary."""
     tokens = {id(element): sum(weighed.tokens[number] for number in element.numbers) for element in elements}
-    loose = sum(tokens[id(element)] for element in elements if not element.fixed)
-    total = weighed.total
-    room = (zone.safe_zone_tokens - (total - loose)) / loose if loose else 0.0
-    share = min(zone.summary_share, max(LEAST_SHARE, room))
+    total, room = weighed.total, zone.safe_zone_tokens - (weighed.total - sum(tokens[id(element)] for element in elements if not element.fixed))
+    allowed = max(0, int(room * SUMMARIES_OF_ROOM))
     changed: dict[int, list[Item]] = {}
     for first, stop in _loose_runs(elements):
         if total <= zone.safe_zone_tokens:
             break
         groups = _groups(elements, first, stop, zone.group_size)
-        gist, characters, estimate, saved, new, taken, more = Gist(), 0, 0.0, 0, list[Item](), 0, 1
+        gist, size, wanted, gone, saved, new, taken, more = Gist(), 0, 0.0, 0, 0, list[Item](), 0, 1
         while taken < len(groups) and total - saved > zone.safe_zone_tokens:
             least, more = taken + more, more * 2  # an estimate that falls short is corrected in few steps
-            while taken < len(groups) and (taken < least or total - estimate > zone.safe_zone_tokens):
+            while taken < len(groups) and (taken < least or total - gone + min(wanted, allowed) > zone.safe_zone_tokens):
                 numbers = [number for element in groups[taken] for number in element.numbers]
                 messages = [weighed.transcript.messages[number] for number in numbers]
-                size = sum(len(part.text) for message in messages for part in message.parts)
-                signed = gist.add(messages)
-                estimate += sum(weighed.tokens[number] for number in numbers) * (1 - min(share, signed / (size or 1)))
-                characters += size
-                taken += 1
+                characters = sum(len(part.text) for message in messages for part in message.parts)
+                held = sum(weighed.tokens[number] for number in numbers)
+                wanted += held * min(zone.summary_share, gist.add(messages) / (characters or 1))
+                size, gone, taken = size + characters, gone + held, taken + 1
             stretch = [element for group in groups[:taken] for element in group]
             end = first + len(stretch)
-            ends = elements[first - 1].ends if first else ""
-            new = _stretch(weighed, stretch, gist.lines(int(characters * share)), ends, elements[end].starts if end < len(elements) else "", counter)
-            saved = sum(tokens[id(element)] for element in stretch) - sum(item.after for item in new)
+            sides = (elements[first - 1].ends if first else "", elements[end].starts if end < len(elements) else "")
+            left = max(0, zone.safe_zone_tokens - (total - gone))  # what the summary may take
+            characters = int(min(size * zone.summary_share, left * size / (gone or 1)))
+            for attempt in reversed(range(SUMMARY_TRIES)):
+                new = _stretch(weighed, stretch, gist.lines(characters), *sides, counter)
+                takes = sum(item.after for item in new)
+                if takes <= left or not characters:
+                    break
+                characters = int(characters * left / takes * SUMMARY_STEP) if attempt > 1 else 0
+            saved = gone - takes
         if saved > 0:
-            total -= saved
+            total, allowed = total - saved, max(0, allowed - (gone - saved))
             changed[stretch[0].numbers[0]] = new
             for number in (number for element in stretch for number in element.numbers):
                 items[number] = _without(items[number], weighed, "summarize", "oldest_group")

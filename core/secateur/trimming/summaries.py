@@ -77,15 +77,17 @@ _SPECIFIC = re.compile(
     r"|(?<=[\u3400-\u9fff] )[A-Za-z]\w+"  # a name in Chinese
 )
 
-# Of what a tool printed: lines that report something, say what is still to do, define a name, or tell what happened to a file.
+# Of what a tool printed: lines that report something or say what is still to do, and lines that define a name or tell what happened to a file.
+# Two expressions, because each alone starts with literal characters, which is ten times faster than both in one.
 _REPORTS = re.compile(
-    r"(?:[Ee]rror|ERROR|ERR!|Exception|EXCEPTION|[Ff]ail(?:ed|ure)|FAIL|fatal|FATAL|panic|Traceback|[Dd]enied|[Rr]efused|[Tt]imed out|CRITICAL|WARN|[Ww]arning"
-    r"|\b(?:TODO|FIXME|XXX|HACK|NOTE|ADR|BREAKING|DEPRECATED)\b|- \[ \]|Status:|错误|失败|异常)"
-    r"|^[ \t]*(?:(?:export|public|private|protected|static|final|abstract|async|default|pub(?:\([a-z]+\))?)[ \t]+)*"
+    r"Error|error|ERROR|ERR!|Exception|EXCEPTION|Fail(?:ed|ure)|failed|failure|FAIL|fatal|FATAL|panic|Traceback|Denied|denied|Refused|refused|Timed out"
+    r"|timed out|CRITICAL|WARN|Warning|warning|TODO|FIXME|XXX|HACK|NOTE|ADR|BREAKING|DEPRECATED|- \[ \]|Status:|错误|失败|异常"
+)
+_OPENINGS = re.compile(
+    r"\n(?:[ \t]*(?:(?:export|public|private|protected|static|final|abstract|async|default|pub(?:\([a-z]+\))?)[ \t]+)*"
     r"(?:def|class|func|fn|function|interface|struct|trait|impl|enum|type|module|namespace|export|CREATE TABLE)[ \t]+[\w(]"
-    r"|^(?:\+\+\+ |--- |rename |create mode |delete mode |commit[ :]|[ MADRU?]{2} |[ \t]*(?:modified|deleted|new file|renamed|created|Wrote):? )"
-    r"|^[ \t]*File \"|^[\w./-]{1,200}\.\w{1,5}:\d+|^#{1,3} |^\* |^[A-Z][A-Z0-9_]{3,}[:=]",
-    re.MULTILINE,
+    r"|\+\+\+ |--- |rename |create mode |delete mode |commit[ :]|(?:[MADRU?][ MADRU?]| [MADRU]) (?=\S)"
+    r"|[ \t]*(?:modified|deleted|new file|renamed|created|Wrote):? |[ \t]*File \"|[\w./-]{1,200}\.\w{1,5}:\d|#{1,3} |\* |[A-Z][A-Z0-9_]{3,}[:=])"
 )
 _NUMBER = re.compile(r"\d+")
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z`\"'(])|(?<=[。！？])")
@@ -206,22 +208,23 @@ def _called(part: Part) -> str:
 
 def _reported(text: str) -> Iterator[str]:
     """Of what a tool printed the first line, and those that report something."""
-    end = -1
+    first = text.lstrip()[:LONGEST_WEIGHED].partition("\n")[0]
+    lines = [" ".join(first.split())]
     for half in _halves(text):
-        if end < 0:
-            first = half.lstrip()[:LONGEST_WEIGHED].split("\n", 1)[0]
-            if len(first) > 1:
-                yield " ".join(first.split())
-        end = 0
-        for found in _REPORTS.finditer(half):
-            if found.end() <= end:
-                continue  # a second sign in a line
-            start = half.rfind("\n", 0, found.end()) + 1
-            end = half.find("\n", found.end())
-            end = len(half) if end < 0 else end
-            line = " ".join(half[max(start, found.start() - LONGEST_WEIGHED // 2) : min(end, found.end() + LONGEST_WEIGHED)].split())
-            if len(line) > 1:
-                yield line
+        rows = dict(_rows(half, _REPORTS)) | dict(_rows("\n" + half, _OPENINGS, 1))
+        lines += (" ".join(half[start:end].split()) for start, end in sorted(rows.items()))
+    return (line for line in lines if len(line) > 1)
+
+
+def _rows(text: str, sign: re.Pattern[str], before: int = 0) -> Iterator[tuple[int, int]]:
+    """Where the lines with a sign start and end, less what stands `before` them; of a line without end what is around its first sign."""
+    found = sign.search(text)
+    while found:
+        start = text.rfind("\n", max(0, found.end() - LONGEST_WEIGHED // 2), found.end()) + 1 or max(0, found.end() - LONGEST_WEIGHED // 2)
+        end = text.find("\n", found.end())
+        end = len(text) if end < 0 else end
+        yield start - before, min(end, start + LONGEST_WEIGHED) - before
+        found = sign.search(text, end)
 
 
 def _sentences(text: str) -> Iterator[str]:
