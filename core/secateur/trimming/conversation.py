@@ -11,7 +11,7 @@ System messages, the last thing a user said and the last step stay; calls stay w
 from __future__ import annotations
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -273,20 +273,30 @@ def _outgoing(weighed: Weighed, items: Sequence[Item]) -> tuple[list[int], list[
 
 
 def _linked(weighed: Weighed, items: Sequence[Item]) -> list[Item]:
-    """Lines of a session name the line before them: where that one is gone, the nearest before it that is there."""
-    heirs: dict[Any, Any] = {}
+    """Lines of a session name the line they follow: where that one is gone, what stands for it, or the nearest before it on its branch that is there."""
+    heirs: dict[str, Any] = {}  # name of a line that is gone -> of the one that is followed instead
     linked: list[Item] = []
-    last: Any = None
-    for item in items:
+    told: Any = None  # name of the last summary that goes out
+    for row, item in enumerate(items):
         message = item.message
-        if message is not None:
-            parent = last if item.number < 0 else heirs.get(str(message.get("parentUuid")), message.get("parentUuid"))
-            if parent != message.get("parentUuid"):
-                message = {**message, "parentUuid": parent}
-            last = message.get("uuid", last)
-            linked.append(replace(item, message=message))
-        else:
+        if item.number < 0:
+            told = message.get("uuid") if message is not None else None
+        if message is None:
             linked.append(item)
             if item.number >= 0:
-                heirs[str(weighed.transcript.messages[item.number].raw.get("uuid"))] = last
+                raw = weighed.transcript.messages[item.number].raw
+                heirs[str(raw.get("uuid"))] = told if item.action == "summarize" and told is not None else _heir(heirs, raw)
+            continue
+        if item.number >= 0:
+            parent = _heir(heirs, message)
+        elif row and items[row - 1].number < 0 and items[row - 1].message is not None:
+            parent = linked[-1].message["uuid"] if linked[-1].message is not None else None
+        else:  # a summary follows what the first line it stands for followed
+            first = next(later.number for later in items[row:] if later.number >= 0)
+            parent = _heir(heirs, weighed.transcript.messages[first].raw)
+        linked.append(item if parent == message.get("parentUuid") else replace(item, message={**message, "parentUuid": parent}))
     return linked
+
+
+def _heir(heirs: Mapping[str, Any], raw: Mapping[str, Any]) -> Any:
+    return heirs.get(str(raw.get("parentUuid")), raw.get("parentUuid"))

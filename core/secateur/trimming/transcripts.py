@@ -5,8 +5,8 @@
     transcript.write(messages) # JSON stays JSON, a line stays byte for byte the line it was unless its message changed
 
 Shapes: a JSON list of messages, a request body with `messages` (and `system`, `tools`), one message a line, the session lines of Claude Code,
-and a text of `<tool_result …>` blocks with prose between. A session's side chains, notices, and what stands before its last compaction
-reach no model: such lines are carried along, cost nothing and are not touched.
+and a text of `<tool_result …>` blocks with prose between. A session's side chains, notices, turns that were taken back or tried again, and what
+stands before its last compaction reach no model: such lines are carried along, cost nothing and keep their texts.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from secateur.reporting import dumps
+from secateur.trimming.branches import sent
 from secateur.trimming.messages import Message, Part, PartKind, is_result_text, malformed, parse_message
 
 FORMATS = ("openai", "anthropic", "claude-code", "text")
@@ -124,13 +125,12 @@ def _session(values: Sequence[Any], places: Sequence[str], lines: tuple[str, ...
     for place, value in zip(places, values, strict=True):
         if not isinstance(value, dict):
             raise malformed(place, "a line of a session is an object")
-    compacted = max((number for number, value in enumerate(values) if value.get("subtype") == "compact_boundary"), default=-1)
+    reached = sent(values)
     calls: dict[str, Part] = {}
-    messages = []
-    for number, (place, value) in enumerate(zip(places, values, strict=True)):
-        spoken = value.get("type") in ("user", "assistant") and "message" in value
-        sent = spoken and number > compacted and not value.get("isSidechain")
-        messages.append(parse_message(value, place, calls, _UNDER) if sent else Message(place, ASIDE, value))
+    messages = [
+        parse_message(value, place, calls, _UNDER) if number in reached else Message(place, ASIDE, value)
+        for number, (place, value) in enumerate(zip(places, values, strict=True))
+    ]
     return Transcript("claude-code", tuple(messages), lines=lines)
 
 

@@ -1,0 +1,89 @@
+"""Which lines of a Claude Code session a model is sent: those of the branch that the last line is on.
+
+A session only grows. A turn that was taken back or tried again leaves its lines in the file and forks from a line before them: each line names
+the line it follows (`parentUuid`). What the last line follows, back to the start or to the last compaction, is the conversation.
+
+Calls made at once fork too, without any being taken back: each block of an answer is a line, each result follows the line of its call. So the
+other lines of an answer on the branch, and the results of all its calls, belong to it.
+
+Where the names do not make a tree (two lines of one name, a circle), every line counts: better too much than a conversation with holes.
+A line that follows one that is not in the file, or does not say which, follows the one before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+SPEAKERS = ("user", "assistant")
+
+
+def sent(values: Sequence[Mapping[str, Any]]) -> set[int]:
+    """Numbers of the lines that reach a model: messages, no side chains, nothing before the last compaction, one branch."""
+    compacted = max((number for number, value in enumerate(values) if value.get("subtype") == "compact_boundary"), default=-1)
+    spoken = [number for number in range(compacted + 1, len(values)) if _spoken(values[number])]
+    if not spoken:
+        return set()
+    route = _route(values, spoken, compacted)
+    return set(spoken) if route is None else _whole_answers(values, spoken, route)
+
+
+def _spoken(value: Mapping[str, Any]) -> bool:
+    return value.get("type") in SPEAKERS and "message" in value and not value.get("isSidechain")
+
+
+def _route(values: Sequence[Mapping[str, Any]], spoken: Sequence[int], compacted: int) -> set[int] | None:
+    """Messages from the last one back; None where the names make no tree."""
+    named: dict[str, int] = {}
+    before: dict[int, int] = {}  # line -> message before it in the file
+    last = -1
+    for number in range(compacted + 1, len(values)):
+        before[number] = last
+        name = values[number].get("uuid")
+        if isinstance(name, str):
+            if name in named:
+                return None
+            named[name] = number
+        if _spoken(values[number]):
+            last = number
+    older = {name for value in values[: compacted + 1] if isinstance(name := value.get("uuid"), str)}
+    walked: set[int] = set()
+    number = spoken[-1]
+    while number >= 0:
+        if number in walked:
+            return None
+        walked.add(number)
+        parent = values[number].get("parentUuid", "")
+        if parent is None or (isinstance(parent, str) and parent in older):
+            break
+        number = named.get(parent, before[number]) if isinstance(parent, str) else before[number]
+    return walked & set(spoken)
+
+
+def _whole_answers(values: Sequence[Mapping[str, Any]], spoken: Sequence[int], route: set[int]) -> set[int]:
+    """The route with the other lines of its answers and the results of its calls that it does not hold itself."""
+    answers = {answer for number in route if (answer := _answer(values[number]))}
+    whole = route | {number for number in spoken if _answer(values[number]) in answers}
+    called = {call for number in whole for call in _ids(values[number], "tool_use", "id")}
+    got = {call for number in whole for call in _ids(values[number], "tool_result", "tool_use_id")}
+    for number in spoken:
+        results = set(_ids(values[number], "tool_result", "tool_use_id"))
+        if number not in whole and results and results <= called - got:
+            whole.add(number)
+            got |= results
+    return whole
+
+
+def _answer(value: Mapping[str, Any]) -> str:
+    """The id that the lines of one answer share; "" for other lines."""
+    message = value.get("message")
+    answer = message.get("id") if value.get("type") == "assistant" and isinstance(message, dict) else None
+    return answer if isinstance(answer, str) else ""
+
+
+def _ids(value: Mapping[str, Any], kind: str, key: str) -> Iterator[str]:
+    message = value.get("message")
+    content = message.get("content") if isinstance(message, dict) else None
+    for block in content if isinstance(content, list) else ():
+        if isinstance(block, dict) and block.get("type") == kind and isinstance(block.get(key), str):
+            yield block[key]
