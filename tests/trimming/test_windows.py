@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import tomllib
+from importlib.resources import files
+
 import pytest
 from secateur.config import with_values
 from secateur.settings import ContextBudget, Settings
@@ -27,6 +30,18 @@ from secateur.trimming.windows import WINDOWS, budget_of, window_of
         ("claude-sonnet-4@20250514", 200_000),
         ("models/gemini-2.0-flash-001", 1_048_576),
         ("meta/llama-3.3-70b-instruct", 131_072),
+        ("claude-opus-4-5-20251101", 200_000),
+        ("anthropic/claude-opus-4.6", 1_000_000),
+        ("us.anthropic.claude-sonnet-4-5-20250929-v1:0", 200_000),
+        ("anthropic.claude-3-haiku-20240307-v1:0", 200_000),
+        ("gemini-3-pro-preview", 1_048_576),
+        ("x-ai/grok-4-fast", 2_000_000),
+        ("mistralai/mistral-medium-3-5", 256_000),
+        ("mistral-large-2411", 128_000),
+        ("mistral-large-2512", None),  # another model, another window
+        ("Qwen/Qwen3-Coder-30B-A3B-Instruct", 262_144),
+        ("deepseek-chat", None),  # it meant three windows in three years
+        ("deepseek-v3", None),
         ("gpt-4-vision", None),
         ("gpt-4o-something", None),
         ("gpt-6", None),
@@ -51,6 +66,9 @@ def test_own_windows_win_and_their_names_may_have_any_form() -> None:
 
 def test_the_table_is_data_that_holds() -> None:
     assert all(name == name.casefold().strip() and size >= 4_096 for name, size in WINDOWS.items())
+    rows = tomllib.loads(files("secateur.trimming").joinpath("windows.toml").read_text("utf-8"))["windows"]
+    names = [model.replace(".", "-") for row in rows for model in row["models"]]
+    assert len(set(names)) == len(names), "a model is there twice"
 
 
 @pytest.mark.parametrize("window", [1, 2, 10, 100_003, 128_000, 10**12])

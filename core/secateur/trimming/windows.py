@@ -1,14 +1,17 @@
 """What is known of models' context windows, and the budget that follows when nobody gives one.
 
-The table is data: `[context_budget] windows` adds to it and wins over it. A name matches exactly, or after what providers put around it
-(`openai/`, a date, `-latest`, `-preview`) is taken off; nothing is guessed from a family. A model that matches nothing has no window here.
+The table is data (`windows.toml`): `[context_budget] windows` adds to it and wins over it. A name matches exactly, or after what providers put
+around it (`openai/`, `us.anthropic.`, a date, `-latest`, `-preview`, `-v1:0`) is taken off; dots and dashes are one (`claude-opus-4.6`). Nothing
+is guessed from a family. A model that matches nothing has no window here.
 """
 
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib.resources import files
 from types import MappingProxyType
 
 from secateur.errors import PromptComposeError
@@ -17,29 +20,18 @@ from secateur.nearest import nearest
 from secateur.settings import ContextBudget
 from secateur.tokens import SAFETY_FACTORS
 
-WINDOWS: Mapping[str, int] = MappingProxyType(
-    {
-        **dict.fromkeys(("gpt-5", "gpt-5-mini", "gpt-5-nano", "gpt-5-codex", "gpt-5.1"), 400_000),
-        **dict.fromkeys(("gpt-4.1", "gpt-4.1-mini", "gpt-4.1-nano"), 1_047_576),
-        **dict.fromkeys(("gpt-4o", "gpt-4o-mini", "chatgpt-4o", "gpt-5-chat"), 128_000),
-        **dict.fromkeys(("gpt-4-turbo", "gpt-4-1106-preview", "gpt-4-0125-preview"), 128_000),
-        **dict.fromkeys(("o1-mini", "o1-preview"), 128_000),
-        **dict.fromkeys(("o1", "o3", "o3-mini", "o3-pro", "o4-mini"), 200_000),
-        **dict.fromkeys(("gpt-oss-20b", "gpt-oss-120b"), 131_072),
-        "gpt-4": 8_192,
-        "gpt-4-32k": 32_768,
-        "gpt-3.5-turbo": 16_385,
-        **dict.fromkeys(("gpt-3.5-turbo-0301", "gpt-3.5-turbo-0613", "gpt-3.5-turbo-instruct"), 4_096),
-        **dict.fromkeys(("claude-3-opus", "claude-3-sonnet", "claude-3-haiku", "claude-3-5-sonnet", "claude-3-5-haiku", "claude-3-7-sonnet"), 200_000),
-        **dict.fromkeys(("claude-opus-4", "claude-opus-4-0", "claude-opus-4-1", "claude-opus-4-5", "claude-sonnet-4", "claude-sonnet-4-0"), 200_000),
-        **dict.fromkeys(("claude-sonnet-4-5", "claude-haiku-4-5"), 200_000),
-        **dict.fromkeys(("gemini-2.0-flash", "gemini-2.0-flash-lite", "gemini-2.5-pro", "gemini-2.5-flash", "gemini-2.5-flash-lite"), 1_048_576),
-        **dict.fromkeys(("llama-3.1-8b", "llama-3.1-70b", "llama-3.1-405b", "llama-3.3-70b"), 131_072),
-    }
-)
-"""Model -> tokens its makers publish for prompt and answer together, without options that have to be asked for."""
 
-_SUFFIX = re.compile(r"(?:-\d{8}|-\d{4}-\d{2}-\d{2}|-\d{4}|-\d{3}|@\d{8}|[-:@]latest|-preview|-instruct)$")
+def _table() -> Mapping[str, int]:
+    """The table in the package: model -> tokens."""
+    rows = tomllib.loads(files("secateur.trimming").joinpath("windows.toml").read_text("utf-8"))["windows"]
+    return MappingProxyType({model: row["tokens"] for row in rows for model in row["models"]})
+
+
+WINDOWS: Mapping[str, int] = _table()
+"""Model -> tokens of its window, prompt and answer together."""
+
+_PREFIX = re.compile(r"^(?:[a-z-]{2,12}\.)?(?:anthropic|meta|mistral|openai|deepseek|qwen)\.")
+_SUFFIX = re.compile(r"(?:-\d{8}|-\d{4}-\d{2}-\d{2}|-\d{4}|-\d{3}|@\d{8}|[-:@]latest|-preview|-instruct|-v\d(?::\d)?)$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,14 +49,18 @@ def window_of(model: str, more: Mapping[str, int] | None = None) -> int | None:
     >>> window_of("openai/gpt-4o-2024-08-06")
     128000
     """
-    known = {name.casefold(): size for name, size in (*WINDOWS.items(), *(more or {}).items())}
+    known = {_spelled(name): size for name, size in (*WINDOWS.items(), *(more or {}).items())}
     name = model.strip().casefold()
-    for candidate in (name, name.rpartition("/")[2]):
-        while candidate not in known and _SUFFIX.search(candidate):
+    for candidate in (name, name.rpartition("/")[2], _PREFIX.sub("", name.rpartition("/")[2])):
+        while _spelled(candidate) not in known and _SUFFIX.search(candidate):
             candidate = _SUFFIX.sub("", candidate)
-        if candidate in known:
-            return known[candidate]
+        if _spelled(candidate) in known:
+            return known[_spelled(candidate)]
     return None
+
+
+def _spelled(name: str) -> str:
+    return name.casefold().replace(".", "-")
 
 
 def budget_of(model: str, context: int | None, reserve: int | None, settings: ContextBudget, counter: str) -> Budget:
