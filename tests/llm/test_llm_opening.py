@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib.util
+import subprocess
+import sys
 
 import pytest
 from secateur import config
@@ -127,3 +129,9 @@ def test_a_secret_in_a_setting_is_refused_before_it_could_be_shown(table: str, k
         config.merge([config.Layer("my secateur.toml", {table: {key: value}})])
     assert "s3cret" not in caught.value.message + caught.value.hint
     assert f"my secateur.toml: {table}.{key}" in caught.value.message
+
+
+def test_without_a_model_no_client_is_loaded() -> None:
+    program = "import sys, secateur.trimming.conversation, secateur.llm.opening as o; o.server_at('http://x', o.Key('')); print('httpx2' in sys.modules)"
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60)
+    assert ran.stdout.strip() == "False"

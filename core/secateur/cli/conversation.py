@@ -18,6 +18,9 @@ from secateur.terminal import clip, visible
 if TYPE_CHECKING:
     from secateur.trimming.pruned import Pruned
 
+SUMMARIZING = ("summarize", "hybrid")
+"""Strategies a language model has words for, where one is set (`[llm]`)."""
+
 SHOWN_MESSAGES = 40
 """Changed messages the text lists without --verbose."""
 
@@ -36,15 +39,17 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Exit 0 also where the safe zone is not met: a warning says by how much."""
+    from secateur.llm import open_model
     from secateur.reporting import dumps
     from secateur.trimming.conversation import prune
     from secateur.trimming.transcripts import read_transcript
 
     loaded = load_settings(options, Path.cwd(), flags(options))
+    model = open_model(loaded.settings.llm, os.environ) if loaded.settings.conversation_prune.strategy in SUMMARIZING else None
     transcript = read_transcript(_read(options.file), "standard input" if options.file == "-" else options.file)
     progress = ProgressBar(options, unit="parts")
     try:
-        pruned = prune(transcript, loaded.settings, progress=progress)
+        pruned = prune(transcript, loaded.settings, progress=progress, llm=model)
     finally:
         progress.close()
     if options.out is not None:
@@ -89,6 +94,10 @@ def as_text(pruned: Pruned, strategy: str, verbose: bool) -> str:
         f"{'results':<9} {figures['tool_results_cleaned']:,} tool results gone",
         f"{'cache':<9} {prefix}",
     ]
+    if report.calls:
+        spent = sum(call.prompt_tokens + call.completion_tokens for call in report.calls)
+        answered = sum(call.outcome == "answered" for call in report.calls)
+        lines.append(f"{'model':<9} {answered:,} of {len(report.calls):,} questions answered, {spent:,} tokens")
     lines += [f"! {visible(notice.message)}" for notice in pruned.warnings]
     listed = [item for item in pruned.items if verbose or item.action != "keep"]
     window = max(report.budget, 1)

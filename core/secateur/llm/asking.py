@@ -72,11 +72,14 @@ def notices_of(replies: Sequence[Reply]) -> tuple[Notice, ...]:
     if len(without) > MOST_PROBLEMS:
         others = sum(map(len, list(without.values())[MOST_PROBLEMS:]))
         notices.append(Notice("llm_unanswered", f"{others:,} more questions have no usable answer for {len(without) - MOST_PROBLEMS:,} other reasons."))
+    return (*notices, *overspent(replies))
+
+
+def overspent(replies: Sequence[Reply]) -> tuple[Notice, ...]:
+    """Whether a server counted more than was set aside for what it was asked."""
     over = [reply for reply in replies if reply.reserved and reply.call.prompt_tokens + reply.call.completion_tokens > reply.reserved]
-    if over:
-        counted = sum(reply.call.prompt_tokens + reply.call.completion_tokens for reply in over)
-        said = (
-            f"the server counted {counted:,} tokens for {len(over):,} of {len(replies):,} questions, for which {sum(r.reserved for r in over):,} were set aside"
-        )
-        notices.append(Notice("llm_spend", f"{said}: llm.spend_cap is held by estimates."))
-    return tuple(notices)
+    if not over:
+        return ()
+    counted, reserved = sum(reply.call.prompt_tokens + reply.call.completion_tokens for reply in over), sum(reply.reserved for reply in over)
+    said = f"the server counted {counted:,} tokens for {len(over):,} of {len(replies):,} questions, for which {reserved:,} were set aside"
+    return (Notice("llm_spend", f"{said}: llm.spend_cap is held by estimates."),)
