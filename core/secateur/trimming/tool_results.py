@@ -1,14 +1,13 @@
 """Old tool results give way to placeholders until a conversation fits its safe zone; everything a user or a model said stays.
 
-Order: results that a later one replaces (reads of the same file) or repeats, then all others, each from the oldest. Never touched: results the
-assistant has not answered yet, the last `keep_last`, those of the tools named, and those a placeholder would not make shorter.
+Order: results that a later one repeats or replaces (the file was read again whole, or written anew); then reads of files that were changed since,
+because what they show is no more; then all others; each from the oldest. Never touched: results the assistant has not answered yet, the last
+`keep_last`, those of the tools named, and those a placeholder would not make shorter.
 """
 
 from __future__ import annotations
 
 import hashlib
-import json
-import re
 from collections import Counter as Multiset
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,6 +19,7 @@ from secateur.settings import Settings
 from secateur.tokens import Counter, get_counter
 from secateur.trimming.messages import Message, Part, PartKind, opening_tag
 from secateur.trimming.pruned import Item, Progress, Pruned, Weighed, edited, finish, last_user, standing, statistics, unchanged, unread, weigh
+from secateur.trimming.rereads import Deed, touches
 from secateur.trimming.transcripts import Transcript, read_messages
 
 MARK = "[tool result cleared: "
@@ -31,9 +31,15 @@ DIGEST_DIGITS = 12
 SHOWN_ARGUMENTS = 120
 """Characters of a call's arguments a placeholder repeats; longer ones stand in the call, which is still there."""
 
-_READS = re.compile(r"read|view|open_?file|get_?file|cat\b", re.IGNORECASE)
-_PATH_KEYS = ("path", "file_path", "filepath", "filename", "file", "absolute_path", "target_file", "notebook_path")
-_TEXT_CALL = re.compile(r"<([A-Za-z_][\w-]*)>\s*<(?:path|file_path)>([^<]{1,1024})</(?:path|file_path)>")
+NOTE_SHARE = 0.1
+"""A later read of less than this share of the length is taken for a note that the file is unchanged, as some agents give: it replaces nothing."""
+
+_ORDER = ("repeated", "superseded", "outdated", "oldest_result")
+"""Reasons; results of the first two go first, then those of the third, then the others."""
+_BACK = {
+    "repeated": "the same text comes again later",
+    "superseded": "the file is read again or written anew later",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +49,8 @@ class ToolResult:
     message: int
     number: int  # of the part in its message
     part: Part
-    later: int = -1  # message that holds the same file, or the same text, later
-    why: str = "oldest_result"  # "superseded" | "repeated" | "oldest_result"
+    later: int = -1  # message that holds the same file, or the same text, or that changed the file, later
+    why: str = "oldest_result"  # one of _ORDER
 
 
 class AgenticConversationPruner:
@@ -128,12 +134,11 @@ def placeholder(result: ToolResult, tokens: int) -> str:
     success = {True: "succeeded", False: "failed", None: ""}[part.success]
     digest = hashlib.sha256(part.text.encode("utf-8", "surrogatepass")).hexdigest()[:DIGEST_DIGITS]
     facts = [part.tool or "unnamed tool", success, f"{tokens:,} tokens", f"sha256 {digest}"]
-    if result.later >= 0:
-        back = f"message {result.later} has {'the same text' if result.why == 'repeated' else 'the file as it was later'}"
-    elif part.arguments and len(part.arguments) <= SHOWN_ARGUMENTS:
-        back = f"call it again with {part.arguments} to get it back"
+    if result.why in _BACK:
+        back = _BACK[result.why]
     else:
-        back = "call the tool again to get it back"
+        known = f"with {part.arguments} " if part.arguments and len(part.arguments) <= SHOWN_ARGUMENTS else ""
+        back = f"{'the file was changed since, ' if result.why == 'outdated' else ''}call {'it' if known else 'the tool'} again {known}to get it back"
     text = MARK + ", ".join(fact for fact in facts if fact) + "; " + back + "]"
     return text if part.span is None else f"{opening_tag(part.text)}{escape(text, quote=False)}</tool_result>"
 
@@ -151,47 +156,43 @@ def _spared(messages: Sequence[Message], keep_last: int, keep_tools: frozenset[s
 
 def _in_order(messages: Sequence[Message]) -> list[ToolResult]:
     """All results in the order in which they go. Looks from the end, so that each knows what comes later."""
-    same_call: dict[tuple[str, str], int] = {}
-    whole_file: dict[str, int] = {}
+    reads: dict[tuple[str, str], tuple[int, int]] = {}  # file and arguments, "" for the whole file -> message, length
+    written: dict[str, int] = {}
+    changed: dict[str, int] = {}
     same_text: dict[tuple[str, str], int] = {}
     found: list[ToolResult] = []
     for number in reversed(range(len(messages))):
         message = messages[number]
         results = list(message.results)
+        said = ""
+        if len(results) == 1 and number and results[0][1].span is not None:  # the call is text, in the message before
+            said = next((before.text for before in messages[number - 1].parts if before.kind is PartKind.TEXT), "")
         for place, part in reversed(results):
-            path, whole = _read_of(part, messages, number, alone=len(results) == 1)
+            touched = [] if is_cleared(part) else list(touches(part, said))
             later, why = -1, "oldest_result"
             if (part.tool, part.text) in same_text:
                 later, why = same_text[part.tool, part.text], "repeated"
-            elif path and path in whole_file:
-                later, why = whole_file[path], "superseded"
-            elif path and (path, part.arguments) in same_call:
-                later, why = same_call[path, part.arguments], "superseded"
+            elif len(touched) == 1 and touched[0].deed in (Deed.READ, Deed.READ_PART):
+                path = touched[0].path
+                again = [reads[key] for key in ((path, ""), (path, part.arguments)) if key in reads]
+                better = [read for read, length in again if length >= NOTE_SHARE * len(part.text)]
+                if better or path in written:
+                    later, why = min([*better, *([written[path]] if path in written else [])]), "superseded"
+                elif path in changed:
+                    later, why = changed[path], "outdated"
             found.append(ToolResult(number, place, part, later, why))
-            if not is_cleared(part):
-                same_text.setdefault((part.tool, part.text), number)
-                if path and part.success is not False:
-                    same_call.setdefault((path, part.arguments), number)
-                    if whole:
-                        whole_file.setdefault(path, number)
+            if is_cleared(part):
+                continue
+            same_text.setdefault((part.tool, part.text), number)
+            for touch in touched if part.success is not False else ():
+                if touch.deed is Deed.WRITTEN:
+                    written[touch.path] = number
+                elif touch.deed is Deed.CHANGED:
+                    changed[touch.path] = number
+                else:
+                    reads[touch.path, part.arguments if touch.deed is Deed.READ_PART else ""] = number, len(part.text)
     found.reverse()
-    return sorted(found, key=lambda result: result.later < 0)
-
-
-def _read_of(part: Part, messages: Sequence[Message], number: int, *, alone: bool) -> tuple[str, bool]:
-    """(path, whether all of it) of the file a result read; "" for what is no read."""
-    if part.span is not None:  # the call is text, in the message before
-        said = next((before.text for before in messages[number - 1].parts if before.kind is PartKind.TEXT), "") if alone and number else ""
-        calls = _TEXT_CALL.findall(said[-4096:])
-        return (calls[0][1].strip(), True) if len(calls) == 1 and _READS.search(calls[0][0]) else ("", False)
-    if not part.arguments or not _READS.search(part.tool):
-        return "", False
-    try:
-        arguments = json.loads(part.arguments)
-    except (ValueError, RecursionError):
-        return "", False
-    named = [key for key in _PATH_KEYS if isinstance(arguments, dict) and isinstance(arguments.get(key), str)]
-    return (arguments[named[0]], len(arguments) == 1) if len(named) == 1 else ("", False)
+    return sorted(found, key=lambda result: max(1, _ORDER.index(result.why)))
 
 
 def _result_texts(weighed: Weighed) -> Multiset[str]:
