@@ -227,3 +227,11 @@ def test_a_question_has_room_for_an_answer() -> None:
     assert model.asked
     assert all(question.most_tokens > LEAST_ROOM for question in model.asked)
     assert all(msgspec.structs.fields(question.answer)[0].name == "notes" for question in model.asked)
+
+
+def test_where_the_summaries_have_no_room_for_words_it_is_said() -> None:
+    model = Model(lambda *_: ["notes"])
+    result = prune(read_messages(script(60)), settings_of(400, llm__text_tokens=300), "summarize", llm=model)
+    assert model.asked == []
+    assert [notice.code for notice in result.warnings] == ["summary_in_excerpts"]
+    assert result.messages == without_model(script(60), 400)

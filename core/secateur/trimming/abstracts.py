@@ -34,11 +34,17 @@ SHARE_OF_QUESTION = 0.25
 WORDS_A_TOKEN = 0.6
 """Words of English prose in a token, rather too few than too many: models count words better than tokens."""
 
+PART_TOKENS = 8
+"""What it costs to say who said a part."""
+
 JSON_TOKENS = 64
 """What brackets, quotes and the field's name of an answer may take besides its words."""
 
 CHARACTERS_A_TOKEN = 3
 """Characters of a transcript in a token, rather too few than too many."""
+
+MOST_CHARACTERS_A_TOKEN = 16
+"""A text with more characters than that for each token it may have is too long, without counting it."""
 
 INSTRUCTIONS = """The text is the early part of a conversation between a user and an assistant who works with tools.
 It will be taken out, and your notes will stand in its place. Write short notes that let the assistant go on.
@@ -66,7 +72,6 @@ class _Piece:
     """Messages that one question is about."""
 
     messages: tuple[Message, ...]
-    text: str
     room: int  # tokens the notes may take
 
     @property
@@ -93,9 +98,11 @@ def retell(weighed: Weighed, items: Sequence[Item], settings: Settings, model: L
         items: those of a pruning by summaries, in the order of the conversation; each summary stands before the messages it stands for.
     """
     summaries = _summaries(weighed, items, settings, counter)
-    questions = [_question(piece, counter) for summary in summaries for piece in summary.pieces if piece.asked]
+    questions = [_question(piece, settings.llm.text_tokens, counter) for summary in summaries for piece in summary.pieces if piece.asked]
     if not questions:
-        return Retold(tuple(items))
+        untold = any(item.number < 0 and item.message is not None for item in items)
+        why = f"there is no room for a model's words in the summaries (less than {LEAST_ROOM} tokens a question); they are in excerpts."
+        return Retold(tuple(items), notices=(Notice("summary_in_excerpts", why),) if untold else ())
     replies = model.ask(questions, progress)
     told, new, answers = list(items), 0, iter(replies)
     for summary in summaries:
@@ -123,7 +130,7 @@ def _summaries(weighed: Weighed, items: Sequence[Item], settings: Settings, coun
         gone = sum(weighed.tokens[number] for number in numbers)
         most = max(item.after, min(int(gone * settings.conversation_prune.summary_share), item.after + spare))
         heading = f"{SUMMARY_MARK}{len(numbers):,} earlier messages, in a model's words]"
-        pieces = _pieces(weighed, numbers, most - counter.count(heading) - 1, settings.llm.text_tokens, counter)
+        pieces = _pieces(weighed, numbers, most - counter.count(heading) - 1, settings.llm.text_tokens)
         if pieces:
             spare -= max(0, most - item.after)
             found.append(_Summary(row, gone, heading, most, pieces))
@@ -144,46 +151,40 @@ def _stretches(items: Sequence[Item]) -> Iterator[tuple[int, list[int]]]:
         yield row, numbers
 
 
-def _pieces(weighed: Weighed, numbers: Sequence[int], room: int, text_tokens: int, counter: Counter) -> tuple[_Piece, ...]:
+def _pieces(weighed: Weighed, numbers: Sequence[int], room: int, text_tokens: int) -> tuple[_Piece, ...]:
     """The messages of a summary by questions, as few as the size of a question allows; none where there is room for a model's words in none."""
     most = int(text_tokens * SHARE_OF_QUESTION)
-    parts: list[list[tuple[int, str, int]]] = [[]]
+    parts: list[list[int]] = [[]]
     size = 0
     for number in numbers:
-        message = weighed.transcript.messages[number]
-        text, tokens = _told(message), weighed.tokens[number] + 8 * len(message.parts)
-        if tokens > most:
-            text = "\n".join(summary_lines([message], most * CHARACTERS_A_TOKEN))
-            tokens = counter.count(text)
+        tokens = min(most, weighed.tokens[number] + PART_TOKENS * len(weighed.transcript.messages[number].parts))
         if parts[-1] and size + tokens > text_tokens:
             parts.append([])
             size = 0
-        parts[-1].append((number, text, tokens))
+        parts[-1].append(number)
         size += tokens
     total = sum(weighed.tokens[number] for number in numbers) or 1
-    pieces: list[_Piece] = []
-    for part in parts:
-        held = sum(weighed.tokens[number] for number, _, _ in part)
-        own = min(MOST_NOTES, room * held // total)
-        messages = tuple(weighed.transcript.messages[number] for number, _, _ in part)
-        pieces.append(_Piece(messages, "\n\n".join(text for _, text, _ in part if text), own))
+    pieces = [
+        _Piece(tuple(weighed.transcript.messages[number] for number in part), min(MOST_NOTES, room * sum(weighed.tokens[number] for number in part) // total))
+        for part in parts
+    ]
     return tuple(pieces) if any(piece.asked for piece in pieces) else ()
 
 
-def _question(piece: _Piece, counter: Counter) -> Question:
+def _question(piece: _Piece, text_tokens: int, counter: Counter) -> Question:
     first, last = piece.messages[0].place, piece.messages[-1].place
     return Question(
         f"summarize {first} to {last}" if len(piece.messages) > 1 else f"summarize {first}",
         INSTRUCTIONS.format(words=max(8, int(piece.room * WORDS_A_TOKEN))),
-        piece.text,
+        "\n\n".join(filter(None, (_told(message, int(text_tokens * SHARE_OF_QUESTION), counter) for message in piece.messages))),
         Notes,
         most_tokens=piece.room + JSON_TOKENS,
         check=lambda notes: "" if _fitting(notes, piece.room, counter) else f"it has no note that fits into {piece.room:,} tokens",
     )
 
 
-def _told(message: Message) -> str:
-    """A message as text: who said what."""
+def _told(message: Message, most: int, counter: Counter) -> str:
+    """A message as text: who said what; excerpts where it has more than `most` tokens."""
     told: list[str] = []
     for part in message.parts:
         if part.kind is PartKind.CALL:
@@ -192,7 +193,10 @@ def _told(message: Message) -> str:
             told.append(f"result of {part.tool or 'a tool'}: {part.text}")
         elif part.kind is PartKind.TEXT:
             told.append(f"{message.role}: {part.text}")
-    return "\n".join(told)
+    text = "\n".join(told)
+    if len(text) > most * MOST_CHARACTERS_A_TOKEN or counter.count(text) > most:
+        return "\n".join(summary_lines([message], most * CHARACTERS_A_TOKEN))
+    return text
 
 
 # --- what comes back ---------------------------------------------------------------------------------------------------
