@@ -16,7 +16,8 @@ from secateur.errors import SecateurError, UsageError
 from secateur.terminal import clip, visible
 
 if TYPE_CHECKING:
-    from secateur.trimming.pruned import Pruned
+    from secateur.settings import ConversationPrune
+    from secateur.trimming.pruned import Cache, Pruned
 
 SUMMARIZING = ("summarize", "hybrid")
 """Strategies a language model has words for, where one is set (`[llm]`)."""
@@ -55,7 +56,8 @@ def run(options: argparse.Namespace) -> int:
     if options.out is not None:
         _write(options.out, pruned.write())
         say(options, f"written: {options.out}")
-    emit(dumps(as_json(pruned)) if options.format == "json" else as_text(pruned, loaded.settings.conversation_prune.strategy, options.verbose))
+    rules = loaded.settings.conversation_prune
+    emit(dumps(as_json(pruned, rules)) if options.format == "json" else as_text(pruned, rules, options.verbose))
     return 0
 
 
@@ -68,28 +70,28 @@ def flags(options: argparse.Namespace) -> dict[str, Any]:
     return values
 
 
-def as_json(pruned: Pruned) -> dict[str, Any]:
+def as_json(pruned: Pruned, rules: ConversationPrune) -> dict[str, Any]:
     """The JSON of the contract."""
     return {
         "messages": pruned.messages,
         "format": pruned.transcript.format,
         "statistics": pruned.statistics,
-        "cache": pruned.cache.to_dict(),
+        "cache": pruned.cache.to_dict() | {"pays_after_requests": pruned.cache.pays_after(rules.cache_read_price, rules.cache_write_price)},
         "report": pruned.report.to_dict(),
         "warnings": [notice.to_dict() for notice in pruned.warnings],
     }
 
 
-def as_text(pruned: Pruned, strategy: str, verbose: bool) -> str:
+def as_text(pruned: Pruned, rules: ConversationPrune, verbose: bool) -> str:
     """Figures, and a line for each message that is not as it was; with `verbose` for every message."""
     figures, cache, report = pruned.statistics, pruned.cache, pruned.report
     shares = (f"{report.before:,} -> {report.after:,} tokens", f"{figures['tokens_saved']:,} saved", f"safe zone {report.budget:,}")
     prefix = "unchanged: nothing is read again"
     if cache.first_changed is not None:
         stays = f"{cache.prefix_tokens:,} tokens before it stay cached (=), {cache.reread_tokens:,} are read again"
-        prefix = f"messages[{cache.first_changed}] is the first that changed: {stays}"
+        prefix = f"messages[{cache.first_changed}] is the first that changed: {stays}{_pays(cache, rules)}"
     lines = [
-        f"{'format':<9} {pruned.transcript.format}, {figures['total_messages']:,} messages; strategy {strategy}",
+        f"{'format':<9} {pruned.transcript.format}, {figures['total_messages']:,} messages{_unsent(pruned)}; strategy {rules.strategy}",
         f"{'tokens':<9} {', '.join(shares)}",
         f"{'results':<9} {figures['tool_results_cleaned']:,} tool results gone",
         f"{'cache':<9} {prefix}",
@@ -113,6 +115,19 @@ def as_text(pruned: Pruned, strategy: str, verbose: bool) -> str:
     if len(shown) < len(listed):
         lines.append(f"  ... and {len(listed) - len(shown):,} more (--verbose lists all)")
     return "\n".join(lines) + "\n"
+
+
+def _pays(cache: Cache, rules: ConversationPrune) -> str:
+    """When the prune has paid for what is read again, told only where it saves something."""
+    requests = cache.pays_after(rules.cache_read_price, rules.cache_write_price)
+    if not requests:
+        return ""
+    return f"; with a warm cache it pays after {requests:,} request{'s' if requests > 1 else ''}"
+
+
+def _unsent(pruned: Pruned) -> str:
+    number = sum(message.role == "aside" for message in pruned.transcript.messages)
+    return f" ({number:,} of them reach no model)" if number else ""
 
 
 def _read(name: str) -> bytes:

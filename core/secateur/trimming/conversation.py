@@ -46,6 +46,9 @@ STRATEGIES = ("summarize", "truncate", "hybrid", "tool-results")
 SUMMARIES_OF_ROOM = 0.5
 """Share of the room beside what must stay that summaries may take: the latest messages have the other, as they are."""
 
+GROUPS_A_STEP = 50
+"""Groups between two steps of the progress bar."""
+
 SUMMARY_TRIES = 4
 """Attempts at a summary that fits; the last is a heading alone."""
 SUMMARY_STEP = 0.95
@@ -110,7 +113,7 @@ def prune_weighed(
     elements = elements_of(transcript.messages)
     items = _standing(weighed, elements)
     if strategy != "truncate" and weighed.total > zone.safe_zone_tokens:
-        items = _summarized(weighed, items, elements, zone, counter)
+        items = _summarized(weighed, items, elements, zone, counter, progress)
     if strategy != "summarize" and _total(weighed, items) > zone.safe_zone_tokens:
         items = _truncated(weighed, items, zone)
     told = retell(weighed, items, settings, llm, counter, progress) if llm is not None else Retold(tuple(items))
@@ -149,7 +152,9 @@ def _truncated(weighed: Weighed, items: Sequence[Item], zone: ConversationPrune)
 # --- summarize ---------------------------------------------------------------------------------------------------------
 
 
-def _summarized(weighed: Weighed, items: list[Item], elements: Sequence[Element], zone: ConversationPrune, counter: Counter) -> list[Item]:
+def _summarized(
+    weighed: Weighed, items: list[Item], elements: Sequence[Element], zone: ConversationPrune, counter: Counter, progress: Progress | None
+) -> list[Item]:
     """Let summaries stand for the oldest groups until the rest fits. What stays fixed parts the groups into stretches, each with one summary."""
     tokens = {id(element): sum(weighed.tokens[number] for number in element.numbers) for element in elements}
     total, room = weighed.total, zone.safe_zone_tokens - (weighed.total - sum(tokens[id(element)] for element in elements if not element.fixed))
@@ -169,6 +174,8 @@ def _summarized(weighed: Weighed, items: list[Item], elements: Sequence[Element]
                 held = sum(weighed.tokens[number] for number in numbers)
                 wanted += held * min(zone.summary_share, gist.add(messages) / (characters or 1))
                 size, gone, taken = size + characters, gone + held, taken + 1
+                if progress is not None and taken % GROUPS_A_STEP == 0:
+                    progress("summarising", taken, len(groups))
             stretch = [element for group in groups[:taken] for element in group]
             end = first + len(stretch)
             sides = (elements[first - 1].ends if first else "", elements[end].starts if end < len(elements) else "")

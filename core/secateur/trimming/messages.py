@@ -15,13 +15,11 @@ from enum import StrEnum
 from typing import Any
 
 from secateur.errors import SecateurError
+from secateur.trimming.media import MEDIA_KINDS, media_tokens
 
 ROLES = ("system", "developer", "user", "assistant", "tool", "function")
 SYSTEM_ROLES = ("system", "developer")
 RESULT_ROLES = ("tool", "function")
-
-MEDIA_TOKENS = 1600
-"""What an image, a sound or a document that is no text is charged: the most that a full-size picture costs at the large providers."""
 
 Where = tuple[str | int, ...]
 
@@ -43,7 +41,8 @@ class Part:
     text: str
     where: Where  # keys and positions that lead to it in the message
     span: tuple[int, int] | None = None  # characters of the string at `where`; None: all that stands there
-    media: int = 0  # pictures and the like inside, charged MEDIA_TOKENS each
+    media: int = 0  # pictures and the like inside
+    media_tokens: int = 0  # what they are charged, estimated (trimming.media)
     tool: str = ""  # of calls and results: the tool's name; "unknown" where nothing names it
     call: str = ""  # of calls and results: the id that joins them; "" in text
     arguments: str = ""  # of calls, and of results whose call is known: JSON with sorted keys
@@ -126,7 +125,7 @@ def _parts(body: dict[str, Any], role: str, place: str, under: Where) -> Iterato
     if role in RESULT_ROLES:
         text, media = _inside(content, place, where)
         call = _text_of(body, "tool_call_id", place, under)
-        yield Part(PartKind.RESULT, text, where, media=media, call=call, tool=_text_of(body, "name", place, under))
+        yield Part(PartKind.RESULT, text, where, media=len(media), media_tokens=sum(media), call=call, tool=_text_of(body, "name", place, under))
     elif isinstance(content, str):
         yield from _text_parts(content, where, role)
     elif content:
@@ -181,40 +180,41 @@ def _block_parts(block: Any, where: Where, role: str, place: str) -> Iterator[Pa
     elif kind == "tool_result":
         text, media = _inside(block.get("content"), place, (*where, "content"))
         call = _text_of(block, "tool_use_id", place, where)
-        yield Part(PartKind.RESULT, text, (*where, "content"), media=media, call=call, success=not block.get("is_error"))
+        success = not block.get("is_error")
+        yield Part(PartKind.RESULT, text, (*where, "content"), media=len(media), media_tokens=sum(media), call=call, success=success)
     elif kind == "thinking":
         yield Part(PartKind.OTHER, _text_of(block, "thinking", place, where), where)
     else:
         text, media = _other(block, kind)
-        yield Part(PartKind.OTHER, text, where, media=media)
+        yield Part(PartKind.OTHER, text, where, media=len(media), media_tokens=sum(media))
 
 
-def _inside(content: Any, place: str, where: Where) -> tuple[str, int]:
-    """(text, number of media) of a tool result's content."""
+def _inside(content: Any, place: str, where: Where) -> tuple[str, list[int]]:
+    """(text, tokens of each of its media) of a tool result's content."""
     if content is None or isinstance(content, str):
-        return content or "", 0
+        return content or "", []
     if not isinstance(content, list):
         raise malformed(_at(place, where), f"the content of a result is text or a list of blocks, not {_kind(content)}")
-    texts, pictures = [], 0
+    texts, pictures = [], list[int]()
     for number, block in enumerate(content):
         if not isinstance(block, str | dict):
             raise malformed(_at(place, (*where, number)), f"a block is an object, not {_kind(block)}")
-        text, media = (block, 0) if isinstance(block, str) else _other(block, block.get("type"))
+        text, media = (block, []) if isinstance(block, str) else _other(block, block.get("type"))
         texts.append(text)
         pictures += media
     return "\n".join(texts), pictures
 
 
-def _other(block: dict[str, Any], kind: Any) -> tuple[str, int]:
-    """(text, number of media) of a block: its text, nothing for media, else the block as JSON."""
+def _other(block: dict[str, Any], kind: Any) -> tuple[str, list[int]]:
+    """(text, tokens of each of its media) of a block: its text, nothing for media, else the block as JSON."""
     if isinstance(block.get("text"), str):
-        return block["text"], 0
+        return block["text"], []
     source = block.get("source")
     if kind == "document" and isinstance(source, dict) and source.get("type") == "text" and isinstance(source.get("data"), str):
-        return source["data"], 0
-    if kind in ("image", "image_url", "input_image", "input_audio", "document", "file"):
-        return "", 1
-    return _canonical(block), 0
+        return source["data"], []
+    if kind in MEDIA_KINDS:
+        return "", [media_tokens(block)]
+    return _canonical(block), []
 
 
 # --- results written as text -------------------------------------------------------------------------------------------

@@ -1,11 +1,12 @@
 """What every pruner of conversations starts from and ends in: messages with their tokens, and messages with a ledger.
 
 A message's tokens are those of its parts: texts, names and arguments of calls, results. Each part is counted once; what a provider adds around
-a message is its own and not in the figures. Media are charged MEDIA_TOKENS each.
+a message is its own and not in the figures. Pictures and the like are estimated (trimming.media).
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
@@ -14,7 +15,7 @@ from typing import Any
 
 from secateur.model import Notice, TrimAction, TrimReport
 from secateur.tokens import Counter
-from secateur.trimming.messages import MEDIA_TOKENS, SYSTEM_ROLES, Message, Part, replaced
+from secateur.trimming.messages import SYSTEM_ROLES, Message, Part, replaced
 from secateur.trimming.transcripts import ASIDE, Transcript
 
 Progress = Callable[[str, int, int], None]
@@ -64,6 +65,18 @@ class Cache:
     prefix_tokens: int  # before it, still cached
     reread_tokens: int  # of the output, from there on
     tokens_saved: int
+
+    def pays_after(self, read_price: float, write_price: float) -> int | None:
+        """Requests after which the prune has cost less than none would have, if the cache was warm; 0: nothing is read again; None: never.
+
+        Args:
+            read_price, write_price: of a token read from the cache and written to it, as shares of an ordinary one's.
+        """
+        if self.first_changed is None or not self.reread_tokens:
+            return 0
+        if self.tokens_saved <= 0 or read_price <= 0:
+            return None
+        return max(1, math.ceil(self.reread_tokens * (write_price - read_price) / (self.tokens_saved * read_price)))
 
     def to_dict(self) -> dict[str, int | None]:
         return {
@@ -117,7 +130,7 @@ def weigh(transcript: Transcript, counter: Counter, progress: Progress | None = 
     messages = [*transcript.messages, *([transcript.head] if transcript.head else [])]
     parts = [part for message in messages for part in message.parts]
     known = _counted(list(dict.fromkeys(part.text for part in parts)), counter, progress)
-    counts = [known[part.text] + MEDIA_TOKENS * part.media for part in parts]
+    counts = [known[part.text] + part.media_tokens for part in parts]
     numbers = iter(counts)
     by_part = [tuple(next(numbers) for _ in message.parts) for message in messages]
     tokens = tuple(map(sum, by_part))
@@ -187,12 +200,21 @@ def finish(weighed: Weighed, items: Sequence[Item], safe_zone: int, warnings: Se
     actions = [TrimAction(item.section or f"messages[{item.number}]", item.action, item.reason, item.before, item.after) for item in items]
     if weighed.transcript.head is not None:
         actions.insert(0, TrimAction("request", "keep", "system", weighed.head, weighed.head))
-    notes = list(warnings)
+    notes = [*warnings, *_estimated(weighed)]
     if after > safe_zone:
         over = f"{after:,} tokens are left, {after - safe_zone:,} more than the safe zone of {safe_zone:,}: what may go is gone."
         notes.append(Notice("safe_zone_exceeded", over))
     report = TrimReport(any(item.action != "keep" for item in items), before, after, safe_zone, actions=tuple(actions))
     return Pruned(weighed.transcript, tuple(items), report, _cache(weighed, items), sum(item.cleaned for item in items), tuple(notes))
+
+
+def _estimated(weighed: Weighed) -> list[Notice]:
+    """Says that pictures and the like are charged by estimate, where there are any."""
+    parts = [part for message in weighed.transcript.messages for part in message.parts if part.media]
+    if not parts:
+        return []
+    number, tokens = sum(part.media for part in parts), sum(part.media_tokens for part in parts)
+    return [Notice("media_estimated", f"{number:,} picture{'s' if number > 1 else ''} or the like: {tokens:,} of the tokens are estimated.")]
 
 
 def unchanged(weighed: Weighed, reasons: Callable[[int], str]) -> list[Item]:

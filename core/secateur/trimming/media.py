@@ -1,0 +1,111 @@
+"""What pictures and the like cost, estimated: by the makers' published formulas where the size is known, else the most a full-size picture costs.
+
+Anthropic charges width x height / 750 of a picture shrunk to fit; OpenAI's tiles are 170 tokens for each 512 pixels square after shrinking, and
+85 for the whole. Newer models count in ways of their own: these figures are estimates, and the report says so. The size is read from the first
+bytes of a picture that stands in the message; no picture is decoded, none is fetched.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import math
+from typing import Any
+
+MEDIA_TOKENS = 1600
+"""What a picture of unknown size, a sound or a document that is no text is charged: the most that a full-size picture costs at Anthropic."""
+
+MEDIA_KINDS = ("image", "image_url", "input_image", "input_audio", "document", "file")
+
+HEADER = 1 << 18
+"""Characters of base64 in which the size is looked for: photographs carry a preview before it."""
+
+_LONG_EDGE = 1568
+_PIXELS_A_TOKEN = 750
+_LOW_DETAIL = 85
+_TILE = 512
+_TILE_TOKENS = 170
+_FITS = 2048
+_SHORT_EDGE = 768
+
+
+def media_tokens(block: dict[str, Any]) -> int:
+    """Tokens charged for a block of one of MEDIA_KINDS."""
+    kind = block.get("type")
+    if kind == "image":
+        source = block.get("source")
+        data = source.get("data") if isinstance(source, dict) and source.get("type") == "base64" else block.get("data")  # MCP: in the block itself
+        size = _size(data) if isinstance(data, str) else None
+        return anthropic_tokens(*size) if size else MEDIA_TOKENS
+    if kind in ("image_url", "input_image"):
+        given = block.get("image_url")
+        detail = given.get("detail") if isinstance(given, dict) else block.get("detail")
+        if detail == "low":
+            return _LOW_DETAIL
+        url = given.get("url") if isinstance(given, dict) else given
+        size = _size(url.partition(";base64,")[2]) if isinstance(url, str) and url[:5] == "data:" else None
+        return openai_tokens(*size) if size else MEDIA_TOKENS
+    return MEDIA_TOKENS
+
+
+def anthropic_tokens(width: int, height: int) -> int:
+    """Tokens of a picture at Anthropic.
+
+    >>> anthropic_tokens(1000, 1000)
+    1334
+    """
+    shrunk = min(1.0, _LONG_EDGE / max(width, height))
+    return max(1, min(MEDIA_TOKENS, math.ceil(width * shrunk * height * shrunk / _PIXELS_A_TOKEN)))
+
+
+def openai_tokens(width: int, height: int) -> int:
+    """Tokens of a picture in high detail at OpenAI.
+
+    >>> openai_tokens(1024, 1024)
+    765
+    """
+    shrunk = min(1.0, _FITS / max(width, height))
+    shrunk *= min(1.0, _SHORT_EDGE / (min(width, height) * shrunk))
+    tiles = math.ceil(max(1, width * shrunk) / _TILE) * math.ceil(max(1, height * shrunk) / _TILE)
+    return _LOW_DETAIL + _TILE_TOKENS * tiles
+
+
+def _size(data: str) -> tuple[int, int] | None:
+    """Width and height of a PNG, GIF, JPEG or WebP in base64; None where they are not found."""
+    text = data[: HEADER - HEADER % 4]
+    try:
+        raw = base64.b64decode(text + "=" * (-len(text) % 4))
+    except (binascii.Error, ValueError):
+        return None
+    size = None
+    if raw[:8] == b"\x89PNG\r\n\x1a\n" and len(raw) >= 24:
+        size = int.from_bytes(raw[16:20], "big"), int.from_bytes(raw[20:24], "big")
+    elif raw[:6] in (b"GIF87a", b"GIF89a") and len(raw) >= 10:
+        size = int.from_bytes(raw[6:8], "little"), int.from_bytes(raw[8:10], "little")
+    elif raw[:4] == b"RIFF" and raw[8:12] == b"WEBP" and len(raw) >= 30:
+        size = _webp(raw)
+    elif raw[:2] == b"\xff\xd8":
+        size = _jpeg(raw)
+    return size if size and size[0] > 0 and size[1] > 0 else None
+
+
+def _webp(raw: bytes) -> tuple[int, int] | None:
+    if raw[12:16] == b"VP8X":
+        return 1 + int.from_bytes(raw[24:27], "little"), 1 + int.from_bytes(raw[27:30], "little")
+    if raw[12:16] == b"VP8L":
+        bits = int.from_bytes(raw[21:25], "little")
+        return 1 + (bits & 0x3FFF), 1 + (bits >> 14 & 0x3FFF)
+    if raw[12:16] == b"VP8 ":
+        return int.from_bytes(raw[26:28], "little") & 0x3FFF, int.from_bytes(raw[28:30], "little") & 0x3FFF
+    return None
+
+
+def _jpeg(raw: bytes) -> tuple[int, int] | None:
+    """From the first frame header; segments before it are stepped over by their lengths."""
+    place = 2
+    while place + 9 <= len(raw) and raw[place] == 0xFF:
+        marker = raw[place + 1]
+        if 0xC0 <= marker <= 0xCF and marker not in (0xC4, 0xC8, 0xCC):
+            return int.from_bytes(raw[place + 7 : place + 9], "big"), int.from_bytes(raw[place + 5 : place + 7], "big")
+        place += 2 + max(2, int.from_bytes(raw[place + 2 : place + 4], "big"))
+    return None
