@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from secateur.chunking.chunks import chunk_diff
     from secateur.engine import Engine
     from secateur.errors import SecateurError
     from secateur.model import Decision, Fragment, Pool, Selection, TrimReport
@@ -40,6 +41,7 @@ _HOMES = {
     "SourceCode": "secateur.trimming.sourcecode",
     "TrimReport": "secateur.model",
     "priority": "secateur.selection",
+    "chunk_diff": "secateur.chunking.chunks",
     "select": "secateur.selection",
     "select_greedy": "secateur.selection",
     "Settings": "secateur.settings",
@@ -61,6 +63,7 @@ __all__ = [
     "SourceCode",
     "TrimReport",
     "__version__",
+    "chunk_diff",
     "count_tokens",
     "priority",
     "select",

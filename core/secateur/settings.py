@@ -204,7 +204,11 @@ class Chunking:
 
     max_chunk_tokens: int = key(32000, "Most tokens of a chunk.", low=100, high=100000000)
     token_ratio: float = key(4.0, "Characters a token with the counter chars4.", low=0.5, high=20)
-    ignore: tuple[str, ...] = key((), "More patterns of files left out, in gitignore syntax.")
+    ignore: tuple[str, ...] = key((), "More patterns of files left out, in gitignore syntax; one with `!` takes files in whatever the other rules say.")
+    max_file_kb: int = key(1024, "Files of this size and above are left out.", low=1, high=1048576)
+    context_lines: int = key(3, "Unchanged lines around a change, where the diff is made from a repository.", low=0, high=1000)
+    keep_together: bool = key(True, "Move files of one folder, and files that use each other, into one chunk where it costs none.")
+    rules: tuple[str, ...] = key(("CLAUDE.md", "AGENTS.md"), "Files at the repository's top that are its rules, read as they were before the change.")
 
 
 @dataclass(frozen=True, slots=True)

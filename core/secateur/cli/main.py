@@ -24,6 +24,7 @@ COMMANDS = {
     "files": "bring files within a number of tokens: the best ones whole, or the lines that matter",
     "conversation": "prune a transcript to a safe zone of tokens: clear tool results, summarize, truncate",
     "envelope": "trim a prompt envelope to a model's context budget",
+    "chunk": "cut a pull request into chunks that fit a model, every changed file accounted for",
     "index": "build the index of a repository, or bring it up to date",
     "status": "what is indexed, how fresh it is, what was skipped and why",
     "config": "the settings in force and where each comes from",

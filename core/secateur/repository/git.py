@@ -295,12 +295,12 @@ class Git:
         folder = self.git_dir / os.fsdecode(common.strip()) if common else self.git_dir
         return _small_file(folder / "shallow")
 
-    def diff(self, base: str, head: str) -> bytes:
-        """What changed from one commit to another below the opened folder, as a unified diff with `a/` and `b/`, renames found.
+    def diff(self, base: str, head: str, *, context: int = 3) -> bytes:
+        """What changed from one commit (or tree) to another below the opened folder, as a unified diff with `a/` and `b/`, renames found.
 
-        Commits only: a diff with the work tree would run the filters a repository configures.
+        Commits only: a diff with the work tree would run the filters a repository configures. `context`: unchanged lines around a change.
         """
-        shape = ["-r", "-p", "--unified=3", "--find-renames", "--full-index", "--src-prefix=a/", "--dst-prefix=b/", "--submodule=short"]
+        shape = ["-r", "-p", f"--unified={context}", "--find-renames", "--full-index", "--src-prefix=a/", "--dst-prefix=b/", "--submodule=short"]
         relative, below = (["--relative"], ["."]) if self.prefix else ([], [])
         with self._run("diff-tree", *shape, *relative, *_PLAIN_DIFF, base, head, "--", *below) as output:
             return _all(output, _LISTING_BYTES, self.root)

@@ -1,0 +1,187 @@
+"""The nouns of a diff: hunks, patches, changed files. Frozen; the exact text of every patch is kept.
+
+Text is the diff's bytes as UTF-8; bytes that are not UTF-8 travel as lone surrogates (`surrogateescape`), so that nothing is lost
+on the way. Lines end at `\\n` alone: a carriage return or a form feed belongs to its line.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property
+
+SYMBOLIC_LINK = "120000"
+SUBMODULE = "160000"
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_NO_NEWLINE = "\\"
+
+
+class Treatment(StrEnum):
+    """What a diff does to a file."""
+
+    MODIFIED = "modified"
+    ADDED = "added"
+    DELETED = "deleted"
+    RENAMED = "renamed"
+    COPIED = "copied"
+    MODE = "mode"  # only its permissions
+    TYPE = "type"  # a file became a link, a link a submodule, ...
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line of a hunk with its line end, and its `\\ No newline at end of file` if it has one."""
+
+    text: str
+    old: tuple[bool, ...]  # per parent: whether the line is in it
+    new: bool  # whether the line is in the result
+
+    @property
+    def changed(self) -> bool:
+        """Whether a parent or the result lacks it."""
+        return not (self.new and all(self.old))
+
+
+@dataclass(frozen=True, slots=True)
+class Hunk:
+    """A stretch of changed lines with its context. Ranges are (first line, number of lines) as the diff says them."""
+
+    line: int  # 1-based line of its head in the diff
+    old: tuple[tuple[int, int], ...]  # one range a parent: several in a combined diff of a merge
+    new: tuple[int, int]
+    section: str  # what stands behind the ranges, without line end: the enclosing declaration as git sees it
+    head: str  # its first line, with line end
+    body: str  # all other lines
+
+    @property
+    def text(self) -> str:
+        """The hunk as it stands in the diff."""
+        return self.head + self.body
+
+    def rows(self) -> list[Row]:
+        """Its lines, in order."""
+        rows: list[Row] = []
+        parents = len(self.old)
+        for line in lines_of(self.body):
+            if line.startswith(_NO_NEWLINE):
+                if rows:
+                    rows[-1] = Row(rows[-1].text + line, rows[-1].old, rows[-1].new)
+                continue
+            marks = line[:parents].rstrip("\r\n").ljust(parents)
+            removed = "-" in marks
+            rows.append(Row(line, tuple(mark == "-" if removed else mark == " " for mark in marks), not removed))
+        return rows
+
+
+@dataclass(frozen=True, slots=True)
+class Patch:
+    """What the diff says of one file in one go: everything up to the next file."""
+
+    line: int  # 1-based line where it starts
+    path: str  # the new path; of a deleted file the old one
+    old_path: str
+    treatment: Treatment
+    header: str  # all lines before the first hunk; the whole of a patch without hunks
+    hunks: tuple[Hunk, ...]
+    binary: bool
+    modes: frozenset[str]  # file modes it names: "100644", SYMBOLIC_LINK, ...
+    old_id: str  # of the blobs, as far as the diff gives them: maybe shortened, "" for none
+    new_id: str
+    added: int  # lines
+    removed: int
+
+    @property
+    def text(self) -> str:
+        """The patch as it stands in the diff."""
+        return self.header + "".join(hunk.text for hunk in self.hunks)
+
+
+@dataclass(frozen=True)
+class Change:
+    """One changed file, with all that the diff says of it: most have one patch, a file that became a link has two."""
+
+    patches: tuple[Patch, ...]  # at least one
+
+    @property
+    def path(self) -> str:
+        """The path it is called by: the new one, of a deleted file the old one."""
+        return self.patches[-1].path
+
+    @property
+    def old_path(self) -> str:
+        """What it was called before."""
+        return self.patches[0].old_path
+
+    @property
+    def treatment(self) -> Treatment:
+        """What happened to it."""
+        first, last = self.patches[0].treatment, self.patches[-1].treatment
+        return Treatment.TYPE if (first, last) == (Treatment.DELETED, Treatment.ADDED) else last if len(self.patches) == 1 else Treatment.MODIFIED
+
+    @property
+    def binary(self) -> bool:
+        """Whether any of it cannot be shown as text."""
+        return any(patch.binary for patch in self.patches)
+
+    @property
+    def added(self) -> int:
+        """Lines."""
+        return sum(patch.added for patch in self.patches)
+
+    @property
+    def removed(self) -> int:
+        """Lines."""
+        return sum(patch.removed for patch in self.patches)
+
+    @cached_property
+    def text(self) -> str:
+        """Its patches as they stand in the diff."""
+        return "".join(patch.text for patch in self.patches)
+
+    def side(self, *, new: bool) -> list[tuple[int, str]]:
+        """The lines of the result (or of what was before) that the diff shows: (number, text without line end), in order."""
+        shown: list[tuple[int, str]] = []
+        for hunk in (hunk for patch in self.patches for hunk in patch.hunks):
+            number = hunk.new[0] if new else hunk.old[0][0]
+            for row in hunk.rows():
+                if row.new if new else row.old[0]:
+                    shown.append((number, row.text[len(hunk.old) :].split("\n", 1)[0]))
+                    number += 1
+        return shown
+
+
+@dataclass(frozen=True, slots=True)
+class Diff:
+    """A parsed diff: every changed file once, in the order in which the diff comes to them."""
+
+    changes: tuple[Change, ...]
+    outside: tuple[tuple[int, int], ...]  # (first line, number of lines) of text that belongs to no file: messages of commits, notes of tools
+    lines: int
+
+    def __len__(self) -> int:
+        return len(self.changes)
+
+
+def lines_of(text: str) -> list[str]:
+    """The lines of a text, each with its `\\n`; only the last may lack it."""
+    lines = [line + "\n" for line in text.split("\n")]
+    lines[-1] = lines[-1][:-1]
+    return lines if lines[-1] else lines[:-1]
+
+
+def sendable(text: str) -> str:
+    """`text` as valid UTF-8 can hold it: what stands for a byte that was none becomes U+FFFD, which every counter counts the same."""
+    return text if text.isascii() else _SURROGATE.sub("\ufffd", text)
+
+
+def numbered(hunk: Hunk, rows: list[Row]) -> Iterator[tuple[tuple[int, ...], int, Row]]:
+    """Each row with the number of the line that comes next in every parent and in the result."""
+    # A range without lines names the line before it.
+    olds, new = [first if count else first + 1 for first, count in hunk.old], hunk.new[0] if hunk.new[1] else hunk.new[0] + 1
+    for row in rows:
+        yield tuple(olds), new, row
+        olds = [number + held for number, held in zip(olds, row.old, strict=True)]
+        new += row.new

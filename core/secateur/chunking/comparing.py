@@ -1,0 +1,326 @@
+"""What changed in a repository: between two commits, in the index, or on disk, as a diff and what the rules need to know of its files.
+
+    found = compare(Path("orders"), Asked(base="main"), settings)
+
+Read like everything of a repository: by git that runs nothing of it (`repository.process`), or from its files here. The base is the merge base.
+What decides what is left out and which rules hold — `.gitattributes`, `CLAUDE.md` — is read as it was at the base, so that a change
+cannot hide itself.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from secateur.chunking.attributes import FILE as ATTRIBUTES_FILE
+from secateur.chunking.attributes import GENERATED, VENDORED, Attributes
+from secateur.chunking.changes import Change, Diff, Treatment
+from secateur.chunking.parsing import parse_diff
+from secateur.chunking.pruning import by_path
+from secateur.chunking.scratch import Scratch
+from secateur.chunking.weighing import Compared, Known
+from secateur.errors import RepositoryError, UsageError
+from secateur.model import Notice
+from secateur.repository.files import Folder, path_bytes
+from secateur.repository.git import GITLINK, SYMBOLIC_LINK, UNTRACKED, Git, TreeEntry
+from secateur.settings import Chunking
+
+MAIN_BRANCHES = ("refs/remotes/origin/HEAD", "refs/remotes/origin/main", "refs/remotes/origin/master", "refs/heads/main", "refs/heads/master")
+"""Where a branch is taken to have started, the first that has a commit in common with it and is not itself part of it."""
+
+READ_BYTES = 64 << 20
+"""Contents kept for finding functions: beyond that files are cut between hunks."""
+
+LARGEST_FILE = 256 << 20
+"""Bytes of a file on disk above which it is not compared."""
+
+RULES_BYTES = 1 << 20
+"""Of a file of project rules, and of one of attributes."""
+
+_EMPTY_TREE = {40: "4b825dc642cb6eb9a060e54bf8d69288fbee4904", 64: "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321"}
+_LFS_POINTER = b"version https://git-lfs.github.com/spec/v1\n"
+_POINTER_BYTES = 1024
+_SHORT = 10
+
+_Listing = dict[bytes, tuple[int, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What is to be compared. Nothing: the branch with its start on the main branch, or the files on disk with HEAD where there is no such branch."""
+
+    base: str | None = None
+    head: str | None = None
+    staged: bool = False
+    worktree: bool = False
+    untracked: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A diff with what a repository says of it."""
+
+    diff: Diff
+    known: dict[str, Known]
+    rules: str  # the project's, "" for none
+    compared: Compared
+    notices: tuple[Notice, ...]
+
+
+def compare(folder: Path, asked: Asked, settings: Chunking) -> Found:
+    """The changes of a repository below `folder`; paths are relative to it.
+
+    Raises:
+        UsageError: flags that contradict each other.
+        RepositoryError: no repository, no such revision, no common ancestor, git failed.
+    """
+    if asked.head is not None and (asked.staged or asked.worktree or asked.untracked):
+        raise UsageError("--head names a revision; --staged, --worktree and --untracked compare what is not committed", hint="leave one of them out")
+    if asked.staged and (asked.worktree or asked.untracked):
+        raise UsageError("--staged and --worktree are two different states", hint="leave one of them out")
+    git = _opened(folder)
+    return _Comparison(git, asked, settings).found()
+
+
+def _opened(folder: Path) -> Git:
+    try:
+        if not folder.is_dir():
+            raise RepositoryError(f"no such folder: {folder}", hint="Check the path.", code="NO_SUCH_FOLDER")
+        git = Git.discover(folder)
+    except OSError as error:
+        raise RepositoryError(f"cannot read {folder}: {error.strerror}", hint="Check the path and its permissions.", code="UNREADABLE_FOLDER") from error
+    if not isinstance(git, Git):
+        raise RepositoryError(
+            f"there is nothing to compare in {folder}: {git.value}", hint="Name a repository, or give a diff with --diff FILE.", code=git.name
+        )
+    return git
+
+
+class _Comparison:
+    """One comparison, step by step."""
+
+    def __init__(self, git: Git, asked: Asked, settings: Chunking) -> None:
+        self._git = git
+        self._asked = asked
+        self._settings = settings
+        self._notices: list[Notice] = []
+
+    def found(self) -> Found:
+        base, head, what = self._sides()
+        git = self._git
+        with Scratch(git, digits=len(base or head or git.head() or "")) as scratch:
+            empty = _EMPTY_TREE.get(len(base or head or ""), _EMPTY_TREE[40])
+            before = self._tree(base, empty)
+            entries = git.ls_tree(base) if before != empty and base else []
+            if head is not None:
+                trees = before, self._tree(head, empty)
+            else:
+                trees = self._not_committed(scratch, {path_bytes(entry.path): (entry.mode, entry.oid) for entry in entries})
+            if self._git.prefix:
+                self._note("only_below", f"Only changes below {git.prefix} are in it.")
+            diff = parse_diff(scratch.git.diff(*trees, context=self._settings.context_lines))
+            texts = self._texts(entries)
+            rules = self._rules(texts, {change.path for change in diff.changes} | {change.old_path for change in diff.changes})
+            known = self._known(scratch.git, diff, Attributes({path: text for path, text in texts.items() if path.endswith(ATTRIBUTES_FILE)}))
+        return Found(diff, known, rules, Compared(what, base or "", head or "", git.root.name), tuple(self._notices))
+
+    # --- which two states ----------------------------------------------------------------------------------------------
+
+    def _sides(self) -> tuple[str | None, str | None, str]:
+        """The base (None: nothing), the head (None: what is not committed), and what that is in words."""
+        git, asked = self._git, self._asked
+        here = git.head()
+        if asked.staged or asked.worktree or asked.untracked or (here is None and asked.head is None):
+            base = here
+            if asked.base is not None:
+                base = self._merge_base(asked.base, git.resolve("HEAD"))
+            what = "the index" if asked.staged else "the files on disk"
+            return base, None, f"{what} against {self._named(base, asked.base)}"
+        head = git.resolve(asked.head or "HEAD")
+        name = asked.head or "HEAD"
+        if asked.base is not None:
+            base = self._merge_base(asked.base, head)
+            return base, head, f"{asked.base}...{name} (from {base[:_SHORT]} to {head[:_SHORT]})"
+        start = self._start(head)
+        if start is not None:
+            base, branch = start
+            return base, head, f"{branch}...{name} (commits from {base[:_SHORT]} to {head[:_SHORT]})"
+        if asked.head is None:
+            return here, None, f"the files on disk against HEAD ({(here or '')[:_SHORT]})"
+        with suppress(RepositoryError):
+            base = git.resolve(f"{head}^")
+            return base, head, f"{name} against the commit before it ({base[:_SHORT]})"
+        return None, head, f"{name} against nothing: it is the first commit"
+
+    def _merge_base(self, rev: str, head: str) -> str:
+        base = self._git.merge_base(self._git.resolve(rev), head)
+        if base is None:
+            raise RepositoryError(
+                f"{rev} and {head[:_SHORT]} have no commit in common in {self._git.root}",
+                hint="Name another base. In a shallow clone fetch more of the history.",
+                code="NO_MERGE_BASE",
+            )
+        return base
+
+    def _start(self, head: str) -> tuple[str, str] | None:
+        """Where the main branch and `head` parted, and its name; None where there is none, or `head` is part of it."""
+        for name in MAIN_BRANCHES:
+            with suppress(RepositoryError):
+                base = self._git.merge_base(self._git.resolve(name), head)
+                if base is not None and base != head:
+                    return base, name.removeprefix("refs/remotes/").removeprefix("refs/heads/")
+        return None
+
+    @staticmethod
+    def _named(base: str | None, rev: str | None) -> str:
+        if base is None:
+            return "nothing: there is no commit yet"
+        return f"the merge base of {rev} and HEAD ({base[:_SHORT]})" if rev else f"HEAD ({base[:_SHORT]})"
+
+    def _tree(self, commit: str | None, empty: str) -> str:
+        """The folder's tree in a commit; that of nothing where it does not have that folder."""
+        if commit is None:
+            return empty
+        try:
+            return self._git.tree(commit)
+        except RepositoryError as error:
+            if error.code != "UNKNOWN_REVISION" or not self._git.prefix:
+                raise
+            return empty
+
+    # --- what is not committed -----------------------------------------------------------------------------------------
+
+    def _not_committed(self, scratch: Scratch, before: _Listing) -> tuple[str, str]:
+        """Trees of both states that hold only what differs: as good as the whole for a diff, and small."""
+        entries = self._git.ls_files() if not self._asked.staged else self._git.tracked()
+        untracked = [entry for entry in entries if entry.mode == UNTRACKED]
+        tracked = [entry for entry in entries if entry.mode != UNTRACKED and (entry.mode != GITLINK or entry.oid)]
+        if untracked and not self._asked.untracked:
+            some = f"{len(untracked):,} files that git does not track are not in it (the first is {untracked[0].path})."
+            self._note("untracked_files", f"{some} --untracked takes them in.")
+        after: _Listing
+        if self._asked.staged:
+            after = {path_bytes(entry.path): (entry.mode, entry.oid) for entry in tracked}
+        else:
+            after = self._on_disk(scratch, tracked + (untracked if self._asked.untracked else []))
+        changed = [path for path in before.keys() | after.keys() if before.get(path) != after.get(path)]
+        old, new = ({path: listing[path] for path in changed if path in listing} for listing in (before, after))
+        return scratch.tree(old), scratch.tree(new)
+
+    def _on_disk(self, scratch: Scratch, entries: Sequence[TreeEntry]) -> _Listing:
+        """Mode and id of every file as it is on disk, without any filter; what is gone is missing."""
+        found: _Listing = {}
+        unread: list[str] = []
+        candidates: list[tuple[TreeEntry, int]] = []
+        with Folder(self._git.root) as folder:
+            for entry in entries:
+                path = path_bytes(entry.path)
+                if entry.mode == GITLINK:  # where a submodule stands is its own affair
+                    found[path] = (entry.mode, entry.oid)
+                    continue
+                mode = self._mode(path)
+                if mode is None:
+                    continue
+                data = self._target(path) if mode == SYMBOLIC_LINK else folder.read(entry.path, LARGEST_FILE)
+                if data is None:
+                    unread.append(entry.path)
+                    if entry.oid:
+                        found[path] = (entry.mode, entry.oid)
+                    continue
+                oid = scratch.blob_id(data)
+                found[path] = (mode, oid)
+                if oid != entry.oid:
+                    scratch.blob(data)
+                    candidates.append((entry, mode))
+            self._put_pointers(scratch, folder, candidates, found)
+        if unread:
+            self._note("unread_files", f"{len(unread):,} files could not be read and count as unchanged (the first is {unread[0]}).")
+        return found
+
+    def _mode(self, path: bytes) -> int | None:
+        """The mode git would give a file; None for what is gone, behind a link, or no file."""
+        place = os.path.join(os.fsencode(self._git.root), path)  # noqa: PTH118 - bytes
+        try:
+            mode = os.lstat(place).st_mode
+        except (OSError, ValueError):
+            return None
+        if stat.S_ISLNK(mode):
+            return SYMBOLIC_LINK
+        return (0o100755 if mode & 0o100 else 0o100644) if stat.S_ISREG(mode) else None
+
+    def _target(self, path: bytes) -> bytes | None:
+        try:
+            return os.readlink(os.path.join(os.fsencode(self._git.root), path))  # noqa: PTH115, PTH118 - bytes
+        except OSError:
+            return None
+
+    def _put_pointers(self, scratch: Scratch, folder: Folder, candidates: list[tuple[TreeEntry, int]], found: _Listing) -> None:
+        """Files that the index holds as pointers of Git LFS are compared as pointers: nobody committed their content."""
+        tracked = [(entry, mode) for entry, mode in candidates if entry.oid and mode != SYMBOLIC_LINK]
+        if not tracked:
+            return
+        blobs = self._git.blobs([entry.oid for entry, _ in tracked], max_bytes=_POINTER_BYTES)
+        for (entry, mode), pointer in zip(tracked, blobs, strict=True):
+            if pointer and pointer.startswith(_LFS_POINTER):
+                from hashlib import sha256
+
+                data = folder.read(entry.path, LARGEST_FILE) or b""
+                if not data.startswith(_LFS_POINTER):
+                    line = b"%boid sha256:%b\nsize %d\n" % (_LFS_POINTER, sha256(data).hexdigest().encode(), len(data))
+                    found[path_bytes(entry.path)] = (mode, scratch.blob(line))
+
+    # --- what is known of the files ------------------------------------------------------------------------------------
+
+    def _texts(self, entries: Sequence[TreeEntry]) -> dict[str, bytes]:
+        """The files of the base that decide: attributes, and the project's rules."""
+        wanted = [
+            entry
+            for entry in entries
+            if entry.mode not in (GITLINK, SYMBOLIC_LINK) and (entry.path in self._settings.rules or entry.path.rpartition("/")[2] == ATTRIBUTES_FILE)
+        ]
+        contents = self._git.blobs([entry.oid for entry in wanted], max_bytes=RULES_BYTES) if wanted else iter(())
+        return {entry.path: content for entry, content in zip(wanted, contents, strict=True) if content is not None}
+
+    def _rules(self, texts: dict[str, bytes], changed: set[str]) -> str:
+        found: dict[str, str] = {}
+        for name in self._settings.rules:
+            if name in texts:
+                found.setdefault(texts[name].decode("utf-8", "replace").removeprefix("\ufeff").strip(), name)
+        touched = sorted(changed.intersection(self._settings.rules))
+        if touched:
+            self._note("rules_changed", f"{', '.join(touched)} changes here; the rules in the chunks are those from before.")
+        return "\n\n".join(text for text in found if text)
+
+    def _known(self, git: Git, diff: Diff, attributes: Attributes) -> dict[str, Known]:
+        """Size, content and attributes of every changed file that has a content."""
+        changes = [change for change in diff.changes if _blob_of(change)]
+        oids = [_blob_of(change) for change in changes]
+        sizes = list(git.sizes(oids)) if oids else []
+        limit = self._settings.max_file_kb * 1024
+        wanted, total = [], 0
+        for number, (change, size) in enumerate(zip(changes, sizes, strict=True)):
+            if size is not None and size < limit and total + size <= READ_BYTES and by_path(change.path) is None and not change.binary:
+                wanted.append(number)
+                total += size
+        contents = dict(zip(wanted, git.blobs([oids[number] for number in wanted], max_bytes=limit), strict=True)) if wanted else {}
+        known = {change.path: Known(contents.get(number), sizes[number]) for number, change in enumerate(changes)}
+        for change in diff.changes:
+            fact = known.get(change.path, Known())
+            said = attributes.says(change.path, GENERATED), attributes.says(change.path, VENDORED)
+            known[change.path] = Known(fact.content, fact.size, *said)
+        return known
+
+    def _note(self, code: str, message: str) -> None:
+        self._notices.append(Notice(code, message))
+
+
+def _blob_of(change: Change) -> str:
+    """Id of the file's content as changed, of a deleted file as it was; "" for what has none."""
+    patch = change.patches[-1]
+    if "160000" in patch.modes:
+        return ""
+    return patch.old_id if patch.treatment is Treatment.DELETED else patch.new_id

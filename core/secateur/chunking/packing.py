@@ -1,0 +1,65 @@
+"""First-fit decreasing, and how far from the best possible it is. Pure functions of sizes and capacity (specs README, point 15).
+
+first_fit_decreasing([20_000, 18_000, 14_000, 12_000], 32_000)   # [[0, 3], [1, 2]]
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from itertools import accumulate
+
+from secateur.errors import UsageError
+
+
+def first_fit_decreasing(sizes: Sequence[int], capacity: int, names: Sequence[str] | None = None) -> list[list[int]]:
+    """Positions of the sizes in bins: each, from the largest to the smallest, into the first bin with room. Ties by name, then by position.
+
+    A tree over the room in the bins finds the first one, so that n sizes take n log n steps.
+
+    Raises:
+        UsageError: a size above the capacity or below 0.
+    """
+    wrong = next((size for size in sizes if not 0 <= size <= capacity), None)
+    if wrong is not None:
+        raise UsageError(f"a size of {wrong:,} does not go into bins of {capacity:,}", hint="split what is larger than a bin first")
+    order = sorted(range(len(sizes)), key=lambda at: (-sizes[at], names[at] if names else "", at))
+    leaves = 1
+    while leaves < len(sizes):
+        leaves *= 2
+    room = [capacity] * (2 * leaves)  # room[leaves + b]: what bin b has left; above it the most of both below
+    bins: list[list[int]] = []
+    for at in order:
+        node = 1
+        while node < leaves:
+            node *= 2
+            node += room[node] < sizes[at]
+        number = node - leaves
+        if number == len(bins):
+            bins.append([])
+        bins[number].append(at)
+        room[node] -= sizes[at]
+        while node > 1:
+            node //= 2
+            room[node] = max(room[2 * node], room[2 * node + 1])
+    return bins
+
+
+def fewest_bins(sizes: Sequence[int], capacity: int) -> int:
+    """A number of bins below which no packing can go.
+
+    For every k: what is above capacity - k stands alone, what is above half of the capacity needs a bin each, and what is left of the sizes from k on
+    needs room beside those or more bins (Martello and Toth's second bound).
+    """
+    ordered = sorted(size for size in sizes if size > 0)
+    sums = [0, *accumulate(ordered)]
+    half = capacity // 2
+    large = bisect_right(ordered, half)  # from here on two do not go together
+    best = len(ordered) - large
+    for k in sorted({0, *(size for size in ordered if size <= half)}):
+        alone = bisect_right(ordered, capacity - k)
+        alone = max(alone, large)
+        small = sums[large] - sums[bisect_left(ordered, k)]
+        free = (alone - large) * capacity - (sums[alone] - sums[large])
+        best = max(best, len(ordered) - large + max(0, -((free - small) // capacity)))
+    return max(best, 1 if sizes else 0)

@@ -1,0 +1,178 @@
+"""The instant part: a weighed diff under given settings becomes chunks, and every changed file is accounted for once. Pure.
+
+    plan = plan_chunks(weighed, settings)
+    for entry in plan.coverage: print(entry.path, entry.state, entry.chunks, entry.reason)
+
+Leave out by the rules, cut what is larger than a chunk, arrange the pieces. The capacity of a chunk is the limit less what is injected into
+each, so that the limit holds for the text that leaves.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from secateur.chunking.arranging import Piece, arrange
+from secateur.chunking.composing import Injection, block
+from secateur.chunking.packing import fewest_bins
+from secateur.chunking.pruning import Pruner, Rule, Verdict
+from secateur.chunking.splitting import Part
+from secateur.chunking.weighing import Weighed, WeighedFile
+from secateur.errors import BudgetExceeded
+from secateur.model import Notice
+from secateur.settings import Settings
+
+LEAST_CAPACITY = 32
+"""Tokens beside what is injected below which no line of a diff has room with the header of its file."""
+
+TOO_LARGE = "CHUNK_INSTRUCTIONS_TOO_LARGE"
+"""Code of the error that what is injected leaves no room."""
+
+WHOLE, SPLIT, LEFT_OUT = "whole", "split", "left_out"
+
+
+@dataclass(frozen=True, slots=True)
+class FilePiece:
+    """A file, or a part of one, as it goes out."""
+
+    file: WeighedFile
+    part: Part | None = None
+    number: int = 0  # of the part, from 1
+    of: int = 0
+    cost: int = 0  # tokens charged
+
+    @property
+    def text(self) -> str:
+        """Its block in the chunk."""
+        if self.part is None:
+            return block(self.file.change.text)
+        return self.part.place.heading(self.number, self.of) + block(self.part.text)
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """The fate of one changed file."""
+
+    file: WeighedFile
+    state: str  # WHOLE, SPLIT, LEFT_OUT
+    chunks: tuple[int, ...]  # numbers of the chunks it is in, from 1
+    verdict: Verdict | None  # why it, or some of it, does not go out
+    reason: str
+
+    @property
+    def path(self) -> str:
+        return self.file.change.path
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """What goes into which chunk, before any text is made."""
+
+    weighed: Weighed
+    limit: int
+    capacity: int  # tokens a chunk has for changes
+    chunks: tuple[tuple[FilePiece, ...], ...]
+    fewest: int  # chunks below which these pieces cannot go
+    coverage: tuple[Coverage, ...]  # one per changed file, in the order of the diff
+    notices: tuple[Notice, ...]
+
+    @cached_property
+    def charged(self) -> tuple[int, ...]:
+        """Tokens per chunk: at least those of its text."""
+        return tuple(self.limit - self.capacity + sum(piece.cost for piece in chunk) for chunk in self.chunks)
+
+    @property
+    def skipped(self) -> tuple[Coverage, ...]:
+        """Files that do not go out, or not all of them."""
+        return tuple(entry for entry in self.coverage if entry.verdict is not None)
+
+
+def plan_chunks(weighed: Weighed, settings: Settings) -> Plan:
+    """Chunks within `chunking.max_chunk_tokens`.
+
+    Raises:
+        BudgetExceeded: `CHUNK_INSTRUCTIONS_TOO_LARGE`: what goes into every chunk leaves no room for changes.
+    """
+    rules = settings.chunking
+    limit = rules.max_chunk_tokens
+    capacity = limit - _injected(weighed, limit)
+    pruner = Pruner(rules.ignore, rules.max_file_kb * 1024)
+    verdicts = {file.number: pruner.verdict(file.change, file.facts) for file in weighed.files}
+    pieces: list[FilePiece] = []
+    for file in weighed.files:
+        if verdicts[file.number] is None:
+            cut = _pieces(weighed, file, capacity)
+            pieces += cut
+            if not cut:
+                verdicts[file.number] = Verdict(Rule.NO_ROOM, f"a line with the file's header takes more than {capacity:,} tokens")
+    packable = [Piece(piece.file.change.path, piece.number, piece.cost) for piece in pieces]
+    bins = arrange(packable, capacity, together=rules.keep_together)
+    chunks = tuple(tuple(pieces[at] for at in members) for members in bins)
+    coverage = _coverage(weighed, chunks, verdicts)
+    fewest = fewest_bins([piece.cost for piece in pieces], capacity)
+    return Plan(weighed, limit, capacity, chunks, fewest, coverage, _notices(weighed, coverage, chunks))
+
+
+def _injected(weighed: Weighed, limit: int) -> int:
+    """Tokens of everything in a chunk that is no change, with the largest numbers there can be."""
+    most = "9" * max(3, len(str(weighed.diff.lines)))
+    tokens = weighed.counter.count(weighed.injection.head(most, most))
+    if limit - tokens < LEAST_CAPACITY:
+        rules, skill = weighed.counter.count_many([weighed.injection.rules, weighed.injection.skill])
+        bare = weighed.counter.count(Injection().head(most, most))
+        raise BudgetExceeded(
+            f"what goes into every chunk takes {tokens:,} tokens (instructions {skill:,}, project rules {rules:,}), the limit of a chunk is {limit:,}",
+            hint=f"raise --max-tokens to well above {tokens:,}, or make the instructions and rules shorter (without them it is {bare:,})",
+            code=TOO_LARGE,
+        )
+    return tokens
+
+
+def _pieces(weighed: Weighed, file: WeighedFile, capacity: int) -> list[FilePiece]:
+    """The file in one piece or in parts; nothing where not even a line has room."""
+    if file.cost <= capacity:
+        return [FilePiece(file, cost=file.cost)]
+    splitter = weighed.splitter(file.number)
+    parts = splitter.parts(capacity) or []
+    costs = weighed.counter.count_many([splitter.heading(part) + block(part.text) for part in parts])
+    return [FilePiece(file, part, number, len(parts), cost) for number, (part, cost) in enumerate(zip(parts, costs, strict=True), 1)]
+
+
+def _coverage(weighed: Weighed, chunks: tuple[tuple[FilePiece, ...], ...], verdicts: dict[int, Verdict | None]) -> tuple[Coverage, ...]:
+    places: dict[int, list[int]] = {}
+    shortened: dict[int, list[tuple[int, int]]] = {}
+    for number, chunk in enumerate(chunks, 1):
+        for piece in chunk:
+            places.setdefault(piece.file.number, []).append(number)
+            if piece.part is not None:
+                shortened.setdefault(piece.file.number, []).extend(piece.part.shortened)
+    found = []
+    for file in weighed.files:
+        verdict = verdicts[file.number]
+        numbers = tuple(dict.fromkeys(places.get(file.number, ())))
+        if not numbers:
+            assert verdict is not None
+            found.append(Coverage(file, LEFT_OUT, (), verdict, verdict.reason))
+        elif file.number in shortened:
+            reason = f"larger than a chunk: {len(places[file.number])} parts"
+            cut = sorted(shortened[file.number])
+            if cut:
+                listed = f"line {cut[0][0]:,}" + (f" and {len(cut) - 1:,} more" if len(cut) > 1 else "")
+                verdict = Verdict(Rule.LONG_LINE, f"{listed}: {sum(missing for _, missing in cut):,} characters")
+                reason += f"; {verdict.reason}"
+            found.append(Coverage(file, SPLIT, numbers, verdict, reason))
+        else:
+            found.append(Coverage(file, WHOLE, numbers, None, "fits"))
+    return tuple(found)
+
+
+def _notices(weighed: Weighed, coverage: tuple[Coverage, ...], chunks: tuple[tuple[FilePiece, ...], ...]) -> tuple[Notice, ...]:
+    found = list(weighed.notices)
+    if not coverage:
+        found.append(Notice("nothing_changed", f"Nothing changed: {weighed.compared.what}. --base REV compares with another state."))
+    elif not chunks:
+        found.append(Notice("nothing_left", f"No chunk: all {len(coverage):,} changed files are left out."))
+    unseen = [entry for entry in coverage if entry.verdict and entry.verdict.rule in (Rule.LONG_LINE, Rule.NO_ROOM)]
+    if unseen:
+        found.append(Notice("not_whole", f"{len(unseen):,} files do not go out whole because of the limit: {unseen[0].path}: {unseen[0].reason}."))
+    return tuple(found)

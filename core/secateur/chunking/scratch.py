@@ -1,0 +1,120 @@
+"""A repository of our own, in a temporary folder, that borrows the objects of another: where diffs are made.
+
+What a repository configures — attributes that call a file binary, drivers, filters, converters, orders, replaced objects — is not read here at
+all, and what is not committed yet becomes objects here without a filter and without a byte written to the repository itself.
+
+    with Scratch(git) as scratch:
+        tree = scratch.tree({b"a.py": (0o100644, scratch.blob(data))})
+        diff = scratch.git.diff(git.tree(commit), tree)
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import tempfile
+import zlib
+from collections.abc import Mapping
+from pathlib import Path
+from types import TracebackType
+
+from secateur.errors import RepositoryError
+from secateur.repository.git import Git, Location
+from secateur.repository.process import find_git
+
+TREE = 0o040000
+
+_SHA256_DIGITS = 64
+_CONFIG = "[core]\n\trepositoryformatversion = {version}\n\tbare = true\n{extensions}"
+_SHA256_EXTENSION = "[extensions]\n\tobjectFormat = sha256\n"
+_FASTEST = 1  # of zlib: the objects are read once
+_COMMONDIR_BYTES = 1 << 14
+
+
+class Scratch:
+    """See the module. `git` reads it; ids are those git would give.
+
+    Raises:
+        RepositoryError: git is gone, or the temporary folder cannot be written.
+    """
+
+    def __init__(self, git: Git, *, digits: int) -> None:
+        self._sha256 = digits == _SHA256_DIGITS
+        self._objects_of_it = objects_folder(git.git_dir)
+        binary = find_git(os.environ.get("PATH", ""), outside=git.top or git.git_dir)
+        if binary is None:
+            raise RepositoryError("git was not found on the PATH", hint="Install git, or give a diff with --diff.", code="NO_BINARY")
+        self._binary = binary
+
+    def __enter__(self) -> Scratch:
+        try:
+            self._folder = Path(tempfile.mkdtemp(prefix="secateur-")).resolve()
+            for part in ("objects/info", "refs"):
+                (self._folder / part).mkdir(parents=True)
+            (self._folder / "HEAD").write_text("ref: refs/heads/none\n", encoding="ascii")
+            version, extensions = (1, _SHA256_EXTENSION) if self._sha256 else (0, "")
+            (self._folder / "config").write_text(_CONFIG.format(version=version, extensions=extensions), encoding="ascii")
+            (self._folder / "objects/info/alternates").write_bytes(_quoted(os.fsencode(self._objects_of_it)) + b"\n")
+        except OSError as error:
+            raise RepositoryError(f"cannot write a temporary folder: {error.strerror}", hint="Set TMPDIR to a folder with room.", code="TEMPORARY") from error
+        self.git = Git(self._binary, Location(self._folder, None), self._folder)
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def blob_id(self, data: bytes) -> str:
+        """The id of a content; nothing is written."""
+        return self._hash(b"blob %d\0" % len(data), data)
+
+    def blob(self, data: bytes) -> str:
+        """Keep a content; its id."""
+        return self._keep(b"blob %d\0" % len(data), data)
+
+    def tree(self, files: Mapping[bytes, tuple[int, str]]) -> str:
+        """Keep a tree of (mode, id) by path, with all trees below it; its id. A path that is the folder of another one is left out."""
+        folders: dict[bytes, dict[bytes, tuple[int, str]]] = {}
+        entries: dict[bytes, tuple[int, str]] = {}
+        for path, entry in files.items():
+            folder, slash, rest = path.partition(b"/")
+            if slash:
+                folders.setdefault(folder, {})[rest] = entry
+            else:
+                entries[path] = entry
+        for folder, below in folders.items():
+            entries[folder] = (TREE, self.tree(below))
+        ordered = sorted(entries.items(), key=lambda item: item[0] + (b"/" if item[1][0] == TREE else b""))
+        data = b"".join(b"%o %b\0%b" % (mode, name, bytes.fromhex(oid)) for name, (mode, oid) in ordered)
+        return self._keep(b"tree %d\0" % len(data), data)
+
+    def _hash(self, head: bytes, data: bytes) -> str:
+        digest = hashlib.sha256(head) if self._sha256 else hashlib.sha1(head, usedforsecurity=False)
+        digest.update(data)
+        return digest.hexdigest()
+
+    def _keep(self, head: bytes, data: bytes) -> str:
+        oid = self._hash(head, data)
+        place = self._folder / "objects" / oid[:2] / oid[2:]
+        if not place.exists():
+            try:
+                place.parent.mkdir(exist_ok=True)
+                place.write_bytes(zlib.compress(head + data, _FASTEST))
+            except OSError as error:
+                raise RepositoryError(f"cannot write a temporary file: {error.strerror}", hint="Set TMPDIR to a folder with room.", code="TEMPORARY") from error
+        return oid
+
+
+def objects_folder(git_dir: Path) -> Path:
+    """Where a repository keeps its objects: a further work tree of one keeps them with the first."""
+    common = git_dir / "commondir"
+    if common.is_file():
+        with common.open("rb") as file:
+            return (git_dir / os.fsdecode(file.read(_COMMONDIR_BYTES).rstrip(b"\r\n"))).resolve() / "objects"
+    return git_dir / "objects"
+
+
+def _quoted(path: bytes) -> bytes:
+    """As a line of `alternates`, whatever is in the name of the folder."""
+    inside = b"".join(b"\\%03o" % byte if byte < 32 or byte > 126 or byte in b'"\\' else bytes([byte]) for byte in path)
+    return b'"%b"' % inside

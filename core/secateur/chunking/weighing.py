@@ -1,0 +1,169 @@
+"""The slow part: what a diff and a repository say of every changed file, counted once. `planning` asks it again for every limit and rule.
+
+weighed = weigh(parse_diff(text), Settings(), Injection(rules, skill))
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from secateur.chunking.changes import Change, Diff, Treatment, sendable
+from secateur.chunking.composing import Injection, block_pieces
+from secateur.chunking.pruning import Facts, facts_of
+from secateur.chunking.splitting import Outline, Splitter
+from secateur.model import Notice
+from secateur.repository.files import path_bytes
+from secateur.settings import Settings
+from secateur.tokens import Counter, get_counter
+
+_HIDDEN = re.compile("[\x1b\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\U000e0000-\U000e007f]")
+"""Characters that show a reader something else than what is there."""
+
+_NAMED = 5
+"""Files a notice names before it only counts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What a repository knows of a changed file beyond the diff."""
+
+    content: bytes | None = None  # of the file as changed, of a deleted one as it was; None: not known, or too large to be read
+    size: int | None = None  # bytes
+    generated: bool | None = None  # what `.gitattributes` says
+    vendored: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """What a diff compares, for people and for JSON. Names and revisions are text from outside."""
+
+    what: str  # "main...feature"
+    base: str = ""  # ids of commits, "" for none
+    head: str = ""
+    repository: str = ""
+
+    def to_dict(self) -> dict[str, str]:
+        return {"what": self.what, "base": self.base, "head": self.head, "repository": self.repository}
+
+
+@dataclass(frozen=True, slots=True)
+class WeighedFile:
+    """A changed file with what the rules ask and what it costs."""
+
+    number: int  # in the diff
+    change: Change
+    facts: Facts
+    tokens: int  # of its patch as it stands in the diff
+    cost: int  # of its block in a chunk: the tokens of its pieces
+
+
+@dataclass(frozen=True, eq=False)
+class Weighed:
+    """A diff, counted."""
+
+    diff: Diff
+    files: tuple[WeighedFile, ...]
+    counter: Counter
+    injection: Injection
+    compared: Compared
+    known: Mapping[str, Known]
+    notices: tuple[Notice, ...] = ()
+    _splitters: dict[int, Splitter] = field(default_factory=dict)
+    _outlines: dict[int, Outline | None] = field(default_factory=dict)
+
+    def splitter(self, number: int) -> Splitter:
+        """What cuts a file in parts; kept, because its rows need to be counted only once."""
+        if number not in self._splitters:
+            self._splitters[number] = Splitter(self.files[number].change, self.counter, self.outline(number))
+        return self._splitters[number]
+
+    def outline(self, number: int) -> Outline | None:
+        """The fragments of a file; None where its content is not known."""
+        if number not in self._outlines:
+            self._outlines[number] = _outline(self.files[number].change, self.known.get(self.files[number].change.path))
+        return self._outlines[number]
+
+
+def counter_of(settings: Settings) -> Counter:
+    """The counter of the settings; `chunking.token_ratio` is the ratio of chars4."""
+    if settings.tokens.counter == "chars4":
+        from secateur.tokens.estimate import CharacterCounter
+
+        return CharacterCounter(settings.chunking.token_ratio)
+    return get_counter(settings.tokens.counter)
+
+
+def weigh(
+    diff: Diff,
+    settings: Settings,
+    injection: Injection | None = None,
+    *,
+    known: Mapping[str, Known] | None = None,
+    compared: Compared | None = None,
+    notices: tuple[Notice, ...] = (),
+) -> Weighed:
+    """Count every file of a diff and look at what is known of it.
+
+    Args:
+        known: by path, what a repository says of the changed files.
+        notices: what the output is to say beside its own.
+
+    Raises:
+        TokenizerError: the counter's data cannot be read.
+    """
+    counter = counter_of(settings)
+    known = known or {}
+    fences: dict[tuple[str, str], int] = {}
+    files = []
+    for number, change in enumerate(diff.changes):
+        start, patch, end = block_pieces(change.text)
+        if (start, end) not in fences:
+            fences[start, end] = sum(counter.count_many((start, end)))
+        tokens = counter.count(patch)
+        files.append(WeighedFile(number, change, _facts(change, known.get(change.path)), tokens, tokens + fences[start, end]))
+    return Weighed(diff, tuple(files), counter, injection or Injection(), compared or Compared("a diff"), known, (*notices, *_notices(diff)))
+
+
+def _facts(change: Change, known: Known | None) -> Facts:
+    if known is None:
+        return facts_of(change)
+    seen = facts_of(change, known.content, known.size)
+    return Facts(seen.flags, seen.size, known.generated, known.vendored)
+
+
+def _outline(change: Change, known: Known | None) -> Outline | None:
+    from secateur.repository.fragments import decode, parse_file, split_lines
+
+    content = known.content if known and known.content is not None else _shown_whole(change)
+    if content is None:
+        return None
+    facts = parse_file(change.path, content)
+    return Outline.of(facts, split_lines(decode(content)[0]))
+
+
+def _shown_whole(change: Change) -> bytes | None:
+    """The content of a file that the diff shows from its first to its last line: an added or a deleted one."""
+    if len(change.patches) != 1 or change.treatment not in (Treatment.ADDED, Treatment.DELETED):
+        return None
+    return path_bytes("\n".join(line for _, line in change.side(new=change.treatment is Treatment.ADDED)) + "\n")
+
+
+def _notices(diff: Diff) -> list[Notice]:
+    found = []
+    if diff.outside:
+        first, count = diff.outside[0][0], sum(lines for _, lines in diff.outside)
+        found.append(Notice("text_outside", f"{count:,} lines belong to no changed file (the first is line {first:,}) and do not go out."))
+    foreign = [change.path for change in diff.changes if sendable(change.text) != change.text]
+    if foreign:
+        found.append(Notice("invalid_utf8", f"Bytes that are not UTF-8 go out as U+FFFD: {_listed(foreign)}."))
+    hidden = [change.path for change in diff.changes if _HIDDEN.search(change.text)]
+    if hidden:
+        found.append(Notice("hidden_characters", f"Characters that a reader does not see, or that reorder what he sees, are in {_listed(hidden)}."))
+    return found
+
+
+def _listed(paths: list[str]) -> str:
+    more = len(paths) - _NAMED
+    return ", ".join(paths[:_NAMED]) + (f" and {more:,} more" if more > 0 else "")

@@ -1,0 +1,247 @@
+"""`secateur chunk [PATH]`: a pull request in chunks, headless."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from secateur.cli.common import PATH_CELLS, common_arguments, load_settings, sample_or_path, say
+from secateur.cli.output import emit, on_terminal
+from secateur.cli.parsing import integer, not_allowed, whole_number
+from secateur.errors import SecateurError, UsageError
+from secateur.nearest import nearest
+from secateur.terminal import clip, visible
+
+if TYPE_CHECKING:
+    from secateur.chunking.chunks import Chunk, Chunks
+    from secateur.chunking.planning import Coverage
+    from secateur.chunking.weighing import Weighed
+    from secateur.settings import Settings
+
+LARGEST = 256 << 20
+"""Bytes above which a diff is not read: forty times the largest that a model of a million tokens can be shown."""
+
+SHOWN_FILES = 40
+"""Files the text lists per heading without --verbose."""
+
+SKIPPED = 4
+"""Exit code of --fail-on-skip."""
+
+_CHUNK_FILE = re.compile(r"chunk-\d{3,}\.md")
+_CHUNK_START = b"# Context Chunk "
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Flags of the command."""
+    parser.add_argument("path", metavar="PATH", nargs="?", default=".", help="a folder of a repository, or sample:NAME (default: here)")
+    parser.add_argument("--base", metavar="REV", help="compare with the merge base of this revision and the head (default: that of the main branch)")
+    parser.add_argument("--head", metavar="REV", help="the changed revision (default: HEAD)")
+    parser.add_argument("--staged", action="store_true", help="the changed state is the index: what would be committed")
+    parser.add_argument("--worktree", action="store_true", help="the changed state is the files as they are on disk")
+    parser.add_argument("--untracked", action="store_true", help="with the files on disk: also those that git does not track and does not ignore")
+    parser.add_argument("--diff", metavar="FILE", help="read a unified diff instead of a repository; - reads stdin")
+    parser.add_argument("--max-tokens", type=integer, metavar="N", help="tokens a chunk may hold, all that is injected included (default 32000)")
+    parser.add_argument("--skill", metavar="FILE", help="instructions that go into every chunk")
+    parser.add_argument("--rules", metavar="FILE", help="project rules that go into every chunk (default: CLAUDE.md and AGENTS.md as they were at the base)")
+    parser.add_argument("--no-rules", action="store_true", help="no project rules")
+    parser.add_argument(
+        "--ignore", action="append", default=[], metavar="GLOB", help="leave out files that match, in gitignore syntax; !GLOB takes them in; repeatable"
+    )
+    parser.add_argument("--context", type=integer, metavar="N", help="unchanged lines around a change (default 3)")
+    parser.add_argument("--only", type=whole_number("--only", 1), metavar="K", help="with markdown: print chunk K alone")
+    parser.add_argument("--out", type=Path, metavar="DIR", help="write one file per chunk, chunk-001.md and so on, and coverage.json")
+    parser.add_argument("--fail-on-skip", action="store_true", help="exit 4 if a changed file, or a part of one, is in no chunk")
+    parser.add_argument("--allow-skip", metavar="RULE,...", help="rules that --fail-on-skip does not count, e.g. lockfile,binary")
+    common_arguments(parser, formats=("text", "json", "markdown"))
+
+
+def run(options: argparse.Namespace) -> int:
+    """Exit 0, also for a diff without changes; 4 with --fail-on-skip where something is not seen."""
+    from secateur.chunking import chunk
+    from secateur.reporting import dumps
+
+    allowed = _allowed(options)
+    path = Path() if options.diff is not None and options.path == "." else sample_or_path(options.path)
+    loaded = load_settings(options, path, flags(options))
+    chunks = chunk(_weighed(options, path, loaded.settings), loaded.settings)
+    if options.only is not None and options.only > len(chunks):
+        raise UsageError(f"--only {options.only}: there are {len(chunks)} chunks", hint="leave --only out to see them all")
+    for notice in (*loaded.notices, *chunks.warnings):
+        if options.format == "markdown":  # the other formats print them
+            say(options, f"warning: {notice.message}")
+    if options.out is not None:
+        write(options.out, chunks)
+        say(options, f"written: {len(chunks)} chunks and coverage.json to {options.out}")
+    if options.format == "json":
+        emit(dumps(chunks.to_dict()))
+    elif options.format == "markdown":
+        emit(_markdown([piece for piece in chunks if options.only in (None, piece.index)]))
+    else:
+        emit(as_text(chunks, verbose=options.verbose))
+    unseen = [entry for entry in chunks.plan.skipped if entry.verdict and entry.verdict.rule not in allowed]
+    if options.fail_on_skip and unseen:
+        say(options, f"not seen: {len(unseen):,} changed files: {_names(unseen)}")
+        return SKIPPED
+    return 0
+
+
+def flags(options: argparse.Namespace) -> dict[str, Any]:
+    """The command's flags as settings."""
+    names = (("max_tokens", "max_chunk_tokens"), ("context", "context_lines"))
+    values = {f"chunking.{key}": getattr(options, name) for name, key in names if getattr(options, name) is not None}
+    if options.ignore:
+        values["chunking.ignore"] = options.ignore
+    return values
+
+
+def _weighed(options: argparse.Namespace, path: Path, settings: Settings) -> Weighed:
+    """The diff the call asks for, counted."""
+    from secateur.chunking import parse_diff, weigh
+    from secateur.chunking.comparing import Asked, compare
+    from secateur.chunking.composing import Injection
+    from secateur.chunking.weighing import Compared
+
+    if options.rules is not None and options.no_rules:
+        raise UsageError("--rules and --no-rules contradict each other", hint="leave one of them out")
+    skill = _text(options.skill, "--skill") if options.skill is not None else ""
+    rules = _text(options.rules, "--rules") if options.rules is not None else ""
+    asked = Asked(options.base, options.head, options.staged, options.worktree, options.untracked)
+    if options.diff is None:
+        found = compare(path, asked, settings.chunking)
+        if options.rules is None and not options.no_rules:
+            rules = found.rules
+        return weigh(found.diff, settings, Injection(rules, skill), known=found.known, compared=found.compared, notices=found.notices)
+    if asked != Asked():
+        flag = next(name for name in ("base", "head", "staged", "worktree", "untracked") if getattr(options, name))
+        raise UsageError(f"--{flag} does not go with --diff", hint="a diff from a file is what it is; name a repository to compare revisions")
+    name = "standard input" if options.diff == "-" else options.diff
+    diff = parse_diff(_read(options.diff, "--diff"), clip(visible(name), PATH_CELLS))
+    return weigh(diff, settings, Injection(rules, skill), compared=Compared(name))
+
+
+# --- what is printed ---------------------------------------------------------------------------------------------------
+
+
+def as_text(chunks: Chunks, *, verbose: bool) -> str:
+    """Figures, the chunks with their files, and every file that is not seen whole."""
+    plan, weighed = chunks.plan, chunks.plan.weighed
+    about = "" if weighed.counter.exact else ", estimated"
+    added, removed = (sum(getattr(entry.file.change, side) for entry in chunks.coverage) for side in ("added", "removed"))
+    lines = [
+        f"{'compared':<9} {visible(weighed.compared.what)}",
+        f"{'changed':<9} {len(chunks.coverage):,} files, +{added:,} -{removed:,}, {sum(entry.file.tokens for entry in chunks.coverage):,} tokens",
+        f"{'chunks':<9} {len(chunks):,} of at most {plan.limit:,} tokens ({weighed.counter.name}{about}); not possible in fewer than {plan.fewest:,}",
+        f"{'injected':<9} {plan.limit - plan.capacity:,} tokens in each: headings{_injected(weighed)}",
+    ]
+    lines += [f"! {visible(notice.message)}" for notice in chunks.warnings]
+    for chunk in chunks:
+        lines += ["", f"chunk {chunk.index}/{chunk.of}  {chunk.tokens:,} tokens  {chunk.tokens / plan.limit:.0%}"]
+        rows = []
+        for file in chunk.files:
+            part = f"  part {file.number}/{file.of}, lines {file.place.line_start}-{file.place.line_end}" if file.place else ""
+            rows.append(f"  {file.tokens:>8,}  {visible(file.path)}{part}")
+        lines += _shown(rows, verbose)
+    left = [entry for entry in chunks.coverage if entry.verdict]
+    if left:
+        lines += ["", f"not seen, or not whole: {len(left):,}"]
+        lines += _shown([f"  {entry.file.tokens:>8,}  {visible(entry.path)}  {visible(entry.reason)}" for entry in left], verbose)
+    return "\n".join(lines) + "\n"
+
+
+def _injected(weighed: Weighed) -> str:
+    said = [name for name, text in (("rules", weighed.injection.rules), ("instructions", weighed.injection.skill)) if text.strip()]
+    return "".join(f", {name}" for name in said)
+
+
+def _shown(rows: list[str], verbose: bool) -> list[str]:
+    return rows if verbose or len(rows) <= SHOWN_FILES else [*rows[:SHOWN_FILES], f"  ... and {len(rows) - SHOWN_FILES:,} more (--verbose lists all)"]
+
+
+def _markdown(chunks: list[Chunk]) -> str:
+    """The chunks as they are; on a terminal with everything it would obey made visible."""
+    text = "".join(chunk.text for chunk in chunks)
+    return visible(text, keep_newlines=True, keep_tabs=True) if on_terminal(sys.stdout) else text
+
+
+def _names(entries: list[Coverage]) -> str:
+    shown = [visible(entry.path) for entry in entries[:5]]
+    return ", ".join(shown) + (f" and {len(entries) - len(shown):,} more" if len(entries) > len(shown) else "")
+
+
+def _allowed(options: argparse.Namespace) -> frozenset[str]:
+    """The rules --allow-skip names."""
+    from secateur.chunking.pruning import Rule
+
+    known = [rule.value for rule in Rule]
+    names = [name.strip() for name in (options.allow_skip or "").split(",") if name.strip()]
+    for name in names:
+        if name not in known:
+            raise not_allowed("--allow-skip", name, "some of " + ", ".join(known), nearest(name, known))
+    return frozenset(names)
+
+
+# --- files -------------------------------------------------------------------------------------------------------------
+
+
+def write(folder: Path, chunks: Chunks) -> None:
+    """One file per chunk, and what became of every changed file; chunks of an earlier run go.
+
+    Raises:
+        SecateurError: `OUTPUT`: the folder cannot be written.
+    """
+    from secateur.reporting import dumps
+
+    manifest = {key: value for key, value in chunks.to_dict().items() if key != "chunks"}
+    manifest["chunks"] = [{key: value for key, value in chunk.to_dict().items() if key != "text"} for chunk in chunks]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for old in sorted(folder.iterdir()):
+            if _CHUNK_FILE.fullmatch(old.name) and old.is_file() and not old.is_symlink() and _starts(old):
+                old.unlink()
+        for chunk in chunks:
+            _written(folder / f"chunk-{chunk.index:03}.md", chunk.text)
+        _written(folder / "coverage.json", dumps(manifest))
+    except OSError as error:
+        raise SecateurError(f"cannot write {clip(visible(str(folder)), PATH_CELLS)}: {error.strerror}", hint="check --out", code="OUTPUT") from error
+
+
+def _starts(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(len(_CHUNK_START)) == _CHUNK_START
+
+
+def _written(path: Path, text: str) -> None:
+    """Beside, then renamed: never half a file, and never through a link."""
+    beside = path.with_name(f".{path.name}.new")
+    beside.unlink(missing_ok=True)
+    with beside.open("xb") as file:
+        file.write(text.encode("utf-8", "replace"))
+    beside.replace(path)
+
+
+def _text(name: str, flag: str) -> str:
+    data = _read(name, flag)
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise SecateurError(f"{flag} {clip(visible(name), PATH_CELLS)}: not UTF-8 at byte {error.start}", hint="save it as UTF-8", code="NOT_UTF8") from error
+
+
+def _read(name: str, flag: str) -> bytes:
+    if name == "-":
+        if sys.stdin is None:
+            raise UsageError(f"{flag}: there is no standard input to read", hint="name a file instead of -")
+        data = sys.stdin.buffer.read(LARGEST + 1)
+    else:
+        try:
+            with Path(name).open("rb") as file:
+                data = file.read(LARGEST + 1)
+        except (OSError, ValueError) as error:
+            said = getattr(error, "strerror", None) or str(error)
+            raise SecateurError(f"{flag}: cannot read {clip(visible(name), PATH_CELLS)}: {said}", hint="check the path", code="NO_SUCH_FILE") from error
+    if len(data) > LARGEST:
+        raise SecateurError(f"{flag} {clip(visible(name), PATH_CELLS)} is larger than {LARGEST:,} bytes", hint="give a part of it", code="TOO_LARGE")
+    return data
