@@ -151,9 +151,6 @@ class ContextPrune:
     strategy: str = key("score", "How files are pruned.", choices=("score", "extract", "delete"))
     max_tokens: int = key(8000, "Tokens the files may hold together.", low=0, high=100000000)
     full_file_share: float = key(0.8, "`extract`: share of the tokens up to which relevant files are kept whole before snippets are taken.", low=0, high=1)
-    full_file_density: float = key(
-        0.0, "`extract`: share of a file's tokens that must be in relevant snippets for it to be kept whole; 0: one is enough.", low=0, high=1
-    )
     least_score: float = key(0.1, "`score` and `extract`: score, 0 to 10, below which a file or a snippet answers nothing; 0: all compete.", low=0, high=10)
     snippet_share: float = key(0.25, "`extract`: share of the best snippet's relevance below which one is not taken.", low=0, high=1)
     sliding_window_size: int = key(100, "Lines of a window; longer functions are cut where their statements allow it.", low=1, high=100000)
@@ -282,8 +279,9 @@ PROFILES: Mapping[str, Mapping[str, Any]] = {
         },
         "relevance": {"pool": "anchors", "lexical": 0.5, "name": 0.15, "path": 0.05, "semantic": 0.3, "mention": 0.0, "low": 0.45},
     },
-    # Relevance leads, hotspot and distance are small bonuses; every relevant fragment competes; declarations of what did not fit.
+    # Relevance leads, hotspot and distance are small bonuses; every relevant fragment competes; declarations of what did not fit; of files snippets alone.
     "recommended": {
+        "context_prune": {"full_file_share": 0.0},
         "smart_pruning": {
             "strategy": "priority",
             "signature_share": 0.08,

@@ -14,6 +14,7 @@ from secateur.cli.output import emit
 from secateur.cli.parsing import integer
 from secateur.errors import SecateurError, UsageError
 from secateur.model import State
+from secateur.schema import FILE_NAME
 from secateur.terminal import clip, clip_left, visible
 
 if TYPE_CHECKING:
@@ -124,6 +125,9 @@ def _rows(entry: Entry, verbose: bool) -> list[str]:
         said += " " + ", ".join(f"{start}-{end}" for start, end in entry.ranges)
     if entry.why in ("no_room", "larger_than_budget"):
         said += f": needs {entry.needed:,}, {entry.left:,} left"
+        if entry.tried:  # snippets were tried after the whole, the best first
+            piece = entry.tried[0]
+            said = f"no room: lines {piece.start}-{piece.end} need {piece.needed:,}, {piece.left:,} left"
     if entry.said:
         said += f" ({entry.judge}: {entry.said})"
     name = f"{clip_left(visible(entry.module_name), _NAME_CELLS):<{_NAME_CELLS}}"
@@ -135,11 +139,18 @@ def _rows(entry: Entry, verbose: bool) -> list[str]:
 
 
 def _root(paths: list[str]) -> Path:
-    """Whose configuration counts: the first folder's, else that of the current one."""
+    """Whose configuration counts: that of the repository the first path is in, else the current folder's."""
+    here = Path.cwd()
     try:
-        return next((Path(path) for path in paths if Path(path).is_dir()), Path.cwd())
-    except (OSError, ValueError):  # no path at all: reading it says so
-        return Path.cwd()
+        first = Path(paths[0]).resolve()
+        for folder in (first, *first.parents) if first.exists() else ():
+            if (folder / FILE_NAME).is_file() or (folder / ".git").exists():
+                return folder
+            if folder == here.resolve():
+                break
+    except (OSError, ValueError, RuntimeError):  # no path at all: reading it says so
+        pass
+    return here
 
 
 def _query(options: argparse.Namespace) -> str:

@@ -13,7 +13,7 @@ from secateur.model import State
 from secateur.repository.fragments import split_lines
 from secateur.settings import ContextPrune
 from secateur.tokens import Counter
-from secateur.trimming.extracts import HEAD, cost, header, joined, snippet_text
+from secateur.trimming.extracts import HEAD, cost, joined, snippet_text
 from secateur.trimming.sliding import Range
 from secateur.trimming.sourcecode import SCORES, Entry, Piece, Tried, WeighedFile, WeighedFiles, Why
 
@@ -117,18 +117,11 @@ def _extract(fates: Sequence[_Fate], rules: ContextPrune, counter: Counter, form
     wanted, rest = _divided(fates, lambda fate: bool(places[fate.number]) or rules.least_score == 0)
     _refused(rest, Why.NOT_RELEVANT)
     threshold = int(rules.full_file_share * rules.max_tokens + _ROUNDING)
-    dense, sparse = _divided(wanted, lambda fate: _density(fate.file, places[fate.number]) >= rules.full_file_density)
-    _refused(sparse, Why.NO_ROOM)
-    used = _greedy(_by_score(dense), threshold, rules.max_tokens, Why.WHOLE)
+    used = _greedy(_by_score(wanted), threshold, rules.max_tokens, Why.WHOLE)
     loose = [fate for fate in wanted if fate.text is None]
     turns = [(fate, place) for fate in loose for place in places[fate.number]]
     turns.sort(key=lambda turn: _rank(*turn))
     _Snippets(counter, form, rules.max_tokens - used, rules.max_tokens).take(turns)
-
-
-def _density(file: WeighedFile, places: Sequence[int]) -> float:
-    """Share of its tokens that is in the pieces at those places."""
-    return sum(file.pieces[place].tokens for place in places) / max(1, file.source.tokens)
 
 
 def _rank(fate: _Fate, place: int) -> tuple[float, int, int, int]:
@@ -149,6 +142,7 @@ class _Snippets:
         self._free = free
         self._budget = budget
         self._kept: dict[int, set[int]] = {}  # file -> places of its pieces
+        self._frames: dict[int, int] = {}
 
     def take(self, turns: Sequence[tuple[_Fate, int]]) -> None:
         """Decide on all pieces, best first."""
@@ -181,8 +175,13 @@ class _Snippets:
         piece = pieces[place]
         if kept and ((piece.joins and place - 1 in kept) or (place + 1 in kept and pieces[place + 1].joins)):
             return piece.tokens
-        around = 0 if kept else cost(fate.file.source.module_name, HEAD, self._form, self._counter)
-        return piece.tokens + self._counter.count(header(piece.start, piece.end)) + around
+        return piece.tokens + piece.header + (0 if kept else self._around(fate))
+
+    def _around(self, fate: _Fate) -> int:
+        """Tokens of what stands around the snippets of a file."""
+        if fate.number not in self._frames:
+            self._frames[fate.number] = cost(fate.file.source.module_name, HEAD, self._form, self._counter)
+        return self._frames[fate.number]
 
     def _told(self, piece: Piece, kept: bool, needed: int, left: int) -> Tried:
         why = Why.SNIPPETS if kept else Why.LARGER_THAN_BUDGET if needed > self._budget else Why.NO_ROOM

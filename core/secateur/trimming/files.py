@@ -24,7 +24,7 @@ from secateur.repository.fragments import split_lines
 from secateur.settings import Settings
 from secateur.tokens import Counter, get_counter
 from secateur.trimming.deciding import STRATEGIES, decide
-from secateur.trimming.extracts import FORMS, PLAIN, block, cost, newline_ended, touches
+from secateur.trimming.extracts import FORMS, PLAIN, block, cost, header, newline_ended, touches
 from secateur.trimming.judging import judged
 from secateur.trimming.messages import PartKind
 from secateur.trimming.pieces import Progress, best, pieces_of, query_of
@@ -207,7 +207,7 @@ def _rated(weighed: WeighedFiles, settings: Settings, text: str, llm: LanguageMo
     files = [replace(file, pieces=pieces, score=round(SCORES * best(pieces), 1), judge=LOCAL) for file, pieces in zip(weighed.files, found, strict=True)]
     calls: tuple[ModelCall, ...] = ()
     if llm is not None:
-        told = judged(files, text, llm, settings.context_prune, progress)
+        told = judged(files, text, llm, settings, progress)
         files, calls = told.files, told.calls
         notices += told.notices
     elif 0 < (top := max(map(best, found), default=0.0)) < settings.relevance.low and not query.foreign:
@@ -222,10 +222,17 @@ def _counted_pieces(file: WeighedFile, counter: Counter) -> tuple[Piece, ...]:
     if not any(piece.relevance for piece in pieces):
         return pieces
     lines = split_lines(file.source.source_code)
-    counts = iter(counter.count_many(newline_ended(lines[piece.start - 1 : piece.end]) for piece in pieces if piece.relevance))
+    spoken = [piece for piece in pieces if piece.relevance]
+    bodies = iter(counter.count_many(newline_ended(lines[piece.start - 1 : piece.end]) for piece in spoken))
+    headers = iter(counter.count_many(header(piece.start, piece.end) for piece in spoken))
     ends = [None, *(piece.end for piece in pieces[:-1])]
     return tuple(
-        replace(piece, tokens=next(counts) if piece.relevance else 0, joins=end is not None and touches(end, piece.start, lines))
+        replace(
+            piece,
+            tokens=next(bodies) if piece.relevance else 0,
+            header=next(headers) if piece.relevance else 0,
+            joins=end is not None and touches(end, piece.start, lines),
+        )
         for piece, end in zip(pieces, ends, strict=True)
     )
 

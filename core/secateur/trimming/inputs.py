@@ -117,7 +117,9 @@ def _matching(word: str, settings: Settings, base: Path, notices: dict[str, Noti
         _inside(base / folder, base, folder)
         found = list(_below(base / folder, _prefix(folder), _pattern(parts[first:]), settings, notices))
     if not found:
-        raise SecateurError(f"nothing matches {_safe(word)}", hint="ignored files do not match: name them; ** matches folders of any depth", code="NO_MATCH")
+        raise SecateurError(
+            f"nothing matches {_safe(word)}", hint="ignored files do not match: name them, or their folder; ** matches folders of any depth", code="NO_MATCH"
+        )
     yield from found
 
 

@@ -6,18 +6,18 @@ their question, so the result does not depend on when they come. Where there is 
 
 from __future__ import annotations
 
-from collections import Counter as Tally
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
 import msgspec
 
-from secateur.llm.asking import LanguageModel, Progress, Question, Reply
+from secateur.llm.asking import LanguageModel, Progress, Question, Reply, notices_of
 from secateur.model import ModelCall, Notice
 from secateur.repository.fragments import split_lines
-from secateur.settings import ContextPrune
-from secateur.trimming.pieces import best, listed
+from secateur.settings import ContextPrune, Settings
+from secateur.tokens import Counter, get_counter
+from secateur.trimming.pieces import best
 from secateur.trimming.sliding import Range, merge, numbered, overlapping, windows
 from secateur.trimming.sourcecode import MODEL, SCORES, Piece, WeighedFile
 
@@ -27,11 +27,17 @@ CHOSEN = 0.5
 LONGEST_LINE = 400
 """Characters of a line that are sent; longer ones are data."""
 
-LONGEST_TEXT = 60_000
-"""Characters of a file or a window that are sent with one question."""
-
-LONGEST_QUERY = 8_000
+LONGEST_QUERY = 2_000
 """Characters of the query that are sent."""
+
+TEXT_SHARE = 0.7
+"""Of `llm.text_tokens`, what a question is filled up to: its client reckons with tokenizers that count more than ours, and cuts what is too long."""
+
+NUMBER_TOKENS = 3
+"""What the number of a line costs."""
+
+MOST_ANSWER = 1024
+"""Tokens of an answer that lists ranges."""
 
 LONGEST_SAID = 300
 """Characters that are kept of a model's reason."""
@@ -79,6 +85,14 @@ class _Target:
 
 
 @dataclass(frozen=True, slots=True)
+class _Page:
+    """What a question shows of a file."""
+
+    text: str
+    last: int  # its last line there; before the first one, nothing can be shown
+
+
+@dataclass(frozen=True, slots=True)
 class Judged:
     """Files as a model judged them, what that cost, and what went wrong."""
 
@@ -87,65 +101,72 @@ class Judged:
     notices: list[Notice]
 
 
-def judged(files: Sequence[WeighedFile], query: str, model: LanguageModel, rules: ContextPrune, progress: Progress | None = None) -> Judged:
+def judged(files: Sequence[WeighedFile], query: str, model: LanguageModel, settings: Settings, progress: Progress | None = None) -> Judged:
     """Ask about every file the strategy needs a judgement of, at most `max_questions`.
 
     `score`: one question a file that can be kept at all. `extract`: one a file, or one a window of a file larger than the budget.
     """
-    targets = _targets(files, rules)
-    asked = sorted(targets, key=lambda target: (-target.relevance, target.number, target.window))[: rules.max_questions]
-    asked.sort(key=lambda target: (target.number, target.window))
-    make = _score_question if rules.strategy == "score" else _lines_question
-    questions = [make(files[target.number], target.window, query) for target in asked]
+    rules, counter = settings.context_prune, get_counter(settings.tokens.counter)
+    request = query[:LONGEST_QUERY]
+    room = int(settings.llm.text_tokens * TEXT_SHARE) - counter.count(request)
+    targets = _targets(files, rules, room)
+    chosen = sorted(targets, key=lambda target: (-target.relevance, target.number, target.window))[: rules.max_questions]
+    pages = [(target, _page(files[target.number], target.window, room, counter)) for target in sorted(chosen, key=lambda one: (one.number, one.window))]
+    asked = [(target, page) for target, page in pages if page.last >= target.window[0]]
+    questions = [_question(rules.strategy, files[target.number], target.window, page, request) for target, page in asked]
     replies = model.ask(questions, progress) if questions else []
-    answers = [_usable(question, reply) for question, reply in zip(questions, replies, strict=True)]
+    replies = [_checked(question, reply) for question, reply in zip(questions, replies, strict=True)]
     out = list(files)
     by_file: dict[int, list[tuple[Range, Any]]] = {}
-    for target, answer in zip(asked, answers, strict=True):
-        if answer is not None:
-            by_file.setdefault(target.number, []).append((target.window, answer))
+    for (target, page), reply in zip(asked, replies, strict=True):
+        if reply.value is not None:
+            by_file.setdefault(target.number, []).append(((target.window[0], page.last), reply.value))
     for number, said in by_file.items():
         out[number] = _scored(files[number], said[0][1]) if rules.strategy == "score" else _extracted(files[number], said)
-    notices = _notices(questions, replies, answers, len(targets) - len(asked), rules.max_questions)
-    return Judged(out, tuple(reply.call for reply in replies), notices)
+    return Judged(out, tuple(reply.call for reply in replies), _notices(replies, len(targets) - len(questions), rules.max_questions))
 
 
 # --- what is asked -----------------------------------------------------------------------------------------------------
 
 
-def _targets(files: Sequence[WeighedFile], rules: ContextPrune) -> list[_Target]:
+def _targets(files: Sequence[WeighedFile], rules: ContextPrune, room: int) -> list[_Target]:
+    """What could be asked about: whole files, and windows of those that are larger than the budget or than a question can carry."""
     found: list[_Target] = []
     for number, file in enumerate(files):
         if not file.source.source_code.strip():
             continue
         whole = (1, file.lines)
-        too_large = file.cost > rules.max_tokens
-        if rules.strategy == "score" and too_large:
-            continue  # no score lets it in
+        if rules.strategy == "score":
+            found += [_Target(number, whole, best(file.pieces))] if file.cost <= rules.max_tokens else []  # what is larger no score lets in
+            continue
+        too_large = file.cost > rules.max_tokens or file.source.tokens + NUMBER_TOKENS * file.lines > room
         cut = windows(file.lines, rules.sliding_window_size, rules.sliding_window_overlap) if too_large else [whole]
         found += [_Target(number, window, best([piece for piece in file.pieces if overlapping(window, [(piece.start, piece.end)])])) for window in cut]
     return found
 
 
-def _score_question(file: WeighedFile, _window: Range, query: str) -> Question:
-    text = file.source.source_code
-    lines = split_lines(text[: LONGEST_TEXT + LONGEST_LINE])
-    shown = "\n".join(line[:LONGEST_LINE] for line in lines)
-    return Question(f"score {file.source.module_name}", SCORING, _about(query, file, _bounded(shown, len(text) > LONGEST_TEXT)), FileScore)
+def _page(file: WeighedFile, window: Range, room: int, counter: Counter) -> _Page:
+    """As many whole lines of the window as a question can carry."""
+    lines = split_lines(file.source.source_code)
+    rows = numbered(lines, window, LONGEST_LINE)
+    taken = 0
+    for tokens in counter.count_many(f"{row}\n" for row in rows):
+        room -= tokens
+        if room < 0:
+            break
+        taken += 1
+    return _Page("\n".join(rows[:taken]), window[0] + taken - 1)
 
 
-def _lines_question(file: WeighedFile, window: Range, query: str) -> Question:
-    shown = numbered(split_lines(file.source.source_code), window, LONGEST_LINE)
-    what = f"extract {file.source.module_name}" + (f":{window[0]}-{window[1]}" if window != (1, file.lines) else "")
-    return Question(what, EXTRACTING, _about(query, file, _bounded(shown, False)), Snippets, check=_check_of(window))
-
-
-def _about(query: str, file: WeighedFile, shown: str) -> str:
-    return f"Request:\n{query[:LONGEST_QUERY]}\n\nFile {file.source.module_name[:LONGEST_LINE]}, {file.lines:,} lines:\n{shown}\n"
-
-
-def _bounded(shown: str, more: bool) -> str:
-    return shown[:LONGEST_TEXT] + "\n[the rest is not shown]" if more or len(shown) > LONGEST_TEXT else shown
+def _question(strategy: str, file: WeighedFile, window: Range, page: _Page, request: str) -> Question:
+    name = file.source.module_name
+    whole = (window[0], page.last) == (1, file.lines)
+    head = f"Request:\n{request}\n\nFile {name[:LONGEST_LINE]}, " + (f"{file.lines:,} lines" if whole else f"lines {window[0]}-{page.last} of {file.lines:,}")
+    text = f"{head}:\n{page.text}\n"
+    if strategy == "score":
+        return Question(f"score {name}", SCORING, text, FileScore)
+    what = f"extract {name}" if whole else f"extract {name}:{window[0]}-{page.last}"
+    return Question(what, EXTRACTING, text, Snippets, MOST_ANSWER, _check_of((window[0], page.last)))
 
 
 def _check_of(window: Range) -> Any:
@@ -161,15 +182,17 @@ def _check_of(window: Range) -> Any:
 # --- what is answered --------------------------------------------------------------------------------------------------
 
 
-def _usable(question: Question, reply: Reply) -> Any | None:
-    """The answer if it has the shape that was asked for; whoever asked may not have checked."""
-    if not isinstance(reply.value, question.answer):
-        return None
+def _checked(question: Question, reply: Reply) -> Reply:
+    """The reply, without its value where that has not the shape that was asked for: whoever asked may not have looked."""
+    if reply.value is None:
+        return reply
     try:
-        answer = msgspec.convert(msgspec.to_builtins(reply.value), question.answer)
+        value = msgspec.convert(msgspec.to_builtins(reply.value), question.answer) if isinstance(reply.value, question.answer) else None
     except (msgspec.ValidationError, TypeError, ValueError):
-        return None
-    return None if question.check is not None and question.check(answer) else answer
+        value = None
+    if value is not None and not (question.check is not None and question.check(value)):
+        return replace(reply, value=value)
+    return Reply(None, replace(reply.call, outcome="refused"), "the answer is not what was asked for", reply.reserved)
 
 
 def _scored(file: WeighedFile, answer: FileScore) -> WeighedFile:
@@ -196,16 +219,12 @@ def _ranges(answer: Snippets, window: Range) -> list[Range]:
     return [(max(start, window[0]), min(end, window[1])) for start, end in forwards if start <= window[1] and end >= window[0]]
 
 
-def _notices(questions: Sequence[Question], replies: Sequence[Reply], answers: Sequence[Any], unasked: int, most: int) -> list[Notice]:
-    failed = [(question, reply) for question, reply, answer in zip(questions, replies, answers, strict=True) if answer is None]
-    notices = []
+def _notices(replies: Sequence[Reply], unasked: int, most: int) -> list[Notice]:
+    notices = list(notices_of(replies))
+    failed = sum(reply.value is None for reply in replies)
     if failed:
-        problems = Tally(reply.problem or "the answer is not what was asked for" for _, reply in failed)
-        often = sorted(problems.items(), key=lambda item: (-item[1], item[0]))[0][0]
-        names = listed([question.what for question, _ in failed])
-        said = f"{len(failed):,} of {len(questions):,} questions have no usable answer ({often}); decided without the model: {names}."
-        notices.append(Notice("model_failed", said))
+        notices.append(Notice("model_fallback", f"What {failed:,} of {len(replies):,} questions were about is decided without the model."))
     if unasked:
-        said = f"{unasked:,} questions were not asked: context_prune.max_questions is {most:,}. What they were about is decided without the model."
+        said = f"{unasked:,} questions were not asked (context_prune.max_questions is {most:,}): what they were about is decided without the model."
         notices.append(Notice("not_asked", said))
     return notices

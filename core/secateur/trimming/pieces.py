@@ -74,9 +74,10 @@ def pieces_of(files: Sequence[SourceCode], query: Query, settings: Settings, pro
 
 
 def _ordered(names: Sequence[str]) -> list[tuple[str, int]]:
-    """(path, number) of each file in byte order of the paths; a name that was there before gets another one."""
+    """(path, number) of each file in byte order of the paths; a name that is no text gets one, and one that was there before another."""
     taken: dict[str, int] = {}
-    for number, name in enumerate(names):
+    for number, given in enumerate(names):
+        name = path_bytes(given).decode("utf-8", "replace").replace("\0", " ")
         path, again = name, 1
         while path in taken:
             again += 1

@@ -56,11 +56,10 @@ def overlapping(wanted: Range, ranges: Iterable[Range]) -> list[Range]:
     return [(start, end) for start, end in cut if start <= end]
 
 
-def numbered(lines: Sequence[str], window: Range, longest: int) -> str:
+def numbered(lines: Sequence[str], window: Range, longest: int) -> list[str]:
     """The lines of a window, each behind its number; of a line at most `longest` characters."""
     start, end = window
-    rows = (f"{number} {_clipped(line, longest)}" for number, line in enumerate(lines[start - 1 : end], start))
-    return "\n".join(rows)
+    return [f"{number} {_clipped(line, longest)}" for number, line in enumerate(lines[start - 1 : end], start)]
 
 
 def _clipped(line: str, longest: int) -> str:

@@ -59,6 +59,7 @@ class Piece:
     chosen: bool = False  # a model named these lines
     joins: bool = False  # nothing but a few blank lines parts it from the piece before
     tokens: int = 0  # of its lines; 0 where nothing speaks for it
+    header: int = 0  # tokens of the line before them where they leave as a snippet of their own
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,129 @@
+"""`secateur files` as a user calls it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from secateur import count_tokens
+from support.cli import secateur
+from support.repos import QUERY, SHOP, committed, write
+
+
+@pytest.fixture
+def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    root = committed(tmp_path / "shop", {**SHOP, "walk.py": "def walk(tree):\n    return tree\n\n\n" * 30})
+    monkeypatch.chdir(root)
+    return root
+
+
+@pytest.mark.usefixtures("shop")
+def test_json_is_that_of_the_contract_with_every_decision() -> None:
+    ran = secateur("files", ".", "--query", QUERY, "--max-tokens", 40, "--format", "json")
+    assert ran.code == 0
+    assert set(ran.json) == {"files", "decisions", "report", "warnings"}
+    (file,) = ran.json["files"]
+    assert file == {"module_name": "shop/refund.py", "source_code": SHOP["shop/refund.py"], "tokens": count_tokens(SHOP["shop/refund.py"])}
+    report = ran.json["report"]
+    assert (report["estimateAfter"], report["contextBudget"]) == (file["tokens"], 40)
+    assert [action["section"] for action in report["actions"]] == sorted([*SHOP, "walk.py"]) == [one["module_name"] for one in ran.json["decisions"]]
+    assert sum(action["beforeTokens"] for action in report["actions"]) == report["estimateBefore"]
+    assert {one["reason"] for one in ran.json["decisions"]} >= {"fits", "no_room", "not_relevant"}
+
+
+@pytest.mark.usefixtures("shop")
+def test_text_says_a_line_a_file_with_score_tokens_and_reason() -> None:
+    ran = secateur("files", ".", "--query", QUERY, "--max-tokens", 40)
+    lines = ran.out.splitlines()
+    assert lines[0] == "files     5: 1 kept, 0 shortened, 4 dropped; strategy score"
+    assert lines[1].endswith("-> 32 (o200k_base), budget 40")
+    (kept,) = [line for line in lines if line.startswith("●")]
+    assert "shop/refund.py" in kept
+    assert kept.endswith("fits")
+    assert any(line.startswith("○") and "needs" in line and "8 left" in line for line in lines)
+    verbose = secateur("files", ".", "--query", QUERY, "--max-tokens", 40, "--strategy", "extract", "--set", "context_prune.full_file_share=0", "--verbose").out
+    assert "4-6 refund_total" in verbose
+
+
+@pytest.mark.usefixtures("shop")
+def test_markdown_is_the_text_that_leaves() -> None:
+    ran = secateur("files", ".", "--query", QUERY, "--max-tokens", 60, "--strategy", "extract", "--format", "markdown")
+    assert ran.code == 0
+    assert "```python shop/refund.py:1-6\n" in ran.out
+    assert 0 < count_tokens(ran.out) <= 60
+
+
+def test_a_conversation_says_what_the_files_are_for(shop: Path) -> None:
+    write(shop, {"talk.json": json.dumps([{"role": "user", "content": QUERY}, {"role": "assistant", "content": "Let me look."}])})
+    by_talk = secateur("files", "shop", "--conversation", "talk.json", "--max-tokens", 40, "--format", "json")
+    by_query = secateur("files", "shop", "--query", QUERY, "--max-tokens", 40, "--format", "json")
+    by_pipe = secateur("files", "shop", "--conversation", "-", "--max-tokens", 40, "--format", "json", stdin=(shop / "talk.json").read_bytes())
+    assert by_talk.out == by_query.out == by_pipe.out
+    assert secateur("files", "shop", "--query", "-", "--max-tokens", 40, "--format", "json", stdin=QUERY.encode()).out == by_query.out
+
+
+@pytest.mark.usefixtures("shop", "orders")
+def test_files_folders_patterns_and_samples() -> None:
+    def names(*words: object) -> list[str]:
+        return [one["module_name"] for one in secateur("files", *words, "--strategy", "delete", "--format", "json").json["decisions"]]
+
+    assert names("shop/*.py", "README.md") == ["shop/api.py", "shop/money.py", "shop/refund.py", "README.md"]
+    assert names("shop") == names("shop/**")
+    assert "orders/domain/money.py" in names("sample:orders")
+
+
+@pytest.mark.usefixtures("shop")
+def test_what_does_not_work_is_said_with_a_hint() -> None:
+    wrong = {
+        (".",): (2, "USAGE", "what the files are for"),
+        (".", "--strategy", "extract"): (2, "USAGE", "what the files are for"),
+        (".", "--strategy", "delet"): (2, "CONFIG", "delet"),
+        (".", "--query", "x", "--max-tokens", "-1"): (2, "CONFIG", "max_tokens"),
+        (".", "--query", "x", "--max-tokens", "many"): (2, "CONFIG", "max_tokens"),
+        (".", "--query", "x", "--window", "10", "--overlap", "10"): (2, "CONFIG", "not less than the window"),
+        ("none.py", "--query", "x"): (1, "NO_SUCH_FILE", "none.py"),
+        ("*.rs", "--query", "x"): (1, "NO_MATCH", "*.rs"),
+        (".", "--conversation", "none.json"): (1, "NO_SUCH_FILE", "none.json"),
+        (".", "--conversation", "walk.py"): (1, "TRANSCRIPT", "walk.py"),
+        (".", "--query", "-", "--conversation", "-"): (2, "USAGE", "both"),
+    }
+    for words, (code, name, said) in wrong.items():
+        ran = secateur("files", *words, "--format", "json")
+        assert (ran.code, ran.json["error"]["code"]) == (code, name), words
+        assert said in ran.json["error"]["message"], words
+        assert ran.json["error"]["hint"], words
+
+
+def test_an_empty_result_is_done_with_a_warning(shop: Path) -> None:
+    for words, code in (((".", "--max-tokens", 0), "zero_budget"), ((".", "--max-tokens", 3), "budget_too_small")):
+        ran = secateur("files", *words, "--query", QUERY, "--format", "json")
+        assert (ran.code, ran.json["files"]) == (0, [])
+        assert code in [warning["code"] for warning in ran.json["warnings"]]
+    (shop / "empty").mkdir()
+    assert secateur("files", "empty", "--query", QUERY, "--format", "json").json["warnings"][-1]["code"] == "no_files"
+
+
+@pytest.mark.usefixtures("shop")
+def test_pruning_switched_off_needs_no_query_and_says_so() -> None:
+    ran = secateur("files", "shop", "--max-tokens", 1, "--set", "context_prune.enabled=false", "--format", "json")
+    assert [file["source_code"] for file in ran.json["files"]] == [SHOP[f"shop/{name}.py"] for name in ("api", "money", "refund")]
+    assert [warning["code"] for warning in ran.json["warnings"]] == ["pruning_disabled"]
+
+
+def test_the_configuration_of_the_folder_counts(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(shop, {"secateur.toml": '[context_prune]\nstrategy = "delete"\nmax_tokens = 20\n'})
+    monkeypatch.chdir(shop.parent)
+    assert secateur("files", shop, "--format", "json").json["report"]["contextBudget"] == 20
+    monkeypatch.chdir(shop)
+    assert secateur("files", "shop", "--format", "json").json["report"]["contextBudget"] == 20
+
+
+def test_same_input_same_bytes_whatever_the_hash_seed(shop: Path) -> None:
+    words = [sys.executable, "-m", "secateur.cli.main", "files", ".", "--query", QUERY, "--max-tokens", "60", "--strategy", "extract", "--format", "json"]
+    outs = [subprocess.run(words, env=os.environ | {"PYTHONHASHSEED": seed}, check=True, capture_output=True, cwd=shop).stdout for seed in ("0", "7")]
+    assert outs[0] == outs[1]
+    assert json.loads(outs[0])["files"]
