@@ -12,6 +12,8 @@ CONTRACT = {
     "TrimReport": ("to_dict",),
     "ConversationPruner": ("prune_conversations", "report"),
     "AgenticConversationPruner": ("prune_conversations", "get_cleanup_statistics", "report"),
+    "PruneContext": ("handle_overflow", "report"),
+    "SourceCode": ("module_name", "source_code", "tokens"),
     "select": (),
     "priority": (),
     "select_greedy": (),

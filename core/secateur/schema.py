@@ -24,6 +24,10 @@ FLAGS: Mapping[str, str] = {
     "smart_pruning.priority_weights.relevance": "--weights: relevance",
     "smart_pruning.priority_weights.hotspot": "--weights: hotspot",
     "smart_pruning.priority_weights.distance": "--weights: distance",
+    "context_prune.max_tokens": "--max-tokens",
+    "context_prune.strategy": "--strategy",
+    "context_prune.sliding_window_size": "--window",
+    "context_prune.sliding_window_overlap": "--overlap",
     "tokens.counter": "--counter",
     "index.workers": "--workers",
 }

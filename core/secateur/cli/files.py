@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 SHOWN_FILES = 40
 """Files that do not leave which the text lists without --verbose."""
 
+SHOWN_RANGES = 6
+"""Stretches of lines of a file that the text lists without --verbose."""
+
 _NAME_CELLS = 44
 _SETTINGS = {
     "max_tokens": "max_tokens",
@@ -122,7 +125,9 @@ def _rows(entry: Entry, verbose: bool) -> list[str]:
     score = f"{entry.score:4.1f}" if entry.judge else "   -"
     said = entry.why.replace("_", " ")
     if entry.ranges:
-        said += " " + ", ".join(f"{start}-{end}" for start, end in entry.ranges)
+        shown = entry.ranges if verbose else entry.ranges[:SHOWN_RANGES]
+        more = len(entry.ranges) - len(shown)
+        said += " " + ", ".join(f"{start}-{end}" for start, end in shown) + (f" and {more:,} more" if more else "")
     if entry.why in ("no_room", "larger_than_budget"):
         said += f": needs {entry.needed:,}, {entry.left:,} left"
         if entry.tried:  # snippets were tried after the whole, the best first
