@@ -152,7 +152,7 @@ class ContextPrune:
     max_tokens: int = key(8000, "Tokens the files may hold together.", low=0, high=100000000)
     full_file_share: float = key(0.8, "`extract`: share of the tokens up to which relevant files are kept whole before snippets are taken.", low=0, high=1)
     least_score: float = key(0.1, "`score` and `extract`: score, 0 to 10, below which a file or a snippet answers nothing; 0: all compete.", low=0, high=10)
-    snippet_share: float = key(0.25, "`extract`: share of the best snippet's relevance below which one is not taken.", low=0, high=1)
+    snippet_share: float = key(0.15, "`extract`: share of the best snippet's relevance below which one is not taken.", low=0, high=1)
     sliding_window_size: int = key(100, "Lines of a window; longer functions are cut where their statements allow it.", low=1, high=100000)
     sliding_window_overlap: int = key(20, "Lines two windows share; less than the window.", low=0, high=99999)
     query_turns: int = key(3, "Messages of the user that are read of a conversation, from its end.", low=1, high=1000)
