@@ -15,6 +15,7 @@ from secateur.model import Channel, Pool, Selection
 from secateur.selection import select
 from secateur.settings import Settings
 from secateur_tui.app import Inspector, Pace
+from secateur_tui.benches.bench import Bench
 from secateur_tui.benches.search import SearchBench
 from secateur_tui.messages import Look
 from textual import events
@@ -222,7 +223,7 @@ async def settle(app: Inspector) -> list[str]:
     for _ in range(MOST_FRAMES):
         await asyncio.sleep(FRAME)
         await quiet(app)
-        if any(bench.busy for bench in app.screen_stack if isinstance(bench, SearchBench)):
+        if any(bench.busy for bench in app.screen_stack if isinstance(bench, Bench)):
             frames.clear()
             continue
         frames.append(screen_lines(app))

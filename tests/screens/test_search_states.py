@@ -110,8 +110,8 @@ async def test_no_colour_is_honoured(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_bench_that_does_not_exist_is_a_usage_error() -> None:
-    with pytest.raises(UsageError, match="no bench envelope"):
-        run(".", settings=Settings(), bench="envelope")
+    with pytest.raises(UsageError, match="no bench kitchen"):
+        run(".", settings=Settings(), bench="kitchen")
 
 
 async def test_decisions_are_the_engines() -> None:

@@ -10,7 +10,9 @@ def test_no_key_does_two_things() -> None:
 
 
 def test_every_action_is_done_somewhere() -> None:
-    missing = [action.id for action in actions.ACTIONS if not hasattr(SearchBench, "do_" + action.id.replace("-", "_"))]
+    missing = [
+        action.id for action in actions.ACTIONS if not action.id.startswith(actions.BENCH) and not hasattr(SearchBench, "do_" + action.id.replace("-", "_"))
+    ]
     assert missing == []
 
 

@@ -7,14 +7,18 @@ import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from secateur.cli.inspect import BENCHES
 from secateur.model import Notice
 from textual.binding import Binding
 from textual.keys import KEY_NAME_REPLACEMENTS, format_key
 
+BENCH = "bench-"
+"""How the ids of the actions begin that open a bench."""
+
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """Something the user can do. The bench has a method `do_<id with underscores>`."""
+    """Something the user can do. The bench has a method `do_<id with underscores>`; those that open a bench are the application's."""
 
     id: str  # the name in `[ui] keys`
     keys: tuple[str, ...]
@@ -25,8 +29,8 @@ class Action:
 
 
 ACTIONS = (
-    Action("query", ("slash",), "Query", "Type a query; Enter or Escape goes to the candidates", "Ask", footer=True),
-    Action("refresh", ("R",), "Refresh", "Bring the index up to date and ask again", "Ask"),
+    Action("query", ("slash",), "Query", "Type what is asked or opened; Enter or Escape goes to the items", "Ask", footer=True),
+    Action("refresh", ("R",), "Refresh", "Read again what is on disk", "Ask"),
     Action("budget-up", ("b", "plus"), "Budget+", "A larger budget", "Turn", footer=True),
     Action("budget-down", ("B", "minus"), "Budget−", "A smaller budget", "Turn", footer=True),
     Action("weights", ("w",), "Weights", "Go to the knobs; ↑ and ↓ choose one", "Turn", footer=True),
@@ -36,17 +40,19 @@ ACTIONS = (
     Action("tune-up-fine", ("shift+right",), "A little more", "Turn the chosen knob up by its finest step", "Turn"),
     Action("mute", ("0",), "Mute", "Set the chosen weight to 0", "Turn"),
     Action("reset", ("r",), "Reset", "Set the chosen knob back to where it was at the start", "Turn"),
-    Action("strategy", ("s",), "Strategy", "The next strategy of selection", "Turn"),
+    Action("strategy", ("s",), "Strategy", "The next strategy", "Turn"),
     Action("profile", ("p",), "Profile", "The next profile: spec, recommended, then your own", "Turn"),
-    Action("why", ("i",), "Why", "Why this candidate was decided as it was", "Look", footer=True),
-    Action("preview", ("v",), "Preview", "The candidate's text", "Look", footer=True),
+    Action("hold", ("K",), "Hold", "Keep results of this tool whatever happens, or no longer", "Turn"),
+    Action("why", ("i",), "Why", "Why this item was decided as it was", "Look", footer=True),
+    Action("preview", ("v",), "Preview", "The item's text", "Look", footer=True),
     Action("diff", ("d",), "Diff", "What changed since the ghost", "Look", footer=True),
-    Action("ghost", ("x",), "Ghost", "Compare with the present selection from now on", "Look", footer=True),
+    Action("ghost", ("x",), "Ghost", "Compare with the present answer from now on", "Look", footer=True),
     Action("undo", ("u",), "Undo", "Take the last change of settings back", "Change", footer=True),
     Action("redo", ("U", "ctrl+r"), "Redo", "Make the change that was taken back again", "Change"),
     Action("copy", ("y",), "Copy", "Copy and show the command line that reproduces this screen", "Change", footer=True),
+    *(Action(BENCH + bench.name, (bench.key,), bench.title, f"The {bench.title} bench: {bench.about}", "Benches") for bench in BENCHES.values()),
     Action("theme", ("t",), "Theme", "The next theme", "Program"),
-    Action("back", ("escape",), "Back", "Close what lies on top; go to the candidates", "Program"),
+    Action("back", ("escape",), "Back", "Close what lies on top; go to the items", "Program"),
     Action("help", ("question_mark",), "Help", "This page", "Program", footer=True),
     Action("quit", ("q",), "Quit", "Leave", "Program", footer=True),
 )

@@ -1,4 +1,4 @@
-"""The application: opens the engine, loads themes and keys, shows a bench."""
+"""The application: opens what is inspected, loads themes and keys, shows the benches."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar, Protocol
 
 from secateur import places
+from secateur.cli.inspect import BENCHES
 from secateur.errors import UsageError
 from secateur.model import Notice
 from secateur.settings import Settings
@@ -21,14 +22,20 @@ from textual.screen import Screen
 from secateur_tui import actions
 from secateur_tui.background import EngineThread
 from secateur_tui.benches.bench import Bench
+from secateur_tui.benches.conversation import Conversation
+from secateur_tui.benches.envelope import Envelope
+from secateur_tui.benches.ledger import LedgerBench
+from secateur_tui.benches.ledger_state import LedgerState
+from secateur_tui.benches.opening import OpeningBench
 from secateur_tui.benches.search import SearchBench
 from secateur_tui.benches.state import SearchState
+from secateur_tui.benches.subject import Subject
 from secateur_tui.engine import SearchEngine
 from secateur_tui.palette import Palette
 from secateur_tui.themes import BASE_COLOURS, DEFAULT_THEME, load_themes
 
-BENCHES = ("search",)
-"""Benches that exist."""
+SUBJECTS: Mapping[str, Subject[Any, Any]] = {subject.name: subject for subject in (Conversation(), Envelope())}
+"""What the benches over a ledger are about, by the bench's name."""
 
 QUIT_PATIENCE = 1.0
 """Seconds that quitting waits for the engine, so that it can put its index away."""
@@ -41,6 +48,12 @@ class Pace:
     debounce: float = 0.12  # after the last key of a query: a pause in typing, too short to be felt
     rest: float = 0.25  # before proofs are worked out: longer than the time between two steps of a knob held down
     watch: float = 2.0  # between two looks whether files have changed; 0: only when the terminal comes to the front
+
+
+class Opener(Protocol):
+    """Opens a folder; raises SecateurError."""
+
+    def __call__(self, path: str, settings: Settings) -> SearchEngine: ...
 
 
 class ActionCommands(Provider):
@@ -64,7 +77,7 @@ class ActionCommands(Provider):
 
 
 class Inspector(App[int]):
-    """`Inspector(engine, settings, path="orders").run()`."""
+    """`Inspector(engine, settings, path="orders").run()`; without an engine `path` is the file for `bench`, and `opener` opens folders typed later."""
 
     TITLE = "secateur"
     COMMANDS: ClassVar[set[type[Provider]]] = {ActionCommands}  # type: ignore[assignment]
@@ -72,18 +85,21 @@ class Inspector(App[int]):
 
     def __init__(
         self,
-        engine: SearchEngine,
+        engine: SearchEngine | None,
         settings: Settings,
         *,
         path: str,
+        bench: str = "search",
         query: str = "",
         rev: str | None = None,
+        model: str = "",
+        opener: Opener | None = None,
         theme_folders: Sequence[Path] = (),
         pace: Pace | None = None,
     ) -> None:
         super().__init__()
         self.animation_level = "none"
-        self.path, self.rev = path, rev
+        self.engine = engine
         self.watching = settings.ui.watch
         self.pace = pace or Pace()
         self.thread = EngineThread()
@@ -91,7 +107,14 @@ class Inspector(App[int]):
         self.keymap = actions.keymap(settings.ui.keys)
         self.set_keymap(actions.overrides(self.keymap))
         self._palette: tuple[str, Palette] | None = None
-        self._state = SearchState(engine, settings, visible(query))
+        self._settings, self._opener = settings, opener
+        self._benches: dict[str, Bench] = {}
+        if engine is not None:
+            self._benches["search"] = SearchBench(SearchState(engine, settings, visible(query)), path, rev)
+        for name, subject in SUBJECTS.items():
+            inputs = {"path": path, "model": model} if name == bench else {}
+            self._benches[name] = LedgerBench(LedgerState(subject, settings, inputs))
+        self._first = bench
         self._themes, theme_notices = load_themes((places.data_dir("themes"), *theme_folders))
         self._notices: tuple[Notice, ...] = (*theme_notices, *self.keymap.notices)
         for theme in self._themes.values():
@@ -101,7 +124,9 @@ class Inspector(App[int]):
         self.theme = settings.ui.theme if settings.ui.theme in self._themes else DEFAULT_THEME
 
     def on_mount(self) -> None:
-        self.push_screen(SearchBench(self._state))
+        for name, bench in self._benches.items():
+            self.install_screen(bench, name)
+        self.push_screen(self._bench(self._first))
         for notice in self._notices:
             self.say(notice.message)
 
@@ -113,6 +138,28 @@ class Inspector(App[int]):
     def on_unmount(self) -> None:
         self.thread.close()
         self.watcher.close()
+
+    def show_bench(self, name: str) -> None:
+        """Another bench; each stays as it was left."""
+        self.switch_screen(self._bench(name))
+
+    def bench_titles(self, current: str) -> Sequence[tuple[str, bool]]:
+        """(title, whether it is this one) of all benches."""
+        return [(face.title, name == current) for name, face in BENCHES.items()]
+
+    def _bench(self, name: str) -> Bench:
+        if name not in self._benches:
+            return OpeningBench(name, self._open_folder, self._settings.profile, self._settings.tokens.counter)
+        return self._benches[name]
+
+    def _open_folder(self, path: str) -> None:
+        """Open a folder for the Search bench, which takes the place of the screen where it was typed."""
+        if self._opener is None:
+            raise UsageError("no folder can be opened here", hint="start the inspector on it: secateur inspect FOLDER")
+        self.engine = self._opener(path, self._settings)
+        self._benches["search"] = SearchBench(SearchState(self.engine, self._settings), path)
+        self.install_screen(self._benches["search"], "search")
+        self.show_bench("search")
 
     def say(self, message: str) -> None:
         """A passing message; text from outside is allowed in it."""
@@ -140,6 +187,7 @@ def run(
     query: str = "",
     settings: Settings,
     rev: str | None = None,
+    model: str = "",
     bench: str = "search",
     notices: Sequence[Notice] = (),
     cache_dir: Path | None = None,
@@ -151,14 +199,29 @@ def run(
         UsageError: there is no such bench.
         SecateurError: the engine cannot open `path`.
     """
+    from secateur.engine import Engine
+    from secateur.repository import samples
+
     if bench not in BENCHES:
         raise UsageError(f"there is no bench {bench}", hint="benches: " + ", ".join(BENCHES))
-    from secateur.engine import Engine
 
-    engine = Engine.open(path, settings, rev=rev, notices=tuple(notices), cache_dir=cache_dir, environ=environ)
-    folder = places.config_dir(os.environ if environ is None else environ) / "themes"
-    app = Inspector(engine, settings, path=str(path), query=query, rev=rev, theme_folders=(folder,))
+    def opened(folder: str | Path, under: Settings, commit: str | None = None) -> Engine:
+        return Engine.open(folder, under, rev=commit, notices=tuple(notices), cache_dir=cache_dir, environ=environ)
+
+    variables = os.environ if environ is None else environ
+    engine = opened(path, settings, rev) if bench == "search" else None
+    app = Inspector(
+        engine,
+        settings,
+        path=str(path),
+        bench=bench,
+        query=query,
+        rev=rev,
+        model=model,
+        opener=lambda folder, under: opened(samples.path_of(folder, places.cache_dir(variables)), under),
+        theme_folders=(places.config_dir(variables) / "themes",),
+    )
     code = app.run()
-    if app.thread.ended(QUIT_PATIENCE):  # otherwise it is at something long, and the index is safe as it is
-        engine.close()
+    if app.thread.ended(QUIT_PATIENCE) and isinstance(app.engine, Engine):  # otherwise it is at something long, and the index is safe as it is
+        app.engine.close()
     return app.return_code or code or 0

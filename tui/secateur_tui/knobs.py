@@ -1,4 +1,4 @@
-"""The knobs of the Search bench: which setting each turns, by how much, within which range. Pure: settings in, settings out."""
+"""Knobs: which setting each turns, by how much, within which range; those of the Search bench. Pure: settings in, settings out."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ class Knob:
     fine_step: float = 1
     mutable: bool = False  # `0` sets it to zero
     signal: str = ""  # name of the signal it weighs
+    rounded: bool = False  # of a number of tokens: to the next round number, about a twentieth away
 
     @property
     def choices(self) -> tuple[str, ...]:
@@ -31,14 +32,21 @@ class Knob:
     def integer(self) -> bool:
         return config.keys()[self.key].kind is int
 
+    @property
+    def high(self) -> float:
+        """The end of the range."""
+        high = config.keys()[self.key].high
+        assert high is not None
+        return high
+
     def value(self, settings: Settings) -> str | int | float:
         value: str | int | float = config.lookup(settings, self.key)
         return value
 
     def text(self, settings: Settings) -> str:
-        """The value as printed: two decimals, more only where the value has them."""
+        """The value as printed: two decimals, more only where the value has them; thousands separated."""
         value = self.value(settings)
-        return decimal(value) if isinstance(value, float) else str(value)
+        return decimal(value) if isinstance(value, float) else value if isinstance(value, str) else f"{value:,}"
 
     def turned(self, settings: Settings, direction: int, *, fine: bool = False) -> Settings:
         """One step up (1) or down (-1), stopping at the ends of the range; choices go round."""
@@ -47,7 +55,10 @@ class Knob:
             place = self.choices.index(value) + direction
             return self.put(settings, self.choices[place % len(self.choices)])
         schema = config.keys()[self.key]
-        moved = round(value + direction * (self.fine_step if fine else self.step), 6)
+        if self.rounded and not fine:
+            moved: float = round_step(int(value), direction)
+        else:
+            moved = round(value + direction * (self.fine_step if fine else self.step), 6)
         if schema.low is not None:
             moved = max(schema.low, moved)
         if schema.high is not None:
@@ -91,11 +102,15 @@ _BUDGET_STEPS = ((1_000, 50), (4_000, 250), (16_000, 500), (60_000, 2_000))
 _LARGE_BUDGET_STEP = 10_000
 
 
-def budget_turned(settings: Settings, direction: int) -> Settings:
-    """The next round budget above (1) or below (-1) the present one, never under 0."""
-    budget = settings.effective_budget
-    # Stepping down from a border uses the finer step below it, so that up and down visit the same budgets.
-    reference = budget if direction > 0 else budget - 1
+def round_step(tokens: int, direction: int) -> int:
+    """The next round number of tokens above (1) or below (-1), never under 0."""
+    # Stepping down from a border uses the finer step below it, so that up and down visit the same numbers.
+    reference = tokens if direction > 0 else tokens - 1
     step = next((step for limit, step in _BUDGET_STEPS if reference < limit), _LARGE_BUDGET_STEP)
-    moved = (budget // step + 1) * step if direction > 0 else max(0, -(-budget // step) - 1) * step
-    return settings if moved == budget else config.with_values(settings, {"budget": moved})
+    return (tokens // step + 1) * step if direction > 0 else max(0, -(-tokens // step) - 1) * step
+
+
+def budget_turned(settings: Settings, direction: int) -> Settings:
+    """The next round budget of a search above (1) or below (-1) the present one."""
+    moved = round_step(settings.effective_budget, direction)
+    return settings if moved == settings.effective_budget else config.with_values(settings, {"budget": moved})

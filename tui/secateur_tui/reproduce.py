@@ -1,8 +1,9 @@
-"""The command line that reproduces what is on screen."""
+"""The command lines that reproduce what is on screen."""
 
 from __future__ import annotations
 
 import shlex
+from collections.abc import Mapping
 from typing import Any
 
 from secateur import config
@@ -20,7 +21,6 @@ def command_line(query: str, path: str, settings: Settings, opened: Settings, re
     (which a configuration file may hold).
     """
     weights = settings.smart_pruning.priority_weights
-    profile = config.with_profile(Settings(profiles=settings.profiles), settings.profile)
     flag_like = query.startswith("-") or path.startswith("-")
     words = ["secateur", "search", *([] if flag_like else [query, path])]
     words += ["--profile", settings.profile, "--budget", str(settings.effective_budget)]
@@ -28,11 +28,8 @@ def command_line(query: str, path: str, settings: Settings, opened: Settings, re
     words += ["--top-k", str(settings.graph_rag.top_k), "--depth", str(settings.graph_rag.max_depth), "--strategy", settings.smart_pruning.strategy]
     if rev is not None:
         words += ["--rev", rev]
-    for name in setting_keys():
-        if name.startswith(_SEARCH_TABLES):
-            value = config.lookup(settings, name)
-            if value != config.lookup(profile, name) or value != config.lookup(opened, name):
-                words += ["--set", f"{name}={_toml(value)}"]
+    for name in _differing(_SEARCH_TABLES, settings, opened):
+        words += ["--set", f"{name}={toml(config.lookup(settings, name))}"]
     words += [word for symbol in settings.pins for word in ("--pin", symbol)]
     words += [word for symbol in settings.excludes for word in ("--exclude", symbol)]
     words += [word for symbol, factor in settings.boosts.items() for word in ("--boost", f"{symbol}={_number(factor)}")]
@@ -40,6 +37,46 @@ def command_line(query: str, path: str, settings: Settings, opened: Settings, re
         # After `--` nothing is taken for a flag.
         words += ["--", query, path]
     return " ".join(quoted(word) for word in words)
+
+
+class Spelled:
+    """The words of `secateur COMMAND … FILE` as they come together; what a flag or a `set` has said is not said again."""
+
+    def __init__(self, command: str, settings: Settings, opened: Settings) -> None:
+        self._settings, self._opened = settings, opened
+        self._words = ["secateur", command, "--profile", settings.profile]
+        self._said: set[str] = set()
+
+    def words(self, *words: str) -> None:
+        """Words that are no setting."""
+        self._words += words
+
+    def flag(self, flag: str, value: str, key: str) -> None:
+        """A flag, and the key of the setting that it is."""
+        self._words += [flag, value]
+        self._said.add(key)
+
+    def set(self, key: str, value: str) -> None:
+        """A setting without a flag, its value as TOML."""
+        self._words += ["--set", f"{key}={value}"]
+        self._said.add(key)
+
+    def differing(self, tables: tuple[str, ...]) -> None:
+        """Every other key of these tables that a configuration file may have set to something else than what is on screen."""
+        for name in _differing(tables, self._settings, self._opened):
+            if name not in self._said:
+                self.set(name, toml(config.lookup(self._settings, name)))
+
+    def line(self, file: str) -> str:
+        """The whole, for a shell; after `--` nothing is taken for a flag."""
+        return " ".join(quoted(word) for word in (*self._words, *(["--"] if file.startswith("-") else []), file))
+
+
+def _differing(tables: tuple[str, ...], settings: Settings, opened: Settings) -> list[str]:
+    """Keys that are not what the profile says, or not what they were when the inspector was opened."""
+    profile = config.with_profile(Settings(profiles=settings.profiles), settings.profile)
+    names = [name for name in setting_keys() if name.startswith(tables)]
+    return [name for name in names if not config.lookup(settings, name) == config.lookup(profile, name) == config.lookup(opened, name)]
 
 
 def quoted(word: str) -> str:
@@ -60,11 +97,14 @@ def _number(value: float) -> str:
     return repr(value) if value != int(value) else str(int(value))
 
 
-def _toml(value: Any) -> str:
+def toml(value: Any) -> str:
+    """A value as `--set` reads it."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, tuple):
-        return "[" + ", ".join(_toml(item) for item in value) + "]"
+        return "[" + ", ".join(toml(item) for item in value) + "]"
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{toml(name)} = {toml(item)}" for name, item in value.items()) + "}"
     if isinstance(value, str):
         return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
     return _number(value)

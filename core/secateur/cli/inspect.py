@@ -3,62 +3,135 @@
 from __future__ import annotations
 
 import argparse
+import re
 import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import import_module
 from importlib.metadata import entry_points
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
 
-from secateur.cli.common import common_arguments, load_settings, sample_or_path, say
+from secateur.cli.common import PATH_CELLS, common_arguments, load_settings, sample_or_path, say
 from secateur.cli.output import on_terminal
 from secateur.cli.parsing import whole_number
 from secateur.errors import UsageError
+from secateur.terminal import clip, visible
 
-BENCHES = ("search",)
-ANNOUNCED = ("files", "conversation", "envelope", "diff")
+
+@dataclass(frozen=True, slots=True)
+class BenchFace:
+    """A bench as the command line and the inspector's keys know it."""
+
+    name: str  # of `--bench`
+    title: str
+    key: str  # opens it
+    about: str
+    budget: str  # key of the setting that `--budget` is
+    command: str  # of the headless report
+    own: tuple[str, ...] = ()  # further flags that only it takes
+
+
+BENCHES: Mapping[str, BenchFace] = MappingProxyType(
+    {
+        face.name: face
+        for face in (
+            BenchFace("search", "Search", "1", "what answers a query from a repository", "budget", "search", ("query", "rev")),
+            BenchFace("conversation", "Conversation", "3", "a transcript under a safe zone", "conversation_prune.safe_zone_tokens", "conversation"),
+            BenchFace("envelope", "Envelope", "4", "a prompt envelope within a model's budget", "context_budget.tokens", "envelope", ("model",)),
+        )
+    }
+)
+"""Benches there are; their keys stay what they are when others come between them."""
+
+ANNOUNCED = ("files", "diff")
 """Benches the contract names; asking for one is no slip of the pen."""
 
 GROUP = "secateur.inspector"
 
+HEAD = 1 << 16
+"""Bytes by which a file is told: every transcript and every envelope begins as one."""
+
+_ENVELOPE = re.compile(r'\{\s*"(session_meta|domain_profile|normative_baseline|target_snapshot|dependency_digest|tool_capabilities|revision_info)"\s*:')
+_RESULT = re.compile(r"^<tool_result[\s>]", re.MULTILINE)
+
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Flags of the command."""
-    parser.add_argument("path", metavar="PATH", nargs="?", default=".", help="a folder, or sample:NAME[/FOLDER] (default: here)")
-    parser.add_argument("--query", metavar="Q", default="", help="start with this query")
-    parser.add_argument("--bench", metavar="BENCH", default=BENCHES[0], help=f"which bench to open: {', '.join(BENCHES)} (default {BENCHES[0]})")
-    parser.add_argument("--rev", metavar="COMMIT", help="read this commit instead of the working tree")
-    parser.add_argument("--budget", type=whole_number("--budget", 0), metavar="N", help="start with this budget")
+    names = ", ".join(BENCHES)
+    parser.add_argument("path", metavar="PATH", nargs="?", default=".", help="a folder, sample:NAME[/FOLDER], a transcript or an envelope (default: here)")
+    parser.add_argument("--query", metavar="Q", default="", help="start with this query (bench search)")
+    parser.add_argument("--bench", metavar="BENCH", help=f"which bench to open: {names} (default: the one for what PATH is)")
+    parser.add_argument("--rev", metavar="COMMIT", help="read this commit instead of the working tree (bench search)")
+    parser.add_argument("--model", metavar="M", default="", help="the model an envelope is for (bench envelope)")
+    parser.add_argument("--budget", type=whole_number("--budget", 0), metavar="N", help="start with this budget; of a conversation its safe zone")
     common_arguments(parser, formats=("text", "json", "markdown", "xml"))
 
 
 def run(options: argparse.Namespace) -> int:
-    """Opens the inspector; where there is no terminal, prints what `secateur search` prints."""
-    if options.bench not in BENCHES:
+    """Opens the inspector; where there is no terminal, prints what the bench's command prints."""
+    if options.bench is not None and options.bench not in BENCHES:
         raise UsageError(
             f"there is no bench {options.bench} yet" if options.bench in ANNOUNCED else f"there is no bench {options.bench}",
             hint=f"benches: {', '.join(BENCHES)}",
         )
     path = sample_or_path(options.path)
-    flags = {} if options.budget is None else {"budget": options.budget}
-    loaded = load_settings(options, path, flags)
+    bench = BENCHES[options.bench or bench_of(path)]
+    for flag in dict.fromkeys(flag for face in BENCHES.values() for flag in face.own):
+        if getattr(options, flag) and flag not in bench.own:
+            raise UsageError(f"--{flag} says nothing to the bench {bench.name}", hint="leave it out, or choose another --bench")
+    folder = path if bench.name == "search" else Path.cwd()
+    loaded = load_settings(options, folder, {} if options.budget is None else {bench.budget: options.budget})
     if not (on_terminal(sys.stdin) and on_terminal(sys.stdout)):
-        return _headless(options, str(path))
+        return _headless(options, str(path), bench)
     found = next(iter(entry_points(group=GROUP)), None)
     if found is None:
         raise UsageError("the inspector is not installed", hint="install the whole distribution: pip install secateur")
     inspector = found.load()
-    return int(inspector(path, query=options.query, settings=loaded.settings, rev=options.rev, bench=options.bench, notices=loaded.notices) or 0)
+    given: dict[str, Any] = {"query": options.query, "rev": options.rev, "model": options.model}
+    return int(inspector(path, settings=loaded.settings, bench=bench.name, notices=loaded.notices, **given) or 0)
 
 
-def _headless(options: argparse.Namespace, path: str) -> int:
-    from secateur.cli import search, status
+def bench_of(path: Path) -> str:
+    """The bench for what a path is: a folder is searched, files are told by how they begin. What is not there is for the bench to say.
 
+    Raises:
+        UsageError: a file that begins like nothing that is known.
+    """
+    try:
+        if not path.is_file():
+            return "search"
+        with path.open("rb") as file:
+            text = file.read(HEAD).decode("utf-8-sig", "replace").lstrip()
+    except OSError:
+        return "search"
+    if _ENVELOPE.match(text):
+        return "envelope"
+    if text.startswith(("[", "{")) or _RESULT.search(text):
+        return "conversation"
+    shown = clip(visible(str(path)), PATH_CELLS)
+    raise UsageError(f"{shown} is neither a folder nor a transcript nor an envelope", hint=f"say what it is with --bench: {', '.join(BENCHES)}")
+
+
+def _headless(options: argparse.Namespace, path: str, bench: BenchFace) -> int:
     say(options, "no terminal here: printing the headless report")
-    command = search if options.query else status
+    command = import_module(f"secateur.cli.{bench.command if bench.name != 'search' or options.query else 'status'}")
     parser = argparse.ArgumentParser()
     command.arguments(parser)
-    words = [options.query, path] if options.query else [path]
-    words += [f"--rev={options.rev}"] if options.rev else []
-    words += [f"--budget={options.budget}"] if options.budget is not None and options.query else []
+    words = [path]
+    if bench.name == "search":
+        words = [options.query, path] if options.query else [path]
+        words += [f"--rev={options.rev}"] if options.rev else []
+        words += [f"--budget={options.budget}"] if options.budget is not None and options.query else []
+    elif bench.name == "envelope":
+        words += [f"--model={options.model}"]
     defaults = parser.parse_args(words)
     for name in ("config", "profile", "sets", "counter", "format", "quiet", "verbose", "debug"):
         setattr(defaults, name, getattr(options, name))
+    if bench.name != "search":
+        if options.format not in ("text", "json"):
+            raise UsageError(f"{bench.command} is printed as text or json, not as {options.format}", hint="choose another --format")
+        defaults.sets = [*options.sets, *([] if options.budget is None else [f"{bench.budget}={options.budget}"])]
     code: int = command.run(defaults)
     return code

@@ -54,6 +54,7 @@ class Bench(Screen[None]):
 
     app: Inspector
 
+    name_of_bench: ClassVar[str]  # as in `--bench`
     pages: ClassVar[Sequence[tuple[str, str]]]  # (id, title), the first is open at the start
 
     # --- what a bench fills in ---
@@ -84,7 +85,7 @@ class Bench(Screen[None]):
 
     def unavailable(self, action: str) -> str:
         """Why an action cannot be done now; "" where it can."""
-        raise NotImplementedError
+        return "it is open" if action == actions.BENCH + self.name_of_bench else ""
 
     @property
     def busy(self) -> bool:
@@ -179,6 +180,8 @@ class Bench(Screen[None]):
         reason = self.unavailable(action)
         if reason:
             self.app.say(f"{actions.BY_ID[action].label}: {reason}")
+        elif action.startswith(actions.BENCH):
+            self.app.show_bench(action.removeprefix(actions.BENCH))
         else:
             getattr(self, "do_" + action.replace("-", "_"))()
 

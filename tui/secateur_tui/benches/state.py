@@ -13,6 +13,7 @@ from secateur.config import keys as setting_keys
 from secateur.model import Pool, Selection
 from secateur.settings import Settings
 
+from secateur_tui.benches.history import History, TurningState
 from secateur_tui.compare import Comparison
 from secateur_tui.engine import SearchEngine
 
@@ -56,36 +57,11 @@ def _compared(then: Answer, now: Answer) -> Comparison:
 
 
 @dataclass(slots=True)
-class History:
-    """Undo and redo: a list of frozen settings and a place in it."""
-
-    entries: list[Settings]
-    place: int = 0
-
-    @property
-    def present(self) -> Settings:
-        return self.entries[self.place]
-
-    @property
-    def can_undo(self) -> bool:
-        return self.place > 0
-
-    @property
-    def can_redo(self) -> bool:
-        return self.place + 1 < len(self.entries)
-
-    def push(self, settings: Settings) -> None:
-        """A new present; what was undone before is forgotten."""
-        self.entries[self.place + 1 :] = [settings]
-        self.place += 1
-
-
-@dataclass(slots=True)
-class SearchState:
+class SearchState(TurningState[Answer]):
     """What the bench knows. Methods return whether something changed."""
 
     engine: SearchEngine
-    opened: Settings  # as the inspector was started with; `r` goes back to these values
+    opened: Settings
     query: str = ""
     history: History = field(init=False)
     request: Request | None = None  # what `pool` was retrieved for
@@ -96,16 +72,6 @@ class SearchState:
 
     def __post_init__(self) -> None:
         self.history = History([self.opened])
-
-    @property
-    def settings(self) -> Settings:
-        return self.history.present
-
-    @property
-    def changed(self) -> bool:
-        """Whether a knob stands elsewhere than at the start, or than the profile chosen since then puts it."""
-        profile = self.settings.profile
-        return self.settings != (self.opened if profile == self.opened.profile else config.with_profile(self.opened, profile))
 
     @property
     def wanted(self) -> Request | None:
@@ -134,34 +100,6 @@ class SearchState:
         if self.wanted is None:
             self.request = self.pool = self.answer = None
         return True
-
-    def change(self, settings: Settings) -> bool:
-        """Other settings; the first change pins the answer before it as the ghost."""
-        if settings == self.settings:
-            return False
-        self._pin_first()
-        self.history.push(settings)
-        return True
-
-    def undo(self) -> bool:
-        return self._step(-1, self.history.can_undo)
-
-    def redo(self) -> bool:
-        return self._step(1, self.history.can_redo)
-
-    def _step(self, by: int, possible: bool) -> bool:
-        if possible:
-            self._pin_first()
-            self.history.place += by
-        return possible
-
-    def _pin_first(self) -> None:
-        if self.ghost is None:
-            self.ghost = self.answer
-
-    def pin_ghost(self) -> None:
-        """Compare with the present answer from now on."""
-        self.ghost = self.answer
 
     def accept(self, request: Request, pool: Pool) -> bool:
         """Take a retrieved pool, unless something else is wanted by now. The cursor stays on its candidate where the pool still holds it."""

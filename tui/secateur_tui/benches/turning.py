@@ -2,34 +2,30 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Any
 
 from secateur import config
 from secateur.settings import PROFILES, Settings
 
 from secateur_tui import knobs
 from secateur_tui.benches.bench import Bench
-from secateur_tui.benches.state import History
+from secateur_tui.benches.history import TurningState
 from secateur_tui.widgets.knob_panel import KnobPanel
-
-
-class Turnable(Protocol):
-    """State with settings that can be changed and changed back; methods return whether something changed."""
-
-    opened: Settings
-    history: History
-
-    @property
-    def settings(self) -> Settings: ...
-    def change(self, settings: Settings) -> bool: ...
-    def undo(self) -> bool: ...
-    def redo(self) -> bool: ...
 
 
 class TurningBench(Bench):
     """Does the actions of the group "Turn", undo and redo. The knobs are a `KnobPanel` with the id `knobs`."""
 
-    state: Turnable
+    state: TurningState[Any]
+
+    @property
+    def strategy_knob(self) -> knobs.Knob | None:
+        """What `s` turns; None where there are no strategies."""
+        raise NotImplementedError
+
+    def budget_turned(self, direction: int) -> Settings:
+        """The settings with the next larger (1) or smaller (-1) budget."""
+        raise NotImplementedError
 
     def turned(self) -> None:
         """The settings are others now."""
@@ -42,47 +38,55 @@ class TurningBench(Bench):
             return "nothing was taken back"
         if action == "mute" and not self._knob.mutable:
             return f"{self._knob.label} has no 0"
-        return ""
+        if action == "strategy" and self.strategy_knob is None:
+            return "there is one way only"
+        return super().unavailable(action)
 
     @property
     def _knob(self) -> knobs.Knob:
         return self.query_one("#knobs", KnobPanel).chosen
 
-    def _change(self, settings: Settings) -> None:
+    def change(self, settings: Settings) -> None:
+        """Other settings, and what follows."""
         if self.state.change(settings):
             self.turned()
 
+    def knob_turned(self, knob: knobs.Knob, direction: int, *, fine: bool = False) -> Settings:
+        """The settings with a knob one step on."""
+        return knob.turned(self.state.settings, direction, fine=fine)
+
     def do_tune_up(self) -> None:
-        self._change(self._knob.turned(self.state.settings, 1))
+        self.change(self.knob_turned(self._knob, 1))
 
     def do_tune_down(self) -> None:
-        self._change(self._knob.turned(self.state.settings, -1))
+        self.change(self.knob_turned(self._knob, -1))
 
     def do_tune_up_fine(self) -> None:
-        self._change(self._knob.turned(self.state.settings, 1, fine=True))
+        self.change(self.knob_turned(self._knob, 1, fine=True))
 
     def do_tune_down_fine(self) -> None:
-        self._change(self._knob.turned(self.state.settings, -1, fine=True))
+        self.change(self.knob_turned(self._knob, -1, fine=True))
 
     def do_mute(self) -> None:
-        self._change(self._knob.put(self.state.settings, 0.0))
+        self.change(self._knob.put(self.state.settings, 0.0))
 
     def do_reset(self) -> None:
-        self._change(self._knob.put(self.state.settings, self._knob.value(self.state.opened)))
+        self.change(self._knob.put(self.state.settings, self._knob.value(self.state.opened)))
 
     def do_budget_up(self) -> None:
-        self._change(knobs.budget_turned(self.state.settings, 1))
+        self.change(self.budget_turned(1))
 
     def do_budget_down(self) -> None:
-        self._change(knobs.budget_turned(self.state.settings, -1))
+        self.change(self.budget_turned(-1))
 
     def do_strategy(self) -> None:
-        self._change(knobs.STRATEGY.turned(self.state.settings, 1))
+        if self.strategy_knob is not None:
+            self.change(self.strategy_knob.turned(self.state.settings, 1))
 
     def do_profile(self) -> None:
         names = [*PROFILES, *(name for name in self.state.settings.profiles if name not in PROFILES)]
         place = names.index(self.state.settings.profile) + 1
-        self._change(config.with_profile(self.state.settings, names[place % len(names)]))
+        self.change(config.with_profile(self.state.settings, names[place % len(names)]))
 
     def do_undo(self) -> None:
         if self.state.undo():

@@ -6,17 +6,25 @@ A look compares listings and reads next to nothing. The next one is due when a l
 from __future__ import annotations
 
 import time
+from typing import Protocol
 
 from secateur.errors import SecateurError
 from textual import on
 from textual.timer import Timer
 
 from secateur_tui.benches.bench import Bench
-from secateur_tui.engine import SearchEngine
 from secateur_tui.messages import Look
 
 REST = 20
 """Times as long as a look took until the next: looking takes a twentieth of a processor at most."""
+
+
+class Watched(Protocol):
+    """What can change behind a bench's back."""
+
+    def changes(self) -> object:
+        """What differs on disk from what was read last, as text for people; "" for nothing."""
+        ...
 
 
 class WatchingBench(Bench):
@@ -26,8 +34,8 @@ class WatchingBench(Bench):
     _next: Timer | None = None
 
     @property
-    def watched(self) -> SearchEngine:
-        """The engine whose source is looked at."""
+    def watched(self) -> Watched:
+        """What is looked at."""
         raise NotImplementedError
 
     @property

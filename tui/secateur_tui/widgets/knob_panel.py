@@ -1,8 +1,8 @@
-"""The knobs: a slider for each weight with the range over which the selection stays the same, then what else can be turned."""
+"""The knobs of a bench: a slider for each share and each weight, for weights the range over which the selection stays the same; values of the rest."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
 from secateur.settings import Settings
@@ -11,7 +11,7 @@ from textual import events
 from textual.binding import Binding, BindingType
 
 from secateur_tui.ink import Line, Span, fit, line, width
-from secateur_tui.knobs import Knob, decimal, knobs_of
+from secateur_tui.knobs import Knob, decimal
 from secateur_tui.signals import SIGNALS
 from secateur_tui.widgets.painted import Painted
 
@@ -41,7 +41,7 @@ def draw_knob(knob: Knob, settings: Settings, opened: Settings, ranges: Ranges, 
     track = max(_SHORTEST_TRACK, cells - width(head) - _VALUE - (_RANGE + 1 if with_range else 0))
     if not knob.signal:
         track = max(_SHORTEST_TRACK, cells - width(head) - _VALUE - _RANGE - 1)
-    top = 0.5 if not knob.signal else next(scale for scale in _SCALES if value <= scale)
+    top = knob.high if not knob.signal else next(scale for scale in _SCALES if value <= scale)
     place = min(track - 1, round(value / top * (track - 1)))
     slider = line(Span("━" * place, knob.signal or "accent"), Span("◆", "bold"), Span("─" * (track - 1 - place), "faint"))
     text = line(f" {knob.text(settings)}", Span(changed, "accent"))
@@ -56,23 +56,24 @@ def draw_legend(proven: bool, cells: int) -> Line:
 
 
 class KnobPanel(Painted, can_focus=True):
-    """Shows the settings; remembers which knob is chosen."""
+    """Shows the settings; remembers which knob is chosen. With `ranges` the last line says what the figures at the right mean."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up,k", "choose(-1)", show=False),
         Binding("down,j", "choose(1)", show=False),
     ]
 
-    def __init__(self, settings: Settings, **options: Any) -> None:
+    def __init__(self, settings: Settings, knobs_of: Callable[[Settings], Sequence[Knob]], *, with_ranges: bool = False, **options: Any) -> None:
         super().__init__(**options)
+        self._knobs_of, self._with_ranges = knobs_of, with_ranges
         self._settings = self._opened = settings
         self._ranges: Ranges = {}
         self._notes: Mapping[str, str] = {}
         self._chosen = 0
 
     @property
-    def knobs(self) -> tuple[Knob, ...]:
-        return knobs_of(self._settings)
+    def knobs(self) -> Sequence[Knob]:
+        return self._knobs_of(self._settings)
 
     @property
     def chosen(self) -> Knob:
@@ -85,7 +86,7 @@ class KnobPanel(Painted, can_focus=True):
         self.repaint()
 
     def line_count(self) -> int:
-        return len(self.knobs) + 1
+        return len(self.knobs) + self._with_ranges
 
     def draw_line(self, index: int, cells: int) -> Line:
         if index == len(self.knobs):

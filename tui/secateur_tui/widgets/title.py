@@ -16,7 +16,7 @@ class TitleFacts:
     profile: str
     changed: bool
     counter: str
-    candidates: int | None
+    count: tuple[int, str] | None  # of what: (12, "candidate")
     fresh: bool | None
     stale: str  # "3 files changed"; "" where that is not known
     remedy: str  # "R reads again"
@@ -25,11 +25,11 @@ class TitleFacts:
 
 
 def draw_title(facts: TitleFacts, cells: int) -> Line:
-    """One line. With too little room go, in this order: words before values, the remedy, benches, counter, candidates, what is stale; the source is clipped."""
-    count = () if facts.candidates is None else line(f"   {facts.candidates:,} candidate{'' if facts.candidates == 1 else 's'}")
+    """One line. With too little room go, in this order: words before values, the remedy, benches, counter, count, what is stale; the source is clipped."""
+    count = () if facts.count is None else line(f"   {facts.count[0]:,} {facts.count[1]}{'' if facts.count[0] == 1 else 's'}")
     profile = line(outside(facts.profile), Span("*" if facts.changed else "", "accent"))
     counter = line(outside(facts.counter))
-    benches = tuple(Span(f"   {name}", "bold" if current else "faint") for name, current in facts.benches)
+    benches = (Span("  "), *(Span(f" {name}", "bold" if current else "faint") for name, current in facts.benches))
     mark, told, with_remedy = _marks(facts)
     tails: list[Line] = [
         (Span("   profile ", "faint"), *profile, Span("   tokens ", "faint"), *counter, *count, *with_remedy, *benches),

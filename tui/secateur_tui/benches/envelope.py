@@ -1,0 +1,135 @@
+"""The Envelope bench: a prompt envelope, its sections and fields, and what each stage of trimming makes of them for a model's budget."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from secateur.errors import PromptComposeError
+from secateur.model import TrimAction
+from secateur.settings import Settings
+from secateur.terminal import clip_left, visible
+from secateur.tokens import get_counter
+from secateur.trimming.envelope import TrimmedEnvelope, fit
+from secateur.trimming.sections import parsed, sections
+from secateur.trimming.windows import Budget, budget_of, window_of
+
+from secateur_tui.benches.reading import read_file
+from secateur_tui.benches.subject import Field, Inputs, Subject
+from secateur_tui.engine import Progress
+from secateur_tui.ink import Line, Span, line, wrapped
+from secateur_tui.ink import fit as fitted
+from secateur_tui.knobs import Knob
+from secateur_tui.ledgers import Ledger
+from secateur_tui.reproduce import Spelled
+
+LARGEST = 256 << 20
+"""Bytes above which a file is no envelope, as for `secateur envelope`."""
+
+_TABLE = "context_budget."
+_STAGES = {"summarize": "1 summarize", "truncate": "2 truncate", "drop": "3 reference"}
+_STAGE_CELLS, _CHARS_CELLS = 11, 17
+_WITH_CHARS = 48
+"""Cells from which there is room for the characters too."""
+
+
+@dataclass(frozen=True)
+class Opened:
+    """An envelope and what its sections hold."""
+
+    sections: dict[str, Any]
+    sizes: tuple[TrimAction, ...]  # the ledger of the envelope as it is
+    tokens: int
+
+
+class Envelope(Subject[Opened, TrimmedEnvelope]):
+    """See `Subject`."""
+
+    name = "envelope"
+    noun = "Sections"
+    fields: ClassVar[Sequence[Field]] = (Field("path", "Envelope", "the file of an envelope"), Field("model", "Model", "the model it is for"))
+    opening = "A prompt envelope can be opened here: a JSON object with its seven sections, and the model it is for."
+    budget = Knob(_TABLE + "tokens", "budget", fine_step=10, rounded=True, mutable=True)
+    knobs: ClassVar[Sequence[Knob]] = (
+        budget,
+        Knob(_TABLE + "reserve", "reserve", fine_step=10, rounded=True, mutable=True),
+        Knob(_TABLE + "keep_items", "keep items", mutable=True),
+        Knob(_TABLE + "keep_chars", "keep chars", step=50, fine_step=10),
+        Knob(_TABLE + "context_share", "share", step=0.05, fine_step=0.01),
+    )
+    reasons: ClassVar[Mapping[str, str]] = {
+        "target": "the target snapshot comes back as it is, always",
+        "fits": "there was no need to cut it",
+        "around": "it is what stands around the sections: names, punctuation, fields that were not touched",
+        "long_list": "stage 1: lists of the digest keep their first items",
+        "long_text": "stage 2: long texts keep their beginning",
+        "reference_only": "stage 3: only path, summary and hash are left",
+    }
+
+    # --- deciding ---
+
+    def read(self, inputs: Inputs, settings: Settings, progress: Progress) -> Opened:
+        progress("reading", 0, 0)
+        try:
+            text = read_file(inputs["path"], LARGEST).decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            raise PromptComposeError(f"{inputs['path']}: not UTF-8 at byte {error.start}", hint="save the envelope as UTF-8") from error
+        held = sections(parsed(text))
+        progress("counting", 0, 0)
+        whole = fit(held, Budget(sys.maxsize, 0), settings.context_budget, get_counter(settings.tokens.counter)).report
+        return Opened(held, whole.actions, whole.before)
+
+    def decide(self, material: Opened, inputs: Inputs, settings: Settings) -> Ledger[TrimmedEnvelope]:
+        rules, counter = settings.context_budget, get_counter(settings.tokens.counter)
+        trimmed = fit(material.sections, budget_of(inputs["model"], None, None, rules, counter.name), rules, counter)
+        return Ledger(settings, trimmed.report, trimmed, trimmed.notices)
+
+    def budget_in_force(self, settings: Settings, ledger: Ledger[TrimmedEnvelope] | None) -> int:
+        return ledger.report.budget if ledger is not None else settings.context_budget.tokens
+
+    # --- wording ---
+
+    def described(self, material: Opened) -> str:
+        return f"{len(material.sections)} sections, {material.tokens:,} tokens"
+
+    def notices(self, ledger: Ledger[TrimmedEnvelope]) -> Sequence[tuple[str, str]]:
+        report = ledger.report
+        return [] if report.applied else [(f"it fits as it is: {report.before:,} of {report.budget:,} tokens", "faint")]
+
+    def tail_title(self, ledger: Ledger[TrimmedEnvelope]) -> str:  # noqa: ARG002 - the same for all
+        return f"{'stage':<{_STAGE_CELLS}} section"
+
+    def tail(self, ledger: Ledger[TrimmedEnvelope], item: int, cells: int) -> Line:
+        action = ledger.action(item)
+        room = cells - _STAGE_CELLS - 1 - (_CHARS_CELLS + 1 if cells >= _WITH_CHARS else 0)
+        chars = f" {f'{action.before_chars:,}→{action.after_chars:,} ch':>{_CHARS_CELLS}}" if cells >= _WITH_CHARS else ""
+        section = fitted(clip_left(visible(action.section), room), room) if room > 0 else ""
+        return line(Span(f"{_STAGES.get(action.action, '–'):<{_STAGE_CELLS}} ", "faint"), section, Span(chars, "faint"))
+
+    def texts(self, ledger: Ledger[TrimmedEnvelope], item: int) -> tuple[str, str]:
+        return ledger.result.texts(item)
+
+    def facts(self, ledger: Ledger[TrimmedEnvelope], item: int, cells: int) -> list[Line]:  # noqa: ARG002 - the same for all
+        report = ledger.report
+        lines = wrapped(f"the whole: {report.before:,} → {report.after:,} tokens of {report.budget:,}", cells)
+        return [*lines, *wrapped(f"{report.reserve:,} are kept free for the answer", cells, "faint")]
+
+    def refused(self, material: Opened, inputs: Inputs, settings: Settings, cells: int) -> list[Line]:
+        window = window_of(inputs["model"], settings.context_budget.windows)
+        lines = [line(Span("what it holds", "bold"), f"  {material.tokens:,} tokens", Span(f"  of a window of {window:,}" if window else "", "faint"))]
+        for action in material.sizes:
+            lines.append(line(f"{action.before:>9,} ", Span(clip_left(visible(action.section), max(1, cells - 10)), "faint")))
+        return lines
+
+    def command(self, inputs: Inputs, settings: Settings, opened: Settings) -> str:
+        spelled = Spelled("envelope", settings, opened)
+        spelled.words("--model", inputs["model"])
+        rules = settings.context_budget
+        if rules.tokens:
+            spelled.flag("--context-budget", str(rules.tokens), _TABLE + "tokens")
+        if rules.reserve:
+            spelled.flag("--reserve", str(rules.reserve), _TABLE + "reserve")
+        spelled.differing((_TABLE, "tokens."))
+        return spelled.line(inputs["path"])

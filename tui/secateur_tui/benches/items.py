@@ -1,0 +1,253 @@
+"""A bench of items with a decision each: the list with its notices and titles, the pages, and what is under way.
+
+What is slow runs on the engine's thread; a newer job takes the place of an older one, whose result then no longer counts. What was
+decided for an older question is dimmed, and never painted as the answer to a newer one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import ClassVar
+
+from secateur.errors import SecateurError
+from secateur.terminal import visible
+from textual import on
+from textual.timer import Timer
+from textual.widget import Widget
+
+from secateur_tui.background import Closing
+from secateur_tui.benches.bench import Fixed
+from secateur_tui.benches.turning import TurningBench
+from secateur_tui.benches.watching import WatchingBench
+from secateur_tui.ink import ELLIPSIS, Line, Span, line, wrapped
+from secateur_tui.messages import CursorMoved, IndexProgress, Reselect
+from secateur_tui.widgets.painted import Lines
+from secateur_tui.widgets.sheet import Sheet
+
+MOST_NOTICE_LINES = 3
+"""Lines that notices may take from the items."""
+
+
+class ItemsBench(TurningBench, WatchingBench):
+    """See the module docstring; what it knows is `state`, what it shows is drawn from that."""
+
+    pages: ClassVar[Sequence[tuple[str, str]]] = (("why", "Why"), ("preview", "Preview"), ("diff", "Trim diff"))
+    noun: ClassVar[str]  # what the items are: the title of their frame
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.activity = ""  # what is under way, for people
+        self.progress: IndexProgress | None = None
+        self.error: SecateurError | None = None
+        self.turn = 0  # number of the latest job for the engine; older ones no longer speak for the bench
+        self._pause: Timer | None = None
+
+    # --- what a bench fills in ---
+
+    def compose_list(self) -> Widget:
+        """The items, with the id `list`."""
+        raise NotImplementedError
+
+    def paint_list(self) -> None:
+        """The items from the state."""
+        raise NotImplementedError
+
+    @property
+    def listed(self) -> bool:
+        """Whether there are items to show."""
+        raise NotImplementedError
+
+    @property
+    def outdated(self) -> bool:
+        """Whether what is shown answers an older question."""
+        raise NotImplementedError
+
+    def draw_columns(self, cells: int) -> Line:
+        """Titles of the list's columns."""
+        raise NotImplementedError
+
+    def draw_notices(self, cells: int) -> list[Line]:
+        """What has to be said about the answer, all of it."""
+        raise NotImplementedError
+
+    def draw_blank(self, cells: int) -> Sequence[Line]:
+        """What stands where the items would: an error, progress, or which kind of empty it is."""
+        raise NotImplementedError
+
+    def draw_caption(self, cells: int) -> Line:  # noqa: ARG002 - most have none
+        """A line in the lower border of the list."""
+        return ()
+
+    def draw_why(self, cells: int) -> Sequence[Line]:
+        raise NotImplementedError
+
+    def draw_diff(self, cells: int) -> Sequence[Line]:
+        raise NotImplementedError
+
+    def paint_knobs(self) -> None:
+        raise NotImplementedError
+
+    def paint_preview(self) -> None:
+        """The text of the item at the cursor; called while that page is open."""
+        raise NotImplementedError
+
+    def decide(self) -> None:
+        """Answer the present settings."""
+        raise NotImplementedError
+
+    def command(self) -> str:
+        """The command line that reproduces the screen."""
+        raise NotImplementedError
+
+    # --- what the skeleton asks for ---
+
+    def compose_items(self) -> Iterable[Widget]:
+        yield Fixed(self._draw_notices, id="notices")
+        yield Fixed(lambda cells: [self.draw_columns(cells)], id="columns")
+        yield self.compose_list()
+        yield Lines(self.draw_blank, id="blank")
+
+    def compose_page(self, page: str) -> Widget:
+        return Lines({"why": self.draw_why, "diff": self.draw_diff}[page], id=page)
+
+    @property
+    def home(self) -> Widget:
+        return self.query_one("#list")
+
+    def on_mount(self) -> None:
+        super().on_mount()
+        self.query_one("#items").border_title = self.noun
+        self.caption(self.query_one("#knobs"), line(" ←/→ tune  0 mute  r reset "))
+
+    @property
+    def busy(self) -> bool:
+        return bool(self.activity) or self._pause is not None or any(not worker.is_finished for worker in self.workers)
+
+    @property
+    def reading(self) -> int:
+        return 0 if self.activity or self._pause is not None else self.turn
+
+    def unavailable(self, action: str) -> str:
+        if action in ("why", "preview", "diff", "ghost") and self.state.answer is None:
+            return "there is no answer yet"
+        if action == "hold":
+            return "nothing in this list is held"
+        return super().unavailable(action)
+
+    # --- slow and instant ---
+
+    def after_pause(self, call: Callable[[], None]) -> None:
+        """Call after the debounce, unless it begins anew before."""
+        if self._pause is not None:
+            self._pause.stop()
+
+        def fire() -> None:
+            self._pause = None
+            call()
+
+        self._pause = self.set_timer(self.app.pace.debounce, fire)
+
+    def act(self, activity: str) -> None:
+        """Say what is under way; an old error is forgotten."""
+        self.activity = activity
+        self.error = None
+        self.paint()
+
+    def report_progress(self, phase: str, done: int, total: int) -> None:
+        """For jobs on the engine's thread. Raises Closing once nobody waits for them."""
+        if self.app.thread.closing.is_set():
+            raise Closing
+        self.post_message(IndexProgress(phase, done, total))
+
+    @on(IndexProgress)
+    def _progressed(self, event: IndexProgress) -> None:
+        if self.activity:
+            self.progress = event
+            self.query_one("#blank", Lines).repaint()
+
+    def turned(self) -> None:
+        self.paint_knobs()
+        self.post_message(Reselect())
+
+    @on(Reselect)
+    def _reselect(self) -> None:
+        self.decide()
+
+    # --- looking ---
+
+    def do_why(self) -> None:
+        self.show_page("why")
+
+    def do_preview(self) -> None:
+        self.show_page("preview")
+
+    def do_diff(self) -> None:
+        self.show_page("diff")
+
+    def do_ghost(self) -> None:
+        self.state.pin_ghost()
+        self.paint()
+
+    def do_refresh(self) -> None:
+        self.read_again()
+
+    def do_hold(self) -> None:
+        """Only where `unavailable` lets it through."""
+
+    def do_copy(self) -> None:
+        command = self.command()
+        self.app.copy_to_clipboard(command)
+        self.app.push_screen(Sheet("Copied: this screen, headless", lambda cells: wrapped(visible(command), cells)))
+
+    @on(CursorMoved)
+    def _cursor_moved(self, event: CursorMoved) -> None:
+        self.state.cursor = event.row
+        self.paint_page()
+        self.cursor_moved()
+
+    def cursor_moved(self) -> None:
+        """The cursor is on another item, and the page is painted."""
+
+    def page_opened(self, page: str) -> None:  # noqa: ARG002 - whichever is open is painted
+        self.paint_page()
+
+    # --- painting ---
+
+    def paint(self) -> None:
+        """Everything, from the state."""
+        if not self.standing:
+            return
+        shown = self.listed and self.error is None
+        items = self.query_one("#items")
+        items.set_class(not shown, "-blank")
+        for widget in self.query("#budget, #notices, #columns, #list, #why, #preview, #diff"):
+            widget.set_class(self.outdated, "-stale")
+        self.paint_list()
+        for name in ("notices", "columns", "blank"):
+            self.query_one(f"#{name}", Lines).repaint()
+        self.caption(items, self.draw_caption(max(0, items.size.width - 6)) if shown else ())
+        self.paint_knobs()
+        self.paint_page()
+        self.repaint_frame()
+
+    @property
+    def standing(self) -> bool:
+        """Whether there is anything to paint on: what ends together with the screen finds its widgets gone."""
+        return all(self.query(part) for part in ("#title", "#items #list", "#page-switch", "#footer"))
+
+    def paint_page(self) -> None:
+        """The open page, where it is in sight."""
+        if not self.standing or not self.pages_in_sight:
+            return
+        if self.page == "preview":
+            self.paint_preview()
+        else:
+            self.query_one(f"#{self.page}", Lines).repaint()
+
+    def _draw_notices(self, cells: int) -> Sequence[Line]:
+        lines = self.draw_notices(cells)
+        notices = self.query_one("#notices")
+        notices.set_class(not lines, "-none")
+        notices.styles.height = min(len(lines), MOST_NOTICE_LINES)
+        more = len(lines) - MOST_NOTICE_LINES
+        return lines if more <= 0 else [*lines[: MOST_NOTICE_LINES - 1], line(Span(f"{ELLIPSIS} {more + 1} more lines of warnings", "warning"))]

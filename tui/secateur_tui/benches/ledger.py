@@ -1,0 +1,311 @@
+"""The room of all benches whose items are the entries of a pruner's ledger; what is a bench's own is its `Subject`.
+
+Reading and weighing happen once, on the engine's thread and with progress. Every turn of a knob decides again, there too: no decision, however
+long it takes, holds up the screen. One that takes longer than a moment is awaited with the old answer dimmed; while it runs further
+turns are collected, and the last one is decided next.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from secateur.errors import SecateurError
+from secateur.settings import Settings
+from secateur.terminal import visible
+from textual import on
+from textual.containers import Horizontal
+from textual.content import Content
+from textual.timer import Timer
+from textual.widget import Widget
+from textual.widgets import Input
+
+from secateur_tui.background import Closing
+from secateur_tui.benches.items import ItemsBench
+from secateur_tui.benches.ledger_state import LedgerState, Reading
+from secateur_tui.benches.reading import FileWatch
+from secateur_tui.benches.subject import Subject
+from secateur_tui.ink import Line, Span, clipped, line, wrapped
+from secateur_tui.knobs import Knob, round_step
+from secateur_tui.ledgers import Ledger
+from secateur_tui.widgets import blank
+from secateur_tui.widgets.knob_panel import KnobPanel
+from secateur_tui.widgets.ledger_bar import draw_budget
+from secateur_tui.widgets.ledger_list import LedgerList, draw_header, draw_item
+from secateur_tui.widgets.ledger_pages import draw_diff, draw_preview, draw_why
+from secateur_tui.widgets.painted import Lines
+from secateur_tui.widgets.query_input import QueryInput
+from secateur_tui.widgets.title import TitleFacts
+
+PATIENCE = 0.1
+"""Seconds a decision may take before the old one is dimmed: below it a screen seems to answer at once, and dimming would flicker."""
+
+
+class LedgerBench(ItemsBench):
+    """Shows a `LedgerState`."""
+
+    CSS_PATH = ["bench.tcss", "items.tcss", "ledger.tcss"]  # noqa: RUF012 - Textual declares it
+
+    def __init__(self, state: LedgerState) -> None:
+        super().__init__()
+        self.state: LedgerState = state
+        self.name_of_bench = state.subject.name  # type: ignore[misc]
+        self.noun = state.subject.noun  # type: ignore[misc]
+        self._watch = FileWatch()
+        self._late = False  # whether an answer is awaited longer than a moment
+        self._patience: Timer | None = None
+
+    @property
+    def subject(self) -> Subject[Any, Any]:
+        """What the bench is about."""
+        return self.state.subject
+
+    # --- what the skeleton asks for ---
+
+    def compose_input(self) -> Iterable[Widget]:
+        with Horizontal(id="fields"):
+            for field in self.subject.fields:
+                widget = QueryInput(self.state.inputs[field.name], field.placeholder, id=f"field-{field.name}", classes="input")
+                widget.border_title = field.title
+                yield widget
+
+    def compose_list(self) -> Widget:
+        return LedgerList(self._draw_item, id="list")
+
+    def compose_knobs(self) -> Iterable[Widget]:
+        panel = KnobPanel(self.state.settings, lambda _: self.subject.knobs, id="knobs")
+        panel.border_title = "Knobs"
+        yield panel
+
+    def compose_page(self, page: str) -> Widget:
+        return Lines(self._draw_preview, id=page) if page == "preview" else super().compose_page(page)
+
+    def title_facts(self) -> TitleFacts:
+        state = self.state
+        return TitleFacts(
+            source=state.path or "nothing open",
+            profile=state.settings.profile,
+            changed=state.changed,
+            counter=state.settings.tokens.counter,
+            count=(len(state.answer), "item") if self.listed and state.answer is not None else None,
+            fresh=not self.stale if self.error is None and state.reading is not None else None,
+            stale=self.stale,
+            remedy=f"{key} reads again" if (key := self.app.keymap.shown("refresh")) else "",
+            activity=self.activity,
+            benches=self.app.bench_titles(self.name_of_bench),
+        )
+
+    def draw_budget(self, cells: int) -> Sequence[Line]:
+        state = self.state
+        if state.answer is None or state.refusal is not None:
+            budget = self.subject.budget
+            told = f"{budget.label} {self._budget:,}" if self._budget else f"no {budget.label} yet"
+            if state.refusal is None:
+                return [line("·" * cells), line(told)]
+            return [line(Span("▚" * cells, "error")), line(told, Span("  not met", "bold error"))]
+        return draw_budget(state.answer, state.comparison, cells)
+
+    def unavailable(self, action: str) -> str:
+        state = self.state
+        if action in ("copy", "refresh") and not state.path:
+            return "nothing is open yet"
+        if action == "hold":
+            held = self.subject.hold(state.answer, state.cursor, state.settings) if state.answer is not None and self.listed else "nothing is open yet"
+            return held if isinstance(held, str) else ""
+        return super().unavailable(action)
+
+    @property
+    def strategy_knob(self) -> Knob | None:
+        return self.subject.strategy
+
+    @property
+    def _budget(self) -> int:
+        return self.subject.budget_in_force(self.state.settings, self.state.answer if self.state.asked == self.state.wanted else None)
+
+    def budget_turned(self, direction: int) -> Settings:
+        return self.subject.budget.put(self.state.settings, round_step(self._budget, direction))
+
+    def knob_turned(self, knob: Knob, direction: int, *, fine: bool = False) -> Settings:
+        budget = self.subject.budget
+        return self.budget_turned(direction) if knob == budget and not fine else super().knob_turned(knob, direction, fine=fine)
+
+    @property
+    def listed(self) -> bool:
+        return self.state.answer is not None and len(self.state.answer) > 0 and self.state.refusal is None
+
+    @property
+    def outdated(self) -> bool:
+        return self._late and self.state.needs_answer
+
+    # --- life ---
+
+    def on_mount(self) -> None:
+        super().on_mount()
+        self.go_to(self.home if self.state.path else self._field(0))
+        self._answer()
+
+    @property
+    def watched(self) -> FileWatch:
+        return self._watch
+
+    def read_again(self) -> None:
+        self._answer(again=True)
+
+    # --- reading and deciding, on the engine's thread ---
+
+    def decide(self) -> None:
+        self._answer()
+
+    def _answer(self, again: bool = False) -> None:
+        if again or self.state.needs_answer:
+            self.run_worker(self._serve(again), group="engine", exclusive=True)
+        self.paint()
+
+    async def _serve(self, again: bool) -> None:
+        """Read what is to be read, then decide. A newer job cancels this one."""
+        self.turn += 1
+        turn, thread, state, subject = self.turn, self.app.thread, self.state, self.subject
+        if self._patience is None:
+            self._patience = self.set_timer(PATIENCE, self._be_late)
+        try:
+            inputs, asked = dict(state.inputs), state.wanted
+            if again or state.needs_reading:
+                self.act("reading")
+                self._watch.read(state.path)
+                key = state.key
+                material = await thread.run(lambda: subject.read(inputs, asked.settings, self.report_progress))
+                state.read(Reading(key, material))
+                self.progress, self.stale = None, ""
+                self.paint()
+            if state.reading is not None:
+                material = state.reading.material
+                state.accept(asked, await thread.run(lambda: _decided(subject, material, inputs, asked.settings)))
+        except SecateurError as error:
+            if turn == self.turn:
+                state.forget()
+                self.error = error
+        except Closing:
+            return
+        if turn == self.turn:  # a job that was cancelled leaves this to the one that took its place
+            self.activity, self.progress, self._late = "", None, False
+            if self._patience is not None:
+                self._patience.stop()
+                self._patience = None
+            self.paint()
+
+    def _be_late(self) -> None:
+        self._late = True
+        self.activity = self.activity or "deciding"
+        self.paint()
+
+    # --- input ---
+
+    def _field(self, number: int) -> QueryInput:
+        return self.query_one(f"#field-{self.subject.fields[number].name}", QueryInput)
+
+    @on(Input.Submitted, ".input")
+    def _submitted(self) -> None:
+        changed = False
+        for number, field in enumerate(self.subject.fields):
+            text = self._field(number).value
+            if text != visible(self.state.inputs[field.name]):
+                changed |= self.state.type(field.name, text.strip())
+        if changed or self.error is not None:
+            self.error = None
+            self._answer()
+        self.go_home()
+
+    def do_query(self) -> None:
+        self.remove_class("-show-pages", "-show-knobs")
+        self.go_to(next((self._field(number) for number, field in enumerate(self.subject.fields) if not self.state.inputs[field.name]), self._field(0)))
+
+    def do_back(self) -> None:
+        for number, field in enumerate(self.subject.fields):
+            self._field(number).value = visible(self.state.inputs[field.name])
+        super().do_back()
+
+    # --- looking ---
+
+    def do_hold(self) -> None:
+        if self.state.answer is not None:
+            held = self.subject.hold(self.state.answer, self.state.cursor, self.state.settings)
+            if not isinstance(held, str):
+                self.change(held)
+
+    def command(self) -> str:
+        return self.subject.command(self.state.inputs, self.state.settings, self.state.opened)
+
+    def cursor_moved(self) -> None:
+        for page, _ in self.pages:
+            self.query_one(f"#{page}", Lines).scroll_to(y=0, animate=False, immediate=True)
+
+    # --- painting ---
+
+    def paint_list(self) -> None:
+        self.query_one("#list", LedgerList).show(len(self.state.answer) if self.state.answer is not None else 0, self.state.cursor)
+        described = self.subject.described(self.state.reading.material) if self.state.reading is not None else ""
+        self._field(0).border_subtitle = Content(visible(described))
+
+    def _draw_item(self, item: int, cells: int) -> Line:
+        ledger = self._ledger
+        lead, state = self.subject.lead(ledger, item), self.state
+        return draw_item(ledger, state.comparison, item, lead, lambda room: self.subject.tail(ledger, item, room), cells)
+
+    def draw_columns(self, cells: int) -> Line:
+        if self.state.answer is None:
+            return ()
+        return clipped(draw_header(self._ledger, self.subject.lead_title(self._ledger), self.subject.tail_title(self._ledger)), cells)
+
+    def draw_notices(self, cells: int) -> list[Line]:
+        if self.state.answer is None:
+            return []
+        told = [*((f"! {notice.message}", "warning") for notice in self._ledger.warnings), *self.subject.notices(self._ledger)]
+        return [part for text, role in told for part in wrapped(visible(text), cells, role)]
+
+    def draw_blank(self, cells: int) -> Sequence[Line]:
+        state = self.state
+        if self.error is not None:
+            return blank.draw_error(self.error, cells)
+        if not state.path:
+            return self.subject.draw_opening(self.app.keymap.shown("query"), cells)
+        if self.activity == "reading":
+            return blank.draw_progress(state.path, self.progress, cells)
+        if state.refusal is not None and state.reading is not None:
+            below = self.subject.refused(state.reading.material, state.inputs, state.settings, cells)
+            return [*blank.draw_error(state.refusal, cells), (), *below]
+        return [line("nothing is in it" if state.answer is not None else "deciding …")]
+
+    def paint_knobs(self) -> None:
+        if self.standing:
+            self.query_one("#knobs", KnobPanel).show(self.state.settings, self.state.opened, {}, self._notes)
+
+    @property
+    def _notes(self) -> Mapping[str, str]:
+        budget = self.subject.budget
+        derived = not budget.value(self.state.settings) and self._budget
+        return {budget.key: f"  {self._budget:,} follows from the model"} if derived else {}
+
+    @property
+    def _ledger(self) -> Ledger[Any]:
+        assert self.state.answer is not None
+        return self.state.answer
+
+    def draw_why(self, cells: int) -> Sequence[Line]:
+        return draw_why(self.subject, self._ledger, self.state.cursor, cells) if self.listed else []
+
+    def draw_diff(self, cells: int) -> Sequence[Line]:
+        return draw_diff(self.subject, self._ledger, self.state.comparison, self.state.cursor, cells) if self.listed else []
+
+    def _draw_preview(self, cells: int) -> Sequence[Line]:
+        return draw_preview(self.subject, self._ledger, self.state.cursor, cells) if self.listed else []
+
+    def paint_preview(self) -> None:
+        self.query_one("#preview", Lines).repaint()
+
+
+def _decided(subject: Subject[Any, Any], material: Any, inputs: Mapping[str, str], settings: Settings) -> Ledger[Any] | SecateurError:
+    """The answer, ready to be drawn; or why there is none."""
+    try:
+        return subject.decide(material, inputs, settings).prepared()
+    except SecateurError as error:
+        return error

@@ -1,0 +1,125 @@
+"""The state of a bench over a ledger without a screen: what is typed, the history of settings, what was read, the answer, the ghost.
+
+Nothing derived is stored: what is stale follows from comparing what was asked with what is there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+from secateur.errors import SecateurError
+from secateur.settings import Settings
+
+from secateur_tui.benches.history import History, TurningState
+from secateur_tui.benches.subject import Subject
+from secateur_tui.ledgers import Ledger, LedgerComparison
+
+
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """What was read, and for what."""
+
+    key: Hashable
+    material: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Everything an answer depends on beside what was read."""
+
+    inputs: tuple[tuple[str, str], ...]
+    settings: Settings
+
+
+@lru_cache(maxsize=1)
+def _compared(then: Ledger[Any], now: Ledger[Any]) -> LedgerComparison:
+    """The same object for the same pair, so that what it works out is worked out once."""
+    return LedgerComparison(then, now)
+
+
+@dataclass(slots=True)
+class LedgerState(TurningState[Ledger[Any]]):
+    """What the bench knows. Methods return whether something changed."""
+
+    subject: Subject[Any, Any]
+    opened: Settings
+    inputs: dict[str, str]
+    history: History = field(init=False)
+    reading: Reading | None = None
+    asked: Asked | None = None  # what `answer` or `refusal` is for
+    answer: Ledger[Any] | None = None
+    refusal: SecateurError | None = None  # in place of an answer: why there is none
+    ghost: Ledger[Any] | None = None
+    cursor: int = 0  # item looked at
+
+    def __post_init__(self) -> None:
+        self.history = History([self.opened])
+        self.inputs = {field.name: self.inputs.get(field.name, "") for field in self.subject.fields}
+
+    @property
+    def path(self) -> str:
+        """What is read; "" for nothing."""
+        return self.inputs[self.subject.fields[0].name]
+
+    @property
+    def wanted(self) -> Asked:
+        """What should be answered."""
+        return Asked(tuple(self.inputs.items()), self.settings)
+
+    @property
+    def key(self) -> Hashable:
+        """What should be read."""
+        return self.subject.reading_of(self.inputs, self.settings)
+
+    @property
+    def needs_reading(self) -> bool:
+        """Whether what was read is not what is wanted."""
+        return bool(self.path) and (self.reading is None or self.reading.key != self.key)
+
+    @property
+    def needs_answer(self) -> bool:
+        """Whether what is shown answers something else."""
+        return bool(self.path) and (self.needs_reading or self.asked != self.wanted)
+
+    @property
+    def comparison(self) -> LedgerComparison | None:
+        """Ghost against answer; None while nothing has changed since the ghost."""
+        if self.ghost is None or self.answer is None or self.ghost is self.answer:
+            return None
+        return _compared(self.ghost, self.answer)
+
+    def type(self, name: str, text: str) -> bool:
+        """Another text in a field. Comparisons end where something else is read: a ghost of it would compare apples and pears."""
+        if text == self.inputs[name]:
+            return False
+        self.inputs = {**self.inputs, name: text}
+        if name == self.subject.fields[0].name:
+            self.forget()
+        else:
+            self.pin_first()
+        return True
+
+    def forget(self) -> None:
+        """Nothing is read, nothing answered."""
+        self.reading = self.asked = self.answer = self.refusal = self.ghost = None
+        self.cursor = 0
+
+    def read(self, reading: Reading) -> None:
+        """Take what was read, unless something else is wanted by now."""
+        if reading.key == self.key:
+            self.reading, self.asked = reading, None
+
+    def accept(self, asked: Asked, answer: Ledger[Any] | SecateurError) -> None:
+        """Take an answer, unless another one is wanted by now. The cursor stays on its item where there still is one."""
+        if asked != self.wanted:
+            return
+        self.asked = asked
+        if isinstance(answer, SecateurError):
+            self.refusal = answer
+            return
+        name = self.answer.ids[self.cursor] if self.answer is not None and len(self.answer) else ""
+        self.answer, self.refusal = answer, None
+        self.cursor = answer.place_of.get(name, min(self.cursor, max(0, len(answer) - 1)))

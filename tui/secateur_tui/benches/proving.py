@@ -1,0 +1,89 @@
+"""A bench that proves, on a thread while the user rests, what would change a decision and within which range a weight changes none."""
+
+from __future__ import annotations
+
+from textual import on
+from textual.timer import Timer
+from textual.worker import Worker, get_current_worker
+
+from secateur_tui.benches.items import ItemsBench
+from secateur_tui.benches.proofs import proofs
+from secateur_tui.benches.state import Answer, SearchState
+from secateur_tui.messages import HintProven, RangeProven
+
+
+class ProvingBench(ItemsBench):
+    """Holds `hints` for the candidate at the cursor, and `ranges` of the signals, both of the present answer."""
+
+    state: SearchState
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.hints: list[HintProven] = []
+        self._ranges: dict[str, tuple[float, float]] = {}
+        self._rest: Timer | None = None
+        self._proven_for: tuple[Answer, int] | None = None
+
+    @property
+    def busy(self) -> bool:
+        return self._rest is not None or super().busy
+
+    @property
+    def proving(self) -> bool:
+        """Whether hints may still come."""
+        return self._rest is not None or any(worker.group == "proofs" and not worker.is_finished for worker in self.workers)
+
+    @property
+    def ranges(self) -> dict[str, tuple[float, float]]:
+        """Ranges proven for the answer on screen; none while the settings are others."""
+        answer = self.state.answer
+        proven = answer is not None and answer.settings is self.state.settings and self._proven_for is not None and self._proven_for[0] is answer
+        return self._ranges if proven else {}
+
+    def cursor_moved(self) -> None:
+        self.prove_after_rest()
+
+    def prove_after_rest(self) -> None:
+        """Begin anew, unless what is asked is being proven already."""
+        answer, cursor = self.state.answer, self.state.cursor
+        if answer is None or self.state.needs_pool:
+            return
+        if self._proven_for is None or self._proven_for[0] is not answer:
+            self._ranges = {}
+        if self._proven_for != (answer, cursor):
+            self.hints = []
+            self._proven_for = (answer, cursor)
+            self.workers.cancel_group(self, "proofs")
+            if self._rest is not None:
+                self._rest.stop()
+            self._rest = self.set_timer(self.app.pace.rest, self._prove)
+
+    def _prove(self) -> None:
+        self._rest = None
+        self.run_worker(self._run_proofs, group="proofs", thread=True, exclusive=True)
+
+    def _run_proofs(self) -> None:
+        worker = get_current_worker()
+        if self._proven_for is None:
+            return
+        for proof in proofs(*self._proven_for, known=frozenset(self._ranges)):
+            if worker.is_cancelled:
+                return
+            self.post_message(proof)
+
+    @on(RangeProven)
+    def _range_proven(self, event: RangeProven) -> None:
+        if event.answer is self.state.answer:
+            self._ranges[event.signal] = (event.low, event.high)
+            self.paint_knobs()
+
+    @on(HintProven)
+    def _hint_proven(self, event: HintProven) -> None:
+        if self._proven_for == (event.answer, event.row):
+            self.hints.append(event)
+            self.paint_page()
+
+    @on(Worker.StateChanged)
+    def _worker_changed(self, event: Worker.StateChanged) -> None:
+        if event.worker.group == "proofs" and event.worker.is_finished:
+            self.paint_page()

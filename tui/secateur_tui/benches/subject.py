@@ -1,0 +1,131 @@
+"""What a bench over a ledger is about: what it reads, how it decides, and what is its own on the screen. Pure but for `read`; knows no widget.
+
+A subject asks a pruner of the engine and words its answer; the room (`ledger.py`) does the rest: the list, the budget bar, the pages, the
+keys, undo, ghost, progress, errors. A new bench is a subject in a file of its own, an entry in `BENCHES` of `secateur.cli.inspect`, one in
+`SUBJECTS` of `secateur_tui.app`, and a stylesheet where it wants to look different.
+"""
+
+# ruff: noqa: ARG002 - what a subject need not fill in takes its arguments for those that do
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Generic, TypeVar
+
+from secateur.model import State
+from secateur.settings import Settings
+
+from secateur_tui.engine import Progress
+from secateur_tui.ink import Line, wrapped
+from secateur_tui.knobs import Knob
+from secateur_tui.ledgers import Ledger
+
+M = TypeVar("M")  # what was read
+R = TypeVar("R")  # what the pruner gives back
+
+Inputs = Mapping[str, str]
+"""Per field of the input, what is typed there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One field of the input on top."""
+
+    name: str
+    title: str
+    placeholder: str
+
+
+class Subject(Generic[M, R]):
+    """See the module docstring; subclasses fill in what raises NotImplementedError."""
+
+    name: ClassVar[str]  # as in `--bench`
+    noun: ClassVar[str]  # what the items are: "Messages"
+    fields: ClassVar[Sequence[Field]]  # the first is the path of what is read
+    opening: ClassVar[str]  # what can be opened, in a sentence
+    budget: ClassVar[Knob]
+    strategy: ClassVar[Knob | None] = None
+    knobs: ClassVar[Sequence[Knob]]
+    reasons: ClassVar[Mapping[str, str]] = {}  # per reason code, a clause after "because"
+
+    # --- deciding ---
+
+    def reading_of(self, inputs: Inputs, settings: Settings) -> Hashable:
+        """What reading depends on: while it is equal, what was read serves."""
+        return inputs[self.fields[0].name], settings.tokens.counter
+
+    def read(self, inputs: Inputs, settings: Settings, progress: Progress) -> M:
+        """The slow part, on the engine's thread. Raises SecateurError."""
+        raise NotImplementedError
+
+    def decide(self, material: M, inputs: Inputs, settings: Settings) -> Ledger[R]:
+        """The part that every turn of a knob costs. Pure. Raises SecateurError where there is no answer, such as a budget that cannot be met."""
+        raise NotImplementedError
+
+    def budget_in_force(self, settings: Settings, ledger: Ledger[R] | None) -> int:
+        """The budget that `b` and `B` go on from."""
+        return ledger.report.budget if ledger is not None else int(self.budget.value(settings))
+
+    def hold(self, ledger: Ledger[R], item: int, settings: Settings) -> Settings | str:
+        """The settings with what this item holds kept whatever happens, or no longer; or why that cannot be."""
+        return "nothing in this list is held"
+
+    # --- wording ---
+
+    def described(self, material: M) -> str:
+        """What was read, in a few words."""
+        raise NotImplementedError
+
+    def notices(self, ledger: Ledger[R]) -> Sequence[tuple[str, str]]:
+        """(text, role) of what has to be said beside the warnings."""
+        return ()
+
+    def lead_title(self, ledger: Ledger[R]) -> str:
+        """Title of the first column; its width is the column's."""
+        return ""
+
+    def lead(self, ledger: Ledger[R], item: int) -> str:
+        """The first column of an item, as wide as its title."""
+        return ""
+
+    def tail_title(self, ledger: Ledger[R]) -> str:
+        """Title of the last columns."""
+        raise NotImplementedError
+
+    def tail(self, ledger: Ledger[R], item: int, cells: int) -> Line:
+        """The last columns of an item, within `cells`."""
+        raise NotImplementedError
+
+    def because(self, ledger: Ledger[R], item: int) -> str:
+        """The reason of a decision as a clause."""
+        reason = ledger.action(item).reason
+        return self.reasons.get(reason, reason.replace("_", " "))
+
+    def facts(self, ledger: Ledger[R], item: int, cells: int) -> list[Line]:
+        """What else there is to say of why, below the reason."""
+        return []
+
+    def texts(self, ledger: Ledger[R], item: int) -> tuple[str, str]:
+        """(what came in, what goes out) of an item, as text for people; "" for nothing."""
+        raise NotImplementedError
+
+    def refused(self, material: M, inputs: Inputs, settings: Settings, cells: int) -> list[Line]:
+        """For below an error of `decide`: what there is, for whoever wants to make it fit."""
+        return []
+
+    def command(self, inputs: Inputs, settings: Settings, opened: Settings) -> str:
+        """The command line whose answer is the one on screen."""
+        raise NotImplementedError
+
+    def draw_opening(self, field_key: str, cells: int) -> list[Line]:
+        """What stands there while nothing is given."""
+        return [*wrapped(self.opening, cells, "bold"), (), *wrapped(f"{field_key} goes to the field for it; Enter reads it.", cells, "faint")]
+
+
+STATE_WORDS: Mapping[State, str] = {
+    State.KEPT: "goes out as it came",
+    State.SHORTENED: "goes out shortened",
+    State.SUMMARISED: "goes out in a summary",
+    State.DROPPED: "nothing of it goes out",
+}

@@ -1,0 +1,121 @@
+"""A pruner's answer as the inspector draws it, and what changed between two of them. Every figure is the engine's or a sum of its figures."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Generic, NamedTuple, TypeVar
+
+from secateur.model import Notice, State, TrimAction, TrimReport
+from secateur.settings import Settings
+
+R = TypeVar("R")
+
+_STATES = {"keep": State.KEPT, "shorten": State.SHORTENED, "truncate": State.SHORTENED, "summarize": State.SUMMARISED, "drop": State.DROPPED}
+"""What an action of the ledger makes of an item."""
+
+ABSENT = -1
+"""Place of an item that the other ledger does not hold."""
+
+
+class Sum(NamedTuple):
+    """Items of one state together."""
+
+    items: int = 0
+    before: int = 0
+    after: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class Ledger(Generic[R]):
+    """`result` is what the pruner gave back under `settings`; its `report` has an action per item, and the items are numbered by them."""
+
+    settings: Settings
+    report: TrimReport
+    result: R
+    warnings: tuple[Notice, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.report.actions)
+
+    def action(self, item: int) -> TrimAction:
+        """The ledger's entry on an item."""
+        return self.report.actions[item]
+
+    @cached_property
+    def states(self) -> Sequence[State]:
+        """Per item."""
+        return [_STATES.get(action.action) or (State.SHORTENED if action.after else State.DROPPED) for action in self.report.actions]
+
+    @cached_property
+    def ids(self) -> Sequence[str]:
+        """Per item, a name that it has under other settings too: its section, numbered where a section comes again."""
+        seen: Counter[str] = Counter()
+        names = []
+        for action in self.report.actions:
+            seen[action.section] += 1
+            names.append(action.section if seen[action.section] == 1 else f"{action.section} #{seen[action.section]}")
+        return names
+
+    @cached_property
+    def place_of(self) -> Mapping[str, int]:
+        """The item of a name."""
+        return {name: item for item, name in enumerate(self.ids)}
+
+    @cached_property
+    def sums(self) -> Mapping[State, Sum]:
+        """Per state; their tokens sum to those of the report."""
+        sums = dict.fromkeys(State, (0, 0, 0))
+        for action, state in zip(self.report.actions, self.states, strict=True):
+            items, before, after = sums[state]
+            sums[state] = (items + 1, before + action.before, after + action.after)
+        return {state: Sum(*figures) for state, figures in sums.items()}
+
+    @cached_property
+    def most(self) -> int:
+        """Tokens of the largest item: how wide the figures' columns are."""
+        return max((max(action.before, action.after) for action in self.report.actions), default=0)
+
+    def prepared(self) -> Ledger[R]:
+        """Itself, with all that is drawn of it worked out: called where nobody waits for a frame."""
+        _ = self.states, self.place_of, self.sums, self.most
+        return self
+
+
+@dataclass(frozen=True, eq=False)
+class LedgerComparison:
+    """`then` against `now`; items are those of `now`."""
+
+    then: Ledger[Any]
+    now: Ledger[Any]
+
+    def place_then(self, item: int) -> int:
+        """The same item in `then`, or ABSENT."""
+        return self.then.place_of.get(self.now.ids[item], ABSENT)
+
+    def flipped(self, item: int) -> bool:
+        """Whether the decision is another one, or the item was none."""
+        place = self.place_then(item)
+        return place == ABSENT or self.then.states[place] != self.now.states[item]
+
+    def gained(self, item: int) -> int:
+        """Tokens that go out of it now minus then."""
+        place = self.place_then(item)
+        return self.now.action(item).after - (0 if place == ABSENT else self.then.action(place).after)
+
+    @property
+    def tokens(self) -> int:
+        """Tokens that go out now minus then."""
+        return self.now.report.after - self.then.report.after
+
+    @cached_property
+    def moved(self) -> Sequence[int]:
+        """Items whose decision or tokens are others, in order."""
+        return [item for item in range(len(self.now)) if self.flipped(item) or self.gained(item)]
+
+    @cached_property
+    def vanished(self) -> Sequence[int]:
+        """Items of `then` that are none now."""
+        return [item for item, name in enumerate(self.then.ids) if name not in self.now.place_of]

@@ -1,0 +1,79 @@
+"""The items of a ledger in its order: what was decided, what it changed since the ghost, tokens in and out, and what the bench tells of each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from secateur.model import State
+
+from secateur_tui.ink import Line, Span, fit, line, signed
+from secateur_tui.ledgers import ABSENT, Ledger, LedgerComparison
+from secateur_tui.widgets.item_list import ItemList
+
+LEAST_FIGURE = 6
+"""Cells of a number of tokens, at least."""
+
+
+def figure_cells(ledger: Ledger[Any]) -> int:
+    """Width of the columns of tokens."""
+    return max(LEAST_FIGURE, len(f"{ledger.most:,}"))
+
+
+def draw_header(ledger: Ledger[Any], lead: str, tail: str) -> Line:
+    """Titles of the columns; `lead` and `tail` are the bench's own."""
+    cells = figure_cells(ledger)
+    return line(Span(f" {lead} {'Δ':>{cells + 1}}    {'in':>{cells}} {'out':>{cells}} {tail}", "faint"))
+
+
+def draw_item(ledger: Ledger[Any], comparison: LedgerComparison | None, item: int, lead: str, tail: Callable[[int], Line], cells: int) -> Line:
+    """One item: the bench's `lead`, tokens gained or lost since the ghost, decision (`!` when it flipped), tokens in and out, the bench's `tail`."""
+    action, state = ledger.action(item), ledger.states[item]
+    figures = figure_cells(ledger)
+    tone = "faint" if state is State.DROPPED else ""
+    flipped = comparison is not None and comparison.flipped(item)
+    head = (
+        Span(f" {lead} ", tone),
+        _delta(comparison, item, figures + 1),
+        Span(" "),
+        Span("!" if flipped else " ", "warning"),
+        Span(state.glyph, state.label),
+        Span(f" {action.before:>{figures},} ", tone),
+        Span(f"{action.after:>{figures},} " if action.after != action.before else f"{'·':>{figures}} ", tone),
+    )
+    room = max(1, cells - len(lead) - 3 * figures - 9)
+    return (*head, *(Span(span.text, span.role or tone) for span in tail(room)))
+
+
+def _delta(comparison: LedgerComparison | None, item: int, cells: int) -> Span:
+    if comparison is None:
+        return Span(" " * cells)
+    if comparison.place_then(item) == ABSENT:
+        return Span(f"{'new':>{cells}}", "up")
+    gained = comparison.gained(item)
+    return Span(f"{signed(gained):>{cells}}" if gained else " " * cells, "up" if gained > 0 else "down")
+
+
+class LedgerList(ItemList):
+    """Shows a ledger; `draw` draws an item of it within a width."""
+
+    def __init__(self, draw: Callable[[int, int], Line], **options: Any) -> None:
+        super().__init__(**options)
+        self._draw = draw
+        self._count = 0
+
+    def show(self, count: int, item: int) -> None:
+        """Paint so many items with the cursor on `item`."""
+        self._count = count
+        self.put_cursor(item)
+
+    def line_count(self) -> int:
+        return self._count
+
+    def draw_item(self, index: int, cells: int) -> Line:
+        return self._draw(index, cells)
+
+
+def cut(text: str, cells: int) -> str:
+    """Text of a column: clipped and padded to exactly `cells`; nothing where there is no room."""
+    return fit(text, cells) if cells > 0 else ""

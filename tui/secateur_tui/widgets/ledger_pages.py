@@ -1,0 +1,87 @@
+"""The pages beside a ledger: why an item was decided as it was, its texts, and what changed since the ghost."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from secateur.model import State
+from secateur.terminal import clip_left, visible
+
+from secateur_tui.benches.subject import STATE_WORDS, Subject
+from secateur_tui.ink import Line, Span, clipped, line, outside, signed, width, wrapped
+from secateur_tui.ledgers import ABSENT, Ledger, LedgerComparison
+from secateur_tui.widgets.texts import draw_changes, draw_text
+
+_LONGEST_LIST = 100
+"""Items listed under one heading; the rest is counted."""
+
+
+def draw_why(subject: Subject[Any, Any], ledger: Ledger[Any], item: int, cells: int) -> list[Line]:
+    """The decision in words with its figures, then what the subject knows of it."""
+    action, state = ledger.action(item), ledger.states[item]
+    head = line(Span(f"{state.glyph} {state.label.upper()}", f"bold {state.label}"))
+    figure = line(f"{action.before:,} → {action.after:,} tokens" if action.after != action.before else f"{action.before:,} tokens")
+    lines = [(*head, Span(" " * max(2, cells - width(head) - width(figure))), *figure), line(outside(action.section))]
+    if action.before_chars is not None and action.after_chars is not None:
+        lines.append(line(Span(f"{action.before_chars:,} → {action.after_chars:,} characters", "faint")))
+    lines += wrapped(visible(f"because {subject.because(ledger, item)}"), cells, state.label)
+    if saved := action.before - action.after:
+        share = abs(saved) / max(1, ledger.report.before)
+        lines.append(line(Span(f"{'saves' if saved > 0 else 'costs'} {abs(saved):,} tokens, {share:.1%} of what came in", "faint")))
+    facts = subject.facts(ledger, item, cells)
+    return [clipped(drawn, cells) for drawn in (*lines, (), *facts)]
+
+
+def draw_preview(subject: Subject[Any, Any], ledger: Ledger[Any], item: int, cells: int) -> list[Line]:
+    """What goes out of an item, then what came in where that is something else."""
+    state = ledger.states[item]
+    before, after = subject.texts(ledger, item)
+    lines = [line(Span(f"{state.glyph} {STATE_WORDS[state]}", state.label))]
+    if before == after:
+        return [*lines, *draw_text(before, cells)]
+    if after:
+        lines += [line(Span("goes out", "bold")), *draw_text(after, cells), ()]
+    if before:
+        lines += [line(Span("came in", "bold")), *draw_text(before, cells, "" if after else "faint")]
+    return lines
+
+
+def draw_diff(subject: Subject[Any, Any], ledger: Ledger[Any], comparison: LedgerComparison | None, item: int, cells: int) -> list[Line]:
+    """What changed since the ghost, then what pruning does to the item at the cursor."""
+    lines = _since(comparison, cells)
+    before, after = subject.texts(ledger, item)
+    lines += [(), line(Span(clip_left(visible(ledger.action(item).section), cells), "bold"))]
+    return [*lines, *(draw_changes(before, after, cells) if before != after else [line(Span("goes out as it came", "faint"))])]
+
+
+def _since(comparison: LedgerComparison | None, cells: int) -> list[Line]:
+    if comparison is None:
+        return [line(Span("nothing has changed yet", "faint")), line(Span("turn a knob and the difference shows here", "faint"))]
+    then, now = comparison.then.report, comparison.now.report
+    budget = f"{now.budget:,}" if then.budget == now.budget else f"{then.budget:,} → {now.budget:,}"
+    lines = [line(Span("tokens ", "faint"), f"{then.after:,} → {now.after:,} ({signed(comparison.tokens)})", Span("  of ", "faint"), budget)]
+    states = {item: comparison.now.states[item] for item in comparison.moved}
+    for title, role, items in (
+        ("kept again", "up", [item for item, state in states.items() if state is State.KEPT and comparison.place_then(item) != ABSENT]),
+        ("new", "accent", [item for item in states if comparison.place_then(item) == ABSENT]),
+        ("cut now, or cut differently", "down", [item for item, state in states.items() if state is not State.KEPT and comparison.place_then(item) != ABSENT]),
+    ):
+        lines += _group(title, role, comparison, items, cells)
+    if comparison.vanished:
+        lines += [(), line(Span(f"there no longer ({len(comparison.vanished):,})", "down"))]
+        names = (comparison.then.action(item).section for item in comparison.vanished[:_LONGEST_LIST])
+        lines += [line("   ", Span(clip_left(visible(name), max(1, cells - 3)))) for name in names]
+    return lines if len(lines) > 1 else [*lines, (), line(Span("the same goes out", "faint"))]
+
+
+def _group(title: str, role: str, comparison: LedgerComparison, items: Sequence[int], cells: int) -> list[Line]:
+    if not items:
+        return []
+    lines: list[Line] = [(), line(Span(f"{title} ({len(items):,})", role))]
+    for item in items[:_LONGEST_LIST]:
+        place = comparison.place_then(item)
+        before = " " if place == ABSENT else comparison.then.states[place].glyph
+        head = f"{before}→{comparison.now.states[item].glyph} {signed(comparison.gained(item)):>8} "
+        lines.append(line(head, Span(clip_left(visible(comparison.now.action(item).section), max(1, cells - len(head))))))
+    return lines if len(items) <= _LONGEST_LIST else [*lines, line(Span(f"and {len(items) - _LONGEST_LIST:,} more", "faint"))]

@@ -1,0 +1,67 @@
+"""Texts before and after pruning, as lines of a page: bounded, wrapped, safe to print."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator, Sequence
+
+from secateur.terminal import cell_width, visible
+
+from secateur_tui.ink import Line, Span, line
+
+LONGEST_SHOWN = 20_000
+"""Characters of a text that a page shows: some dozen screens; what is behind them is counted."""
+
+MOST_COMPARED = 400
+"""Lines that are compared: the comparison may take the square of it."""
+
+
+def draw_text(text: str, cells: int, role: str = "") -> list[Line]:
+    """A text from outside, its lines wrapped at blanks where it has any; what is left out at the end is counted."""
+    lines = [line(Span(part, role)) for part in _wrapped(_shown(text), cells)]
+    more = len(text) - LONGEST_SHOWN
+    return [*lines, *([line(Span(f"… {more:,} more characters", "faint"))] if more > 0 else [])]
+
+
+def draw_changes(before: str, after: str, cells: int) -> list[Line]:
+    """Line by line what goes (−), comes (+) and stays."""
+    then, now = _shown(before).split("\n"), _shown(after).split("\n")
+    longer = max(len(before), len(after)) > LONGEST_SHOWN or max(len(then), len(now)) > MOST_COMPARED
+    then, now = then[:MOST_COMPARED], now[:MOST_COMPARED]
+    drawn: list[Line] = []
+    for kind, start, stop, begin, end in difflib.SequenceMatcher(None, then, now, autojunk=False).get_opcodes():
+        if kind == "equal":
+            drawn += _marked(" ", then[start:stop], "faint", cells)
+        else:
+            drawn += [*_marked("−", then[start:stop], "down", cells), *_marked("+", now[begin:end], "up", cells)]
+    return [*drawn, *([line(Span("… what is further down is not compared", "faint"))] if longer else [])]
+
+
+def _marked(mark: str, texts: Sequence[str], role: str, cells: int) -> Iterator[Line]:
+    for text in texts:
+        for number, part in enumerate(_wrapped(text, max(1, cells - 2))):
+            yield line(Span(f"{' ' if number else mark} {part}", role))
+
+
+def _shown(text: str) -> str:
+    return visible(text[:LONGEST_SHOWN], keep_newlines=True)
+
+
+def _wrapped(text: str, cells: int) -> Iterator[str]:
+    for rest in text.split("\n"):
+        while (cut := _prefix(rest, cells)) < len(rest):
+            blank = rest.rfind(" ", 1, cut + 1)
+            at = blank if blank > cut // 2 else cut
+            yield rest[:at]
+            rest = rest[at:].removeprefix(" ")
+        yield rest
+
+
+def _prefix(text: str, cells: int) -> int:
+    """Characters that fit into `cells`, at least one where there is one."""
+    used = 0
+    for index, character in enumerate(text[: cells + 1]):
+        used += cell_width(character)
+        if used > cells:
+            return max(1, index)
+    return min(len(text), cells + 1)
