@@ -7,9 +7,12 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from secateur import count_tokens
+from support.chat_server import Back, chat_server
+from support.chat_server import said as says
 from support.cli import secateur
 from support.repos import QUERY, SHOP, committed, write
 
@@ -120,6 +123,41 @@ def test_the_configuration_of_the_folder_counts(shop: Path, monkeypatch: pytest.
     assert secateur("files", shop, "--format", "json").json["report"]["contextBudget"] == 20
     monkeypatch.chdir(shop)
     assert secateur("files", "shop", "--format", "json").json["report"]["contextBudget"] == 20
+
+
+@pytest.mark.usefixtures("shop")
+def test_a_model_judges_where_one_is_configured_and_the_report_says_what_it_cost() -> None:
+
+    def answer(body: dict[str, Any]) -> Back:
+        text = body["messages"][-1]["content"]
+        if "File shop/api.py" in text:
+            return says("no JSON at all")
+        return says({"relevant_score": 10 if "File shop/money.py" in text else 0, "reason": "it\x1b rounds"})
+
+    with chat_server(answer) as server:
+        values = {"enabled": "true", "base_url": f"{server.url}/v1", "model": "m", "retries": "0"}
+        sets = [word for key, value in values.items() for word in ("--set", f"llm.{key}={value}")]
+        call = ["files", ".", "--query", QUERY, "--max-tokens", 40, *sets]
+        as_json = secateur(*call, "--format", "json")
+        as_text = secateur(*call)
+    assert as_json.code == as_text.code == 0
+    decisions = {one["module_name"]: one for one in as_json.json["decisions"]}
+    assert decisions["shop/money.py"] | {"left": 0} == {
+        "module_name": "shop/money.py",
+        "state": "kept",
+        "reason": "fits",
+        "tokens_before": count_tokens(SHOP["shop/money.py"]),
+        "tokens_after": count_tokens(SHOP["shop/money.py"]),
+        "score": 10.0,
+        "judge": "model",
+        "said": "it\x1b rounds",
+        "left": 0,
+    }
+    assert decisions["shop/api.py"]["judge"] == "local"
+    assert [call["outcome"] for call in as_json.json["report"]["modelCalls"]].count("answered") == 3
+    assert {"llm_unanswered", "model_fallback"} <= {warning["code"] for warning in as_json.json["warnings"]}
+    assert "3 of 4 questions answered" in as_text.out
+    assert "fits (model: it␛ rounds)" in as_text.out
 
 
 def test_same_input_same_bytes_whatever_the_hash_seed(shop: Path) -> None:
