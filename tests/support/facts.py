@@ -7,6 +7,7 @@ fact one of its own: made-up words that are nowhere else, so that a fact found i
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -392,6 +393,10 @@ LOGGED = (
 )
 """Templates of what tools print."""
 
+_IN_FILES = re.compile(r"^(?:class|interface|func|def|export) |TODO|FIXME|XXX|NOTE\(|^# ADR|^Status:|^- \[ \]|: enabled$")
+"""What stands in files; all else that tools print is of runs, or a match of a search."""
+_MATCH = re.compile(r":\d+:    total")
+
 _SAMPLES = Path(__file__).parents[2] / "sample_repos"
 
 
@@ -422,7 +427,10 @@ def planted(facts: Sequence[Fact], random: Random, *, steps: int = 2, lines: int
             if fact.by == "result" and step == 0:
                 printed.insert(random.randrange(len(printed) + 1), fact.text)
             path = fact.text if fact.by == "call" and step == 0 else f"src/part{random.randrange(40)}.py"
-            made.append((random.choice(("read_file", "grep", "run_tests")), path, "\n".join(printed), random.random() < 0.9))
+            tool = random.choice(("read_file", "grep", "run_tests"))
+            if fact.by == "result" and step == 0:
+                tool = "read_file" if _IN_FILES.search(fact.text) else "grep" if _MATCH.search(fact.text) else "run_tests"
+            made.append((tool, path, "\n".join(printed), random.random() < 0.9))
         yield Said(" ".join(asked), tuple(made), " ".join(told))
 
 

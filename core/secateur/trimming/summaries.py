@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from secateur.trimming.messages import Message, Part, PartKind
@@ -34,6 +34,9 @@ LONGEST_ARGUMENT = 120
 
 PLAIN_SHARE = 0.3
 """Share of a summary up to which it is filled with lines that have no sign of worth: room that is not needed is not used."""
+
+LOOKED_SHARE = 0.1
+"""Share of a group's characters that lines of tools that look at what is there may take, one line at least: it can be looked at again."""
 
 # What a line is worth.
 _DECISION = 3.0
@@ -89,6 +92,9 @@ _OPENINGS = re.compile(
     r"|\+\+\+ |--- |rename |create mode |delete mode |commit[ :]|(?:[MADRU?][ MADRU?]| [MADRU]) (?=\S)"
     r"|[ \t]*(?:modified|deleted|new file|renamed|created|Wrote):? |[ \t]*File \"|[\w./-]{1,200}\.\w{1,5}:\d|#{1,3} |\* |[A-Z][A-Z0-9_]{3,}[:=])"
 )
+_LOOKS = frozenset(("read", "view", "open", "cat", "show", "grep", "glob", "search", "find", "list", "ls", "fetch"))
+"""Words in the names of tools that look at what is there."""
+_PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _NUMBER = re.compile(r"\d+")
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z`\"'(])|(?<=[。！？])")
 _WORD = re.compile(r"\w+")
@@ -99,7 +105,11 @@ class _Line:
     speaker: str
     text: str
     worth: float
-    plain: bool  # has no sign of worth
+    rank: int  # SIGNED, LOOKED or PLAIN
+
+
+SIGNED, LOOKED, PLAIN = range(3)
+"""Lines with a sign of worth; such lines of tools that look at what is there, which have a room of their own; lines without, which come last."""
 
 
 class Gist:
@@ -110,10 +120,11 @@ class Gist:
         self._said: set[tuple[str, str]] = set()
         self._names: set[str] = set()
         self._words: set[str] = set()
+        self._looked = 0.0  # characters that LOOKED lines may take
 
-    def add(self, messages: Iterable[Message]) -> int:
-        """Weigh the lines of more messages; the characters of those with a sign of worth."""
-        signed = 0
+    def add(self, messages: Sequence[Message]) -> int:
+        """Weigh the lines of more messages; the characters of those that should be told."""
+        told, looked = 0, 0
         for message in messages:
             for speaker, text in _said(message):
                 side = speaker.partition(" ")[0]
@@ -122,17 +133,24 @@ class Gist:
                     self._said.add(known)
                     line = self._weighed(speaker, side, text)
                     self._lines.append(line)
-                    signed += 0 if line.plain else min(len(text), LONGEST_LINE)
-        return signed
+                    told += min(len(text), LONGEST_LINE) if line.rank == SIGNED else 0
+                    looked += min(len(text), LONGEST_LINE) if line.rank == LOOKED else 0
+        room = min(looked, max(LONGEST_LINE, LOOKED_SHARE * sum(len(part.text) for message in messages for part in message.parts)))
+        self._looked += room
+        return told + int(room)
 
     def lines(self, characters: int) -> list[str]:
         """The best lines within about `characters`, in their order; who said a line stands before the first of several."""
         widest = min(LONGEST_LINE, max(SHORTEST_EXCERPT, characters // 3))
-        left, floor, taken = characters, characters * (1 - PLAIN_SHARE), dict[int, str]()
-        for number in sorted(range(len(self._lines)), key=lambda number: (self._lines[number].plain, -self._lines[number].worth, number)):
+        left, looked, floor, taken = characters, self._looked, characters * (1 - PLAIN_SHARE), dict[int, str]()
+        for number in sorted(range(len(self._lines)), key=lambda number: (self._lines[number].rank == PLAIN, -self._lines[number].worth, number)):
             line = self._lines[number]
-            if left < SHORTEST_EXCERPT // 2 or (line.plain and left <= floor):
+            if left < SHORTEST_EXCERPT // 2 or (line.rank == PLAIN and left <= floor):
                 break
+            if line.rank == LOOKED:
+                if looked < len(line.text):
+                    continue
+                looked -= len(line.text)
             width = min(widest, left - len(line.speaker) - len("- : \n"))
             if width >= min(len(line.text), SHORTEST_EXCERPT):
                 taken[number] = _excerpt(line.text, width)
@@ -157,7 +175,8 @@ class Gist:
         for weight, sign in ((_DECISION, _DECISIONS), (_TROUBLE, _TROUBLES), (_OPEN, _OPENS)):
             signs += weight if sign.search(weighed) else 0.0
         worth = (signs + _NEW_WORDS * fresh) * _SPEAKER.get(side, 1.0) * (0.5 + 0.5 * fresh)
-        return _Line(speaker, text, worth, signs < 1 and side != "user")
+        looked = side == "result" and not _LOOKS.isdisjoint(word.lower() for word in _PARTS.findall(speaker.partition(" ")[2]))
+        return _Line(speaker, text, worth, PLAIN if signs < 1 and side != "user" else LOOKED if looked else SIGNED)
 
 
 def summary_lines(messages: Sequence[Message], characters: int) -> list[str]:
