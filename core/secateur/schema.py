@@ -28,6 +28,8 @@ FLAGS: Mapping[str, str] = {
     "context_prune.strategy": "--strategy",
     "context_prune.sliding_window_size": "--window",
     "context_prune.sliding_window_overlap": "--overlap",
+    "chunking.max_chunk_tokens": "--max-tokens",
+    "chunking.context_lines": "--context",
     "tokens.counter": "--counter",
     "index.workers": "--workers",
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+from difflib import SequenceMatcher
 from pathlib import Path
 
 from secateur.tokens import count_tokens
@@ -32,3 +33,39 @@ def git_apply(root: Path, patch: str | bytes, *flags: str) -> str:
     done = subprocess.run(["git", "apply", *flags, "-"], cwd=root, env=PLAIN, input=data, capture_output=True, timeout=60)
     assert done.returncode == 0, done.stderr.decode()
     return done.stdout.decode()
+
+
+def line_diff(path: str, old: list[str] | None, new: list[str] | None, *, newline: bool) -> str:
+    """The patch from the lines before to those after; None: no file. Without `newline` neither ends in a line break. "" where nothing changed."""
+    if old == new:
+        return ""
+    head = f"diff --git a/{path} b/{path}\n" + ("new file mode 100644\n" if old is None else "deleted file mode 100644\n" if new is None else "")
+    before, after = (_ended(lines or [], newline) for lines in (old, new))
+    hunks = ""
+    for group in SequenceMatcher(a=before, b=after, autojunk=False).get_grouped_opcodes(3):
+        a, b, c, d = group[0][1], group[-1][2], group[0][3], group[-1][4]
+        hunks += f"@@ -{a + (b > a)},{b - a} +{c + (d > c)},{d - c} @@\n"
+        for tag, i, j, k, m in group:
+            hunks += "".join(("-" if tag != "equal" else " ") + line for line in before[i:j])
+            hunks += "".join(f"+{line}" for line in after[k:m] if tag != "equal")
+    if not hunks:
+        return head + ("index e69de29..0000000\n" if new is None else "index 0000000..e69de29\n")
+    name = path + ("\t" if " " in path else "")
+    return head + f"--- {'/dev/null' if old is None else 'a/' + name}\n+++ {'/dev/null' if new is None else 'b/' + name}\n{hunks}"
+
+
+def _ended(lines: list[str], newline: bool) -> list[str]:
+    """Each line with its end, as a diff shows it."""
+    return [f"{line}\n" + ("\\ No newline at end of file\n" if at == len(lines) and not newline else "") for at, line in enumerate(lines, 1)]
+
+
+def first_fit(sizes: list[int], capacity: int) -> list[list[int]]:
+    """First-fit decreasing, the slow way."""
+    bins: list[list[int]] = []
+    for at in sorted(range(len(sizes)), key=lambda at: (-sizes[at], at)):
+        place = next((members for members in bins if sum(sizes[other] for other in members) + sizes[at] <= capacity), None)
+        if place is None:
+            bins.append([at])
+        else:
+            place.append(at)
+    return bins

@@ -52,6 +52,8 @@ def fewest_bins(sizes: Sequence[int], capacity: int) -> int:
     needs room beside those or more bins (Martello and Toth's second bound).
     """
     ordered = sorted(size for size in sizes if size > 0)
+    if not ordered:
+        return 1 if sizes else 0
     sums = [0, *accumulate(ordered)]
     half = capacity // 2
     large = bisect_right(ordered, half)  # from here on two do not go together
@@ -62,4 +64,4 @@ def fewest_bins(sizes: Sequence[int], capacity: int) -> int:
         small = sums[large] - sums[bisect_left(ordered, k)]
         free = (alone - large) * capacity - (sums[alone] - sums[large])
         best = max(best, len(ordered) - large + max(0, -((free - small) // capacity)))
-    return max(best, 1 if sizes else 0)
+    return best

@@ -136,6 +136,8 @@ class _Reader:
         if self._named_here(self._at):
             old, new = named(self._lines[self._at][4:]), named(self._lines[self._at + 1][4:])
             self._at += 2
+        elif self._at < len(self._lines) and self._lines[self._at].startswith("--- ") and "index" in said:
+            raise self._wrong(self._at, "names a file, and no hunk follows", "the diff was cut off, edited or is damaged; make it again")
         elif self._at < len(self._lines) and _BINARY.fullmatch(self._lines[self._at]):
             binary = True
             self._at += 1
@@ -224,7 +226,7 @@ class _Reader:
                 raise self._wrong(start, f"is no head of a hunk: {self._shown(start)}", "the diff is damaged; make it again")
             new, section = _range(merge[3], merge[4]), merge[6]
         self._at += 1
-        added, removed = self._plain_body(start, old[0][1], new[1]) if len(old) == 1 else self._merge_body(start, [count for _, count in old], new[1])
+        added, removed = self._plain_body(start, old[0][1], new[1]) if len(old) == 1 else self._merge_body(len(old))
         while self._at < len(self._lines) and self._lines[self._at].startswith("\\"):
             self._at += 1
         self._hunk_end = self._at
@@ -255,27 +257,23 @@ class _Reader:
         self._at = at
         return added, removed
 
-    def _merge_body(self, start: int, olds: list[int], new: int) -> tuple[int, int]:
-        """The same for a combined diff: as many marks before a line as there are parents."""
-        parents, left, left_new = len(olds), list(olds), new
+    def _merge_body(self, parents: int) -> tuple[int, int]:
+        """The same for a combined diff, with as many marks before a line as there are parents.
+
+        It ends where no marks stand: git's own counts of the parents' lines are wrong where it leaves out what is not interesting.
+        """
         added = removed = 0
-        while any(left) or left_new:
-            line = self._lines[self._at] if self._at < len(self._lines) else "?"
+        while self._at < len(self._lines):
+            line = self._lines[self._at]
+            marks = line[:parents]
             if line.startswith("\\"):
-                self._at += 1
-                continue
-            marks = line[:parents].rstrip("\r").ljust(parents)
-            if not set(marks) <= set(" +-") or {"+", "-"} <= set(marks):
-                held = [total - rest for total, rest in zip(olds, left, strict=True)]
-                raise self._short(start, self._at, (sum(olds), new), (sum(held), new - left_new))
-            gone = "-" in marks
-            for parent, mark in enumerate(marks):
-                left[parent] -= mark == ("-" if gone else " ")
-            left_new -= not gone
-            added += "+" in marks
-            removed += gone
-            if min(left) < 0 or left_new < 0:
-                raise self._wrong(start, f"promises fewer lines than there are at line {self._at + 1:,}", "the diff was edited or is damaged")
+                pass
+            elif len(marks) < parents or not set(marks) <= set(" +-") or {"+", "-"} <= set(marks):
+                break
+            elif "-" in marks:
+                removed += 1
+            elif "+" in marks:
+                added += 1
             self._at += 1
         return added, removed
 
