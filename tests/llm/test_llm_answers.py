@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated
+from typing import Annotated, Any
 
 import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from secateur.llm.answers import MOST_CHARACTERS, read_answer, schema_of
+from secateur.llm.answers import CHARACTERS_A_TOKEN, MOST_CHARACTERS, bounded, read_answer, schema_of, unbounded
 from secateur.llm.asking import Question
 
 
@@ -115,3 +115,54 @@ class Named(msgspec.Struct):
 
 def test_fields_may_be_called_as_the_words_of_a_schema() -> None:
     assert schema_of(Named)["properties"] == {"title": {"type": "string"}, "default": {"type": "integer"}}
+
+
+class Deep(msgspec.Struct):
+    notes: list[str]
+    spans: Annotated[list[Span], msgspec.Meta(max_length=3)]
+    maximum: str | None
+    level: Annotated[int, msgspec.Meta(ge=0, le=10)]
+
+
+def longest(schema: dict[str, Any], most: str) -> Any:
+    """The longest answer a schema allows, where integers have one digit."""
+    if "anyOf" in schema:
+        return longest(schema["anyOf"][0], most)
+    if schema.get("type") == "object":
+        return {name: longest(part, most) for name, part in schema["properties"].items()}
+    if schema.get("type") == "array":
+        return [longest(schema["items"], most)] * schema["maxItems"]
+    return most * schema["maxLength"] if schema.get("type") == "string" else 1
+
+
+@given(st.integers(8, 20_000))
+def test_the_longest_answer_that_a_schema_allows_is_within_its_tokens(most_tokens: int) -> None:
+    for kind in (Score, Named):
+        written = json.dumps(longest(bounded(schema_of(kind), most_tokens), "x"))
+        assert len(written) <= most_tokens * CHARACTERS_A_TOKEN + 60  # braces and names of fields
+    deep = bounded(schema_of(Deep), most_tokens)
+    assert deep["properties"]["spans"]["maxItems"] <= 3
+    assert deep["properties"]["notes"]["maxItems"] * deep["properties"]["notes"]["items"]["maxLength"] <= most_tokens * CHARACTERS_A_TOKEN
+    assert deep["properties"]["level"]["maximum"] == 10
+
+
+def test_limits_can_be_taken_off_and_fields_of_their_names_stay() -> None:
+    assert unbounded(bounded(schema_of(Deep), 100)) == {
+        "type": "object",
+        "properties": {
+            "notes": {"type": "array", "items": {"type": "string"}},
+            "spans": {"type": "array", "items": {"$ref": "#/$defs/Span"}},
+            "maximum": {"anyOf": [{"type": "string"}, {"type": "null"}]},
+            "level": {"type": "integer"},
+        },
+        "required": ["notes", "spans", "maximum", "level"],
+        "additionalProperties": False,
+        "$defs": {
+            "Span": {
+                "type": "object",
+                "properties": {"start": {"type": "integer"}, "end": {"type": "integer"}},
+                "required": ["start", "end"],
+                "additionalProperties": False,
+            }
+        },
+    }

@@ -371,8 +371,6 @@ def refusing(name: str, message: str) -> Answer:
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("response_format", "response_format is not supported by this model"),
-        ("response_format", "Unrecognized request."),
         ("temperature", "Unsupported value: 'temperature' does not support 0 with this model."),
         ("seed", "Extra inputs are not permitted: seed"),
         ("max_tokens", "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead."),
@@ -387,6 +385,36 @@ def test_a_parameter_that_is_refused_is_left_out_from_then_on(name: str, message
     optional = {"response_format", "temperature", "seed"} - {name}
     assert all(optional <= body.keys() for body in server.bodies)
     assert all(20 in (body.get("max_tokens"), body.get("max_completion_tokens")) for body in server.bodies)
+
+
+@pytest.mark.parametrize("message", ["response_format is not supported by this model", "Unrecognized request.", "failed to parse grammar"])
+def test_a_schema_that_is_refused_goes_without_its_limits_and_then_not_at_all(message: str) -> None:
+    with chat_server(refusing("response_format", message)) as server:
+        replies = model_of(server).ask([question(number) for number in range(4)])
+    assert [reply.value for reply in replies] == [Score(number) for number in range(4)]
+    assert [reply.call.attempts for reply in replies] == [3, 1, 1, 1]
+    assert all("response_format" not in body for body in server.bodies[2:])
+
+
+def test_a_server_that_knows_no_limits_of_texts_gets_a_schema_without_them() -> None:
+    class Text(msgspec.Struct):
+        text: str
+
+    def answer(body: dict[str, Any]) -> Back:
+        limited = "maxLength" in json.dumps(body["response_format"])
+        return refusal(400, "Invalid schema for response_format: 'maxLength' is not permitted") if limited else said({"text": "x" * 5000})
+
+    with chat_server(answer) as server:
+        replies = model_of(server).ask([Question(f"q {number}", "i", "t", Text, 50) for number in range(2)])
+    assert [reply.value for reply in replies] == [Text("x" * 5000)] * 2  # longer than asked for, and whole
+    assert [reply.call.attempts for reply in replies] == [2, 1]
+
+
+def test_what_a_server_takes_is_learnt_from_the_first_question_alone() -> None:
+    """Else the attempts in the report would depend on which of several questions is answered first."""
+    with chat_server(refusing("seed", "seed is not known"), [refusal(500)]) as server:
+        replies = model_of(server, retries=0, concurrency=1).ask([question(number) for number in range(4)])
+    assert [reply.call.attempts for reply in replies] == [1, 2, 2, 2]
 
 
 def test_a_server_without_a_system_role_gets_one_message() -> None:
@@ -404,7 +432,7 @@ def test_a_server_that_refuses_everything_is_given_up() -> None:
     with chat_server(lambda _: refusal(400, words)) as server:
         (reply,) = model_of(server).ask([question(1)])
     assert reply.call.outcome == "failed"
-    assert reply.call.attempts == len(server.bodies) == 6
+    assert reply.call.attempts == len(server.bodies) == 7
 
 
 # --- keys, addresses ---------------------------------------------------------------------------------------------------

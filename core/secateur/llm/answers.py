@@ -6,7 +6,7 @@ Small models put their JSON behind a greeting or into a code fence: the first ob
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import msgspec
@@ -21,6 +21,16 @@ _TOKEN = re.compile(r'"(?:[^"\\]++|\\.)*+"?|[{}]', re.DOTALL)
 """A string, to its end or to that of the text, or a brace."""
 
 _LEFT_OUT = ("title", "description", "default")
+_LIMITS = ("maxLength", "minLength", "maxItems", "minItems", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "pattern")
+
+CHARACTERS_A_TOKEN = 2
+"""Characters of JSON in a token, rather too few than too many."""
+
+CHARACTERS_AN_ITEM = 64
+"""Room that an item of a list has at least."""
+
+LONGEST_STRING = 1000
+"""Servers that turn a schema into a grammar repeat a character so many times at most."""
 
 
 def schema_of(answer: type[msgspec.Struct]) -> dict[str, Any]:
@@ -68,6 +78,42 @@ def _wrong(error: Exception) -> str:
     if isinstance(error, msgspec.ValidationError):
         return f"the answer has the wrong shape: {str(error)[:200]}"
     return "the answer is no JSON"
+
+
+def bounded(schema: Mapping[str, Any], most_tokens: int) -> dict[str, Any]:
+    """`schema` with texts and lists no longer than an answer of `most_tokens` can hold.
+
+    A small model that a server holds to a schema goes on in a text until it is cut off, and a broken answer is none. The limits are for that alone:
+    an answer that is longer and whole counts.
+    """
+    room = most_tokens * CHARACTERS_A_TOKEN
+    limited: dict[str, Any] = _bounded({key: value for key, value in schema.items() if key != "$defs"}, room)
+    parts = {name: _bounded(part, room // 8) for name, part in schema.get("$defs", {}).items()}
+    return limited | ({"$defs": parts} if parts else {})
+
+
+def unbounded(schema: Any) -> Any:
+    """`schema` without limits of texts, lists and numbers, for servers that know none."""
+    if isinstance(schema, list):
+        return [unbounded(part) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    named = {key: {name: unbounded(part) for name, part in schema[key].items()} for key in ("properties", "$defs") if key in schema}
+    return {key: unbounded(value) for key, value in schema.items() if key not in _LIMITS} | named
+
+
+def _bounded(schema: Any, room: int) -> Any:
+    fields, items = schema.get("properties"), schema.get("items")
+    if "anyOf" in schema:
+        return schema | {"anyOf": [_bounded(part, room) for part in schema["anyOf"]]}
+    if fields:
+        return schema | {"properties": {name: _bounded(part, room // len(fields)) for name, part in fields.items()}}
+    if isinstance(items, dict):
+        most = min(schema.get("maxItems", room), max(1, room // CHARACTERS_AN_ITEM))
+        return schema | {"maxItems": most, "items": _bounded(items, room // most)}
+    if schema.get("type") == "string" and "enum" not in schema:
+        return schema | {"maxLength": min(schema.get("maxLength", room), max(1, room), LONGEST_STRING)}
+    return schema
 
 
 def _closed(schema: Any) -> Any:

@@ -16,7 +16,7 @@ from typing import Any
 import httpx2
 import msgspec
 
-from secateur.llm.answers import read_answer, schema_of
+from secateur.llm.answers import bounded, read_answer, schema_of
 from secateur.llm.asking import Progress, Question, Reply
 from secateur.llm.dialect import REFUSALS, Dialect
 from secateur.llm.exchange import Trouble, client_for, post
@@ -104,7 +104,7 @@ class ServerModel:
         characters = characters_within(question.text, self._counter, self._settings.text_tokens)
         prompt_tokens = estimate(compose(question, schema, characters), self._counter)
         # The schema may be charged twice: it stands in the prompt and beside it.
-        beside = int(self._counter.count(json.dumps(schema)) * MARGIN)
+        beside = int(self._counter.count(json.dumps(bounded(schema, question.most_tokens))) * MARGIN)
         return _Plan(question, schema, characters, prompt_tokens, prompt_tokens + beside + question.most_tokens)
 
     def _without_room(self, plans: Sequence[_Plan]) -> list[Reply | None]:

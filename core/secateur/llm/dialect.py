@@ -9,6 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from secateur.llm.answers import bounded, unbounded
+
 REFUSALS = frozenset({400, 415, 422, 501})
 """Status codes by which servers refuse a parameter."""
 
@@ -21,6 +23,7 @@ class Dialect:
     """The optional parts of a request that are sent."""
 
     schema: bool = True  # `response_format` with the JSON schema of the answer
+    limits: bool = True  # limits of texts, lists and numbers in that schema
     temperature: bool = True  # 0
     seed: bool = True
     system: bool = True  # a message of the role `system`
@@ -34,14 +37,15 @@ class Dialect:
         if self.seed:
             body["seed"] = SEED
         if self.schema:
-            body["response_format"] = {"type": "json_schema", "json_schema": {"name": "answer", "strict": True, "schema": dict(schema)}}
+            sent = bounded(schema, most_tokens) if self.limits else unbounded(schema)
+            body["response_format"] = {"type": "json_schema", "json_schema": {"name": "answer", "strict": True, "schema": sent}}
         return body
 
     def simpler(self, refusal: str) -> Dialect | None:
         """What to try after a refusal: without the part that it names, else without the schema; None where there is nothing to leave out."""
         said = refusal.lower()
         if self.schema and any(name in said for name in ("response_format", "json_schema", "json schema", "grammar")):
-            return replace(self, schema=False)
+            return self._without_schema()
         if self.limit == "max_tokens" and "max_completion_tokens" in said:
             return replace(self, limit="max_completion_tokens")
         if self.temperature and "temperature" in said:
@@ -50,4 +54,8 @@ class Dialect:
             return replace(self, seed=False)
         if self.system and "system" in said:
             return replace(self, system=False)
-        return replace(self, schema=False) if self.schema else None
+        return self._without_schema() if self.schema else None
+
+    def _without_schema(self) -> Dialect:
+        """First without its limits, which not every server knows; then without all of it."""
+        return replace(self, limits=False) if self.limits else replace(self, schema=False)
