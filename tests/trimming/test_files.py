@@ -96,6 +96,15 @@ def test_blank_lines_between_two_snippets_go_with_them() -> None:
     assert result.files[0].source_code == "Snippets:\n# Lines 1-6\n" + text[: text.index(OTHER)].rstrip("\n") + "\n"
 
 
+def test_a_method_without_its_class_says_whose_it_is() -> None:
+    text = 'class Cart:\n    """Things to buy."""\n\n    def refund(self):\n        return 1\n\n' + "    def walk(self):\n        return 2\n\n" * 20
+    rules = pruning(max_tokens=60, strategy="extract", snippet_share=0.3)
+    method = prune_files([SourceCode("a.py", text)], pruning(max_tokens=60, strategy="extract", snippet_share=1.0), "refund")
+    assert method.files[0].source_code == "Snippets:\n# Lines 4-5 of Cart\n    def refund(self):\n        return 1\n"
+    both = prune_files([SourceCode("a.py", text)], rules, "refund things to buy")
+    assert both.files[0].source_code.startswith("Snippets:\n# Lines 1-5\nclass Cart:\n")
+
+
 def test_a_file_whose_snippets_are_no_shorter_is_kept_whole() -> None:
     small = SourceCode("a.py", "def refund(a):\n    return a\n")
     size = count_tokens(small.source_code)

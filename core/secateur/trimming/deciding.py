@@ -133,6 +133,12 @@ def _speaks(piece: Piece, floor: float, least_score: float) -> bool:
     return piece.chosen or (piece.relevance > 0 and piece.relevance >= floor and round(SCORES * piece.relevance, 1) >= least_score)
 
 
+def _owner(pieces: Iterable[Piece], held: Range) -> str:
+    """The owner that all pieces in a range share; "" where there is none, or the range holds more than parts of one."""
+    owners = {piece.owner for piece in pieces if held[0] <= piece.start <= held[1]}
+    return owners.pop() if len(owners) == 1 else ""
+
+
 class _Snippets:
     """Takes pieces in their turn. Each is charged what it adds at most; what leaves is counted again at the end."""
 
@@ -193,8 +199,9 @@ class _Snippets:
         if not kept:
             return
         lines = split_lines(source.source_code)
-        ranges = joined(((fate.file.pieces[place].start, fate.file.pieces[place].end) for place in kept), lines)
-        text = snippet_text(lines, ranges)
+        pieces = [fate.file.pieces[place] for place in sorted(kept)]
+        ranges = joined(((piece.start, piece.end) for piece in pieces), lines)
+        text = snippet_text(lines, ranges, [_owner(pieces, one) for one in ranges])
         tokens = cost(source.module_name, text, self._form, self._counter, (ranges[0][0], ranges[-1][1]))
         if tokens >= fate.file.cost:
             fate.keep(Why.NOT_SHORTER)

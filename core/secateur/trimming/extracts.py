@@ -1,8 +1,8 @@
 """How files leave: as they are, or as snippets with their line numbers; as plain texts, or as one Markdown document.
 
     Snippets:
-    # Lines 1-7
-    def add(a, b):
+    # Lines 12-18 of Calculator
+        def add(self, a, b):
     ...
 
 The tokens of a file are those of what leaves of it, in the form of the run, header lines, heading and fence included.
@@ -31,9 +31,14 @@ WIDEST_GAP = 3
 """Blank lines between two snippets that go with them: a further header would cost more."""
 
 
-def header(start: int, end: int) -> str:
-    """The line before a snippet."""
-    return f"# Lines {start}-{end}\n"
+LONGEST_OWNER = 80
+"""Characters of an owner's name; longer ones are no names."""
+
+
+def header(start: int, end: int, owner: str = "") -> str:
+    """The line before a snippet. `owner`: the class it is a part of, whose own first line is not in it."""
+    said = " ".join(owner.split())
+    return f"# Lines {start}-{end}{f' of {said}' if said and len(said) <= LONGEST_OWNER else ''}\n"
 
 
 def joined(ranges: Iterable[Range], lines: Sequence[str]) -> list[Range]:
@@ -52,9 +57,10 @@ def touches(end: int, start: int, lines: Sequence[str]) -> bool:
     return start - end - 1 <= WIDEST_GAP and all(is_blank(line) for line in lines[end : start - 1])
 
 
-def snippet_text(lines: Sequence[str], ranges: Sequence[Range]) -> str:
-    """Merged ranges of a file as the text that leaves."""
-    return HEAD + "".join(f"{header(start, end)}{newline_ended(lines[start - 1 : end])}" for start, end in ranges)
+def snippet_text(lines: Sequence[str], ranges: Sequence[Range], owners: Sequence[str]) -> str:
+    """Merged ranges of a file, each with its owner, as the text that leaves."""
+    parts = zip(ranges, owners, strict=True)
+    return HEAD + "".join(f"{header(start, end, owner)}{newline_ended(lines[start - 1 : end])}" for (start, end), owner in parts)
 
 
 def newline_ended(lines: Sequence[str]) -> str:

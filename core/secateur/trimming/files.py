@@ -224,7 +224,7 @@ def _counted_pieces(file: WeighedFile, counter: Counter) -> tuple[Piece, ...]:
     lines = split_lines(file.source.source_code)
     spoken = [piece for piece in pieces if piece.relevance]
     bodies = iter(counter.count_many(newline_ended(lines[piece.start - 1 : piece.end]) for piece in spoken))
-    headers = iter(counter.count_many(header(piece.start, piece.end) for piece in spoken))
+    headers = iter(counter.count_many(header(piece.start, piece.end, piece.owner) for piece in spoken))
     ends = [None, *(piece.end for piece in pieces[:-1])]
     return tuple(
         replace(

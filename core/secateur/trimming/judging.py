@@ -6,6 +6,7 @@ their question, so the result does not depend on when they come. Where there is 
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Any
@@ -141,7 +142,10 @@ def _targets(files: Sequence[WeighedFile], rules: ContextPrune, room: int) -> li
             continue
         too_large = file.cost > rules.max_tokens or file.source.tokens + NUMBER_TOKENS * file.lines > room
         cut = windows(file.lines, rules.sliding_window_size, rules.sliding_window_overlap) if too_large else [whole]
-        found += [_Target(number, window, best([piece for piece in file.pieces if overlapping(window, [(piece.start, piece.end)])])) for window in cut]
+        starts, ends = [piece.start for piece in file.pieces], [piece.end for piece in file.pieces]
+        for window in cut:
+            inside = file.pieces[bisect_left(ends, window[0]) : bisect_right(starts, window[1])]
+            found.append(_Target(number, window, best(inside)))
     return found
 
 

@@ -19,13 +19,13 @@ from secateur.index.history import History
 from secateur.index.lexical import TermBag
 from secateur.index.parallel import Extractor
 from secateur.index.postings import Postings
-from secateur.index.snapshot import build
-from secateur.model import QUANTUM, Notice
+from secateur.index.snapshot import Snapshot, build
+from secateur.model import QUANTUM, Kind, Notice
 from secateur.repository.files import path_bytes
 from secateur.repository.fragments import split_lines
 from secateur.repository.syntax.cutting import cut
 from secateur.retrieval.query import Query, parse_query
-from secateur.retrieval.relevance import score
+from secateur.retrieval.relevance import Scores, score
 from secateur.settings import Embedding, Settings
 from secateur.tokens import get_counter
 from secateur.trimming.sourcecode import Piece, SourceCode
@@ -37,6 +37,7 @@ _UNCOUNTED = "chars4"
 """Counter of the records: their counts are not used, and this one costs nothing."""
 
 _AS_TEXT = "file.txt"
+_MEMBERS = (Kind.FUNCTION, Kind.METHOD, Kind.CLASS)
 
 
 def query_of(text: str) -> tuple[Query, tuple[str, ...]]:
@@ -65,12 +66,22 @@ def pieces_of(files: Sequence[SourceCode], query: Query, settings: Settings, pro
     numbers = dict(order)
     found: list[list[Piece]] = [[] for _ in files]
     for row in np.argsort(snapshot.line_start, kind="stable").tolist():
-        parts = {name: float(column[row]) for name, column in scores.parts.items() if column[row]}
-        piece = Piece(int(snapshot.line_start[row]), int(snapshot.line_end[row]), snapshot.qualnames[row], float(scores.relevance[row]), parts)
-        found[numbers[snapshot.paths[int(snapshot.file[row])]]].append(piece)
+        found[numbers[snapshot.paths[int(snapshot.file[row])]]].append(_piece(snapshot, scores, row))
     size = settings.context_prune.sliding_window_size
     cut_up = [_cut_up(pieces, file.source_code, query, size) for pieces, file in zip(found, files, strict=True)]
     return cut_up, _unread(files, [record for _, _, record in records], [number for _, number in order])
+
+
+def _piece(snapshot: Snapshot, scores: Scores, row: int) -> Piece:
+    name = snapshot.qualnames[row]
+    return Piece(
+        start=int(snapshot.line_start[row]),
+        end=int(snapshot.line_end[row]),
+        name=name,
+        relevance=float(scores.relevance[row]),
+        owner=name.rpartition(".")[0] if snapshot.kind(row) in _MEMBERS else "",
+        parts={part: float(column[row]) for part, column in scores.parts.items() if column[row]},
+    )
 
 
 def _ordered(names: Sequence[str]) -> list[tuple[str, int]]:

@@ -55,6 +55,7 @@ class Piece:
     end: int
     name: str  # "Cart.total"; "" for regions and blocks
     relevance: float
+    owner: str = ""  # "Cart": what its own lines do not say; "" where it stands for itself
     parts: Mapping[str, float] = field(default_factory=dict)  # sum to `relevance` of the fragment it is or was cut from
     chosen: bool = False  # a model named these lines
     joins: bool = False  # nothing but a few blank lines parts it from the piece before
