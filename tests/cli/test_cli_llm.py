@@ -43,7 +43,7 @@ def test_a_conversation_is_summarised_by_the_model_and_its_cost_is_in_the_report
         ran = with_model(server, "conversation", transcript(tmp_path), "--strategy", "summarize", "--safe-zone", 1200, "--format", "json")
     assert ran.code == 0
     (call,) = ran.json["report"]["modelCalls"]
-    assert re.fullmatch(r"summarize \$\[0\] to \$\[\d+\]", call["what"])
+    assert re.fullmatch(r"summarize messages\[0-\d+\]", call["what"])
     assert (call["outcome"], call["promptTokens"]) == ("answered", 11)
     assert "in a model's words]\n- The user wants the parts looked at." in ran.json["messages"][0]["content"]
     assert ran.json["statistics"]["pruned_tokens"] <= 1200

@@ -495,5 +495,5 @@ def test_many_problems_are_told_in_few_words() -> None:
     with chat_server(each) as server:
         notices = notices_of(model_of(server, concurrency=1).ask([question(number) for number in range(20)]))
     assert len(notices) == 4
-    assert "score 0 and 3 more of 20 questions" in notices[0].message
-    assert "8 more questions have no usable answer for 2 other reasons" in notices[3].message
+    assert "to 4 of 20 questions (score 0 first)" in notices[0].message
+    assert "To 8 more questions it has none, for 2 other reasons" in notices[3].message

@@ -67,11 +67,11 @@ def notices_of(replies: Sequence[Reply]) -> tuple[Notice, ...]:
         if reply.value is None:
             without.setdefault(reply.problem, []).append(reply.call.what)
     for problem, asked in list(without.items())[:MOST_PROBLEMS]:
-        which = asked[0] if len(asked) == 1 else f"{asked[0]} and {len(asked) - 1:,} more of {len(replies):,} questions"
-        notices.append(Notice("llm_unanswered", f"{which}: no usable answer of the model: {problem}."))
+        which = f"{asked[0]} first" if len(asked) > 1 else asked[0]
+        notices.append(Notice("llm_unanswered", f"The model has no usable answer to {len(asked):,} of {len(replies):,} questions ({which}): {problem}."))
     if len(without) > MOST_PROBLEMS:
         others = sum(map(len, list(without.values())[MOST_PROBLEMS:]))
-        notices.append(Notice("llm_unanswered", f"{others:,} more questions have no usable answer for {len(without) - MOST_PROBLEMS:,} other reasons."))
+        notices.append(Notice("llm_unanswered", f"To {others:,} more questions it has none, for {len(without) - MOST_PROBLEMS:,} other reasons."))
     return (*notices, *overspent(replies))
 
 
@@ -81,5 +81,5 @@ def overspent(replies: Sequence[Reply]) -> tuple[Notice, ...]:
     if not over:
         return ()
     counted, reserved = sum(reply.call.prompt_tokens + reply.call.completion_tokens for reply in over), sum(reply.reserved for reply in over)
-    said = f"the server counted {counted:,} tokens for {len(over):,} of {len(replies):,} questions, for which {reserved:,} were set aside"
+    said = f"The server counted {counted:,} tokens for {len(over):,} of {len(replies):,} questions, for which {reserved:,} were set aside"
     return (Notice("llm_spend", f"{said}: llm.spend_cap is held by estimates."),)

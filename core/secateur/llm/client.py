@@ -114,7 +114,7 @@ class ServerModel:
         for plan in plans:
             fits = plan.reserved <= left
             left -= plan.reserved if fits else 0
-            replies.append(None if fits else _unsent(plan, f"not asked: the rest of llm.spend_cap ({self._settings.spend_cap:,} tokens) does not hold it"))
+            replies.append(None if fits else _unsent(plan, f"not asked, the rest of llm.spend_cap ({self._settings.spend_cap:,} tokens) does not hold it"))
         return replies
 
     # --- the round -----------------------------------------------------------------------------------------------------
@@ -138,7 +138,7 @@ class ServerModel:
                 reply, trouble = await answered(plan)
                 replies.append(reply)
                 if trouble is not None and trouble.final:
-                    return replies + [_unsent(other, f"not asked: {trouble.problem}") for other in plans[1:]]
+                    return replies + [_unsent(other, f"not asked after that: {trouble.problem}") for other in plans[1:]]
             rest = await asyncio.gather(*(answered(plan) for plan in plans[alone:]))
         return replies + [reply for reply, _ in rest]
 

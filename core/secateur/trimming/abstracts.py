@@ -71,6 +71,7 @@ class Retold:
 class _Piece:
     """Messages that one question is about."""
 
+    numbers: tuple[int, ...]
     messages: tuple[Message, ...]
     room: int  # tokens the notes may take
 
@@ -101,7 +102,7 @@ def retell(weighed: Weighed, items: Sequence[Item], settings: Settings, model: L
     questions = [_question(piece, settings.llm.text_tokens, counter) for summary in summaries for piece in summary.pieces if piece.asked]
     if not questions:
         untold = any(item.number < 0 and item.message is not None for item in items)
-        why = f"there is no room for a model's words in the summaries (less than {LEAST_ROOM} tokens a question); they are in excerpts."
+        why = f"There is no room for a model's words in the summaries (less than {LEAST_ROOM} tokens a question); they are in excerpts."
         return Retold(tuple(items), notices=(Notice("summary_in_excerpts", why),) if untold else ())
     replies = model.ask(questions, progress)
     told, new, answers = list(items), 0, iter(replies)
@@ -112,7 +113,7 @@ def retell(weighed: Weighed, items: Sequence[Item], settings: Settings, model: L
         new += item is not items[summary.row]
     notices = list(notices_of(replies))
     if any(reply.value is None for reply in replies):
-        notices.append(Notice("summary_in_excerpts", "what the model gave no usable summary of is summarised in excerpts."))
+        notices.append(Notice("summary_in_excerpts", "What the model gave no usable summary of is summarised in excerpts."))
     elif new < len(summaries):
         notices.append(Notice("summary_in_excerpts", f"{len(summaries) - new:,} summaries of the model do not fit their room; they stay in excerpts."))
     return Retold(tuple(told), tuple(reply.call for reply in replies), tuple(notices))
@@ -165,16 +166,20 @@ def _pieces(weighed: Weighed, numbers: Sequence[int], room: int, text_tokens: in
         size += tokens
     total = sum(weighed.tokens[number] for number in numbers) or 1
     pieces = [
-        _Piece(tuple(weighed.transcript.messages[number] for number in part), min(MOST_NOTES, room * sum(weighed.tokens[number] for number in part) // total))
+        _Piece(
+            tuple(part),
+            tuple(weighed.transcript.messages[number] for number in part),
+            min(MOST_NOTES, room * sum(weighed.tokens[number] for number in part) // total),
+        )
         for part in parts
     ]
     return tuple(pieces) if any(piece.asked for piece in pieces) else ()
 
 
 def _question(piece: _Piece, text_tokens: int, counter: Counter) -> Question:
-    first, last = piece.messages[0].place, piece.messages[-1].place
+    first, last = piece.numbers[0], piece.numbers[-1]
     return Question(
-        f"summarize {first} to {last}" if len(piece.messages) > 1 else f"summarize {first}",
+        f"summarize messages[{first}-{last}]",
         INSTRUCTIONS.format(words=max(8, int(piece.room * WORDS_A_TOKEN))),
         "\n\n".join(filter(None, (_told(message, int(text_tokens * SHARE_OF_QUESTION), counter) for message in piece.messages))),
         Notes,
