@@ -103,6 +103,9 @@ def _objects(text: str, name: str) -> Transcript:
         body = _json(text, name)
         if isinstance(body, dict) and "messages" in body:
             return read_messages(body["messages"], container=body)
+        if isinstance(body, dict) and "role" not in body and not _is_session_line(body):
+            other = " (`input` is another interface's: give its items as a list)" if "input" in body else ""
+            raise malformed("$", f"the object holds no `messages`{other}")
     objects = [_json(line, f"{name}, line {number}", of_line=True) for number, line in lines]
     places = [f"line {number}" for number, _ in lines]
     written = tuple(line.removesuffix("\r") for _, line in lines)
@@ -167,6 +170,8 @@ def _head(container: Mapping[str, Any]) -> Message | None:
     """What a request body sends before the messages, as one message of the system's."""
     parts: list[Part] = []
     system = container.get("system")
+    if system is not None and not isinstance(system, str | list):
+        raise malformed("$.system", "the system prompt is text or a list of blocks")
     if system is not None:
         parts += parse_message({"role": "system", "content": system}, "$.system", {}).parts
     for key in ("tools", "functions"):
