@@ -168,15 +168,15 @@ class ConversationPrune:
     strategy: str = key("tool-results", "How conversations are pruned.", choices=("summarize", "truncate", "hybrid", "tool-results"))
     summary_share: float = key(
         0.4, "Share of what it stands for that a summary may take; less where there is less to tell or the safe zone asks for it.", low=0.02, high=0.9
+    )
+    keep_last: int = key(0, "Tool results at the end that are never cleared.", low=0, high=1000000)
+    keep_tools: tuple[str, ...] = key((), "Tools whose results are never cleared.")
     cache_read_price: float = key(
         0.1, "Price of a token that a provider reads from its prompt cache, as a share of an ordinary one's: tells when a prune pays.", low=0.001, high=1
     )
     cache_write_price: float = key(
         1.25, "Price of a token that is written to the cache, as a share of an ordinary one's; 1 where writing is free.", low=1, high=4
     )
-    )
-    keep_last: int = key(0, "Tool results at the end that are never cleared.", low=0, high=1000000)
-    keep_tools: tuple[str, ...] = key((), "Tools whose results are never cleared.")
 
 
 @dataclass(frozen=True, slots=True)
