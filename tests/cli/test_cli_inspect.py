@@ -48,12 +48,12 @@ def test_mistakes_are_reported_like_everywhere(shop: Path, tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("terminal", [False, True])
-@pytest.mark.parametrize("bench", ["files", "diff", "kitchen"])
+@pytest.mark.parametrize("bench", ["diff", "kitchen"])
 def test_a_bench_that_does_not_exist_is_said(shop: Path, monkeypatch: pytest.MonkeyPatch, bench: str, terminal: bool) -> None:
     monkeypatch.setattr("secateur.cli.inspect.on_terminal", lambda _: terminal)
     ran = secateur("inspect", shop, "--query", QUERY, "--bench", bench)
     assert (ran.code, ran.out) == (2, "")
-    assert ran.err == f"error: there is no bench {bench}{'' if bench == 'kitchen' else ' yet'}\nhint: benches: search, conversation, envelope\n"
+    assert ran.err == f"error: there is no bench {bench}{'' if bench == 'kitchen' else ' yet'}\nhint: benches: search, files, conversation, envelope\n"
     assert secateur("inspect", shop, "--bench", bench, "--format", "json").json["error"]["code"] == "USAGE"
 
 

@@ -24,6 +24,7 @@ from secateur_tui.background import EngineThread
 from secateur_tui.benches.bench import Bench
 from secateur_tui.benches.conversation import Conversation
 from secateur_tui.benches.envelope import Envelope
+from secateur_tui.benches.files import Files
 from secateur_tui.benches.ledger import LedgerBench
 from secateur_tui.benches.ledger_state import LedgerState
 from secateur_tui.benches.opening import OpeningBench
@@ -34,7 +35,7 @@ from secateur_tui.engine import SearchEngine
 from secateur_tui.palette import Palette
 from secateur_tui.themes import BASE_COLOURS, DEFAULT_THEME, load_themes
 
-SUBJECTS: Mapping[str, Subject[Any, Any]] = {subject.name: subject for subject in (Conversation(), Envelope())}
+SUBJECTS: Mapping[str, Subject[Any, Any]] = {subject.name: subject for subject in (Files(), Conversation(), Envelope())}
 """What the benches over a ledger are about, by the bench's name."""
 
 QUIT_PATIENCE = 1.0
@@ -112,7 +113,7 @@ class Inspector(App[int]):
         if engine is not None:
             self._benches["search"] = SearchBench(SearchState(engine, settings, visible(query)), path, rev)
         for name, subject in SUBJECTS.items():
-            inputs = {"path": path, "model": model} if name == bench else {}
+            inputs = {"path": path, "model": model, "query": visible(query)} if name == bench else {}
             self._benches[name] = LedgerBench(LedgerState(subject, settings, inputs))
         self._first = bench
         self._themes, theme_notices = load_themes((places.data_dir("themes"), *theme_folders))

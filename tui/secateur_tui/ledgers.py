@@ -36,6 +36,7 @@ class Ledger(Generic[R]):
     report: TrimReport
     result: R
     warnings: tuple[Notice, ...] = ()
+    order: Sequence[int] = ()  # items as they are listed; empty: in the ledger's order
 
     def __len__(self) -> int:
         return len(self.report.actions)
@@ -64,6 +65,18 @@ class Ledger(Generic[R]):
         """The item of a name."""
         return {name: item for item, name in enumerate(self.ids)}
 
+    def item_at(self, line: int) -> int:
+        """The item of a line of the list."""
+        return self.order[line] if self.order else line
+
+    @cached_property
+    def _lines(self) -> Mapping[int, int]:
+        return {item: line for line, item in enumerate(self.order)}
+
+    def line_of(self, item: int) -> int:
+        """The line of an item in the list."""
+        return self._lines[item] if self.order else item
+
     @cached_property
     def sums(self) -> Mapping[State, Sum]:
         """Per state; their tokens sum to those of the report."""
@@ -80,7 +93,7 @@ class Ledger(Generic[R]):
 
     def prepared(self) -> Ledger[R]:
         """Itself, with all that is drawn of it worked out: called where nobody waits for a frame."""
-        _ = self.states, self.place_of, self.sums, self.most
+        _ = self.states, self.place_of, self.sums, self.most, self._lines
         return self
 
 
@@ -119,3 +132,8 @@ class LedgerComparison:
     def vanished(self) -> Sequence[int]:
         """Items of `then` that are none now."""
         return [item for item, name in enumerate(self.then.ids) if name not in self.now.place_of]
+
+    def prepared(self) -> LedgerComparison:
+        """Itself, with all that is drawn of it worked out."""
+        _ = self.moved, self.vanished
+        return self

@@ -13,11 +13,10 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from secateur.cli.common import PATH_CELLS, common_arguments, load_settings, sample_or_path, say
+from secateur.cli.common import common_arguments, load_settings, sample_or_path, say
 from secateur.cli.output import on_terminal
 from secateur.cli.parsing import whole_number
 from secateur.errors import UsageError
-from secateur.terminal import clip, visible
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +37,7 @@ BENCHES: Mapping[str, BenchFace] = MappingProxyType(
         face.name: face
         for face in (
             BenchFace("search", "Search", "1", "what answers a query from a repository", "budget", "search", ("query", "rev")),
+            BenchFace("files", "Files", "2", "files under a number of tokens", "context_prune.max_tokens", "files", ("query",)),
             BenchFace("conversation", "Conversation", "3", "a transcript under a safe zone", "conversation_prune.safe_zone_tokens", "conversation"),
             BenchFace("envelope", "Envelope", "4", "a prompt envelope within a model's budget", "context_budget.tokens", "envelope", ("model",)),
         )
@@ -45,7 +45,7 @@ BENCHES: Mapping[str, BenchFace] = MappingProxyType(
 )
 """Benches there are; their keys stay what they are when others come between them."""
 
-ANNOUNCED = ("files", "diff")
+ANNOUNCED = ("diff",)
 """Benches the contract names; asking for one is no slip of the pen."""
 
 GROUP = "secateur.inspector"
@@ -61,7 +61,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     """Flags of the command."""
     names = ", ".join(BENCHES)
     parser.add_argument("path", metavar="PATH", nargs="?", default=".", help="a folder, sample:NAME[/FOLDER], a transcript or an envelope (default: here)")
-    parser.add_argument("--query", metavar="Q", default="", help="start with this query (bench search)")
+    parser.add_argument("--query", metavar="Q", default="", help="start with this query (benches search and files)")
     parser.add_argument("--bench", metavar="BENCH", help=f"which bench to open: {names} (default: the one for what PATH is)")
     parser.add_argument("--rev", metavar="COMMIT", help="read this commit instead of the working tree (bench search)")
     parser.add_argument("--model", metavar="M", default="", help="the model an envelope is for (bench envelope)")
@@ -94,11 +94,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def bench_of(path: Path) -> str:
-    """The bench for what a path is: a folder is searched, files are told by how they begin. What is not there is for the bench to say.
-
-    Raises:
-        UsageError: a file that begins like nothing that is known.
-    """
+    """The bench for what a path is: a folder is searched, files are told by how they begin. What is not there is for the bench to say."""
     try:
         if not path.is_file():
             return "search"
@@ -110,8 +106,7 @@ def bench_of(path: Path) -> str:
         return "envelope"
     if text.startswith(("[", "{")) or _RESULT.search(text):
         return "conversation"
-    shown = clip(visible(str(path)), PATH_CELLS)
-    raise UsageError(f"{shown} is neither a folder nor a transcript nor an envelope", hint=f"say what it is with --bench: {', '.join(BENCHES)}")
+    return "files"
 
 
 def _headless(options: argparse.Namespace, path: str, bench: BenchFace) -> int:
@@ -124,6 +119,8 @@ def _headless(options: argparse.Namespace, path: str, bench: BenchFace) -> int:
         words = [options.query, path] if options.query else [path]
         words += [f"--rev={options.rev}"] if options.rev else []
         words += [f"--budget={options.budget}"] if options.budget is not None and options.query else []
+    elif bench.name == "files":
+        words += [f"--query={options.query}"] if options.query else []
     elif bench.name == "envelope":
         words += [f"--model={options.model}"]
     defaults = parser.parse_args(words)

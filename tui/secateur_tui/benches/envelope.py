@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from secateur.errors import PromptComposeError
+from secateur.errors import PromptComposeError, UsageError
 from secateur.model import TrimAction
 from secateur.settings import Settings
 from secateur.terminal import clip_left, visible
@@ -83,6 +83,8 @@ class Envelope(Subject[Opened, TrimmedEnvelope]):
 
     def decide(self, material: Opened, inputs: Inputs, settings: Settings) -> Ledger[TrimmedEnvelope]:
         rules, counter = settings.context_budget, get_counter(settings.tokens.counter)
+        if not inputs["model"].strip() and not rules.tokens:
+            raise UsageError("no model is named, and no budget is set", hint="name the model in the field beside the envelope's, or turn the budget")
         trimmed = fit(material.sections, budget_of(inputs["model"], None, None, rules, counter.name), rules, counter)
         return Ledger(settings, trimmed.report, trimmed, trimmed.notices)
 

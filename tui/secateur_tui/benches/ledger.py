@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from secateur.errors import SecateurError
+from secateur.errors import BudgetExceeded, SecateurError
 from secateur.settings import Settings
 from secateur.terminal import visible
 from textual import on
@@ -20,11 +20,12 @@ from textual.timer import Timer
 from textual.widget import Widget
 from textual.widgets import Input
 
-from secateur_tui.background import Closing
+from secateur_tui.background import Closing, uncollected
 from secateur_tui.benches.items import ItemsBench
-from secateur_tui.benches.ledger_state import LedgerState, Reading
+from secateur_tui.benches.ledger_state import LedgerState, Reading, compared
 from secateur_tui.benches.reading import FileWatch
 from secateur_tui.benches.subject import Subject
+from secateur_tui.engine import Progress
 from secateur_tui.ink import Line, Span, clipped, line, wrapped
 from secateur_tui.knobs import Knob, round_step
 from secateur_tui.ledgers import Ledger
@@ -100,7 +101,7 @@ class LedgerBench(ItemsBench):
         if state.answer is None or state.refusal is not None:
             budget = self.subject.budget
             told = f"{budget.label} {self._budget:,}" if self._budget else f"no {budget.label} yet"
-            if state.refusal is None:
+            if not isinstance(state.refusal, BudgetExceeded):
                 return [line("·" * cells), line(told)]
             return [line(Span("▚" * cells, "error")), line(told, Span("  not met", "bold error"))]
         return draw_budget(state.answer, state.comparison, cells)
@@ -141,7 +142,7 @@ class LedgerBench(ItemsBench):
 
     def on_mount(self) -> None:
         super().on_mount()
-        self.go_to(self.home if self.state.path else self._field(0))
+        self.go_to(self._empty_field or self.home)
         self._answer()
 
     @property
@@ -173,13 +174,14 @@ class LedgerBench(ItemsBench):
                 self.act("reading")
                 self._watch.read(state.path)
                 key = state.key
-                material = await thread.run(lambda: subject.read(inputs, asked.settings, self.report_progress))
+                material = await thread.run(lambda: _read(subject, inputs, asked.settings, self.report_progress))
                 state.read(Reading(key, material))
                 self.progress, self.stale = None, ""
                 self.paint()
             if state.reading is not None:
                 material = state.reading.material
-                state.accept(asked, await thread.run(lambda: _decided(subject, material, inputs, asked.settings)))
+                ghost = state.ghost
+                state.accept(asked, await thread.run(lambda: _decided(subject, material, inputs, asked.settings, ghost)))
         except SecateurError as error:
             if turn == self.turn:
                 state.forget()
@@ -203,6 +205,11 @@ class LedgerBench(ItemsBench):
     def _field(self, number: int) -> QueryInput:
         return self.query_one(f"#field-{self.subject.fields[number].name}", QueryInput)
 
+    @property
+    def _empty_field(self) -> QueryInput | None:
+        """The first field in which nothing was typed."""
+        return next((self._field(number) for number, field in enumerate(self.subject.fields) if not self.state.inputs[field.name]), None)
+
     @on(Input.Submitted, ".input")
     def _submitted(self) -> None:
         changed = False
@@ -217,7 +224,7 @@ class LedgerBench(ItemsBench):
 
     def do_query(self) -> None:
         self.remove_class("-show-pages", "-show-knobs")
-        self.go_to(next((self._field(number) for number, field in enumerate(self.subject.fields) if not self.state.inputs[field.name]), self._field(0)))
+        self.go_to(self._empty_field or self._field(0))
 
     def do_back(self) -> None:
         for number, field in enumerate(self.subject.fields):
@@ -242,7 +249,7 @@ class LedgerBench(ItemsBench):
     # --- painting ---
 
     def paint_list(self) -> None:
-        self.query_one("#list", LedgerList).show(len(self.state.answer) if self.state.answer is not None else 0, self.state.cursor)
+        self.query_one("#list", LedgerList).show(self.state.answer, self.state.cursor)
         described = self.subject.described(self.state.reading.material) if self.state.reading is not None else ""
         self._field(0).border_subtitle = Content(visible(described))
 
@@ -303,9 +310,20 @@ class LedgerBench(ItemsBench):
         self.query_one("#preview", Lines).repaint()
 
 
-def _decided(subject: Subject[Any, Any], material: Any, inputs: Mapping[str, str], settings: Settings) -> Ledger[Any] | SecateurError:
-    """The answer, ready to be drawn; or why there is none."""
+def _read(subject: Subject[Any, Any], inputs: Mapping[str, str], settings: Settings, progress: Progress) -> Any:
+    with uncollected():
+        return subject.read(inputs, settings, progress)
+
+
+def _decided(
+    subject: Subject[Any, Any], material: Any, inputs: Mapping[str, str], settings: Settings, ghost: Ledger[Any] | None
+) -> Ledger[Any] | SecateurError:
+    """The answer, ready to be drawn and compared; or why there is none."""
     try:
-        return subject.decide(material, inputs, settings).prepared()
+        with uncollected():
+            answer = subject.decide(material, inputs, settings).prepared()
+            if ghost is not None:
+                compared(ghost, answer).prepared()
+            return answer
     except SecateurError as error:
         return error

@@ -35,7 +35,7 @@ class Asked:
 
 
 @lru_cache(maxsize=1)
-def _compared(then: Ledger[Any], now: Ledger[Any]) -> LedgerComparison:
+def compared(then: Ledger[Any], now: Ledger[Any]) -> LedgerComparison:
     """The same object for the same pair, so that what it works out is worked out once."""
     return LedgerComparison(then, now)
 
@@ -89,7 +89,7 @@ class LedgerState(TurningState[Ledger[Any]]):
         """Ghost against answer; None while nothing has changed since the ghost."""
         if self.ghost is None or self.answer is None or self.ghost is self.answer:
             return None
-        return _compared(self.ghost, self.answer)
+        return compared(self.ghost, self.answer)
 
     def type(self, name: str, text: str) -> bool:
         """Another text in a field. Comparisons end where something else is read: a ghost of it would compare apples and pears."""
@@ -121,5 +121,6 @@ class LedgerState(TurningState[Ledger[Any]]):
             self.refusal = answer
             return
         name = self.answer.ids[self.cursor] if self.answer is not None and len(self.answer) else ""
+        first = answer.item_at(0) if self.answer is None and len(answer) else min(self.cursor, max(0, len(answer) - 1))
         self.answer, self.refusal = answer, None
-        self.cursor = answer.place_of.get(name, min(self.cursor, max(0, len(answer) - 1)))
+        self.cursor = answer.place_of.get(name, first)

@@ -7,7 +7,7 @@ from typing import Any
 
 from secateur.model import State
 
-from secateur_tui.ink import Line, Span, fit, line, signed
+from secateur_tui.ink import Line, Span, line, signed
 from secateur_tui.ledgers import ABSENT, Ledger, LedgerComparison
 from secateur_tui.widgets.item_list import ItemList
 
@@ -55,25 +55,23 @@ def _delta(comparison: LedgerComparison | None, item: int, cells: int) -> Span:
 
 
 class LedgerList(ItemList):
-    """Shows a ledger; `draw` draws an item of it within a width."""
+    """Shows a ledger; `draw` draws an item of it within a width, while there is one."""
 
     def __init__(self, draw: Callable[[int, int], Line], **options: Any) -> None:
         super().__init__(**options)
         self._draw = draw
-        self._count = 0
+        self._ledger: Ledger[Any] | None = None
 
-    def show(self, count: int, item: int) -> None:
-        """Paint so many items with the cursor on `item`."""
-        self._count = count
-        self.put_cursor(item)
+    def show(self, ledger: Ledger[Any] | None, item: int) -> None:
+        """Paint a ledger with the cursor on `item`."""
+        self._ledger = ledger
+        self.put_cursor(ledger.line_of(item) if ledger is not None and len(ledger) else 0)
 
     def line_count(self) -> int:
-        return self._count
+        return len(self._ledger) if self._ledger is not None else 0
+
+    def item_at(self, index: int) -> int:
+        return self._ledger.item_at(index) if self._ledger is not None else index
 
     def draw_item(self, index: int, cells: int) -> Line:
-        return self._draw(index, cells)
-
-
-def cut(text: str, cells: int) -> str:
-    """Text of a column: clipped and padded to exactly `cells`; nothing where there is no room."""
-    return fit(text, cells) if cells > 0 else ""
+        return self._draw(self.item_at(index), cells)

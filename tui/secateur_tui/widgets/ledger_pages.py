@@ -61,18 +61,30 @@ def _since(comparison: LedgerComparison | None, cells: int) -> list[Line]:
     then, now = comparison.then.report, comparison.now.report
     budget = f"{now.budget:,}" if then.budget == now.budget else f"{then.budget:,} → {now.budget:,}"
     lines = [line(Span("tokens ", "faint"), f"{then.after:,} → {now.after:,} ({signed(comparison.tokens)})", Span("  of ", "faint"), budget)]
-    states = {item: comparison.now.states[item] for item in comparison.moved}
-    for title, role, items in (
-        ("kept again", "up", [item for item, state in states.items() if state is State.KEPT and comparison.place_then(item) != ABSENT]),
-        ("new", "accent", [item for item in states if comparison.place_then(item) == ABSENT]),
-        ("cut now, or cut differently", "down", [item for item, state in states.items() if state is not State.KEPT and comparison.place_then(item) != ABSENT]),
-    ):
-        lines += _group(title, role, comparison, items, cells)
+    groups: dict[str, list[int]] = {title: [] for title in _GROUPS}
+    for item in comparison.moved:
+        groups[_group_of(comparison, item)].append(item)
+    for title, role in _GROUPS.items():
+        lines += _group(title, role, comparison, groups[title], cells)
     if comparison.vanished:
         lines += [(), line(Span(f"there no longer ({len(comparison.vanished):,})", "down"))]
         names = (comparison.then.action(item).section for item in comparison.vanished[:_LONGEST_LIST])
         lines += [line("   ", Span(clip_left(visible(name), max(1, cells - 3)))) for name in names]
     return lines if len(lines) > 1 else [*lines, (), line(Span("the same goes out", "faint"))]
+
+
+_GROUPS = {"kept again": "up", "new": "accent", "cut now": "down", "cut differently": "accent"}
+"""Headings of what changed, with their roles."""
+
+
+def _group_of(comparison: LedgerComparison, item: int) -> str:
+    place = comparison.place_then(item)
+    if place == ABSENT:
+        return "new"
+    then, now = comparison.then.states[place], comparison.now.states[item]
+    if then == now:
+        return "cut differently"
+    return "kept again" if now is State.KEPT else "cut now" if then is State.KEPT else "cut differently"
 
 
 def _group(title: str, role: str, comparison: LedgerComparison, items: Sequence[int], cells: int) -> list[Line]:
