@@ -21,7 +21,7 @@ from support.diffs import first_fit, git_apply, line_diff
 words = st.sampled_from(
     ["def f(a):", "    return a + 1", "", "}", "x = 1", "```", "## Instructions", "-- a", "++ b", "\t/ path", "订单 = 1", "@@ -1 +1 @@", "\\ x", "  "]
 )
-lines = st.lists(words, max_size=30)
+lines = st.lists(words, max_size=30).map(lambda some: some[:-1] if some and not some[-1] else some).filter(lambda some: not some or some[-1])
 names = st.sampled_from(["a.py", "pkg/b.py", "pkg/c d.py", "pkg/deep/订.go", "x.md", "pkg/z.txt", "web/app.ts"])
 sides = st.dictionaries(names, st.tuples(st.none() | lines, st.none() | lines, st.booleans()), min_size=1, max_size=7)
 limits = st.sampled_from([100, 140, 300, 1000, 32_000])

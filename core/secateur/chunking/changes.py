@@ -152,6 +152,10 @@ class Change:
                     number += 1
         return shown
 
+    def changed_lines(self) -> frozenset[int]:
+        """Numbers of the lines of the result that were added or changed."""
+        return frozenset(new for patch in self.patches for hunk in patch.hunks for _, new, row in numbered(hunk, hunk.rows()) if row.new and row.changed)
+
 
 @dataclass(frozen=True, slots=True)
 class Diff:

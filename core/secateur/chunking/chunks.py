@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from secateur.chunking.composing import Injection, Place
+from secateur.chunking.linting import read_findings
 from secateur.chunking.parsing import parse_diff
 from secateur.chunking.planning import LEFT_OUT, SPLIT, Coverage, FilePiece, Plan, plan_chunks
 from secateur.chunking.weighing import Weighed, weigh
@@ -94,6 +95,7 @@ class Chunks(list[Chunk]):
                 "lower_bound": plan.fewest,
                 "counter": weighed.counter.name,
             },
+            "linter": {"findings": sum(map(len, weighed.remarks.values())), "shown": plan.remarks[1], "elsewhere": weighed.elsewhere},
             "report": self.report.to_dict(),
             "warnings": [notice.to_dict() for notice in self.warnings],
         }
@@ -105,6 +107,7 @@ def chunk_diff(
     *,
     skill: str = "",
     rules: str = "",
+    linter: str | bytes = "",
     ignore: Sequence[str] = (),
     counter: str | None = None,
     settings: Settings | None = None,
@@ -115,11 +118,12 @@ def chunk_diff(
         max_chunk_tokens: tokens a chunk may hold, everything injected included.
         skill: instructions that go into every chunk.
         rules: the project's rules, which do so too.
+        linter: output of a linter (SARIF, JSON of ruff or ESLint, lines `path:line:column: message`), put beside the files it speaks of.
         ignore: patterns of files left out, in gitignore syntax; with `!` such that are not.
         counter: name of a token counter.
 
     Raises:
-        SecateurError: `MALFORMED_DIFF`, with the number of the line.
+        SecateurError: `MALFORMED_DIFF`, with the number of the line; `LINTER_OUTPUT`.
         BudgetExceeded: instructions and rules leave no room for changes.
         ConfigError: a limit, pattern or counter that is none.
     """
@@ -129,7 +133,8 @@ def chunk_diff(
     if counter is not None:
         changed["tokens.counter"] = counter
     settings = with_values(settings or Settings(), changed)
-    return chunk(weigh(parse_diff(diff_text), settings, Injection(rules, skill)), settings)
+    findings = read_findings(linter.encode("utf-8", "replace") if isinstance(linter, str) else linter)
+    return chunk(weigh(parse_diff(diff_text), settings, Injection(rules, skill), findings=findings), settings)
 
 
 def chunk(weighed: Weighed, settings: Settings) -> Chunks:
@@ -166,7 +171,12 @@ def _ledger(plan: Plan, after: dict[int, int], total: int) -> TrimReport:
         for entry in plan.coverage
     ]
     rules, skill = weighed.counter.count_many([weighed.injection.rules, weighed.injection.skill])
-    around = total - sum(after.values())
+    filled = sum(piece.filled for chunk in plan.chunks for piece in chunk)
+    if weighed.remarks:
+        offered = sum(remark.tokens for remarks in weighed.remarks.values() for remark in remarks)
+        verb = "keep" if plan.remarks[0] == plan.remarks[1] else "shorten"
+        actions.append(TrimAction("linter", verb, f"{plan.remarks[1]} of {plan.remarks[0]} lines had room", offered, filled))
+    around = total - sum(after.values()) - filled
     actions.append(TrimAction("injected", "keep", "rules, instructions and headings of every chunk", rules + skill, around))
     return TrimReport(
         applied=bool(plan.skipped),

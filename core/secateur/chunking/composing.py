@@ -89,18 +89,20 @@ class Place:
 
     def heading(self, number: int | str, of: int | str) -> str:
         """The line before a part."""
-        path = _one_line(self.path, 2 * LONGEST_PLACE)
-        inside = f", inside `{_one_line(self.inside, LONGEST_PLACE)}`" if self.inside else ""
+        path = one_line(self.path, 2 * LONGEST_PLACE)
+        inside = f", inside `{one_line(self.inside, LONGEST_PLACE)}`" if self.inside else ""
         return f"Part {number}/{of} of `{path}`: {'old ' if self.old else ''}lines {self.line_start}-{self.line_end}{inside}\n"
 
 
-def note(title: str, path: str, lines: str) -> str:
-    """What stands behind the changes of a file: findings of linters, signatures."""
-    return f"{title} `{_one_line(path, 2 * LONGEST_PLACE)}`:\n" + fenced(sendable(visible(lines, keep_newlines=True)), "text")
+def note_ends(title: str, path: str) -> tuple[str, str]:
+    """What stands before and after the lines of a note behind the changes of a file; none of its lines may hold three backticks in a row."""
+    return f"{title} `{one_line(path, 2 * LONGEST_PLACE)}`:\n```text\n", "```\n\n"
 
 
-def _one_line(text: str, cells: int) -> str:
-    return clip(visible(" ".join(text.split())).replace("`", "'"), cells) or ELLIPSIS
+def one_line(text: str, cells: int, *, quotes: bool = True) -> str:
+    """A text from outside as a part of one line, harmless, within `cells`. With `quotes` it can stand between backticks."""
+    shown = sendable(visible(" ".join(text.split())))
+    return clip(shown.replace("`", "'") if quotes else shown, cells) or ELLIPSIS
 
 
 def _breaks_out(text: str) -> bool:

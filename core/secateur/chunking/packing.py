@@ -11,6 +11,9 @@ from itertools import accumulate
 
 from secateur.errors import UsageError
 
+EVEN_STEPS = 8
+"""Capacities tried for even bins: to within half a percent."""
+
 
 def first_fit_decreasing(sizes: Sequence[int], capacity: int, names: Sequence[str] | None = None) -> list[list[int]]:
     """Positions of the sizes in bins: each, from the largest to the smallest, into the first bin with room. Ties by name, then by position.
@@ -65,3 +68,18 @@ def fewest_bins(sizes: Sequence[int], capacity: int) -> int:
         free = (alone - large) * capacity - (sums[alone] - sums[large])
         best = max(best, len(ordered) - large + max(0, -((free - small) // capacity)))
     return best
+
+
+def capacity_for_even(sizes: Sequence[int], capacity: int) -> int:
+    """A smaller capacity that first-fit decreasing needs no more bins for: what is left free is spread over them, not in the last."""
+    fewest = len(first_fit_decreasing(sizes, capacity))
+    low, high = max([*sizes, -(-sum(sizes) // fewest)] if fewest else [capacity]), capacity
+    for _ in range(EVEN_STEPS):
+        middle = (low + high) // 2
+        if len(first_fit_decreasing(sizes, middle)) <= fewest:
+            high = middle
+        else:
+            low = middle + 1
+        if low >= high:
+            break
+    return high

@@ -9,12 +9,13 @@ each, so that the limit holds for the text that leaves.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from secateur.chunking.arranging import Piece, arrange
 from secateur.chunking.composing import Injection, block
-from secateur.chunking.packing import fewest_bins
+from secateur.chunking.filling import Filling, Offer, fill
+from secateur.chunking.packing import capacity_for_even, fewest_bins
 from secateur.chunking.pruning import Pruner, Rule, Verdict
 from secateur.chunking.splitting import Part
 from secateur.chunking.weighing import Weighed, WeighedFile
@@ -39,14 +40,26 @@ class FilePiece:
     part: Part | None = None
     number: int = 0  # of the part, from 1
     of: int = 0
-    cost: int = 0  # tokens charged
+    cost: int = 0  # tokens charged, without what stands behind it
+    filling: tuple[Filling, ...] = ()  # what stands behind it where there was room
 
     @property
     def text(self) -> str:
-        """Its block in the chunk."""
+        """Its block in the chunk, and what stands behind it."""
+        behind = "".join(filling.text for filling in self.filling)
         if self.part is None:
-            return block(self.file.change.text)
-        return self.part.place.heading(self.number, self.of) + block(self.part.text)
+            return block(self.file.change.text) + behind
+        return self.part.place.heading(self.number, self.of) + block(self.part.text) + behind
+
+    @property
+    def filled(self) -> int:
+        """Tokens of what stands behind it."""
+        return sum(filling.cost for filling in self.filling)
+
+    def holds(self, line: int) -> bool:
+        """Whether a remark about a line of the file belongs to this part of it."""
+        place = self.part.place if self.part else None
+        return place is None or ((line >= place.line_start or self.number == 1) and (line <= place.line_end or self.number == self.of))
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,11 +88,12 @@ class Plan:
     fewest: int  # chunks below which these pieces cannot go
     coverage: tuple[Coverage, ...]  # one per changed file, in the order of the diff
     notices: tuple[Notice, ...]
+    remarks: tuple[int, int] = (0, 0)  # lines about the files that go out, and how many of them had room
 
     @cached_property
     def charged(self) -> tuple[int, ...]:
         """Tokens per chunk: at least those of its text."""
-        return tuple(self.limit - self.capacity + sum(piece.cost for piece in chunk) for chunk in self.chunks)
+        return tuple(self.limit - self.capacity + sum(piece.cost + piece.filled for piece in chunk) for chunk in self.chunks)
 
     @property
     def skipped(self) -> tuple[Coverage, ...]:
@@ -106,11 +120,38 @@ def plan_chunks(weighed: Weighed, settings: Settings) -> Plan:
             if not cut:
                 verdicts[file.number] = Verdict(Rule.NO_ROOM, f"a line with the file's header takes more than {capacity:,} tokens")
     packable = [Piece(piece.file.change.path, piece.number, piece.cost) for piece in pieces]
-    bins = arrange(packable, capacity, together=rules.keep_together)
-    chunks = tuple(tuple(pieces[at] for at in members) for members in bins)
+    even = capacity_for_even([piece.size for piece in packable], capacity) if weighed.remarks else capacity  # so that each chunk has room for some
+    several = rules.keep_together and sum(piece.size for piece in packable) > even
+    bins = arrange(packable, even, _links(weighed, pieces) if several else None, together=rules.keep_together)
+    chunks, remarks = _filled(weighed, [[pieces[at] for at in members] for members in bins], capacity)
     coverage = _coverage(weighed, chunks, verdicts)
     fewest = fewest_bins([piece.cost for piece in pieces], capacity)
-    return Plan(weighed, limit, capacity, chunks, fewest, coverage, _notices(weighed, coverage, chunks))
+    return Plan(weighed, limit, capacity, chunks, fewest, coverage, _notices(weighed, coverage, chunks, remarks), remarks)
+
+
+def _links(weighed: Weighed, pieces: list[FilePiece]) -> dict[tuple[int, int], float]:
+    """The links of files as links of pieces: those of files that go out whole, because a part is of its file before all."""
+    places = {piece.file.number: at for at, piece in enumerate(pieces) if piece.part is None}
+    return {(places[one], places[other]): worth for (one, other), worth in weighed.links.items() if one in places and other in places}
+
+
+def _filled(weighed: Weighed, chunks: list[list[FilePiece]], capacity: int) -> tuple[tuple[tuple[FilePiece, ...], ...], tuple[int, int]]:
+    """The chunks with the remarks they have room for; how many remarks there are, and how many went in."""
+    filled: list[tuple[FilePiece, ...]] = []
+    offered: set[tuple[int, int]] = set()
+    taken = 0
+    for pieces in chunks:
+        offers = []
+        for at, piece in enumerate(pieces):
+            for number, remark in enumerate(weighed.remarks.get(piece.file.number, ())):
+                if piece.holds(remark.line) and (piece.file.number, number) not in offered:
+                    offered.add((piece.file.number, number))
+                    offers.append(Offer(at, remark.title, remark.rank, remark.text, remark.tokens))
+        room = capacity - sum(piece.cost for piece in pieces)
+        found, lines = fill(offers, [piece.file.change.path for piece in pieces], room, weighed.counter) if offers else ({}, 0)
+        taken += lines
+        filled.append(tuple(replace(piece, filling=tuple(found.get(at, ()))) for at, piece in enumerate(pieces)))
+    return tuple(filled), (len(offered), taken)
 
 
 def _injected(weighed: Weighed, limit: int) -> int:
@@ -166,8 +207,10 @@ def _coverage(weighed: Weighed, chunks: tuple[tuple[FilePiece, ...], ...], verdi
     return tuple(found)
 
 
-def _notices(weighed: Weighed, coverage: tuple[Coverage, ...], chunks: tuple[tuple[FilePiece, ...], ...]) -> tuple[Notice, ...]:
+def _notices(weighed: Weighed, coverage: tuple[Coverage, ...], chunks: tuple[tuple[FilePiece, ...], ...], remarks: tuple[int, int]) -> tuple[Notice, ...]:
     found = list(weighed.notices)
+    if remarks[0] > remarks[1]:
+        found.append(Notice("remarks_left_out", f"{remarks[0] - remarks[1]:,} of {remarks[0]:,} lines of linters had no room."))
     if not coverage:
         found.append(Notice("nothing_changed", f"Nothing changed: {weighed.compared.what}. --base REV compares with another state."))
     elif not chunks:

@@ -6,12 +6,15 @@ weighed = weigh(parse_diff(text), Settings(), Injection(rules, skill))
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from secateur.chunking.changes import Change, Diff, Treatment, sendable
 from secateur.chunking.composing import Injection, block_pieces
-from secateur.chunking.pruning import Facts, facts_of
+from secateur.chunking.linking import links
+from secateur.chunking.linting import Finding, by_changed_file
+from secateur.chunking.pruning import Facts, by_path, facts_of
 from secateur.chunking.splitting import Outline, Splitter
 from secateur.model import Notice
 from secateur.repository.files import path_bytes
@@ -20,6 +23,12 @@ from secateur.tokens import Counter, get_counter
 
 _HIDDEN = re.compile("[\x1b\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\U000e0000-\U000e007f]")
 """Characters that show a reader something else than what is there."""
+
+LINTER = "Linter findings in"
+"""Title of what linters say of a file."""
+
+LINKED_BYTES = 16 << 20
+"""Contents that are parsed to see which files use each other: a few seconds' worth."""
 
 _NAMED = 5
 """Files a notice names before it only counts."""
@@ -59,6 +68,17 @@ class WeighedFile:
     cost: int  # of its block in a chunk: the tokens of its pieces
 
 
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """A line about a changed file that goes out where there is room."""
+
+    title: str
+    line: int  # of the file as changed; 0: the file as a whole
+    rank: tuple[int, ...]  # lower goes first
+    text: str
+    tokens: int
+
+
 @dataclass(frozen=True, eq=False)
 class Weighed:
     """A diff, counted."""
@@ -70,6 +90,8 @@ class Weighed:
     compared: Compared
     known: Mapping[str, Known]
     notices: tuple[Notice, ...] = ()
+    remarks: Mapping[int, tuple[Remark, ...]] = field(default_factory=dict)  # by number of the file
+    elsewhere: int = 0  # findings of linters about files that did not change
     _splitters: dict[int, Splitter] = field(default_factory=dict)
     _outlines: dict[int, Outline | None] = field(default_factory=dict)
 
@@ -78,6 +100,20 @@ class Weighed:
         if number not in self._splitters:
             self._splitters[number] = Splitter(self.files[number].change, self.counter, self.outline(number))
         return self._splitters[number]
+
+    @cached_property
+    def links(self) -> dict[tuple[int, int], float]:
+        """Worth of having two files in one chunk, by their numbers; asked where there are several chunks, then kept."""
+        outlines: dict[int, Outline] = {}
+        left = LINKED_BYTES
+        for file in self.files:
+            content = self.known[file.change.path].content if file.change.path in self.known else None
+            left -= len(content or b"")
+            if left >= 0 and by_path(file.change.path) is None and file.change.treatment is not Treatment.DELETED:
+                outline = self.outline(file.number)
+                if outline is not None:
+                    outlines[file.number] = outline
+        return links(outlines, {file.number: file.change.path for file in self.files})
 
     def outline(self, number: int) -> Outline | None:
         """The fragments of a file; None where its content is not known."""
@@ -102,12 +138,14 @@ def weigh(
     *,
     known: Mapping[str, Known] | None = None,
     compared: Compared | None = None,
+    findings: Sequence[Finding] = (),
     notices: tuple[Notice, ...] = (),
 ) -> Weighed:
     """Count every file of a diff and look at what is known of it.
 
     Args:
         known: by path, what a repository says of the changed files.
+        findings: what linters say of it.
         notices: what the output is to say beside its own.
 
     Raises:
@@ -123,7 +161,20 @@ def weigh(
             fences[start, end] = sum(counter.count_many((start, end)))
         tokens = counter.count(patch)
         files.append(WeighedFile(number, change, _facts(change, known.get(change.path)), tokens, tokens + fences[start, end]))
-    return Weighed(diff, tuple(files), counter, injection or Injection(), compared or Compared("a diff"), known, (*notices, *_notices(diff)))
+    said, elsewhere = by_changed_file(findings, (change.path for change in diff.changes))
+    remarks = {file.number: tuple(_remarks(file.change, said[file.change.path], counter)) for file in files if file.change.path in said}
+    everything = (*notices, *_notices(diff))
+    return Weighed(diff, tuple(files), counter, injection or Injection(), compared or Compared("a diff"), known, everything, remarks, elsewhere)
+
+
+def _remarks(change: Change, findings: Sequence[Finding], counter: Counter) -> list[Remark]:
+    """Findings as lines, those about changed lines before the others, errors before warnings."""
+    changed = change.changed_lines()
+    texts = [finding.text for finding in findings]
+    return [
+        Remark(LINTER, finding.line, (finding.line not in changed, finding.severity, finding.line, finding.column), text, tokens)
+        for finding, text, tokens in zip(findings, texts, counter.count_many(texts), strict=True)
+    ]
 
 
 def _facts(change: Change, known: Known | None) -> Facts:

@@ -48,6 +48,13 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--rules", metavar="FILE", help="project rules that go into every chunk (default: CLAUDE.md and AGENTS.md as they were at the base)")
     parser.add_argument("--no-rules", action="store_true", help="no project rules")
     parser.add_argument(
+        "--linter",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="findings beside the files they speak of, where there is room: SARIF, JSON of ruff or ESLint, path:line:col: message; repeatable",
+    )
+    parser.add_argument(
         "--ignore", action="append", default=[], metavar="GLOB", help="leave out files that match, in gitignore syntax; !GLOB takes them in; repeatable"
     )
     parser.add_argument("--context", type=integer, metavar="N", help="unchanged lines around a change (default 3)")
@@ -102,24 +109,26 @@ def _weighed(options: argparse.Namespace, path: Path, settings: Settings) -> Wei
     from secateur.chunking import parse_diff, weigh
     from secateur.chunking.comparing import Asked, compare
     from secateur.chunking.composing import Injection
+    from secateur.chunking.linting import read_findings
     from secateur.chunking.weighing import Compared
 
     if options.rules is not None and options.no_rules:
         raise UsageError("--rules and --no-rules contradict each other", hint="leave one of them out")
     skill = _text(options.skill, "--skill") if options.skill is not None else ""
     rules = _text(options.rules, "--rules") if options.rules is not None else ""
+    findings = [finding for name in options.linter for finding in read_findings(_read(name, "--linter"), f"--linter {clip(visible(name), PATH_CELLS)}")]
     asked = Asked(options.base, options.head, options.staged, options.worktree, options.untracked)
     if options.diff is None:
         found = compare(path, asked, settings.chunking)
         if options.rules is None and not options.no_rules:
             rules = found.rules
-        return weigh(found.diff, settings, Injection(rules, skill), known=found.known, compared=found.compared, notices=found.notices)
+        return weigh(found.diff, settings, Injection(rules, skill), known=found.known, compared=found.compared, findings=findings, notices=found.notices)
     if asked != Asked():
         flag = next(name for name in ("base", "head", "staged", "worktree", "untracked") if getattr(options, name))
         raise UsageError(f"--{flag} does not go with --diff", hint="a diff from a file is what it is; name a repository to compare revisions")
     name = "standard input" if options.diff == "-" else options.diff
     diff = parse_diff(_read(options.diff, "--diff"), clip(visible(name), PATH_CELLS))
-    return weigh(diff, settings, Injection(rules, skill), compared=Compared(name))
+    return weigh(diff, settings, Injection(rules, skill), compared=Compared(name), findings=findings)
 
 
 # --- what is printed ---------------------------------------------------------------------------------------------------
@@ -136,6 +145,10 @@ def as_text(chunks: Chunks, *, verbose: bool) -> str:
         f"{'chunks':<9} {len(chunks):,} of at most {plan.limit:,} tokens ({weighed.counter.name}{about}); not possible in fewer than {plan.fewest:,}",
         f"{'injected':<9} {plan.limit - plan.capacity:,} tokens in each: headings{_injected(weighed)}",
     ]
+    if weighed.remarks or weighed.elsewhere:
+        lines.append(
+            f"{'linter':<9} {plan.remarks[1]:,} findings shown of {sum(map(len, weighed.remarks.values())):,}; {weighed.elsewhere:,} are about other files"
+        )
     lines += [f"! {visible(notice.message)}" for notice in chunks.warnings]
     for chunk in chunks:
         lines += ["", f"chunk {chunk.index}/{chunk.of}  {chunk.tokens:,} tokens  {chunk.tokens / plan.limit:.0%}"]
