@@ -127,7 +127,7 @@ def _pays(cache: Cache, rules: ConversationPrune) -> str:
 
 def _unsent(pruned: Pruned) -> str:
     number = sum(message.role == "aside" for message in pruned.transcript.messages)
-    return f" ({number:,} of them reach no model)" if number else ""
+    return f" ({number:,} of them reach{'' if number > 1 else 'es'} no model)" if number else ""
 
 
 def _read(name: str) -> bytes:

@@ -1,0 +1,87 @@
+"""`secateur conversation`: the shape of the contract, the file in the shape it came in, and figures that agree with each other."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from secateur.trimming.pruned import Cache
+from support.cli import secateur
+from support.conversations import FORMATS, Said, conversation
+
+LONG = "value = 1\n" * 400
+TURNS = [Said(f"Look at src/m{number}.py.", (("read_file", f"m{number}.py", LONG + str(number), True),), "It is fine. " * 20) for number in range(4)]
+
+
+@pytest.fixture(params=FORMATS)
+def transcript(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[str, Path]:
+    path = tmp_path / "transcript.jsonl"
+    path.write_text("".join(json.dumps(message) + "\n" for message in conversation(request.param, TURNS, asks="And now?")), "utf-8")
+    return request.param, path
+
+
+@pytest.mark.parametrize("strategy", ["tool-results", "truncate", "summarize", "hybrid"])
+def test_the_json_is_that_of_the_contract_and_agrees_with_itself(transcript: tuple[str, Path], strategy: str) -> None:
+    form, path = transcript
+    ran = secateur("conversation", path, "--strategy", strategy, "--safe-zone", 2500, "--format", "json")
+    assert (ran.code, ran.err) == (0, "")
+    out = ran.json
+    assert list(out) == ["messages", "format", "statistics", "cache", "report", "warnings"]
+    assert out["format"] == form
+    figures, report, cache = out["statistics"], out["report"], out["cache"]
+    assert (report["estimateBefore"], report["estimateAfter"]) == (figures["original_tokens"], figures["pruned_tokens"])
+    assert figures["pruned_tokens"] <= 2500 < figures["original_tokens"]
+    assert figures["tokens_saved"] == figures["original_tokens"] - figures["pruned_tokens"]
+    assert cache["prefix_tokens"] + cache["reread_tokens"] == figures["pruned_tokens"]
+    assert cache["tokens_saved"] == figures["tokens_saved"]
+    assert cache["pays_after_requests"] >= 1
+    assert sum(action["afterTokens"] for action in report["actions"]) == figures["pruned_tokens"]
+
+
+def test_out_is_the_file_in_the_shape_it_came_in_and_fits_when_it_is_read_again(transcript: tuple[str, Path], tmp_path: Path) -> None:
+    form, path = transcript
+    secateur("conversation", path, "--safe-zone", 5000, "--out", tmp_path / "out.jsonl", "--quiet")
+    before, after = (file.read_text("utf-8").splitlines() for file in (path, tmp_path / "out.jsonl"))
+    assert len(before) == len(after)
+    assert sum(left != right for left, right in zip(before, after, strict=True)) == 2
+    again = secateur("conversation", tmp_path / "out.jsonl", "--safe-zone", 5000, "--format", "json").json
+    assert (again["format"], again["report"]["applied"], again["cache"]["pays_after_requests"]) == (form, False, 0)
+
+
+def test_the_text_says_what_changed_what_is_read_again_and_when_it_pays(transcript: tuple[str, Path]) -> None:
+    out = secateur("conversation", transcript[1], "--safe-zone", 5000).out
+    assert "is the first that changed" in out
+    assert "with a warm cache it pays after" in out
+    assert out.count("shorten: oldest_result") == 2
+    assert ("of them reaches no model" in out) == (transcript[0] == "claude-code")
+
+
+def test_a_transcript_that_fits_is_said_to_be_unchanged(transcript: tuple[str, Path]) -> None:
+    out = secateur("conversation", transcript[1]).out
+    assert "unchanged: nothing is read again" in out
+    assert "pays" not in out
+
+
+@pytest.mark.parametrize(
+    ("cache", "read", "write", "requests"),
+    [
+        (Cache(None, 100, 0, 0), 0.1, 1.25, 0),  # nothing changed
+        (Cache(3, 100, 0, 50), 0.1, 1.25, 0),  # only the end went
+        (Cache(3, 100, 1000, 0), 0.1, 1.25, None),  # nothing is saved
+        (Cache(3, 100, 1000, 11_500), 0.1, 1.25, 1),
+        (Cache(3, 100, 1000, 1000), 0.1, 1.25, 12),  # 1,150 more at once, 100 less each time
+        (Cache(3, 100, 1000, 1000), 0.1, 1.0, 9),
+        (Cache(3, 100, 1000, 1000), 1.0, 1.0, 1),  # a cache that is no cheaper is none
+    ],
+)
+def test_when_a_prune_pays(cache: Cache, read: float, write: float, requests: int | None) -> None:
+    assert cache.pays_after(read, write) == requests
+
+
+def test_the_price_of_a_cache_is_a_setting(tmp_path: Path) -> None:
+    path = tmp_path / "t.json"
+    path.write_text(json.dumps(conversation("anthropic", TURNS, asks="And now?")), "utf-8")
+    call = ["conversation", path, "--safe-zone", 2500, "--format", "json"]
+    dear = secateur(*call, "--set", "conversation_prune.cache_write_price=2").json["cache"]["pays_after_requests"]
+    assert dear > secateur(*call).json["cache"]["pays_after_requests"]
