@@ -154,3 +154,18 @@ def test_the_placeholder_names_the_way_back(steps: list[tuple[str, dict[str, Any
     text = pruner.prune_conversations(conversation(*steps))[2]["content"][0]["content"]
     assert text.startswith(MARK)
     assert text.endswith(back)
+
+
+def test_what_a_way_back_would_make_longer_is_told_the_short_way_so_that_pruning_twice_is_pruning_once() -> None:
+    short = "x = 1\n" * 20
+    messages = conversation(("Read", {"file_path": "a.py"}, short), ("Read", {"file_path": "a.py"}, CODE))
+    settings = with_values(Settings(), {"tokens.counter": "chars4", "conversation_prune.safe_zone_tokens": 0})
+    once = AgenticConversationPruner(settings).prune_conversations(messages)
+    assert AgenticConversationPruner(settings).prune_conversations(once) == once
+
+
+def test_a_change_whose_own_result_was_cleared_still_changed_the_file() -> None:
+    messages = conversation(
+        ("Bash", {"command": "ls"}, CODE), ("Read", {"file_path": "a.py"}, CODE + "1"), ("Edit", {"file_path": "a.py"}, f"{MARK}Edit, 900 tokens]")
+    )
+    assert cleared(messages, 300) == {1: "outdated"}

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter as Multiset
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from typing import Any
 
@@ -108,9 +108,12 @@ def clear_results(weighed: Weighed, counter: Counter, safe_zone: int, keep_last:
         before = weighed.parts[result.message][result.number]
         if (result.message, result.number) in spared or is_cleared(result.part) or before == 0:
             continue
-        text = placeholder(result, before)
-        after = counter.count(text)
-        if after >= before or (len(text) >= len(result.part.text) and not result.part.media):
+        # What names no later result may be shorter; and it is what a second pruning would write, when that later result is cleared itself.
+        for text in dict.fromkeys((placeholder(result, before), placeholder(replace(result, why="oldest_result"), before))):
+            after = counter.count(text)
+            if after < before and (len(text) < len(result.part.text) or result.part.media):
+                break
+        else:
             continue
         changes.setdefault(result.message, {})[result.part] = text
         reasons.setdefault(result.message, result.why)
@@ -168,7 +171,7 @@ def _in_order(messages: Sequence[Message]) -> list[ToolResult]:
         if len(results) == 1 and number and results[0][1].span is not None:  # the call is text, in the message before
             said = next((before.text for before in messages[number - 1].parts if before.kind is PartKind.TEXT), "")
         for place, part in reversed(results):
-            touched = [] if is_cleared(part) else list(touches(part, said))
+            touched = list(touches(part, said))
             later, why = -1, "oldest_result"
             if (part.tool, part.text) in same_text:
                 later, why = same_text[part.tool, part.text], "repeated"
@@ -181,15 +184,15 @@ def _in_order(messages: Sequence[Message]) -> list[ToolResult]:
                 elif path in changed:
                     later, why = changed[path], "outdated"
             found.append(ToolResult(number, place, part, later, why))
-            if is_cleared(part):
-                continue
-            same_text.setdefault((part.tool, part.text), number)
+            cleared = is_cleared(part)
+            if not cleared:
+                same_text.setdefault((part.tool, part.text), number)
             for touch in touched if part.success is not False else ():
                 if touch.deed is Deed.WRITTEN:
                     written[touch.path] = number
                 elif touch.deed is Deed.CHANGED:
                     changed[touch.path] = number
-                else:
+                elif not cleared:
                     reads[touch.path, part.arguments if touch.deed is Deed.READ_PART else ""] = number, len(part.text)
     found.reverse()
     return sorted(found, key=lambda result: max(1, _ORDER.index(result.why)))
