@@ -96,6 +96,33 @@ def test_blank_lines_between_two_snippets_go_with_them() -> None:
     assert result.files[0].source_code == "Snippets:\n# Lines 1-6\n" + text[: text.index(OTHER)].rstrip("\n") + "\n"
 
 
+def test_a_snippet_fits_to_the_token() -> None:
+    weighed = weigh_files([SourceCode("a.py", OTHER * 20 + SHOP["shop/refund.py"])], Settings(), QUERY)
+    rules = pruning(max_tokens=1, strategy="extract", snippet_share=1.0)
+    (best,) = prune(weighed, rules).entries[0].tried
+    just, short = (prune(weighed, with_values(rules, {"context_prune.max_tokens": budget})) for budget in (best.needed, best.needed - 1))
+    assert just.report.after == best.needed
+    assert "def refund_total" in just.files[0].source_code
+    assert short.files == ()
+
+
+def test_blank_lines_that_cost_tokens_are_charged() -> None:
+    text = "def refund_a(order):\n    return 1\n" + " \n\t \n  \n" + "def refund_b(order):\n    return 2\n" + "\n\n\n" + OTHER * 20
+    weighed = weigh_files([SourceCode("a.py", text)], Settings(), "refund an order")
+    for budget in range(10, 60):
+        result = prune(weighed, pruning(max_tokens=budget, strategy="extract", snippet_share=0.5))
+        assert result.report.after == sum(count_tokens(file.source_code) for file in result.files) <= budget
+        assert all(piece.needed > piece.left for piece in result.entries[0].tried if not piece.kept)
+    assert result.entries[0].ranges == ((1, 7),)
+
+
+def test_a_share_of_the_tokens_is_what_it_says() -> None:
+    files = [SourceCode("refund.txt", "refund! " * 28 + "...."), SourceCode("other.txt", "x" * 400)]  # 57 and 100 tokens
+    settings = with_values(pruning(max_tokens=100, strategy="extract", full_file_share=0.57), {"tokens.counter": "chars4"})
+    assert prune_files(files, settings, "refund").entries[0].why is Why.WHOLE
+    assert prune_files(files, with_values(settings, {"context_prune.max_tokens": 99}), "refund").entries[0].why is not Why.WHOLE
+
+
 def test_a_method_without_its_class_says_whose_it_is() -> None:
     text = 'class Cart:\n    """Things to buy."""\n\n    def refund(self):\n        return 1\n\n' + "    def walk(self):\n        return 2\n\n" * 20
     rules = pruning(max_tokens=60, strategy="extract", snippet_share=0.3)

@@ -40,6 +40,14 @@ def test_scores_of_the_model_decide_and_its_reasons_are_kept() -> None:
     assert pruner.result.warnings == ()
 
 
+def test_of_equal_scores_the_smaller_file_is_tried_first() -> None:
+    pruner = PruneContext(max_tokens=40, query=QUERY, llm=Table(lambda _: FileScore(5)))
+    sizes = {path: count_tokens(text) for path, text in SHOP.items()}
+    small = sorted(sizes, key=lambda path: sizes[path])[:2]
+    assert [file.module_name for file in pruner.handle_overflow(FILES, strategy="score")] == [path for path in SHOP if path in small]
+    assert sum(sizes[path] for path in small) <= 40 < sum(sizes[path] for path in list(SHOP)[:2])
+
+
 def test_a_question_holds_the_request_and_the_file_and_its_instructions_nothing_from_outside() -> None:
     model = Table({})
     prune_files(FILES, pruning(max_tokens=60), QUERY, llm=model)

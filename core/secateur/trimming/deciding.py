@@ -17,6 +17,9 @@ from secateur.trimming.extracts import HEAD, cost, joined, snippet_text
 from secateur.trimming.sliding import Range
 from secateur.trimming.sourcecode import SCORES, Entry, Piece, Tried, WeighedFile, WeighedFiles, Why
 
+LONGER_HEADER = 1
+"""Tokens by which the line numbers of a header can grow when a snippet does: one has three digits more."""
+
 STRATEGIES = ("score", "extract", "delete")
 
 _ROUNDING = 1e-6  # 0.8 x 100 is 80, whatever binary fractions say
@@ -164,23 +167,28 @@ class _Snippets:
         fates = {fate.number: fate for fate, _ in turns if fate.number in self._kept}
         for fate in fates.values():
             self._write(fate)
-        number = len(turns)
-        while sum(fate.after for fate in fates.values()) > self._free:  # what the parts hold together is more than their sum: the last taken go
+        number, total = len(turns), sum(fate.after for fate in fates.values())
+        while total > self._free:  # together the parts hold more than each by itself: the last taken go
             number -= 1
             if tried[number].kept:
                 fate, place = turns[number]
-                tried[number] = self._told(fate.file.pieces[place], False, tried[number].needed, tried[number].left)
+                total -= fate.after
                 self._kept[fate.number].discard(place)
+                needed = fate.after
                 self._write(fate)
+                total += fate.after
+                tried[number] = self._told(fate.file.pieces[place], False, needed - fate.after, self._free - total)
         for (fate, _), told in zip(turns, tried, strict=True):
             fate.tried.append(told)
 
     def _needed(self, fate: _Fate, place: int) -> int:
         """Tokens that a piece adds at most: its lines, its header unless it goes on where another ends, and what stands around the first of a file."""
-        pieces, kept = fate.file.pieces, self._kept.get(fate.number)
-        piece = pieces[place]
-        if kept and ((piece.joins and place - 1 in kept) or (place + 1 in kept and pieces[place + 1].joins)):
-            return piece.tokens
+        pieces, kept = fate.file.pieces, self._kept.get(fate.number, set())
+        piece, following = pieces[place], pieces[place + 1 : place + 2]
+        gaps = [piece.gap] if piece.gap >= 0 and place - 1 in kept else []
+        gaps += [after.gap for after in following if after.gap >= 0 and place + 1 in kept]
+        if gaps:
+            return piece.tokens + sum(gaps) + LONGER_HEADER
         return piece.tokens + piece.header + (0 if kept else self._around(fate))
 
     def _around(self, fate: _Fate) -> int:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 from secateur.errors import UsageError
@@ -225,15 +226,17 @@ def _counted_pieces(file: WeighedFile, counter: Counter) -> tuple[Piece, ...]:
     spoken = [piece for piece in pieces if piece.relevance]
     bodies = iter(counter.count_many(newline_ended(lines[piece.start - 1 : piece.end]) for piece in spoken))
     headers = iter(counter.count_many(header(piece.start, piece.end, piece.owner) for piece in spoken))
-    ends = [None, *(piece.end for piece in pieces[:-1])]
+    joined = [False, *(touches(before.end, piece.start, lines) for before, piece in pairwise(pieces))]
+    between = zip(pieces, pieces[1:], joined[1:], strict=False)
+    gaps = iter(counter.count_many(newline_ended(lines[before.end : piece.start - 1]) for before, piece, joins in between if joins))
     return tuple(
         replace(
             piece,
             tokens=next(bodies) if piece.relevance else 0,
             header=next(headers) if piece.relevance else 0,
-            joins=end is not None and touches(end, piece.start, lines),
+            gap=next(gaps) if joins else -1,
         )
-        for piece, end in zip(pieces, ends, strict=True)
+        for piece, joins in zip(pieces, joined, strict=True)
     )
 
 

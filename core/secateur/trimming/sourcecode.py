@@ -58,7 +58,7 @@ class Piece:
     owner: str = ""  # "Cart": what its own lines do not say; "" where it stands for itself
     parts: Mapping[str, float] = field(default_factory=dict)  # sum to `relevance` of the fragment it is or was cut from
     chosen: bool = False  # a model named these lines
-    joins: bool = False  # nothing but a few blank lines parts it from the piece before
+    gap: int = -1  # tokens of the blank lines between it and the piece before, where a snippet of both goes on over them; else -1
     tokens: int = 0  # of its lines; 0 where nothing speaks for it
     header: int = 0  # tokens of the line before them where they leave as a snippet of their own
 
