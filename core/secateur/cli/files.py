@@ -13,7 +13,6 @@ from secateur.cli.common import PATH_CELLS, ProgressBar, common_arguments, load_
 from secateur.cli.output import emit
 from secateur.cli.parsing import integer
 from secateur.errors import SecateurError, UsageError
-from secateur.model import State
 from secateur.schema import FILE_NAME
 from secateur.terminal import clip, clip_left, visible
 
@@ -100,6 +99,8 @@ def as_json(pruned: PrunedFiles) -> dict[str, Any]:
 
 def as_text(pruned: PrunedFiles, warnings: list[str], counter: str, verbose: bool) -> str:
     """Figures, then a line a file; with `verbose` also every piece that was tried."""
+    from secateur.model import State
+
     report, states = pruned.report, [entry.state for entry in pruned.entries]
     counts = ", ".join(f"{states.count(state):,} {state.label}" for state in (State.KEPT, State.SHORTENED, State.DROPPED))
     lines = [

@@ -38,7 +38,7 @@ def windows(lines: int, size: int, overlap: int) -> list[Range]:
 
 def merge(ranges: Iterable[Range], lines: int) -> list[Range]:
     """The ranges within a file of `lines` lines, in order; those that overlap or touch become one, those that run backwards or lie outside go."""
-    inside = sorted((max(start, 1), min(end, lines)) for start, end in ranges if start <= end)
+    inside = sorted((max(start, 1), min(end, lines)) for start, end in ranges)
     merged: list[Range] = []
     for start, end in inside:
         if start > end:
