@@ -333,6 +333,11 @@ class Engine:
         rows = range(len(snapshot))
         return to_networkx(snapshot.graph, [snapshot.symbol_id(row) for row in rows], [snapshot.paths[int(file)] for file in snapshot.file])
 
+    def code(self) -> tuple[Snapshot, Callable[[str], list[str]]]:
+        """What is indexed, freshened first if nothing was, and the lines of its files by path; asking for one that changed since raises RepositoryError."""
+        snapshot = self._current()
+        return snapshot, lambda path: self._lines(snapshot, path)
+
     def call_path(self, caller: str, callee: str) -> list[str]:
         """Symbol ids of the shortest chain of calls from one symbol to another; empty if there is none."""
         graph = self.graph()

@@ -205,6 +205,7 @@ class Chunking:
     max_file_kb: int = key(1024, "Files of this size and above are left out.", low=1, high=1048576)
     context_lines: int = key(3, "Unchanged lines around a change, where the diff is made from a repository.", low=0, high=1000)
     keep_together: bool = key(True, "Move files of one folder, and files that use each other, into one chunk where it costs none.")
+    signatures: bool = key(False, "Declarations of callers and callees of changed functions, where there is room; reads the repository's index, or makes it.")
     rules: tuple[str, ...] = key(("CLAUDE.md", "AGENTS.md"), "Files at the repository's top that are its rules, read as they were before the change.")
 
 

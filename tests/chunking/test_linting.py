@@ -91,7 +91,7 @@ def test_findings_stand_behind_the_file_they_speak_of() -> None:
     chunks = chunk_diff(added("src/a.py", 9) + added("src/b.py", 9), linter="src/b.py:2:1: `x` unused\nsrc/b.py:700:1: far\nREADME.md:1:1: other\n")
     (chunk,) = chunks
     assert chunk.text.endswith("```\n\nLinter findings in `src/b.py`:\n```text\n2:1 warning `x` unused\n700:1 warning far\n```\n\n")
-    assert chunks.to_dict()["linter"] == {"findings": 2, "shown": 2, "elsewhere": 1}
+    assert chunks.to_dict()["linter"] == {"lines": 2, "shown": 2, "elsewhere": 1}
     assert sum(action.after for action in chunks.report.actions) == chunk.tokens == count_tokens(chunk.text)
 
 

@@ -16,7 +16,7 @@ from secateur.chunking.composing import Injection, Place
 from secateur.chunking.linting import read_findings
 from secateur.chunking.parsing import parse_diff
 from secateur.chunking.planning import LEFT_OUT, SPLIT, Coverage, FilePiece, Plan, plan_chunks
-from secateur.chunking.weighing import Weighed, weigh
+from secateur.chunking.weighing import LINTER, SIGNATURES, Weighed, weigh
 from secateur.config import with_values
 from secateur.model import Notice, TrimAction, TrimReport
 from secateur.settings import Settings
@@ -80,6 +80,11 @@ class Chunks(list[Chunk]):
     def warnings(self) -> tuple[Notice, ...]:
         return self.plan.notices
 
+    def lines_under(self, title: str) -> dict[str, int]:
+        """How many lines there are under a title, and how many had room."""
+        offered = sum(remark.title == title for remarks in self.plan.weighed.remarks.values() for remark in remarks)
+        return {"lines": offered, "shown": self.plan.shown(title)[0]}
+
     def to_dict(self) -> dict[str, Any]:
         """The JSON of the contract, and what was compared and how tight the packing is."""
         plan, weighed = self.plan, self.plan.weighed
@@ -95,7 +100,8 @@ class Chunks(list[Chunk]):
                 "lower_bound": plan.fewest,
                 "counter": weighed.counter.name,
             },
-            "linter": {"findings": sum(map(len, weighed.remarks.values())), "shown": plan.remarks[1], "elsewhere": weighed.elsewhere},
+            "linter": self.lines_under(LINTER) | {"elsewhere": weighed.elsewhere},
+            "signatures": self.lines_under(SIGNATURES),
             "report": self.report.to_dict(),
             "warnings": [notice.to_dict() for notice in self.warnings],
         }
@@ -171,11 +177,13 @@ def _ledger(plan: Plan, after: dict[int, int], total: int) -> TrimReport:
         for entry in plan.coverage
     ]
     rules, skill = weighed.counter.count_many([weighed.injection.rules, weighed.injection.skill])
-    filled = sum(piece.filled for chunk in plan.chunks for piece in chunk)
-    if weighed.remarks:
-        offered = sum(remark.tokens for remarks in weighed.remarks.values() for remark in remarks)
-        verb = "keep" if plan.remarks[0] == plan.remarks[1] else "shorten"
-        actions.append(TrimAction("linter", verb, f"{plan.remarks[1]} of {plan.remarks[0]} lines had room", offered, filled))
+    filled = 0
+    for name, title in (("linter", LINTER), ("signatures", SIGNATURES)):
+        offered = [remark.tokens for remarks in weighed.remarks.values() for remark in remarks if remark.title == title]
+        if offered:
+            lines, spent = plan.shown(title)
+            actions.append(TrimAction(name, "keep" if lines == len(offered) else "shorten", f"room for {lines} of {len(offered)} lines", sum(offered), spent))
+            filled += spent
     around = total - sum(after.values()) - filled
     actions.append(TrimAction("injected", "keep", "rules, instructions and headings of every chunk", rules + skill, around))
     return TrimReport(

@@ -30,7 +30,7 @@ _FENCE = re.compile(r" {0,3}(`{3,}(?=[^`]*$)|~{3,})(.*)")
 _HEADING = re.compile(r"[\s>*+\-\d.)]*#{1,6}\s*(context\s+chunk|project\s+rules|instructions|code\s+changes)\b", re.IGNORECASE)
 _UNDERLINED = re.compile(r"\s*(context\s+chunk.*|project\s+rules|instructions|code\s+changes)\s*", re.IGNORECASE)
 _OPENERS = (("<!--", "-->"), ("<![CDATA[", "]]>"), ("<?", "?>"), ("<pre", "</pre>"), ("<script", "</script>"), ("<style", "</style>"))
-_PART_HEADINGS = re.compile(r"\s*(part \d+/\d+ of|linter findings in|called here, or calling) ", re.IGNORECASE)
+_PART_HEADINGS = re.compile(r"\s*(part \d+/\d+ of|linter findings in|signatures around the changes of) ", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)

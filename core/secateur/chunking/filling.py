@@ -28,13 +28,14 @@ class Offer:
 class Filling:
     """What stands behind one piece."""
 
+    title: str
     text: str
     cost: int
     lines: int
 
 
-def fill(offers: Sequence[Offer], paths: Sequence[str], room: int, counter: Counter) -> tuple[dict[int, list[Filling]], int]:
-    """By piece, what there is room for, and how many of the offers that is.
+def fill(offers: Sequence[Offer], paths: Sequence[str], room: int, counter: Counter) -> dict[int, list[Filling]]:
+    """By piece, what there is room for.
 
     Args:
         paths: of the pieces of the chunk.
@@ -55,5 +56,5 @@ def fill(offers: Sequence[Offer], paths: Sequence[str], room: int, counter: Coun
         ordered = sorted(lines, key=lambda offer: (offer.rank[1:], offer.text))
         start, end = note_ends(title, paths[piece])
         text = "".join([start, *(offer.text for offer in ordered), end])
-        found.setdefault(piece, []).append(Filling(text, sum(offer.cost for offer in lines) + shells[piece, title], len(lines)))
-    return found, sum(map(len, taken.values()))
+        found.setdefault(piece, []).append(Filling(title, text, sum(offer.cost for offer in lines) + shells[piece, title], len(lines)))
+    return found

@@ -18,7 +18,7 @@ from secateur.chunking.filling import Filling, Offer, fill
 from secateur.chunking.packing import capacity_for_even, fewest_bins
 from secateur.chunking.pruning import Pruner, Rule, Verdict
 from secateur.chunking.splitting import Part
-from secateur.chunking.weighing import Weighed, WeighedFile
+from secateur.chunking.weighing import LINTER, SIGNATURES, Weighed, WeighedFile
 from secateur.errors import BudgetExceeded
 from secateur.model import Notice
 from secateur.settings import Settings
@@ -88,12 +88,16 @@ class Plan:
     fewest: int  # chunks below which these pieces cannot go
     coverage: tuple[Coverage, ...]  # one per changed file, in the order of the diff
     notices: tuple[Notice, ...]
-    remarks: tuple[int, int] = (0, 0)  # lines about the files that go out, and how many of them had room
 
     @cached_property
     def charged(self) -> tuple[int, ...]:
         """Tokens per chunk: at least those of its text."""
         return tuple(self.limit - self.capacity + sum(piece.cost + piece.filled for piece in chunk) for chunk in self.chunks)
+
+    def shown(self, title: str) -> tuple[int, int]:
+        """(lines, tokens) of what stands under a title behind the changes of files."""
+        found = [filling for chunk in self.chunks for piece in chunk for filling in piece.filling if filling.title == title]
+        return sum(filling.lines for filling in found), sum(filling.cost for filling in found)
 
     @property
     def skipped(self) -> tuple[Coverage, ...]:
@@ -123,10 +127,11 @@ def plan_chunks(weighed: Weighed, settings: Settings) -> Plan:
     even = capacity_for_even([piece.size for piece in packable], capacity) if weighed.remarks else capacity  # so that each chunk has room for some
     several = rules.keep_together and sum(piece.size for piece in packable) > even
     bins = arrange(packable, even, _links(weighed, pieces) if several else None, together=rules.keep_together)
-    chunks, remarks = _filled(weighed, [[pieces[at] for at in members] for members in bins], capacity)
+    chunks = _filled(weighed, [[pieces[at] for at in members] for members in bins], capacity)
     coverage = _coverage(weighed, chunks, verdicts)
     fewest = fewest_bins([piece.cost for piece in pieces], capacity)
-    return Plan(weighed, limit, capacity, chunks, fewest, coverage, _notices(weighed, coverage, chunks, remarks), remarks)
+    plan = Plan(weighed, limit, capacity, chunks, fewest, coverage, ())
+    return replace(plan, notices=_notices(plan))
 
 
 def _links(weighed: Weighed, pieces: list[FilePiece]) -> dict[tuple[int, int], float]:
@@ -135,23 +140,25 @@ def _links(weighed: Weighed, pieces: list[FilePiece]) -> dict[tuple[int, int], f
     return {(places[one], places[other]): worth for (one, other), worth in weighed.links.items() if one in places and other in places}
 
 
-def _filled(weighed: Weighed, chunks: list[list[FilePiece]], capacity: int) -> tuple[tuple[tuple[FilePiece, ...], ...], tuple[int, int]]:
-    """The chunks with the remarks they have room for; how many remarks there are, and how many went in."""
+def _filled(weighed: Weighed, chunks: list[list[FilePiece]], capacity: int) -> tuple[tuple[FilePiece, ...], ...]:
+    """The chunks with the remarks they have room for. A remark goes to one part of its file; a signature stands in a chunk once."""
     filled: list[tuple[FilePiece, ...]] = []
     offered: set[tuple[int, int]] = set()
-    taken = 0
     for pieces in chunks:
-        offers = []
+        offers: list[Offer] = []
+        declared: set[str] = set()
         for at, piece in enumerate(pieces):
             for number, remark in enumerate(weighed.remarks.get(piece.file.number, ())):
-                if piece.holds(remark.line) and (piece.file.number, number) not in offered:
-                    offered.add((piece.file.number, number))
-                    offers.append(Offer(at, remark.title, remark.rank, remark.text, remark.tokens))
+                if (piece.file.number, number) in offered or not piece.holds(remark.line) or remark.text in declared:
+                    continue
+                offered.add((piece.file.number, number))
+                if remark.title == SIGNATURES:
+                    declared.add(remark.text)
+                offers.append(Offer(at, remark.title, remark.rank, remark.text, remark.tokens))
         room = capacity - sum(piece.cost for piece in pieces)
-        found, lines = fill(offers, [piece.file.change.path for piece in pieces], room, weighed.counter) if offers else ({}, 0)
-        taken += lines
+        found = fill(offers, [piece.file.change.path for piece in pieces], room, weighed.counter) if offers else {}
         filled.append(tuple(replace(piece, filling=tuple(found.get(at, ()))) for at, piece in enumerate(pieces)))
-    return tuple(filled), (len(offered), taken)
+    return tuple(filled)
 
 
 def _injected(weighed: Weighed, limit: int) -> int:
@@ -207,13 +214,16 @@ def _coverage(weighed: Weighed, chunks: tuple[tuple[FilePiece, ...], ...], verdi
     return tuple(found)
 
 
-def _notices(weighed: Weighed, coverage: tuple[Coverage, ...], chunks: tuple[tuple[FilePiece, ...], ...], remarks: tuple[int, int]) -> tuple[Notice, ...]:
+def _notices(plan: Plan) -> tuple[Notice, ...]:
+    weighed, coverage = plan.weighed, plan.coverage
     found = list(weighed.notices)
-    if remarks[0] > remarks[1]:
-        found.append(Notice("remarks_left_out", f"{remarks[0] - remarks[1]:,} of {remarks[0]:,} lines of linters had no room."))
+    offered = sum(remark.title == LINTER for remarks in weighed.remarks.values() for remark in remarks)
+    missing = offered - plan.shown(LINTER)[0]
+    if missing:
+        found.append(Notice("remarks_left_out", f"{missing:,} of {offered:,} findings of linters had no room, or are of files that do not go out."))
     if not coverage:
         found.append(Notice("nothing_changed", f"Nothing changed: {weighed.compared.what}. --base REV compares with another state."))
-    elif not chunks:
+    elif not plan.chunks:
         found.append(Notice("nothing_left", f"No chunk: all {len(coverage):,} changed files are left out."))
     unseen = [entry for entry in coverage if entry.verdict and entry.verdict.rule in (Rule.LONG_LINE, Rule.NO_ROOM)]
     if unseen:

@@ -9,6 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from secateur.chunking.changes import Change, Diff, Treatment, sendable
 from secateur.chunking.composing import Injection, block_pieces
@@ -21,14 +22,20 @@ from secateur.repository.files import path_bytes
 from secateur.settings import Settings
 from secateur.tokens import Counter, get_counter
 
+if TYPE_CHECKING:
+    from secateur.chunking.enriching import Hint
+
 _HIDDEN = re.compile("[\x1b\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\U000e0000-\U000e007f]")
 """Characters that show a reader something else than what is there."""
 
 LINTER = "Linter findings in"
 """Title of what linters say of a file."""
 
-LINKED_BYTES = 16 << 20
-"""Contents that are parsed to see which files use each other: a few seconds' worth."""
+SIGNATURES = "Signatures around the changes of"
+"""Title of the declarations of callers and callees."""
+
+LINKED_BYTES = 2 << 20
+"""Contents that are parsed to see which files use each other: two seconds' worth. Of larger diffs the first files."""
 
 _NAMED = 5
 """Files a notice names before it only counts."""
@@ -107,12 +114,15 @@ class Weighed:
         outlines: dict[int, Outline] = {}
         left = LINKED_BYTES
         for file in self.files:
+            if by_path(file.change.path) is not None or file.change.treatment is Treatment.DELETED:
+                continue
             content = self.known[file.change.path].content if file.change.path in self.known else None
-            left -= len(content or b"")
-            if left >= 0 and by_path(file.change.path) is None and file.change.treatment is not Treatment.DELETED:
-                outline = self.outline(file.number)
-                if outline is not None:
-                    outlines[file.number] = outline
+            left -= len(file.change.text if content is None else content)
+            if left < 0:
+                break
+            outline = self.outline(file.number)
+            if outline is not None:
+                outlines[file.number] = outline
         return links(outlines, {file.number: file.change.path for file in self.files})
 
     def outline(self, number: int) -> Outline | None:
@@ -139,6 +149,7 @@ def weigh(
     known: Mapping[str, Known] | None = None,
     compared: Compared | None = None,
     findings: Sequence[Finding] = (),
+    hints: Sequence[Hint] = (),
     notices: tuple[Notice, ...] = (),
 ) -> Weighed:
     """Count every file of a diff and look at what is known of it.
@@ -146,6 +157,7 @@ def weigh(
     Args:
         known: by path, what a repository says of the changed files.
         findings: what linters say of it.
+        hints: what stands around the changes in the code graph.
         notices: what the output is to say beside its own.
 
     Raises:
@@ -162,7 +174,14 @@ def weigh(
         tokens = counter.count(patch)
         files.append(WeighedFile(number, change, _facts(change, known.get(change.path)), tokens, tokens + fences[start, end]))
     said, elsewhere = by_changed_file(findings, (change.path for change in diff.changes))
-    remarks = {file.number: tuple(_remarks(file.change, said[file.change.path], counter)) for file in files if file.change.path in said}
+    around: dict[str, list[Hint]] = {}
+    for hint in hints:
+        around.setdefault(hint.path, []).append(hint)
+    remarks = {
+        file.number: (*_remarks(file.change, said.get(file.change.path, ()), counter), *_hints(around.get(file.change.path, ()), counter))
+        for file in files
+        if file.change.path in said or file.change.path in around
+    }
     everything = (*notices, *_notices(diff))
     return Weighed(diff, tuple(files), counter, injection or Injection(), compared or Compared("a diff"), known, everything, remarks, elsewhere)
 
@@ -175,6 +194,11 @@ def _remarks(change: Change, findings: Sequence[Finding], counter: Counter) -> l
         Remark(LINTER, finding.line, (finding.line not in changed, finding.severity, finding.line, finding.column), text, tokens)
         for finding, text, tokens in zip(findings, texts, counter.count_many(texts), strict=True)
     ]
+
+
+def _hints(hints: Sequence[Hint], counter: Counter) -> list[Remark]:
+    costs = counter.count_many([hint.text for hint in hints])
+    return [Remark(SIGNATURES, hint.line, hint.rank, hint.text, tokens) for hint, tokens in zip(hints, costs, strict=True)]
 
 
 def _facts(change: Change, known: Known | None) -> Facts:

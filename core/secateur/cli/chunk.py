@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from secateur.cli.common import PATH_CELLS, common_arguments, load_settings, sample_or_path, say
+from secateur.cli.common import PATH_CELLS, ProgressBar, common_arguments, load_settings, sample_or_path, say
 from secateur.cli.output import emit, on_terminal
 from secateur.cli.parsing import integer, not_allowed, whole_number
 from secateur.errors import SecateurError, UsageError
@@ -17,8 +17,11 @@ from secateur.terminal import clip, visible
 
 if TYPE_CHECKING:
     from secateur.chunking.chunks import Chunk, Chunks
+    from secateur.chunking.comparing import Found
+    from secateur.chunking.enriching import Hint
     from secateur.chunking.planning import Coverage
     from secateur.chunking.weighing import Weighed
+    from secateur.model import Notice
     from secateur.settings import Settings
 
 LARGEST = 256 << 20
@@ -56,6 +59,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--ignore", action="append", default=[], metavar="GLOB", help="leave out files that match, in gitignore syntax; !GLOB takes them in; repeatable"
+    )
+    parser.add_argument(
+        "--signatures", action="store_true", help="where there is room: declarations of what the changes call and who calls them, from the index"
     )
     parser.add_argument("--context", type=integer, metavar="N", help="unchanged lines around a change (default 3)")
     parser.add_argument("--only", type=whole_number("--only", 1), metavar="K", help="with markdown: print chunk K alone")
@@ -99,6 +105,8 @@ def flags(options: argparse.Namespace) -> dict[str, Any]:
     """The command's flags as settings."""
     names = (("max_tokens", "max_chunk_tokens"), ("context", "context_lines"))
     values = {f"chunking.{key}": getattr(options, name) for name, key in names if getattr(options, name) is not None}
+    if options.signatures:
+        values["chunking.signatures"] = True
     if options.ignore:
         values["chunking.ignore"] = options.ignore
     return values
@@ -122,13 +130,36 @@ def _weighed(options: argparse.Namespace, path: Path, settings: Settings) -> Wei
         found = compare(path, asked, settings.chunking)
         if options.rules is None and not options.no_rules:
             rules = found.rules
-        return weigh(found.diff, settings, Injection(rules, skill), known=found.known, compared=found.compared, findings=findings, notices=found.notices)
+        hints, failed = _hints(options, path, settings, found) if settings.chunking.signatures else ([], ())
+        everything = (*found.notices, *failed)
+        injection = Injection(rules, skill)
+        return weigh(found.diff, settings, injection, known=found.known, compared=found.compared, findings=findings, hints=hints, notices=everything)
     if asked != Asked():
         flag = next(name for name in ("base", "head", "staged", "worktree", "untracked") if getattr(options, name))
         raise UsageError(f"--{flag} does not go with --diff", hint="a diff from a file is what it is; name a repository to compare revisions")
+    if options.signatures:
+        raise UsageError("--signatures does not go with --diff", hint="the index knows a repository; name one and what to compare in it")
     name = "standard input" if options.diff == "-" else options.diff
     diff = parse_diff(_read(options.diff, "--diff"), clip(visible(name), PATH_CELLS))
     return weigh(diff, settings, Injection(rules, skill), compared=Compared(name), findings=findings)
+
+
+def _hints(options: argparse.Namespace, path: Path, settings: Settings, found: Found) -> tuple[list[Hint], tuple[Notice, ...]]:
+    """Declarations around the changes, from the index of the changed state; a notice instead where it cannot be read."""
+    from secateur.chunking.enriching import signatures
+    from secateur.engine import Engine
+    from secateur.model import Notice
+
+    progress = ProgressBar(options)
+    try:
+        with Engine.open(path, settings, rev=found.compared.head or None) as engine:
+            engine.freshen(progress)
+            changed = {change.path: change.changed_lines() for change in found.diff.changes}
+            return signatures(*engine.code(), changed), ()
+    except SecateurError as error:
+        return [], (Notice("no_signatures", f"No signatures: {error.message}"),)
+    finally:
+        progress.close()
 
 
 # --- what is printed ---------------------------------------------------------------------------------------------------
@@ -136,6 +167,8 @@ def _weighed(options: argparse.Namespace, path: Path, settings: Settings) -> Wei
 
 def as_text(chunks: Chunks, *, verbose: bool) -> str:
     """Figures, the chunks with their files, and every file that is not seen whole."""
+    from secateur.chunking.weighing import LINTER, SIGNATURES
+
     plan, weighed = chunks.plan, chunks.plan.weighed
     about = "" if weighed.counter.exact else ", estimated"
     added, removed = (sum(getattr(entry.file.change, side) for entry in chunks.coverage) for side in ("added", "removed"))
@@ -145,10 +178,11 @@ def as_text(chunks: Chunks, *, verbose: bool) -> str:
         f"{'chunks':<9} {len(chunks):,} of at most {plan.limit:,} tokens ({weighed.counter.name}{about}); not possible in fewer than {plan.fewest:,}",
         f"{'injected':<9} {plan.limit - plan.capacity:,} tokens in each: headings{_injected(weighed)}",
     ]
-    if weighed.remarks or weighed.elsewhere:
-        lines.append(
-            f"{'linter':<9} {plan.remarks[1]:,} findings shown of {sum(map(len, weighed.remarks.values())):,}; {weighed.elsewhere:,} are about other files"
-        )
+    around, findings = chunks.lines_under(SIGNATURES), chunks.lines_under(LINTER)
+    if around["lines"]:
+        lines.append(f"{'around':<9} {around['shown']:,} of {around['lines']:,} signatures of callers and callees")
+    if findings["lines"] or weighed.elsewhere:
+        lines.append(f"{'linter':<9} {findings['shown']:,} findings shown of {findings['lines']:,}; {weighed.elsewhere:,} are about other files")
     lines += [f"! {visible(notice.message)}" for notice in chunks.warnings]
     for chunk in chunks:
         lines += ["", f"chunk {chunk.index}/{chunk.of}  {chunk.tokens:,} tokens  {chunk.tokens / plan.limit:.0%}"]
