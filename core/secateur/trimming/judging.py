@@ -26,7 +26,7 @@ CHOSEN = 0.5
 """Least relevance of lines a model named: as much as a clear match by words."""
 
 LONGEST_LINE = 400
-"""Characters of a line that are sent; longer ones are data."""
+"""Characters of a line, and of a name, that are sent; longer ones are data."""
 
 LONGEST_QUERY = 2_000
 """Characters of the query that are sent."""
@@ -163,9 +163,9 @@ def _page(file: WeighedFile, window: Range, room: int, counter: Counter) -> _Pag
 
 
 def _question(strategy: str, file: WeighedFile, window: Range, page: _Page, request: str) -> Question:
-    name = file.source.module_name
+    name = file.source.module_name[:LONGEST_LINE]
     whole = (window[0], page.last) == (1, file.lines)
-    head = f"Request:\n{request}\n\nFile {name[:LONGEST_LINE]}, " + (f"{file.lines:,} lines" if whole else f"lines {window[0]}-{page.last} of {file.lines:,}")
+    head = f"Request:\n{request}\n\nFile {name}, " + (f"{file.lines:,} lines" if whole else f"lines {window[0]}-{page.last} of {file.lines:,}")
     text = f"{head}:\n{page.text}\n"
     if strategy == "score":
         return Question(f"score {name}", SCORING, text, FileScore)

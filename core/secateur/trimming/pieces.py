@@ -33,6 +33,9 @@ from secateur.trimming.sourcecode import Piece, SourceCode
 Progress = Callable[[str, int, int], None]
 """`progress(phase, done, total)`."""
 
+LONGEST_NAME = 200
+"""Characters of a file's name that a sentence repeats."""
+
 _UNCOUNTED = "chars4"
 """Counter of the records: their counts are not used, and this one costs nothing."""
 
@@ -128,7 +131,7 @@ def _unread(files: Sequence[SourceCode], records: Sequence[Record], numbers: Seq
 
 def listed(names: Sequence[str], most: int = 3) -> str:
     """Some names of many, for a sentence."""
-    return ", ".join(names[:most]) + (f" and {len(names) - most:,} more" if len(names) > most else "")
+    return ", ".join(name[:LONGEST_NAME] for name in names[:most]) + (f" and {len(names) - most:,} more" if len(names) > most else "")
 
 
 def best(pieces: Sequence[Piece]) -> float:
