@@ -17,10 +17,13 @@ from secateur.terminal import clip, visible
 
 if TYPE_CHECKING:
     from secateur.settings import ConversationPrune
-    from secateur.trimming.pruned import Cache, Pruned
+    from secateur.trimming.pruned import Cache, Item, Pruned
 
 SUMMARIZING = ("summarize", "hybrid")
 """Strategies a language model has words for, where one is set (`[llm]`)."""
+
+NAME_CELLS = 16
+"""Least width of the names of messages."""
 
 SHOWN_MESSAGES = 40
 """Changed messages the text lists without --verbose."""
@@ -104,17 +107,22 @@ def as_text(pruned: Pruned, rules: ConversationPrune, verbose: bool) -> str:
     listed = [item for item in pruned.items if verbose or item.action != "keep"]
     window = max(report.budget, 1)
     shown = listed if verbose else listed[:SHOWN_MESSAGES]
+    wide = max(NAME_CELLS, *(len(_name(item)) for item in shown)) if shown else NAME_CELLS
     for item in shown:
         message = pruned.transcript.messages[item.number] if item.number >= 0 else None
         tools = ",".join(dict.fromkeys(part.tool for part in message.parts if part.tool)) if message else ""
         cached = " " if cache.first_changed is not None and not 0 <= item.number < cache.first_changed else "="
-        name = item.section or f"messages[{item.number}]"
+        name = _name(item)
         said = f"{message.role if message else 'summary'} {tools}".strip()
         figures_of = f"{item.before:>9,} -> {item.after:>7,}  {item.before / window:>6.1%}"
-        lines.append(f"{cached} {name:<16} {clip(visible(said), 32):<32} {figures_of}  {item.action}: {item.reason}")
+        lines.append(f"{cached} {name:<{wide}} {clip(visible(said), 32):<32} {figures_of}  {item.action}: {item.reason}")
     if len(shown) < len(listed):
         lines.append(f"  ... and {len(listed) - len(shown):,} more (--verbose lists all)")
     return "\n".join(lines) + "\n"
+
+
+def _name(item: Item) -> str:
+    return item.section or f"messages[{item.number}]"
 
 
 def _pays(cache: Cache, rules: ConversationPrune) -> str:
