@@ -48,13 +48,24 @@ def test_mistakes_are_reported_like_everywhere(shop: Path, tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("terminal", [False, True])
-@pytest.mark.parametrize("bench", ["diff", "kitchen"])
-def test_a_bench_that_does_not_exist_is_said(shop: Path, monkeypatch: pytest.MonkeyPatch, bench: str, terminal: bool) -> None:
+def test_a_bench_that_does_not_exist_is_said(shop: Path, monkeypatch: pytest.MonkeyPatch, terminal: bool) -> None:
     monkeypatch.setattr("secateur.cli.inspect.on_terminal", lambda _: terminal)
-    ran = secateur("inspect", shop, "--query", QUERY, "--bench", bench)
+    ran = secateur("inspect", shop, "--query", QUERY, "--bench", "kitchen")
     assert (ran.code, ran.out) == (2, "")
-    assert ran.err == f"error: there is no bench {bench}{'' if bench == 'kitchen' else ' yet'}\nhint: benches: search, files, conversation, envelope\n"
-    assert secateur("inspect", shop, "--bench", bench, "--format", "json").json["error"]["code"] == "USAGE"
+    assert ran.err == "error: there is no bench kitchen\nhint: benches: search, files, conversation, envelope, diff\n"
+    assert secateur("inspect", shop, "--bench", "kitchen", "--format", "json").json["error"]["code"] == "USAGE"
+
+
+def test_a_diff_is_opened_as_one_and_printed_as_chunk_prints_it(shop: Path, tmp_path: Path) -> None:
+    text = "diff --git a/src/a.py b/src/a.py\n--- a/src/a.py\n+++ b/src/a.py\n@@ -1 +1 @@\n-x = 1\n+x = 2\n"
+    for name in ("pull.diff", "pull"):
+        (tmp_path / name).write_text(text)
+        headless = secateur("inspect", tmp_path / name, "--budget", 900)
+        assert headless.out == secateur("chunk", "--diff", tmp_path / name, "--max-tokens", 900).out
+        assert "src/a.py" in headless.out
+    asked = ("--base", "HEAD", "--head", "HEAD", "--format", "markdown")
+    assert secateur("inspect", shop, "--bench", "diff", *asked).out == secateur("chunk", shop, *asked).out
+    assert secateur("inspect", shop, "--base", "HEAD").err.startswith("error: --base says nothing to the bench search\n")
 
 
 def test_the_benches_are_those_of_the_inspector() -> None:

@@ -23,6 +23,7 @@ from secateur_tui import actions
 from secateur_tui.background import EngineThread
 from secateur_tui.benches.bench import Bench
 from secateur_tui.benches.conversation import Conversation
+from secateur_tui.benches.diff import Diff, DiffBench
 from secateur_tui.benches.envelope import Envelope
 from secateur_tui.benches.files import Files
 from secateur_tui.benches.ledger import LedgerBench
@@ -35,8 +36,11 @@ from secateur_tui.engine import SearchEngine
 from secateur_tui.palette import Palette
 from secateur_tui.themes import BASE_COLOURS, DEFAULT_THEME, load_themes
 
-SUBJECTS: Mapping[str, Subject[Any, Any]] = {subject.name: subject for subject in (Files(), Conversation(), Envelope())}
+SUBJECTS: Mapping[str, Subject[Any, Any]] = {subject.name: subject for subject in (Files(), Conversation(), Envelope(), Diff())}
 """What the benches over a ledger are about, by the bench's name."""
+
+ROOMS: Mapping[str, type[LedgerBench]] = {Diff.name: DiffBench}
+"""Benches that are more than the room all ledgers share."""
 
 QUIT_PATIENCE = 1.0
 """Seconds that quitting waits for the engine, so that it can put its index away."""
@@ -94,6 +98,8 @@ class Inspector(App[int]):
         query: str = "",
         rev: str | None = None,
         model: str = "",
+        base: str = "",
+        head: str = "",
         opener: Opener | None = None,
         theme_folders: Sequence[Path] = (),
         pace: Pace | None = None,
@@ -113,8 +119,8 @@ class Inspector(App[int]):
         if engine is not None:
             self._benches["search"] = SearchBench(SearchState(engine, settings, visible(query)), path, rev)
         for name, subject in SUBJECTS.items():
-            inputs = {"path": path, "model": model, "query": visible(query)} if name == bench else {}
-            self._benches[name] = LedgerBench(LedgerState(subject, settings, inputs))
+            inputs = {"path": path, "model": model, "query": visible(query), "base": base, "head": head} if name == bench else {}
+            self._benches[name] = ROOMS.get(name, LedgerBench)(LedgerState(subject, settings, inputs))
         self._first = bench
         self._themes, theme_notices = load_themes((places.data_dir("themes"), *theme_folders))
         self._notices: tuple[Notice, ...] = (*theme_notices, *self.keymap.notices)
@@ -189,6 +195,8 @@ def run(
     settings: Settings,
     rev: str | None = None,
     model: str = "",
+    base: str = "",
+    head: str = "",
     bench: str = "search",
     notices: Sequence[Notice] = (),
     cache_dir: Path | None = None,
@@ -219,6 +227,8 @@ def run(
         query=query,
         rev=rev,
         model=model,
+        base=base,
+        head=head,
         opener=lambda folder, under: opened(samples.path_of(folder, places.cache_dir(variables)), under),
         theme_folders=(places.config_dir(variables) / "themes",),
     )

@@ -46,11 +46,15 @@ class Knob:
     def text(self, settings: Settings) -> str:
         """The value as printed: two decimals, more only where the value has them; thousands separated."""
         value = self.value(settings)
+        if isinstance(value, bool):
+            return "on" if value else "off"
         return decimal(value) if isinstance(value, float) else value if isinstance(value, str) else f"{value:,}"
 
     def turned(self, settings: Settings, direction: int, *, fine: bool = False) -> Settings:
-        """One step up (1) or down (-1), stopping at the ends of the range; choices go round."""
+        """One step up (1) or down (-1), stopping at the ends of the range; choices and switches go round."""
         value = self.value(settings)
+        if isinstance(value, bool):
+            return self.put(settings, not value)
         if isinstance(value, str):
             place = self.choices.index(value) + direction
             return self.put(settings, self.choices[place % len(self.choices)])
@@ -67,6 +71,8 @@ class Knob:
 
     def put(self, settings: Settings, value: str | int | float) -> Settings:
         """The settings with this knob at `value`; the very same object when nothing changes."""
+        if not isinstance(value, str):
+            value = config.keys()[self.key].kind(value)
         return settings if value == self.value(settings) else config.with_values(settings, {self.key: value})
 
 

@@ -40,13 +40,11 @@ BENCHES: Mapping[str, BenchFace] = MappingProxyType(
             BenchFace("files", "Files", "2", "files under a number of tokens", "context_prune.max_tokens", "files", ("query",)),
             BenchFace("conversation", "Conversation", "3", "a transcript under a safe zone", "conversation_prune.safe_zone_tokens", "conversation"),
             BenchFace("envelope", "Envelope", "4", "a prompt envelope within a model's budget", "context_budget.tokens", "envelope", ("model",)),
+            BenchFace("diff", "Diff", "5", "a pull request in chunks", "chunking.max_chunk_tokens", "chunk", ("base", "head")),
         )
     }
 )
 """Benches there are; their keys stay what they are when others come between them."""
-
-ANNOUNCED = ("diff",)
-"""Benches the contract names; asking for one is no slip of the pen."""
 
 GROUP = "secateur.inspector"
 
@@ -55,33 +53,41 @@ HEAD = 1 << 16
 
 _ENVELOPE = re.compile(r'\{\s*"(session_meta|domain_profile|normative_baseline|target_snapshot|dependency_digest|tool_capabilities|revision_info)"\s*:')
 _RESULT = re.compile(r"^<tool_result[\s>]", re.MULTILINE)
+_DIFF = re.compile(r"diff --(git|cc|combined) |--- .*\n\+\+\+ |Index: |(From|commit) [0-9a-f]{40}\b")
+_DIFF_NAMES = (".diff", ".patch")
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Flags of the command."""
     names = ", ".join(BENCHES)
-    parser.add_argument("path", metavar="PATH", nargs="?", default=".", help="a folder, sample:NAME[/FOLDER], a transcript or an envelope (default: here)")
+    parser.add_argument(
+        "path", metavar="PATH", nargs="?", default=".", help="a folder, sample:NAME[/FOLDER], a transcript, an envelope or a diff (default: here)"
+    )
     parser.add_argument("--query", metavar="Q", default="", help="start with this query (benches search and files)")
     parser.add_argument("--bench", metavar="BENCH", help=f"which bench to open: {names} (default: the one for what PATH is)")
     parser.add_argument("--rev", metavar="COMMIT", help="read this commit instead of the working tree (bench search)")
     parser.add_argument("--model", metavar="M", default="", help="the model an envelope is for (bench envelope)")
-    parser.add_argument("--budget", type=whole_number("--budget", 0), metavar="N", help="start with this budget; of a conversation its safe zone")
+    parser.add_argument("--base", metavar="REV", help="compare a repository with the merge base of this revision and the head (bench diff)")
+    parser.add_argument("--head", metavar="REV", help="the changed revision (bench diff)")
+    parser.add_argument(
+        "--budget",
+        type=whole_number("--budget", 0),
+        metavar="N",
+        help="start with this budget; of a conversation its safe zone, of a diff the limit of a chunk",
+    )
     common_arguments(parser, formats=("text", "json", "markdown", "xml"))
 
 
 def run(options: argparse.Namespace) -> int:
     """Opens the inspector; where there is no terminal, prints what the bench's command prints."""
     if options.bench is not None and options.bench not in BENCHES:
-        raise UsageError(
-            f"there is no bench {options.bench} yet" if options.bench in ANNOUNCED else f"there is no bench {options.bench}",
-            hint=f"benches: {', '.join(BENCHES)}",
-        )
+        raise UsageError(f"there is no bench {options.bench}", hint=f"benches: {', '.join(BENCHES)}")
     path = sample_or_path(options.path)
     bench = BENCHES[options.bench or bench_of(path)]
     for flag in dict.fromkeys(flag for face in BENCHES.values() for flag in face.own):
         if getattr(options, flag) and flag not in bench.own:
             raise UsageError(f"--{flag} says nothing to the bench {bench.name}", hint="leave it out, or choose another --bench")
-    folder = path if bench.name == "search" else Path.cwd()
+    folder = path if bench.name == "search" or (bench.name == "diff" and path.is_dir()) else Path.cwd()
     loaded = load_settings(options, folder, {} if options.budget is None else {bench.budget: options.budget})
     if not (on_terminal(sys.stdin) and on_terminal(sys.stdout)):
         return _headless(options, str(path), bench)
@@ -90,6 +96,7 @@ def run(options: argparse.Namespace) -> int:
         raise UsageError("the inspector is not installed", hint="install the whole distribution: pip install secateur")
     inspector = found.load()
     given: dict[str, Any] = {"query": options.query, "rev": options.rev, "model": options.model}
+    given |= {"base": options.base or "", "head": options.head or ""}
     return int(inspector(path, settings=loaded.settings, bench=bench.name, notices=loaded.notices, **given) or 0)
 
 
@@ -102,6 +109,8 @@ def bench_of(path: Path) -> str:
             text = file.read(HEAD).decode("utf-8-sig", "replace").lstrip()
     except OSError:
         return "search"
+    if _DIFF.match(text) or path.suffix in _DIFF_NAMES:
+        return "diff"
     if _ENVELOPE.match(text):
         return "envelope"
     if text.startswith(("[", "{")) or _RESULT.search(text):
@@ -123,12 +132,16 @@ def _headless(options: argparse.Namespace, path: str, bench: BenchFace) -> int:
         words += [f"--query={options.query}"] if options.query else []
     elif bench.name == "envelope":
         words += [f"--model={options.model}"]
+    elif bench.name == "diff":
+        words = words if Path(path).is_dir() else [f"--diff={path}"]
+        words += [f"--{flag}={getattr(options, flag)}" for flag in bench.own if getattr(options, flag)]
     defaults = parser.parse_args(words)
     for name in ("config", "profile", "sets", "counter", "format", "quiet", "verbose", "debug"):
         setattr(defaults, name, getattr(options, name))
     if bench.name != "search":
-        if options.format not in ("text", "json"):
-            raise UsageError(f"{bench.command} is printed as text or json, not as {options.format}", hint="choose another --format")
+        formats = ("text", "json", "markdown") if bench.name == "diff" else ("text", "json")
+        if options.format not in formats:
+            raise UsageError(f"{bench.command} is printed as {' or '.join(formats)}, not as {options.format}", hint="choose another --format")
         defaults.sets = [*options.sets, *([] if options.budget is None else [f"{bench.budget}={options.budget}"])]
     code: int = command.run(defaults)
     return code

@@ -208,7 +208,7 @@ class LedgerBench(ItemsBench):
     @property
     def _empty_field(self) -> QueryInput | None:
         """The first field in which nothing was typed."""
-        return next((self._field(number) for number, field in enumerate(self.subject.fields) if not self.state.inputs[field.name]), None)
+        return next((self._field(number) for number, field in enumerate(self.subject.fields) if not (field.optional or self.state.inputs[field.name])), None)
 
     @on(Input.Submitted, ".input")
     def _submitted(self) -> None:

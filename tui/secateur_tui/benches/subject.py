@@ -35,6 +35,7 @@ class Field:
     name: str
     title: str
     placeholder: str
+    optional: bool = False  # whether it may well stay empty
 
 
 class Subject(Generic[M, R]):

@@ -34,7 +34,11 @@ def draw_knob(knob: Knob, settings: Settings, opened: Settings, ranges: Ranges, 
     head = line(" ", Span(texture, knob.signal), f" {fit(knob.label, _LABEL)} ")
     value = knob.value(settings)
     if not isinstance(value, float):
-        return (*head, *line(f"‹ {knob.text(settings)} ›" if isinstance(value, str) else knob.text(settings), Span(changed, "accent")), Span(note, "faint"))
+        return (
+            *head,
+            *line(f"‹ {knob.text(settings)} ›" if isinstance(value, str | bool) else knob.text(settings), Span(changed, "accent")),
+            Span(note, "faint"),
+        )
     low, high = ranges.get(knob.signal, (None, None))
     unchanged = "" if low is None or high is None else f"{decimal(low)}–{decimal(high)}"
     with_range = bool(knob.signal) and cells - width(head) - _VALUE - _RANGE - 1 >= _SHORTEST_TRACK

@@ -18,7 +18,7 @@ MOST_COMPARED = 400
 
 def draw_text(text: str, cells: int, role: str = "") -> list[Line]:
     """A text from outside, its lines wrapped at blanks where it has any; what is left out at the end is counted."""
-    lines = [line(Span(part, role)) for part in _wrapped(_shown(text), cells)]
+    lines = [line(Span(part, role)) for part in wrapped_text(_shown(text), cells)]
     more = len(text) - LONGEST_SHOWN
     return [*lines, *([line(Span(f"… {more:,} more characters", "faint"))] if more > 0 else [])]
 
@@ -39,7 +39,7 @@ def draw_changes(before: str, after: str, cells: int) -> list[Line]:
 
 def _marked(mark: str, texts: Sequence[str], role: str, cells: int) -> Iterator[Line]:
     for text in texts:
-        for number, part in enumerate(_wrapped(text, max(1, cells - 2))):
+        for number, part in enumerate(wrapped_text(text, max(1, cells - 2))):
             yield line(Span(f"{' ' if number else mark} {part}", role))
 
 
@@ -47,7 +47,8 @@ def _shown(text: str) -> str:
     return visible(text[:LONGEST_SHOWN], keep_newlines=True)
 
 
-def _wrapped(text: str, cells: int) -> Iterator[str]:
+def wrapped_text(text: str, cells: int) -> Iterator[str]:
+    """Lines of a text made visible already, cut at blanks where there are any."""
     for rest in text.split("\n"):
         while (cut := _prefix(rest, cells)) < len(rest):
             blank = rest.rfind(" ", 1, cut + 1)

@@ -1,0 +1,230 @@
+"""The Diff bench: a pull request, the chunks it is sent in with their files, what is left out and by which rule, and any chunk as it will be sent."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Hashable, Sequence
+from pathlib import Path
+from typing import ClassVar
+
+from secateur import config, places
+from secateur.chunking.changes import Diff as ParsedDiff
+from secateur.chunking.comparing import Asked, compare
+from secateur.chunking.composing import Injection
+from secateur.chunking.parsing import parse_diff
+from secateur.chunking.planning import LEFT_OUT, Plan, plan_chunks
+from secateur.chunking.pruning import Rule
+from secateur.chunking.weighing import Compared, Weighed, weigh
+from secateur.config import keys as setting_keys
+from secateur.errors import UsageError
+from secateur.repository import samples
+from secateur.settings import Settings
+from secateur.terminal import clip, visible
+
+from secateur_tui.benches.ledger import LedgerBench
+from secateur_tui.benches.reading import read_file
+from secateur_tui.benches.subject import Field, Inputs, Subject
+from secateur_tui.engine import Progress
+from secateur_tui.ink import Line, clipped, line, wrapped
+from secateur_tui.knobs import Knob
+from secateur_tui.ledgers import Ledger
+from secateur_tui.packed import Moves, Packed, moves, packed
+from secateur_tui.reproduce import Spelled, toml
+from secateur_tui.widgets import packed_list, packed_pages
+
+LARGEST = 256 << 20
+"""Bytes above which a diff is not read, as for `secateur chunk`."""
+
+STATES = ("--staged", "--worktree", "--untracked")
+"""What the field of the head takes beside a revision: the flags of `secateur chunk` for what is not committed. No revision begins with a dash."""
+
+_TABLE = "chunking."
+_IGNORE = _TABLE + "ignore"
+_READ = ("context_lines", "max_file_kb", "rules")
+"""Keys that change what is read of a repository."""
+
+_PATH_CELLS = 100
+
+
+class Diff(Subject[Weighed, Plan]):
+    """See `Subject`. What is injected is what the repository's rules are; a diff file has none."""
+
+    name = "diff"
+    noun = "Chunks"
+    fields: ClassVar[Sequence[Field]] = (
+        Field("path", "Diff", "a diff file, a repository, or sample:NAME"),
+        Field("base", "Base", "its start", optional=True),
+        Field("head", "Head", "HEAD", optional=True),
+        Field("ignore", "Leave out", "*.md !docs/", optional=True),
+    )
+    opening = "A diff can be opened here: the file of one, or a repository with a base and a head; " + ", ".join(STATES) + " are heads too."
+    budget = Knob(_TABLE + "max_chunk_tokens", "limit", fine_step=100, rounded=True)
+    knobs: ClassVar[Sequence[Knob]] = (
+        budget,
+        Knob(_TABLE + "context_lines", "context", mutable=True),
+        Knob(_TABLE + "keep_together", "together"),
+        Knob(_TABLE + "max_file_kb", "largest KB", fine_step=1, rounded=True),
+    )
+
+    # --- deciding ---
+
+    def reading_of(self, inputs: Inputs, settings: Settings) -> Hashable:
+        read = tuple(getattr(settings.chunking, name) for name in _READ) if is_repository(inputs["path"]) else ()
+        return inputs["path"], inputs["base"], inputs["head"], settings.tokens.counter, settings.chunking.token_ratio, read
+
+    def read(self, inputs: Inputs, settings: Settings, progress: Progress) -> Weighed:
+        progress("reading", 0, 0)
+        path, asked = _place(inputs["path"]), asked_of(inputs)
+        if is_repository(inputs["path"]):
+            found = compare(Path(path), asked, settings.chunking)
+            progress("counting", 0, 0)
+            return weigh(found.diff, settings, Injection(found.rules), known=found.known, compared=found.compared, notices=found.notices)
+        diff: ParsedDiff = parse_diff(read_file(path, LARGEST), clip(visible(path), _PATH_CELLS))
+        if asked != Asked():
+            raise UsageError("a diff from a file is what it is: it has no base and no head", hint="empty both fields, or name a repository")
+        progress("counting", 0, 0)
+        return weigh(diff, settings, compared=Compared(path))
+
+    def decide(self, material: Weighed, inputs: Inputs, settings: Settings) -> Packed:
+        under = config.with_values(settings, {_IGNORE: patterns_of(inputs, settings)})
+        return packed(settings, plan_chunks(material, under))
+
+    def budget_in_force(self, settings: Settings, ledger: Ledger[Plan] | None) -> int:  # noqa: ARG002 - of one chunk, not of all
+        return settings.chunking.max_chunk_tokens
+
+    def hold(self, ledger: Ledger[Plan], item: int, settings: Settings) -> Settings | str:
+        assert isinstance(ledger, Packed)
+        entry = ledger.rows[item].entry
+        if entry is None:
+            return "only a file is left out or taken in"
+        pattern = "/" + _escaped(entry.path)
+        present = settings.chunking.ignore
+        others = tuple(one for one in present if one not in (pattern, f"!{pattern}"))
+        if others != present:
+            return config.with_values(settings, {_IGNORE: others})
+        if entry.state == LEFT_OUT and entry.verdict is not None and entry.verdict.rule is Rule.NO_ROOM:
+            return "no rule leaves it out: not even a line of it has room"
+        return config.with_values(settings, {_IGNORE: (*present, f"!{pattern}" if entry.state == LEFT_OUT else pattern)})
+
+    # --- wording ---
+
+    def described(self, material: Weighed) -> str:
+        added, removed = (sum(getattr(file.change, side) for file in material.files) for side in ("added", "removed"))
+        return f"{len(material.files):,} files, +{added:,} −{removed:,}, {sum(file.tokens for file in material.files):,} tokens"
+
+    def notices(self, ledger: Ledger[Plan]) -> Sequence[tuple[str, str]]:
+        compared = ledger.result.weighed.compared
+        told = [(compared.what, "faint")] if compared.base or compared.head else []
+        held = ledger.settings.chunking.ignore
+        return [*told, *([(f"patterns: {' '.join(held)}", "faint")] if held else [])]
+
+    def refused(self, material: Weighed, inputs: Inputs, settings: Settings, cells: int) -> list[Line]:  # noqa: ARG002 - what was read tells it all
+        told = [("instructions", material.injection.skill), ("project rules", material.injection.rules)]
+        lines = [line(f"{material.counter.count(text):>9,} {name}") for name, text in told if text.strip()]
+        return [
+            *lines,
+            line(f"{sum(file.tokens for file in material.files):>9,} the diff"),
+            line(f"{settings.chunking.max_chunk_tokens:>9,} the limit of a chunk"),
+        ]
+
+    def command(self, inputs: Inputs, settings: Settings, opened: Settings) -> str:
+        spelled = Spelled("chunk", settings, opened)
+        spelled.flag("--max-tokens", str(settings.chunking.max_chunk_tokens), self.budget.key)
+        patterns = patterns_of(inputs, settings)
+        for pattern in patterns:
+            spelled.words(f"--ignore={pattern}")
+        if not patterns and opened.chunking.ignore:
+            spelled.set(_IGNORE, toml(()))
+        spelled.differing((*(key for key in setting_keys() if key.startswith(_TABLE) and key != _IGNORE), "tokens."))
+        path = inputs["path"]
+        if is_repository(path):
+            asked = asked_of(inputs)
+            spelled.words(*([f"--base={asked.base}"] if asked.base else []), *([f"--head={asked.head}"] if asked.head else []))
+            spelled.words(*(flag for flag in STATES if getattr(asked, flag.removeprefix("--"))))
+        elif path.startswith("-"):
+            spelled.words(f"--diff={path}")
+            path = "."
+        else:
+            spelled.words("--diff")
+        return spelled.line(path)
+
+
+class DiffBench(LedgerBench):
+    """The room, with rows, bar and pages of chunks."""
+
+    @property
+    def _packed(self) -> Packed:
+        answer = self.state.answer
+        assert isinstance(answer, Packed)
+        return answer
+
+    @property
+    def _moves(self) -> Moves | None:
+        return moves(self.state.comparison) if self.state.comparison is not None else None
+
+    def draw_budget(self, cells: int) -> Sequence[Line]:
+        if not isinstance(self.state.answer, Packed) or self.state.refusal is not None:
+            return super().draw_budget(cells)
+        return packed_list.draw_budget(self._packed, self._moves.then if self._moves is not None else None, cells)
+
+    def _draw_item(self, item: int, cells: int) -> Line:
+        entry = self._packed.rows[item].entry
+        was = self._moves.was(entry.path) if self._moves is not None and entry is not None else ""
+        return packed_list.draw_row(self._packed, item, cells, was)
+
+    def draw_columns(self, cells: int) -> Line:
+        return clipped(packed_list.draw_header(), cells) if self.state.answer is not None else ()
+
+    def draw_why(self, cells: int) -> Sequence[Line]:
+        return packed_pages.draw_why(self._packed, self.state.cursor, cells, self.app.keymap.shown("hold")) if self.listed else []
+
+    def draw_diff(self, cells: int) -> Sequence[Line]:
+        return packed_pages.draw_moves(self._packed, self._moves, self.state.cursor, cells) if self.listed else []
+
+    def _draw_preview(self, cells: int) -> Sequence[Line]:
+        return packed_pages.draw_preview(self._packed, self.state.cursor, cells) if self.listed else []
+
+    def draw_blank(self, cells: int) -> Sequence[Line]:
+        state = self.state
+        if self.error is None and state.path and state.answer is not None and state.refusal is None and not len(state.answer):
+            return wrapped("No file changed.", cells, "bold")
+        return super().draw_blank(cells)
+
+
+def _place(path: str) -> str:
+    """Where what is typed lies; a sample is unpacked on first use."""
+    return str(samples.path_of(path, places.cache_dir(os.environ)))
+
+
+def is_repository(path: str) -> bool:
+    """Whether a folder is compared, not a file read."""
+    try:
+        return path.startswith("sample:") or Path(path).is_dir()
+    except (OSError, ValueError):
+        return False
+
+
+def asked_of(inputs: Inputs) -> Asked:
+    """What the fields ask to be compared.
+
+    Raises:
+        UsageError: words in the head's field that are neither a revision nor flags.
+    """
+    base, words = inputs["base"].strip(), inputs["head"].split()
+    flags = {word for word in words if word.startswith("-")}
+    if not flags:
+        return Asked(base or None, " ".join(words) or None)
+    if not flags.issubset(STATES) or len(flags) < len(set(words)):
+        raise UsageError(f"{clip(visible(inputs['head']), _PATH_CELLS)} is no head", hint="a revision, or " + ", ".join(STATES))
+    return Asked(base or None, None, *(state in flags for state in STATES))
+
+
+def patterns_of(inputs: Inputs, settings: Settings) -> tuple[str, ...]:
+    """The patterns of the settings, then those that are typed, apart by blanks."""
+    return (*settings.chunking.ignore, *inputs["ignore"].split())
+
+
+def _escaped(path: str) -> str:
+    """A pattern that matches this path alone."""
+    text = "".join(f"\\{character}" if character in "\\*?[" else character for character in path)
+    return text[:-1] + "\\ " if text.endswith(" ") else text

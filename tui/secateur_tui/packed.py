@@ -1,0 +1,189 @@
+"""The chunks of a diff as the rows that the inspector lists: each chunk with its files below it, then the files left out. Every figure is the engine's.
+
+The rows are the items of a `Ledger`: a file cut in parts has a row in each of its chunks, a chunk has one of its own, which holds what is injected.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum, auto
+from functools import cached_property, lru_cache
+
+from secateur.chunking.planning import LEFT_OUT, Coverage, FilePiece, Plan
+from secateur.chunking.sizing import text_of, tokens_of
+from secateur.model import TrimAction, TrimReport
+from secateur.settings import Settings
+
+from secateur_tui.ledgers import Ledger, LedgerComparison
+
+
+class Kind(Enum):
+    """What a row is."""
+
+    CHUNK = auto()
+    PIECE = auto()  # a file, or a part of one, in a chunk
+    OUTSIDE = auto()  # the heading above what is left out
+    LEFT_OUT = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One row; `entry` is the fate of its file."""
+
+    kind: Kind
+    chunk: int = 0  # number of the chunk, from 1
+    piece: FilePiece | None = None
+    entry: Coverage | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Packed(Ledger[Plan]):
+    """`rows` are the items; `tokens` are those of every chunk's text. `packed` makes one."""
+
+    rows: tuple[Row, ...] = ()
+    tokens: tuple[int, ...] = ()
+
+    @property
+    def plan(self) -> Plan:
+        return self.result
+
+    @cached_property
+    def ids(self) -> Sequence[str]:
+        """A chunk is known by its number, a file and its first part by the path, so that the cursor stays on a file that is cut now or left out."""
+        return [_name(row) for row in self.rows]
+
+    @cached_property
+    def chunks_of(self) -> Mapping[str, tuple[int, ...]]:
+        """Per path the numbers of its chunks; none for what is left out."""
+        return {entry.path: entry.chunks for entry in self.plan.coverage}
+
+    @cached_property
+    def left_out(self) -> Sequence[Coverage]:
+        """The files that are in no chunk."""
+        return [entry for entry in self.plan.coverage if entry.state == LEFT_OUT]
+
+    @cached_property
+    def shortened(self) -> int:
+        """Files of which not everything goes out."""
+        return len(self.plan.skipped) - len(self.left_out)
+
+    @property
+    def free(self) -> int:
+        """Tokens that the chunks have room for yet."""
+        return self.plan.limit * len(self.tokens) - sum(self.tokens)
+
+    def text(self, number: int) -> str:
+        """A chunk as it goes out."""
+        return _text(self.plan, number)
+
+    def prepared(self) -> Packed:
+        _ = self.ids, self.chunks_of, self.left_out
+        super().prepared()
+        return self
+
+
+@lru_cache(maxsize=2)
+def _text(plan: Plan, number: int) -> str:
+    return text_of(plan, number)
+
+
+def packed(settings: Settings, plan: Plan) -> Packed:
+    """A plan as rows. What the rows hold after sums to the tokens of all chunks."""
+    tokens = tokens_of(plan)
+    rows: list[Row] = []
+    actions: list[TrimAction] = []
+    seen: set[int] = set()
+    for number, (pieces, total) in enumerate(zip(plan.chunks, tokens, strict=True), 1):
+        around = total - sum(piece.cost + piece.filled for piece in pieces)
+        rows.append(Row(Kind.CHUNK, number))
+        actions.append(TrimAction(f"chunk {number}", "keep", "injected", 0, around))
+        for piece in pieces:
+            entry = plan.coverage[piece.file.number]
+            verb = "shorten" if piece.part is not None and piece.part.shortened else "keep"
+            # The tokens of a file that is cut stand at the first of its rows: they are not those of a part.
+            before = 0 if piece.file.number in seen else piece.file.tokens
+            seen.add(piece.file.number)
+            rows.append(Row(Kind.PIECE, number, piece, entry))
+            actions.append(TrimAction(entry.path, verb, entry.reason, before, piece.cost + piece.filled))
+    left = [entry for entry in plan.coverage if entry.state == LEFT_OUT]
+    if left:
+        rows.append(Row(Kind.OUTSIDE))
+        actions.append(TrimAction("left out", "drop", "left_out", 0, 0))
+    for entry in left:
+        rows.append(Row(Kind.LEFT_OUT, entry=entry))
+        actions.append(TrimAction(entry.path, "drop", entry.reason, entry.file.tokens, 0))
+    before, after = sum(action.before for action in actions), sum(tokens)
+    report = TrimReport(applied=bool(plan.skipped), before=before, after=after, budget=plan.limit * max(1, len(tokens)), actions=tuple(actions))
+    return Packed(settings, report, plan, warnings=plan.notices, rows=tuple(rows), tokens=tokens)
+
+
+def _name(row: Row) -> str:
+    if row.entry is None:
+        return f"\0{row.kind.name} {row.chunk}"
+    number = row.piece.number if row.piece is not None else 0
+    return row.entry.path if number <= 1 else f"{row.entry.path}\0{number}"
+
+
+def numbers(chunks: Sequence[int]) -> str:
+    """Numbers of chunks in few characters: "2", "1-3", "1,4"; "out" for none."""
+    if not chunks:
+        return "out"
+    ordered = sorted(chunks)
+    if len(ordered) > 1 and ordered[-1] - ordered[0] == len(ordered) - 1:
+        return f"{ordered[0]}-{ordered[-1]}"
+    return ",".join(map(str, ordered))
+
+
+@dataclass(frozen=True, eq=False)
+class Moves:
+    """What went where since the ghost. Entries are those of `now`."""
+
+    then: Packed
+    now: Packed
+
+    def was(self, path: str) -> str:
+        """The chunks a file was in, where those are others now; "new" where it was in no diff."""
+        before = self.then.chunks_of.get(path)
+        if before is None:
+            return "new"
+        return "" if sorted(before) == sorted(self.now.chunks_of[path]) else numbers(before)
+
+    @cached_property
+    def groups(self) -> Mapping[str, Sequence[Coverage]]:
+        """What changed under its heading, in the order of the diff."""
+        found: dict[str, list[Coverage]] = {TAKEN_IN: [], DROPPED: [], MOVED: [], NEW: []}
+        for entry in self.now.plan.coverage:
+            before = self.then.chunks_of.get(entry.path)
+            if before is None:
+                found[NEW].append(entry)
+            elif sorted(before) != sorted(entry.chunks):
+                found[TAKEN_IN if not before else DROPPED if not entry.chunks else MOVED].append(entry)
+        return found
+
+    @cached_property
+    def gone(self) -> Sequence[str]:
+        """Paths that changed no longer."""
+        return [path for path in self.then.chunks_of if path not in self.now.chunks_of]
+
+
+TAKEN_IN, DROPPED, MOVED, NEW = "taken in", "left out now", "in other chunks", "new in the diff"
+
+
+@lru_cache(maxsize=1)
+def moves(comparison: LedgerComparison) -> Moves | None:
+    """The comparison of two packings; the same object for the same comparison."""
+    then, now = comparison.then, comparison.now
+    return Moves(then, now) if isinstance(then, Packed) and isinstance(now, Packed) else None
+
+
+def by_rule(entries: Sequence[Coverage]) -> Mapping[str, tuple[int, int]]:
+    """Per rule, (files, tokens in the diff) of what is left out; the most frequent first."""
+    files: Counter[str] = Counter()
+    tokens: Counter[str] = Counter()
+    for entry in entries:
+        rule = entry.verdict.rule.value if entry.verdict is not None else ""
+        files[rule] += 1
+        tokens[rule] += entry.file.tokens
+    return {rule: (count, tokens[rule]) for rule, count in sorted(files.items(), key=lambda item: (-item[1], item[0]))}

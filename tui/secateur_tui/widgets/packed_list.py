@@ -1,0 +1,141 @@
+"""The chunks of a diff, each as a bar with its files below it, and the budget above them: how full every chunk is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from secateur.chunking.changes import Treatment
+from secateur.model import State
+from secateur.terminal import cell_width, clip, clip_left, visible
+
+from secateur_tui.ink import Line, Span, bar, first_fitting, fit, line, signed, width
+from secateur_tui.packed import Kind, Packed, Row
+
+_WAS, _TOKENS = 5, 8
+_SHORTEST_BAR, _LONGEST_BAR = 8, 40
+_LEAST_SLOT = 3
+"""Cells of a chunk in the budget's bar, at least; where there are more chunks, the bar is that of all together."""
+_PATH_SHARE = 0.55
+"""Share of a line's rest that a path gets where what stands beside it is long."""
+
+_LETTERS: Mapping[Treatment, str] = {
+    Treatment.MODIFIED: "M",
+    Treatment.ADDED: "A",
+    Treatment.DELETED: "D",
+    Treatment.RENAMED: "R",
+    Treatment.COPIED: "C",
+    Treatment.MODE: "m",
+    Treatment.TYPE: "T",
+}
+"""What a diff does to a file, as git abbreviates it."""
+
+
+def draw_header() -> Line:
+    """Titles of the columns."""
+    return line(Span(f" {'was':>{_WAS}}    {'tokens':>{_TOKENS}}   file", "faint"))
+
+
+def draw_row(ledger: Packed, item: int, cells: int, was: str) -> Line:
+    """One row: a chunk as a bar, or a file with its tokens; `was` says in which chunks it stood before."""
+    row = ledger.rows[item]
+    if row.kind is Kind.CHUNK:
+        return _chunk(ledger, row.chunk, cells)
+    if row.kind is Kind.OUTSIDE:
+        tokens = sum(entry.file.tokens for entry in ledger.left_out)
+        return line(Span(" left out", "bold dropped"), Span(f"  {_files(len(ledger.left_out))}, {tokens:,} tokens of the diff", "faint"))
+    return _file(ledger, item, row, cells, was)
+
+
+def _chunk(ledger: Packed, number: int, cells: int) -> Line:
+    limit, tokens, files = ledger.plan.limit, ledger.tokens[number - 1], len(ledger.plan.chunks[number - 1])
+    of = len(ledger.tokens)
+    head = line(Span(f" chunk {number:>{len(f'{of}')}}/{of} ", "bold"))
+    tail = line(Span(f" {tokens:>{len(f'{limit:,}')},}", "bold"), Span(f" {tokens / limit:>4.0%}  {_files(files)}", "faint"))
+    room = min(_LONGEST_BAR, max(_SHORTEST_BAR, cells - width(head) - width(tail) - 1))
+    return (*head, *draw_fill(ledger, number, room), *tail)
+
+
+def draw_fill(ledger: Packed, number: int, cells: int) -> Line:
+    """How full a chunk is: what is injected, the changes, remarks about them, what is free."""
+    limit, tokens, pieces = ledger.plan.limit, ledger.tokens[number - 1], ledger.plan.chunks[number - 1]
+    whole = sum(piece.cost for piece in pieces if piece.part is None or not piece.part.shortened)
+    cut = sum(piece.cost for piece in pieces) - whole
+    remarks = sum(piece.filled for piece in pieces)
+    injected = max(0, tokens - whole - cut - remarks)
+    parts = ((injected, "▒", "faint"), (whole, "█", "kept"), (cut, "▓", "shortened"), (remarks, "░", "accent"), (limit - tokens, "·", "faint"))
+    return bar([(float(amount), texture, role) for amount, texture, role in parts], limit, cells)
+
+
+def _file(ledger: Packed, item: int, row: Row, cells: int, was: str) -> Line:
+    entry, state = row.entry, ledger.states[item]
+    assert entry is not None
+    tone = "faint" if state is State.DROPPED else ""
+    tokens = row.piece.cost if row.piece is not None else entry.file.tokens
+    head = (
+        Span(f" {clip(was, _WAS):>{_WAS}} ", "up" if was == "new" else "accent"),
+        Span("!" if was == "out" or (was and state is State.DROPPED) else " ", "warning"),
+        Span(state.glyph, state.label),
+        Span(f" {tokens:>{_TOKENS},} ", tone),
+        Span(f"{_LETTERS[entry.file.change.treatment]} ", "faint"),
+    )
+    room = max(1, cells - width(head))
+    beside = _beside(row)
+    share = max(room - cell_width(beside) - 1, int(room * _PATH_SHARE))
+    path = fit(clip_left(visible(entry.path), share), share)
+    return (*head, Span(path, tone), Span(f" {clip(beside, max(0, room - share - 1))}", "faint"))
+
+
+def _beside(row: Row) -> str:
+    """What is told right of a path."""
+    assert row.entry is not None
+    change = row.entry.file.change
+    if row.piece is None:
+        return visible(row.entry.reason)
+    if row.piece.part is not None:
+        place = row.piece.part.place
+        return f"{row.piece.number}/{row.piece.of}: {place.line_start:,}-{place.line_end:,}"
+    return f"+{change.added:,} −{change.removed:,}" if change.added or change.removed else ""
+
+
+def _files(count: int) -> str:
+    return f"{count:,} file" + ("" if count == 1 else "s")
+
+
+def draw_budget(ledger: Packed, then: Packed | None, cells: int) -> list[Line]:
+    """Every chunk as a bar beside the others, and the figures of all."""
+    plan, of = ledger.plan, len(ledger.tokens)
+    full = plan.limit * of
+    slot = (cells - of + 1) // of if of else 0
+    if not of:
+        drawn = line(Span("·" * cells, "faint"))
+    elif slot >= _LEAST_SLOT:
+        drawn = tuple(span for number in range(1, of + 1) for span in (*draw_fill(ledger, number, slot), Span(" ")))[:-1]
+    else:
+        injected = sum(max(0, tokens - sum(piece.cost + piece.filled for piece in pieces)) for tokens, pieces in zip(ledger.tokens, plan.chunks, strict=True))
+        drawn = bar([(injected, "▒", "faint"), (sum(ledger.tokens) - injected, "█", "kept"), (ledger.free, "·", "faint")], full, cells)
+    chunks = Span(f"{of:,} chunk{'' if of == 1 else 's'} of {plan.limit:,}", "bold")
+    fewest = Span(f" (fewest {plan.fewest:,})", "faint")
+    files = len(plan.coverage) - len(ledger.left_out) - ledger.shortened
+    out = sum(entry.file.tokens for entry in ledger.left_out)
+    kept, cut, dropped = State.KEPT, State.SHORTENED, State.DROPPED
+    was = line(f"  was {len(then.tokens):,} ({signed(of - len(then.tokens))})") if then is not None else ()
+    long = line(Span(f"  {kept.glyph} whole ", kept.label), f"{files:,}")
+    short = line(Span(f"  {kept.glyph} ", kept.label), f"{files:,}")
+    if ledger.shortened:
+        long += line(Span(f"  {cut.glyph} shortened ", cut.label), f"{ledger.shortened:,}")
+        short += line(Span(f"  {cut.glyph} ", cut.label), f"{ledger.shortened:,}")
+    if ledger.left_out:
+        long += line(Span(f"  {dropped.glyph} left out ", dropped.label), f"{len(ledger.left_out):,} ({out:,} tokens)")
+        short += line(Span(f"  {dropped.glyph} ", dropped.label), f"{len(ledger.left_out):,}")
+    sent = line(f"  sends {sum(ledger.tokens):,}")
+    injected_each = line(Span(f"  injected {plan.limit - plan.capacity:,} each", "faint"))
+    free = line(Span(f"  free {ledger.free:,}", "faint"))
+    variants = [
+        (chunks, fewest, *sent, *long, *injected_each, *free, *was),
+        (chunks, fewest, *sent, *long, *free, *was),
+        (chunks, fewest, *sent, *short, *free, *was),
+        (chunks, fewest, *sent, *short, *was),
+        (chunks, *sent, *short, *was),
+        (chunks, *was),
+    ]
+    return [drawn, first_fitting(variants, cells)]

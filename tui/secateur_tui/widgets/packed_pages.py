@@ -1,0 +1,205 @@
+"""The pages beside the chunks of a diff: why a file goes where it goes, any chunk as it will be sent, and what moved since the ghost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+
+from secateur.chunking.changes import Treatment
+from secateur.chunking.planning import Coverage
+from secateur.chunking.pruning import Rule
+from secateur.terminal import clip_left, visible
+
+from secateur_tui.ink import Line, Span, clipped, line, outside, signed, width, wrapped
+from secateur_tui.packed import DROPPED, MOVED, NEW, TAKEN_IN, Kind, Moves, Packed, Row, by_rule, numbers
+from secateur_tui.widgets.packed_list import draw_fill
+from secateur_tui.widgets.texts import wrapped_text
+
+_LONGEST_LIST = 100
+"""Files listed under one heading; the rest is counted."""
+
+_LONGEST_SHOWN = 600_000
+"""Characters of a chunk that its preview shows: some 150,000 tokens, more than most models take; what is behind them is counted."""
+
+_GROUPS: Mapping[str, str] = {TAKEN_IN: "up", DROPPED: "down", MOVED: "accent", NEW: "accent"}
+
+_LINE_ROLES: Mapping[str, str] = {"+": "up", "-": "down", "@": "accent", "#": "bold"}
+"""By how a line of a chunk begins; those of rules and instructions too, which does no harm."""
+
+
+def draw_why(ledger: Packed, item: int, cells: int, hold_key: str) -> list[Line]:
+    """The fate of the row at the cursor in words, with its figures."""
+    row = ledger.rows[item]
+    if row.kind is Kind.CHUNK:
+        lines = _why_chunk(ledger, row.chunk, cells)
+    elif row.entry is None:
+        lines = _why_outside(ledger, cells)
+    else:
+        lines = _why_file(ledger, item, row, row.entry, cells, hold_key)
+    return [clipped(drawn, cells) for drawn in lines]
+
+
+def _why_chunk(ledger: Packed, number: int, cells: int) -> list[Line]:
+    plan, pieces, tokens = ledger.plan, ledger.plan.chunks[number - 1], ledger.tokens[number - 1]
+    changes, remarks = sum(piece.cost for piece in pieces), sum(piece.filled for piece in pieces)
+    weighed = plan.weighed
+    injected = ["headings"]
+    for name, text in (("project rules", weighed.injection.rules), ("instructions", weighed.injection.skill)):
+        injected += [name] if text.strip() else []
+    head, figure = line(Span(f"chunk {number} of {len(ledger.tokens)}", "bold")), line(f"{tokens:,} of {plan.limit:,}")
+    lines = [(*head, Span(" " * max(2, cells - width(head) - width(figure))), *figure), draw_fill(ledger, number, cells), ()]
+    figures = [("█", "kept", changes, f"changes: {len(pieces):,} file{'s' if len(pieces) != 1 else ''}")]
+    if remarks:
+        figures.append(("░", "accent", remarks, f"beside them: {sum(filling.lines for piece in pieces for filling in piece.filling):,} lines"))
+    figures += [("▒", "faint", tokens - changes - remarks, f"injected: {', '.join(injected)}"), ("·", "faint", plan.limit - tokens, "free")]
+    lines += [line(Span(f"{texture} ", role), f"{amount:>9,}  {words}") for texture, role, amount, words in figures]
+    about = "" if weighed.counter.exact else ", estimated"
+    tight = f"these files need {plan.fewest:,} chunks at least; {len(ledger.tokens):,} they are"
+    lines += [(), *wrapped(f"tokens by {weighed.counter.name}{about}", cells, "faint"), *wrapped(tight, cells, "faint"), ()]
+    largest = sorted(pieces, key=lambda piece: (-piece.cost, piece.file.number, piece.number))
+    for piece in largest[:_LONGEST_LIST]:
+        part = f" {piece.number}/{piece.of}" if piece.part is not None else ""
+        path = clip_left(visible(piece.file.change.path), max(1, cells - 11 - len(part)))
+        lines.append(line(f"  {piece.cost:>8,} ", path, Span(part, "faint")))
+    return lines
+
+
+def _why_outside(ledger: Packed, cells: int) -> list[Line]:
+    tokens = sum(entry.file.tokens for entry in ledger.left_out)
+    lines = [line(Span(f"○ LEFT OUT  {len(ledger.left_out):,} files, {tokens:,} tokens", "bold dropped")), ()]
+    lines += [line(f"{files:>6,} ", f"{rule.replace('_', ' '):<11}", Span(f"{saved:>10,} tokens", "faint")) for rule, (files, saved) in _ruled(ledger)]
+    return [*lines, (), *wrapped("The same rules leave them out of every chunk, whatever the limit.", cells, "faint")]
+
+
+def _ruled(ledger: Packed) -> list[tuple[str, tuple[int, int]]]:
+    return list(by_rule(ledger.left_out).items())
+
+
+def _why_file(ledger: Packed, item: int, row: Row, entry: Coverage, cells: int, hold_key: str) -> list[Line]:
+    state, change, plan = ledger.states[item], entry.file.change, ledger.plan
+    tokens = row.piece.cost if row.piece is not None else entry.file.tokens
+    label = "LEFT OUT" if row.piece is None else state.label.upper()
+    head, figure = line(Span(f"{state.glyph} {label}", f"bold {state.label}")), line(f"{tokens:,} tokens")
+    lines = [(*head, Span(" " * max(2, cells - width(head) - width(figure))), *figure), line(outside(change.path))]
+    if row.piece is None:
+        lines += wrapped(visible(f"because of a rule: {entry.reason}"), cells, state.label)
+    elif row.piece.part is not None:
+        lines += wrapped(visible(f"because the file is {entry.reason}"), cells, state.label)
+    else:
+        lines += wrapped(f"because it fits into chunk {row.chunk} as it is", cells, state.label)
+    lines += [(), line(f"{_treated(change.treatment)}  +{change.added:,} −{change.removed:,} lines", Span("  binary" if change.binary else "", "faint"))]
+    if change.old_path != change.path:
+        lines.append(line(Span("was ", "faint"), outside(change.old_path)))
+    lines += wrapped(f"{entry.file.tokens:,} tokens in the diff, {entry.file.cost:,} in a chunk with its fence", cells)
+    if row.piece is not None:
+        lines += wrapped(f"chunk {row.chunk} of {len(ledger.tokens)}: {tokens / plan.limit:.1%} of its limit", cells)
+        if row.piece.filled:
+            behind = sum(filling.lines for filling in row.piece.filling)
+            lines += wrapped(f"{behind:,} lines of remarks stand behind it: {row.piece.filled:,} tokens", cells)
+    if row.piece is not None and row.piece.part is not None:
+        lines += [(), *_parts(ledger, row, cells)]
+    if hold_key and _can_be_held(entry):
+        words = "leaves this file out, or takes that back" if row.piece is not None else "takes it in whatever the rules say, or takes that back"
+        lines += [(), *wrapped(f"{hold_key} {words}", cells, "faint")]
+    return lines
+
+
+def _parts(ledger: Packed, row: Row, cells: int) -> list[Line]:
+    """All parts of the file, wherever they are."""
+    assert row.entry is not None
+    lines: list[Line] = []
+    for number in sorted(row.entry.chunks):
+        for piece in ledger.plan.chunks[number - 1]:
+            if piece.file.number != row.entry.file.number or piece.part is None:
+                continue
+            place = piece.part.place
+            here = piece.number == (row.piece.number if row.piece is not None else 0)
+            side = "old lines" if place.old else "lines"
+            lines.append(
+                line(
+                    Span("▸ " if here else "  ", "accent"),
+                    Span(f"part {piece.number}/{piece.of}", "bold" if here else ""),
+                    f"  chunk {number}  {side} {place.line_start:,}-{place.line_end:,}  {piece.cost:,}",
+                )
+            )
+            lines += wrapped(visible(f"inside {place.inside}"), cells, "faint", indent="    ") if place.inside else []
+            if cut := sum(missing for _, missing in piece.part.shortened):
+                lines += wrapped(f"{len(piece.part.shortened):,} lines shortened by {cut:,} characters", cells, "shortened", indent="    ")
+    return lines
+
+
+def _can_be_held(entry: Coverage) -> bool:
+    return entry.verdict is None or entry.verdict.rule not in (Rule.NO_ROOM, Rule.LONG_LINE)
+
+
+def _treated(treatment: Treatment) -> str:
+    return {Treatment.MODE: "only its mode", Treatment.TYPE: "another type of file"}.get(treatment, treatment.value)
+
+
+def draw_preview(ledger: Packed, item: int, cells: int) -> Sequence[Line]:
+    """A chunk as it will be sent, a file as it stands in its chunk; of what is left out what the diff says."""
+    row = ledger.rows[item]
+    if row.kind is Kind.CHUNK:
+        return [line(Span(f"chunk {row.chunk} as it is sent: {ledger.tokens[row.chunk - 1]:,} tokens", "kept")), *_drawn(ledger.text(row.chunk), cells, "")]
+    if row.piece is not None:
+        return [line(Span(f"as it stands in chunk {row.chunk}", "kept")), *_drawn(row.piece.text, cells, "")]
+    if row.entry is not None:
+        return [line(Span("○ nothing of it goes out", "dropped")), *_drawn(row.entry.file.change.text, cells, "faint")]
+    lines = [line(Span("○ nothing of these goes out", "dropped"))]
+    for entry in ledger.left_out[:_LONGEST_LIST]:
+        lines += [
+            line(f"{entry.file.tokens:>8,} ", Span(clip_left(visible(entry.path), max(1, cells - 9)))),
+            *wrapped(visible(entry.reason), cells, "faint", " " * 9),
+        ]
+    return [*lines, *_more(len(ledger.left_out))]
+
+
+@lru_cache(maxsize=2)
+def _drawn(text: str, cells: int, role: str) -> Sequence[Line]:
+    """The lines of a chunk, coloured as a diff; kept for the next frame."""
+    lines: list[Line] = []
+    for drawn in visible(text[:_LONGEST_SHOWN], keep_newlines=True).removesuffix("\n").split("\n"):
+        tone = role or _LINE_ROLES.get(drawn[:1], "")
+        if len(drawn) <= cells and drawn.isascii():
+            lines.append((Span(drawn, tone),))
+        else:
+            lines += [(Span(part, tone),) for part in wrapped_text(drawn, cells)]
+    more = len(text) - _LONGEST_SHOWN
+    return [*lines, *([line(Span(f"… {more:,} more characters", "faint"))] if more > 0 else [])]
+
+
+def draw_moves(ledger: Packed, moved: Moves | None, item: int, cells: int) -> list[Line]:
+    """What goes elsewhere since the ghost, then where the file at the cursor was and is."""
+    if moved is None:
+        return [line(Span("nothing has changed yet", "faint")), line(Span("turn a knob and the difference shows here", "faint"))]
+    then = moved.then
+    limits = f"{ledger.plan.limit:,}" if then.plan.limit == ledger.plan.limit else f"{then.plan.limit:,} → {ledger.plan.limit:,}"
+    chunks = f"{len(then.tokens):,} → {len(ledger.tokens):,} ({signed(len(ledger.tokens) - len(then.tokens))})"
+    tokens = f"{sum(then.tokens):,} → {sum(ledger.tokens):,} ({signed(sum(ledger.tokens) - sum(then.tokens))})"
+    lines = [line(Span("chunks ", "faint"), chunks, Span("  of ", "faint"), limits), line(Span("tokens ", "faint"), tokens)]
+    entry = ledger.rows[item].entry
+    if entry is not None:
+        was, now = then.chunks_of.get(entry.path), numbers(entry.chunks)
+        there = "not in the diff" if was is None else numbers(was)
+        lines += [(), line(outside(entry.path, "bold")), line(Span("chunk ", "faint"), f"{there} → {now}")]
+    for title, role in _GROUPS.items():
+        lines += _group(title, role, moved, moved.groups[title], cells)
+    if moved.gone:
+        lines += [(), line(Span(f"in the diff no longer ({len(moved.gone):,})", "down"))]
+        lines += [line("  ", Span(clip_left(visible(path), max(1, cells - 2)))) for path in moved.gone[:_LONGEST_LIST]] + _more(len(moved.gone))
+    return lines if any(moved.groups.values()) or moved.gone else [*lines, (), line(Span("every file is where it was", "faint"))]
+
+
+def _group(title: str, role: str, moved: Moves, entries: Sequence[Coverage], cells: int) -> list[Line]:
+    if not entries:
+        return []
+    lines: list[Line] = [(), line(Span(f"{title} ({len(entries):,})", role))]
+    for entry in entries[:_LONGEST_LIST]:
+        was = moved.then.chunks_of.get(entry.path)
+        head = f"{'–' if was is None else numbers(was):>5} → {numbers(entry.chunks):<5} "
+        lines.append(line(Span(head, "faint"), clip_left(visible(entry.path), max(1, cells - len(head)))))
+    return lines + _more(len(entries))
+
+
+def _more(count: int) -> list[Line]:
+    return [line(Span(f"and {count - _LONGEST_LIST:,} more", "faint"))] if count > _LONGEST_LIST else []
