@@ -96,6 +96,12 @@ def test_blank_lines_between_two_snippets_go_with_them() -> None:
     assert result.files[0].source_code == "Snippets:\n# Lines 1-6\n" + text[: text.index(OTHER)].rstrip("\n") + "\n"
 
 
+def test_many_blank_lines_part_two_snippets() -> None:
+    text = "def refund_total(a):\n    return a\n" + "\n" * 4 + "def refund_rounded(a):\n    return a\n\n\n" + OTHER * 20
+    result = prune_files([SourceCode("a.py", text)], pruning(max_tokens=60, strategy="extract"), "refund")
+    assert result.entries[0].ranges == ((1, 2), (7, 8))
+
+
 def test_a_snippet_fits_to_the_token() -> None:
     weighed = weigh_files([SourceCode("a.py", OTHER * 20 + SHOP["shop/refund.py"])], Settings(), QUERY)
     rules = pruning(max_tokens=1, strategy="extract", snippet_share=1.0)

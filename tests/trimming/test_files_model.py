@@ -9,7 +9,7 @@ from secateur.llm.asking import Question
 from secateur.model import State
 from secateur.settings import Settings
 from secateur.trimming.files import prune_files, weigh_files
-from secateur.trimming.judging import FileScore, LineRange, Snippets
+from secateur.trimming.judging import CHOSEN, FileScore, LineRange, Snippets
 from secateur.trimming.sourcecode import LOCAL, MODEL, Why
 from support.answering import Table
 from support.repos import QUERY, SHOP
@@ -115,6 +115,14 @@ def test_a_file_larger_than_the_budget_is_asked_about_window_by_window() -> None
     assert (161, 162) in ranges
     assert not any(start <= 150 <= end for start, end in ranges), "named for a window that does not hold them"
     assert any(start <= 121 <= end for start, end in ranges), "f30 is in the window that was not answered: found here"
+
+
+def test_lines_of_the_model_are_worth_a_clear_match_at_least() -> None:
+    model = Table({"extract numbers.py:1-100": snippets((5, 6))})
+    (weighed,) = weigh_files([NUMBERS], pruning(max_tokens=25, strategy="extract"), "zebra", llm=model).files
+    assert [(piece.start, piece.end, piece.relevance) for piece in weighed.pieces if piece.chosen] == [(5, 6, CHOSEN)]
+    assert weighed.score == 5.0
+    assert all(piece.relevance == 0 for piece in weighed.pieces if not piece.chosen)
 
 
 def test_no_lines_is_an_answer_and_ranges_that_leave_nothing_are_none() -> None:
