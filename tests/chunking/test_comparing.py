@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from pathlib import Path
 
 import pytest
@@ -120,6 +121,30 @@ def test_links_submodules_and_large_pointers(tmp_path: Path) -> None:
     assert f"size {len(content) + 1}" in text
     assert "+/etc/passwd\n" in text
     assert "root:" not in text
+
+
+def test_a_sparse_checkout_is_no_deletion(branch: Path) -> None:
+    git(branch, "update-index", "--skip-worktree", "b.py")
+    (branch / "b.py").unlink()
+    assert paths(branch, worktree=True) == {}
+
+
+def test_a_bare_repository_has_revisions_but_no_files(branch: Path, tmp_path: Path) -> None:
+    git(tmp_path, "clone", "-q", "--bare", str(branch), "bare.git")
+    assert paths(tmp_path / "bare.git", base="main", head="feature") == {"a.py": "modified", "sub/c.py": "modified"}
+    with pytest.raises(RepositoryError, match="is a bare git repository") as error:
+        found(tmp_path / "bare.git", worktree=True)
+    assert "--base" in error.value.hint
+
+
+def test_special_files_and_folders_in_the_place_of_files(branch: Path) -> None:
+    (branch / "a.py").unlink()
+    os.mkfifo(branch / "a.py")
+    (branch / "b.py").unlink()
+    (branch / "b.py").mkdir()
+    (branch / "sub" / "c.py").unlink()
+    (branch / "sub" / "c.py").symlink_to("/etc/passwd")
+    assert paths(branch, worktree=True) == {"a.py": "deleted", "b.py": "deleted", "sub/c.py": "type"}
 
 
 HOSTILE = """

@@ -184,6 +184,7 @@ EVERY_GIT_METHOD: dict[str, Callable[[Git], object]] = {
     "commit_time": lambda git: git.commit_time(git.resolve("main")),
     "ls_files": lambda git: git.ls_files(),
     "tracked": lambda git: git.tracked(),
+    "absent": lambda git: git.absent(),
     "tree": lambda git: git.tree(git.resolve("main")),
     "ls_tree": lambda git: git.ls_tree(git.resolve("main")),
     "sizes": lambda git: drain(git.sizes([entry.oid for entry in git.ls_tree(git.resolve("main"))])),

@@ -55,6 +55,11 @@ def test_coverage_is_exact_and_the_budget_holds(files: Any, limit: int, counter:
         assert chunk.text.startswith(f"# Context Chunk {chunk.index}/{len(chunks)}\n")
     assert sum(action.after for action in chunks.report.actions) == chunks.report.after == sum(chunk.tokens for chunk in chunks)
     assert all(count <= limit for count in chunks.plan.charged)
+    if counter in ("o200k_base", "cl100k_base"):  # the pieces of a chunk add up
+        for chunk, pieces in zip(chunks, chunks.plan.chunks, strict=True):
+            head = chunks.plan.weighed.injection.head(chunk.index, chunk.of)
+            assert chunk.tokens == count_tokens(head, counter) + sum(count_tokens(piece.text, counter) for piece in pieces)
+            assert all(piece.cost == count_tokens(piece.text, counter) for piece in pieces if piece.part is None)
     assert all(chunk.tokens <= charged for chunk, charged in zip(chunks, chunks.plan.charged, strict=True))
     for entry in chunks.coverage:
         held = [(chunk.index, file) for chunk in chunks for file in chunk.files if file.path == entry.path]

@@ -135,6 +135,7 @@ class _Comparison:
         git, asked = self._git, self._asked
         here = git.head()
         if asked.staged or asked.worktree or asked.untracked or (here is None and asked.head is None):
+            self._needs_files()
             base = here
             if asked.base is not None:
                 base = self._merge_base(asked.base, git.resolve("HEAD"))
@@ -150,11 +151,17 @@ class _Comparison:
             base, branch = start
             return base, head, f"{branch}...{name} (commits from {base[:_SHORT]} to {head[:_SHORT]})"
         if asked.head is None:
+            self._needs_files()
             return here, None, f"the files on disk against HEAD ({(here or '')[:_SHORT]})"
         with suppress(RepositoryError):
             base = git.resolve(f"{head}^")
             return base, head, f"{name} against the commit before it ({base[:_SHORT]})"
         return None, head, f"{name} against nothing: it is the first commit"
+
+    def _needs_files(self) -> None:
+        if self._git.is_bare:
+            hint = "Name two revisions with --base and --head."
+            raise RepositoryError(f"{self._git.root} is a bare git repository: it has no files to compare", hint=hint, code="BARE_REPOSITORY")
 
     def _merge_base(self, rev: str, head: str) -> str:
         base = self._git.merge_base(self._git.resolve(rev), head)
@@ -216,10 +223,11 @@ class _Comparison:
         found: _Listing = {}
         unread: list[str] = []
         candidates: list[tuple[TreeEntry, int]] = []
+        absent = self._git.absent()
         with Folder(self._git.root) as folder:
             for entry in entries:
                 path = path_bytes(entry.path)
-                if entry.mode == GITLINK:  # where a submodule stands is its own affair
+                if entry.mode == GITLINK or entry.path in absent:  # where a submodule stands is its own affair
                     found[path] = (entry.mode, entry.oid)
                     continue
                 mode = self._mode(path)

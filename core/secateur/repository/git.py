@@ -219,6 +219,10 @@ class Git:
         entries = {entry.path: entry for entry in map(_of_index, self._records("ls-files", "-z", "--cached", "--stage"))}
         return _in_path_order(entries.values())
 
+    def absent(self) -> frozenset[str]:
+        """Files of the index that a sparse checkout leaves out of the work tree."""
+        return frozenset(path_text(record[2:]) for record in self._records("ls-files", "-z", "-t", "--cached") if record.startswith(b"S "))
+
     def tree(self, commit: str) -> str:
         """Id of the opened folder's tree in a commit. Raises RepositoryError when the commit does not have that folder."""
         tree = self._object(f"{commit}:{self.prefix.rstrip('/')}")
