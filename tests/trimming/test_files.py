@@ -87,6 +87,9 @@ def test_snippets_are_whole_functions_and_long_ones_are_cut_between_statements()
     for piece in entry.tried:
         assert piece.end - piece.start < 20
         assert lines[piece.start - 1].startswith(("def", "    step", "    refund"))
+    best, *others = entry.tried
+    assert lines.index("    refund = tree.refund(total)") + 1 in range(best.start, best.end + 1)
+    assert all(piece.score < best.score for piece in others)
 
 
 def test_blank_lines_between_two_snippets_go_with_them() -> None:
