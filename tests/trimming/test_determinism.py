@@ -50,7 +50,7 @@ def expected() -> dict[str, str]:
     return everything()
 
 
-@pytest.mark.parametrize("seed", ["0", "1", "4242"])
+@pytest.mark.parametrize("seed", ["0", "4242"])
 def test_the_same_bytes_under_every_hash_seed(seed: str, expected: dict[str, str]) -> None:
     code = "import json; from trimming.test_determinism import everything; print(json.dumps(everything()))"
     tests = Path(__file__).parents[1]
