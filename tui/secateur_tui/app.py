@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, ClassVar, Protocol
 
 from secateur import places
@@ -98,8 +99,7 @@ class Inspector(App[int]):
         query: str = "",
         rev: str | None = None,
         model: str = "",
-        base: str = "",
-        head: str = "",
+        inputs: Mapping[str, str] = MappingProxyType({}),
         opener: Opener | None = None,
         theme_folders: Sequence[Path] = (),
         pace: Pace | None = None,
@@ -119,8 +119,8 @@ class Inspector(App[int]):
         if engine is not None:
             self._benches["search"] = SearchBench(SearchState(engine, settings, visible(query)), path, rev)
         for name, subject in SUBJECTS.items():
-            inputs = {"path": path, "model": model, "query": visible(query), "base": base, "head": head} if name == bench else {}
-            self._benches[name] = ROOMS.get(name, LedgerBench)(LedgerState(subject, settings, inputs))
+            typed = {"path": path, "model": model, "query": visible(query), **inputs} if name == bench else {}
+            self._benches[name] = ROOMS.get(name, LedgerBench)(LedgerState(subject, settings, typed))
         self._first = bench
         self._themes, theme_notices = load_themes((places.data_dir("themes"), *theme_folders))
         self._notices: tuple[Notice, ...] = (*theme_notices, *self.keymap.notices)
@@ -195,14 +195,17 @@ def run(
     settings: Settings,
     rev: str | None = None,
     model: str = "",
-    base: str = "",
-    head: str = "",
+    inputs: Mapping[str, str] = MappingProxyType({}),
     bench: str = "search",
     notices: Sequence[Notice] = (),
     cache_dir: Path | None = None,
     environ: Mapping[str, str] | None = None,
 ) -> int:
-    """Open `path` in a bench and return the exit code. `notices` say what was ignored while the settings were read.
+    """Open `path` in a bench and return the exit code.
+
+    Args:
+        inputs: further texts for the bench's fields, by name.
+        notices: what was ignored while the settings were read.
 
     Raises:
         UsageError: there is no such bench.
@@ -227,8 +230,7 @@ def run(
         query=query,
         rev=rev,
         model=model,
-        base=base,
-        head=head,
+        inputs=inputs,
         opener=lambda folder, under: opened(samples.path_of(folder, places.cache_dir(variables)), under),
         theme_folders=(places.config_dir(variables) / "themes",),
     )

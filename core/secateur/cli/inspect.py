@@ -40,7 +40,7 @@ BENCHES: Mapping[str, BenchFace] = MappingProxyType(
             BenchFace("files", "Files", "2", "files under a number of tokens", "context_prune.max_tokens", "files", ("query",)),
             BenchFace("conversation", "Conversation", "3", "a transcript under a safe zone", "conversation_prune.safe_zone_tokens", "conversation"),
             BenchFace("envelope", "Envelope", "4", "a prompt envelope within a model's budget", "context_budget.tokens", "envelope", ("model",)),
-            BenchFace("diff", "Diff", "5", "a pull request in chunks", "chunking.max_chunk_tokens", "chunk", ("base", "head")),
+            BenchFace("diff", "Diff", "5", "a pull request in chunks", "chunking.max_chunk_tokens", "chunk", ("base", "head", "skill", "linter")),
         )
     }
 )
@@ -69,6 +69,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--model", metavar="M", default="", help="the model an envelope is for (bench envelope)")
     parser.add_argument("--base", metavar="REV", help="compare a repository with the merge base of this revision and the head (bench diff)")
     parser.add_argument("--head", metavar="REV", help="the changed revision (bench diff)")
+    parser.add_argument("--skill", metavar="FILE", help="instructions that go into every chunk (bench diff)")
+    parser.add_argument("--linter", metavar="FILE", help="a linter's findings, put beside the files they speak of (bench diff)")
     parser.add_argument(
         "--budget",
         type=whole_number("--budget", 0),
@@ -96,7 +98,8 @@ def run(options: argparse.Namespace) -> int:
         raise UsageError("the inspector is not installed", hint="install the whole distribution: pip install secateur")
     inspector = found.load()
     given: dict[str, Any] = {"query": options.query, "rev": options.rev, "model": options.model}
-    given |= {"base": options.base or "", "head": options.head or ""}
+    if bench.name == "diff":
+        given["inputs"] = {flag: getattr(options, flag) or "" for flag in bench.own}
     return int(inspector(path, settings=loaded.settings, bench=bench.name, notices=loaded.notices, **given) or 0)
 
 

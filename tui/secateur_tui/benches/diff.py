@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
 
 from secateur import config, places
-from secateur.chunking.changes import Diff as ParsedDiff
-from secateur.chunking.comparing import Asked, compare
+from secateur.chunking.comparing import Asked, Found, compare
 from secateur.chunking.composing import Injection
+from secateur.chunking.enriching import Hint, signatures
+from secateur.chunking.linting import read_findings
 from secateur.chunking.parsing import parse_diff
 from secateur.chunking.planning import LEFT_OUT, Plan, plan_chunks
 from secateur.chunking.pruning import Rule
 from secateur.chunking.weighing import Compared, Weighed, weigh
 from secateur.config import keys as setting_keys
-from secateur.errors import UsageError
+from secateur.engine import Engine
+from secateur.errors import SecateurError, UsageError
+from secateur.model import Notice
 from secateur.repository import samples
 from secateur.settings import Settings
 from secateur.terminal import clip, visible
@@ -31,6 +35,7 @@ from secateur_tui.ledgers import Ledger
 from secateur_tui.packed import Moves, Packed, moves, packed
 from secateur_tui.reproduce import Spelled, toml
 from secateur_tui.widgets import packed_list, packed_pages
+from secateur_tui.widgets.title import TitleFacts
 
 LARGEST = 256 << 20
 """Bytes above which a diff is not read, as for `secateur chunk`."""
@@ -40,7 +45,7 @@ STATES = ("--staged", "--worktree", "--untracked")
 
 _TABLE = "chunking."
 _IGNORE = _TABLE + "ignore"
-_READ = ("context_lines", "max_file_kb", "rules")
+_READ = ("context_lines", "max_file_kb", "rules", "signatures")
 """Keys that change what is read of a repository."""
 
 _PATH_CELLS = 100
@@ -56,6 +61,8 @@ class Diff(Subject[Weighed, Plan]):
         Field("base", "Base", "its start", optional=True),
         Field("head", "Head", "HEAD", optional=True),
         Field("ignore", "Leave out", "*.md !docs/", optional=True),
+        Field("skill", "Instructions", "a file", optional=True),
+        Field("linter", "Linter", "what it found", optional=True),
     )
     opening = "A diff can be opened here: the file of one, or a repository with a base and a head; " + ", ".join(STATES) + " are heads too."
     budget = Knob(_TABLE + "max_chunk_tokens", "limit", fine_step=100, rounded=True)
@@ -63,6 +70,7 @@ class Diff(Subject[Weighed, Plan]):
         budget,
         Knob(_TABLE + "context_lines", "context", mutable=True),
         Knob(_TABLE + "keep_together", "together"),
+        Knob(_TABLE + "signatures", "signatures"),
         Knob(_TABLE + "max_file_kb", "largest KB", fine_step=1, rounded=True),
     )
 
@@ -70,20 +78,27 @@ class Diff(Subject[Weighed, Plan]):
 
     def reading_of(self, inputs: Inputs, settings: Settings) -> Hashable:
         read = tuple(getattr(settings.chunking, name) for name in _READ) if is_repository(inputs["path"]) else ()
-        return inputs["path"], inputs["base"], inputs["head"], settings.tokens.counter, settings.chunking.token_ratio, read
+        typed = tuple(text for name, text in inputs.items() if name != "ignore")
+        return *typed, settings.tokens.counter, settings.chunking.token_ratio, read
 
     def read(self, inputs: Inputs, settings: Settings, progress: Progress) -> Weighed:
         progress("reading", 0, 0)
-        path, asked = _place(inputs["path"]), asked_of(inputs)
+        path, asked = str(samples.path_of(inputs["path"], places.cache_dir(os.environ))), asked_of(inputs)
+        skill = _skill(inputs["skill"]) if inputs["skill"] else ""
+        said = clip(visible(inputs["linter"]), _PATH_CELLS)
+        findings = read_findings(read_file(inputs["linter"], LARGEST), said) if inputs["linter"] else []
         if is_repository(inputs["path"]):
             found = compare(Path(path), asked, settings.chunking)
+            hints, failed = _hints(path, settings, found, progress) if settings.chunking.signatures else ([], ())
+            notices = (*found.notices, *failed)
             progress("counting", 0, 0)
-            return weigh(found.diff, settings, Injection(found.rules), known=found.known, compared=found.compared, notices=found.notices)
-        diff: ParsedDiff = parse_diff(read_file(path, LARGEST), clip(visible(path), _PATH_CELLS))
+            injection = Injection(found.rules, skill)
+            return weigh(found.diff, settings, injection, known=found.known, compared=found.compared, findings=findings, hints=hints, notices=notices)
+        diff = parse_diff(read_file(path, LARGEST), clip(visible(path), _PATH_CELLS))
         if asked != Asked():
             raise UsageError("a diff from a file is what it is: it has no base and no head", hint="empty both fields, or name a repository")
         progress("counting", 0, 0)
-        return weigh(diff, settings, compared=Compared(path))
+        return weigh(diff, settings, Injection("", skill), compared=Compared(path), findings=findings)
 
     def decide(self, material: Weighed, inputs: Inputs, settings: Settings) -> Packed:
         under = config.with_values(settings, {_IGNORE: patterns_of(inputs, settings)})
@@ -136,6 +151,8 @@ class Diff(Subject[Weighed, Plan]):
         if not patterns and opened.chunking.ignore:
             spelled.set(_IGNORE, toml(()))
         spelled.differing((*(key for key in setting_keys() if key.startswith(_TABLE) and key != _IGNORE), "tokens."))
+        for flag in ("skill", "linter"):
+            spelled.words(*([f"--{flag}={inputs[flag]}"] if inputs[flag] else []))
         path = inputs["path"]
         if is_repository(path):
             asked = asked_of(inputs)
@@ -152,6 +169,8 @@ class Diff(Subject[Weighed, Plan]):
 class DiffBench(LedgerBench):
     """The room, with rows, bar and pages of chunks."""
 
+    CSS_PATH = ["bench.tcss", "items.tcss", "ledger.tcss", "diff.tcss"]  # noqa: RUF012 - Textual declares it
+
     @property
     def _packed(self) -> Packed:
         answer = self.state.answer
@@ -161,6 +180,16 @@ class DiffBench(LedgerBench):
     @property
     def _moves(self) -> Moves | None:
         return moves(self.state.comparison) if self.state.comparison is not None else None
+
+    def title_facts(self) -> TitleFacts:
+        facts = super().title_facts()
+        return replace(facts, count=(len(self._packed.plan.coverage), "file")) if facts.count is not None else facts
+
+    @property
+    def _notes(self) -> Mapping[str, str]:
+        if not self.state.path or is_repository(self.state.path):
+            return {}
+        return {_TABLE + "context_lines": "  the diff has its own", _TABLE + "signatures": "  needs a repository"}
 
     def draw_budget(self, cells: int) -> Sequence[Line]:
         if not isinstance(self.state.answer, Packed) or self.state.refusal is not None:
@@ -191,9 +220,21 @@ class DiffBench(LedgerBench):
         return super().draw_blank(cells)
 
 
-def _place(path: str) -> str:
-    """Where what is typed lies; a sample is unpacked on first use."""
-    return str(samples.path_of(path, places.cache_dir(os.environ)))
+def _skill(path: str) -> str:
+    try:
+        return read_file(path, LARGEST).decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise SecateurError(f"{clip(visible(path), _PATH_CELLS)}: not UTF-8 at byte {error.start}", hint="save it as UTF-8", code="NOT_UTF8") from error
+
+
+def _hints(path: str, settings: Settings, found: Found, progress: Progress) -> tuple[list[Hint], tuple[Notice, ...]]:
+    """Declarations around the changes, from the index of the changed state; a notice instead where it cannot be read."""
+    try:
+        with Engine.open(path, settings, rev=found.compared.head or None) as engine:
+            engine.freshen(progress)
+            return signatures(*engine.code(), {change.path: change.changed_lines() for change in found.diff.changes}), ()
+    except SecateurError as error:
+        return [], (Notice("no_signatures", f"No signatures: {error.message}"),)
 
 
 def is_repository(path: str) -> bool:

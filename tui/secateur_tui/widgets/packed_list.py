@@ -8,7 +8,7 @@ from secateur.chunking.changes import Treatment
 from secateur.model import State
 from secateur.terminal import cell_width, clip, clip_left, visible
 
-from secateur_tui.ink import Line, Span, bar, first_fitting, fit, line, signed, width
+from secateur_tui.ink import Line, Span, bar, first_fitting, fit, line, width
 from secateur_tui.packed import Kind, Packed, Row
 
 _WAS, _TOKENS = 5, 8
@@ -113,12 +113,12 @@ def draw_budget(ledger: Packed, then: Packed | None, cells: int) -> list[Line]:
     else:
         injected = sum(max(0, tokens - sum(piece.cost + piece.filled for piece in pieces)) for tokens, pieces in zip(ledger.tokens, plan.chunks, strict=True))
         drawn = bar([(injected, "▒", "faint"), (sum(ledger.tokens) - injected, "█", "kept"), (ledger.free, "·", "faint")], full, cells)
-    chunks = Span(f"{of:,} chunk{'' if of == 1 else 's'} of {plan.limit:,}", "bold")
+    was = f" (was {len(then.tokens):,})" if then is not None and len(then.tokens) != of else ""
+    chunks = line(Span(f"{of:,} chunk{'' if of == 1 else 's'}", "bold"), was, Span(f" of {plan.limit:,}", "bold"))
     fewest = Span(f" (fewest {plan.fewest:,})", "faint")
     files = len(plan.coverage) - len(ledger.left_out) - ledger.shortened
     out = sum(entry.file.tokens for entry in ledger.left_out)
     kept, cut, dropped = State.KEPT, State.SHORTENED, State.DROPPED
-    was = line(f"  was {len(then.tokens):,} ({signed(of - len(then.tokens))})") if then is not None else ()
     long = line(Span(f"  {kept.glyph} whole ", kept.label), f"{files:,}")
     short = line(Span(f"  {kept.glyph} ", kept.label), f"{files:,}")
     if ledger.shortened:
@@ -131,11 +131,11 @@ def draw_budget(ledger: Packed, then: Packed | None, cells: int) -> list[Line]:
     injected_each = line(Span(f"  injected {plan.limit - plan.capacity:,} each", "faint"))
     free = line(Span(f"  free {ledger.free:,}", "faint"))
     variants = [
-        (chunks, fewest, *sent, *long, *injected_each, *free, *was),
-        (chunks, fewest, *sent, *long, *free, *was),
-        (chunks, fewest, *sent, *short, *free, *was),
-        (chunks, fewest, *sent, *short, *was),
-        (chunks, *sent, *short, *was),
-        (chunks, *was),
+        (*chunks, fewest, *sent, *long, *injected_each, *free),
+        (*chunks, fewest, *sent, *long, *free),
+        (*chunks, fewest, *sent, *short, *free),
+        (*chunks, fewest, *sent, *short),
+        (*chunks, *sent, *short),
+        chunks,
     ]
     return [drawn, first_fitting(variants, cells)]

@@ -54,7 +54,7 @@ def _why_chunk(ledger: Packed, number: int, cells: int) -> list[Line]:
     figures += [("▒", "faint", tokens - changes - remarks, f"injected: {', '.join(injected)}"), ("·", "faint", plan.limit - tokens, "free")]
     lines += [line(Span(f"{texture} ", role), f"{amount:>9,}  {words}") for texture, role, amount, words in figures]
     about = "" if weighed.counter.exact else ", estimated"
-    tight = f"these files need {plan.fewest:,} chunks at least; {len(ledger.tokens):,} they are"
+    tight = f"{len(ledger.tokens):,} chunks; these files cannot go in fewer than {plan.fewest:,}"
     lines += [(), *wrapped(f"tokens by {weighed.counter.name}{about}", cells, "faint"), *wrapped(tight, cells, "faint"), ()]
     largest = sorted(pieces, key=lambda piece: (-piece.cost, piece.file.number, piece.number))
     for piece in largest[:_LONGEST_LIST]:
