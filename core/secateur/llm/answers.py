@@ -26,8 +26,9 @@ _LIMITS = ("maxLength", "minLength", "maxItems", "minItems", "minimum", "maximum
 CHARACTERS_A_TOKEN = 2
 """Characters of JSON in a token, rather too few than too many."""
 
-CHARACTERS_AN_ITEM = 64
-"""Room that an item of a list has at least."""
+CHARACTERS_A_TEXT = 64
+CHARACTERS_AN_OBJECT = 128
+"""Room that an item of a list has at least: small models set objects over several lines and write numbers of sixteen digits, a token each."""
 
 LONGEST_STRING = 1000
 """Servers that turn a schema into a grammar repeat a character so many times at most."""
@@ -109,7 +110,8 @@ def _bounded(schema: Any, room: int) -> Any:
     if fields:
         return schema | {"properties": {name: _bounded(part, room // len(fields)) for name, part in fields.items()}}
     if isinstance(items, dict):
-        most = min(schema.get("maxItems", room), max(1, room // CHARACTERS_AN_ITEM))
+        least = CHARACTERS_A_TEXT if items.get("type") == "string" else CHARACTERS_AN_OBJECT
+        most = min(schema.get("maxItems", room), max(1, room // least))
         return schema | {"maxItems": most, "items": _bounded(items, room // most)}
     if schema.get("type") == "string" and "enum" not in schema:
         return schema | {"maxLength": min(schema.get("maxLength", room), max(1, room), LONGEST_STRING)}
