@@ -76,7 +76,7 @@ async def test_budget_keys() -> None:
 async def test_profiles_go_round_and_retrieve_again() -> None:
     engine = orders_engine()
     bench, lines, _ = await pressed("p", engine=engine)
-    assert bench.state.settings.profile == "recommended" and " profile recommended " in lines[0]
+    assert bench.state.settings.profile == "recommended" and " recommended " in lines[0]
     assert len(engine.retrieved) == 2
     bench, _, _ = await pressed("p p")
     assert bench.state.settings.profile == "spec"

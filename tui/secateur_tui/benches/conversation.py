@@ -64,7 +64,7 @@ class Conversation(Subject[Weighed, Pruned]):
         "latest": "it is the latest step, which always stays",
         "summary": "it is a summary, or joins one to the rest",
         "fits": "there was no need to cut it",
-        "kept": "it holds no result that had to go",
+        "kept": "it holds no result that had to go, or none that may",
         "oldest_group": "it is among the oldest, and the safe zone asked for its room",
         "oldest_result": "its result is among the oldest, and the safe zone asked for its room",
         "superseded": "a later message shows the same file as it was later",
@@ -103,9 +103,9 @@ class Conversation(Subject[Weighed, Pruned]):
         held = ledger.settings.conversation_prune.keep_tools
         told = [(f"results of {', '.join(held)} are held", "faint")] if held else []
         if cache.first_changed is None:
-            return [("prompt cache: nothing is read again", "faint"), *told]
-        words = f"prompt cache: from #{cache.first_changed:,} on {cache.reread_tokens:,} tokens are read again, {cache.tokens_saved:,} saved"
-        return [(words, "accent"), *told]
+            return [*told, ("prompt cache: nothing is read again", "faint")]
+        words = f"prompt cache: from #{cache.first_changed:,} on {cache.reread_tokens:,} tokens are read again, {cache.tokens_saved:,} saved; {_pays(ledger)}"
+        return [*told, (words, "accent")]
 
     def lead_title(self, ledger: Ledger[Pruned]) -> str:
         return f"{'#':>{_digits(ledger)}} "
@@ -170,6 +170,12 @@ class Conversation(Subject[Weighed, Pruned]):
             spelled.set("llm.enabled", "false")  # what is on screen was decided here, without asking a model
         spelled.differing((_TABLE, "tokens."))
         return spelled.line(inputs["path"])
+
+
+def _pays(ledger: Ledger[Pruned]) -> str:
+    rules = ledger.settings.conversation_prune
+    requests = ledger.result.cache.pays_after(rules.cache_read_price, rules.cache_write_price)
+    return "never pays" if requests is None else f"pays after {requests:,} request{'' if requests == 1 else 's'}"
 
 
 def _offset(ledger: Ledger[Pruned]) -> int:

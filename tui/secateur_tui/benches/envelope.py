@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -27,6 +28,9 @@ from secateur_tui.reproduce import Spelled
 
 LARGEST = 256 << 20
 """Bytes above which a file is no envelope, as for `secateur envelope`."""
+
+LONGEST_INDENTED = 100_000
+"""Characters of JSON that are laid out for reading; no page shows more of it."""
 
 _TABLE = "context_budget."
 _STAGES = {"summarize": "1 summarize", "truncate": "2 truncate", "drop": "3 reference"}
@@ -111,7 +115,8 @@ class Envelope(Subject[Opened, TrimmedEnvelope]):
         return line(Span(f"{_STAGES.get(action.action, '–'):<{_STAGE_CELLS}} ", "faint"), section, Span(chars, "faint"))
 
     def texts(self, ledger: Ledger[TrimmedEnvelope], item: int) -> tuple[str, str]:
-        return ledger.result.texts(item)
+        before, after = ledger.result.texts(item)
+        return _indented(before), _indented(after)
 
     def facts(self, ledger: Ledger[TrimmedEnvelope], item: int, cells: int) -> list[Line]:  # noqa: ARG002 - the same for all
         report = ledger.report
@@ -135,3 +140,8 @@ class Envelope(Subject[Opened, TrimmedEnvelope]):
             spelled.flag("--reserve", str(rules.reserve), _TABLE + "reserve")
         spelled.differing((_TABLE, "tokens."))
         return spelled.line(inputs["path"])
+
+
+def _indented(text: str) -> str:
+    """JSON on several lines, for people; as it is where it is long."""
+    return json.dumps(json.loads(text), ensure_ascii=False, indent=1) if 0 < len(text) <= LONGEST_INDENTED else text

@@ -249,7 +249,7 @@ class LedgerBench(ItemsBench):
     # --- painting ---
 
     def paint_list(self) -> None:
-        self.query_one("#list", LedgerList).show(self.state.answer, self.state.cursor)
+        self.query_one("#list", LedgerList).show(self.state.answer if self.listed else None, self.state.cursor)
         described = self.subject.described(self.state.reading.material) if self.state.reading is not None else ""
         self._field(0).border_subtitle = Content(visible(described))
 
@@ -261,12 +261,12 @@ class LedgerBench(ItemsBench):
     def draw_columns(self, cells: int) -> Line:
         if self.state.answer is None:
             return ()
-        return clipped(draw_header(self._ledger, self.subject.lead_title(self._ledger), self.subject.tail_title(self._ledger)), cells)
+        return clipped(draw_header(self._ledger, self.state.comparison, self.subject.lead_title(self._ledger), self.subject.tail_title(self._ledger)), cells)
 
     def draw_notices(self, cells: int) -> list[Line]:
         if self.state.answer is None:
             return []
-        told = [*((f"! {notice.message}", "warning") for notice in self._ledger.warnings), *self.subject.notices(self._ledger)]
+        told = [*self.subject.notices(self._ledger), *((f"! {notice.message}", "warning") for notice in self._ledger.warnings)]
         return [part for text, role in told for part in wrapped(visible(text), cells, role)]
 
     def draw_blank(self, cells: int) -> Sequence[Line]:

@@ -15,21 +15,21 @@ LEAST_FIGURE = 6
 """Cells of a number of tokens, at least."""
 
 
-def figure_cells(ledger: Ledger[Any]) -> int:
+def figure_cells(ledger: Ledger[Any], comparison: LedgerComparison | None) -> int:
     """Width of the columns of tokens."""
-    return max(LEAST_FIGURE, len(f"{ledger.most:,}"))
+    return max(LEAST_FIGURE, len(f"{max(ledger.most, comparison.then.most if comparison else 0):,}"))
 
 
-def draw_header(ledger: Ledger[Any], lead: str, tail: str) -> Line:
+def draw_header(ledger: Ledger[Any], comparison: LedgerComparison | None, lead: str, tail: str) -> Line:
     """Titles of the columns; `lead` and `tail` are the bench's own."""
-    cells = figure_cells(ledger)
+    cells = figure_cells(ledger, comparison)
     return line(Span(f" {lead} {'Δ':>{cells + 1}}    {'in':>{cells}} {'out':>{cells}} {tail}", "faint"))
 
 
 def draw_item(ledger: Ledger[Any], comparison: LedgerComparison | None, item: int, lead: str, tail: Callable[[int], Line], cells: int) -> Line:
     """One item: the bench's `lead`, tokens gained or lost since the ghost, decision (`!` when it flipped), tokens in and out, the bench's `tail`."""
     action, state = ledger.action(item), ledger.states[item]
-    figures = figure_cells(ledger)
+    figures = figure_cells(ledger, comparison)
     tone = "faint" if state is State.DROPPED else ""
     flipped = comparison is not None and comparison.flipped(item)
     head = (

@@ -1,0 +1,368 @@
+"""Keys, fields and states of the benches over a ledger."""
+
+import json
+import shlex
+import threading
+from pathlib import Path
+
+import pytest
+from inspector_kit import ORDERS, ScriptedEngine, make_pool, press, settle
+from ledger_kit import ENVELOPE, TRANSCRIPT, WRITERS, ledger_bench, opened
+from secateur import config
+from secateur.cli.conversation import as_json
+from secateur.cli.files import as_json as files_json
+from secateur.errors import BudgetExceeded, RepositoryError
+from secateur.model import State
+from secateur.settings import Settings
+from secateur.tokens import get_counter
+from secateur.trimming.conversation import prune
+from secateur.trimming.transcripts import read_transcript
+from secateur_tui.benches.conversation import Conversation
+from secateur_tui.benches.ledger import LedgerBench
+from secateur_tui.benches.opening import OpeningBench
+from secateur_tui.benches.search import SearchBench
+from secateur_tui.messages import Look
+from secateur_tui.widgets.query_input import QueryInput
+from secateur_tui.widgets.sheet import Sheet
+from support.cli import secateur
+
+ZONE = config.with_values(Settings(), {"conversation_prune.safe_zone_tokens": 3000})
+SIZE = (120, 40)
+
+
+@pytest.fixture(autouse=True)
+def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for write in WRITERS.values():
+        write(tmp_path)
+
+
+@pytest.mark.parametrize("bench", list(WRITERS))
+async def test_every_knob_turns_its_setting_and_the_answer_follows(bench: str) -> None:
+    app = opened(bench, ZONE)
+    async with app.run_test(size=SIZE):
+        await settle(app)
+        screen = ledger_bench(app)
+        await press(app, "w")
+        for knob in screen.subject.knobs:
+            before = knob.value(screen.state.settings)
+            await press(app, "right")
+            await settle(app)
+            if knob.value(screen.state.settings) == before:
+                await press(app, "left")  # it stood at the end of its range
+                await settle(app)
+            assert knob.value(screen.state.settings) != before, knob.label
+            assert screen.state.answer is not None and screen.state.answer.settings == screen.state.settings
+            await press(app, "r")
+            await settle(app)
+            assert knob.value(screen.state.settings) == before, knob.label
+            await press(app, "down")
+
+
+async def test_the_budget_moves_in_round_steps_from_what_is_in_force() -> None:
+    app = opened("envelope")
+    async with app.run_test(size=SIZE):
+        lines = await settle(app)
+        assert any("5,734 follows from the model" in line for line in lines), "70 % of 8,192"
+        for key, budget in (("B", 5500), ("B", 5000), ("b", 5500), ("u", 5000), ("U", 5500)):
+            await press(app, key)
+            await settle(app)
+            answer = ledger_bench(app).state.answer
+            assert answer is not None and answer.report.budget == budget
+
+
+async def test_undo_takes_everything_back_and_the_ghost_is_what_was_before() -> None:
+    app = opened("conversation", ZONE)
+    async with app.run_test(size=SIZE):
+        await settle(app)
+        screen = ledger_bench(app)
+        first = screen.state.answer
+        assert first is not None
+        await press(app, "B", "s", "b")
+        await settle(app)
+        assert screen.state.ghost is first
+        await press(app, "u", "u", "u")
+        await settle(app)
+        assert screen.state.answer is not None and screen.state.answer.report == first.report
+        await press(app, "x")
+        lines = await settle(app)
+        assert not any(" was " in line for line in lines[:8])
+
+
+async def test_a_burst_of_steps_ends_in_the_decision_on_the_last() -> None:
+    app = opened("conversation", ZONE)
+    async with app.run_test(size=SIZE):
+        await settle(app)
+        for _ in range(12):
+            await press(app, "B")
+        await settle(app)
+        state = ledger_bench(app).state
+        assert state.settings.conversation_prune.safe_zone_tokens == 800, "eight steps of 250, then of 50"
+        assert state.answer is not None and state.answer.report.budget == state.settings.conversation_prune.safe_zone_tokens
+
+
+async def test_the_cursor_stays_on_its_message() -> None:
+    app = opened("conversation", ZONE)
+    async with app.run_test(size=SIZE):
+        await settle(app)
+        screen = ledger_bench(app)
+        await press(app, "end", "up", "up")
+        await settle(app)
+        name = screen.state.answer.ids[screen.state.cursor] if screen.state.answer else ""
+        await press(app, "s")  # summaries come before it
+        await settle(app)
+        assert screen.state.answer is not None
+        assert screen.state.settings.conversation_prune.strategy == "summarize"
+        assert screen.state.answer.ids[screen.state.cursor] == name
+        assert screen.state.answer.action(screen.state.cursor).section == name
+
+
+async def test_a_tool_can_be_held_and_let_go_from_one_of_its_results() -> None:
+    app = opened("conversation", ZONE)
+    async with app.run_test(size=SIZE, notifications=True):
+        await settle(app)
+        screen = ledger_bench(app)
+        await press(app, "K")
+        lines = await settle(app)
+        assert any("holds no result" in line for line in lines), "the cursor is on the request"
+        await press(app, "down", "down", "down", "K")
+        lines = await settle(app)
+        assert screen.state.settings.conversation_prune.keep_tools == ("read_file",)
+        assert any("results of read_file are held" in line for line in lines)
+        answer = screen.state.answer
+        assert answer is not None and answer.states[screen.state.cursor] is State.KEPT
+        await press(app, "K")
+        await settle(app)
+        assert screen.state.settings.conversation_prune.keep_tools == ()
+
+
+async def test_decisions_are_the_engines() -> None:
+    app = opened("conversation", ZONE)
+    async with app.run_test(size=SIZE):
+        await settle(app)
+        await press(app, "B", "B")
+        await settle(app)
+        state = ledger_bench(app).state
+        assert state.answer is not None
+        again = prune(read_transcript(Path(TRANSCRIPT).read_bytes(), TRANSCRIPT), state.settings)
+        assert state.answer.report == again.report and state.answer.result.messages == again.messages
+
+
+# --- the command line ---------------------------------------------------------------------------------------------------
+
+CASES = [
+    ("conversation", ZONE, "B B"),
+    ("conversation", ZONE, "s w up right right"),
+    ("conversation", ZONE, "s s b p"),
+    ("conversation", ZONE, "down down down K"),
+    ("conversation", config.with_values(ZONE, {"tokens.counter": "chars4", "conversation_prune.keep_last": 3}), "w down down down 0"),
+    ("envelope", Settings(), "B B"),
+    ("envelope", Settings(), "w down down right right right"),
+    ("envelope", config.with_values(Settings(), {"context_budget.windows": {"gpt-4": 6000}, "context_budget.tokens": 4500}), "w r 0"),
+    ("files", config.with_values(Settings(), {"context_prune.max_tokens": 800}), "s B"),
+    ("files", config.with_values(Settings(), {"context_prune.max_tokens": 400}), "s w down down right"),
+]
+
+
+@pytest.mark.parametrize(("bench", "settings", "keys"), CASES)
+async def test_the_copied_command_reproduces_the_answer(bench: str, settings: Settings, keys: str) -> None:
+    app = opened(bench, settings)
+    async with app.run_test(size=SIZE):
+        await settle(app)
+        await press(app, *keys.split())
+        await settle(app)
+        state = ledger_bench(app).state
+        ledger, command = state.answer, ledger_bench(app).command()
+        await press(app, "y")
+        await settle(app)
+        assert isinstance(app.screen, Sheet) and app.clipboard == command
+    ran = secateur(*shlex.split(command)[1:], "--format", "json")
+    assert ran.code == 0 and ledger is not None, ran.err
+    if bench == "conversation":
+        assert ran.json == json.loads(json.dumps(as_json(ledger.result, ledger.settings.conversation_prune)))
+    elif bench == "envelope":
+        assert ran.json == ledger.result.to_dict()
+    else:
+        told = json.loads(json.dumps(files_json(ledger.result.pruned)))
+        assert {key: ran.json[key] for key in told} == told
+
+
+def test_a_path_that_looks_like_a_flag_stays_a_path() -> None:
+    command = Conversation().command({"path": "--all.json"}, Settings(), Settings())
+    assert command.endswith(" -- --all.json")
+
+
+# --- fields, errors, watching -------------------------------------------------------------------------------------------
+
+
+async def test_a_path_is_typed_and_read_and_a_wrong_one_says_what_is_wrong() -> None:
+    app = opened("conversation", path="")
+    async with app.run_test(size=SIZE):
+        await settle(app)
+        screen = ledger_bench(app)
+        assert isinstance(app.focused, QueryInput), "nothing is open: the field waits"
+        await press(app, *"nowhere.json", "enter")
+        lines = await settle(app)
+        assert any("cannot read nowhere.json" in line for line in lines) and any("NO_SUCH_FILE" in line for line in lines)
+        await press(app, "slash", "ctrl+u", *TRANSCRIPT, "enter")
+        lines = await settle(app)
+        assert screen.state.path == TRANSCRIPT and any("35 messages" in line for line in lines)
+        assert screen.state.answer is not None and app.focused is screen.home
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [("", "is empty"), ('[{"role": "user", "content": 7}]', "$[0].content"), ('{"a": 1}', "TRANSCRIPT"), ("prose", "neither JSON nor text")],
+)
+async def test_a_file_that_is_no_transcript_is_an_error_on_the_screen(text: str, said: str) -> None:
+    Path("wrong.json").write_text(text)
+    app = opened("conversation", path="wrong.json")
+    async with app.run_test(size=(80, 24)):
+        screen = "".join(line.strip("│ ") + " " for line in await settle(app))
+        assert said in screen and "Traceback" not in screen
+        await press(app, "b", "s", "i", "v", "d", "K", "y", "escape", "x")
+        await settle(app)
+
+
+async def test_a_budget_that_cannot_be_met_is_a_state_that_a_larger_one_ends() -> None:
+    app = opened("envelope", config.with_values(Settings(), {"context_budget.tokens": 150}))
+    async with app.run_test(size=SIZE):
+        text = "\n".join(await settle(app))
+        screen = ledger_bench(app)
+        assert isinstance(screen.state.refusal, BudgetExceeded)
+        assert "AI_CONTEXT_BUDGET_EXCEEDED" in text and "target_snapshot" in text and "budget 150  not met" in text
+        assert "12,340 tokens" in text, "what it holds"
+        await press(app, "b")
+        lines = await settle(app)
+        assert screen.state.refusal is None and any("free" in line and "of 200" in line for line in lines)
+        await press(app, "u")
+        await settle(app)
+        assert isinstance(screen.state.refusal, BudgetExceeded)
+
+
+async def test_an_envelope_without_a_model_asks_for_it() -> None:
+    app = opened("envelope", model="")
+    async with app.run_test(size=SIZE):
+        text = "\n".join(await settle(app))
+        assert "no model is named" in text
+        assert app.focused is ledger_bench(app).query_one("#field-model")
+        await press(app, *"gpt-4o", "enter")
+        await settle(app)
+        answer = ledger_bench(app).state.answer
+        assert answer is not None and answer.report.budget == 89_600
+
+
+async def test_another_model_is_compared_with_the_one_before() -> None:
+    app = opened("envelope")
+    async with app.run_test(size=SIZE):
+        await settle(app)
+        await press(app, "slash", "tab", "ctrl+u", *"gpt-4o", "enter")
+        lines = await settle(app)
+        state = ledger_bench(app).state
+        assert state.answer is not None and state.answer.report.budget == 89_600
+        assert state.ghost is not None and state.ghost.report.budget == 5734
+        assert any(" was " in line for line in lines[:8])
+
+
+async def test_what_changes_on_disk_is_told_and_read_again() -> None:
+    app = opened("conversation", ZONE)
+    async with app.run_test(size=SIZE):
+        await settle(app)
+        Path(TRANSCRIPT).write_text(json.dumps([{"role": "user", "content": "Only this."}]))
+        ledger_bench(app).post_message(Look())
+        lines = await settle(app)
+        assert "the file changed" in lines[0]
+        await press(app, "R")
+        lines = await settle(app)
+        assert any("1 messages" in line or "1 message" in line for line in lines) and "fresh" in lines[0]
+
+
+async def test_a_slow_reading_shows_progress_and_can_be_left() -> None:
+    class Slow(Conversation):
+        def read(self, inputs, settings, progress):
+            progress("counting", 12, 40)
+            release.wait()
+            return super().read(inputs, settings, lambda *_: None)
+
+    release = threading.Event()
+    app = opened("conversation")
+    bench = app._benches["conversation"]
+    assert isinstance(bench, LedgerBench)
+    bench.state.subject = Slow()
+    async with app.run_test(size=SIZE) as pilot:
+        while not (bench.is_mounted and bench.progress):
+            await pilot.pause(0.01)
+        await pilot.pause(0.01)
+        from inspector_kit import screen_lines
+
+        text = "\n".join(screen_lines(app))
+        assert "Reading session.json" in text and "counting  12 of 40" in text
+        release.set()
+        assert any("35 messages" in line for line in await settle(app))
+
+
+# --- between benches ----------------------------------------------------------------------------------------------------
+
+
+async def test_each_bench_stays_as_it_was_left() -> None:
+    app = opened("conversation", ZONE)
+    async with app.run_test(size=SIZE, notifications=True):
+        await settle(app)
+        await press(app, "B", "end")
+        before = await settle(app)
+        await press(app, "4")
+        lines = await settle(app)
+        assert ledger_bench(app).name_of_bench == "envelope" and any("prompt envelope can be opened" in line for line in lines)
+        await press(app, "escape", "3")
+        assert await settle(app) == before
+        await press(app, "3")
+        assert any("it is open" in line for line in await settle(app))
+
+
+async def test_a_folder_can_be_opened_for_the_search_later() -> None:
+    engine = ScriptedEngine(lambda query, _settings: make_pool(query=query))
+
+    def opener(path: str, settings: Settings) -> ScriptedEngine:  # noqa: ARG001 - as the application's own
+        if path != "orders":
+            raise RepositoryError(f"there is no folder {path}", hint="check the path")
+        return engine
+
+    app = opened("envelope", opener=opener)
+    async with app.run_test(size=SIZE):
+        await settle(app)
+        await press(app, "1")
+        lines = await settle(app)
+        assert isinstance(app.screen, OpeningBench) and any("A folder can be opened here" in line for line in lines)
+        await press(app, *"elsewhere", "enter")
+        assert any("there is no folder elsewhere" in line for line in await settle(app))
+        await press(app, "ctrl+u", *"orders", "enter")
+        await settle(app)
+        assert isinstance(app.screen, SearchBench)
+        await press(app, *"refund", "enter")
+        lines = await settle(app)
+        assert any(f"{len(ORDERS)} candidates" in line for line in lines)
+        await press(app, "4", "1")
+        assert any(f"{len(ORDERS)} candidates" in line for line in await settle(app))
+
+
+async def test_the_counter_of_a_bench_is_the_one_that_was_weighed_with() -> None:
+    app = opened("conversation", config.with_values(ZONE, {"tokens.counter": "chars4"}))
+    async with app.run_test(size=SIZE):
+        lines = await settle(app)
+        assert "chars4" in lines[0]
+        answer = ledger_bench(app).state.answer
+        assert answer is not None
+        whole = prune(read_transcript(Path(TRANSCRIPT).read_bytes()), answer.settings)
+        assert answer.report == whole.report and get_counter("chars4").name == "chars4"
+
+
+def test_an_envelope_is_told_by_how_it_begins(tmp_path: Path) -> None:
+    from secateur.cli.inspect import bench_of
+
+    assert bench_of(tmp_path) == "search"
+    assert bench_of(tmp_path / "nowhere") == "search"
+    assert bench_of(tmp_path / ENVELOPE) == "envelope"
+    assert bench_of(tmp_path / TRANSCRIPT) == "conversation"
+    (tmp_path / "results.txt").write_text("Then it ran.\n<tool_result tool_name='a'>b</tool_result>\n")
+    assert bench_of(tmp_path / "results.txt") == "conversation"
+    assert bench_of(tmp_path / "shop" / "cart.py") == "files"

@@ -1,0 +1,110 @@
+"""Golden screens of the benches over a ledger, and the same figures taken from the ledger: a deliberate change of the engine fails both."""
+
+import re
+from pathlib import Path
+
+import pytest
+from inspector_kit import Inspector, assert_golden, press, settle
+from ledger_kit import WRITERS, ledger_bench, opened
+from secateur import config
+from secateur.model import State
+from secateur.settings import Settings
+
+SIZES = [(120, 40), (80, 24)]
+
+ZONE = config.with_values(Settings(), {"conversation_prune.safe_zone_tokens": 3000})
+TRUNCATE = config.with_values(ZONE, {"conversation_prune.strategy": "truncate"})
+TIGHT = config.with_values(Settings(), {"context_budget.tokens": 4000})
+FEW = config.with_values(Settings(), {"context_prune.max_tokens": 800})
+DELETE = config.with_values(FEW, {"context_prune.strategy": "delete"})
+
+
+@pytest.fixture(autouse=True)
+def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for write in WRITERS.values():
+        write(tmp_path)
+
+
+def number(text: str) -> int:
+    return int(text.replace(",", ""))
+
+
+def assert_true_figures(app: Inspector, lines: list[str]) -> None:
+    """Every figure of the budget line and of each visible row is the ledger's; what goes out and what is free sum to the budget."""
+    ledger = ledger_bench(app).state.answer
+    assert ledger is not None
+    report = ledger.report
+    text = next(line for line in lines if re.search(r"free [\d,]+ of|[\d,]+ over [\d,]+", line))
+    out = {glyph: (number(tokens), number(items)) for glyph, tokens, items in re.findall(r"([●◐◍○]) (?:[a-z]+ )?([\d,]+) \(([\d,]+)", text)}
+    assert sum(tokens for tokens, _ in out.values()) == report.after
+    assert sum(items for _, items in out.values()) == len(report.actions)
+    free = re.search(r"free ([\d,]+) of ([\d,]+)", text)
+    over = re.search(r"([\d,]+) over ([\d,]+)", text)
+    left = number(free[1]) if free else -number(over[1]) if over else None
+    assert left == report.budget - report.after
+    rows = [match for line in lines if (match := re.match(r"│.*?(!?)([●◐◍○]) +([\d,]+) +(·|[\d,]+) ", line)) and "(" not in match[0]]
+    assert rows, "no item is on screen"
+    figures = [(state.glyph, action.before, action.after) for state, action in zip(ledger.states, report.actions, strict=True)]
+    for match in rows:
+        before = number(match[3])
+        assert (match[2], before, before if match[4] == "·" else number(match[4])) in figures
+
+
+@pytest.mark.parametrize(
+    ("bench", "name", "settings", "keys"),
+    [
+        ("conversation", "opened", ZONE, ""),
+        ("conversation", "turned", ZONE, "B B w down down right right down"),
+        ("conversation", "why", ZONE, "down down down i"),
+        ("conversation", "preview", ZONE, "down down down v"),
+        ("conversation", "diff", ZONE, "B B B B down down down d"),
+        ("conversation", "truncate", TRUNCATE, "b down i"),
+        ("conversation", "held", ZONE, "down down down K"),
+        ("conversation", "over", config.with_values(ZONE, {"conversation_prune.safe_zone_tokens": 200}), ""),
+        ("conversation", "copy", ZONE, "B y"),
+        ("conversation", "help", ZONE, "question_mark"),
+        ("envelope", "opened", Settings(), ""),
+        ("envelope", "turned", TIGHT, "B B B B"),
+        ("envelope", "why", TIGHT, "down i"),
+        ("envelope", "diff", TIGHT, "B B d"),
+        ("envelope", "exceeded", config.with_values(Settings(), {"context_budget.tokens": 40}), ""),
+        ("envelope", "copy", TIGHT, "y"),
+        ("files", "opened", FEW, ""),
+        ("files", "delete", DELETE, "b down i"),
+    ],
+    ids=lambda value: value if isinstance(value, str) and value.isalpha() else "",
+)
+async def test_screen(bench: str, name: str, settings: Settings, keys: str) -> None:
+    app = opened(bench, settings)
+    async with app.run_test(size=SIZES[0]) as pilot:
+        await settle(app)
+        await press(app, *keys.split())
+        for size in SIZES:
+            await pilot.resize_terminal(*size)
+            lines = await settle(app)
+            assert max(map(len, lines)) <= size[0] and len(lines) == size[1]
+            if name in ("opened", "turned", "over", "held", "truncate") and size == SIZES[0]:
+                assert_true_figures(app, lines)
+            assert_golden(f"{bench}_{name}_{size[0]}x{size[1]}", lines)
+
+
+@pytest.mark.parametrize("bench", list(WRITERS))
+async def test_nothing_open_says_what_can_be(bench: str) -> None:
+    app = opened(bench, path="", model="", query="")
+    async with app.run_test(size=SIZES[1]):
+        assert_golden(f"{bench}_blank_80x24", await settle(app))
+
+
+async def test_a_summary_stands_for_what_it_tells() -> None:
+    app = opened("conversation", config.with_values(ZONE, {"conversation_prune.strategy": "summarize"}))
+    async with app.run_test(size=SIZES[0]):
+        lines = await settle(app)
+        assert_true_figures(app, lines)
+        bench = ledger_bench(app)
+        ledger = bench.state.answer
+        assert ledger is not None
+        told = next(item for item, state in enumerate(ledger.states) if state is State.SUMMARISED and not ledger.action(item).after)
+        await press(app, *["down"] * told, "i")
+        text = "\n".join(await settle(app))
+        assert "SUMMARISED" in text and "this summary stands for it" in text and "[Summary of " in text

@@ -1,0 +1,28 @@
+import os
+from pathlib import Path
+
+import pytest
+from secateur.errors import SecateurError
+from secateur_tui.benches.reading import FileWatch, read_file
+
+
+def test_what_is_no_readable_file_is_an_error_that_names_it(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "large").write_bytes(b"x" * 11)
+    missing = ("nowhere", "a\0b", "x" * 5000)
+    for name, code in (("pipe", "NO_FILE"), (".", "NO_FILE"), ("large", "TOO_LARGE"), *((name, "NO_SUCH_FILE") for name in missing)):
+        with pytest.raises(SecateurError) as raised:
+            read_file(str(tmp_path / name), largest=10)
+        assert raised.value.code == code
+
+
+def test_a_change_of_the_file_is_seen_and_nothing_before_it_was_read(tmp_path: Path) -> None:
+    path, watch = tmp_path / "file", FileWatch()
+    assert watch.changes() == ""
+    path.write_text("one")
+    watch.read(str(path))
+    assert watch.changes() == ""
+    path.write_text("three")
+    assert watch.changes() == "the file changed"
+    path.unlink()
+    assert watch.changes() == "the file is gone"
