@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import contextlib
 import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
 
 from secateur import places
+from secateur.cli.inspect import BENCHES, bench_of
 from secateur.config import load
 from secateur.engine import Engine
 from secateur.repository import samples
@@ -27,8 +29,10 @@ _LOOK_EVERY = 0.05
 def main(arguments: Sequence[str] | None = None) -> int:
     """Write the SVG; exit code 0."""
     parser = argparse.ArgumentParser(prog="python -m secateur_tui.shot", description=__doc__)
-    parser.add_argument("path", help="a folder, or sample:NAME")
+    parser.add_argument("path", help="what is inspected: a folder, sample:NAME, or a file")
+    parser.add_argument("--bench", choices=tuple(BENCHES), help="default: the one for what the path is")
     parser.add_argument("--query", default="")
+    parser.add_argument("--model", default="")
     parser.add_argument("--keys", default="", help="keys to press, separated by spaces, named as Textual names them")
     parser.add_argument("--size", default="120x40", help="columns x rows")
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", dest="sets")
@@ -36,10 +40,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--output", type=Path, required=True)
     options = parser.parse_args(arguments)
     path = samples.path_of(options.path, places.cache_dir(os.environ))
-    settings = load(path, profile=options.profile, sets=options.sets, user_dir=places.config_dir(os.environ)).settings
+    bench = options.bench or bench_of(path)
+    root = path if bench == "search" else Path.cwd()
+    settings = load(root, profile=options.profile, sets=options.sets, user_dir=places.config_dir(os.environ)).settings
     columns, rows = map(int, options.size.split("x"))
-    with Engine.open(path, settings) as engine:
-        app = Inspector(engine, settings, path=options.path, query=options.query)
+    with contextlib.ExitStack() as stack:
+        engine = stack.enter_context(Engine.open(path, settings)) if bench == "search" else None
+        app = Inspector(engine, settings, path=options.path, bench=bench, query=options.query, model=options.model)
         asyncio.run(_take(app, (columns, rows), options.keys.split(), options.output))
     return 0
 
