@@ -152,6 +152,8 @@ class _Comparison:
             return base, head, f"{branch}...{name} (commits from {base[:_SHORT]} to {head[:_SHORT]})"
         if asked.head is None:
             self._needs_files()
+            if git.shallow():
+                self._note("shallow_clone", "This clone is shallow: where the branch left the main branch is not in it. Fetch more history, or name --base.")
             return here, None, f"the files on disk against HEAD ({(here or '')[:_SHORT]})"
         with suppress(RepositoryError):
             base = git.resolve(f"{head}^")

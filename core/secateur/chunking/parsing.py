@@ -38,6 +38,8 @@ _HUNK = re.compile(r"@@ -(\d{1,10})(?:,(\d{1,10}))? \+(\d{1,10})(?:,(\d{1,10}))?
 _MERGE_HUNK = re.compile(r"(@{3,}) ((?:-\d{1,10}(?:,\d{1,10})? )+)\+(\d{1,10})(?:,(\d{1,10}))? (@{3,})(.*)", re.DOTALL)
 _RANGE = re.compile(r"-(\d+)(?:,(\d+))?")
 _BINARY = re.compile(r"Binary files (.*) and (.*) differ\r?")
+_DIFFER = ("differ", "differ\r")
+"""How such a line ends; asked first, or the expression would try every `and` of a long one that does not."""
 _SUBMODULE = re.compile(r"Submodule (.+) (?:[0-9a-f]{4,64}\.{2,3}[0-9a-f]{4,64}.*|contains (?:untracked|modified) content)\r?")
 _SUBMODULE_LOG = ("  > ", "  < ")
 _MODES = re.compile(r"[0-7]{6}")
@@ -108,8 +110,7 @@ class _Reader:
             return self._plain_patch(self._at)
         if line.startswith(("Index: ", "diff -")) and (names := self._names_below()) is not None:
             return self._plain_patch(names)
-        binary = _BINARY.fullmatch(line)
-        if binary:
+        if line.startswith("Binary files ") and (binary := _wordless(line)):
             return self._wordless(binary[1], binary[2])
         if line.startswith("Submodule ") and (submodule := _SUBMODULE.fullmatch(line)):
             self._at += 1
@@ -138,7 +139,7 @@ class _Reader:
             self._at += 2
         elif self._at < len(self._lines) and self._lines[self._at].startswith("--- ") and "index" in said:
             raise self._wrong(self._at, "names a file, and no hunk follows", "the diff was cut off, edited or is damaged; make it again")
-        elif self._at < len(self._lines) and _BINARY.fullmatch(self._lines[self._at]):
+        elif self._at < len(self._lines) and _wordless(self._lines[self._at]):
             binary = True
             self._at += 1
         elif self._at < len(self._lines) and self._lines[self._at].rstrip("\r") == "GIT binary patch":
@@ -304,6 +305,11 @@ class _Reader:
             return ""
         text = "\n".join(self._lines[start:end])
         return text if end == len(self._lines) and not self._closed else text + "\n"
+
+
+def _wordless(line: str) -> re.Match[str] | None:
+    """`Binary files A and B differ`."""
+    return _BINARY.fullmatch(line) if line.endswith(_DIFFER) else None
 
 
 def _range(first: str, count: str | None) -> tuple[int, int]:
