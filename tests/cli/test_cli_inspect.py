@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from support.cli import secateur
+from support.envelopes import envelope
 from support.repos import QUERY, SHOP, write
 
 
@@ -74,6 +76,55 @@ def test_the_benches_are_those_of_the_inspector() -> None:
 
     assert set(BENCHES) == {"search", *app.SUBJECTS}
     assert len({face.key for face in BENCHES.values()}) == len(BENCHES)
+
+
+@pytest.fixture
+def given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    turns = [{"role": "user", "content": "Where is it?"}, {"role": "assistant", "content": "There. " * 50}, {"role": "user", "content": "And?"}]
+    (tmp_path / "talk.json").write_text(json.dumps(turns))
+    (tmp_path / "envelope.json").write_text(json.dumps(envelope(digest={"notes": "Nothing depends on it. " * 200})))
+    (tmp_path / "a.py").write_text("def add(a, b):\n    return a + b\n")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("inspected", "headless"),
+    [
+        ("talk.json", "conversation talk.json"),
+        ("talk.json --budget 20 --format json", "conversation talk.json --safe-zone 20 --format json"),
+        ("talk.json --set conversation_prune.strategy=truncate", "conversation talk.json --strategy truncate"),
+        ("envelope.json --model gpt-4", "envelope envelope.json --model gpt-4 --format text"),
+        ("envelope.json --model gpt-4 --budget 400 --format json", "envelope envelope.json --model gpt-4 --context-budget 400"),
+        ("a.py --query add", "files a.py --query add"),
+        ("--bench files . --query add --budget 9", "files . --query add --max-tokens 9"),
+        ("talk.json --bench files --query add", "files talk.json --query add"),
+    ],
+)
+@pytest.mark.usefixtures("given")
+def test_a_file_gets_the_report_of_the_command_for_what_it_is(inspected: str, headless: str) -> None:
+    ran, wanted = secateur("inspect", *inspected.split()), secateur(*headless.split())
+    assert (ran.code, ran.out) == (wanted.code, wanted.out) and wanted.code == 0, ran.err
+    assert "no terminal here" in ran.err
+
+
+@pytest.mark.usefixtures("given")
+def test_what_a_bench_cannot_use_is_refused() -> None:
+    for words, said in (
+        ("talk.json --query refund", "--query says nothing to the bench conversation"),
+        ("envelope.json --rev HEAD", "--rev says nothing to the bench envelope"),
+        (". --model gpt-4", "--model says nothing to the bench search"),
+        ("talk.json --format xml", "not as xml"),
+    ):
+        ran = secateur("inspect", *words.split())
+        assert ran.code == 2 and said in ran.err, words
+
+
+@pytest.mark.usefixtures("given")
+def test_budget_errors_keep_their_exit_code() -> None:
+    ran = secateur("inspect", "envelope.json", "--model", "gpt-4", "--budget", "20")
+    assert ran.code == 3 and "target_snapshot" in ran.err
+    assert secateur("inspect", "envelope.json").code == 1, "no model, no budget"
 
 
 def test_the_inspector_is_found_through_its_entry_point() -> None:

@@ -57,7 +57,7 @@ def run(options: argparse.Namespace) -> int:
     from secateur.trimming.files import document, prune_files, question_of
     from secateur.trimming.inputs import read_files
 
-    loaded = load_settings(options, _root(options.paths), flags(options))
+    loaded = load_settings(options, root_of(options.paths), flags(options))
     rules = loaded.settings.context_prune
     query = _query(options)
     if rules.strategy != "delete" and rules.enabled and not query.strip() and options.conversation is None:
@@ -144,7 +144,7 @@ def _rows(entry: Entry, verbose: bool) -> list[str]:
     return rows
 
 
-def _root(paths: list[str]) -> Path:
+def root_of(paths: list[str]) -> Path:
     """Whose configuration counts: that of the repository the first path is in, else the current folder's."""
     here = Path.cwd()
     try:

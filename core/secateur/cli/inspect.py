@@ -14,6 +14,7 @@ from types import MappingProxyType
 from typing import Any
 
 from secateur.cli.common import common_arguments, load_settings, sample_or_path, say
+from secateur.cli.files import root_of
 from secateur.cli.output import on_terminal
 from secateur.cli.parsing import whole_number
 from secateur.errors import UsageError
@@ -89,7 +90,11 @@ def run(options: argparse.Namespace) -> int:
     for flag in dict.fromkeys(flag for face in BENCHES.values() for flag in face.own):
         if getattr(options, flag) and flag not in bench.own:
             raise UsageError(f"--{flag} says nothing to the bench {bench.name}", hint="leave it out, or choose another --bench")
-    folder = path if bench.name == "search" or (bench.name == "diff" and path.is_dir()) else Path.cwd()
+    if bench.name == "files":  # as typed: it may be a pattern, and names of files begin with it
+        path = Path(options.path)
+        folder = root_of([options.path])
+    else:
+        folder = path if bench.name == "search" or (bench.name == "diff" and path.is_dir()) else Path.cwd()
     loaded = load_settings(options, folder, {} if options.budget is None else {bench.budget: options.budget})
     if not (on_terminal(sys.stdin) and on_terminal(sys.stdout)):
         return _headless(options, str(path), bench)
@@ -142,7 +147,7 @@ def _headless(options: argparse.Namespace, path: str, bench: BenchFace) -> int:
     for name in ("config", "profile", "sets", "counter", "format", "quiet", "verbose", "debug"):
         setattr(defaults, name, getattr(options, name))
     if bench.name != "search":
-        formats = ("text", "json", "markdown") if bench.name == "diff" else ("text", "json")
+        formats = ("text", "json", "markdown") if bench.name in ("files", "diff") else ("text", "json")
         if options.format not in formats:
             raise UsageError(f"{bench.command} is printed as {' or '.join(formats)}, not as {options.format}", hint="choose another --format")
         defaults.sets = [*options.sets, *([] if options.budget is None else [f"{bench.budget}={options.budget}"])]

@@ -59,8 +59,9 @@ def _since(comparison: LedgerComparison | None, cells: int) -> list[Line]:
     if comparison is None:
         return [line(Span("nothing has changed yet", "faint")), line(Span("turn a knob and the difference shows here", "faint"))]
     then, now = comparison.then.report, comparison.now.report
-    budget = f"{now.budget:,}" if then.budget == now.budget else f"{then.budget:,} → {now.budget:,}"
-    lines = [line(Span("tokens ", "faint"), f"{then.after:,} → {now.after:,} ({signed(comparison.tokens)})", Span("  of ", "faint"), budget)]
+    lines = [line(Span("tokens ", "faint"), f"{then.after:,} → {now.after:,} ({signed(comparison.tokens)})")]
+    if then.budget != now.budget:
+        lines.append(line(Span("budget ", "faint"), f"{then.budget:,} → {now.budget:,} ({signed(now.budget - then.budget)})"))
     groups: dict[str, list[int]] = {title: [] for title in _GROUPS}
     for item in comparison.moved:
         groups[_group_of(comparison, item)].append(item)
@@ -70,7 +71,7 @@ def _since(comparison: LedgerComparison | None, cells: int) -> list[Line]:
         lines += [(), line(Span(f"there no longer ({len(comparison.vanished):,})", "down"))]
         names = (comparison.then.action(item).section for item in comparison.vanished[:_LONGEST_LIST])
         lines += [line("   ", Span(clip_left(visible(name), max(1, cells - 3)))) for name in names]
-    return lines if len(lines) > 1 else [*lines, (), line(Span("the same goes out", "faint"))]
+    return lines if comparison.moved or comparison.vanished else [*lines, (), line(Span("the same goes out", "faint"))]
 
 
 _GROUPS = {"kept again": "up", "new": "accent", "cut now": "down", "cut differently": "accent"}
