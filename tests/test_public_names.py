@@ -19,6 +19,7 @@ CONTRACT = {
     "select_greedy": (),
     "count_tokens": (),
     "trim_context_with_budget": (),
+    "chunk_diff": (),
 }
 
 

@@ -181,6 +181,13 @@ def test_patches_by_mail_that_touch_a_file_twice_are_one_change() -> None:
     assert sum(lines for _, lines in diff.outside) == 22
 
 
+def test_the_log_of_a_submodule_is_one_change() -> None:
+    raw = "Submodule libs/a b 0123456..789abcd:\n  > One\n  < Two\nSubmodule c 0123456...789abcd (commits not present)\n"
+    diff = parse_diff(raw)
+    assert [(change.path, change.patches[0].line) for change in diff.changes] == [("libs/a b", 1), ("c", 4)]
+    assert text_of(diff).decode() == raw
+
+
 def test_text_in_the_hunks_is_not_taken_for_structure() -> None:
     body = "-- a/x\n+++ b/x\n+diff --git a/q b/q\n @@ -1 +1 @@\n-Binary files a and b differ\n+\n"
     raw = f"diff --git a/doc.md b/doc.md\n--- a/doc.md\n+++ b/doc.md\n@@ -1,3 +1,4 @@\n-{body}"

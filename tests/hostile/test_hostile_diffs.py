@@ -31,6 +31,7 @@ FENCE = re.compile(r"^(`{3,})diff\n(.*?)^\1$", re.MULTILINE | re.DOTALL)
         (HEAD, "line 3 names a file, and no hunk follows"),
         ("@@ -1 +1 @@\n-x\n+y\n", "line 1 is a hunk of no file"),
         ("diff --git a/one two b/three four\nnew file mode 100644\n", "line 1 names no file that can be told"),
+        ("--- \n+++ \n@@ -1 +1 @@\n-x\n+y\n", "line 1 names no file that can be told"),
         ("just some text\nand more\n", "no changed file in 2 lines"),
         ("\0" * 100, "no changed file in 1 lines"),
         (HEAD + "@@ -1 +1 @@\n-x\n\x1b[2J\u202e\n", "line 7 is none of them: ␛[2J<U+202E>"),

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from secateur.chunking.attributes import FILE as ATTRIBUTES_FILE
 from secateur.chunking.attributes import GENERATED, VENDORED, Attributes
-from secateur.chunking.changes import Change, Diff, Treatment
+from secateur.chunking.changes import SUBMODULE, Change, Diff, Treatment
 from secateur.chunking.parsing import parse_diff
 from secateur.chunking.pruning import by_path
 from secateur.chunking.scratch import Scratch
@@ -331,6 +331,6 @@ class _Comparison:
 def _blob_of(change: Change) -> str:
     """Id of the file's content as changed, of a deleted file as it was; "" for what has none."""
     patch = change.patches[-1]
-    if "160000" in patch.modes:
+    if SUBMODULE in patch.modes:
         return ""
     return patch.old_id if patch.treatment is Treatment.DELETED else patch.new_id

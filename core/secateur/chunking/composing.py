@@ -24,6 +24,9 @@ from secateur.terminal import ELLIPSIS, clip, visible
 LONGEST_PLACE = 160
 """Cells of the signature, and twice of the path, that the heading of a part shows."""
 
+FEWEST_DIGITS = 3
+"""Digits of a number in a heading that are charged at least: up to 999 every number is one token."""
+
 _SHORTEST_FENCE = 3
 _BACKTICKS = re.compile("`{3,}")
 _FENCE = re.compile(r" {0,3}(`{3,}(?=[^`]*$)|~{3,})(.*)")
@@ -48,6 +51,11 @@ class Injection:
         if self.skill.strip():
             pieces.append(f"## Instructions\n{guarded(self.skill)}\n\n")
         return "".join([*pieces, "## Code Changes\n"])
+
+
+def largest(count: int) -> str:
+    """What is charged for a number in a heading when there will be at most `count`."""
+    return "9" * max(FEWEST_DIGITS, len(str(count)))
 
 
 def guarded(text: str) -> str:

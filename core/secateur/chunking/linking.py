@@ -16,6 +16,9 @@ from secateur.model import Kind
 LINKS_OF_A_FILE = 12
 """Links kept per file, the strongest: a helper that all use belongs to none in particular."""
 
+FURTHER_USE = 0.5
+"""What each name used is worth of what was missing to 1."""
+
 _DEFINES = (Kind.FUNCTION, Kind.METHOD, Kind.CLASS)
 _TEST = re.compile(r"(?:test[_-])?(.+?)(?:[._-](?:test|spec|tests))?")
 _SHORTEST_NAME = 3
@@ -38,7 +41,7 @@ def links(outlines: Mapping[int, Outline], paths: Mapping[int, str]) -> dict[tup
             home = homes.get(name, -1)
             if home >= 0 and home != number:
                 uses[min(number, home), max(number, home)] += 1
-    worth = {pair: 1 - 0.5**count for pair, count in uses.items()}
+    worth = {pair: 1 - FURTHER_USE**count for pair, count in uses.items()}
     stems: dict[tuple[str, str], list[int]] = {}
     for number, path in sorted(paths.items()):
         name, _, suffix = path.rpartition("/")[2].rpartition(".")

@@ -8,8 +8,9 @@ from secateur.repository.files import path_text
 
 NULL = "/dev/null"
 
-_PREFIXES = (("a/", "b/"), ("i/", "w/"), ("c/", "i/"), ("c/", "w/"), ("o/", "w/"), ("w/", "i/"), ("b/", "a/"), ("1/", "2/"))
-"""What git puts before the two paths: by default, with `diff.mnemonicPrefix`, with `-R`, for comparisons without a repository."""
+_LETTERS = (("a/", "b/"), ("i/", "w/"), ("c/", "i/"), ("c/", "w/"), ("o/", "w/"))
+_PREFIXES = (*_LETTERS, ("w/", "i/"), ("b/", "a/"), ("1/", "2/"))
+"""What git puts before the two paths: by default and with `diff.mnemonicPrefix`; with `-R`, and for comparisons without a repository."""
 
 _ESCAPES = {"a": 7, "b": 8, "t": 9, "n": 10, "v": 11, "f": 12, "r": 13, '"': 34, "\\": 92}
 _ESCAPED = re.compile(r'\\([abtnvfr"\\]|[0-3][0-7]{2})')
@@ -59,7 +60,7 @@ def both_named(fields: str) -> tuple[str, str] | None:
 def without_prefixes(old: str, new: str) -> tuple[str, str]:
     """Both paths without the pair of prefixes git puts before them; `/dev/null` stays. Paths that have no such pair stay as they are."""
     if NULL in (old, new):
-        known = {prefix for pair in _PREFIXES[:5] for prefix in pair}
+        known = {prefix for pair in _LETTERS for prefix in pair}
         return tuple(path[2:] if path != NULL and path[:2] in known else path for path in (old, new))  # type: ignore[return-value]
     for one, other in _PREFIXES:
         if old.startswith(one) and new.startswith(other):

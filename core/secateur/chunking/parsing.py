@@ -13,7 +13,7 @@ from __future__ import annotations
 import codecs
 import re
 
-from secateur.chunking.changes import Change, Diff, Hunk, Patch, Treatment
+from secateur.chunking.changes import SUBMODULE, Change, Diff, Hunk, Patch, Treatment
 from secateur.chunking.names import NULL, both_named, named, without_prefixes
 from secateur.errors import SecateurError
 from secateur.repository.files import path_text
@@ -113,10 +113,11 @@ class _Reader:
         if line.startswith("Binary files ") and (binary := _wordless(line)):
             return self._wordless(binary[1], binary[2])
         if line.startswith("Submodule ") and (submodule := _SUBMODULE.fullmatch(line)):
+            start = self._at
             self._at += 1
             while self._at < len(self._lines) and self._lines[self._at].startswith(_SUBMODULE_LOG):
                 self._at += 1
-            return self._made(self._at - 1, self._at, submodule[1], submodule[1], Treatment.MODIFIED, modes=frozenset({"160000"}))
+            return self._made(start, self._at, submodule[1], submodule[1], Treatment.MODIFIED, modes=frozenset({SUBMODULE}))
         return None
 
     def _git_patch(self, names: tuple[str, str] | None) -> Patch:
@@ -154,8 +155,6 @@ class _Reader:
             first = without_prefixes(*names) if names else (old, new)
             old, new = (first[0] if old == NULL else old), (first[1] if new == NULL else new)
             old, new = (new if old == NULL else old), (old if new == NULL else new)
-        if not new:
-            raise self._wrong(start, "names no file that can be told", "write names with spaces or quotes the way git does")
         return self._made(start, self._at, old or new, new, treatment, binary=binary, modes=frozenset(modes), ids=(ids[1], ids[2]) if ids else ("", ""))
 
     def _plain_patch(self, names: int) -> Patch:
@@ -187,6 +186,8 @@ class _Reader:
         ids: tuple[str, str] = ("", ""),
     ) -> Patch:
         """The patch whose header is the lines from `start` to `end`, with the hunks that follow."""
+        if not new:
+            raise self._wrong(start, "names no file that can be told", "write names with spaces or quotes the way git does")
         hunks: list[Hunk] = []
         added = removed = 0
         while self._at < len(self._lines) and self._lines[self._at].startswith("@@"):

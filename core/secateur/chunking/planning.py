@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from secateur.chunking.arranging import Piece, arrange
-from secateur.chunking.composing import Injection, block
+from secateur.chunking.composing import Injection, block, largest
 from secateur.chunking.filling import Filling, Offer, fill
 from secateur.chunking.packing import capacity_for_even, fewest_bins
 from secateur.chunking.pruning import Pruner, Rule, Verdict
@@ -163,7 +163,7 @@ def _filled(weighed: Weighed, chunks: list[list[FilePiece]], capacity: int) -> t
 
 def _injected(weighed: Weighed, limit: int) -> int:
     """Tokens of everything in a chunk that is no change, with the largest numbers there can be."""
-    most = "9" * max(3, len(str(weighed.diff.lines)))
+    most = largest(weighed.diff.lines)
     tokens = weighed.counter.count(weighed.injection.head(most, most))
     if limit - tokens < LEAST_CAPACITY:
         rules, skill = weighed.counter.count_many([weighed.injection.rules, weighed.injection.skill])

@@ -12,12 +12,15 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from secateur.chunking.changes import Change, Hunk, Row, Treatment, numbered
-from secateur.chunking.composing import Place, block
+from secateur.chunking.composing import Place, block, largest
 from secateur.model import FileFacts, Kind
 from secateur.tokens import Counter
 
 KEPT_OF_A_LINE = 400
 """Characters that stay of a line too long for a chunk: enough to see what it is."""
+
+SHORTER = 4
+"""Where that is still too long, the part of it that stays."""
 
 _HUNK_HEAD_SPARE = 6
 """Tokens a hunk's head may take more than when it was counted: its counts are not known before the cut."""
@@ -143,7 +146,7 @@ class Splitter:
 
     def heading(self, part: Part) -> str:
         """The line before a part, as long as it can get."""
-        most = "9" * max(3, len(str(len(self._units))))
+        most = largest(len(self._units))
         return part.place.heading(most, most)
 
     # --- where to cut --------------------------------------------------------------------------------------------------
@@ -151,7 +154,11 @@ class Splitter:
     def _reach(self, units: list[_Unit], start: int, capacity: int) -> int:
         """The end of the longest part that starts here and seems to fit, cut where it is best; at least one row."""
         first = units[start]
-        spent = self._heads[first.patch] + self._counter.count(block("")) + self._counter.count(self._place(units, start, start + 1).heading(999, 999))
+        spent = (
+            self._heads[first.patch]
+            + self._counter.count(block(""))
+            + self._counter.count(self._place(units, start, start + 1).heading(largest(0), largest(0)))
+        )
         end = start
         previous = None
         while end < len(units):
@@ -235,7 +242,7 @@ class Splitter:
 
     def _shortened(self, unit: _Unit) -> _Unit | None:
         """The row with the beginning of its text; None where it cannot get any shorter."""
-        kept = unit.kept // 4 if unit.original else KEPT_OF_A_LINE
+        kept = unit.kept // SHORTER if unit.original else KEPT_OF_A_LINE
         original = unit.original or unit.row.text
         line, end, rest = original.partition("\n")
         if kept <= len(unit.row.old) or len(line) <= kept:

@@ -30,6 +30,9 @@ LARGEST = 256 << 20
 SHOWN_FILES = 40
 """Files the text lists per heading without --verbose."""
 
+NAMED = 5
+"""Files that one message names."""
+
 SKIPPED = 4
 """Exit code of --fail-on-skip."""
 
@@ -214,7 +217,7 @@ def _markdown(chunks: list[Chunk]) -> str:
 
 
 def _names(entries: list[Coverage]) -> str:
-    shown = [visible(entry.path) for entry in entries[:5]]
+    shown = [visible(entry.path) for entry in entries[:NAMED]]
     return ", ".join(shown) + (f" and {len(entries) - len(shown):,} more" if len(entries) > len(shown) else "")
 
 
