@@ -62,6 +62,17 @@ async def test_a_hostile_envelope_is_text(size: tuple[int, int]) -> None:
 
 
 @pytest.mark.parametrize("size", SIZES, ids=str)
+async def test_hostile_files_are_text(size: tuple[int, int]) -> None:
+    Path("shop").mkdir()
+    for number, text in enumerate(HOSTILE):
+        name = text.replace("/", "").encode("utf-8", "surrogateescape")[:100].decode("utf-8", "ignore")
+        body = f"def refund_{number}():\n    return {text!r}\n# {text}\n" * 20
+        (Path("shop") / f"{name}.py").write_bytes(body.encode("utf-8", "surrogateescape"))
+    tight = config.with_values(Settings(), {"context_prune.max_tokens": 1500, "context_prune.strategy": "extract"})
+    await looked_at("files", size, "shop", tight, 2, query=f"refund {HOSTILE[5]} {HOSTILE[0]}")
+
+
+@pytest.mark.parametrize("size", SIZES, ids=str)
 async def test_hostile_errors_are_text(size: tuple[int, int]) -> None:
     for bench, name in (("conversation", "[b]\x1b]0;x\x07.json"), ("envelope", "\u202e[$x].json"), ("files", "a[b]\x1b[2J.py")):
         Path(name).write_text('{"messages": [{"role": "[/b]\\u001b[2J\\u202e"}]}')

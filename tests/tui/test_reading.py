@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 from secateur.errors import SecateurError
-from secateur_tui.benches.reading import FileWatch, read_file
+from secateur_tui.benches.reading import FileWatch, read_file, typed_path
 
 
 def test_what_is_no_readable_file_is_an_error_that_names_it(tmp_path: Path) -> None:
@@ -26,3 +26,9 @@ def test_a_change_of_the_file_is_seen_and_nothing_before_it_was_read(tmp_path: P
     assert watch.changes() == "the file changed"
     path.unlink()
     assert watch.changes() == "the file is gone"
+
+
+def test_a_typed_path_may_begin_at_home(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", "/home/somebody")
+    assert typed_path(" ~/a.json ") == "/home/somebody/a.json"
+    assert typed_path("~nobody-knows/a") == "~nobody-knows/a" and typed_path("") == ""

@@ -23,7 +23,7 @@ from textual.widgets import Input
 from secateur_tui.background import Closing, uncollected
 from secateur_tui.benches.items import ItemsBench
 from secateur_tui.benches.ledger_state import LedgerState, Reading, compared
-from secateur_tui.benches.reading import FileWatch
+from secateur_tui.benches.reading import FileWatch, typed_path
 from secateur_tui.benches.subject import Subject
 from secateur_tui.engine import Progress
 from secateur_tui.ink import Line, Span, clipped, line, wrapped
@@ -216,7 +216,9 @@ class LedgerBench(ItemsBench):
         for number, field in enumerate(self.subject.fields):
             text = self._field(number).value
             if text != visible(self.state.inputs[field.name]):
-                changed |= self.state.type(field.name, text.strip())
+                text = text.strip()
+                changed |= self.state.type(field.name, typed_path(text) if number == 0 else text)
+                self._field(number).value = visible(self.state.inputs[field.name])
         if changed or self.error is not None:
             self.error = None
             self._answer()

@@ -12,6 +12,7 @@ from textual.widgets import Input
 
 from secateur_tui import actions
 from secateur_tui.benches.bench import Bench
+from secateur_tui.benches.reading import typed_path
 from secateur_tui.ink import Line, line, wrapped
 from secateur_tui.widgets import blank
 from secateur_tui.widgets.painted import Lines
@@ -76,7 +77,7 @@ class OpeningBench(Bench):
     @on(Input.Submitted, "#folder")
     def _submitted(self, event: Input.Submitted) -> None:
         try:
-            self._open(event.value.strip() or ".")
+            self._open(typed_path(event.value) or ".")
         except SecateurError as error:
             self._error = error
             self.query_one("#words", Lines).repaint()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import stat
 from pathlib import Path
 
@@ -12,6 +13,11 @@ LARGEST = 1 << 30
 """Bytes above which a file is not read: a session of a year is a tenth of it, and reading takes several times as much memory."""
 
 _PATH_CELLS = 100
+
+
+def typed_path(text: str) -> str:
+    """A path as it was typed, `~` read as a shell reads it."""
+    return os.path.expanduser(text.strip())  # noqa: PTH111 - Path would make "." of nothing, and fails on users it does not know
 
 
 def read_file(path: str, largest: int = LARGEST) -> bytes:

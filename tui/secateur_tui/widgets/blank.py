@@ -19,8 +19,8 @@ def draw_progress(source: str, progress: IndexProgress | None, cells: int) -> li
     if progress is None:
         return [*lines, line(Span("looking for changed files …", "faint"))]
     total = max(progress.total, progress.done)
-    figures = f"{progress.done:,} of {total:,}" if total else f"{progress.done:,}"
-    lines.append(line(outside(progress.phase), f"  {figures}"))
+    figures = f"  {progress.done:,} of {total:,}" if total else " …"
+    lines.append(line(outside(progress.phase), figures))
     if total:
         lines.append(bar([(progress.done, "━", "accent"), (total - progress.done, "─", "faint")], total, min(cells, _LONGEST_BAR)))
     return lines
