@@ -69,6 +69,11 @@ class Packed(Ledger[Plan]):
         """Files of which not everything goes out."""
         return len(self.plan.skipped) - len(self.left_out)
 
+    @cached_property
+    def most_files(self) -> int:
+        """Files of the chunk that holds most."""
+        return max(map(len, self.plan.chunks), default=0)
+
     @property
     def free(self) -> int:
         """Tokens that the chunks have room for yet."""
@@ -124,6 +129,12 @@ def _name(row: Row) -> str:
         return f"\0{row.kind.name} {row.chunk}"
     number = row.piece.number if row.piece is not None else 0
     return row.entry.path if number <= 1 else f"{row.entry.path}\0{number}"
+
+
+def pattern_of(path: str) -> str:
+    """A pattern that matches this path alone."""
+    text = "".join(f"\\{character}" if character in "\\*?[" else character for character in path)
+    return "/" + (text[:-1] + "\\ " if text.endswith(" ") else text)
 
 
 def numbers(chunks: Sequence[int]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -16,7 +17,7 @@ from secateur.chunking.linting import read_findings
 from secateur.chunking.parsing import parse_diff
 from secateur.chunking.planning import LEFT_OUT, Plan, plan_chunks
 from secateur.chunking.pruning import Rule
-from secateur.chunking.weighing import Compared, Weighed, weigh
+from secateur.chunking.weighing import LINTER, SIGNATURES, Compared, Weighed, weigh
 from secateur.config import keys as setting_keys
 from secateur.engine import Engine
 from secateur.errors import SecateurError, UsageError
@@ -32,7 +33,7 @@ from secateur_tui.engine import Progress
 from secateur_tui.ink import Line, clipped, line, wrapped
 from secateur_tui.knobs import Knob
 from secateur_tui.ledgers import Ledger
-from secateur_tui.packed import Moves, Packed, moves, packed
+from secateur_tui.packed import Moves, Packed, moves, packed, pattern_of
 from secateur_tui.reproduce import Spelled, toml
 from secateur_tui.widgets import packed_list, packed_pages
 from secateur_tui.widgets.title import TitleFacts
@@ -112,7 +113,7 @@ class Diff(Subject[Weighed, Plan]):
         entry = ledger.rows[item].entry
         if entry is None:
             return "only a file is left out or taken in"
-        pattern = "/" + _escaped(entry.path)
+        pattern = pattern_of(entry.path)
         present = settings.chunking.ignore
         others = tuple(one for one in present if one not in (pattern, f"!{pattern}"))
         if others != present:
@@ -128,8 +129,14 @@ class Diff(Subject[Weighed, Plan]):
         return f"{len(material.files):,} files, +{added:,} −{removed:,}, {sum(file.tokens for file in material.files):,} tokens"
 
     def notices(self, ledger: Ledger[Plan]) -> Sequence[tuple[str, str]]:
-        compared = ledger.result.weighed.compared
-        told = [(compared.what, "faint")] if compared.base or compared.head else []
+        weighed = ledger.result.weighed
+        told = [(weighed.compared.what, "faint")] if weighed.compared.base or weighed.compared.head else []
+        remarks = Counter(remark.title for remarks in weighed.remarks.values() for remark in remarks)
+        if remarks[LINTER] or weighed.elsewhere:
+            shown = ledger.result.shown(LINTER)[0]
+            told.append((f"linter: {shown:,} of {remarks[LINTER]:,} findings shown, {weighed.elsewhere:,} about other files", "faint"))
+        if remarks[SIGNATURES]:
+            told.append((f"signatures: {ledger.result.shown(SIGNATURES)[0]:,} of {remarks[SIGNATURES]:,} shown", "faint"))
         held = ledger.settings.chunking.ignore
         return [*told, *([(f"patterns: {' '.join(held)}", "faint")] if held else [])]
 
@@ -263,9 +270,3 @@ def asked_of(inputs: Inputs) -> Asked:
 def patterns_of(inputs: Inputs, settings: Settings) -> tuple[str, ...]:
     """The patterns of the settings, then those that are typed, apart by blanks."""
     return (*settings.chunking.ignore, *inputs["ignore"].split())
-
-
-def _escaped(path: str) -> str:
-    """A pattern that matches this path alone."""
-    text = "".join(f"\\{character}" if character in "\\*?[" else character for character in path)
-    return text[:-1] + "\\ " if text.endswith(" ") else text

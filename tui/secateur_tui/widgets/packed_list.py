@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from secateur.chunking.changes import Treatment
+from secateur.chunking.pruning import Rule
 from secateur.model import State
 from secateur.terminal import cell_width, clip, clip_left, visible
 
@@ -42,15 +43,19 @@ def draw_row(ledger: Packed, item: int, cells: int, was: str) -> Line:
         return _chunk(ledger, row.chunk, cells)
     if row.kind is Kind.OUTSIDE:
         tokens = sum(entry.file.tokens for entry in ledger.left_out)
-        return line(Span(" left out", "bold dropped"), Span(f"  {_files(len(ledger.left_out))}, {tokens:,} tokens of the diff", "faint"))
+        return line(Span(" left out", "bold dropped"), Span(f"  {counted(len(ledger.left_out), 'file')}, {tokens:,} tokens of the diff", "faint"))
     return _file(ledger, item, row, cells, was)
 
 
 def _chunk(ledger: Packed, number: int, cells: int) -> Line:
+    """A bar as long as those of the other chunks."""
     limit, tokens, files = ledger.plan.limit, ledger.tokens[number - 1], len(ledger.plan.chunks[number - 1])
     of = len(ledger.tokens)
     head = line(Span(f" chunk {number:>{len(f'{of}')}}/{of} ", "bold"))
-    tail = line(Span(f" {tokens:>{len(f'{limit:,}')},}", "bold"), Span(f" {tokens / limit:>4.0%}  {_files(files)}", "faint"))
+    tail = line(
+        Span(f" {tokens:>{len(f'{limit:,}')},}", "bold"),
+        Span(f" {tokens / limit:>4.0%}  {counted(files, 'file'):<{len(f'{ledger.most_files:,} files')}}", "faint"),
+    )
     room = min(_LONGEST_BAR, max(_SHORTEST_BAR, cells - width(head) - width(tail) - 1))
     return (*head, *draw_fill(ledger, number, room), *tail)
 
@@ -90,15 +95,17 @@ def _beside(row: Row) -> str:
     assert row.entry is not None
     change = row.entry.file.change
     if row.piece is None:
-        return visible(row.entry.reason)
+        verdict = row.entry.verdict
+        return visible(f"pattern {verdict.detail}" if verdict is not None and verdict.rule is Rule.PATTERN else row.entry.reason)
     if row.piece.part is not None:
         place = row.piece.part.place
         return f"{row.piece.number}/{row.piece.of}: {place.line_start:,}-{place.line_end:,}"
     return f"+{change.added:,} −{change.removed:,}" if change.added or change.removed else ""
 
 
-def _files(count: int) -> str:
-    return f"{count:,} file" + ("" if count == 1 else "s")
+def counted(count: int, noun: str) -> str:
+    """A number of things: "1 file", "2 files"."""
+    return f"{count:,} {noun}" + ("" if count == 1 else "s")
 
 
 def draw_budget(ledger: Packed, then: Packed | None, cells: int) -> list[Line]:
@@ -114,7 +121,7 @@ def draw_budget(ledger: Packed, then: Packed | None, cells: int) -> list[Line]:
         injected = sum(max(0, tokens - sum(piece.cost + piece.filled for piece in pieces)) for tokens, pieces in zip(ledger.tokens, plan.chunks, strict=True))
         drawn = bar([(injected, "▒", "faint"), (sum(ledger.tokens) - injected, "█", "kept"), (ledger.free, "·", "faint")], full, cells)
     was = f" (was {len(then.tokens):,})" if then is not None and len(then.tokens) != of else ""
-    chunks = line(Span(f"{of:,} chunk{'' if of == 1 else 's'}", "bold"), was, Span(f" of {plan.limit:,}", "bold"))
+    chunks = line(Span(counted(of, "chunk"), "bold"), was, Span(f" of {plan.limit:,}", "bold"))
     fewest = Span(f" (fewest {plan.fewest:,})", "faint")
     files = len(plan.coverage) - len(ledger.left_out) - ledger.shortened
     out = sum(entry.file.tokens for entry in ledger.left_out)

@@ -11,8 +11,8 @@ from secateur.chunking.pruning import Rule
 from secateur.terminal import clip_left, visible
 
 from secateur_tui.ink import Line, Span, clipped, line, outside, signed, width, wrapped
-from secateur_tui.packed import DROPPED, MOVED, NEW, TAKEN_IN, Kind, Moves, Packed, Row, by_rule, numbers
-from secateur_tui.widgets.packed_list import draw_fill
+from secateur_tui.packed import DROPPED, MOVED, NEW, TAKEN_IN, Kind, Moves, Packed, Row, by_rule, numbers, pattern_of
+from secateur_tui.widgets.packed_list import counted, draw_fill
 from secateur_tui.widgets.texts import wrapped_text
 
 _LONGEST_LIST = 100
@@ -48,13 +48,15 @@ def _why_chunk(ledger: Packed, number: int, cells: int) -> list[Line]:
         injected += [name] if text.strip() else []
     head, figure = line(Span(f"chunk {number} of {len(ledger.tokens)}", "bold")), line(f"{tokens:,} of {plan.limit:,}")
     lines = [(*head, Span(" " * max(2, cells - width(head) - width(figure))), *figure), draw_fill(ledger, number, cells), ()]
-    figures = [("█", "kept", changes, f"changes: {len(pieces):,} file{'s' if len(pieces) != 1 else ''}")]
+    figures = [("█", "kept", changes, f"changes: {counted(len(pieces), 'file')}", "")]
     if remarks:
-        figures.append(("░", "accent", remarks, f"beside them: {sum(filling.lines for piece in pieces for filling in piece.filling):,} lines"))
-    figures += [("▒", "faint", tokens - changes - remarks, f"injected: {', '.join(injected)}"), ("·", "faint", plan.limit - tokens, "free")]
-    lines += [line(Span(f"{texture} ", role), f"{amount:>9,}  {words}") for texture, role, amount, words in figures]
+        behind = sum(filling.lines for piece in pieces for filling in piece.filling)
+        figures.append(("░", "accent", remarks, f"beside them: {counted(behind, 'line')}", ""))
+    figures += [("▒", "faint", tokens - changes - remarks, "injected", ", ".join(injected)), ("·", "faint", plan.limit - tokens, "free", "")]
+    for texture, role, amount, words, more in figures:
+        lines += [line(Span(f"{texture} ", role), f"{amount:>9,}  {words}"), *wrapped(more, cells, "faint", " " * 13)]
     about = "" if weighed.counter.exact else ", estimated"
-    tight = f"{len(ledger.tokens):,} chunks; these files cannot go in fewer than {plan.fewest:,}"
+    tight = f"{counted(len(ledger.tokens), 'chunk')}; these files cannot go in fewer than {plan.fewest:,}"
     lines += [(), *wrapped(f"tokens by {weighed.counter.name}{about}", cells, "faint"), *wrapped(tight, cells, "faint"), ()]
     largest = sorted(pieces, key=lambda piece: (-piece.cost, piece.file.number, piece.number))
     for piece in largest[:_LONGEST_LIST]:
@@ -66,7 +68,7 @@ def _why_chunk(ledger: Packed, number: int, cells: int) -> list[Line]:
 
 def _why_outside(ledger: Packed, cells: int) -> list[Line]:
     tokens = sum(entry.file.tokens for entry in ledger.left_out)
-    lines = [line(Span(f"○ LEFT OUT  {len(ledger.left_out):,} files, {tokens:,} tokens", "bold dropped")), ()]
+    lines = [line(Span(f"○ LEFT OUT  {counted(len(ledger.left_out), 'file')}, {tokens:,} tokens", "bold dropped")), ()]
     lines += [line(f"{files:>6,} ", f"{rule.replace('_', ' '):<11}", Span(f"{saved:>10,} tokens", "faint")) for rule, (files, saved) in _ruled(ledger)]
     return [*lines, (), *wrapped("The same rules leave them out of every chunk, whatever the limit.", cells, "faint")]
 
@@ -79,6 +81,7 @@ def _why_file(ledger: Packed, item: int, row: Row, entry: Coverage, cells: int, 
     state, change, plan = ledger.states[item], entry.file.change, ledger.plan
     tokens = row.piece.cost if row.piece is not None else entry.file.tokens
     label = "LEFT OUT" if row.piece is None else state.label.upper()
+    label += f"  part {row.piece.number}/{row.piece.of}" if row.piece is not None and row.piece.part is not None else ""
     head, figure = line(Span(f"{state.glyph} {label}", f"bold {state.label}")), line(f"{tokens:,} tokens")
     lines = [(*head, Span(" " * max(2, cells - width(head) - width(figure))), *figure), line(outside(change.path))]
     if row.piece is None:
@@ -95,11 +98,13 @@ def _why_file(ledger: Packed, item: int, row: Row, entry: Coverage, cells: int, 
         lines += wrapped(f"chunk {row.chunk} of {len(ledger.tokens)}: {tokens / plan.limit:.1%} of its limit", cells)
         if row.piece.filled:
             behind = sum(filling.lines for filling in row.piece.filling)
-            lines += wrapped(f"{behind:,} lines of remarks stand behind it: {row.piece.filled:,} tokens", cells)
+            lines += wrapped(f"{counted(behind, 'line')} of remarks behind it: {row.piece.filled:,} tokens", cells)
     if row.piece is not None and row.piece.part is not None:
         lines += [(), *_parts(ledger, row, cells)]
     if hold_key and _can_be_held(entry):
-        words = "leaves this file out, or takes that back" if row.piece is not None else "takes it in whatever the rules say, or takes that back"
+        pattern = pattern_of(entry.path)
+        held = {pattern, f"!{pattern}"}.intersection(ledger.settings.chunking.ignore)
+        words = "takes its pattern back" if held else "leaves it out" if row.piece is not None else "takes it in, whatever the rules say"
         lines += [(), *wrapped(f"{hold_key} {words}", cells, "faint")]
     return lines
 
@@ -124,7 +129,7 @@ def _parts(ledger: Packed, row: Row, cells: int) -> list[Line]:
             )
             lines += wrapped(visible(f"inside {place.inside}"), cells, "faint", indent="    ") if place.inside else []
             if cut := sum(missing for _, missing in piece.part.shortened):
-                lines += wrapped(f"{len(piece.part.shortened):,} lines shortened by {cut:,} characters", cells, "shortened", indent="    ")
+                lines += wrapped(f"{counted(len(piece.part.shortened), 'line')} shortened by {cut:,} characters", cells, "shortened", indent="    ")
     return lines
 
 

@@ -1,0 +1,166 @@
+"""What keys do in the Diff bench, that its command line reproduces the screen, and that text from outside stays text."""
+
+import shlex
+from pathlib import Path
+
+import pytest
+from diff_kit import LIMIT, PULL, diff_bench, opened, packing, write_pull_request, write_repository
+from inspector_kit import press, settle
+from secateur import config
+from secateur.chunking import finish
+from secateur.cli.chunk import as_text
+from secateur.settings import Settings
+from secateur_tui.benches.diff import Diff
+from secateur_tui.widgets.query_input import QueryInput
+from support.cli import secateur
+from support.repos import write
+from test_hostile_screens import HOSTILE, assert_harmless
+
+SIZE = (120, 40)
+TYPED = {field.name: "" for field in Diff.fields}
+
+
+@pytest.fixture(autouse=True)
+def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_pull_request(tmp_path)
+    write_repository(tmp_path)
+    Path("SKILL.md").write_text("Look at the roundings.\n")
+    Path("lint.txt").write_text("src/cart.py:2:5: error: too many places\n")
+
+
+@pytest.mark.parametrize(
+    ("settings", "path", "typed", "keys"),
+    [
+        (LIMIT, PULL, {}, ""),
+        (Settings(), PULL, {"ignore": "*.md !uv.lock", "skill": "SKILL.md"}, "B"),
+        (LIMIT, PULL, {}, "B B w down down right down down left"),
+        (config.with_values(LIMIT, {"chunking.ignore": ["*.md"], "tokens.counter": "estimate"}), PULL, {}, "down K G K"),
+        (config.with_values(LIMIT, {"chunking.ignore": ["/src/shop/cart.py"]}), PULL, {}, "G K"),
+        (config.with_values(LIMIT, {"chunking.max_chunk_tokens": 900}), "shop", {"base": "HEAD^", "linter": "lint.txt"}, "w down right right right"),
+        (LIMIT, "shop", {"head": "--worktree --untracked"}, "w down 0"),
+        (LIMIT, "shop", {"base": "HEAD^", "head": "HEAD"}, "w down down down right"),
+    ],
+)
+async def test_the_copied_command_reproduces_the_chunks(settings: Settings, path: str, typed: dict[str, str], keys: str) -> None:
+    write(Path("shop"), {"src/new [1].py": "x = 1\n", "src/money.py": "y = 2\n"})
+    app = opened(settings, path, **typed)
+    async with app.run_test(size=SIZE):
+        await settle(app)
+        await press(app, *keys.split())
+        await settle(app)
+        chunks, command = finish(packing(app).plan), diff_bench(app).command()
+        assert len(chunks) > 0
+        await press(app, "y")
+        await settle(app)
+        assert app.clipboard == command
+    ran = secateur(*shlex.split(command)[1:])
+    assert (ran.code, ran.out) == (0, as_text(chunks, verbose=False))
+    markdown = secateur(*shlex.split(command)[1:], "--format", "markdown")
+    assert markdown.out == "".join(chunk.text for chunk in chunks)
+
+
+def test_paths_and_patterns_that_look_like_flags_stay_what_they_are() -> None:
+    Path("--all.diff").write_text(Path(PULL).read_text())
+    command = Diff().command(TYPED | {"path": "--all.diff", "ignore": "-x.py"}, LIMIT, LIMIT)
+    assert secateur(*shlex.split(command)[1:]).out == secateur("chunk", "--diff=--all.diff", "--max-tokens", 2000).out
+
+
+def test_patterns_of_a_configuration_that_were_taken_back_are_taken_back() -> None:
+    configured = config.with_values(LIMIT, {"chunking.ignore": ["*.md"]})
+    Path("secateur.toml").write_text('[chunking]\nignore = ["*.md"]\n')
+    command = Diff().command(TYPED | {"path": PULL}, LIMIT, configured)
+    assert "docs/refunds.md" in secateur(*shlex.split(command)[1:]).out
+    assert "a pattern of chunking.ignore" in secateur("chunk", "--diff", PULL).out
+
+
+async def test_the_limit_is_turned_and_the_cursor_stays_on_its_file() -> None:
+    app = opened()
+    async with app.run_test(size=SIZE):
+        await settle(app)
+        item = packing(app).place_of["src/shop/money.py"]
+        await press(app, *["down"] * item)
+        for key, limit in (("B", 1750), ("B", 1500), ("b", 1750), ("b", 2000), ("u", 1750)):
+            await press(app, key)
+            await settle(app)
+            ledger = packing(app)
+            entry = ledger.rows[diff_bench(app).state.cursor].entry
+            assert (ledger.plan.limit, entry and entry.path) == (limit, "src/shop/money.py")
+        await press(app, "w", "shift+left")
+        await settle(app)
+        assert packing(app).plan.limit == 1650
+
+
+async def test_a_file_is_left_out_by_a_key_and_comes_back_with_undo() -> None:
+    app = opened()
+    async with app.run_test(size=SIZE):
+        await settle(app)
+        before = finish(packing(app).plan).to_dict()
+        await press(app, "K")
+        assert app.is_running and diff_bench(app).state.settings == LIMIT, "a chunk is no file"
+        await press(app, *["down"] * packing(app).place_of["src/shop/cart.py"], "K")
+        lines = await settle(app)
+        assert packing(app).chunks_of["src/shop/cart.py"] == ()
+        assert any("patterns: /src/shop/cart.py" in line for line in lines)
+        await press(app, "u")
+        await settle(app)
+        assert finish(packing(app).plan).to_dict() == before
+
+
+async def test_patterns_base_and_head_are_typed() -> None:
+    app = opened(path="shop", base="HEAD^")
+    async with app.run_test(size=SIZE):
+        await settle(app)
+        assert set(packing(app).chunks_of) == {"src/cart.py", "src/tax.py"}
+        await press(app, "slash", "tab", "tab", "tab", *"tax.py", "enter")
+        await settle(app)
+        assert packing(app).chunks_of["src/tax.py"] == () and diff_bench(app).state.ghost is not None
+        await press(app, "slash", "tab", "tab", *"--x", "enter")
+        lines = await settle(app)
+        assert any("--x is no head" in line for line in lines)
+        await press(app, "slash", "tab", "tab", "ctrl+u", "enter")
+        await settle(app)
+        assert packing(app).chunks_of["src/tax.py"] == ()
+
+
+async def test_a_path_is_typed_and_a_wrong_one_says_what_is_wrong() -> None:
+    app = opened(path="")
+    async with app.run_test(size=SIZE):
+        await settle(app)
+        assert isinstance(app.focused, QueryInput)
+        await press(app, *"nowhere.diff", "enter")
+        assert any("cannot read nowhere.diff" in line for line in await settle(app))
+        await press(app, "slash", "ctrl+u", *"SKILL.md", "enter")
+        lines = await settle(app)
+        assert not any("Traceback" in line for line in lines)
+        await press(app, "b", "i", "v", "d", "K", "y", "escape", "x", "slash", "ctrl+u", *PULL, "enter")
+        await settle(app)
+        assert len(packing(app).plan.coverage) == 10 and app.focused is diff_bench(app).home
+
+
+@pytest.mark.parametrize("size", [SIZE, (80, 24)], ids=str)
+async def test_hostile_names_and_texts_are_text(size: tuple[int, int]) -> None:
+    patches = []
+    for number, text in enumerate(HOSTILE):
+        name = "".join(character for character in text if character not in '\n"\\\0')[:60] + str(number)
+        said = "".join(f"\\{byte:03o}" if byte < 32 or byte > 126 else chr(byte) for byte in name.encode("utf-8", "surrogateescape"))
+        lines = "".join(f"+{line}\n" for line in text.split("\n"))
+        head = f'diff --git "a/{said}" "b/{said}"\nnew file mode 100644\nindex 0000000..1111111\n--- /dev/null\n+++ "b/{said}"\n'
+        patches.append(f"{head}@@ -0,0 +1,{lines.count(chr(10))} @@ {text.splitlines()[0] if text.splitlines() else ''}\n{lines}")
+    diff = "[b]\x1b]0;x\x07\u202e.diff"
+    Path(diff).write_bytes("".join(patches).encode("utf-8", "surrogateescape"))
+    Path("SKILL.md").write_text("\n".join(HOSTILE), encoding="utf-8", errors="replace")
+    settings = config.with_values(Settings(), {"chunking.max_chunk_tokens": 1500, "chunking.ignore": [HOSTILE[0].split("\n")[0]]})
+    app = opened(settings, diff, skill="SKILL.md", ignore="[b]\x1b[2J")
+    async with app.run_test(size=size, notifications=True):
+        assert_harmless(await settle(app), size[0])
+        assert diff_bench(app).listed, "the diff is read"
+        for _ in range(4):
+            await press(app, "B", "down", "down", "K")
+            for page in ("i", "v", "d", "w", "y", "slash"):
+                await press(app, page)
+                assert_harmless(await settle(app), size[0])
+                await press(app, "escape")
+    app = opened(settings, diff + "nowhere", base=HOSTILE[1])
+    async with app.run_test(size=size):
+        assert_harmless(await settle(app), size[0])

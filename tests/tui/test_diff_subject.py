@@ -1,0 +1,169 @@
+"""The Diff bench without a screen: rows that sum to the chunks, what moved, patterns and revisions that are typed."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from diff_kit import LIMIT, PULL, pull_request, write_pull_request, write_repository
+from hypothesis import given
+from hypothesis import settings as budgeted
+from hypothesis import strategies as st
+from secateur.chunking import chunk_diff, finish
+from secateur.chunking.comparing import Asked
+from secateur.chunking.planning import LEFT_OUT
+from secateur.config import with_values
+from secateur.errors import BudgetExceeded, SecateurError, UsageError
+from secateur.model import State
+from secateur.settings import Settings
+from secateur_tui.benches.diff import Diff, asked_of, patterns_of
+from secateur_tui.ledgers import LedgerComparison
+from secateur_tui.packed import Kind, Packed, moves, numbers
+
+DIFF = Diff()
+TYPED = {field.name: "" for field in DIFF.fields}
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_pull_request(tmp_path)
+
+
+def read(settings: Settings = LIMIT, **typed: str) -> Any:
+    return DIFF.read(TYPED | {"path": PULL} | typed, settings, lambda *_: None)
+
+
+def decided(settings: Settings = LIMIT, **typed: str) -> Packed:
+    inputs = TYPED | {"path": PULL} | typed
+    ledger = DIFF.decide(DIFF.read(inputs, settings, lambda *_: None), inputs, settings)
+    assert isinstance(ledger.prepared(), Packed)
+    return ledger
+
+
+def row_of(ledger: Packed, path: str) -> int:
+    return ledger.place_of[path]
+
+
+@pytest.mark.parametrize("limit", [300, 700, 2000, 9000])
+@pytest.mark.parametrize("counter", ["o200k_base", "estimate"])
+def test_the_rows_are_the_chunks_of_the_engine(limit: int, counter: str) -> None:
+    settings = with_values(LIMIT, {"chunking.max_chunk_tokens": limit, "tokens.counter": counter})
+    ledger = decided(settings)
+    chunks = chunk_diff(pull_request(), limit, counter=counter)
+    assert ledger.tokens == tuple(chunk.tokens for chunk in chunks)
+    assert ledger.report.after == sum(action.after for action in ledger.report.actions) == chunks.report.after
+    assert sum(total.after for total in ledger.sums.values()) == chunks.report.after
+    assert sum(action.before for action in ledger.report.actions) == sum(entry.file.tokens for entry in chunks.coverage)
+    shown = [[row.entry.path for row in ledger.rows if row.kind is Kind.PIECE and row.chunk == chunk.index and row.entry] for chunk in chunks]
+    assert shown == [[file.path for file in chunk.files] for chunk in chunks]
+    assert [row.entry.path for row in ledger.rows if row.kind is Kind.LEFT_OUT and row.entry] == [e.path for e in chunks.coverage if e.state == LEFT_OUT]
+    assert [ledger.text(chunk.index) for chunk in chunks] == [chunk.text for chunk in chunks]
+    assert len(ledger.ids) == len(set(ledger.ids)) == len(ledger)
+
+
+def test_a_file_keeps_its_name_when_it_is_cut_and_when_it_is_left_out() -> None:
+    whole, cut = decided(with_values(LIMIT, {"chunking.max_chunk_tokens": 9000})), decided()
+    rates = "src/shop/rates.py"
+    assert whole.rows[row_of(whole, rates)].piece.part is None
+    first = cut.rows[row_of(cut, rates)].piece
+    assert first is not None and first.part is not None and first.number == 1
+    out = decided(ignore="rates.py")
+    assert out.states[row_of(out, rates)] is State.DROPPED and out.rows[row_of(out, rates)].kind is Kind.LEFT_OUT
+
+
+def test_what_moved_is_told_by_the_chunks_of_a_file() -> None:
+    then, now = decided(), decided(with_values(LIMIT, {"chunking.max_chunk_tokens": 9000}), ignore="*.md !uv.lock")
+    moved = moves(LedgerComparison(then, now))
+    assert moved is not None and moves(LedgerComparison(then, then)).groups == {name: [] for name in moved.groups}
+    told = {title: [entry.path for entry in entries] for title, entries in moved.groups.items()}
+    assert told["taken in"] == ["uv.lock"] and told["left out now"] == ["docs/refunds.md"] and "src/shop/rates.py" in told["in other chunks"]
+    assert (moved.was("uv.lock"), moved.was("vendor/tables.py")) == ("out", "")
+    assert moved.was("docs/refunds.md") == numbers(then.chunks_of["docs/refunds.md"])
+    assert numbers((2, 3, 4)) == "2-4" and numbers((4, 1)) == "1,4" and numbers(()) == "out"
+
+
+def test_leaving_out_and_taking_in_is_a_pattern_and_once_more_takes_it_back() -> None:
+    ledger = decided()
+    for path, pattern in (("src/shop/cart.py", "/src/shop/cart.py"), ("uv.lock", "!/uv.lock"), ("vendor/tables.py", "!/vendor/tables.py")):
+        held = DIFF.hold(ledger, row_of(ledger, path), LIMIT)
+        assert isinstance(held, Settings) and held.chunking.ignore == (pattern,)
+        turned = decided(held)
+        assert (turned.chunks_of[path] == ()) == (ledger.chunks_of[path] != ())
+        assert DIFF.hold(turned, row_of(turned, path), held) == LIMIT
+    assert DIFF.hold(ledger, 0, LIMIT) == "only a file is left out or taken in"
+
+
+@pytest.mark.parametrize("name", ["a*b.py", "a[1].py", "q?.py", "back\\slash.py", "!x.py", "#x.py", "end ", "two  blanks.py"])
+def test_the_pattern_of_a_file_is_about_that_file_alone(name: str) -> None:
+    other = {"a*b.py": "acb.py", "a[1].py": "a1.py", "q?.py": "qq.py"}.get(name, "other.py")
+    quoted = '"' + name.replace("\\", "\\\\") + '"'
+    patch = "diff --git {0} {1}\nnew file mode 100644\nindex 0000000..1111111\n--- /dev/null\n+++ {1}\n@@ -0,0 +1 @@\n+x\n"
+    text = patch.format(f'"a/{quoted[1:]}', f'"b/{quoted[1:]}') + patch.format(f"a/{other}", f"b/{other}")
+    Path("odd.diff").write_text(text)
+    ledger = decided(path="odd.diff")
+    held = DIFF.hold(ledger, row_of(ledger, name), LIMIT)
+    assert isinstance(held, Settings)
+    assert decided(held, path="odd.diff").chunks_of == {name: (), other: (1,)}
+
+
+def test_what_has_no_room_is_not_taken_in_by_a_pattern() -> None:
+    Path("long.diff").write_text("diff --git a/{0} b/{0}\nold mode 100644\nnew mode 100755\n".format("a b/" * 300 + "c"))
+    tight = with_values(LIMIT, {"chunking.max_chunk_tokens": 100})
+    ledger = decided(tight, path="long.diff")
+    assert DIFF.hold(ledger, len(ledger) - 1, tight) == "no rule leaves it out: not even a line of it has room"
+
+
+@budgeted(max_examples=25, deadline=None)
+@given(limits=st.lists(st.integers(100, 4000), min_size=1, max_size=4), patterns=st.sets(st.sampled_from(["*.md", "src/", "!uv.lock", "money.py"])))
+def test_turning_is_pure_whatever_was_turned_before(limits: list[int], patterns: set[str]) -> None:
+    Path(PULL).write_text(pull_request())
+    material, ignore = read(), " ".join(sorted(patterns))
+    for limit in limits:
+        settings = with_values(LIMIT, {"chunking.max_chunk_tokens": limit})
+        turned = DIFF.decide(material, TYPED | {"path": PULL, "ignore": ignore}, settings)
+        assert finish(turned.plan).to_dict() == finish(decided(settings, ignore=ignore).plan).to_dict()
+        assert max(turned.tokens, default=0) <= limit
+
+
+def test_what_is_typed_is_what_is_compared() -> None:
+    assert asked_of(TYPED) == Asked()
+    assert asked_of(TYPED | {"base": " main ", "head": "feature"}) == Asked("main", "feature")
+    assert asked_of(TYPED | {"head": "--worktree --untracked"}) == Asked(None, None, False, True, True)
+    for wrong in ("--all", "main --staged", "-x"):
+        with pytest.raises(UsageError):
+            asked_of(TYPED | {"head": wrong})
+    held = with_values(Settings(), {"chunking.ignore": ["*.sql"]})
+    assert patterns_of(TYPED | {"ignore": " *.md  !docs/ "}, held) == ("*.sql", "*.md", "!docs/")
+
+
+def test_a_repository_is_read_again_where_its_diff_depends_on_a_knob_and_a_diff_file_is_not(tmp_path: Path) -> None:
+    write_repository(tmp_path)
+    wide = with_values(LIMIT, {"chunking.context_lines": 9, "chunking.signatures": True})
+    near = with_values(LIMIT, {"chunking.max_chunk_tokens": 900, "chunking.keep_together": False, "chunking.ignore": ["*.md"]})
+    for path, again in ((PULL, False), ("shop", True)):
+        inputs = TYPED | {"path": path}
+        assert (DIFF.reading_of(inputs, wide) != DIFF.reading_of(inputs, LIMIT)) is again
+        assert DIFF.reading_of(inputs, near) == DIFF.reading_of(inputs, LIMIT)
+        assert DIFF.reading_of(inputs | {"ignore": "*.md"}, LIMIT) == DIFF.reading_of(inputs, LIMIT)
+
+
+def test_the_rules_of_a_repository_instructions_and_findings_are_in_its_chunks(tmp_path: Path) -> None:
+    write_repository(tmp_path)
+    Path("SKILL.md").write_text("Look at the roundings.\n")
+    Path("lint.txt").write_text("src/cart.py:1:1: too many places\n")
+    text = decided(path="shop", base="HEAD^", skill="SKILL.md", linter="lint.txt").text(1)
+    assert "## Project Rules\nRound half to even.\n" in text and "## Instructions\nLook at the roundings.\n" in text and "too many places" in text
+    nothing = decided(path="shop")
+    assert len(nothing) == 0 and nothing.warnings[0].code == "nothing_changed"
+
+
+def test_what_cannot_be_read_says_so(tmp_path: Path) -> None:
+    write_repository(tmp_path)
+    Path("prose.diff").write_text("@@ nothing of a diff @@\n--- a\n+++ b\n@@ -1,9 +1 @@\n-x\n")
+    for typed in ({"path": "nowhere"}, {"path": "prose.diff"}, {"base": "main"}, {"path": "shop", "base": "nowhere"}, {"skill": "nowhere"}, {"linter": PULL}):
+        with pytest.raises(SecateurError) as caught:
+            read(**typed)
+        assert caught.value.hint
+    Path("LONG.md").write_text("Look at everything. " * 2000)
+    with pytest.raises(BudgetExceeded):
+        decided(skill="LONG.md")
