@@ -1,8 +1,9 @@
 import asyncio
+import gc
 import threading
 
 import pytest
-from secateur_tui.background import EngineThread
+from secateur_tui.background import MANY, EngineThread, uncollected
 
 
 async def test_calls_run_one_after_another_on_one_thread() -> None:
@@ -59,3 +60,18 @@ async def test_whether_it_has_ended_is_known_and_nobody_waits_longer_than_agreed
     gate.set()
     await waiting
     assert thread.ended(10.0)
+
+
+def test_what_a_job_makes_in_great_numbers_is_not_looked_through_for_garbage() -> None:
+    frozen = gc.get_freeze_count()
+    with uncollected():
+        assert not gc.isenabled()
+        few = [[] for _ in range(100)]
+    assert gc.isenabled() and gc.get_freeze_count() == frozen
+    with uncollected():
+        many = [[] for _ in range(2 * MANY)]
+    assert gc.isenabled() and gc.get_freeze_count() >= frozen + len(many) > len(few)
+    gc.unfreeze()
+    with pytest.raises(ZeroDivisionError), uncollected():
+        _ = 1 / 0
+    assert gc.isenabled()
