@@ -219,6 +219,16 @@ def test_the_size_that_counts_is_that_of_the_file(tmp_path: Path) -> None:
     assert states == {"big.txt": "too_large", "gone.txt": "too_large"}
 
 
+def test_how_a_file_beyond_all_chunks_differs_is_not_asked(tmp_path: Path) -> None:
+    root = committed(tmp_path, {"a.txt": "a\n"})
+    write(root, {"a.txt": "line\n" * 2_000_000})
+    it = found(root, worktree=True)
+    assert (it.diff.changes[0].added, it.known["a.txt"].size) == (0, 10_000_000)
+    (entry,) = chunks_of(root, worktree=True).coverage
+    assert entry.reason == "too large (10,000,000 bytes, the limit is 1,048,576)"
+    assert compare(root, Asked(worktree=True), Chunking(max_file_kb=20_000)).diff.changes[0].added == 2_000_000
+
+
 def test_functions_of_the_head_are_where_a_file_is_cut(tmp_path: Path) -> None:
     def body(mark: str) -> str:
         return "".join(

@@ -125,7 +125,7 @@ def test_a_repository_brings_its_rules_unless_told_otherwise(tmp_path: Path, mon
         (["--diff", "pull.diff", "--skill", "nowhere"], 1, "--skill: cannot read nowhere"),
         (["--diff", "pull.diff", "--max-tokens", "99"], 2, "--max-tokens 99 is not allowed"),
         (["--diff", "pull.diff", "--max-tokens", "many"], 2, "--max-tokens many is not allowed"),
-        (["--diff", "pull.diff", "--only", "2"], 2, "--only 2: there are 1 chunks"),
+        (["--diff", "pull.diff", "--only", "2"], 2, "there is no chunk 2: the last is 1"),
         (["--diff", "pull.diff", "--rules", "RULES.md", "--no-rules"], 2, "contradict"),
         (["nowhere"], 1, "no such folder: nowhere"),
         (["."], 1, "not in a git repository"),

@@ -21,7 +21,7 @@ from secateur.chunking.attributes import GENERATED, VENDORED, Attributes
 from secateur.chunking.changes import SUBMODULE, Change, Diff, Treatment
 from secateur.chunking.parsing import parse_diff
 from secateur.chunking.pruning import by_path
-from secateur.chunking.scratch import Scratch
+from secateur.chunking.scratch import LARGEST_COMPARED, Scratch
 from secateur.chunking.weighing import Compared, Known
 from secateur.errors import RepositoryError, UsageError
 from secateur.model import Notice
@@ -112,7 +112,8 @@ class _Comparison:
     def found(self) -> Found:
         base, head, what = self._sides()
         git = self._git
-        with Scratch(git, digits=len(base or head or git.head() or "")) as scratch:
+        largest = max(LARGEST_COMPARED, self._settings.max_file_kb * 1024)
+        with Scratch(git, digits=len(base or head or git.head() or ""), largest=largest) as scratch:
             empty = _EMPTY_TREE.get(len(base or head or ""), _EMPTY_TREE[40])
             before = self._tree(base, empty)
             entries = git.ls_tree(base) if before != empty and base else []

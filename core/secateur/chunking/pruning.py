@@ -123,10 +123,12 @@ class Pruner:
             return Verdict(Rule.VENDORED, "linguist-vendored in .gitattributes")
         if facts.generated:
             return Verdict(Rule.GENERATED, "linguist-generated in .gitattributes")
-        if change.binary or classify.BINARY in facts.flags:
+        if classify.BINARY in facts.flags:
             return Verdict(Rule.BINARY, "")
         if facts.size >= self._max_bytes and change.treatment is not Treatment.MODE:
             return Verdict(Rule.TOO_LARGE, f"{facts.size:,} bytes, the limit is {self._max_bytes:,}")
+        if change.binary:
+            return Verdict(Rule.BINARY, "")
         if classify.LOCKFILE in facts.flags:
             return Verdict(Rule.LOCKFILE, _name(change.path))
         if classify.VENDORED in facts.flags and facts.vendored is not False:

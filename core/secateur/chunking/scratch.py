@@ -25,8 +25,11 @@ from secateur.repository.process import find_git
 
 TREE = 0o040000
 
+LARGEST_COMPARED = 8 << 20
+"""Bytes of a file above which git tells that it differs, and not how, unless told otherwise: no chunk has room for it, and the diff would be as large."""
+
 _SHA256_DIGITS = 64
-_CONFIG = "[core]\n\trepositoryformatversion = {version}\n\tbare = true\n{extensions}"
+_CONFIG = "[core]\n\trepositoryformatversion = {version}\n\tbare = true\n\tbigFileThreshold = {largest}\n{extensions}"
 _SHA256_EXTENSION = "[extensions]\n\tobjectFormat = sha256\n"
 _FASTEST = 1  # of zlib: the objects are read once
 _COMMONDIR_BYTES = 1 << 14
@@ -39,7 +42,8 @@ class Scratch:
         RepositoryError: git is gone, or the temporary folder cannot be written.
     """
 
-    def __init__(self, git: Git, *, digits: int) -> None:
+    def __init__(self, git: Git, *, digits: int, largest: int = LARGEST_COMPARED) -> None:
+        self._largest = largest
         self._sha256 = digits == _SHA256_DIGITS
         self._objects_of_it = objects_folder(git.git_dir)
         binary = find_git(os.environ.get("PATH", ""), outside=git.top or git.git_dir)
@@ -54,7 +58,7 @@ class Scratch:
                 (self._folder / part).mkdir(parents=True)
             (self._folder / "HEAD").write_text("ref: refs/heads/none\n", encoding="ascii")
             version, extensions = (1, _SHA256_EXTENSION) if self._sha256 else (0, "")
-            (self._folder / "config").write_text(_CONFIG.format(version=version, extensions=extensions), encoding="ascii")
+            (self._folder / "config").write_text(_CONFIG.format(version=version, extensions=extensions, largest=self._largest), encoding="ascii")
             (self._folder / "objects/info/alternates").write_bytes(_quoted(os.fsencode(self._objects_of_it)) + b"\n")
         except OSError as error:
             raise RepositoryError(f"cannot write a temporary folder: {error.strerror}", hint="Set TMPDIR to a folder with room.", code="TEMPORARY") from error

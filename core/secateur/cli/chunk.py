@@ -84,7 +84,7 @@ def run(options: argparse.Namespace) -> int:
     loaded = load_settings(options, path, flags(options))
     chunks = chunk(_weighed(options, path, loaded.settings), loaded.settings)
     if options.only is not None and options.only > len(chunks):
-        raise UsageError(f"--only {options.only}: there are {len(chunks)} chunks", hint="leave --only out to see them all")
+        raise UsageError(f"there is no chunk {options.only}: the last is {len(chunks)}", hint="leave --only out to see them all")
     for notice in (*loaded.notices, *chunks.warnings):
         if options.format == "markdown":  # the other formats print them
             say(options, f"warning: {notice.message}")
