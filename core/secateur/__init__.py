@@ -22,23 +22,23 @@ if TYPE_CHECKING:
     from secateur.selection import priority, select, select_greedy
     from secateur.settings import Settings
     from secateur.tokens import count_tokens
-    from secateur.trimming.conversation import ConversationPruner
-    from secateur.trimming.envelope import trim_context_with_budget
-    from secateur.trimming.files import PruneContext
-    from secateur.trimming.sourcecode import SourceCode
-    from secateur.trimming.tool_results import AgenticConversationPruner
+    from secateur.trimming.conversations.pruning import ConversationPruner
+    from secateur.trimming.conversations.tool_results import AgenticConversationPruner
+    from secateur.trimming.envelopes.envelope import trim_context_with_budget
+    from secateur.trimming.files.pruning import PruneContext
+    from secateur.trimming.files.sourcecode import SourceCode
 
 _HOMES = {
-    "AgenticConversationPruner": "secateur.trimming.tool_results",
-    "ConversationPruner": "secateur.trimming.conversation",
+    "AgenticConversationPruner": "secateur.trimming.conversations.tool_results",
+    "ConversationPruner": "secateur.trimming.conversations.pruning",
     "Engine": "secateur.engine",
     "SecateurError": "secateur.errors",
     "Decision": "secateur.model",
     "Fragment": "secateur.model",
     "Pool": "secateur.model",
-    "PruneContext": "secateur.trimming.files",
+    "PruneContext": "secateur.trimming.files.pruning",
     "Selection": "secateur.model",
-    "SourceCode": "secateur.trimming.sourcecode",
+    "SourceCode": "secateur.trimming.files.sourcecode",
     "TrimReport": "secateur.model",
     "priority": "secateur.selection",
     "chunk_diff": "secateur.chunking.chunks",
@@ -46,7 +46,7 @@ _HOMES = {
     "select_greedy": "secateur.selection",
     "Settings": "secateur.settings",
     "count_tokens": "secateur.tokens",
-    "trim_context_with_budget": "secateur.trimming.envelope",
+    "trim_context_with_budget": "secateur.trimming.envelopes.envelope",
 }
 
 __all__ = [

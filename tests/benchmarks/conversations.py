@@ -27,9 +27,9 @@ from measuring import table as markdown
 from secateur.config import with_values
 from secateur.settings import Settings
 from secateur.tokens import get_counter
-from secateur.trimming.conversation import STRATEGIES, prune_weighed
-from secateur.trimming.pruned import weigh
-from secateur.trimming.transcripts import read_messages, read_transcript
+from secateur.trimming.conversations.pruned import weigh
+from secateur.trimming.conversations.pruning import STRATEGIES, prune_weighed
+from secateur.trimming.conversations.transcripts import read_messages, read_transcript
 from support.conversations import FORMATS, Said, conversation
 from support.facts import HELD_OUT, KINDS, SEEN, facts, found, planted, sources
 

@@ -21,7 +21,7 @@ from secateur.repository.classify import UNINDEXED, classify
 from secateur.repository.fragments import decode
 from secateur.repository.source import open_source
 from secateur.settings import Settings
-from secateur.trimming.files import PrunedFiles, SourceCode, prune, weigh_files
+from secateur.trimming.files.pruning import PrunedFiles, SourceCode, prune, weigh_files
 
 VARIANTS: dict[str, dict[str, Any]] = {
     "score": {"strategy": "score"},

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from secateur.trimming.pruned import Cache
+from secateur.trimming.conversations.pruned import Cache
 from support.cli import secateur
 from support.conversations import FORMATS, Said, conversation
 

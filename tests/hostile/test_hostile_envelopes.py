@@ -12,9 +12,9 @@ from secateur import trim_context_with_budget
 from secateur.errors import PromptComposeError
 from secateur.settings import ContextBudget
 from secateur.tokens import count_tokens
-from secateur.trimming.envelope import fit, trim_envelope
-from secateur.trimming.sections import DEEPEST, parsed
-from secateur.trimming.windows import Budget
+from secateur.trimming.envelopes.envelope import fit, trim_envelope
+from secateur.trimming.envelopes.sections import DEEPEST, parsed
+from secateur.trimming.envelopes.windows import Budget
 from support.envelopes import asset_paths, envelope, files
 
 

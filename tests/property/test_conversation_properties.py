@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from secateur.config import with_values
 from secateur.settings import Settings
 from secateur.tokens import get_counter
-from secateur.trimming.conversation import STRATEGIES, prune
-from secateur.trimming.messages import PartKind
-from secateur.trimming.pruned import Pruned, weigh
-from secateur.trimming.transcripts import read_messages, read_transcript
+from secateur.trimming.conversations.messages import PartKind
+from secateur.trimming.conversations.pruned import Pruned, weigh
+from secateur.trimming.conversations.pruning import STRATEGIES, prune
+from secateur.trimming.conversations.transcripts import read_messages, read_transcript
 from support.conversations import FORMATS, TEXT, TURNS, Said, conversation, roles
 
 COUNTER = get_counter("chars4")

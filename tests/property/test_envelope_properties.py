@@ -14,7 +14,7 @@ from secateur import Settings
 from secateur.config import with_values
 from secateur.errors import BudgetExceeded
 from secateur.tokens import count_tokens
-from secateur.trimming.envelope import TrimmedEnvelope, trim_envelope
+from secateur.trimming.envelopes.envelope import TrimmedEnvelope, trim_envelope
 from support.envelopes import SECTIONS
 
 MODEL = "some-model"

@@ -12,10 +12,10 @@ from secateur.config import with_values
 from secateur.model import State
 from secateur.settings import Settings
 from secateur.tokens import get_counter
-from secateur.trimming.files import document, prune_files
-from secateur.trimming.judging import FileScore, LineRange, Snippets
-from secateur.trimming.sliding import merge
-from secateur.trimming.sourcecode import Why
+from secateur.trimming.files.judging import FileScore, LineRange, Snippets
+from secateur.trimming.files.pruning import document, prune_files
+from secateur.trimming.files.sliding import merge
+from secateur.trimming.files.sourcecode import Why
 from support.answering import Table
 
 WORDS = ("refund", "total", "round", "cart", "walk", "tree", "加法", "退款")

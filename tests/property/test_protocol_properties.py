@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from secateur.config import with_values
 from secateur.settings import Settings
 from secateur.tokens import get_counter
-from secateur.trimming.conversation import STRATEGIES, prune
-from secateur.trimming.pruned import Pruned, weigh
-from secateur.trimming.transcripts import ASIDE, read_messages
+from secateur.trimming.conversations.pruned import Pruned, weigh
+from secateur.trimming.conversations.pruning import STRATEGIES, prune
+from secateur.trimming.conversations.transcripts import ASIDE, read_messages
 from support.conversations import FORMATS, TEXT
 from support.protocols import faults
 from support.talks import TALKS, Turn, talk

@@ -15,8 +15,8 @@ from secateur.errors import BudgetExceeded, RepositoryError
 from secateur.model import State
 from secateur.settings import Settings
 from secateur.tokens import get_counter
-from secateur.trimming.conversation import prune
-from secateur.trimming.transcripts import read_transcript
+from secateur.trimming.conversations.pruning import prune
+from secateur.trimming.conversations.transcripts import read_transcript
 from secateur_tui.benches.conversation import Conversation
 from secateur_tui.benches.ledger import LedgerBench
 from secateur_tui.benches.opening import OpeningBench

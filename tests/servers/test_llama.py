@@ -21,8 +21,8 @@ from secateur.llm.dialect import Dialect
 from secateur.llm.opening import opened
 from secateur.settings import Llm
 from secateur.tokens import get_counter
-from secateur.trimming.pruned import weigh
-from secateur.trimming.transcripts import read_messages
+from secateur.trimming.conversations.pruned import weigh
+from secateur.trimming.conversations.transcripts import read_messages
 from support.cli import Ran, secateur
 from support.conversations import Said, conversation
 

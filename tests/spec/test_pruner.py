@@ -9,10 +9,10 @@ from secateur import AgenticConversationPruner, ConversationPruner, TrimReport
 from secateur.config import with_values
 from secateur.errors import UsageError
 from secateur.settings import Settings
-from secateur.trimming.messages import is_result_text, tool_name
-from secateur.trimming.pruned import SUMMARY_MARK
-from secateur.trimming.tool_results import MARK
-from secateur.trimming.transcripts import read_messages
+from secateur.trimming.conversations.messages import is_result_text, tool_name
+from secateur.trimming.conversations.pruned import SUMMARY_MARK
+from secateur.trimming.conversations.tool_results import MARK
+from secateur.trimming.conversations.transcripts import read_messages
 from support.conversations import FORMATS, Said, conversation, roles
 
 LONG = "value = 1\n" * 200  # 500 tokens by chars4

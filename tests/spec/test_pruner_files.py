@@ -11,9 +11,9 @@ from secateur.config import with_values
 from secateur.errors import UsageError
 from secateur.model import State
 from secateur.settings import Settings
-from secateur.trimming.files import prune_files
-from secateur.trimming.sliding import merge, windows
-from secateur.trimming.sourcecode import Why
+from secateur.trimming.files.pruning import prune_files
+from secateur.trimming.files.sliding import merge, windows
+from secateur.trimming.files.sourcecode import Why
 
 MATH = '''def add(a, b):
     """加法函数"""

@@ -18,11 +18,11 @@ from secateur.llm.asking import Progress, Question, Reply
 from secateur.model import ModelCall
 from secateur.settings import Settings
 from secateur.tokens import get_counter
-from secateur.trimming.abstracts import LEAST_ROOM, Notes
-from secateur.trimming.conversation import prune
-from secateur.trimming.messages import PartKind
-from secateur.trimming.pruned import SUMMARY_MARK, weigh
-from secateur.trimming.transcripts import read_messages
+from secateur.trimming.conversations.abstracts import LEAST_ROOM, Notes
+from secateur.trimming.conversations.messages import PartKind
+from secateur.trimming.conversations.pruned import SUMMARY_MARK, weigh
+from secateur.trimming.conversations.pruning import prune
+from secateur.trimming.conversations.transcripts import read_messages
 from support.conversations import FORMATS, TEXT, TURNS, Said, conversation, roles
 
 COUNTER = get_counter("o200k_base")

@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from secateur.config import with_values
 from secateur.settings import Settings
-from secateur.trimming.branches import sent
-from secateur.trimming.conversation import STRATEGIES, prune
-from secateur.trimming.transcripts import ASIDE, Transcript, read_transcript
+from secateur.trimming.conversations.branches import sent
+from secateur.trimming.conversations.pruning import STRATEGIES, prune
+from secateur.trimming.conversations.transcripts import ASIDE, Transcript, read_transcript
 
 LONG = "value = 1\n" * 200
 

@@ -15,10 +15,10 @@ import pytest
 from secateur.config import with_values
 from secateur.settings import Settings
 from secateur.tokens import get_counter
-from secateur.trimming.conversation import STRATEGIES, prune
-from secateur.trimming.envelope import trim_envelope
-from secateur.trimming.pruned import COUNTED_AT_ONCE, weigh
-from secateur.trimming.transcripts import read_messages
+from secateur.trimming.conversations.pruned import COUNTED_AT_ONCE, weigh
+from secateur.trimming.conversations.pruning import STRATEGIES, prune
+from secateur.trimming.conversations.transcripts import read_messages
+from secateur.trimming.envelopes.envelope import trim_envelope
 from support.conversations import FORMATS, conversation
 from support.envelopes import asset_paths, envelope, files
 from support.facts import SEEN, facts, planted

@@ -11,9 +11,9 @@ from secateur.errors import SecateurError, UsageError
 from secateur.model import State
 from secateur.settings import Settings
 from secateur.tokens import get_counter
-from secateur.trimming.files import document, prune, prune_files, question_of, weigh_files
-from secateur.trimming.sourcecode import LOCAL, Why
-from secateur.trimming.transcripts import read_messages
+from secateur.trimming.conversations.transcripts import read_messages
+from secateur.trimming.files.pruning import document, prune, prune_files, question_of, weigh_files
+from secateur.trimming.files.sourcecode import LOCAL, Why
 from support.repos import QUERY, SHOP
 
 FILES = [SourceCode(path, text) for path, text in SHOP.items()]

@@ -9,7 +9,7 @@ import pytest
 from secateur.config import with_values
 from secateur.errors import SecateurError, UsageError
 from secateur.settings import Settings
-from secateur.trimming.inputs import read_files
+from secateur.trimming.files.inputs import read_files
 from support.repos import committed, write
 
 TREE = {

@@ -8,9 +8,9 @@ from secateur.config import with_values
 from secateur.llm.asking import Question
 from secateur.model import State
 from secateur.settings import Settings
-from secateur.trimming.files import prune_files, weigh_files
-from secateur.trimming.judging import CHOSEN, FileScore, LineRange, Snippets
-from secateur.trimming.sourcecode import LOCAL, MODEL, Why
+from secateur.trimming.files.judging import CHOSEN, FileScore, LineRange, Snippets
+from secateur.trimming.files.pruning import prune_files, weigh_files
+from secateur.trimming.files.sourcecode import LOCAL, MODEL, Why
 from support.answering import Table
 from support.repos import QUERY, SHOP
 

@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from secateur.settings import Settings
 from secateur.tokens import get_counter
-from secateur.trimming.conversation import prune
-from secateur.trimming.media import MEDIA_TOKENS, anthropic_tokens, media_tokens, openai_tokens
-from secateur.trimming.pruned import weigh
-from secateur.trimming.transcripts import read_messages
+from secateur.trimming.conversations.media import MEDIA_TOKENS, anthropic_tokens, media_tokens, openai_tokens
+from secateur.trimming.conversations.pruned import weigh
+from secateur.trimming.conversations.pruning import prune
+from secateur.trimming.conversations.transcripts import read_messages
 
 
 def png(width: int, height: int) -> bytes:

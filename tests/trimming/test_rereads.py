@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from secateur.config import with_values
 from secateur.settings import Settings
-from secateur.trimming.messages import Part, PartKind
-from secateur.trimming.rereads import Deed, Touch, touches
-from secateur.trimming.tool_results import MARK, AgenticConversationPruner
+from secateur.trimming.conversations.messages import Part, PartKind
+from secateur.trimming.conversations.rereads import Deed, Touch, touches
+from secateur.trimming.conversations.tool_results import MARK, AgenticConversationPruner
 
 CODE = "value = 1\n" * 200
 

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from secateur.config import with_values
 from secateur.settings import Settings
 from secateur.tokens import get_counter
-from secateur.trimming.conversation import prune
-from secateur.trimming.messages import Message
-from secateur.trimming.pruned import SUMMARY_MARK, Pruned, weigh
-from secateur.trimming.summaries import LONGEST_LINE, Gist, summary_lines
-from secateur.trimming.transcripts import read_messages
+from secateur.trimming.conversations.messages import Message
+from secateur.trimming.conversations.pruned import SUMMARY_MARK, Pruned, weigh
+from secateur.trimming.conversations.pruning import prune
+from secateur.trimming.conversations.summaries import LONGEST_LINE, Gist, summary_lines
+from secateur.trimming.conversations.transcripts import read_messages
 from support.conversations import FORMATS, conversation
 from support.facts import HELD_OUT, KINDS, SEEN, Phrasings, facts, found, planted
 

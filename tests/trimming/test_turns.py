@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from secateur.trimming.transcripts import read_messages
-from secateur.trimming.turns import elements_of, removable, turns_of
+from secateur.trimming.conversations.transcripts import read_messages
+from secateur.trimming.conversations.turns import elements_of, removable, turns_of
 
 
 def numbers(*messages: dict[str, Any]) -> list[list[int]]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import tomllib
 from importlib.resources import files
 
 import pytest
+import tomli
 from secateur.config import with_values
 from secateur.settings import ContextBudget, Settings
-from secateur.trimming.windows import WINDOWS, budget_of, window_of
+from secateur.trimming.envelopes.windows import WINDOWS, budget_of, window_of
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ def test_own_windows_win_and_their_names_may_have_any_form() -> None:
 
 def test_the_table_is_data_that_holds() -> None:
     assert all(name == name.casefold().strip() and size >= 4_096 for name, size in WINDOWS.items())
-    rows = tomllib.loads(files("secateur.trimming").joinpath("windows.toml").read_text("utf-8"))["windows"]
+    rows = tomli.loads(files("secateur.trimming.envelopes").joinpath("windows.toml").read_text("utf-8"))["windows"]
     names = [model.replace(".", "-") for row in rows for model in row["models"]]
     assert len(set(names)) == len(names), "a model is there twice"
 

@@ -17,7 +17,7 @@ from secateur.terminal import clip, visible
 
 if TYPE_CHECKING:
     from secateur.settings import ConversationPrune
-    from secateur.trimming.pruned import Cache, Item, Pruned
+    from secateur.trimming.conversations.pruned import Cache, Item, Pruned
 
 SUMMARIZING = ("summarize", "hybrid")
 """Strategies a language model has words for, where one is set (`[llm]`)."""
@@ -45,8 +45,8 @@ def run(options: argparse.Namespace) -> int:
     """Exit 0 also where the safe zone is not met: a warning says by how much."""
     from secateur.llm import open_model
     from secateur.reporting import dumps
-    from secateur.trimming.conversation import prune
-    from secateur.trimming.transcripts import read_transcript
+    from secateur.trimming.conversations.pruning import prune
+    from secateur.trimming.conversations.transcripts import read_transcript
 
     loaded = load_settings(options, Path.cwd(), flags(options))
     model = open_model(loaded.settings.llm, os.environ) if loaded.settings.conversation_prune.strategy in SUMMARIZING else None

@@ -12,8 +12,8 @@ from secateur.cli.parsing import whole_number
 from secateur.errors import PromptComposeError, SecateurError, UsageError
 from secateur.reporting import dumps
 from secateur.terminal import visible
-from secateur.trimming.envelope import TrimmedEnvelope, trim_envelope
-from secateur.trimming.sections import parsed
+from secateur.trimming.envelopes.envelope import TrimmedEnvelope, trim_envelope
+from secateur.trimming.envelopes.sections import parsed
 
 LARGEST = 256 << 20
 """Bytes above which a file is no envelope: a hundred times the largest window there is."""

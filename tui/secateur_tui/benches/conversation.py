@@ -9,10 +9,10 @@ from secateur import config
 from secateur.settings import Settings
 from secateur.terminal import visible
 from secateur.tokens import get_counter
-from secateur.trimming.conversation import prune_weighed
-from secateur.trimming.messages import Message, PartKind, parse_message
-from secateur.trimming.pruned import Item, Pruned, Weighed, weigh
-from secateur.trimming.transcripts import Transcript, read_transcript
+from secateur.trimming.conversations.messages import Message, PartKind, parse_message
+from secateur.trimming.conversations.pruned import Item, Pruned, Weighed, weigh
+from secateur.trimming.conversations.pruning import prune_weighed
+from secateur.trimming.conversations.transcripts import Transcript, read_transcript
 
 from secateur_tui.benches.reading import read_file
 from secateur_tui.benches.subject import Field, Inputs, Subject

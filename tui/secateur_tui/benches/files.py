@@ -13,9 +13,9 @@ from secateur.errors import UsageError
 from secateur.model import Notice
 from secateur.settings import Settings
 from secateur.terminal import clip_left, visible
-from secateur.trimming.files import prune, weigh_files
-from secateur.trimming.inputs import read_files
-from secateur.trimming.sourcecode import SCORES, PrunedFiles, WeighedFiles, Why
+from secateur.trimming.files.inputs import read_files
+from secateur.trimming.files.pruning import prune, weigh_files
+from secateur.trimming.files.sourcecode import SCORES, PrunedFiles, WeighedFiles, Why
 
 from secateur_tui.benches.subject import Field, Inputs, Subject
 from secateur_tui.engine import Progress

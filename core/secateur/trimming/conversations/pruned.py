@@ -15,8 +15,8 @@ from typing import Any
 
 from secateur.model import Notice, TrimAction, TrimReport
 from secateur.tokens import Counter
-from secateur.trimming.messages import SYSTEM_ROLES, Message, Part, replaced
-from secateur.trimming.transcripts import ASIDE, Transcript
+from secateur.trimming.conversations.messages import SYSTEM_ROLES, Message, Part, replaced
+from secateur.trimming.conversations.transcripts import ASIDE, Transcript
 
 Progress = Callable[[str, int, int], None]
 """`progress(phase, done, total)`."""

@@ -18,9 +18,9 @@ from secateur.model import ModelCall, Notice
 from secateur.repository.fragments import split_lines
 from secateur.settings import ContextPrune, Settings
 from secateur.tokens import Counter, get_counter
-from secateur.trimming.pieces import best
-from secateur.trimming.sliding import Range, merge, numbered, overlapping, windows
-from secateur.trimming.sourcecode import MODEL, SCORES, Piece, WeighedFile
+from secateur.trimming.files.pieces import best
+from secateur.trimming.files.sliding import Range, merge, numbered, overlapping, windows
+from secateur.trimming.files.sourcecode import MODEL, SCORES, Piece, WeighedFile
 
 CHOSEN = 0.5
 """Least relevance of lines a model named: as much as a clear match by words."""

@@ -18,7 +18,7 @@ from secateur.reporting.pack import body, ingredients
 from secateur.repository.fragments import language_of, split_lines
 from secateur.repository.syntax.cutting import is_blank
 from secateur.tokens import Counter
-from secateur.trimming.sliding import Range, merge
+from secateur.trimming.files.sliding import Range, merge
 
 PLAIN, MARKDOWN = "plain", "markdown"
 FORMS = (PLAIN, MARKDOWN)

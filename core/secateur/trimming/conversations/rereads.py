@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from secateur.trimming.messages import Part
+from secateur.trimming.conversations.messages import Part
 
 LONGEST_PATH = 1024
 LONGEST_COMMAND = 4096

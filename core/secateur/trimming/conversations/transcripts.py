@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from secateur.reporting import dumps
-from secateur.trimming.branches import sent
-from secateur.trimming.messages import Message, Part, PartKind, is_result_text, malformed, parse_message
+from secateur.trimming.conversations.branches import sent
+from secateur.trimming.conversations.messages import Message, Part, PartKind, is_result_text, malformed, parse_message
 
 FORMATS = ("openai", "anthropic", "claude-code", "text")
 ASIDE = "aside"

@@ -15,7 +15,7 @@ from enum import StrEnum
 from typing import Any
 
 from secateur.errors import SecateurError
-from secateur.trimming.media import MEDIA_KINDS, media_tokens
+from secateur.trimming.conversations.media import MEDIA_KINDS, media_tokens
 
 ROLES = ("system", "developer", "user", "assistant", "tool", "function")
 SYSTEM_ROLES = ("system", "developer")

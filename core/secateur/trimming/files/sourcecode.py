@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import Any
 
 from secateur.model import ModelCall, Notice, State, TrimReport
-from secateur.trimming.sliding import Range
+from secateur.trimming.files.sliding import Range
 
 SCORES = 10
 """The best score there is."""

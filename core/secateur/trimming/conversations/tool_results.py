@@ -17,10 +17,10 @@ from typing import Any
 from secateur.model import TrimReport
 from secateur.settings import Settings
 from secateur.tokens import Counter, get_counter
-from secateur.trimming.messages import Message, Part, PartKind, opening_tag
-from secateur.trimming.pruned import Item, Progress, Pruned, Weighed, edited, finish, last_user, standing, statistics, unchanged, unread, weigh
-from secateur.trimming.rereads import Deed, touches
-from secateur.trimming.transcripts import Transcript, read_messages
+from secateur.trimming.conversations.messages import Message, Part, PartKind, opening_tag
+from secateur.trimming.conversations.pruned import Item, Progress, Pruned, Weighed, edited, finish, last_user, standing, statistics, unchanged, unread, weigh
+from secateur.trimming.conversations.rereads import Deed, touches
+from secateur.trimming.conversations.transcripts import Transcript, read_messages
 
 MARK = "[tool result cleared: "
 """How every placeholder starts."""

@@ -18,9 +18,9 @@ from secateur.llm.asking import LanguageModel, Question, Reply, notices_of
 from secateur.model import ModelCall, Notice
 from secateur.settings import Settings
 from secateur.tokens import Counter
-from secateur.trimming.messages import Message, PartKind, parse_message, replaced
-from secateur.trimming.pruned import SUMMARY_MARK, Item, Progress, Weighed
-from secateur.trimming.summaries import summary_lines
+from secateur.trimming.conversations.messages import Message, PartKind, parse_message, replaced
+from secateur.trimming.conversations.pruned import SUMMARY_MARK, Item, Progress, Weighed
+from secateur.trimming.conversations.summaries import summary_lines
 
 LEAST_ROOM = 32
 """Tokens below which nobody can say anything in their own words: excerpts do."""

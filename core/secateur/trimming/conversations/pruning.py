@@ -21,9 +21,9 @@ from secateur.model import TrimReport
 from secateur.nearest import nearest
 from secateur.settings import ConversationPrune, Settings
 from secateur.tokens import Counter, get_counter
-from secateur.trimming.abstracts import Retold, retell
-from secateur.trimming.messages import Message, parse_message
-from secateur.trimming.pruned import (
+from secateur.trimming.conversations.abstracts import Retold, retell
+from secateur.trimming.conversations.messages import Message, parse_message
+from secateur.trimming.conversations.pruned import (
     BRIDGE,
     NOTED,
     SUMMARY_MARK,
@@ -37,10 +37,10 @@ from secateur.trimming.pruned import (
     unchanged,
     weigh,
 )
-from secateur.trimming.summaries import Gist
-from secateur.trimming.tool_results import clear_results
-from secateur.trimming.transcripts import Transcript, read_messages
-from secateur.trimming.turns import ASSISTANT, USER, Element, elements_of, removable
+from secateur.trimming.conversations.summaries import Gist
+from secateur.trimming.conversations.tool_results import clear_results
+from secateur.trimming.conversations.transcripts import Transcript, read_messages
+from secateur.trimming.conversations.turns import ASSISTANT, USER, Element, elements_of, removable
 
 STRATEGIES = ("summarize", "truncate", "hybrid", "tool-results")
 SUMMARIES_OF_ROOM = 0.5

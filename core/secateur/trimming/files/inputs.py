@@ -25,8 +25,8 @@ from secateur.repository.fragments import decode
 from secateur.repository.source import open_source
 from secateur.settings import Settings
 from secateur.terminal import clip, visible
-from secateur.trimming.pieces import listed
-from secateur.trimming.sourcecode import SourceCode
+from secateur.trimming.files.pieces import listed
+from secateur.trimming.files.sourcecode import SourceCode
 
 NAMED_BYTES = 64 << 20
 """Size above which a file is refused that was named itself: dozens of times what the largest window holds."""

@@ -8,11 +8,12 @@ is guessed from a family. A model that matches nothing has no window here.
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.resources import files
 from types import MappingProxyType
+
+import tomli
 
 from secateur.errors import PromptComposeError
 from secateur.model import Notice
@@ -23,7 +24,7 @@ from secateur.tokens import SAFETY_FACTORS
 
 def _table() -> Mapping[str, int]:
     """The table in the package: model -> tokens."""
-    rows = tomllib.loads(files("secateur.trimming").joinpath("windows.toml").read_text("utf-8"))["windows"]
+    rows = tomli.loads(files("secateur.trimming.envelopes").joinpath("windows.toml").read_text("utf-8"))["windows"]
     return MappingProxyType({model: row["tokens"] for row in rows for model in row["models"]})
 
 

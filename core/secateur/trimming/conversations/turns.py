@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from secateur.trimming.messages import SYSTEM_ROLES, Message
-from secateur.trimming.pruned import is_summary, last_user
-from secateur.trimming.transcripts import ASIDE
+from secateur.trimming.conversations.messages import SYSTEM_ROLES, Message
+from secateur.trimming.conversations.pruned import is_summary, last_user
+from secateur.trimming.conversations.transcripts import ASIDE
 
 USER, ASSISTANT = "user", "assistant"
 

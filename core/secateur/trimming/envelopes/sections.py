@@ -13,7 +13,7 @@ from typing import Any
 from secateur.errors import PromptComposeError
 from secateur.nearest import nearest
 from secateur.terminal import clip
-from secateur.trimming.degrading import Path, section_of
+from secateur.trimming.envelopes.degrading import Path, section_of
 
 SECTIONS = ("session_meta", "domain_profile", "normative_baseline", "target_snapshot", "dependency_digest", "tool_capabilities", "revision_info")
 TARGET = "target_snapshot"

@@ -24,14 +24,14 @@ from secateur.nearest import nearest
 from secateur.repository.fragments import split_lines
 from secateur.settings import Settings
 from secateur.tokens import Counter, get_counter
-from secateur.trimming.deciding import STRATEGIES, decide
-from secateur.trimming.extracts import FORMS, PLAIN, block, cost, header, newline_ended, touches
-from secateur.trimming.judging import judged
-from secateur.trimming.messages import PartKind
-from secateur.trimming.pieces import Progress, best, pieces_of, query_of
-from secateur.trimming.sliding import check_windows
-from secateur.trimming.sourcecode import LOCAL, SCORES, Entry, Piece, PrunedFiles, SourceCode, WeighedFile, WeighedFiles, Why
-from secateur.trimming.transcripts import Transcript, read_messages
+from secateur.trimming.conversations.messages import PartKind
+from secateur.trimming.conversations.transcripts import Transcript, read_messages
+from secateur.trimming.files.deciding import STRATEGIES, decide
+from secateur.trimming.files.extracts import FORMS, PLAIN, block, cost, header, newline_ended, touches
+from secateur.trimming.files.judging import judged
+from secateur.trimming.files.pieces import Progress, best, pieces_of, query_of
+from secateur.trimming.files.sliding import check_windows
+from secateur.trimming.files.sourcecode import LOCAL, SCORES, Entry, Piece, PrunedFiles, SourceCode, WeighedFile, WeighedFiles, Why
 
 __all__ = ["STRATEGIES", "PruneContext", "PrunedFiles", "SourceCode", "WeighedFiles", "document", "prune", "prune_files", "question_of", "weigh_files"]
 

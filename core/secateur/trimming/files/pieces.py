@@ -28,7 +28,7 @@ from secateur.retrieval.query import Query, parse_query
 from secateur.retrieval.relevance import Scores, score
 from secateur.settings import Embedding, Settings
 from secateur.tokens import get_counter
-from secateur.trimming.sourcecode import Piece, SourceCode
+from secateur.trimming.files.sourcecode import Piece, SourceCode
 
 Progress = Callable[[str, int, int], None]
 """`progress(phase, done, total)`."""

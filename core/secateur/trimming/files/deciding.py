@@ -13,9 +13,9 @@ from secateur.model import State
 from secateur.repository.fragments import split_lines
 from secateur.settings import ContextPrune
 from secateur.tokens import Counter
-from secateur.trimming.extracts import HEAD, cost, joined, snippet_text
-from secateur.trimming.sliding import Range
-from secateur.trimming.sourcecode import SCORES, Entry, Piece, Tried, WeighedFile, WeighedFiles, Why
+from secateur.trimming.files.extracts import HEAD, cost, joined, snippet_text
+from secateur.trimming.files.sliding import Range
+from secateur.trimming.files.sourcecode import SCORES, Entry, Piece, Tried, WeighedFile, WeighedFiles, Why
 
 LONGER_HEADER = 1
 """Tokens by which the line numbers of a header can grow when a snippet does: one has three digits more."""

@@ -15,7 +15,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from secateur.trimming.messages import Message, Part, PartKind
+from secateur.trimming.conversations.messages import Message, Part, PartKind
 
 LONGEST_LINE = 300
 """Characters of a line that a summary takes over; of a longer one it keeps what is around the first thing worth reading."""

@@ -22,9 +22,9 @@ from secateur.errors import BudgetExceeded
 from secateur.model import Notice, TrimAction, TrimReport
 from secateur.settings import ContextBudget, Settings
 from secateur.tokens import Counter, get_counter
-from secateur.trimming.degrading import Path, reference, section_of, shortened_tail, text_of, truncated
-from secateur.trimming.sections import DIGEST, SECTIONS, TARGET, copied, sections
-from secateur.trimming.windows import Budget, budget_of
+from secateur.trimming.envelopes.degrading import Path, reference, section_of, shortened_tail, text_of, truncated
+from secateur.trimming.envelopes.sections import DIGEST, SECTIONS, TARGET, copied, sections
+from secateur.trimming.envelopes.windows import Budget, budget_of
 
 NAMING = ("path", "summary", "hash", "id", "name", "title")
 """Fields that say what something is: never truncated, because what is left of an object would not be found again."""

@@ -1,0 +1,1 @@
+"""Prompt envelopes that fit the context budget of a model."""
