@@ -20,6 +20,7 @@ from secateur_tui.benches.search import SearchBench
 from secateur_tui.messages import Look
 from textual import events
 from textual.keys import key_to_character
+from textual.screen import ModalScreen
 
 FRAME = 0.02
 """Seconds between two looks: a little longer than Textual waits before it paints."""
@@ -179,9 +180,9 @@ def orders_engine(**options: Any) -> ScriptedEngine:
     return ScriptedEngine(lambda query, _settings: make_pool(query=query), **options)
 
 
-def inspector(engine: Any = None, settings: Settings | None = None, *, query: str = QUERY, **options: Any) -> Inspector:
+def inspector(engine: Any = None, settings: Settings | None = None, *, query: str = QUERY, path: str = "orders", **options: Any) -> Inspector:
     """An inspector that does not dawdle, and looks for changes only when a test tells it to (`looked`)."""
-    return Inspector(engine or orders_engine(), settings or Settings(), path="orders", query=query, pace=Pace(0.001, 0.001, 0), **options)
+    return Inspector(engine or orders_engine(), settings or Settings(), path=path, query=query, pace=Pace(0.001, 0.001, 0), **options)
 
 
 def bench_of(app: Inspector) -> SearchBench:
@@ -214,7 +215,11 @@ async def quiet(app: Inspector) -> None:
     rounds = 0
     while rounds < 2:
         await asyncio.sleep(0.001)
-        rounds = 0 if any(pump.message_queue_size for pump in (app, app.screen, *app.screen.query("*"))) else rounds + 1
+        rounds = (
+            0
+            if any(pump.message_queue_size for pump in (app, *(widget for screen in app.screen_stack for widget in (screen, *screen.query("*")))))
+            else rounds + 1
+        )
 
 
 async def settle(app: Inspector) -> list[str]:
@@ -223,6 +228,9 @@ async def settle(app: Inspector) -> list[str]:
     for _ in range(MOST_FRAMES):
         await asyncio.sleep(FRAME)
         await quiet(app)
+        if isinstance(app.screen, ModalScreen):
+            app.screen.refresh()  # what lies below it may have been laid out anew since it was painted
+            await asyncio.sleep(FRAME)
         if any(bench.busy for bench in app.screen_stack if isinstance(bench, Bench)):
             frames.clear()
             continue

@@ -58,8 +58,7 @@ def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 async def test_the_copied_command_prints_what_is_on_screen(shop: Path, capsys: pytest.CaptureFixture[str], profile: str, keys: str) -> None:
     settings = replace(config.with_profile(Settings(), profile), budget=200)
     with Engine.open(shop, settings) as engine:
-        app = inspector(engine, settings, query="where is the refund total rounded?")
-        app.path = str(shop)
+        app = inspector(engine, settings, query="where is the refund total rounded?", path=str(shop))
         async with app.run_test(size=(120, 40)):
             await settle(app)
             await press(app, *keys.split())

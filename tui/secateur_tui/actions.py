@@ -42,7 +42,7 @@ ACTIONS = (
     Action("reset", ("r",), "Reset", "Set the chosen knob back to where it was at the start", "Turn"),
     Action("strategy", ("s",), "Strategy", "The next strategy", "Turn"),
     Action("profile", ("p",), "Profile", "The next profile: spec, recommended, then your own", "Turn"),
-    Action("hold", ("K",), "Hold", "Keep results of this tool whatever happens; leave this file of a diff out, or take it in; once more: no longer", "Turn"),
+    Action("hold", ("K",), "Hold", "Hold this tool's results, leave this file out or take it in; or no longer", "Turn"),
     Action("why", ("i",), "Why", "Why this item was decided as it was", "Look", footer=True),
     Action("preview", ("v",), "Preview", "The item's text", "Look", footer=True),
     Action("diff", ("d",), "Diff", "What changed since the ghost", "Look", footer=True),
