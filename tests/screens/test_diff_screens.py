@@ -65,7 +65,9 @@ async def test_screen(name: str, settings: Settings, keys: str) -> None:
     app = opened(settings)
     async with app.run_test(size=SIZES[0]) as pilot:
         await settle(app)
-        await press(app, *keys.split())
+        for key in keys.split():  # each turn is decided before the next
+            await press(app, key)
+            await settle(app)
         lines = await settle(app)
         if name != "copy":
             assert_true_figures(app, lines)
