@@ -180,10 +180,8 @@ def _pieces(weighed: Weighed, file: WeighedFile, capacity: int) -> list[FilePiec
     """The file in one piece or in parts; nothing where not even a line has room."""
     if file.cost <= capacity:
         return [FilePiece(file, cost=file.cost)]
-    splitter = weighed.splitter(file.number)
-    parts = splitter.parts(capacity) or []
-    costs = weighed.counter.count_many([splitter.heading(part) + block(part.text) for part in parts])
-    return [FilePiece(file, part, number, len(parts), cost) for number, (part, cost) in enumerate(zip(parts, costs, strict=True), 1)]
+    parts = weighed.splitter(file.number).parts(capacity) or []
+    return [FilePiece(file, part, number, len(parts), part.cost) for number, part in enumerate(parts, 1)]
 
 
 def _coverage(weighed: Weighed, chunks: tuple[tuple[FilePiece, ...], ...], verdicts: dict[int, Verdict | None]) -> tuple[Coverage, ...]:

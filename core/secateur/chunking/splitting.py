@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from secateur.chunking.changes import Change, Hunk, Row, Treatment, numbered
@@ -68,6 +68,7 @@ class Part:
     place: Place
     rows: int
     shortened: tuple[tuple[int, int], ...]  # (line number, characters that do not go out) of lines that alone would fill a chunk
+    cost: int = 0  # tokens of its block below the longest heading there can be
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +132,7 @@ class Splitter:
                 part = self._part(units, start, end)
                 spent = self._counter.count(self.heading(part) + block(part.text))
                 if spent <= capacity:
+                    part = replace(part, cost=spent)
                     break
                 part = None
                 end = self._cut(units, start, self._shrunk(units, start, end, spent - capacity))
