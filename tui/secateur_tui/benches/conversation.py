@@ -17,10 +17,11 @@ from secateur.trimming.conversations.transcripts import Transcript, read_transcr
 from secateur_tui.benches.reading import read_file
 from secateur_tui.benches.subject import Field, Inputs, Subject
 from secateur_tui.engine import Progress
-from secateur_tui.ink import Line, Span, fit, line, wrapped
+from secateur_tui.ink import ELLIPSIS, Line, Span, fit, line, wrapped
 from secateur_tui.knobs import Knob
 from secateur_tui.ledgers import Ledger
 from secateur_tui.reproduce import Spelled, toml
+from secateur_tui.widgets.texts import wrapped_text
 
 _TABLE = "conversation_prune."
 _FLAGS = {
@@ -63,11 +64,13 @@ class Conversation(Subject[Weighed, Pruned]):
         "last_user": "it is the last thing the user said, which always stays",
         "latest": "it is the latest step, which always stays",
         "summary": "it is a summary, or joins one to the rest",
+        "summary_by_model": "it is a summary in the words of a model",
         "fits": "there was no need to cut it",
         "kept": "it holds no result that had to go, or none that may",
         "oldest_group": "it is among the oldest, and the safe zone asked for its room",
         "oldest_result": "its result is among the oldest, and the safe zone asked for its room",
         "superseded": "a later message shows the same file as it was later",
+        "outdated": "the file was changed later, so it shows what is there no longer",
         "repeated": "a later message has the same result",
     }
 
@@ -144,7 +147,7 @@ class Conversation(Subject[Weighed, Pruned]):
                 lines += wrapped(visible(f"{kind} {part.tool or 'a tool without a name'}{success}"), cells, "faint")
         stands = _stands_for(ledger, item)
         if stands is not None:
-            lines += [(), *wrapped("this summary stands for it:", cells, "faint"), *wrapped(visible(_told(stands, ledger)[:_GIST]), cells, "summarised")]
+            lines += [(), *wrapped("this summary stands for it:", cells, "faint"), *_beginning(_told(stands, ledger), cells, "summarised")]
         elif row.cleaned and row.message is not None:
             lines += [(), *wrapped("in place of what was cleared:", cells, "faint"), *_placeholders(row, message, ledger, cells)]
         return lines
@@ -226,7 +229,13 @@ def _placeholders(row: Item, message: Message | None, ledger: Ledger[Pruned], ce
     if message is None or out is None:
         return []
     pairs = zip(message.parts, out.parts, strict=False)
-    return [part for then, now in pairs if then.text != now.text for part in wrapped(visible(now.text[:_GIST]), cells, "shortened")]
+    return [part for then, now in pairs if then.text != now.text for part in _beginning(now.text, cells, "shortened")]
+
+
+def _beginning(text: str, cells: int, role: str) -> list[Line]:
+    """How a text begins, line by line; that there is more is said."""
+    shown = text[:_GIST] + (ELLIPSIS if len(text) > _GIST else "")
+    return [line(Span(part, role)) for part in wrapped_text(visible(shown, keep_newlines=True), cells)]
 
 
 def _told(row: Item, ledger: Ledger[Pruned]) -> str:

@@ -1,0 +1,83 @@
+"""Every reason an engine gives for a decision has words on its bench, and no bench has words for a reason that nobody gives."""
+
+import json
+from pathlib import Path
+
+import pytest
+from secateur.config import with_values
+from secateur.model import State
+from secateur.settings import Settings
+from secateur.trimming.conversations.abstracts import retell
+from secateur.trimming.conversations.pruning import STRATEGIES
+from secateur.trimming.files.sourcecode import Why
+from secateur_tui.benches.conversation import Conversation
+from secateur_tui.benches.envelope import Envelope
+from secateur_tui.benches.files import Files
+from secateur_tui.benches.subject import Subject
+from secateur_tui.ink import plain
+from support.conversations import Said, conversation
+from support.envelopes import asset_paths, envelope, files
+
+LONG = "\n".join(f"def rounded_{number}(amount):  # half to even" for number in range(60))
+WITH_A_MODEL = {"summary_by_model"}
+"""The inspector asks no model, but opens what one has pruned."""
+
+
+def reasons(subject: Subject, inputs: dict[str, str], settings: Settings) -> set[str]:
+    material = subject.read(inputs, settings, lambda *_: None)
+    return {action.reason for action in subject.decide(material, inputs, settings).report.actions}
+
+
+def session(folder: Path) -> str:
+    """A session in which results are repeated, read anew, and changed later; with aside lines, a system message and steps without a result."""
+    read = [("Read", "a.py", LONG + "1", True), ("Read", "b.py", LONG + "2", True), ("Read", "c.py", LONG, True)]
+    again = [("Bash", "ls", LONG + "3", True), ("Bash", "ls", LONG + "3", True), ("Read", "a.py", LONG + "4", True), ("Edit", "b.py", "done", True)]
+    turns = [Said(f"Question {number}", tuple(steps), "An answer. " * 50) for number, steps in enumerate([read, again, [], [("Bash", "make", LONG, True)]])]
+    messages = conversation("claude-code", [*turns, Said("And now?", (("Bash", "ls -l", "x", True),), "That.")])
+    path = folder / "session.jsonl"
+    path.write_text("\n".join(json.dumps(line).replace('"path"', '"file_path"') for line in messages))
+    return str(path)
+
+
+def request(folder: Path) -> str:
+    path = folder / "request.json"
+    messages = conversation("openai", [Said(f"Question {number}", (("Read", "a.py", LONG, True),), LONG) for number in range(4)], system="Be brief.")
+    path.write_text(json.dumps(messages))
+    return str(path)
+
+
+def test_every_reason_of_the_conversation_pruner_has_words(tmp_path: Path) -> None:
+    given: set[str] = set()
+    for path in (session(tmp_path), request(tmp_path)):
+        for strategy in STRATEGIES:
+            for zone in (0, 400, 2500, 1_000_000):
+                settings = with_values(Settings(), {"conversation_prune.strategy": strategy, "conversation_prune.safe_zone_tokens": zone})
+                given |= reasons(Conversation(), {"path": path}, settings)
+    assert given | WITH_A_MODEL == set(Conversation.reasons)
+    assert all(f'"{reason}"' in Path(retell.__code__.co_filename).read_text() for reason in WITH_A_MODEL)
+
+
+def test_every_reason_of_the_envelope_trimmer_has_words(tmp_path: Path) -> None:
+    path = tmp_path / "envelope.json"
+    digest = {"references": {"asset_paths": asset_paths(3000)}, "files": files(14, 3000)}
+    path.write_text(json.dumps(envelope(digest=digest, tool_capabilities={"tools": ["read"], "x_examples": "An example. " * 200})))
+    given: set[str] = set()
+    for budget in (100_000, 7000, 4000, 2000, 1000):
+        settings = with_values(Settings(), {"context_budget.tokens": budget, "context_budget.reserve": 0})
+        given |= reasons(Envelope(), {"path": str(path), "model": ""}, settings)
+    assert given == set(Envelope.reasons)
+
+
+def test_every_reason_of_the_file_pruner_has_words() -> None:
+    assert set(Files.reasons) == set(Why)
+
+
+@pytest.mark.parametrize("cells", [30, 58])
+def test_a_summary_is_shown_line_by_line_and_says_when_there_is_more(tmp_path: Path, cells: int) -> None:
+    settings = with_values(Settings(), {"conversation_prune.strategy": "summarize", "conversation_prune.safe_zone_tokens": 2500})
+    subject = Conversation()
+    ledger = subject.decide(subject.read({"path": session(tmp_path)}, settings, lambda *_: None), {}, settings)
+    item = next(item for item in range(len(ledger)) if ledger.states[item] is State.SUMMARISED and ledger.action(item).section.startswith("messages"))
+    lines = [plain(line) for line in subject.facts(ledger, item, cells)]
+    assert not any("␊" in line for line in lines)
+    assert any(line.startswith("- user: Question 0") for line in lines) and lines[-1].endswith("…")
