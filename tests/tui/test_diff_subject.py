@@ -15,9 +15,10 @@ from secateur.config import with_values
 from secateur.errors import BudgetExceeded, SecateurError, UsageError
 from secateur.model import State
 from secateur.settings import Settings
-from secateur_tui.benches.diff import Diff, asked_of, patterns_of
+from secateur_tui.benches.diff import Diff, DiffWatch, asked_of, patterns_of
 from secateur_tui.ledgers import LedgerComparison
 from secateur_tui.packed import Kind, Packed, moves, numbers
+from support.repos import git
 
 DIFF = Diff()
 TYPED = {field.name: "" for field in DIFF.fields}
@@ -155,6 +156,18 @@ def test_the_rules_of_a_repository_instructions_and_findings_are_in_its_chunks(t
     assert "## Project Rules\nRound half to even.\n" in text and "## Instructions\nLook at the roundings.\n" in text and "too many places" in text
     nothing = decided(path="shop")
     assert len(nothing) == 0 and nothing.warnings[0].code == "nothing_changed"
+
+
+def test_a_commit_behind_the_bench_is_seen_and_so_is_another_diff(tmp_path: Path) -> None:
+    root, watch = write_repository(tmp_path), DiffWatch()
+    watch.read("shop")
+    assert watch.changes() == ""
+    git(root, "commit", "-q", "--allow-empty", "-m", "Third")
+    assert watch.changes() == "the repository changed"
+    watch.read(PULL)
+    assert watch.changes() == ""
+    Path(PULL).write_text("another")
+    assert watch.changes() == "the file changed"
 
 
 def test_what_cannot_be_read_says_so(tmp_path: Path) -> None:

@@ -27,7 +27,8 @@ from secateur.settings import Settings
 from secateur.terminal import clip, visible
 
 from secateur_tui.benches.ledger import LedgerBench
-from secateur_tui.benches.reading import read_file
+from secateur_tui.benches.ledger_state import LedgerState
+from secateur_tui.benches.reading import FileWatch, read_file, stamp
 from secateur_tui.benches.subject import Field, Inputs, Subject
 from secateur_tui.engine import Progress
 from secateur_tui.ink import Line, clipped, line, wrapped
@@ -50,6 +51,9 @@ _READ = ("context_lines", "max_file_kb", "rules", "signatures")
 """Keys that change what is read of a repository."""
 
 _PATH_CELLS = 100
+
+_MOVED = (("HEAD",), ("index",), ("logs", "HEAD"))
+"""Files of a repository of which one is written by every commit, checkout and staging."""
 
 
 class Diff(Subject[Weighed, Plan]):
@@ -173,10 +177,31 @@ class Diff(Subject[Weighed, Plan]):
         return spelled.line(path)
 
 
+class DiffWatch(FileWatch):
+    """Whether a diff file, or what a repository has committed and staged, is still what was read."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._repository: dict[str, tuple[int, int] | None] = {}
+
+    def read(self, path: str) -> None:
+        git = str(samples.path_of(path, places.cache_dir(os.environ))) if is_repository(path) else ""
+        self._repository = {place: stamp(place) for place in (str(Path(git, ".git", *part)) for part in _MOVED)} if git else {}
+        super().read("" if git else path)
+
+    def changes(self) -> str:
+        moved = any(stamp(place) != then for place, then in self._repository.items())
+        return "the repository changed" if moved else super().changes()
+
+
 class DiffBench(LedgerBench):
     """The room, with rows, bar and pages of chunks."""
 
     CSS_PATH = ["bench.tcss", "items.tcss", "ledger.tcss", "diff.tcss"]  # noqa: RUF012 - Textual declares it
+
+    def __init__(self, state: LedgerState) -> None:
+        super().__init__(state)
+        self._watch = DiffWatch()
 
     @property
     def _packed(self) -> Packed:
