@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -90,10 +91,16 @@ def test_the_diff_is_that_of_git(branch: Path) -> None:
     write(branch, {"a.py": "a = 3\n", "moved.py": "b = 1\n"})
     (branch / "b.py").unlink()
     git(branch, "add", "-A")
-    flags = ("--full-index", "--find-renames")
+    flags = ("--abbrev=10", "--find-renames")
     assert "".join(change.text for change in found(branch, staged=True).diff.changes).strip() == git(branch, "diff", "--cached", *flags)
     assert "".join(change.text for change in found(branch, worktree=True).diff.changes).strip() == git(branch, "diff", "HEAD", *flags)
     assert "".join(change.text for change in found(branch, base="main").diff.changes).strip() == git(branch, "diff", "main...HEAD", *flags)
+
+
+def test_ids_of_blobs_are_short_and_their_contents_found(branch: Path) -> None:
+    it = found(branch, base="main")
+    assert re.search("^index [0-9a-f]{10}\\.\\.[0-9a-f]{10} 100644$", it.diff.changes[0].text, re.MULTILINE)
+    assert all(known.content is not None and known.size == len(known.content) for known in it.known.values())
 
 
 def test_a_folder_has_paths_of_its_own(branch: Path) -> None:

@@ -32,6 +32,9 @@ UNTRACKED = 0
 _READ_AT_START = ("config", "index", "packed-refs", "info/exclude")
 """Files git opens without looking: one that is a pipe would make it wait for ever."""
 
+DIFF_ID_DIGITS = 10
+"""Digits of a blob's id in a diff, more only where they would not tell it from others: whole ids are a third of the tokens of a small patch."""
+
 _PLAIN_DIFF = ("--no-ext-diff", "--no-textconv", "--no-color", "-O/dev/null")
 _PLAIN_LOG = (*_PLAIN_DIFF, "--no-show-signature", "--no-notes", "--encoding=UTF-8")
 _HISTORY_FORMAT = "--format=/%H%x00%ct%x00%an%x00%s"  # no path starts with `/`, so that one marks where a commit starts
@@ -304,7 +307,7 @@ class Git:
 
         Commits only: a diff with the work tree would run the filters a repository configures. `context`: unchanged lines around a change.
         """
-        shape = ["-r", "-p", f"--unified={context}", "--find-renames", "--full-index", "--src-prefix=a/", "--dst-prefix=b/", "--submodule=short"]
+        shape = ["-r", "-p", f"--unified={context}", "--find-renames", f"--abbrev={DIFF_ID_DIGITS}", "--src-prefix=a/", "--dst-prefix=b/", "--submodule=short"]
         relative, below = (["--relative"], ["."]) if self.prefix else ([], [])
         with self._run("diff-tree", *shape, *relative, *_PLAIN_DIFF, base, head, "--", *below) as output:
             return _all(output, _LISTING_BYTES, self.root)
