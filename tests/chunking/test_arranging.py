@@ -43,6 +43,18 @@ def test_parts_of_a_file_stay_together_where_they_can() -> None:
     assert {frozenset(members) for members in arrange(pieces, 30)} == {frozenset({0, 1, 2}), frozenset({3, 4, 5})}
 
 
+def test_a_part_comes_after_the_part_before_it() -> None:
+    pieces = [Piece("a.py", 0, 2), *(Piece("big.py", part, size) for part, size in ((1, 9), (2, 10), (3, 7))), Piece("z.py", 0, 1)]
+    assert arrange(pieces, 10) == [[1], [2], [0, 3, 4]]
+
+
+def test_parts_that_lie_crosswise_lose_no_chunk() -> None:
+    pieces = [Piece("f.py", 1, 6), Piece("f.py", 2, 4), Piece("g.py", 1, 4), Piece("g.py", 2, 6)]
+    assert sorted(map(sorted, arrange(pieces, 10, together=False))) == [[0, 1], [2, 3]]
+    crossed = [Piece("f.py", 1, 7), Piece("f.py", 2, 5), Piece("g.py", 1, 5), Piece("g.py", 2, 3)]
+    assert sorted(at for members in arrange(crossed, 10) for at in members) == [0, 1, 2, 3]
+
+
 def test_ten_thousand_pieces_end() -> None:
     pieces = [Piece(f"pkg{number % 97}/m{number}.py", 0, 50 + number * 7919 % 900) for number in range(10_000)]
     bins = arrange(pieces, 32_000)

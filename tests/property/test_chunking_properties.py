@@ -168,6 +168,15 @@ def test_arranging_costs_no_chunk_and_never_parts_more(case: tuple[list[int], in
     assert togetherness(pieces, better, links) >= togetherness(pieces, plain, links) - 1e-6 or len(better) < len(plain)
 
 
+@given(large=st.lists(st.integers(51, 100), max_size=12), small=st.lists(st.integers(1, 49), max_size=12), at=st.integers(0, 12))
+def test_parts_that_need_a_chunk_each_are_in_order(large: list[int], small: list[int], at: int) -> None:
+    parts = [Piece("big.py", number, size) for number, size in enumerate(large, 1)]
+    others = [Piece(f"{number % 3}/x{number}.py", 0, size) for number, size in enumerate(small)]
+    pieces = [*others[:at], *parts, *others[at:]]
+    in_order = [pieces[place].part for members in arrange(pieces, 100) for place in members if pieces[place].part]
+    assert in_order == sorted(in_order)
+
+
 @given(raw=st.binary(max_size=30))
 def test_quoted_names_come_back(raw: bytes) -> None:
     quoted = "".join(f"\\{byte:03o}" for byte in raw)

@@ -50,7 +50,7 @@ def assert_true_figures(app: Inspector, lines: list[str]) -> None:
     [
         ("opened", LIMIT, ""),
         ("turned", LIMIT, "B B B w down down right"),
-        ("why_part", LIMIT, "down down down down down down down i"),
+        ("why_part", LIMIT, "down i"),
         ("left_out", LIMIT, "G i"),
         ("preview", LIMIT, "down v"),
         ("preview_chunk", LIMIT, "v"),

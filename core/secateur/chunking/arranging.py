@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from heapq import heapify, heappop, heappush
 
 from secateur.chunking.packing import first_fit_decreasing
 
@@ -40,7 +41,8 @@ class Piece:
 
 
 def arrange(pieces: Sequence[Piece], capacity: int, links: Mapping[tuple[int, int], float] | None = None, *, together: bool = True) -> list[list[int]]:
-    """Positions of the pieces in chunks, never more chunks than first-fit decreasing makes; pieces in their order, chunks in that of their first piece.
+    """Positions of the pieces in chunks, never more chunks than first-fit decreasing makes; pieces in their order, chunks so that the parts of a file
+    come one after the other, else in that of their first piece. Only parts that lie crosswise in two chunks cannot be in order everywhere.
 
     Args:
         links: worth of having two pieces in one chunk, by their positions, the lower first.
@@ -60,7 +62,7 @@ def arrange(pieces: Sequence[Piece], capacity: int, links: Mapping[tuple[int, in
             search.run()
         fewest = min(len(search.bins()) for search in arranged)
         bins = max((search for search in arranged if len(search.bins()) == fewest), key=lambda search: search.worth()).bins()
-    return sorted(sorted(members) for members in bins)
+    return _in_reading_order(pieces, sorted(sorted(members) for members in bins))
 
 
 def togetherness(pieces: Sequence[Piece], bins: Sequence[Sequence[int]], links: Mapping[tuple[int, int], float] | None = None) -> float:
@@ -79,6 +81,31 @@ def _next_fit(pieces: Sequence[Piece], capacity: int) -> list[list[int]]:
         bins[-1].append(at)
         left -= piece.size
     return bins
+
+
+def _in_reading_order(pieces: Sequence[Piece], bins: Sequence[list[int]]) -> list[list[int]]:
+    """The chunks so that a part comes after the part before it; where they go in circles, the chunk that waits for fewest goes next."""
+    bin_of = {at: number for number, members in enumerate(bins) for at in members}
+    place = {(piece.path, piece.part): at for at, piece in enumerate(pieces) if piece.part}
+    waits = [0] * len(bins)
+    behind: dict[int, list[int]] = defaultdict(list)
+    for (path, part), at in place.items():
+        before = place.get((path, part - 1))
+        if before is not None and bin_of[before] != bin_of[at]:
+            behind[bin_of[before]].append(bin_of[at])
+            waits[bin_of[at]] += 1
+    ordered: dict[int, None] = {}
+    heap = [(count, number) for number, count in enumerate(waits)]
+    heapify(heap)
+    while heap:
+        _, number = heappop(heap)
+        if number in ordered:
+            continue
+        ordered[number] = None
+        for later in behind[number]:
+            waits[later] -= 1
+            heappush(heap, (waits[later], later))
+    return [bins[number] for number in ordered]
 
 
 class _Search:
