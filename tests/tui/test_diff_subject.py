@@ -16,8 +16,10 @@ from secateur.errors import BudgetExceeded, SecateurError, UsageError
 from secateur.model import State
 from secateur.settings import Settings
 from secateur_tui.benches.diff import Diff, DiffWatch, asked_of, patterns_of
+from secateur_tui.ink import width
 from secateur_tui.ledgers import LedgerComparison
 from secateur_tui.packed import Kind, Packed, moves, numbers
+from secateur_tui.widgets.packed_pages import draw_preview
 from support.repos import git
 
 DIFF = Diff()
@@ -114,7 +116,7 @@ def test_what_has_no_room_is_not_taken_in_by_a_pattern() -> None:
     assert DIFF.hold(ledger, len(ledger) - 1, tight) == "no rule leaves it out: not even a line of it has room"
 
 
-@budgeted(max_examples=25, deadline=None)
+@budgeted(max_examples=12, deadline=None)
 @given(limits=st.lists(st.integers(100, 4000), min_size=1, max_size=4), patterns=st.sets(st.sampled_from(["*.md", "src/", "!uv.lock", "money.py"])))
 def test_turning_is_pure_whatever_was_turned_before(limits: list[int], patterns: set[str]) -> None:
     Path(PULL).write_text(pull_request())
@@ -180,3 +182,19 @@ def test_what_cannot_be_read_says_so(tmp_path: Path) -> None:
     Path("LONG.md").write_text("Look at everything. " * 2000)
     with pytest.raises(BudgetExceeded):
         decided(skill="LONG.md")
+
+
+@pytest.mark.parametrize("line", ["x" * 700_000, "日" * 700_000, "a b " * 175_000])
+def test_the_preview_of_a_chunk_is_bounded_and_as_wide_as_its_page(line: str) -> None:
+    Path("long.diff").write_text(
+        f"diff --git a/x.txt b/x.txt\nindex 0000000..1111111 100644\n--- a/x.txt\n+++ b/x.txt\n@@ -1 +1 @@\n-x\n+{line}\n", encoding="utf-8"
+    )
+    ledger = decided(
+        with_values(LIMIT, {"chunking.max_chunk_tokens": 5_000_000, "chunking.max_file_kb": 9_000, "tokens.counter": "chars4"}),
+        path="long.diff",
+        ignore="!x.txt",
+    )
+    assert len(ledger.tokens) == 1
+    drawn = draw_preview(ledger, 0, 46)
+    assert all(width(one) <= 46 for one in drawn)
+    assert "more characters" in drawn[-1][0].text and len(drawn) < 40_000

@@ -21,6 +21,9 @@ _LONGEST_LIST = 100
 _LONGEST_SHOWN = 600_000
 """Characters of a chunk that its preview shows: some 150,000 tokens, more than most models take; what is behind them is counted."""
 
+_STRETCH = 4_000
+"""Characters of a line that are wrapped in one go."""
+
 _GROUPS: Mapping[str, str] = {TAKEN_IN: "up", DROPPED: "down", MOVED: "accent", NEW: "accent"}
 
 _LINE_ROLES: Mapping[str, str] = {"+": "up", "-": "down", "@": "accent", "#": "bold"}
@@ -167,8 +170,9 @@ def _drawn(text: str, cells: int, role: str) -> Sequence[Line]:
         tone = role or _LINE_ROLES.get(drawn[:1], "")
         if len(drawn) <= cells and drawn.isascii():
             lines.append((Span(drawn, tone),))
-        else:
-            lines += [(Span(part, tone),) for part in wrapped_text(drawn, cells)]
+            continue
+        for start in range(0, len(drawn), _STRETCH):  # cutting a line takes the square of its length
+            lines += [(Span(part, tone),) for part in wrapped_text(drawn[start : start + _STRETCH], cells)]
     more = len(text) - _LONGEST_SHOWN
     return [*lines, *([line(Span(f"… {more:,} more characters", "faint"))] if more > 0 else [])]
 
