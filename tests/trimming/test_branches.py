@@ -161,3 +161,32 @@ def test_any_graph_has_an_answer_that_holds_the_last_line(parents: list[Any], bo
 def test_parents_may_stand_after_their_children() -> None:
     for order in permutations(FORK[:3]):
         assert set(reached([*order, FORK[-1] | {"parentUuid": "u2"}])) == {"u1", "a1", "u2", "u4"}
+
+
+def test_lines_that_name_no_line_of_the_file_do_not_move_to_another_branch() -> None:
+    """Such a line follows the one before it; where that one goes, it must not end up behind a line that was taken back."""
+    rows = [
+        line("u0", None, "Start. " * 20),
+        line("a0", "u0", "Yes. " * 20, "assistant"),
+        line("u1", "u0", "Taken back. " * 20),
+        line("a1", "a0", "A word more. " * 20, "assistant"),
+        line("u2", "of another file", "Go on. " * 20),
+        line("a2", "u2", "On it. " * 20, "assistant"),
+        line("u3", "a2", "And the rest?"),
+        {key: value for key, value in line("a3", None, "All done.", "assistant").items() if key != "parentUuid"},
+    ]
+    settings = with_values(Settings(), {"tokens.counter": "chars4", "conversation_prune.safe_zone_tokens": 60, "conversation_prune.group_size": 1})
+    for strategy in STRATEGIES:
+        result = prune(session(rows), settings, strategy)
+        again = session(result.messages)
+        assert sum(len(part.text) for message in again.messages for part in message.parts) <= 60 * 4 or strategy == "tool-results"
+        assert "u1" not in [message.raw["uuid"] for message in again.messages if message.role != ASIDE]
+
+
+def test_a_line_without_a_name_is_nobodys_parent() -> None:
+    nameless, follower = line("", "u0", "Gone. " * 50), line("a0", "", "Gone too. " * 50, "assistant")
+    del nameless["uuid"], follower["parentUuid"]
+    aside = line("r", None, "A side chain has a start of its own.", isSidechain=True)
+    rows = [line("u0", None, "Start. " * 50), nameless, aside, follower, line("u1", "a0", "And the rest?"), line("a1", "u1", "All done.", "assistant")]
+    settings = with_values(Settings(), {"tokens.counter": "chars4", "conversation_prune.safe_zone_tokens": 20, "conversation_prune.group_size": 1})
+    assert prune(session(rows), settings, "truncate").messages[0] == aside

@@ -139,8 +139,8 @@ def test_a_change_that_failed_makes_nothing_outdated() -> None:
 @pytest.mark.parametrize(
     ("steps", "back"),
     [
-        ([("Read", {"file_path": "a.py"}, CODE), ("Read", {"file_path": "a.py"}, CODE + "1")], "the file is read again or written anew later]"),
-        ([("Bash", {"command": "make"}, CODE), ("Bash", {"command": "make"}, CODE)], "the same text comes again later]"),
+        ([("Read", {"file_path": "a.py"}, CODE), ("Read", {"file_path": "a.py"}, CODE + "1")], "the file was read again or written anew later]"),
+        ([("Bash", {"command": "make"}, CODE), ("Bash", {"command": "make"}, CODE)], "the same text came again later]"),
         (
             [("Read", {"file_path": "a.py"}, CODE), ("Edit", {"file_path": "a.py"}, "ok")],
             'the file was changed since, call it again with {"file_path":"a.py"} to get it back]',

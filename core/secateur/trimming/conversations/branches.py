@@ -21,14 +21,15 @@ SPEAKERS = ("user", "assistant")
 def sent(values: Sequence[Mapping[str, Any]]) -> set[int]:
     """Numbers of the lines that reach a model: messages, no side chains, nothing before the last compaction, one branch."""
     compacted = max((number for number, value in enumerate(values) if value.get("subtype") == "compact_boundary"), default=-1)
-    spoken = [number for number in range(compacted + 1, len(values)) if _spoken(values[number])]
+    spoken = [number for number in range(compacted + 1, len(values)) if speaks(values[number])]
     if not spoken:
         return set()
     route = _route(values, spoken, compacted)
     return set(spoken) if route is None else _whole_answers(values, spoken, route)
 
 
-def _spoken(value: Mapping[str, Any]) -> bool:
+def speaks(value: Mapping[str, Any]) -> bool:
+    """Whether a line is a message of the conversation, on whichever branch."""
     return value.get("type") in SPEAKERS and "message" in value and not value.get("isSidechain")
 
 
@@ -44,7 +45,7 @@ def _route(values: Sequence[Mapping[str, Any]], spoken: Sequence[int], compacted
             if name in named:
                 return None
             named[name] = number
-        if _spoken(values[number]):
+        if speaks(values[number]):
             last = number
     older = {name for value in values[: compacted + 1] if isinstance(name := value.get("uuid"), str)}
     walked: set[int] = set()

@@ -7,6 +7,7 @@ a message is its own and not in the figures. Pictures and the like are estimated
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
@@ -15,7 +16,7 @@ from typing import Any
 
 from secateur.model import Notice, TrimAction, TrimReport
 from secateur.tokens import Counter
-from secateur.trimming.conversations.messages import SYSTEM_ROLES, Message, Part, replaced
+from secateur.trimming.conversations.messages import SYSTEM_ROLES, Message, Part, PartKind, replaced
 from secateur.trimming.conversations.transcripts import ASIDE, Transcript
 
 Progress = Callable[[str, int, int], None]
@@ -161,9 +162,10 @@ def standing(message: Message, last_user: int, number: int) -> str:
 
 def last_user(messages: Sequence[Message]) -> int:
     """Number of the last message in which a user speaks; where users only bring results, of the last under the user's name; -1: none."""
-    spoken = (number for number in reversed(range(len(messages))) if messages[number].from_user and not is_summary(messages[number]))
-    named = (number for number in reversed(range(len(messages))) if messages[number].role == "user")
-    return next(spoken, next(named, -1))
+    named = [number for number, message in enumerate(messages) if message.role == "user"]
+    said = [number for number in named if not is_summary(messages[number])]
+    spoken = [number for number in said if messages[number].from_user]
+    return (spoken or said or named or [-1])[-1]
 
 
 def unread(messages: Sequence[Message]) -> int:
@@ -180,11 +182,16 @@ NOTED = "[Noted.]"
 BRIDGE = "[Earlier steps are summarised above. Continue.]"
 """What is said under the user's name after a summary that the assistant tells."""
 
+_HEADING = re.compile(re.escape(SUMMARY_MARK) + r"[\d,]+ earlier messages, in (?:excerpts|a model's words(?: and in excerpts)?)\](?:\n|\Z)")
+_JOINING = {"assistant": NOTED, "user": BRIDGE}
+
 
 def is_summary(message: Message) -> bool:
-    """Whether a message was put there by a pruner: a summary, or what joins one to the rest. Nobody said it."""
-    texts = [part.text for part in message.parts]
-    return len(texts) == 1 and (texts[0] in (NOTED, BRIDGE) or texts[0].startswith(SUMMARY_MARK))
+    """Whether a message was put there by a pruner: a summary, or what joins one to the rest. What only begins like one was said by somebody."""
+    if len(message.parts) != 1 or message.parts[0].kind is not PartKind.TEXT:
+        return False
+    text = message.parts[0].text
+    return text == _JOINING.get(message.role) or _HEADING.match(text) is not None
 
 
 def edited(weighed: Weighed, counter: Counter, number: int, changes: Mapping[Part, str]) -> tuple[dict[str, Any], int]:

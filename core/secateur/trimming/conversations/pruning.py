@@ -22,6 +22,7 @@ from secateur.nearest import nearest
 from secateur.settings import ConversationPrune, Settings
 from secateur.tokens import Counter, get_counter
 from secateur.trimming.conversations.abstracts import Retold, retell
+from secateur.trimming.conversations.branches import speaks
 from secateur.trimming.conversations.messages import Message, parse_message
 from secateur.trimming.conversations.pruned import (
     BRIDGE,
@@ -281,29 +282,38 @@ def _outgoing(weighed: Weighed, items: Sequence[Item]) -> tuple[list[int], list[
 
 def _linked(weighed: Weighed, items: Sequence[Item]) -> list[Item]:
     """Lines of a session name the line they follow: where that one is gone, what stands for it, or the nearest before it on its branch that is there."""
+    names = {name for message in weighed.transcript.messages if isinstance(name := message.raw.get("uuid"), str)}
     heirs: dict[str, Any] = {}  # name of a line that is gone -> of the one that is followed instead
     linked: list[Item] = []
     told: Any = None  # name of the last summary that goes out
+    before = ""  # name of the last line that speaks, which a line follows that names none (trimming.conversations.branches)
+
+    def parent_of(raw: Mapping[str, Any], *, gone: bool) -> Any:
+        named = raw.get("parentUuid", "")
+        if named is None:
+            return None
+        if isinstance(named, str) and named in names:
+            return heirs.get(named, named)
+        return heirs.get(before, before if gone and before else raw.get("parentUuid"))
+
     for row, item in enumerate(items):
         message = item.message
+        raw = weighed.transcript.messages[item.number].raw if item.number >= 0 else {}
         if item.number < 0:
             told = message.get("uuid") if message is not None else None
         if message is None:
             linked.append(item)
+            if isinstance(name := raw.get("uuid"), str):
+                heirs[name] = told if item.action == "summarize" and told is not None else parent_of(raw, gone=True)
+        else:
             if item.number >= 0:
-                raw = weighed.transcript.messages[item.number].raw
-                heirs[str(raw.get("uuid"))] = told if item.action == "summarize" and told is not None else _heir(heirs, raw)
-            continue
-        if item.number >= 0:
-            parent = _heir(heirs, message)
-        elif row and items[row - 1].number < 0 and items[row - 1].message is not None:
-            parent = linked[-1].message["uuid"] if linked[-1].message is not None else None
-        else:  # a summary follows what the first line it stands for followed
-            first = next(later.number for later in items[row:] if later.number >= 0)
-            parent = _heir(heirs, weighed.transcript.messages[first].raw)
-        linked.append(item if parent == message.get("parentUuid") else replace(item, message={**message, "parentUuid": parent}))
+                parent = parent_of(raw, gone=False)
+            elif row and items[row - 1].number < 0 and (last := linked[-1].message) is not None:
+                parent = last["uuid"]
+            else:  # a summary follows what the first line it stands for followed
+                first = next(later.number for later in items[row:] if later.number >= 0)
+                parent = parent_of(weighed.transcript.messages[first].raw, gone=True)
+            linked.append(item if parent == message.get("parentUuid") else replace(item, message={**message, "parentUuid": parent}))
+        if speaks(raw):
+            before = name if isinstance(name := raw.get("uuid"), str) else ""
     return linked
-
-
-def _heir(heirs: Mapping[str, Any], raw: Mapping[str, Any]) -> Any:
-    return heirs.get(str(raw.get("parentUuid")), raw.get("parentUuid"))

@@ -8,10 +8,11 @@ because what they show is no more; then all others; each from the oldest. Never 
 from __future__ import annotations
 
 import hashlib
+import re
 from collections import Counter as Multiset
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from html import escape
+from html import escape, unescape
 from typing import Any
 
 from secateur.model import TrimReport
@@ -31,15 +32,25 @@ DIGEST_DIGITS = 12
 SHOWN_ARGUMENTS = 120
 """Characters of a call's arguments a placeholder repeats; longer ones stand in the call, which is still there."""
 
+LONGEST_NAME = 100
+"""Characters of a tool's name that a placeholder repeats."""
+
+LONGEST_WAY = 400
+"""Characters that say how to get a result back, at most: what is longer is no placeholder."""
+
 NOTE_SHARE = 0.1
 """A later read of less than this share of the length is taken for a note that the file is unchanged, as some agents give: it replaces nothing."""
 
 _ORDER = ("repeated", "superseded", "outdated", "oldest_result")
 """Reasons; results of the first two go first, then those of the third, then the others."""
 _BACK = {
-    "repeated": "the same text comes again later",
-    "superseded": "the file is read again or written anew later",
+    "repeated": "the same text came again later",
+    "superseded": "the file was read again or written anew later",
 }
+_CLEARED = re.compile(
+    re.escape(MARK) + rf".{{0,{LONGEST_NAME + 16}}}[\d,]+ tokens, sha256 [0-9a-f]{{{DIGEST_DIGITS}}}; .{{0,{LONGEST_WAY}}}\]",  # 16: whether it succeeded
+    re.DOTALL,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,8 +138,11 @@ def clear_results(weighed: Weighed, counter: Counter, safe_zone: int, keep_last:
 
 
 def is_cleared(part: Part) -> bool:
-    """Whether a result is a placeholder already."""
-    return MARK in part.text[: len(opening_tag(part.text)) + len(MARK) + len("<message>")] if part.span else part.text.startswith(MARK)
+    """Whether a result is a placeholder already; what only begins like one is a result."""
+    text = part.text
+    if part.span is not None:
+        text = unescape(text[len(opening_tag(text)) :].removesuffix("</tool_result>"))
+    return not part.media and _CLEARED.fullmatch(text) is not None
 
 
 def placeholder(result: ToolResult, tokens: int) -> str:
@@ -136,7 +150,7 @@ def placeholder(result: ToolResult, tokens: int) -> str:
     part = result.part
     success = {True: "succeeded", False: "failed", None: ""}[part.success]
     digest = hashlib.sha256(part.text.encode("utf-8", "surrogatepass")).hexdigest()[:DIGEST_DIGITS]
-    facts = [part.tool or "unnamed tool", success, f"{tokens:,} tokens", f"sha256 {digest}"]
+    facts = [part.tool[:LONGEST_NAME] or "unnamed tool", success, f"{tokens:,} tokens", f"sha256 {digest}"]
     if result.why in _BACK:
         back = _BACK[result.why]
     else:
