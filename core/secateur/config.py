@@ -97,7 +97,7 @@ def merge(layers: Sequence[Layer]) -> Loaded:
     own_profiles: dict[str, Any] = {}
     for layer, flat in flat_layers:
         notices += layer.notices
-        own_profiles |= flat.get("profiles", {}) and _checked_profiles(flat["profiles"], layer, notices)
+        own_profiles |= _checked_profiles(flat["profiles"], layer, notices) if "profiles" in flat else {}
     profiles = {layer.name: _profile(flat["profile"], own_profiles, layer.name) for layer, flat in flat_layers if "profile" in flat}
     chosen = list(profiles)[-1:]
     for layer, flat in flat_layers:

@@ -2,7 +2,7 @@
 
 import json
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from secateur.config import FILE_NAME, Layer, keys, load, lookup, merge, with_values
 from secateur.errors import ConfigError
@@ -20,6 +20,8 @@ def nested(name, value):
 
 
 @given(NAMES, VALUES)
+@example("profiles", None)
+@example("profiles", [])
 def test_a_value_is_taken_as_it_is_or_refused_with_its_key_named(name, value):
     key = keys()[name]
     try:
