@@ -155,7 +155,7 @@ async def test_hostile_names_and_texts_are_text(size: tuple[int, int]) -> None:
     async with app.run_test(size=size, notifications=True):
         assert_harmless(await settle(app), size[0])
         assert diff_bench(app).listed, "the diff is read"
-        for _ in range(4):
+        for _ in range(2):
             await press(app, "B", "down", "down", "K")
             for page in ("i", "v", "d", "w", "y", "slash"):
                 await press(app, page)
