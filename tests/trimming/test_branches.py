@@ -184,7 +184,7 @@ def test_lines_that_name_no_line_of_the_file_do_not_move_to_another_branch() -> 
 
 
 def test_a_line_without_a_name_is_nobodys_parent() -> None:
-    nameless, follower = line("", "u0", "Gone. " * 50), line("a0", "", "Gone too. " * 50, "assistant")
+    nameless, follower = line("", "of another file", "Gone. " * 50), line("a0", "", "Gone too. " * 50, "assistant")
     del nameless["uuid"], follower["parentUuid"]
     aside = line("r", None, "A side chain has a start of its own.", isSidechain=True)
     rows = [line("u0", None, "Start. " * 50), nameless, aside, follower, line("u1", "a0", "And the rest?"), line("a1", "u1", "All done.", "assistant")]

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from secateur.cli.common import PATH_CELLS, ProgressBar, common_arguments, load_settings, say
+from secateur.cli.common import ProgressBar, common_arguments, load_settings, say
+from secateur.cli.filing import read_input, write_output
 from secateur.cli.output import emit
 from secateur.cli.parsing import integer
-from secateur.errors import SecateurError, UsageError
 from secateur.terminal import clip, visible
 
 if TYPE_CHECKING:
@@ -50,14 +48,14 @@ def run(options: argparse.Namespace) -> int:
 
     loaded = load_settings(options, Path.cwd(), flags(options))
     model = open_model(loaded.settings.llm, os.environ) if loaded.settings.conversation_prune.strategy in SUMMARIZING else None
-    transcript = read_transcript(_read(options.file), "standard input" if options.file == "-" else options.file)
+    transcript = read_transcript(read_input(options.file, "transcript"), "standard input" if options.file == "-" else options.file)
     progress = ProgressBar(options, unit="parts")
     try:
         pruned = prune(transcript, loaded.settings, progress=progress, llm=model)
     finally:
         progress.close()
     if options.out is not None:
-        _write(options.out, pruned.write())
+        write_output(options.out, pruned.write())
         say(options, f"written: {options.out}")
     rules = loaded.settings.conversation_prune
     emit(dumps(as_json(pruned, rules)) if options.format == "json" else as_text(pruned, rules, options.verbose))
@@ -136,32 +134,3 @@ def _pays(cache: Cache, rules: ConversationPrune) -> str:
 def _unsent(pruned: Pruned) -> str:
     number = sum(message.role == "aside" for message in pruned.transcript.messages)
     return f" ({number:,} of them reach{'' if number > 1 else 'es'} no model)" if number else ""
-
-
-def _read(name: str) -> bytes:
-    if name == "-":
-        if sys.stdin is None:
-            raise UsageError("there is no standard input to read the transcript from", hint="name a file instead of -")
-        return sys.stdin.buffer.read()
-    try:
-        return Path(name).read_bytes()
-    except (OSError, ValueError) as error:
-        said = getattr(error, "strerror", None) or str(error)
-        raise SecateurError(f"cannot read {clip(visible(name), PATH_CELLS)}: {said}", hint="check the path", code="NO_SUCH_FILE") from error
-
-
-def _write(path: Path, text: str) -> None:
-    """The whole file or none of it: written beside, then renamed."""
-    try:
-        with tempfile.NamedTemporaryFile("wb", dir=path.parent, prefix=f".{path.name}.", delete=False) as file:
-            file.write(text.encode("utf-8"))
-        Path(file.name).chmod(0o666 & ~_umask())
-        Path(file.name).replace(path)
-    except OSError as error:
-        raise SecateurError(f"cannot write {clip(visible(str(path)), PATH_CELLS)}: {error.strerror}", hint="check --out", code="OUTPUT") from error
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 
 from secateur.cli.common import common_arguments, load_settings, say
+from secateur.cli.filing import read_input, shown
 from secateur.cli.output import emit
 from secateur.cli.parsing import whole_number
-from secateur.errors import PromptComposeError, SecateurError, UsageError
+from secateur.errors import PromptComposeError
 from secateur.reporting import dumps
 from secateur.terminal import visible
 from secateur.trimming.envelopes.envelope import TrimmedEnvelope, trim_envelope
 from secateur.trimming.envelopes.sections import parsed
-
-LARGEST = 256 << 20
-"""Bytes above which a file is no envelope: a hundred times the largest window there is."""
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -61,23 +58,6 @@ def report(trimmed: TrimmedEnvelope, counter: str) -> str:
 
 def _text(file: str) -> str:
     try:
-        data = _piped() if file == "-" else _read(Path(file))
-        return data.decode("utf-8-sig")
+        return read_input(file, "envelope").decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise PromptComposeError(f"{file}: not UTF-8 at byte {error.start}", hint="save the envelope as UTF-8") from error
-
-
-def _read(path: Path) -> bytes:
-    try:
-        if path.stat().st_size > LARGEST:
-            raise SecateurError(f"{path}: larger than any envelope ({LARGEST:,} bytes)", hint="check the path", code="TOO_LARGE")
-        return path.read_bytes()
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else error
-        raise SecateurError(f"cannot read {path}: {reason}", hint="check the path, or give - to read stdin", code="UNREADABLE") from error
-
-
-def _piped() -> bytes:
-    if sys.stdin is None:
-        raise UsageError("there is no standard input to read the envelope from", hint="name a file instead of -")
-    return sys.stdin.buffer.read()
+        raise PromptComposeError(f"{shown(file)}: not UTF-8 at byte {error.start}", hint="save the envelope as UTF-8") from error

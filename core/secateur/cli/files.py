@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from secateur import places
-from secateur.cli.common import PATH_CELLS, ProgressBar, common_arguments, load_settings, say
+from secateur.cli.common import ProgressBar, common_arguments, load_settings, say
+from secateur.cli.filing import read_input
 from secateur.cli.output import emit
 from secateur.cli.parsing import integer
-from secateur.errors import SecateurError, UsageError
+from secateur.errors import UsageError
 from secateur.schema import FILE_NAME
 from secateur.terminal import clip, clip_left, visible
 
@@ -164,7 +164,7 @@ def _query(options: argparse.Namespace) -> str:
         return options.query or ""
     if options.conversation == "-":
         raise UsageError("--query and --conversation cannot both be read from standard input", hint="write one of them to a file")
-    return _piped("query").decode("utf-8", "replace")
+    return read_input("-", "query", instead="give --query something else than -").decode("utf-8", "replace")
 
 
 def _transcript(name: str | None) -> Transcript | None:
@@ -172,16 +172,4 @@ def _transcript(name: str | None) -> Transcript | None:
 
     if name is None:
         return None
-    if name == "-":
-        return read_transcript(_piped("conversation"), "standard input")
-    try:
-        return read_transcript(Path(name).read_bytes(), name)
-    except (OSError, ValueError) as error:
-        said = getattr(error, "strerror", None) or str(error)
-        raise SecateurError(f"cannot read {clip(visible(name), PATH_CELLS)}: {said}", hint="check --conversation", code="NO_SUCH_FILE") from error
-
-
-def _piped(what: str) -> bytes:
-    if sys.stdin is None:
-        raise UsageError(f"there is no standard input to read the {what} from", hint=f"give --{what} something else than -")
-    return sys.stdin.buffer.read()
+    return read_transcript(read_input(name, "conversation", "check --conversation"), "standard input" if name == "-" else name)
