@@ -22,6 +22,9 @@ from secateur.terminal import clip, visible
 MALFORMED = "MALFORMED_DIFF"
 """Code of the error about a text that is no diff."""
 
+_WANTED = "give what `git diff` or `diff -u` prints"
+_COLOURED = "\x1b["
+
 _SHOWN_CELLS = 60
 """Cells of a line that an error repeats."""
 
@@ -93,7 +96,8 @@ class _Reader:
             else:
                 outside.append((start + 1, 1))
         if not patches and any(line.strip() for line in self._lines):
-            raise SecateurError(f"{self._name}: no changed file in {len(self._lines):,} lines", hint="give what `git diff` or `diff -u` prints", code=MALFORMED)
+            hint = "print it without colours: git diff --no-color" if any(line.startswith(_COLOURED) for line in self._lines) else _WANTED
+            raise SecateurError(f"{self._name}: no changed file in {len(self._lines):,} lines", hint=hint, code=MALFORMED)
         return Diff(tuple(Change(tuple(each)) for each in patches.values()), tuple(outside), len(self._lines))
 
     # --- one file ------------------------------------------------------------------------------------------------------
