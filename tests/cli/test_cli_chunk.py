@@ -96,12 +96,30 @@ def test_patterns_of_the_user_decide(diff: str) -> None:
     assert coverage[0]["reason"] == "a pattern of chunking.ignore (*.py)"
 
 
+def test_patterns_of_the_call_add_to_the_configured_ones(diff: str) -> None:
+    Path("secateur.toml").write_text('[chunking]\nignore = ["a.py", "*.lock"]\n')
+    coverage = secateur("chunk", "--diff", diff, "--ignore", "b.py", "--ignore", "!*.lock", "--format", "json").json["coverage"]
+    assert [(entry["path"], entry["state"]) for entry in coverage] == [("src/a.py", "left_out"), ("src/b.py", "left_out"), ("uv.lock", "whole")]
+
+
+def test_a_folder_that_cannot_be_written_stays_as_it_was(diff: str, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    (out / "chunk-002.md").mkdir(parents=True)
+    (out / "chunk-001.md").write_text("# Context Chunk 1/1\n")
+    ran = secateur("chunk", "--diff", diff, "--max-tokens", 900, "--out", "out")
+    assert (ran.code, ran.err) == (1, "error: cannot write out: chunk-002.md is a folder\nhint: check --out\n")
+    assert sorted(path.name for path in out.iterdir()) == ["chunk-001.md", "chunk-002.md"]
+    assert (out / "chunk-001.md").read_text() == "# Context Chunk 1/1\n"
+
+
 def test_nothing_changed_is_done(tmp_path: Path) -> None:
     root = committed(tmp_path, {"a.py": "a = 1\n"})
     ran = secateur("chunk", root, "--format", "json")
     assert (ran.code, ran.json["chunks"]) == (0, [])
     assert [warning["code"] for warning in ran.json["warnings"]] == ["nothing_changed"]
-    assert secateur("chunk", "--diff", "-").code == 0
+    assert "--base REV" in ran.json["warnings"][0]["message"]
+    nothing = secateur("chunk", "--diff", "-")
+    assert (nothing.code, nothing.out.endswith("! Nothing changed: standard input.\n")) == (0, True)
 
 
 def test_a_repository_brings_its_rules_unless_told_otherwise(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -125,7 +143,8 @@ def test_a_repository_brings_its_rules_unless_told_otherwise(tmp_path: Path, mon
         (["--diff", "pull.diff", "--skill", "nowhere"], 1, "--skill: cannot read nowhere"),
         (["--diff", "pull.diff", "--max-tokens", "99"], 2, "--max-tokens 99 is not allowed"),
         (["--diff", "pull.diff", "--max-tokens", "many"], 2, "--max-tokens many is not allowed"),
-        (["--diff", "pull.diff", "--only", "2"], 2, "there is no chunk 2: the last is 1"),
+        (["--diff", "pull.diff", "--only", "1"], 2, "it goes with --format markdown"),
+        (["--diff", "pull.diff", "--only", "2", "--format", "markdown"], 2, "there is no chunk 2: the last is 1"),
         (["--diff", "pull.diff", "--rules", "RULES.md", "--no-rules"], 2, "contradict"),
         (["nowhere"], 1, "no such folder: nowhere"),
         (["."], 1, "not in a git repository"),

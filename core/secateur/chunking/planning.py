@@ -220,7 +220,8 @@ def _notices(plan: Plan) -> tuple[Notice, ...]:
     if missing:
         found.append(Notice("remarks_left_out", f"{missing:,} of {offered:,} findings of linters had no room, or are of files that do not go out."))
     if not coverage:
-        found.append(Notice("nothing_changed", f"Nothing changed: {weighed.compared.what}. --base REV compares with another state."))
+        more = " --base REV compares with another state." if weighed.compared.repository else ""
+        found.append(Notice("nothing_changed", f"Nothing changed: {weighed.compared.what}.{more}"))
     elif not plan.chunks:
         found.append(Notice("nothing_left", f"No chunk: all {len(coverage):,} changed files are left out."))
     unseen = [entry for entry in coverage if entry.verdict and entry.verdict.rule in (Rule.LONG_LINE, Rule.NO_ROOM)]

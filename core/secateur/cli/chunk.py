@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import re
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from secateur.cli.common import PATH_CELLS, ProgressBar, common_arguments, load_settings, sample_or_path, say
 from secateur.cli.output import emit, on_terminal
 from secateur.cli.parsing import integer, not_allowed, whole_number
+from secateur.config import with_values
 from secateur.errors import SecateurError, UsageError
 from secateur.nearest import nearest
 from secateur.terminal import clip, visible
@@ -61,7 +64,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="findings beside the files they speak of, where there is room: SARIF, JSON of ruff or ESLint, path:line:col: message; repeatable",
     )
     parser.add_argument(
-        "--ignore", action="append", default=[], metavar="GLOB", help="leave out files that match, in gitignore syntax; !GLOB takes them in; repeatable"
+        "--ignore",
+        action="append",
+        default=[],
+        metavar="GLOB",
+        help="leave out files that match, beside those of chunking.ignore, in gitignore syntax; !GLOB takes them in; repeatable",
     )
     parser.add_argument(
         "--signatures", action="store_true", help="where there is room: declarations of what the changes call and who calls them, from the index"
@@ -81,8 +88,13 @@ def run(options: argparse.Namespace) -> int:
 
     allowed = _allowed(options)
     path = Path() if options.diff is not None and options.path == "." else sample_or_path(options.path)
+    if options.only is not None and options.format != "markdown":
+        raise UsageError("--only prints the text of one chunk: it goes with --format markdown", hint="add --format markdown, or leave --only out")
     loaded = load_settings(options, path, flags(options))
-    chunks = chunk(_weighed(options, path, loaded.settings), loaded.settings)
+    settings = loaded.settings
+    if options.ignore:  # the last pattern that speaks of a path decides, so these outweigh the configured ones
+        settings = with_values(settings, {"chunking.ignore": [*settings.chunking.ignore, *options.ignore]})
+    chunks = chunk(_weighed(options, path, settings), settings)
     if options.only is not None and options.only > len(chunks):
         raise UsageError(f"there is no chunk {options.only}: the last is {len(chunks)}", hint="leave --only out to see them all")
     for notice in (*loaded.notices, *chunks.warnings):
@@ -110,8 +122,6 @@ def flags(options: argparse.Namespace) -> dict[str, Any]:
     values = {f"chunking.{key}": getattr(options, name) for name, key in names if getattr(options, name) is not None}
     if options.signatures:
         values["chunking.signatures"] = True
-    if options.ignore:
-        values["chunking.ignore"] = options.ignore
     return values
 
 
@@ -239,6 +249,8 @@ def _allowed(options: argparse.Namespace) -> frozenset[str]:
 def write(folder: Path, chunks: Chunks) -> None:
     """One file per chunk, and what became of every changed file; chunks of an earlier run go.
 
+    All is written beside, then renamed: never half a file, never through a link, and what cannot be written leaves the folder as it was.
+
     Raises:
         SecateurError: `OUTPUT`: the folder cannot be written.
     """
@@ -246,14 +258,27 @@ def write(folder: Path, chunks: Chunks) -> None:
 
     manifest = {key: value for key, value in chunks.to_dict().items() if key != "chunks"}
     manifest["chunks"] = [{key: value for key, value in chunk.to_dict().items() if key != "text"} for chunk in chunks]
+    texts = {f"chunk-{chunk.index:03}.md": chunk.text for chunk in chunks} | {"coverage.json": dumps(manifest)}
+    beside = {name: folder / f".{name}.new" for name in texts}
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        in_the_way = next((folder / name for name in texts if (folder / name).is_dir()), None)
+        if in_the_way is not None:
+            raise IsADirectoryError(errno.EISDIR, f"{visible(in_the_way.name)} is a folder")
+        try:
+            for name, text in texts.items():
+                beside[name].unlink(missing_ok=True)
+                with beside[name].open("xb") as file:
+                    file.write(text.encode("utf-8", "replace"))
+            for name, place in beside.items():
+                place.replace(folder / name)
+        finally:
+            for place in beside.values():
+                with suppress(OSError):
+                    place.unlink()
         for old in sorted(folder.iterdir()):
-            if _CHUNK_FILE.fullmatch(old.name) and old.is_file() and not old.is_symlink() and _starts(old):
+            if old.name not in texts and _CHUNK_FILE.fullmatch(old.name) and old.is_file() and not old.is_symlink() and _starts(old):
                 old.unlink()
-        for chunk in chunks:
-            _written(folder / f"chunk-{chunk.index:03}.md", chunk.text)
-        _written(folder / "coverage.json", dumps(manifest))
     except OSError as error:
         raise SecateurError(f"cannot write {clip(visible(str(folder)), PATH_CELLS)}: {error.strerror}", hint="check --out", code="OUTPUT") from error
 
@@ -261,15 +286,6 @@ def write(folder: Path, chunks: Chunks) -> None:
 def _starts(path: Path) -> bool:
     with path.open("rb") as file:
         return file.read(len(_CHUNK_START)) == _CHUNK_START
-
-
-def _written(path: Path, text: str) -> None:
-    """Beside, then renamed: never half a file, and never through a link."""
-    beside = path.with_name(f".{path.name}.new")
-    beside.unlink(missing_ok=True)
-    with beside.open("xb") as file:
-        file.write(text.encode("utf-8", "replace"))
-    beside.replace(path)
 
 
 def _text(name: str, flag: str) -> str:

@@ -156,11 +156,10 @@ class Diff(Subject[Weighed, Plan]):
     def command(self, inputs: Inputs, settings: Settings, opened: Settings) -> str:
         spelled = Spelled("chunk", settings, opened)
         spelled.flag("--max-tokens", str(settings.chunking.max_chunk_tokens), self.budget.key)
-        patterns = patterns_of(inputs, settings)
-        for pattern in patterns:
-            spelled.words(f"--ignore={pattern}")
-        if not patterns and opened.chunking.ignore:
+        if opened.chunking.ignore:  # the flag adds to what a file may hold
             spelled.set(_IGNORE, toml(()))
+        for pattern in patterns_of(inputs, settings):
+            spelled.words(f"--ignore={pattern}")
         spelled.differing((*(key for key in setting_keys() if key.startswith(_TABLE) and key != _IGNORE), "tokens."))
         for flag in ("skill", "linter"):
             spelled.words(*([f"--{flag}={inputs[flag]}"] if inputs[flag] else []))
