@@ -7,7 +7,7 @@ turns are collected, and the last one is decided next.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
 from secateur.errors import BudgetExceeded, SecateurError
@@ -22,7 +22,7 @@ from textual.widgets import Input
 
 from secateur_tui.background import Closing, uncollected
 from secateur_tui.benches.items import ItemsBench
-from secateur_tui.benches.ledger_state import LedgerState, Reading, compared
+from secateur_tui.benches.ledger_state import Asked, LedgerState, Reading, compared
 from secateur_tui.benches.reading import FileWatch, typed_path
 from secateur_tui.benches.subject import Subject
 from secateur_tui.engine import Progress
@@ -53,6 +53,7 @@ class LedgerBench(ItemsBench):
         self.name_of_bench = state.subject.name  # type: ignore[misc]
         self.noun = state.subject.noun  # type: ignore[misc]
         self._watch = FileWatch()
+        self._reads: Hashable = None  # what is being read, as `LedgerState.key`; None: nothing
         self._late = False  # whether an answer is awaited longer than a moment
         self._patience: Timer | None = None
 
@@ -158,7 +159,8 @@ class LedgerBench(ItemsBench):
         self._answer()
 
     def _answer(self, again: bool = False) -> None:
-        if again or self.state.needs_answer:
+        """Nothing is begun anew where what is wanted is being read already: what was turned meanwhile is decided after that."""
+        if again or (self.state.needs_answer and self._reads != self.state.key):
             self.run_worker(self._serve(again), group="engine", exclusive=True)
         self.paint()
 
@@ -169,19 +171,19 @@ class LedgerBench(ItemsBench):
         if self._patience is None:
             self._patience = self.set_timer(PATIENCE, self._be_late)
         try:
-            inputs, asked = dict(state.inputs), state.wanted
+            self._reads = None
             if again or state.needs_reading:
                 self.act("reading")
                 self._watch.read(state.path)
-                key = state.key
-                material = await thread.run(lambda: _read(subject, inputs, asked.settings, self.report_progress))
+                self._reads = key = state.key
+                inputs, settings = dict(state.inputs), state.settings
+                material = await thread.run(lambda: _read(subject, inputs, settings, self._reporting(turn)))
                 state.read(Reading(key, material))
-                self.progress, self.stale = None, ""
+                self._reads, self.progress, self.stale = None, None, ""
                 self.paint()
-            if state.reading is not None:
-                material = state.reading.material
-                ghost = state.ghost
-                state.accept(asked, await thread.run(lambda: _decided(subject, material, inputs, asked.settings, ghost)))
+            if state.reading is not None and not state.needs_reading:
+                asked, material, ghost = state.wanted, state.reading.material, state.ghost
+                state.accept(asked, await thread.run(lambda: _decided(subject, material, asked, ghost)))
         except SecateurError as error:
             if turn == self.turn:
                 state.forget()
@@ -189,11 +191,21 @@ class LedgerBench(ItemsBench):
         except Closing:
             return
         if turn == self.turn:  # a job that was cancelled leaves this to the one that took its place
-            self.activity, self.progress, self._late = "", None, False
+            self.activity, self.progress, self._reads, self._late = "", None, None, False
             if self._patience is not None:
                 self._patience.stop()
                 self._patience = None
             self.paint()
+
+    def _reporting(self, turn: int) -> Progress:
+        """For a job on the engine's thread: reports its progress, and ends it at its next report once a newer one has taken its place."""
+
+        def report(phase: str, done: int, total: int) -> None:
+            if turn != self.turn:
+                raise Closing
+            self.report_progress(phase, done, total)
+
+        return report
 
     def _be_late(self) -> None:
         self._late = True
@@ -226,7 +238,8 @@ class LedgerBench(ItemsBench):
 
     def do_query(self) -> None:
         self.remove_class("-show-pages", "-show-knobs")
-        self.go_to(self._empty_field or self._field(0))
+        wrong = self._field(0) if self.error is not None else None  # what could not be read is what wants typing
+        self.go_to(wrong or self._empty_field or self._field(0))
 
     def do_back(self) -> None:
         for number, field in enumerate(self.subject.fields):
@@ -317,13 +330,11 @@ def _read(subject: Subject[Any, Any], inputs: Mapping[str, str], settings: Setti
         return subject.read(inputs, settings, progress)
 
 
-def _decided(
-    subject: Subject[Any, Any], material: Any, inputs: Mapping[str, str], settings: Settings, ghost: Ledger[Any] | None
-) -> Ledger[Any] | SecateurError:
+def _decided(subject: Subject[Any, Any], material: Any, asked: Asked, ghost: Ledger[Any] | None) -> Ledger[Any] | SecateurError:
     """The answer, ready to be drawn and compared; or why there is none."""
     try:
         with uncollected():
-            answer = subject.decide(material, inputs, settings).prepared()
+            answer = subject.decide(material, dict(asked.inputs), asked.settings).prepared()
             if ghost is not None:
                 compared(ghost, answer).prepared()
             return answer

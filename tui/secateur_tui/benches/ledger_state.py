@@ -34,9 +34,9 @@ class Asked:
     settings: Settings
 
 
-@lru_cache(maxsize=1)
+@lru_cache(maxsize=2)
 def compared(then: Ledger[Any], now: Ledger[Any]) -> LedgerComparison:
-    """The same object for the same pair, so that what it works out is worked out once."""
+    """The same object for the same pair, so that what it works out is worked out once: for the answer on screen, and for the one that is being decided."""
     return LedgerComparison(then, now)
 
 

@@ -1,0 +1,122 @@
+"""Jobs of the benches over a ledger: what is turned or typed while one is under way, and what becomes of one that nobody waits for."""
+
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+from inspector_kit import Inspector, press, settle
+from ledger_kit import TRANSCRIPT, ledger_bench, opened, write_files, write_transcript
+from secateur import config
+from secateur.settings import Settings
+from secateur_tui.benches.conversation import Conversation
+from secateur_tui.benches.ledger import LedgerBench
+from secateur_tui.benches.ledger_state import compared
+from secateur_tui.benches.subject import Inputs
+from secateur_tui.engine import Progress
+
+ZONE = config.with_values(Settings(), {"conversation_prune.safe_zone_tokens": 3000})
+SIZE = (120, 40)
+GUARD = 60.0
+"""Seconds after which a wait between threads is a failure."""
+
+
+@pytest.fixture(autouse=True)
+def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_transcript(tmp_path)
+    write_files(tmp_path)
+
+
+class Held(Conversation):
+    """Reads when it is let."""
+
+    def __init__(self) -> None:
+        self.begun, self.go_on = threading.Semaphore(0), threading.Semaphore(0)
+        self.read_paths: list[str] = []
+        self.done_paths: list[str] = []
+
+    def read(self, inputs: Inputs, settings: Settings, progress: Progress) -> Any:
+        self.read_paths.append(inputs["path"])
+        self.begun.release()
+        assert self.go_on.acquire(timeout=GUARD)
+        progress("reading", 0, 0)
+        material = super().read(inputs, settings, progress)
+        self.done_paths.append(inputs["path"])
+        return material
+
+
+def held(settings: Settings = ZONE) -> tuple[Inspector, Held]:
+    app, subject = opened("conversation", settings), Held()
+    bench = app._benches["conversation"]
+    assert isinstance(bench, LedgerBench)
+    bench.state.subject = subject
+    return app, subject
+
+
+async def begun(pilot: Any, subject: Held, times: int) -> None:
+    """The reading has begun as often as that, seen without holding up the application."""
+    while len(subject.read_paths) < times:
+        await pilot.pause(0.01)
+
+
+async def test_what_is_turned_while_a_file_is_read_is_decided_after_one_reading() -> None:
+    app, subject = held()
+    async with app.run_test(size=SIZE) as pilot:
+        await begun(pilot, subject, 1)
+        await press(app, "B", "B", "s")
+        subject.go_on.release(9)
+        await settle(app)
+        assert subject.read_paths == [TRANSCRIPT]
+        state = ledger_bench(app).state
+        assert state.answer is not None and state.answer.settings == state.settings
+        assert state.answer.report.budget == 2500 and state.settings.conversation_prune.strategy == "summarize"
+
+
+async def test_a_reading_that_nobody_waits_for_ends_at_its_next_report() -> None:
+    app, subject = held()
+    Path("other.json").write_bytes(Path(TRANSCRIPT).read_bytes())
+    async with app.run_test(size=SIZE) as pilot:
+        await begun(pilot, subject, 1)
+        await press(app, "slash", "ctrl+u", *"other.json", "enter")
+        subject.go_on.release(9)
+        await settle(app)
+        assert subject.read_paths == [TRANSCRIPT, "other.json"] and subject.done_paths == ["other.json"]
+        assert ledger_bench(app).state.path == "other.json" and ledger_bench(app).state.answer is not None
+
+
+async def test_benches_may_be_left_and_come_back_to_while_a_file_is_read() -> None:
+    app, subject = held()
+    async with app.run_test(size=SIZE) as pilot:
+        await begun(pilot, subject, 1)
+        await press(app, "2", *"shop", "enter", "4", "escape", "3")
+        assert ledger_bench(app).activity == "reading"
+        subject.go_on.release(9)
+        await settle(app)
+        assert subject.read_paths == [TRANSCRIPT] and ledger_bench(app).state.answer is not None
+
+
+async def test_the_field_for_typing_is_the_one_that_was_wrong() -> None:
+    app = opened("files", path="nowhere", query="")
+    async with app.run_test(size=SIZE):
+        await settle(app)
+        await press(app, "escape", "slash", "ctrl+u", *"shop", "enter")
+        lines = await settle(app)
+        assert ledger_bench(app).state.inputs == {"path": "shop", "query": ""}
+        assert any("3 files" in line for line in lines)
+        await press(app, "slash")
+        assert app.focused is ledger_bench(app).query_one("#field-query"), "what is still missing"
+
+
+async def test_an_answer_under_way_does_not_push_out_the_comparison_on_screen() -> None:
+    app = opened("conversation", ZONE)
+    async with app.run_test(size=SIZE):
+        await settle(app)
+        await press(app, "B")
+        await settle(app)
+        state = ledger_bench(app).state
+        shown, ghost = state.comparison, state.ghost
+        assert shown is not None and ghost is not None
+        await press(app, "B")
+        await settle(app)
+        assert compared(ghost, shown.now) is shown
