@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -25,7 +26,8 @@ from textual.screen import ModalScreen
 FRAME = 0.02
 """Seconds between two looks: a little longer than Textual waits before it paints."""
 
-MOST_FRAMES = 300
+STALLED = 120.0
+"""Seconds after which nothing is expected to come any more: it only ends a wait that would never end, however slow the machine."""
 
 QUERY = "where is the refund total rounded?"
 GOLDENS = Path(__file__).parent / "goldens"
@@ -212,20 +214,21 @@ async def press(app: Inspector, *keys: str) -> None:
 
 async def quiet(app: Inspector) -> None:
     """Wait until no widget has a message waiting, twice in a row: a message may lead to another."""
-    rounds = 0
+    rounds, end = 0, time.monotonic() + STALLED
     while rounds < 2:
         await asyncio.sleep(0.001)
-        rounds = (
-            0
-            if any(pump.message_queue_size for pump in (app, *(widget for screen in app.screen_stack for widget in (screen, *screen.query("*")))))
-            else rounds + 1
-        )
+        pumps = (app, *(widget for screen in app.screen_stack for widget in (screen, *screen.query("*"))))
+        waiting = [pump for pump in pumps if pump.message_queue_size]
+        rounds = 0 if waiting else rounds + 1
+        # Messages for an application that has ended are never taken: without this a crash would look like a test that hangs.
+        assert app.is_running and time.monotonic() < end, f"messages wait for {waiting}; the application {'runs' if app.is_running else 'has ended'}"
 
 
 async def settle(app: Inspector) -> list[str]:
     """Wait until nothing runs, nothing is queued, and three frames are equal; the screen's lines."""
     frames: list[list[str]] = []
-    for _ in range(MOST_FRAMES):
+    end = time.monotonic() + STALLED
+    while time.monotonic() < end:
         await asyncio.sleep(FRAME)
         await quiet(app)
         if isinstance(app.screen, ModalScreen):
@@ -240,7 +243,8 @@ async def settle(app: Inspector) -> list[str]:
             continue
         if len(app.screen_stack) > 1 and len(frames) >= 3 and frames[-1] == frames[-2] == frames[-3]:
             return frames[-1]
-    raise AssertionError("the screen does not come to rest:\n" + "\n".join(screen_lines(app)))
+    work = [str(worker) for worker in app.workers if not worker.is_finished]
+    raise AssertionError("\n".join([f"the screen does not come to rest; at work: {work}", *screen_lines(app)]))
 
 
 def assert_golden(name: str, lines: list[str]) -> None:
