@@ -64,6 +64,11 @@ def test_own_windows_win_and_their_names_may_have_any_form() -> None:
     assert window_of("o3", own) == 200_000
 
 
+def test_a_name_without_end_is_no_model() -> None:
+    """Taking its endings off one by one took the square of its length."""
+    assert window_of("gpt-4o" + "-123" * 1_000_000) is None
+
+
 def test_the_table_is_data_that_holds() -> None:
     assert all(name == name.casefold().strip() and size >= 4_096 for name, size in WINDOWS.items())
     rows = tomli.loads(files("secateur.trimming.envelopes").joinpath("windows.toml").read_text("utf-8"))["windows"]

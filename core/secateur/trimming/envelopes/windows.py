@@ -31,6 +31,9 @@ def _table() -> Mapping[str, int]:
 WINDOWS: Mapping[str, int] = _table()
 """Model -> tokens of its window, prompt and answer together."""
 
+LONGEST_NAME = 200
+"""Characters above which a model has no name that could be known."""
+
 _PREFIX = re.compile(r"^(?:[a-z-]{2,12}\.)?(?:anthropic|meta|mistral|openai|deepseek|qwen)\.")
 _SUFFIX = re.compile(r"(?:-\d{8}|-\d{4}-\d{2}-\d{2}|-\d{4}|-\d{3}|@\d{8}|[-:@]latest|-preview|-instruct|-v\d(?::\d)?)$")
 
@@ -50,6 +53,8 @@ def window_of(model: str, more: Mapping[str, int] | None = None) -> int | None:
     >>> window_of("openai/gpt-4o-2024-08-06")
     128000
     """
+    if len(model) > LONGEST_NAME:
+        return None
     known = {_spelled(name): size for name, size in (*WINDOWS.items(), *(more or {}).items())}
     name = model.strip().casefold()
     for candidate in (name, name.rpartition("/")[2], _PREFIX.sub("", name.rpartition("/")[2])):
@@ -107,7 +112,7 @@ def _uncertain(model: str, counter: str) -> list[Notice]:
     factor = max((factor for family, factor in SAFETY_FACTORS.items() if name.startswith(family)), default=1.0)
     if factor <= 1 or counter in ("cl100k_base", "chars4"):
         return []
-    return [Notice("other_tokenizer", f"Counted with {counter}: {model} may count up to {factor:g} times as many tokens.")]
+    return [Notice("other_tokenizer", f"Counted with {counter}: {model[:100]} may count up to {factor:g} times as many tokens.")]
 
 
 def _whole(name: str, value: int | None) -> int:
