@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
+from secateur.errors import SecateurError
+from secateur.trimming.conversations.transcripts import read_messages
 from support.cli import secateur
 
 GOOD = {"role": "user", "content": "hello"}
@@ -39,6 +42,11 @@ BROKEN = {
     "nested without end": (b"[" * 100_000, "nested too deep"),
     "no number": (b'[{"role": "user", "content": "x", "n": NaN}]', "NaN"),
     "too large a number": (b'[{"role": "user", "content": "x", "n": 1e999}]', "out of range"),
+    "a field twice": (
+        b'[{"role": "user",\n "content": "x",\n "content": "y"}]',
+        "'content' is there twice in one object; fields of that name are on lines 2",
+    ),
+    "a field twice in a line": (json.dumps(GOOD).encode() + b'\n{"role": "user", "role": "assistant"}', "line 2: the field 'role' is there twice"),
     "too long a number": (b'[{"role": "user", "n": ' + b"9" * 5000 + b"}]", "digits"),
 }
 
@@ -90,3 +98,12 @@ def test_a_text_of_results_is_pruned_as_text(tmp_path: Path) -> None:
     written = (tmp_path / "out").read_text("utf-8")
     assert written.startswith("Find it.\n<tool_result tool_name='read_file' success='true'>[tool result cleared: read_file")
     assert written.endswith("</tool_result>\nSo?\n")
+
+
+@pytest.mark.parametrize("held", [{3: 1, "a": 2}, {"a": {1, 2}}, b"bytes", "circle"])
+def test_what_only_a_program_can_hold_is_an_error_with_its_place(held: Any) -> None:
+    block: dict[str, Any] = {"type": "tool_use", "id": "c", "name": "x", "input": held}
+    if held == "circle":
+        block["input"] = block
+    with pytest.raises(SecateurError, match=r"\$\[1\]: holds what JSON does not have"):
+        read_messages([GOOD, {"role": "assistant", "content": [block]}])

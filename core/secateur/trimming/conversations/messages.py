@@ -102,7 +102,10 @@ def parse_message(raw: Any, place: str, calls: dict[str, Part], under: Where = (
     if role not in ROLES:
         wrong = "has no role" if "role" not in body else f"role {json.dumps(role)[:60]} is not one of {', '.join(ROLES)}"
         raise malformed(_at(place, under), wrong)
-    parts = tuple(_named(part, calls) for part in _parts(body, role, place, under))
+    try:
+        parts = tuple(_named(part, calls) for part in _parts(body, role, place, under))
+    except (TypeError, ValueError, RecursionError) as error:  # from a program, which may hold what no file can: other keys than texts, circles
+        raise malformed(_at(place, under), "holds what JSON does not have") from error
     calls.update((part.call, part) for part in parts if part.kind is PartKind.CALL and part.call)
     return Message(place, role, raw, parts)
 
@@ -291,7 +294,7 @@ def _with(value: Any, where: Where, span: tuple[int, int] | None, text: str) -> 
 
 
 def _canonical(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"), default=str)
+    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
 
 
 def _text_of(owner: dict[str, Any], key: str, place: str, where: Where) -> str:

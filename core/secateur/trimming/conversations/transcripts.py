@@ -20,6 +20,7 @@ from typing import Any, NoReturn
 from secateur.reporting import dumps
 from secateur.trimming.conversations.branches import sent
 from secateur.trimming.conversations.messages import Message, Part, PartKind, is_result_text, malformed, parse_message
+from secateur.trimming.fields import DoubledField, unique
 
 FORMATS = ("openai", "anthropic", "claude-code", "text")
 ASIDE = "aside"
@@ -211,12 +212,14 @@ def _format(messages: Sequence[Message], container: Mapping[str, Any] | None) ->
 
 def _json(text: str, name: str, *, of_line: bool = False) -> Any:
     try:
-        return json.loads(text, parse_constant=_no_constant, parse_float=_finite)
+        return json.loads(text, object_pairs_hook=unique, parse_constant=_no_constant, parse_float=_finite)
     except json.JSONDecodeError as error:
         place = f"column {error.colno}" if of_line else f"line {error.lineno}, column {error.colno}"
         raise malformed(f"{name}, {place}", f"is not JSON: {error.msg}") from error
     except RecursionError as error:
         raise malformed(name, "is nested too deep") from error
+    except DoubledField as error:
+        raise malformed(name, error.said("" if of_line else text)) from error
     except ValueError as error:  # a number of thousands of digits, NaN, Infinity
         raise malformed(name, str(error)) from error
 

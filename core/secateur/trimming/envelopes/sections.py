@@ -5,15 +5,14 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections import Counter as Tally
 from collections.abc import Mapping
-from itertools import islice
 from typing import Any
 
 from secateur.errors import PromptComposeError
 from secateur.nearest import nearest
 from secateur.terminal import clip
 from secateur.trimming.envelopes.degrading import Path, section_of
+from secateur.trimming.fields import DoubledField, lines_of, unique
 
 SECTIONS = ("session_meta", "domain_profile", "normative_baseline", "target_snapshot", "dependency_digest", "tool_capabilities", "revision_info")
 TARGET = "target_snapshot"
@@ -24,7 +23,6 @@ DEEPEST = 200
 WIDEST_NUMBER = 10_000
 """Bits of the largest whole number: Python refuses to write those of more than 4,300 digits."""
 _SHOWN = 120
-_LINES_NAMED = 5
 _HINT = "the sections are " + ", ".join(SECTIONS)
 
 
@@ -35,39 +33,26 @@ def parsed(text: str) -> Any:
         PromptComposeError: it is no JSON, with the line and column; a field is there twice; a number is none.
     """
 
-    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        fields = dict(pairs)
-        if len(fields) < len(pairs):
-            twice, _ = Tally(name for name, _ in pairs).most_common(1)[0]
-            lines = _lines_of(text, re.escape(json.dumps(twice, ensure_ascii=False)) + r"\s*:")
-            wrong = f"the field {clip(repr(twice), _SHOWN)} is there twice in one object{f'; fields of that name are on lines {lines}' if lines else ''}"
-            raise PromptComposeError(wrong, hint="which of them counts is for you to say")
-        return fields
-
     def refused(name: str) -> Any:
-        line = _lines_of(_without_texts(text), rf"(?<![\w-]){name}\b").partition(",")[0]
+        line = lines_of(_without_texts(text), rf"(?<![\w-]){name}\b").partition(",")[0]
         raise PromptComposeError(f"{f'line {line}: ' if line else ''}{name} is no JSON number", hint="write null or a number")
 
     try:
         return json.loads(text, object_pairs_hook=unique, parse_constant=refused)
     except json.JSONDecodeError as error:
         raise PromptComposeError(f"line {error.lineno}, column {error.colno}: {error.msg}", hint="an envelope is one JSON object") from error
+    except DoubledField as error:
+        raise PromptComposeError(error.said(text), hint="which of them counts is for you to say") from error
     except RecursionError as error:
         raise PromptComposeError("values are nested too deep to be read", hint=f"an envelope has at most {DEEPEST} levels") from error
     except ValueError as error:  # a number of thousands of digits
-        line = _lines_of(_without_texts(text), r"\d{4300}").partition(",")[0]
+        line = lines_of(_without_texts(text), r"\d{4300}").partition(",")[0]
         raise PromptComposeError(f"{f'line {line}: ' if line else ''}a number of thousands of digits cannot be read", hint="write it as a text") from error
 
 
 def _without_texts(text: str) -> str:
     """The JSON with its texts taken out, line breaks kept: JSON's own texts have none."""
     return re.sub(r'"(?:[^"\\\n]|\\.)*"', '""', text)
-
-
-def _lines_of(text: str, pattern: str) -> str:
-    """Numbers of the first lines that match, for people; "" for none."""
-    found = [str(text.count("\n", 0, match.start()) + 1) for match in islice(re.finditer(pattern, text), _LINES_NAMED)]
-    return ", ".join(dict.fromkeys(found))
 
 
 def sections(envelope: Any) -> dict[str, Any]:

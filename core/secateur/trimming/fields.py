@@ -1,0 +1,47 @@
+"""JSON in which no object has two fields of one name: readers differ in which of them counts, so which one a model is sent is nobody's guess.
+
+json.loads(text, object_pairs_hook=unique)
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter as Tally
+from itertools import islice
+from typing import Any
+
+from secateur.terminal import clip
+
+LONGEST_SHOWN = 120
+"""Cells of a field's name in an error."""
+
+_LINES_NAMED = 5
+
+
+class DoubledField(ValueError):
+    """An object has two fields of one name, `field`."""
+
+    def __init__(self, field: str) -> None:
+        super().__init__(field)
+        self.field = field
+
+    def said(self, text: str) -> str:
+        """What is wrong, with the lines of `text` that have fields of that name."""
+        lines = lines_of(text, re.escape(json.dumps(self.field, ensure_ascii=False)) + r"\s*:")
+        where = f"; fields of that name are on lines {lines}" if lines else ""
+        return f"the field {clip(repr(self.field), LONGEST_SHOWN)} is there twice in one object{where}"
+
+
+def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """The object with these fields. Raises DoubledField."""
+    fields = dict(pairs)
+    if len(fields) < len(pairs):
+        raise DoubledField(Tally(name for name, _ in pairs).most_common(1)[0][0])
+    return fields
+
+
+def lines_of(text: str, pattern: str) -> str:
+    """Numbers of the first lines that match, for people; "" for none."""
+    found = [str(text.count("\n", 0, match.start()) + 1) for match in islice(re.finditer(pattern, text), _LINES_NAMED)]
+    return ", ".join(dict.fromkeys(found))
