@@ -257,3 +257,15 @@ def test_the_recommended_profile_takes_snippets_alone() -> None:
     whole = prune_files(files, pruning(max_tokens=400, strategy="extract"), QUERY)
     part = prune_files(files, with_profile(pruning(max_tokens=400, strategy="extract"), "recommended"), QUERY)
     assert (whole.entries[0].why, part.entries[0].why) == (Why.WHOLE, Why.SNIPPETS)
+
+
+@pytest.mark.parametrize("wrong", [("a.py", "text"), SourceCode("a.py", b"text"), SourceCode(None, "text"), None])  # type: ignore[arg-type]
+def test_what_is_no_file_is_named(wrong: object) -> None:
+    with pytest.raises(UsageError, match=r"file_sources\[1\] is no SourceCode"):
+        PruneContext(max_tokens=60, query=QUERY).handle_overflow([FILES[0], wrong])  # type: ignore[list-item]
+
+
+def test_a_query_is_a_text_and_files_may_come_one_by_one() -> None:
+    with pytest.raises(UsageError, match="query is int"):
+        PruneContext(query=5)  # type: ignore[arg-type]
+    assert PruneContext(max_tokens=10**9, query=QUERY).handle_overflow(iter(FILES))[0].module_name == FILES[0].module_name

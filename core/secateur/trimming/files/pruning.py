@@ -12,7 +12,7 @@ keeps files in their order. Scores and snippets come from the engine's own relev
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
@@ -53,13 +53,15 @@ class PruneContext:
     """
 
     def __init__(self, max_tokens: int | None = None, settings: Settings | None = None, query: str | None = None, llm: LanguageModel | None = None) -> None:
-        """Raises UsageError: `max_tokens` is negative or no integer. None: `context_prune.max_tokens`."""
+        """Raises UsageError: `max_tokens` is negative or no integer, `query` no text. None: `context_prune.max_tokens`, no query."""
         settings = settings or Settings()
         if max_tokens is not None:
             if isinstance(max_tokens, bool) or not isinstance(max_tokens, int) or max_tokens < 0:
                 raise UsageError(f"max_tokens {max_tokens!r} is not allowed", hint="max_tokens is an integer of at least 0")
             settings = replace(settings, context_prune=replace(settings.context_prune, max_tokens=max_tokens))
         self.settings = settings
+        if not isinstance(query, str | None):
+            raise UsageError(f"query is {type(query).__name__}, not a text", hint="give what the files are for in words")
         self.query = query or ""
         self.llm = llm
         self.result: PrunedFiles | None = None
@@ -70,19 +72,23 @@ class PruneContext:
         return self.result.report if self.result is not None else None
 
     def handle_overflow(
-        self, file_sources: Sequence[SourceCode], conversations: Sequence[dict[str, Any]] = (), strategy: str | None = None
+        self, file_sources: Iterable[SourceCode], conversations: Sequence[dict[str, Any]] = (), strategy: str | None = None
     ) -> list[SourceCode]:
         """What of the files fits, in their order; by default by `context_prune.strategy`. Nothing that comes in is changed.
 
         Raises:
-            UsageError: no such strategy; windows that overlap whole; nothing to score by.
+            UsageError: no such strategy; windows that overlap whole; nothing to score by; what is no file.
             SecateurError: `TRANSCRIPT`, with the JSON path of what is no message.
         """
+        files = list(file_sources)
+        for number, file in enumerate(files):
+            if not (isinstance(file, SourceCode) and isinstance(file.module_name, str) and isinstance(file.source_code, str)):
+                raise UsageError(f"file_sources[{number}] is no SourceCode of two texts", hint='for example SourceCode("src/cart.py", text)')
         settings = self.settings
         if strategy is not None:
             settings = replace(settings, context_prune=replace(settings.context_prune, strategy=strategy))
         said = question_of(self.query, read_messages(conversations) if conversations else None, settings.context_prune.query_turns)
-        self.result = prune_files(file_sources, settings, said, llm=self.llm)
+        self.result = prune_files(files, settings, said, llm=self.llm)
         return list(self.result.files)
 
 
