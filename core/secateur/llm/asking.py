@@ -9,7 +9,7 @@ Replies come in the order of the questions, whatever the order in which a server
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import msgspec
@@ -53,6 +53,25 @@ class LanguageModel(Protocol):
     def ask(self, questions: Sequence[Question], progress: Progress | None = None) -> list[Reply]:
         """One reply per question, in their order. A question that fails has a reply that says so; nothing is raised for it."""
         ...
+
+
+def replies_of(model: LanguageModel, questions: Sequence[Question], progress: Progress | None = None) -> list[Reply]:
+    """One reply per question, with a value of the shape that was asked for or none: whoever answers may not have looked."""
+    replies = list(model.ask(questions, progress)) if questions else []
+    replies += [Reply(None, ModelCall(question.what, "failed", 0, 0, 0), "there is no reply") for question in questions[len(replies) :]]
+    return [_checked(question, reply) for question, reply in zip(questions, replies, strict=False)]
+
+
+def _checked(question: Question, reply: Reply) -> Reply:
+    if reply.value is None:
+        return reply
+    try:
+        value = msgspec.convert(msgspec.to_builtins(reply.value), question.answer) if isinstance(reply.value, question.answer) else None
+    except (msgspec.ValidationError, TypeError, ValueError):
+        value = None
+    if value is not None and not (question.check is not None and question.check(value)):
+        return replace(reply, value=value)
+    return Reply(None, replace(reply.call, outcome="refused"), "the answer is not what was asked for", reply.reserved)
 
 
 MOST_PROBLEMS = 3

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 import msgspec
 
-from secateur.llm.asking import LanguageModel, Question, Reply, notices_of
+from secateur.llm.asking import LanguageModel, Question, Reply, notices_of, replies_of
 from secateur.model import ModelCall, Notice
 from secateur.settings import Settings
 from secateur.tokens import Counter
@@ -104,7 +104,7 @@ def retell(weighed: Weighed, items: Sequence[Item], settings: Settings, model: L
         untold = any(item.number < 0 and item.message is not None for item in items)
         why = f"There is no room for a model's words in the summaries (less than {LEAST_ROOM} tokens a question); they are in excerpts."
         return Retold(tuple(items), notices=(Notice("summary_in_excerpts", why),) if untold else ())
-    replies = model.ask(questions, progress)
+    replies = replies_of(model, questions, progress)
     told, new, answers = list(items), 0, iter(replies)
     for summary in summaries:
         own = [next(answers) if piece.asked else None for piece in summary.pieces]

@@ -13,7 +13,7 @@ from typing import Annotated, Any
 
 import msgspec
 
-from secateur.llm.asking import LanguageModel, Progress, Question, Reply, notices_of
+from secateur.llm.asking import LanguageModel, Progress, Question, Reply, notices_of, replies_of
 from secateur.model import ModelCall, Notice
 from secateur.repository.fragments import split_lines
 from secateur.settings import ContextPrune, Settings
@@ -115,8 +115,7 @@ def judged(files: Sequence[WeighedFile], query: str, model: LanguageModel, setti
     pages = [(target, _page(files[target.number], target.window, room, counter)) for target in sorted(chosen, key=lambda one: (one.number, one.window))]
     asked = [(target, page) for target, page in pages if page.last >= target.window[0]]
     questions = [_question(rules.strategy, files[target.number], target.window, page, request) for target, page in asked]
-    replies = model.ask(questions, progress) if questions else []
-    replies = [_checked(question, reply) for question, reply in zip(questions, replies, strict=True)]
+    replies = replies_of(model, questions, progress)
     out = list(files)
     by_file: dict[int, list[tuple[Range, Any]]] = {}
     for (target, page), reply in zip(asked, replies, strict=True):
@@ -184,19 +183,6 @@ def _check_of(window: Range) -> Any:
 
 
 # --- what is answered --------------------------------------------------------------------------------------------------
-
-
-def _checked(question: Question, reply: Reply) -> Reply:
-    """The reply, without its value where that has not the shape that was asked for: whoever asked may not have looked."""
-    if reply.value is None:
-        return reply
-    try:
-        value = msgspec.convert(msgspec.to_builtins(reply.value), question.answer) if isinstance(reply.value, question.answer) else None
-    except (msgspec.ValidationError, TypeError, ValueError):
-        value = None
-    if value is not None and not (question.check is not None and question.check(value)):
-        return replace(reply, value=value)
-    return Reply(None, replace(reply.call, outcome="refused"), "the answer is not what was asked for", reply.reserved)
 
 
 def _scored(file: WeighedFile, answer: FileScore) -> WeighedFile:
