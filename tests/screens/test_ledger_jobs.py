@@ -108,6 +108,16 @@ async def test_the_field_for_typing_is_the_one_that_was_wrong() -> None:
         assert app.focused is ledger_bench(app).query_one("#field-query"), "what is still missing"
 
 
+async def test_an_answer_that_comes_as_patience_ends_is_not_waited_for() -> None:
+    app = opened("conversation", ZONE)
+    async with app.run_test(size=SIZE):
+        await settle(app)
+        screen = ledger_bench(app)
+        screen.call_next(screen._be_late)  # what a timer leaves in the queue that is stopped right after it fired
+        lines = await settle(app)
+        assert "deciding" not in lines[0] and not screen.busy
+
+
 async def test_an_answer_under_way_does_not_push_out_the_comparison_on_screen() -> None:
     app = opened("conversation", ZONE)
     async with app.run_test(size=SIZE):

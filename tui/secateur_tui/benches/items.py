@@ -142,10 +142,11 @@ class ItemsBench(TurningBench, WatchingBench):
             self._pause.stop()
 
         def fire() -> None:
-            self._pause = None
-            call()
+            if self._pause is pause:  # the call of a timer that was stopped may be in the queue already
+                self._pause = None
+                call()
 
-        self._pause = self.set_timer(self.app.pace.debounce, fire)
+        pause = self._pause = self.set_timer(self.app.pace.debounce, fire)
 
     def act(self, activity: str) -> None:
         """Say what is under way; an old error is forgotten."""

@@ -208,6 +208,8 @@ class LedgerBench(ItemsBench):
         return report
 
     def _be_late(self) -> None:
+        if self._patience is None:
+            return  # the answer came while the timer's call was in the queue: stopping a timer does not take it out
         self._late = True
         self.activity = self.activity or "deciding"
         self.paint()
