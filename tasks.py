@@ -87,6 +87,17 @@ def wheel(_: list[str]) -> int:
         return (
             run(python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", built, cwd=Path(folder))
             or run(away / BIN.name / "secateur", "search", "where is the refund total rounded?", "sample:orders", cwd=Path(folder))
+            or run(away / BIN.name / "secateur", "chunk", "sample:orders", "--base", "HEAD~3", cwd=Path(folder))
+            or run(
+                away / BIN.name / "secateur",
+                "envelope",
+                ROOT / "docs" / "examples" / "envelope.json",
+                "--model",
+                "gpt-4o",
+                "--format",
+                "text",
+                cwd=Path(folder),
+            )
             or run(python, "-c", THEMES, cwd=Path(folder))
         )
 
