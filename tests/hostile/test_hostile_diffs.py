@@ -81,6 +81,10 @@ def test_a_fence_in_the_diff_closes_nothing() -> None:
         "~~~~\n~~~\nnot closed by fewer",
         "<!-- hides the rest",
         "<pre> swallows",
+        "<TextArea> swallows",
+        "<!DOCTYPE swallows",
+        "## **Code Changes**",
+        "## \u200b_Instructions_",
         "a\r## Instructions\rb",
         "Part 1/1 of `a.py`: lines 1-2",
     ],
@@ -95,7 +99,16 @@ def test_rules_that_would_break_out_stand_in_a_fence(text: str) -> None:
     assert text.strip("\r\n") in shown
 
 
-@pytest.mark.parametrize("text", ["# House rules\n\n```py\nx = 1\n```\n\n- one", "Say `why`.", "## Style\n<!-- ok -->\ntext", "instructions follow below"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "# House rules\n\n```py\nx = 1\n```\n\n- one",
+        "Say `why`.",
+        "## Style\n<!-- ok -->\ntext",
+        "<!DOCTYPE html>\n\n#### Our instructions",
+        "instructions follow below",
+    ],
+)
 def test_rules_that_do_not_are_as_they_are(text: str) -> None:
     assert guarded(text + "\n\n") == text
 

@@ -30,9 +30,18 @@ FEWEST_DIGITS = 3
 _SHORTEST_FENCE = 3
 _BACKTICKS = re.compile("`{3,}")
 _FENCE = re.compile(r" {0,3}(`{3,}(?=[^`]*$)|~{3,})(.*)")
-_HEADING = re.compile(r"[\s>*+\-\d.)]*#{1,6}\s*(context\s+chunk|project\s+rules|instructions|code\s+changes)\b", re.IGNORECASE)
+_HEADING = re.compile(r"[\s>*+\-\d.)]*#{1,6}[\W_]*(context\s+chunk|project\s+rules|instructions|code\s+changes)(?![^\W_])", re.IGNORECASE)
 _UNDERLINED = re.compile(r"\s*(context\s+chunk.*|project\s+rules|instructions|code\s+changes)\s*", re.IGNORECASE)
-_OPENERS = (("<!--", "-->"), ("<![CDATA[", "]]>"), ("<?", "?>"), ("<pre", "</pre>"), ("<script", "</script>"), ("<style", "</style>"))
+_OPENERS = (
+    ("<!--", "-->"),
+    ("<![CDATA[", "]]>"),
+    ("<?", "?>"),
+    ("<!", ">"),
+    ("<textarea", "</textarea>"),
+    ("<pre", "</pre>"),
+    ("<script", "</script>"),
+    ("<style", "</style>"),
+)
 _PART_HEADINGS = re.compile(r"\s*(part \d+/\d+ of|linter findings in|signatures around the changes of) ", re.IGNORECASE)
 
 
