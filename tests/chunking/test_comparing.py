@@ -270,6 +270,13 @@ def test_what_cannot_be_compared(branch: Path, asked: dict[str, object], error: 
         found(branch, **asked)
 
 
+def test_a_shallow_clone_is_told_where_a_revision_is_missing(branch: Path, tmp_path: Path) -> None:
+    git(tmp_path, "clone", "-q", "--depth=1", f"file://{branch}", "shallow")
+    with pytest.raises(RepositoryError, match="no commit 'main'") as error:
+        found(tmp_path / "shallow", base="main")
+    assert "shallow" in error.value.hint
+
+
 def test_without_a_repository_or_a_common_commit(tmp_path: Path, branch: Path) -> None:
     (tmp_path / "plain").mkdir()
     with pytest.raises(RepositoryError, match="not in a git repository") as error:

@@ -185,6 +185,8 @@ class Git:
                 said = f" ({error.message})"
         if commit is None:
             hint = "Name a branch, a tag or a commit id of that repository."
+            if self.shallow():
+                hint = "This clone is shallow, as those of CI often are: fetch more of its history, or name a commit that it has."
             raise RepositoryError(f"no commit {rev!r} in {self.root}{said}", hint=hint, code="UNKNOWN_REVISION")
         return commit
 
