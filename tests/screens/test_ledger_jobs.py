@@ -1,6 +1,7 @@
 """Jobs of the benches over a ledger: what is turned or typed while one is under way, and what becomes of one that nobody waits for."""
 
 import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,8 @@ from secateur_tui.benches.conversation import Conversation
 from secateur_tui.benches.ledger import LedgerBench
 from secateur_tui.benches.ledger_state import compared
 from secateur_tui.benches.subject import Inputs
-from secateur_tui.engine import Progress
+from secateur_tui.engine import Progress, unreported
+from secateur_tui.ledgers import Ledger
 
 ZONE = config.with_values(Settings(), {"conversation_prune.safe_zone_tokens": 3000})
 SIZE = (120, 40)
@@ -46,8 +48,26 @@ class Held(Conversation):
         return material
 
 
-def held(settings: Settings = ZONE) -> tuple[Inspector, Held]:
-    app, subject = opened("conversation", settings), Held()
+class Long(Conversation):
+    """Decides on 2,500 tokens until it is told that nobody waits for that."""
+
+    def __init__(self) -> None:
+        self.begun, self.ended, self.end = threading.Event(), threading.Event(), time.monotonic() + GUARD
+
+    def decide(self, material: Any, inputs: Inputs, settings: Settings, progress: Progress = unreported) -> Ledger[Any]:
+        if settings.conversation_prune.safe_zone_tokens != 2500:
+            return super().decide(material, inputs, settings, progress)
+        self.begun.set()
+        try:
+            while time.monotonic() < self.end:
+                progress("summarising", 1, 2)
+            raise AssertionError("nobody ended it")
+        finally:
+            self.ended.set()
+
+
+def held(subject: Any = None) -> tuple[Inspector, Any]:
+    app, subject = opened("conversation", ZONE), subject or Held()
     bench = app._benches["conversation"]
     assert isinstance(bench, LedgerBench)
     bench.state.subject = subject
@@ -83,6 +103,20 @@ async def test_a_reading_that_nobody_waits_for_ends_at_its_next_report() -> None
         await settle(app)
         assert subject.read_paths == [TRANSCRIPT, "other.json"] and subject.done_paths == ["other.json"]
         assert ledger_bench(app).state.path == "other.json" and ledger_bench(app).state.answer is not None
+
+
+async def test_a_decision_that_nobody_waits_for_ends_at_its_next_report() -> None:
+    app, subject = held(Long())
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(app)
+        await press(app, "B", "B")
+        while not subject.begun.is_set():
+            await pilot.pause(0.01)
+        assert not subject.ended.is_set()
+        await press(app, "B")
+        await settle(app)
+        state = ledger_bench(app).state
+        assert subject.ended.is_set() and state.answer is not None and state.answer.report.budget == 2250
 
 
 async def test_benches_may_be_left_and_come_back_to_while_a_file_is_read() -> None:

@@ -13,6 +13,10 @@ Progress = Callable[[str, int, int], None]
 """`(phase, done, total)`; raising from it stops the work."""
 
 
+def unreported(phase: str, done: int, total: int) -> None:
+    """For work whose progress nobody follows."""
+
+
 class Status(Protocol):
     """What is indexed."""
 

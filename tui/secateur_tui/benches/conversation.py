@@ -16,7 +16,7 @@ from secateur.trimming.conversations.transcripts import Transcript, read_transcr
 
 from secateur_tui.benches.reading import read_file
 from secateur_tui.benches.subject import Field, Inputs, Subject
-from secateur_tui.engine import Progress
+from secateur_tui.engine import Progress, unreported
 from secateur_tui.ink import ELLIPSIS, Line, Span, fit, line, wrapped
 from secateur_tui.knobs import Knob
 from secateur_tui.ledgers import Ledger
@@ -81,8 +81,8 @@ class Conversation(Subject[Weighed, Pruned]):
         transcript = read_transcript(read_file(inputs["path"]), inputs["path"])
         return weigh(transcript, get_counter(settings.tokens.counter), progress)
 
-    def decide(self, material: Weighed, inputs: Inputs, settings: Settings) -> Ledger[Pruned]:  # noqa: ARG002 - nothing else is typed
-        pruned = prune_weighed(material, settings)
+    def decide(self, material: Weighed, inputs: Inputs, settings: Settings, progress: Progress = unreported) -> Ledger[Pruned]:  # noqa: ARG002
+        pruned = prune_weighed(material, settings, progress=progress)
         return Ledger(settings, pruned.report, pruned, pruned.warnings)
 
     def hold(self, ledger: Ledger[Pruned], item: int, settings: Settings) -> Settings | str:

@@ -30,7 +30,7 @@ from secateur_tui.benches.ledger import LedgerBench
 from secateur_tui.benches.ledger_state import LedgerState
 from secateur_tui.benches.reading import FileWatch, read_file, stamp
 from secateur_tui.benches.subject import Field, Inputs, Subject
-from secateur_tui.engine import Progress
+from secateur_tui.engine import Progress, unreported
 from secateur_tui.ink import Line, clipped, line, wrapped
 from secateur_tui.knobs import Knob
 from secateur_tui.ledgers import Ledger
@@ -105,7 +105,7 @@ class Diff(Subject[Weighed, Plan]):
         progress("counting", 0, 0)
         return weigh(diff, settings, Injection("", skill), compared=Compared(path), findings=findings)
 
-    def decide(self, material: Weighed, inputs: Inputs, settings: Settings) -> Packed:
+    def decide(self, material: Weighed, inputs: Inputs, settings: Settings, progress: Progress = unreported) -> Packed:  # noqa: ARG002
         under = config.with_values(settings, {_IGNORE: patterns_of(inputs, settings)})
         return packed(settings, plan_chunks(material, under))
 

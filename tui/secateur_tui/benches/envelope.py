@@ -19,7 +19,7 @@ from secateur.trimming.envelopes.windows import Budget, budget_of, window_of
 
 from secateur_tui.benches.reading import read_file
 from secateur_tui.benches.subject import Field, Inputs, Subject
-from secateur_tui.engine import Progress
+from secateur_tui.engine import Progress, unreported
 from secateur_tui.ink import Line, Span, line, wrapped
 from secateur_tui.ink import fit as fitted
 from secateur_tui.knobs import Knob
@@ -85,7 +85,7 @@ class Envelope(Subject[Opened, TrimmedEnvelope]):
         whole = fit(held, Budget(sys.maxsize, 0), settings.context_budget, get_counter(settings.tokens.counter)).report
         return Opened(held, whole.actions, whole.before)
 
-    def decide(self, material: Opened, inputs: Inputs, settings: Settings) -> Ledger[TrimmedEnvelope]:
+    def decide(self, material: Opened, inputs: Inputs, settings: Settings, progress: Progress = unreported) -> Ledger[TrimmedEnvelope]:  # noqa: ARG002
         rules, counter = settings.context_budget, get_counter(settings.tokens.counter)
         if not inputs["model"].strip() and not rules.tokens:
             raise UsageError("no model is named, and no budget is set", hint="name the model in the field beside the envelope's, or turn the budget")

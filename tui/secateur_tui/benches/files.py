@@ -18,7 +18,7 @@ from secateur.trimming.files.pruning import prune, weigh_files
 from secateur.trimming.files.sourcecode import SCORES, PrunedFiles, WeighedFiles, Why
 
 from secateur_tui.benches.subject import Field, Inputs, Subject
-from secateur_tui.engine import Progress
+from secateur_tui.engine import Progress, unreported
 from secateur_tui.ink import Line, Span, bar, fit, line, wrapped
 from secateur_tui.knobs import Knob
 from secateur_tui.ledgers import Ledger
@@ -98,7 +98,7 @@ class Files(Subject[Read, Decided]):
             weighed = replace(weighed, query="", notices=(), files=tuple(replace(file, score=0.0, judge="", pieces=()) for file in weighed.files))
         return Read(weighed, tuple(notices))
 
-    def decide(self, material: Read, inputs: Inputs, settings: Settings) -> Ledger[Decided]:
+    def decide(self, material: Read, inputs: Inputs, settings: Settings, progress: Progress = unreported) -> Ledger[Decided]:  # noqa: ARG002
         rules = settings.context_prune
         if not inputs["query"].strip() and rules.strategy != "delete":
             raise UsageError(f"strategy {rules.strategy} needs to know what the files are for", hint="type a query beside the files, or turn to delete")

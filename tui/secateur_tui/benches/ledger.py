@@ -183,7 +183,7 @@ class LedgerBench(ItemsBench):
                 self.paint()
             if state.reading is not None and not state.needs_reading:
                 asked, material, ghost = state.wanted, state.reading.material, state.ghost
-                state.accept(asked, await thread.run(lambda: _decided(subject, material, asked, ghost)))
+                state.accept(asked, await thread.run(lambda: _decided(subject, material, asked, ghost, self._reporting(turn))))
         except SecateurError as error:
             if turn == self.turn:
                 state.forget()
@@ -332,11 +332,11 @@ def _read(subject: Subject[Any, Any], inputs: Mapping[str, str], settings: Setti
         return subject.read(inputs, settings, progress)
 
 
-def _decided(subject: Subject[Any, Any], material: Any, asked: Asked, ghost: Ledger[Any] | None) -> Ledger[Any] | SecateurError:
+def _decided(subject: Subject[Any, Any], material: Any, asked: Asked, ghost: Ledger[Any] | None, progress: Progress) -> Ledger[Any] | SecateurError:
     """The answer, ready to be drawn and compared; or why there is none."""
     try:
         with uncollected():
-            answer = subject.decide(material, dict(asked.inputs), asked.settings).prepared()
+            answer = subject.decide(material, dict(asked.inputs), asked.settings, progress).prepared()
             if ghost is not None:
                 compared(ghost, answer).prepared()
             return answer

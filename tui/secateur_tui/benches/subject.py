@@ -16,7 +16,7 @@ from typing import ClassVar, Generic, TypeVar
 from secateur.model import State
 from secateur.settings import Settings
 
-from secateur_tui.engine import Progress
+from secateur_tui.engine import Progress, unreported
 from secateur_tui.ink import Line, wrapped
 from secateur_tui.knobs import Knob
 from secateur_tui.ledgers import Ledger
@@ -60,8 +60,11 @@ class Subject(Generic[M, R]):
         """The slow part, on the engine's thread. Raises SecateurError."""
         raise NotImplementedError
 
-    def decide(self, material: M, inputs: Inputs, settings: Settings) -> Ledger[R]:
-        """The part that every turn of a knob costs. Pure. Raises SecateurError where there is no answer, such as a budget that cannot be met."""
+    def decide(self, material: M, inputs: Inputs, settings: Settings, progress: Progress = unreported) -> Ledger[R]:
+        """The part that every turn of a knob costs. Pure. Raises SecateurError where there is no answer, such as a budget that cannot be met.
+
+        One that may take longer than a moment reports its progress: that ends it when a newer turn makes it needless.
+        """
         raise NotImplementedError
 
     def budget_in_force(self, settings: Settings, ledger: Ledger[R] | None) -> int:
