@@ -12,7 +12,7 @@ from secateur.model import State
 from secateur.settings import Settings
 from secateur.tokens import get_counter
 from secateur.trimming.conversations.transcripts import read_messages
-from secateur.trimming.files.pruning import document, prune, prune_files, question_of, weigh_files
+from secateur.trimming.files.pruning import PrunedFiles, document, prune, prune_files, question_of, weigh_files
 from secateur.trimming.files.sourcecode import LOCAL, Why
 from support.repos import QUERY, SHOP
 
@@ -269,3 +269,20 @@ def test_a_query_is_a_text_and_files_may_come_one_by_one() -> None:
     with pytest.raises(UsageError, match="query is int"):
         PruneContext(query=5)  # type: ignore[arg-type]
     assert PruneContext(max_tokens=10**9, query=QUERY).handle_overflow(iter(FILES))[0].module_name == FILES[0].module_name
+
+
+def test_a_file_of_which_no_snippet_had_room_says_what_the_best_one_needed() -> None:
+    """Not what the whole file would have needed: it was never going to leave whole."""
+    function = "def refund_total_{}(order):\n    return sum(line.price for line in order.lines)\n\n\n"
+    files = [SourceCode(f"src/{name}.py", "".join(function.format(f"{name}_{number}") for number in range(20))) for name in ("cart", "shop", "till")]
+    one = min(piece.needed for entry in _extracted(files, 10).entries for piece in entry.tried)
+    dropped = [entry for entry in _extracted(files, one).entries if entry.state is State.DROPPED and entry.tried]
+    assert dropped
+    for entry in dropped:
+        assert (entry.needed, entry.left, entry.why) == (entry.tried[0].needed, entry.tried[0].left, entry.tried[0].why)
+        assert entry.left < entry.needed < entry.before
+        assert entry.to_dict()["needed"] == entry.to_dict()["snippets"][0]["needed"]
+
+
+def _extracted(files: list[SourceCode], budget: int) -> PrunedFiles:
+    return prune_files(files, pruning(strategy="extract", max_tokens=budget), "how is the refund total of an order made?")

@@ -130,10 +130,8 @@ def _rows(entry: Entry, verbose: bool) -> list[str]:
         more = len(entry.ranges) - len(shown)
         said += " " + ", ".join(f"{start}-{end}" for start, end in shown) + (f" and {more:,} more" if more else "")
     if entry.why in ("no_room", "larger_than_budget"):
-        said += f": needs {entry.needed:,}, {entry.left:,} left"
-        if entry.tried:  # snippets were tried after the whole, the best first
-            piece = entry.tried[0]
-            said = f"no room: lines {piece.start}-{piece.end} need {piece.needed:,}, {piece.left:,} left"
+        lines = f"lines {entry.tried[0].start}-{entry.tried[0].end} need" if entry.tried else "needs"
+        said += f": {lines} {entry.needed:,}, {entry.left:,} left"
     if entry.said:
         said += f" ({entry.judge}: {entry.said})"
     name = f"{clip_left(visible(entry.module_name), _NAME_CELLS):<{_NAME_CELLS}}"

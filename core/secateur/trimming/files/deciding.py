@@ -44,15 +44,16 @@ class _Fate:
     def entry(self) -> Entry:
         file, shortened = self.file, bool(self.ranges)
         state = State.DROPPED if self.text is None else State.SHORTENED if shortened else State.KEPT
+        refused = self.tried[0] if self.text is None and self.tried else None  # the best of its snippets: it could not leave whole, nor as that
         return Entry(
             number=self.number,
             module_name=file.source.module_name,
             state=state,
-            why=self.why,
+            why=refused.why if refused else self.why,
             before=file.cost,
             after=self.after,
-            needed=file.cost,
-            left=self.left,
+            needed=refused.needed if refused else file.cost,
+            left=refused.left if refused else self.left,
             score=file.score,
             judge=file.judge,
             said=file.said,

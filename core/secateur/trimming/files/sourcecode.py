@@ -42,8 +42,8 @@ class Why(StrEnum):
     NOT_SHORTER = "not_shorter"  # kept: its snippets would take as many tokens
     SNIPPETS = "snippets"  # shortened: its relevant pieces
     NOT_RELEVANT = "not_relevant"  # dropped: scored below what is asked for
-    NO_ROOM = "no_room"  # dropped: needed `needed`, only `left` were free
-    LARGER_THAN_BUDGET = "larger_than_budget"  # dropped: needs more than the whole budget
+    NO_ROOM = "no_room"  # dropped: the file, or the best snippet of it, needed `needed`, only `left` were free
+    LARGER_THAN_BUDGET = "larger_than_budget"  # dropped: that needs more than the whole budget
     ZERO_BUDGET = "zero_budget"  # dropped: the budget is 0
 
 
@@ -122,8 +122,8 @@ class Entry:
     why: Why
     before: int  # tokens, in the form of the run
     after: int
-    needed: int  # its tokens as a whole
-    left: int  # what was free when it was last tried as a whole
+    needed: int  # its tokens as a whole; of a dropped file whose snippets were tried, what the best of them would have added
+    left: int  # what was free when that was tried
     score: float = 0.0
     judge: str = ""
     said: str = ""
