@@ -136,7 +136,8 @@ class Pruner:
         if classify.MINIFIED in facts.flags and facts.generated is not False:
             return Verdict(Rule.MINIFIED, "")
         if classify.GENERATED in facts.flags and facts.generated is not False:
-            return Verdict(Rule.GENERATED, "by its path, its name or a comment in its first lines")
+            named = classify.GENERATED in classify.classify(change.path, b"")
+            return Verdict(Rule.GENERATED, "by its path or name" if named else "a comment in its first lines says so")
         return None
 
 
