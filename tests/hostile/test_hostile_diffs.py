@@ -136,6 +136,13 @@ def test_what_a_terminal_would_obey_is_shown_not_obeyed() -> None:
     assert diff in told.json["chunks"][0]["text"]
 
 
+@pytest.mark.parametrize("hidden", ["\u202e", "\u2066", "\u061c", "\u200b", "\U000e0041", "\U000e0100", "\x08", "\x9b2J"])
+def test_characters_that_show_a_reader_something_else_are_told(hidden: str) -> None:
+    (chunk,) = chunks = chunk_diff(HEAD + f"@@ -1 +1 @@\n-x\n+is_admin = {hidden}False\n")
+    assert hidden in chunk.text
+    assert [(notice.code, "a.py" in notice.message) for notice in chunks.warnings] == [("hidden_characters", True)]
+
+
 def test_bytes_that_are_no_utf8_are_told_and_replaced() -> None:
     raw = added("a.txt", 1, "caf# {0}").encode().replace(b"#", b"\xe9")
     chunks = chunk_diff(raw)

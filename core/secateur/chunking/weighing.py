@@ -25,7 +25,7 @@ from secateur.tokens import Counter, get_counter
 if TYPE_CHECKING:
     from secateur.chunking.enriching import Hint
 
-_HIDDEN = re.compile("[\x1b\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\U000e0000-\U000e007f]")
+_HIDDEN = re.compile("[\x08\x1b\x9b\u061c\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\U000e0000-\U000e01ef]")
 """Characters that show a reader something else than what is there."""
 
 LINTER = "Linter findings in"
