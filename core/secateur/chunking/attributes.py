@@ -35,7 +35,7 @@ class Attributes:
 
     def says(self, path: str, attribute: str) -> bool | None:
         """Whether the file at `path` has the attribute; None where nothing says so."""
-        folder, inside = path.rpartition("/")[0], path
+        folder = path.rpartition("/")[0]
         while self._rules:
             rules = self._rules.get((folder, attribute))
             inside = path[len(folder) + 1 :] if folder else path

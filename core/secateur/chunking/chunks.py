@@ -16,6 +16,7 @@ from secateur.chunking.composing import Injection, Place
 from secateur.chunking.linting import read_findings
 from secateur.chunking.parsing import parse_diff
 from secateur.chunking.planning import LEFT_OUT, SPLIT, Coverage, FilePiece, Plan, plan_chunks
+from secateur.chunking.sizing import text_of
 from secateur.chunking.weighing import LINTER, SIGNATURES, Weighed, weigh
 from secateur.config import with_values
 from secateur.model import Notice, TrimAction, TrimReport
@@ -154,11 +155,11 @@ def chunk(weighed: Weighed, settings: Settings) -> Chunks:
 
 def finish(plan: Plan) -> Chunks:
     """The text of every chunk of a plan, recounted, and the ledger."""
-    weighed, counter = plan.weighed, plan.weighed.counter
+    counter = plan.weighed.counter
     chunks = []
     after: dict[int, int] = {}
     for number, pieces in enumerate(plan.chunks, 1):
-        text = "".join([weighed.injection.head(number, len(plan.chunks)), *(piece.text for piece in pieces)])
+        text = text_of(plan, number)
         chunks.append(Chunk(number, len(plan.chunks), counter.count(text), tuple(map(_file, pieces)), text))
         for piece in pieces:
             after[piece.file.number] = after.get(piece.file.number, 0) + piece.cost
