@@ -1,1 +1,1 @@
-"""What is shortened to fit: conversations, tool results, prompt envelopes."""
+"""What is shortened to fit: files, conversations, tool results, prompt envelopes."""

@@ -42,7 +42,7 @@ class Part:
     where: Where  # keys and positions that lead to it in the message
     span: tuple[int, int] | None = None  # characters of the string at `where`; None: all that stands there
     media: int = 0  # pictures and the like inside
-    media_tokens: int = 0  # what they are charged, estimated (trimming.media)
+    media_tokens: int = 0  # what they are charged, estimated (trimming.conversations.media)
     tool: str = ""  # of calls and results: the tool's name; "unknown" where nothing names it
     call: str = ""  # of calls and results: the id that joins them; "" in text
     arguments: str = ""  # of calls, and of results whose call is known: JSON with sorted keys

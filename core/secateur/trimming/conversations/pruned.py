@@ -1,7 +1,7 @@
 """What every pruner of conversations starts from and ends in: messages with their tokens, and messages with a ledger.
 
 A message's tokens are those of its parts: texts, names and arguments of calls, results. Each part is counted once; what a provider adds around
-a message is its own and not in the figures. Pictures and the like are estimated (trimming.media).
+a message is its own and not in the figures. Pictures and the like are estimated (trimming.conversations.media).
 """
 
 from __future__ import annotations

@@ -90,7 +90,7 @@ class ConversationPruner:
 def prune(
     transcript: Transcript, settings: Settings, strategy: str | None = None, progress: Progress | None = None, llm: LanguageModel | None = None
 ) -> Pruned:
-    """Prune by `strategy`, by default that of the settings; with a model, summaries are in its words (`trimming.abstracts`).
+    """Prune by `strategy`, by default that of the settings; with a model, summaries are in its words (`trimming.conversations.abstracts`).
 
     Raises:
         UsageError: no such strategy.
