@@ -9,7 +9,7 @@ import re
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from secateur import config, places
 from secateur.cli.output import emit, on_terminal, tell
@@ -17,6 +17,9 @@ from secateur.cli.parsing import one_of
 from secateur.config import Loaded
 from secateur.errors import RepositoryError, SecateurError
 from secateur.terminal import clip, visible
+
+if TYPE_CHECKING:
+    from secateur.model import ModelCall
 
 PATH_CELLS = 100
 """Cells of a path that cannot be one which an error repeats."""
@@ -64,6 +67,15 @@ def say(options: argparse.Namespace, message: str) -> None:
     """One line on stderr, unless --quiet."""
     if not options.quiet:
         tell(visible(message) + "\n")
+
+
+def model_line(calls: Sequence[ModelCall]) -> list[str]:
+    """What a language model answered and cost, as a line of a text report; none where it was not asked."""
+    if not calls:
+        return []
+    spent = sum(call.prompt_tokens + call.completion_tokens for call in calls)
+    answered = sum(call.outcome == "answered" for call in calls)
+    return [f"{'model':<9} {answered:,} of {len(calls):,} questions answered, {spent:,} tokens"]
 
 
 class ProgressBar:

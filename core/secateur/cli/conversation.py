@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from secateur.cli.common import ProgressBar, common_arguments, load_settings, say
+from secateur.cli.common import ProgressBar, common_arguments, load_settings, model_line, say
 from secateur.cli.filing import read_input, write_output
 from secateur.cli.output import emit
 from secateur.cli.parsing import integer
@@ -97,10 +97,7 @@ def as_text(pruned: Pruned, rules: ConversationPrune, verbose: bool) -> str:
         f"{'results':<9} {figures['tool_results_cleaned']:,} tool results gone",
         f"{'cache':<9} {prefix}",
     ]
-    if report.calls:
-        spent = sum(call.prompt_tokens + call.completion_tokens for call in report.calls)
-        answered = sum(call.outcome == "answered" for call in report.calls)
-        lines.append(f"{'model':<9} {answered:,} of {len(report.calls):,} questions answered, {spent:,} tokens")
+    lines += model_line(report.calls)
     lines += [f"! {visible(notice.message)}" for notice in pruned.warnings]
     listed = [item for item in pruned.items if verbose or item.action != "keep"]
     window = max(report.budget, 1)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from secateur import places
-from secateur.cli.common import ProgressBar, common_arguments, load_settings, say
+from secateur.cli.common import ProgressBar, common_arguments, load_settings, model_line, say
 from secateur.cli.filing import read_input
 from secateur.cli.output import emit
 from secateur.cli.parsing import integer
@@ -107,10 +107,7 @@ def as_text(pruned: PrunedFiles, warnings: list[str], counter: str, verbose: boo
         f"{'files':<9} {len(states):,}: {counts}; strategy {pruned.strategy}",
         f"{'tokens':<9} {report.before:,} -> {report.after:,} ({counter}), budget {report.budget:,}",
     ]
-    if report.calls:
-        spent = sum(call.prompt_tokens + call.completion_tokens for call in report.calls)
-        answered = sum(call.outcome == "answered" for call in report.calls)
-        lines.append(f"{'model':<9} {answered:,} of {len(report.calls):,} questions answered, {spent:,} tokens")
+    lines += model_line(report.calls)
     lines += [f"! {visible(message)}" for message in warnings]
     dropped = [entry for entry in pruned.entries if entry.state is State.DROPPED]
     shown = {entry.number for entry in (dropped if verbose else sorted(dropped, key=lambda entry: -entry.score)[:SHOWN_FILES])}
