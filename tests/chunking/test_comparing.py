@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import subprocess
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -152,6 +154,22 @@ def test_special_files_and_folders_in_the_place_of_files(branch: Path) -> None:
     (branch / "sub" / "c.py").unlink()
     (branch / "sub" / "c.py").symlink_to("/etc/passwd")
     assert paths(branch, worktree=True) == {"a.py": "deleted", "b.py": "deleted", "sub/c.py": "type"}
+
+
+def test_files_in_conflict_are_told(tmp_path: Path) -> None:
+    root = committed(tmp_path / "r", {"a.py": "a = 0\n"})
+    git(root, "checkout", "-q", "-b", "other")
+    write(root, {"a.py": "a = 1\n"})
+    git(root, "commit", "-q", "-a", "-m", "One")
+    git(root, "checkout", "-q", "-")
+    write(root, {"a.py": "a = 2\n"})
+    git(root, "commit", "-q", "-a", "-m", "Two")
+    with suppress(subprocess.CalledProcessError):
+        git(root, "merge", "-q", "other")
+    staged, disk = found(root, staged=True), found(root, worktree=True)
+    assert [notice.code for notice in (*staged.notices, *disk.notices)] == ["unmerged", "unmerged"]
+    assert "1 files are in conflict (the first is a.py): one side" in staged.notices[0].message
+    assert "+>>>>>>> other\n" in disk.diff.changes[0].text
 
 
 HOSTILE = """

@@ -38,6 +38,9 @@ READ_BYTES = 64 << 20
 LARGEST_FILE = 256 << 20
 """Bytes of a file on disk above which it is not compared."""
 
+UNREAD = "unread_files"
+"""Code of the notice that files on disk were not looked at."""
+
 RULES_BYTES = 1 << 20
 """Of a file of project rules, and of one of attributes."""
 
@@ -212,6 +215,10 @@ class _Comparison:
         if untracked and not self._asked.untracked:
             some = f"{len(untracked):,} files that git does not track are not in it (the first is {untracked[0].path})."
             self._note("untracked_files", f"{some} --untracked takes them in.")
+        unmerged = self._git.unmerged()
+        if unmerged:
+            shown = "one side of each is compared" if self._asked.staged else "both sides are in what is compared"
+            self._note("unmerged", f"{len(unmerged):,} files are in conflict (the first is {unmerged[0]}): {shown}.")
         after: _Listing
         if self._asked.staged:
             after = {path_bytes(entry.path): (entry.mode, entry.oid) for entry in tracked}
@@ -249,7 +256,7 @@ class _Comparison:
                     candidates.append((entry, mode))
             self._put_pointers(scratch, folder, candidates, found)
         if unread:
-            self._note("unread_files", f"{len(unread):,} files could not be read and count as unchanged (the first is {unread[0]}).")
+            self._note(UNREAD, f"{len(unread):,} files could not be read and count as unchanged (the first is {unread[0]}).")
         return found
 
     def _mode(self, path: bytes) -> int | None:

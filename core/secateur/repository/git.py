@@ -224,6 +224,10 @@ class Git:
         entries = {entry.path: entry for entry in map(_of_index, self._records("ls-files", "-z", "--cached", "--stage"))}
         return _in_path_order(entries.values())
 
+    def unmerged(self) -> list[str]:
+        """Files of the index that a merge left in conflict, sorted."""
+        return sorted({_of_index(record).path for record in self._records("ls-files", "-z", "--unmerged")})
+
     def absent(self) -> frozenset[str]:
         """Files of the index that a sparse checkout leaves out of the work tree."""
         return frozenset(path_text(record[2:]) for record in self._records("ls-files", "-z", "-t", "--cached") if record.startswith(b"S "))
