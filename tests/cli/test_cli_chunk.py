@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from secateur.chunking.comparing import LARGEST_FILE
 from secateur.tokens import count_tokens
 from support.cli import secateur
 from support.diffs import added
@@ -84,6 +85,15 @@ def test_a_check_fails_on_what_is_not_seen(diff: str) -> None:
     assert secateur("chunk", "--diff", diff, "--fail-on-skip", "--allow-skip", "binary").code == 4
     wrong = secateur("chunk", "--diff", diff, "--allow-skip", "lockfiles")
     assert (wrong.code, "did you mean lockfile?" in wrong.err) == (2, True)
+
+
+def test_a_check_fails_on_what_was_not_looked_at(tmp_path: Path) -> None:
+    root = committed(tmp_path, {"a.py": "a = 1\n"})
+    with (root / "huge.bin").open("wb") as file:
+        file.truncate(LARGEST_FILE + 1)
+    ran = secateur("chunk", root, "--untracked", "--fail-on-skip", "--allow-skip", "binary,too_large")
+    assert (ran.code, "could not be read and count as unchanged (the first is huge.bin)" in ran.out) == (4, True)
+    assert secateur("chunk", root, "--untracked").code == 0
 
 
 def test_patterns_of_the_user_decide(diff: str) -> None:

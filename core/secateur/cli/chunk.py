@@ -84,6 +84,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Exit 0, also for a diff without changes; 4 with --fail-on-skip where something is not seen."""
     from secateur.chunking import chunk
+    from secateur.chunking.comparing import UNREAD
     from secateur.reporting import dumps
 
     allowed = _allowed(options)
@@ -112,8 +113,8 @@ def run(options: argparse.Namespace) -> int:
     unseen = [entry for entry in chunks.plan.skipped if entry.verdict and entry.verdict.rule not in allowed]
     if options.fail_on_skip and unseen:
         say(options, f"not seen: {len(unseen):,} changed files: {_names(unseen)}")
-        return SKIPPED
-    return 0
+    unread = options.fail_on_skip and any(notice.code == UNREAD for notice in chunks.warnings)
+    return SKIPPED if unread or (options.fail_on_skip and unseen) else 0
 
 
 def flags(options: argparse.Namespace) -> dict[str, Any]:
