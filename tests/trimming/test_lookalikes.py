@@ -22,6 +22,7 @@ def talk(last: str) -> list[dict[str, Any]]:
         {"role": "user", "content": "Start. " * 50},
         {"role": "assistant", "content": "Yes. " * 50},
         {"role": "user", "content": last},
+        {"role": "user", "content": "<tool_result tool_name='make'>It was made.</tool_result>"},
         {"role": "assistant", "content": "Working. " * 5},
     ]
 
