@@ -36,6 +36,7 @@ from secateur_tui.benches.subject import Subject
 from secateur_tui.engine import SearchEngine
 from secateur_tui.palette import Palette
 from secateur_tui.themes import BASE_COLOURS, DEFAULT_THEME, load_themes
+from secateur_tui.widgets.title import BenchTitle
 
 SUBJECTS: Mapping[str, Subject[Any, Any]] = {subject.name: subject for subject in (Files(), Conversation(), Envelope(), Diff())}
 """What the benches over a ledger are about, by the bench's name."""
@@ -150,9 +151,9 @@ class Inspector(App[int]):
         """Another bench; each stays as it was left."""
         self.switch_screen(self._bench(name))
 
-    def bench_titles(self, current: str) -> Sequence[tuple[str, bool]]:
-        """(title, whether it is this one) of all benches."""
-        return [(face.title, name == current) for name, face in BENCHES.items()]
+    def bench_titles(self, current: str) -> Sequence[BenchTitle]:
+        """All benches, for the title line."""
+        return [BenchTitle(self.keymap.shown(actions.BENCH + name), face.title, name == current) for name, face in BENCHES.items()]
 
     def _bench(self, name: str) -> Bench:
         if name not in self._benches:

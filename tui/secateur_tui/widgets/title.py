@@ -4,8 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from secateur_tui.ink import Line, Span, clipped, line, outside, width
+
+
+class BenchTitle(NamedTuple):
+    """A bench as the title names it."""
+
+    key: str  # that opens it; "" for none
+    title: str
+    open: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,28 +30,41 @@ class TitleFacts:
     stale: str  # "3 files changed"; "" where that is not known
     remedy: str  # "R reads again"
     activity: str
-    benches: Sequence[tuple[str, bool]]  # (name, shown now)
+    benches: Sequence[BenchTitle]
 
 
 def draw_title(facts: TitleFacts, cells: int) -> Line:
-    """One line. With too little room go, in this order: words before values, the remedy, benches, counter, count, what is stale; the source is clipped."""
+    """One line. With too little room go, in this order: keys of benches, words before values, the remedy, names of other benches than the open one
+    (their keys stay), the counter, the count, what is stale, benches; the source is clipped.
+    """
     count = () if facts.count is None else line(f"   {facts.count[0]:,} {facts.count[1]}{'' if facts.count[0] == 1 else 's'}")
     profile = line(outside(facts.profile), Span("*" if facts.changed else "", "accent"))
     counter = line(outside(facts.counter))
-    benches = (Span("  "), *(Span(f" {name}", "bold" if current else "faint") for name, current in facts.benches))
+    named = (Span("  "), *(Span(f" {bench.title}", "bold" if bench.open else "faint") for bench in facts.benches))
+    with_keys = (Span("  "), *(span for bench in facts.benches for span in _bench(bench, bench.title)))
+    keys = (Span("  "), *(span for bench in facts.benches for span in _bench(bench, bench.title if bench.open else "")))
     mark, told, with_remedy = _marks(facts)
     tails: list[Line] = [
-        (Span("   profile ", "faint"), *profile, Span("   tokens ", "faint"), *counter, *count, *with_remedy, *benches),
-        (Span("   "), *profile, Span("   "), *counter, *count, *with_remedy, *benches),
-        (Span("   "), *profile, Span("   "), *counter, *count, *told, *benches),
-        (Span("   "), *profile, Span("   "), *counter, *count, *told),
-        (Span("   "), *profile, *count, *told),
+        (Span("   profile ", "faint"), *profile, Span("   tokens ", "faint"), *counter, *count, *with_remedy, *with_keys),
+        (Span("   profile ", "faint"), *profile, Span("   tokens ", "faint"), *counter, *count, *with_remedy, *named),
+        (Span("   "), *profile, Span("   "), *counter, *count, *with_remedy, *named),
+        (Span("   "), *profile, Span("   "), *counter, *count, *told, *named),
+        (Span("   "), *profile, Span("   "), *counter, *count, *told, *keys),
+        (Span("   "), *profile, *count, *told, *keys),
+        (Span("   "), *profile, *told, *keys),
+        (Span("   "), *profile, *mark, *keys),
         (Span("   "), *profile, *told),
         (Span("   "), *profile, *mark),
     ]
     source = line(Span(" secateur  ", "bold"), outside(facts.source))
     tail = next((tail for tail in tails if width(source) + width(tail) <= cells), tails[-1])
     return clipped((*clipped(source, max(1, cells - width(tail))), *tail), cells)
+
+
+def _bench(bench: BenchTitle, title: str) -> Line:
+    """Its key, and its name where there is room for it."""
+    named = Span(f" {title}" if title else "", "bold" if bench.open else "faint")
+    return line(Span(f" {bench.key}", "accent"), named) if bench.key else (named,)
 
 
 def _marks(facts: TitleFacts) -> tuple[Line, Line, Line]:
