@@ -190,3 +190,13 @@ def test_a_line_without_a_name_is_nobodys_parent() -> None:
     rows = [line("u0", None, "Start. " * 50), nameless, aside, follower, line("u1", "a0", "And the rest?"), line("a1", "u1", "All done.", "assistant")]
     settings = with_values(Settings(), {"tokens.counter": "chars4", "conversation_prune.safe_zone_tokens": 20, "conversation_prune.group_size": 1})
     assert prune(session(rows), settings, "truncate").messages[0] == aside
+
+
+def test_what_follows_a_first_line_that_is_gone_is_a_first_line() -> None:
+    """Also where that line named one of another file, as in a session that was resumed: a name nobody has would lead to whatever stands before."""
+    first = [line("u0", "of another file", "Start. " * 50), line("a0", "u0", "Yes.", "assistant")]
+    rows = [*first, line("u1", "a0", "Taken back."), line("u2", "a0", "Go on."), line("a2", "u2", "Done.", "assistant")]
+    settings = with_values(Settings(), {"tokens.counter": "chars4", "conversation_prune.safe_zone_tokens": 10, "conversation_prune.group_size": 1})
+    result = prune(session(rows), settings, "truncate")
+    assert [message["uuid"] for message in result.messages] == ["u1", "u2", "a2"]
+    assert [message.role == ASIDE for message in session(result.messages).messages] == [True, False, False]

@@ -294,7 +294,7 @@ def _linked(weighed: Weighed, items: Sequence[Item]) -> list[Item]:
             return None
         if isinstance(named, str) and named in names:
             return heirs.get(named, named)
-        return heirs.get(before, before if gone and before else raw.get("parentUuid"))
+        return heirs.get(before, (before or None) if gone else raw.get("parentUuid"))
 
     for row, item in enumerate(items):
         message = item.message
