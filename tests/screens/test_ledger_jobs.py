@@ -142,6 +142,16 @@ async def test_the_field_for_typing_is_the_one_that_was_wrong() -> None:
         assert app.focused is ledger_bench(app).query_one("#field-query"), "what is still missing"
 
 
+async def test_a_path_that_got_longer_is_deleted_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", "/a/home/with/a/long/name")
+    app = opened("conversation", path="")
+    async with app.run_test(size=SIZE):
+        await settle(app)
+        await press(app, *"~/none", "enter", "slash", "ctrl+u", *TRANSCRIPT, "enter")
+        await settle(app)
+        assert ledger_bench(app).state.path == TRANSCRIPT and ledger_bench(app).state.answer is not None
+
+
 async def test_an_answer_that_comes_as_patience_ends_is_not_waited_for() -> None:
     app = opened("conversation", ZONE)
     async with app.run_test(size=SIZE):

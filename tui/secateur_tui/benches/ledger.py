@@ -232,7 +232,7 @@ class LedgerBench(ItemsBench):
             if text != visible(self.state.inputs[field.name]):
                 text = text.strip()
                 changed |= self.state.type(field.name, typed_path(text) if number == 0 else text)
-                self._field(number).value = visible(self.state.inputs[field.name])
+                self._field(number).put(self.state.inputs[field.name])
         if changed or self.error is not None:
             self.error = None
             self._answer()
@@ -245,7 +245,7 @@ class LedgerBench(ItemsBench):
 
     def do_back(self) -> None:
         for number, field in enumerate(self.subject.fields):
-            self._field(number).value = visible(self.state.inputs[field.name])
+            self._field(number).put(self.state.inputs[field.name])
         super().do_back()
 
     # --- looking ---

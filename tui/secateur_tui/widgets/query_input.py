@@ -15,6 +15,11 @@ class QueryInput(Input):
     def __init__(self, value: str, placeholder: str, **options: Any) -> None:
         super().__init__(visible(value), placeholder=placeholder, select_on_focus=False, **options)
 
+    def put(self, text: str) -> None:
+        """Show a text from outside; what is typed or deleted next begins at its end."""
+        self.value = visible(text)
+        self.cursor_position = len(self.value)
+
     def _on_paste(self, event: events.Paste) -> None:
         # Textual calls the handler of `Input` after this one, on the same event.
         event.text = visible(next((text for text in event.text.splitlines() if text.strip()), ""))
