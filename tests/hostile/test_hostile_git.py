@@ -185,6 +185,7 @@ EVERY_GIT_METHOD: dict[str, Callable[[Git], object]] = {
     "ls_files": lambda git: git.ls_files(),
     "tracked": lambda git: git.tracked(),
     "absent": lambda git: git.absent(),
+    "unmerged": lambda git: git.unmerged(),
     "tree": lambda git: git.tree(git.resolve("main")),
     "ls_tree": lambda git: git.ls_tree(git.resolve("main")),
     "sizes": lambda git: drain(git.sizes([entry.oid for entry in git.ls_tree(git.resolve("main"))])),
