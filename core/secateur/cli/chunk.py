@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from secateur.cli.common import PATH_CELLS, ProgressBar, common_arguments, load_settings, sample_or_path, say
+from secateur.cli.filing import read_input
 from secateur.cli.output import emit, on_terminal
 from secateur.cli.parsing import integer, not_allowed, whole_number
 from secateur.config import with_values
@@ -26,9 +27,6 @@ if TYPE_CHECKING:
     from secateur.chunking.weighing import Weighed
     from secateur.model import Notice
     from secateur.settings import Settings
-
-LARGEST = 256 << 20
-"""Bytes above which a diff is not read: forty times the largest that a model of a million tokens can be shown."""
 
 SHOWN_FILES = 40
 """Files the text lists per heading without --verbose."""
@@ -138,7 +136,11 @@ def _weighed(options: argparse.Namespace, path: Path, settings: Settings) -> Wei
         raise UsageError("--rules and --no-rules contradict each other", hint="leave one of them out")
     skill = _text(options.skill, "--skill") if options.skill is not None else ""
     rules = _text(options.rules, "--rules") if options.rules is not None else ""
-    findings = [finding for name in options.linter for finding in read_findings(_read(name, "--linter"), f"--linter {clip(visible(name), PATH_CELLS)}")]
+    findings = [
+        finding
+        for name in options.linter
+        for finding in read_findings(read_input(name, "list of findings", flag="--linter"), f"--linter {clip(visible(name), PATH_CELLS)}")
+    ]
     asked = Asked(options.base, options.head, options.staged, options.worktree, options.untracked)
     if options.diff is None:
         found = compare(path, asked, settings.chunking)
@@ -154,7 +156,7 @@ def _weighed(options: argparse.Namespace, path: Path, settings: Settings) -> Wei
     if options.signatures:
         raise UsageError("--signatures does not go with --diff", hint="the index knows a repository; name one and what to compare in it")
     name = "standard input" if options.diff == "-" else options.diff
-    diff = parse_diff(_read(options.diff, "--diff"), clip(visible(name), PATH_CELLS))
+    diff = parse_diff(read_input(options.diff, "diff", flag="--diff"), clip(visible(name), PATH_CELLS))
     return weigh(diff, settings, Injection(rules, skill), compared=Compared(name), findings=findings)
 
 
@@ -290,25 +292,8 @@ def _starts(path: Path) -> bool:
 
 
 def _text(name: str, flag: str) -> str:
-    data = _read(name, flag)
+    data = read_input(name, "text", flag=flag)
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise SecateurError(f"{flag} {clip(visible(name), PATH_CELLS)}: not UTF-8 at byte {error.start}", hint="save it as UTF-8", code="NOT_UTF8") from error
-
-
-def _read(name: str, flag: str) -> bytes:
-    if name == "-":
-        if sys.stdin is None:
-            raise UsageError(f"{flag}: there is no standard input to read", hint="name a file instead of -")
-        data = sys.stdin.buffer.read(LARGEST + 1)
-    else:
-        try:
-            with Path(name).open("rb") as file:
-                data = file.read(LARGEST + 1)
-        except (OSError, ValueError) as error:
-            said = getattr(error, "strerror", None) or str(error)
-            raise SecateurError(f"{flag}: cannot read {clip(visible(name), PATH_CELLS)}: {said}", hint="check the path", code="NO_SUCH_FILE") from error
-    if len(data) > LARGEST:
-        raise SecateurError(f"{flag} {clip(visible(name), PATH_CELLS)} is larger than {LARGEST:,} bytes", hint="give a part of it", code="TOO_LARGE")
-    return data

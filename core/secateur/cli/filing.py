@@ -16,20 +16,22 @@ LARGEST = 256 << 20
 """Bytes above which an input is refused: a hundred times the largest window there is."""
 
 
-def read_input(name: str, what: str, hint: str = "check the path", instead: str = "name a file instead of -") -> bytes:
+def read_input(name: str, what: str, hint: str = "check the path", instead: str = "name a file instead of -", flag: str = "") -> bytes:
     """The bytes of a file, a pipe, or with `-` of standard input.
 
     Args:
         what: what is read, for errors: "transcript".
         instead: what to do where there is no standard input.
+        flag: the flag that named it, which errors begin with where a command reads several.
 
     Raises:
         UsageError: there is no standard input.
         SecateurError: `NO_SUCH_FILE`, `UNREADABLE`, `TOO_LARGE`.
     """
+    head = f"{flag}: " if flag else ""
     if name == "-":
         if sys.stdin is None:
-            raise UsageError(f"there is no standard input to read the {what} from", hint=instead)
+            raise UsageError(f"{head}there is no standard input to read the {what} from", hint=instead)
         data = sys.stdin.buffer.read(LARGEST + 1)
     else:
         try:
@@ -38,10 +40,10 @@ def read_input(name: str, what: str, hint: str = "check the path", instead: str 
         except (OSError, ValueError) as error:
             said = getattr(error, "strerror", None) or str(error)
             code = "NO_SUCH_FILE" if isinstance(error, FileNotFoundError) else "UNREADABLE"
-            raise SecateurError(f"cannot read {shown(name)}: {said}", hint=hint, code=code) from error
+            raise SecateurError(f"{head}cannot read {shown(name)}: {said}", hint=hint, code=code) from error
     if len(data) > LARGEST:
         where = "standard input" if name == "-" else shown(name)
-        raise SecateurError(f"{where} is larger than {LARGEST:,} bytes: no {what} is", hint=hint, code="TOO_LARGE")
+        raise SecateurError(f"{head}{where} is larger than {LARGEST:,} bytes: no {what} is", hint=hint, code="TOO_LARGE")
     return data
 
 
