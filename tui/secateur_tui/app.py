@@ -84,7 +84,10 @@ class ActionCommands(Provider):
 
 
 class Inspector(App[int]):
-    """`Inspector(engine, settings, path="orders").run()`; without an engine `path` is the file for `bench`, and `opener` opens folders typed later."""
+    """`Inspector(engine, settings, path="orders").run()`; without an engine `path` is the file for `bench`, and `opener` opens folders typed later.
+
+    `folder` is what the other benches that read folders start on.
+    """
 
     TITLE = "secateur"
     COMMANDS: ClassVar[set[type[Provider]]] = {ActionCommands}  # type: ignore[assignment]
@@ -101,6 +104,7 @@ class Inspector(App[int]):
         rev: str | None = None,
         model: str = "",
         inputs: Mapping[str, str] = MappingProxyType({}),
+        folder: str = "",
         opener: Opener | None = None,
         theme_folders: Sequence[Path] = (),
         pace: Pace | None = None,
@@ -121,6 +125,8 @@ class Inspector(App[int]):
             self._benches["search"] = SearchBench(SearchState(engine, settings, visible(query)), path, rev)
         for name, subject in SUBJECTS.items():
             typed = {"path": path, "model": model, "query": visible(query), **inputs} if name == bench else {}
+            if folder and subject.reads_folders:
+                typed = {"path": folder, "query": visible(query)}
             self._benches[name] = ROOMS.get(name, LedgerBench)(LedgerState(subject, settings, typed))
         self._first = bench
         self._themes, theme_notices = load_themes((places.data_dir("themes"), *theme_folders))
@@ -232,6 +238,7 @@ def run(
         rev=rev,
         model=model,
         inputs=inputs,
+        folder=str(path) if bench == "search" else "",
         opener=lambda folder, under: opened(samples.path_of(folder, places.cache_dir(variables)), under),
         theme_folders=(places.config_dir(variables) / "themes",),
     )

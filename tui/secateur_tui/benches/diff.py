@@ -61,6 +61,7 @@ class Diff(Subject[Weighed, Plan]):
 
     name = "diff"
     noun = "Chunks"
+    reads_folders = True
     fields: ClassVar[Sequence[Field]] = (
         Field("path", "Diff", "a diff file, a repository, or sample:NAME"),
         Field("base", "Base", "its start", optional=True),

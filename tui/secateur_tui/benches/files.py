@@ -57,6 +57,7 @@ class Files(Subject[Read, Decided]):
 
     name = "files"
     noun = "Files"
+    reads_folders = True
     fields: ClassVar[Sequence[Field]] = (
         Field("path", "Files", "a file, a folder, or a pattern such as src/**/*.py"),
         Field("query", "Query", "what the files are for"),

@@ -47,6 +47,7 @@ class Subject(Generic[M, R]):
     opening: ClassVar[str]  # what can be opened, in a sentence
     budget: ClassVar[Knob]
     strategy: ClassVar[Knob | None] = None
+    reads_folders: ClassVar[bool] = False  # then it starts on the folder that Search was opened on
     knobs: ClassVar[Sequence[Knob]]
     reasons: ClassVar[Mapping[str, str]] = {}  # per reason code, a clause after "because"
 

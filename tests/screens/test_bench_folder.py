@@ -1,0 +1,30 @@
+"""The benches that read folders start on the one that Search was opened on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from inspector_kit import QUERY, inspector, press, settle
+from secateur_tui.benches.ledger import LedgerBench
+from support.repos import committed, git, write
+
+
+async def test_diff_and_files_start_on_the_folder_that_is_inspected(tmp_path: Path) -> None:
+    root = committed(tmp_path / "shop", {"refund.py": "def total():\n    return 1\n"})
+    write(root, {"refund.py": "def total():\n    return 2\n"})
+    git(root, "commit", "-q", "-a", "-m", "Refunds are rounded")
+    write(root, {"refund.py": "def total():\n    return 3\n"})
+    app = inspector(folder=str(root))
+    async with app.run_test(size=(120, 40)):
+        await settle(app)
+        for key, item in (("5", "refund.py"), ("2", "refund.py")):
+            await press(app, key)
+            lines = await settle(app)
+            assert isinstance(app.screen, LedgerBench)
+            assert app.screen.state.path == str(root)
+            assert app.screen.state.inputs.get("query", QUERY) == QUERY
+            assert any(item in line for line in lines)
+        await press(app, "4")
+        await settle(app)
+        assert isinstance(app.screen, LedgerBench)
+        assert app.screen.state.path == ""
