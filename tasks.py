@@ -2,12 +2,15 @@
 """Everything a developer or a newcomer runs, with nothing but Python and git on the machine.
 
     python3 tasks.py try        make an environment, install, open the inspector on a sample repository
-    python3 tasks.py test       make an environment, install what tests need, run all tests
+    python3 tasks.py test       make an environment, install what tests need, run all tests, the same run every time
+    python3 tasks.py test --fast    without the tests marked slow: while you work
+    python3 tasks.py explore    the properties with new random examples, for --minutes (60); prints the seed that repeats a failure
     python3 tasks.py check      format, lint, types, import contracts
     python3 tasks.py fix        format and mend what the linter can mend
     python3 tasks.py wheel      build the wheel, install it in a clean environment outside the checkout, use it there
 
 Further words go to the command behind: `python3 tasks.py test -k greedy`, `python3 tasks.py try --query "..."`.
+Tests run on every core; `-n 0` runs them in one process, for a debugger.
 """
 
 from __future__ import annotations
@@ -32,7 +35,7 @@ THEMES = (
 
 def main(words: list[str]) -> int:
     """Run one task; its exit code is the answer."""
-    tasks = {"try": try_it, "test": test, "check": check, "fix": fix, "wheel": wheel}
+    tasks = {"try": try_it, "test": test, "explore": explore, "check": check, "fix": fix, "wheel": wheel}
     if not words or words[0] not in tasks:
         print(__doc__)
         return 0 if words in ([], ["--help"], ["-h"]) else 2
@@ -50,9 +53,17 @@ def try_it(words: list[str]) -> int:
 
 
 def test(words: list[str]) -> int:
-    """Install and run the tests."""
+    """Install and run the tests, on every core. Later words win: `-n 0` is one process."""
     install("dev")
-    return run(BIN / "python", "-m", "pytest", *words)
+    fast = ["-m", "not slow"] if "--fast" in words else []
+    words = [word for word in words if word != "--fast"]
+    return run(BIN / "python", "-m", "pytest", "-n", "auto", "--dist", "worksteal", *fast, *words)
+
+
+def explore(words: list[str]) -> int:
+    """Try new random examples of every property."""
+    install("dev")
+    return run(BIN / "python", "tools/explore.py", *words)
 
 
 def check(words: list[str]) -> int:
@@ -128,8 +139,12 @@ def install(group: str) -> None:
 
 
 def run(*words: str | Path, cwd: Path = ROOT) -> int:
-    """Run a command and return its exit code."""
-    return subprocess.run([str(word) for word in words], cwd=cwd, check=False).returncode
+    """Run a command and return its exit code.
+
+    Bytecode is kept even where the machine says otherwise: the tests start many Pythons, and pytest rewrites 300 files.
+    """
+    kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    return subprocess.run([str(word) for word in words], cwd=cwd, env=kept, check=False).returncode
 
 
 if __name__ == "__main__":

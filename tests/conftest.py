@@ -1,4 +1,9 @@
-"""No test reaches the user's own cache and configuration; the sample repository is unpacked and indexed once for all."""
+"""No test reaches the user's own cache and configuration; the sample repository is unpacked and indexed once for all.
+
+Properties run under one of two Hypothesis profiles. `default run` tries the same examples every time, and nothing of an
+earlier run: a failure is the change's, never the day's. `explore` (`python3 tasks.py explore`) draws new ones from a seed.
+Neither has a deadline, so that no test fails because the machine is busy.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +14,12 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+from support.same_examples import without_constants_of_loaded_modules
+
+settings.register_profile("default run", derandomize=True, deadline=None, database=None)
+settings.register_profile("explore", deadline=None, database=None, print_blob=True)
+settings.load_profile("default run")
 
 O200K_URL = "https://openaipublic.blob.core.windows.net/encodings/o200k_base.tiktoken"
 
@@ -21,6 +32,15 @@ def own_places(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         patch.setenv("SECATEUR_CACHE_DIR", str(base / "cache"))
         patch.setenv("SECATEUR_CONFIG_DIR", str(base / "config"))
         yield base
+
+
+@pytest.fixture(scope="session", autouse=True)
+def same_examples() -> Iterator[None]:
+    """Derandomised properties draw the same values whichever tests ran before, in one process or in many."""
+    with pytest.MonkeyPatch.context() as patch:
+        if settings().derandomize:
+            without_constants_of_loaded_modules(patch)
+        yield
 
 
 @pytest.fixture(scope="session")
