@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from secateur.index.arrayfile import MAGIC, load, pack_strings, save, unpack_strings
 
@@ -87,6 +87,8 @@ def test_a_failed_write_leaves_nothing_behind_and_the_old_file_alone(tmp_path):
 
 
 @given(st.lists(st.text(st.characters(exclude_characters="\0"))))
+@example(["\ud800"])
+@example(["\udcc3\udca4", "\udc80\udfff"])
 def test_strings_come_back(strings):
     assert unpack_strings(pack_strings(strings)) == strings
 

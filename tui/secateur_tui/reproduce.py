@@ -8,6 +8,7 @@ from typing import Any
 
 from secateur import config
 from secateur.config import keys as setting_keys
+from secateur.repository.files import path_bytes
 from secateur.settings import Settings
 
 _SEARCH_TABLES = ("graph_rag.enabled", "smart_pruning.signature_share", "relevance.", "embedding.", "tokens.", "preference.", "index.")
@@ -90,7 +91,7 @@ def quoted(word: str) -> str:
 def _escape(character: str) -> str:
     if character in "\\'":
         return "\\" + character
-    return "".join(f"\\x{byte:02x}" for byte in character.encode("utf-8", "surrogateescape"))
+    return "".join(f"\\x{byte:02x}" for byte in path_bytes(character))
 
 
 def _number(value: float) -> str:

@@ -81,12 +81,12 @@ def _bytes(array: npt.NDArray[Any]) -> memoryview:
 
 
 def pack_strings(strings: list[str]) -> npt.NDArray[np.uint8]:
-    """Strings as one array: NUL between them; a NUL inside a string becomes a space."""
+    """Strings as one array: NUL between them; a NUL inside a string becomes a space. Takes every string Python has, lone surrogates too."""
     joined = "\0".join(text.replace("\0", " ") for text in strings)
-    return np.frombuffer((f"{len(strings)}\0" + joined).encode("utf-8", "surrogateescape"), dtype=np.uint8)
+    return np.frombuffer((f"{len(strings)}\0" + joined).encode("utf-8", "surrogatepass"), dtype=np.uint8)
 
 
 def unpack_strings(array: npt.NDArray[np.uint8]) -> list[str]:
     """The inverse of `pack_strings`."""
-    count, _, joined = array.tobytes().decode("utf-8", "surrogateescape").partition("\0")
+    count, _, joined = array.tobytes().decode("utf-8", "surrogatepass").partition("\0")
     return joined.split("\0") if int(count) else []
