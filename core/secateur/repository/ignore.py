@@ -4,18 +4,17 @@ A rule list answers for one path at a time (`Rules.decide`): ignored, re-include
 matches decides. That a file below an ignored folder stays ignored is the walk's doing, or `IgnoreFilter`'s for flat
 lists of paths.
 
-Patterns come from the repository, so matching must not explode on a hostile one. A `*` is matched at its leftmost place and
-never reconsidered (atomic groups), which for globs loses no match and keeps the work polynomial of low degree.
+Patterns come from the repository: see `globs.py` for how they are matched in linear time.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
 from secateur.repository.files import path_bytes
+from secateur.repository.globs import WILD, Glob, Globs
 
 DEFAULT_IGNORE = (
     ".hg/",
@@ -52,23 +51,6 @@ DEFAULT_IGNORE = (
 )
 """What a folder without git holds that nobody wrote. `build`, `dist`, `target` and `vendor` are missing on purpose: they may hold sources."""
 
-_WILD = b"*?[\\"
-_SPACE_CLASS = b" \t\n\r"
-_POSIX_CLASSES: dict[bytes, frozenset[int]] = {
-    b"alnum": frozenset(c for c in range(128) if chr(c).isalnum()),
-    b"alpha": frozenset(c for c in range(128) if chr(c).isalpha()),
-    b"blank": frozenset(b" \t"),
-    b"cntrl": frozenset([*range(32), 127]),
-    b"digit": frozenset(b"0123456789"),
-    b"graph": frozenset(range(33, 127)),
-    b"lower": frozenset(range(97, 123)),
-    b"print": frozenset(range(32, 127)),
-    b"punct": frozenset(c for c in range(33, 127) if not chr(c).isalnum()),
-    b"space": frozenset(_SPACE_CLASS),
-    b"upper": frozenset(range(65, 91)),
-    b"xdigit": frozenset(b"0123456789abcdefABCDEF"),
-}
-
 
 @dataclass(frozen=True, slots=True)
 class Rule:
@@ -81,7 +63,13 @@ class Rule:
 
     @property
     def is_literal(self) -> bool:
-        return not any(c in _WILD for c in self.pattern)
+        return not any(c in WILD for c in self.pattern)
+
+    @property
+    def ending(self) -> bytes | None:
+        """What the names that match end in, for a pattern of the kind `*.log`; None for all others."""
+        ending = self.pattern[1:]
+        return ending if self.by_name and self.pattern[:1] == b"*" and not any(c in WILD for c in ending) else None
 
 
 class Rules:
@@ -103,6 +91,11 @@ class Rules:
 
     def __bool__(self) -> bool:
         return bool(self._rules)
+
+    @property
+    def states(self) -> int:
+        """Bytes of patterns that need an automaton: what a decision costs, for every byte of a path."""
+        return sum(len(rule.pattern) for rule in self._rules if not rule.is_literal and rule.ending is None)
 
     def decide(self, path: bytes, *, is_folder: bool) -> bool | None:
         """True: ignored, False: re-included, None: no rule matches. `path` is relative to where the rules apply, without a trailing slash."""
@@ -153,39 +146,35 @@ class IgnoreFilter:
 
 
 class _Table:
-    """Numbered rules arranged for speed: literal ones in dictionaries, the others as one regular expression for names and one for paths."""
+    """Numbered rules arranged for speed: those without wildcards and those of the kind `*.log` in dictionaries, the others as automata."""
 
     def __init__(self, rules: Iterable[tuple[int, Rule]]) -> None:
         self._names: dict[bytes, int] = {}
         self._paths: dict[bytes, int] = {}
-        name_globs: list[tuple[int, bytes]] = []
-        path_globs: list[tuple[int, bytes]] = []
+        self._endings: dict[bytes, int] = {}
+        name_globs: list[tuple[int, Glob]] = []
+        path_globs: list[tuple[int, Glob]] = []
         for number, rule in rules:
+            ending = rule.ending
             if rule.is_literal:
                 (self._names if rule.by_name else self._paths)[rule.pattern] = number
-            elif (expression := _expression(rule.pattern, is_path=not rule.by_name)) is not None:
-                (name_globs if rule.by_name else path_globs).append((number, expression))
-        self._name_globs = _LastOf(name_globs)
-        self._path_globs = _LastOf(path_globs)
+            elif ending is not None:
+                self._endings[ending] = number
+            elif (glob := Glob.parse(rule.pattern, is_path=not rule.by_name)) is not None:
+                (name_globs if rule.by_name else path_globs).append((number, glob))
+        self._lengths = sorted({len(ending) for ending in self._endings})
+        self._name_globs = Globs(name_globs)
+        self._path_globs = Globs(path_globs)
 
     def last_match(self, path: bytes) -> int:
         """Number of the last rule that matches, -1 for none."""
         name = path.rpartition(b"/")[2]
-        return max(self._names.get(name, -1), self._paths.get(path, -1), self._name_globs.match(name), self._path_globs.match(path))
-
-
-class _LastOf:
-    """Which of numbered expressions, tried from the last to the first, matches a whole text."""
-
-    def __init__(self, numbered: list[tuple[int, bytes]]) -> None:
-        self._numbers = [number for number, _ in reversed(numbered)]
-        alternatives = b"|".join(b"(%b)" % expression for _, expression in reversed(numbered))
-        self._regex = re.compile(alternatives, re.DOTALL) if numbered else None
-
-    def match(self, text: bytes) -> int:
-        if self._regex is None or not (found := self._regex.fullmatch(text)):
-            return -1
-        return self._numbers[(found.lastindex or 1) - 1]
+        last = max(self._names.get(name, -1), self._paths.get(path, -1), self._name_globs.last_match(name), self._path_globs.last_match(path))
+        for length in self._lengths:
+            if length > len(name):
+                break
+            last = max(last, self._endings.get(name[len(name) - length :], -1))
+        return last
 
 
 def _parse_line(line: bytes) -> Rule | None:
@@ -207,107 +196,3 @@ def _without_trailing_spaces(line: bytes) -> bytes:
     kept = line.rstrip(b" ")
     quoted = (len(kept) - len(kept.rstrip(b"\\"))) % 2 == 1 and len(kept) < len(line)
     return kept + b" " if quoted else kept
-
-
-# --- globs -------------------------------------------------------------------------------------------------------------
-
-_STAR = b"[^/]*?"
-_ANYTHING = b".*?"
-_ANY_FOLDERS = b"(?:.*?/)??"
-
-
-def _expression(pattern: bytes, *, is_path: bool) -> bytes | None:
-    """Regular expression for a glob, to be matched in full; None for a pattern git can never match (an unclosed bracket).
-
-    The pattern is cut at its wildcards of any length into fixed pieces. Between two `**` the leftmost match is final, and
-    so is each piece after a `*` inside: an earlier end leaves every later piece at least as much room.
-    """
-    pieces: list[bytes] = [b""]
-    gaps: list[bytes] = []  # gaps[i] stands before pieces[i + 1]
-    literal_end = next((i for i, c in enumerate(pattern) if c in _WILD), len(pattern))
-    i = 0
-    while i < len(pattern):
-        char = pattern[i : i + 1]
-        if char == b"*":
-            end = i + 1
-            while pattern[end : end + 1] == b"*":
-                end += 1
-            # git compares the part before the first wildcard on its own, so a `**` right after it counts as the start of a part
-            starts_part = i in (0, literal_end) or pattern[i - 1 : i] == b"/"
-            if is_path and end - i > 1 and starts_part and pattern[end : end + 1] == b"/":
-                gap, end = _ANY_FOLDERS, end + 1
-            elif is_path and end - i > 1 and starts_part and (end == len(pattern) or pattern[end : end + 2] == b"\\/"):
-                gap = _ANYTHING
-            else:
-                gap = _STAR
-            gaps.append(gap)
-            pieces.append(b"")
-            i = end
-        elif char == b"[":
-            parsed = _bracket(pattern, i)
-            if parsed is None:
-                return None
-            expression, i = parsed
-            pieces[-1] += expression
-        elif char == b"?":
-            pieces[-1] += b"[^/]"
-            i += 1
-        else:
-            i += char == b"\\"
-            if i >= len(pattern):
-                return None
-            pieces[-1] += re.escape(pattern[i : i + 1])
-            i += 1
-    return _assemble(pieces, gaps)
-
-
-def _assemble(pieces: list[bytes], gaps: list[bytes]) -> bytes:
-    blocks = [pieces[0]]  # one block a `**`
-    last_gap = len(gaps) - 1
-    for i, (gap, piece) in enumerate(zip(gaps, pieces[1:], strict=True)):
-        if gap is not _STAR:
-            blocks[-1] = b"(?>%b)" % blocks[-1]
-            blocks.append(gap + piece)
-        elif i == last_gap:
-            blocks[-1] += gap + piece
-        else:
-            blocks[-1] += b"(?>%b%b)" % (gap, piece)
-    return b"".join(blocks)
-
-
-def _bracket(pattern: bytes, start: int) -> tuple[bytes, int] | None:
-    """The set opened by `[` at `start` as an expression and the place after it; None when it is never closed or names an unknown class."""
-    i = start + 1
-    negated = pattern[i : i + 1] in (b"!", b"^")
-    i += negated
-    members: set[int] = set()
-    previous = -1  # left end of a range; -1 after a class or a range
-    first = True
-    while first or pattern[i : i + 1] != b"]":
-        first = False
-        if i >= len(pattern):
-            return None
-        if pattern[i : i + 2] == b"[:" and (close := pattern.find(b"]", i + 2)) < 0:
-            return None
-        elif pattern[i : i + 2] == b"[:" and pattern[close - 1 : close] == b":" and close > i + 2:
-            named = _POSIX_CLASSES.get(pattern[i + 2 : close - 1])
-            if named is None:
-                return None
-            members |= named
-            previous, i = -1, close + 1
-        elif pattern[i : i + 1] == b"-" and previous > 0 and i + 1 < len(pattern) and pattern[i + 1 : i + 2] != b"]":
-            i += 1 + (pattern[i + 1 : i + 2] == b"\\")
-            if i >= len(pattern):
-                return None
-            members |= set(range(previous, pattern[i] + 1))
-            previous, i = -1, i + 1
-        else:
-            i += pattern[i : i + 1] == b"\\"
-            if i >= len(pattern):
-                return None
-            members.add(pattern[i])
-            previous, i = pattern[i], i + 1
-    members = (set(range(256)) - members if negated else members) - {ord("/")}
-    if not members:
-        return b"(?!)", i + 1
-    return b"[" + b"".join(b"\\x%02x" % member for member in sorted(members)) + b"]", i + 1

@@ -16,12 +16,16 @@ from pathlib import Path
 
 from secateur.repository.files import Folder, path_bytes, path_text
 from secateur.repository.git import GITLINK, Git, git_dir_of
+from secateur.repository.globs import MOST_STATES
 from secateur.repository.ignore import DEFAULT_IGNORE, IgnoreFilter, Rules
 
 IGNORE_FILE = ".gitignore"
 _EXCLUDE_FILE = ".git/info/exclude"
 IGNORE_FILE_BYTES = 256 * 1024
 """A longer `.gitignore` is passed over: nobody wrote it."""
+
+MOST_STATES_OF_ALL = 1 << 20
+"""Bytes of patterns with wildcards that one walk takes. What is passed over is listed as skipped; so is what exceeds MOST_STATES for one path."""
 
 
 class SkipReason(StrEnum):
@@ -33,6 +37,7 @@ class SkipReason(StrEnum):
     UNREADABLE = "unreadable"
     TOO_LARGE = "too_large"
     IGNORED_BY_SETTING = "ignored_by_setting"
+    RULES_TOO_LARGE = "rules_too_large"  # ignore rules that are not applied; the file itself is read like any other
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,11 +151,12 @@ def walk(root: Path, ignore: IgnoreFilter, max_file_bytes: int, *, top: Path | N
     found = _Builder(ignore, max_file_bytes)
     with Folder(top or root) as folder:
         start = _below(top, root) if top else ""
-        rules = _rules_above(folder, start, in_repository=top is not None)
+        reader = _RuleReader(folder)
+        rules = _rules_above(reader, start, in_repository=top is not None)
         pending = [("", rules)]
         while pending:
             place, above = pending.pop()
-            pending.extend(_enter(root, place, start, above, folder, found))
+            pending.extend(_enter(root, place, start, above, reader, found))
     return found.listing()
 
 
@@ -158,18 +164,39 @@ _Layers = tuple[tuple[int, Rules], ...]
 """Rules that hold in a folder, nearest first, each with the length of the path (from the top) it is relative to."""
 
 
-def _rules_above(folder: Folder, start: str, *, in_repository: bool) -> _Layers:
+class _RuleReader:
+    """Reads ignore rules as long as deciding by them stays cheap."""
+
+    def __init__(self, folder: Folder) -> None:
+        self._folder = folder
+        self._left = MOST_STATES_OF_ALL
+
+    def read(self, path: str, above: _Layers = ()) -> Rules | None:
+        """The rules of a file, none where it is gone; None for one that is too long or whose patterns, with those above, are too many."""
+        content = self._folder.read(path, 2 * IGNORE_FILE_BYTES)
+        rules = Rules.parse(content or b"")
+        states = rules.states
+        if len(content or b"") > IGNORE_FILE_BYTES or states > self._left or states + sum(layer.states for _, layer in above) > MOST_STATES:
+            return None
+        self._left -= states
+        return rules
+
+
+def _rules_above(reader: _RuleReader, start: str, *, in_repository: bool) -> _Layers:
     """Rules of the folders above the root: the defaults, `.git/info/exclude`, and each `.gitignore` from the top down."""
     layers: _Layers = ((0, Rules.of(DEFAULT_IGNORE)),)
     if in_repository:
-        layers = ((0, Rules.parse(folder.read(_EXCLUDE_FILE, IGNORE_FILE_BYTES) or b"")), *layers)
+        layers = ((0, reader.read(_EXCLUDE_FILE) or Rules(())), *layers)
     for place in _places(start)[:-1]:
-        layers = _with_rules(folder, place, layers)
+        layers = _with_rules(reader, place, layers) or layers
     return layers
 
 
-def _with_rules(folder: Folder, place: str, above: _Layers) -> _Layers:
-    rules = Rules.parse(folder.read(place + IGNORE_FILE, IGNORE_FILE_BYTES) or b"")
+def _with_rules(reader: _RuleReader, place: str, above: _Layers) -> _Layers | None:
+    """The rules above a folder and its own; None where its own are passed over."""
+    rules = reader.read(place + IGNORE_FILE, above)
+    if rules is None:
+        return None
     return ((len(path_bytes(place)), rules), *above) if rules else above
 
 
@@ -184,10 +211,11 @@ def _ignored(path: bytes, layers: _Layers, *, is_folder: bool) -> bool:
 
 def is_ignored_folder(top: Path, folder: Path) -> bool:
     """Whether the rules of the repository at `top` leave `folder`, or a folder above it, out."""
-    with Folder(top) as reader:
-        layers: _Layers = ((0, Rules.parse(reader.read(_EXCLUDE_FILE, IGNORE_FILE_BYTES) or b"")),)
+    with Folder(top) as opened:
+        reader = _RuleReader(opened)
+        layers: _Layers = ((0, reader.read(_EXCLUDE_FILE) or Rules(())),)
         for place, inner in pairwise(_places(_below(top, folder))):
-            layers = _with_rules(reader, place, layers)
+            layers = _with_rules(reader, place, layers) or layers
             if _ignored(path_bytes(inner[:-1]), layers, is_folder=True):
                 return True
     return False
@@ -203,7 +231,7 @@ def _places(folder: str) -> list[str]:
     return ["", *(folder[: i + 1] for i, char in enumerate(folder) if char == "/")]
 
 
-def _enter(root: Path, place: str, start: str, above: _Layers, folder: Folder, found: _Builder) -> Iterator[tuple[str, _Layers]]:
+def _enter(root: Path, place: str, start: str, above: _Layers, reader: _RuleReader, found: _Builder) -> Iterator[tuple[str, _Layers]]:
     """Record the files of one folder; yields the folders in it that are to be entered."""
     absolute = os.path.join(path_bytes(str(root)), path_bytes(place))  # noqa: PTH118 - paths are bytes
     try:
@@ -216,7 +244,10 @@ def _enter(root: Path, place: str, start: str, above: _Layers, folder: Folder, f
     if place and b".git" in names and git_dir_of(Path(os.fsdecode(absolute)) / ".git"):
         found.skip(place, SkipReason.NESTED_REPOSITORY)
         return
-    layers = _with_rules(folder, start + place, above) if path_bytes(IGNORE_FILE) in names else above
+    layers = _with_rules(reader, start + place, above) if path_bytes(IGNORE_FILE) in names else above
+    if layers is None:
+        found.skip(place + IGNORE_FILE, SkipReason.RULES_TOO_LARGE)
+        layers = above
     for child in children:
         if child.name == b".git":
             continue

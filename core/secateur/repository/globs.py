@@ -1,0 +1,198 @@
+"""Matches one text against many globs at once, in time that grows with the length of the text and nothing else.
+
+Patterns come from repositories, and every matcher that goes back to try a `*` again can be made to take years. Here all patterns are
+one automaton whose states are the bits of an integer: a byte of the text moves all of them on in a few operations.
+
+    globs = Globs([(0, Glob.parse(b"*.log", is_path=False))])
+    globs.last_match(b"x.log")      # 0: the highest number of a pattern that matches; -1 for none
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+MOST_STATES = 1 << 14
+"""Bytes of patterns with wildcards one set takes; what comes after them is passed over. Ten times the longest list anybody wrote."""
+
+WILD = b"*?[\\"
+
+_KEPT_PREFIXES = 512  # folders whose states are remembered
+_SLASH = ord("/")
+_ALL = frozenset(range(256))
+_NOT_SLASH = _ALL - {_SLASH}
+_POSIX_CLASSES: dict[bytes, frozenset[int]] = {
+    b"alnum": frozenset(c for c in range(128) if chr(c).isalnum()),
+    b"alpha": frozenset(c for c in range(128) if chr(c).isalpha()),
+    b"blank": frozenset(b" \t"),
+    b"cntrl": frozenset([*range(32), 127]),
+    b"digit": frozenset(b"0123456789"),
+    b"graph": frozenset(range(33, 127)),
+    b"lower": frozenset(range(97, 123)),
+    b"print": frozenset(range(32, 127)),
+    b"punct": frozenset(c for c in range(33, 127) if not chr(c).isalnum()),
+    b"space": frozenset(b" \t\n\r"),
+    b"upper": frozenset(range(65, 91)),
+    b"xdigit": frozenset(b"0123456789abcdefABCDEF"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Glob:
+    """A pattern as states: `steps[i]` are the bytes that lead from state i to the next one; after the last, all of it has matched."""
+
+    steps: tuple[frozenset[int], ...]
+    stars: frozenset[int]  # states that stay as they are on any byte but `/`
+    floods: frozenset[int]  # states that stay on any byte
+    folders: frozenset[int]  # states that begin a `**/`: who enters one is in the next one too, for it may stand for nothing
+
+    @classmethod
+    def parse(cls, pattern: bytes, *, is_path: bool) -> Glob | None:
+        """A glob as git reads it; None for one git can never match (an unclosed bracket). Without `is_path`, `**` is `*`."""
+        steps: list[frozenset[int]] = []
+        stars: set[int] = set()
+        floods: set[int] = set()
+        folders: set[int] = set()
+        literal_end = next((i for i, c in enumerate(pattern) if c in WILD), len(pattern))
+        i = 0
+        while i < len(pattern):
+            char = pattern[i : i + 1]
+            if char == b"*":
+                end = i + 1
+                while pattern[end : end + 1] == b"*":
+                    end += 1
+                # git compares the part before the first wildcard on its own, so a `**` right after it counts as the start of a part
+                crosses = is_path and end - i > 1 and (i in (0, literal_end) or pattern[i - 1 : i] == b"/")
+                if crosses and pattern[end : end + 1] == b"/":
+                    if len(steps) - 1 not in folders:  # `**/**/` is `**/`
+                        folders.add(len(steps))
+                        floods.add(len(steps))
+                        steps.append(frozenset((_SLASH,)))
+                    end += 1
+                elif crosses and (end == len(pattern) or pattern[end : end + 2] == b"\\/"):
+                    floods.add(len(steps))
+                else:
+                    stars.add(len(steps))
+                i = end
+            elif char == b"[":
+                parsed = _bracket(pattern, i)
+                if parsed is None:
+                    return None
+                members, i = parsed
+                steps.append(members)
+            elif char == b"?":
+                steps.append(_NOT_SLASH)
+                i += 1
+            else:
+                i += char == b"\\"
+                if i >= len(pattern):
+                    return None
+                steps.append(frozenset((pattern[i],)))
+                i += 1
+        return cls(tuple(steps), frozenset(stars), frozenset(floods), frozenset(folders))
+
+
+class Globs:
+    """Numbered globs. Numbers grow from one to the next."""
+
+    def __init__(self, numbered: Iterable[tuple[int, Glob]]) -> None:
+        self._numbers: dict[int, int] = {}  # by the bit of the last state
+        self._start = self._ends = self._stars = self._floods = self._folders = 0
+        bits: dict[frozenset[int], list[int]] = {}
+        size = 0
+        for number, glob in numbered:
+            if size + len(glob.steps) + 1 > MOST_STATES:
+                break
+            self._start |= 1 << size
+            for place, members in enumerate(glob.steps, size):
+                bits.setdefault(members, []).append(place)
+            self._stars |= sum(1 << (size + place) for place in glob.stars)
+            self._floods |= sum(1 << (size + place) for place in glob.floods)
+            self._folders |= sum(1 << (size + place) for place in glob.folders)
+            size += len(glob.steps)
+            self._numbers[size] = number
+            self._ends |= 1 << size
+            size += 1
+        self._start |= (self._start & self._folders) << 1
+        self._moves = _moves(bits)
+        self._prefixes: dict[bytes, int] = {b"": self._start}
+
+    def last_match(self, text: bytes) -> int:
+        """The highest number of a glob that matches the whole text; -1 for none."""
+        if not self._numbers:
+            return -1
+        cut = text.rfind(b"/") + 1
+        found = self._after(self._prefix(text[:cut]), text[cut:]) & self._ends
+        return self._numbers[found.bit_length() - 1] if found else -1
+
+    def _prefix(self, folder: bytes) -> int:
+        """States after the path of a folder, `/` at its end: reckoned once for all that lies in it."""
+        known = folder
+        while known not in self._prefixes:
+            known = known[: known.rfind(b"/", 0, -1) + 1]
+        if known != folder:
+            if len(self._prefixes) > _KEPT_PREFIXES:
+                self._prefixes = {b"": self._start, known: self._prefixes[known]}
+            self._prefixes[folder] = self._after(self._prefixes[known], folder[len(known) :])
+        return self._prefixes[folder]
+
+    def _after(self, states: int, text: bytes) -> int:
+        moves, floods, folders = self._moves, self._floods, self._folders
+        staying = floods | self._stars
+        for byte in text:
+            if not states:
+                break
+            moved = (states & moves[byte]) << 1
+            states = moved | ((moved & folders) << 1) | (states & (floods if byte == _SLASH else staying))
+        return states
+
+
+def _moves(places: Mapping[frozenset[int], Sequence[int]]) -> list[int]:
+    """The states that each byte moves on, from the places of each set of bytes. Large sets are entered by what they lack."""
+    everything, moves, holes = 0, [0] * 256, [0] * 256
+    for members, bits in places.items():
+        mask = sum(1 << bit for bit in bits)
+        if len(members) <= len(moves) // 2:
+            for member in members:
+                moves[member] |= mask
+        else:
+            everything |= mask
+            for member in _ALL - members:
+                holes[member] |= mask
+    return [move | (everything & ~hole) for move, hole in zip(moves, holes, strict=True)]
+
+
+def _bracket(pattern: bytes, start: int) -> tuple[frozenset[int], int] | None:
+    """The set opened by `[` at `start` and the place after it; None when it is never closed or names an unknown class."""
+    i = start + 1
+    negated = pattern[i : i + 1] in (b"!", b"^")
+    i += negated
+    members: set[int] = set()
+    previous = -1  # left end of a range; -1 after a class or a range
+    first = True
+    while first or pattern[i : i + 1] != b"]":
+        first = False
+        if i >= len(pattern):
+            return None
+        if pattern[i : i + 2] == b"[:" and (close := pattern.find(b"]", i + 2)) < 0:
+            return None
+        elif pattern[i : i + 2] == b"[:" and pattern[close - 1 : close] == b":" and close > i + 2:
+            named = _POSIX_CLASSES.get(pattern[i + 2 : close - 1])
+            if named is None:
+                return None
+            members |= named
+            previous, i = -1, close + 1
+        elif pattern[i : i + 1] == b"-" and previous > 0 and i + 1 < len(pattern) and pattern[i + 1 : i + 2] != b"]":
+            i += 1 + (pattern[i + 1 : i + 2] == b"\\")
+            if i >= len(pattern):
+                return None
+            members |= set(range(previous, pattern[i] + 1))
+            previous, i = -1, i + 1
+        else:
+            i += pattern[i : i + 1] == b"\\"
+            if i >= len(pattern):
+                return None
+            members.add(pattern[i])
+            previous, i = pattern[i], i + 1
+    members = (set(range(256)) - members if negated else members) - {_SLASH}
+    return frozenset(members), i + 1
