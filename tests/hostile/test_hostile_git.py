@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from secateur.errors import RepositoryError
 from secateur.repository.git import Git, NoGit
+from secateur.repository.process import Patience
 from secateur.repository.source import CommitSource, Source, WorktreeSource, open_source
 
 HOOKS = (
@@ -290,7 +291,7 @@ def test_a_pipe_as_ignore_file_costs_gits_patience_and_then_our_own_walk_answers
     (tmp_path / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
     (tmp_path / "a.py").write_text("x\n")
     os.mkfifo(tmp_path / ".gitignore")
-    source = WorktreeSource(tmp_path, Git.discover(tmp_path, patience=0.3))
+    source = WorktreeSource(tmp_path, Git.discover(tmp_path, patience=Patience(idle=0.05)))
     assert [entry.path for entry in source.entries()] == ["a.py"]
     assert [(skip.path, skip.reason) for skip in source.skipped()] == [(".gitignore", "special_file")]
     assert [notice.code for notice in source.notices()] == ["git_failed"]

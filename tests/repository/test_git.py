@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from secateur.errors import RepositoryError
 from secateur.repository.git import GITLINK, SYMBOLIC_LINK, UNTRACKED, Git, NoGit, locate
+from secateur.repository.process import Patience
 
 ODD_NAMES = [b"a b.txt", b"line\nbreak.txt", b'quo"te.txt', b"caf\xe9.txt", "订单.txt".encode(), b"tab\t.txt", b"-dash.txt", b":(glob)x.txt", b"\x1b[31m.txt"]
 
@@ -232,7 +233,7 @@ def test_patience_ends(repository: Path, tmp_path: Path) -> None:
     stuck.parent.mkdir()
     stuck.write_text(f"#!/bin/sh\nexec cat '{nobody_writes}'\n")
     stuck.chmod(0o755)
-    git = Git.discover(repository, environ={"PATH": f"{stuck.parent}:{os.environ['PATH']}"}, patience=0.05)
+    git = Git.discover(repository, environ={"PATH": f"{stuck.parent}:{os.environ['PATH']}"}, patience=Patience(idle=0.05))
     assert isinstance(git, Git)
-    with pytest.raises(RepositoryError, match="not done after"):
+    with pytest.raises(RepositoryError, match="did nothing"):
         list(git.history("main"))

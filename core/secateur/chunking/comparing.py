@@ -27,6 +27,7 @@ from secateur.errors import RepositoryError, UsageError
 from secateur.model import Notice
 from secateur.repository.files import Folder, path_bytes
 from secateur.repository.git import GITLINK, SYMBOLIC_LINK, UNTRACKED, Git, TreeEntry
+from secateur.repository.process import TIMEOUT
 from secateur.settings import Chunking
 
 MAIN_BRANCHES = ("refs/remotes/origin/HEAD", "refs/remotes/origin/main", "refs/remotes/origin/master", "refs/heads/main", "refs/heads/master")
@@ -209,7 +210,7 @@ class _Comparison:
 
     def _not_committed(self, scratch: Scratch, before: _Listing) -> tuple[str, str]:
         """Trees of both states that hold only what differs: as good as the whole for a diff, and small."""
-        entries = self._git.ls_files() if not self._asked.staged else self._git.tracked()
+        entries = self._git.tracked() if self._asked.staged else self._listed()
         untracked = [entry for entry in entries if entry.mode == UNTRACKED]
         tracked = [entry for entry in entries if entry.mode != UNTRACKED and (entry.mode != GITLINK or entry.oid)]
         if untracked and not self._asked.untracked:
@@ -227,6 +228,16 @@ class _Comparison:
         changed = [path for path in before.keys() | after.keys() if before.get(path) != after.get(path)]
         old, new = ({path: listing[path] for path in changed if path in listing} for listing in (before, after))
         return scratch.tree(old), scratch.tree(new)
+
+    def _listed(self) -> list[TreeEntry]:
+        """The files git tracks and those it does not ignore; where its ignore rules take too long and nobody asked for these, the former."""
+        try:
+            return self._git.ls_files()
+        except RepositoryError as error:
+            if error.code != TIMEOUT or self._asked.untracked:
+                raise
+            self._note("untracked_unknown", f"Files that git does not track were not looked for: {error.message}")
+            return self._git.tracked()
 
     def _on_disk(self, scratch: Scratch, entries: Sequence[TreeEntry]) -> _Listing:
         """Mode and id of every file as it is on disk, without any filter; what is gone is missing."""

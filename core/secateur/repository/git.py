@@ -11,7 +11,7 @@ import os
 import re
 import stat
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
@@ -19,7 +19,7 @@ from typing import IO
 
 from secateur.errors import RepositoryError
 from secateur.repository.files import path_bytes, path_text
-from secateur.repository.process import LISTING_SECONDS, QUERY_SECONDS, command_line, environment, find_git, running
+from secateur.repository.process import PATIENCE, TIMEOUT, Patience, command_line, environment, find_git, running
 
 HISTORY_LIMIT = 50_000
 """Most commits read of a history: two seconds' worth, and older ones no longer weigh anything."""
@@ -40,8 +40,6 @@ _PLAIN_LOG = (*_PLAIN_DIFF, "--no-show-signature", "--no-notes", "--encoding=UTF
 _HISTORY_FORMAT = "--format=/%H%x00%ct%x00%an%x00%s"  # no path starts with `/`, so that one marks where a commit starts
 _HEAD_FIELDS = 4
 
-_Running = AbstractContextManager[IO[bytes]]
-
 _OBJECT_ID = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _ANSWER_BYTES = 1 << 16  # an id, a date
 _LISTING_BYTES = 1 << 29  # three million paths of 170 bytes
@@ -49,6 +47,10 @@ _GITFILE_BYTES = 1 << 14
 _SHALLOW_BYTES = 1 << 20  # twenty thousand commits without parents
 _CHUNK_BYTES = 1 << 20
 
+
+_GIVEN_UP: dict[tuple[Path, bool], str] = {}
+"""Repositories that kept git waiting too long in this run, with what was said: nobody waits for them twice. True: only for the listing
+of untracked files, which depends on ignore rules anywhere in the tree and which our own walk replaces."""
 
 _TIMES: dict[str, int] = {}
 """Date by the full id of a commit: the id stands for it, in whatever repository."""
@@ -144,7 +146,7 @@ class Git:
     All paths, in and out, are relative to the opened folder. Every method raises RepositoryError when git fails or is too slow.
     """
 
-    def __init__(self, binary: str, location: Location, root: Path, *, patience: float = LISTING_SECONDS) -> None:
+    def __init__(self, binary: str, location: Location, root: Path, *, patience: Patience = PATIENCE) -> None:
         self.git_dir = location.git_dir
         self.top = location.top
         self.root = root.resolve()
@@ -154,11 +156,8 @@ class Git:
         self._patience = patience
 
     @classmethod
-    def discover(cls, folder: Path, *, environ: Mapping[str, str] = os.environ, patience: float = LISTING_SECONDS) -> Git | NoGit:
-        """The repository `folder` is in, or which of the two things is missing. Runs nothing.
-
-        `patience`: seconds a command that reads much may take.
-        """
+    def discover(cls, folder: Path, *, environ: Mapping[str, str] = os.environ, patience: Patience = PATIENCE) -> Git | NoGit:
+        """The repository `folder` is in, or which of the two things is missing. Runs nothing."""
         location = locate(folder)
         if location is None:
             return NoGit.NO_REPOSITORY
@@ -182,6 +181,8 @@ class Git:
             try:
                 commit = self._object(rev + "^{commit}")
             except RepositoryError as error:
+                if error.code == TIMEOUT:
+                    raise
                 said = f" ({error.message})"
         if commit is None:
             hint = "Name a branch, a tag or a commit id of that repository."
@@ -208,7 +209,7 @@ class Git:
         """
         entries: dict[str, TreeEntry] = {}
         others = []
-        for record in self._records("ls-files", "-z", "-t", "--stage", "--cached", "--others", "--exclude-standard"):
+        for record in self._records("ls-files", "-z", "-t", "--stage", "--cached", "--others", "--exclude-standard", untracked=True):
             if record.startswith(b"? "):
                 others.append(path_text(record[2:]))
             else:
@@ -295,12 +296,12 @@ class Git:
 
     def merge_base(self, one: str, other: str) -> str | None:
         """The best common ancestor of two commits; None when they share no history."""
-        answer = self._answer("merge-base", one, other)
+        answer = self._answer("merge-base", one, other, seconds=self._patience.listing)
         return answer if _OBJECT_ID.fullmatch(answer) else None
 
     def is_linear(self, base: str, head: str) -> bool:
         """Whether no merge lies between a commit and one that came from it."""
-        return not self._answer("rev-list", "--merges", "--max-count=1", head, f"^{base}", "--")
+        return not self._answer("rev-list", "--merges", "--max-count=1", head, f"^{base}", "--", seconds=self._patience.listing)
 
     def shallow(self) -> bytes:
         """What a shallow clone notes of where its history is cut off; b"" for a whole one."""
@@ -320,19 +321,33 @@ class Git:
 
     # --- running git ---------------------------------------------------------------------------------------------------
 
-    def _run(self, *arguments: str, feed: Sequence[bytes] = (), seconds: float | None = None, accept: tuple[int, ...] = (0,)) -> _Running:
+    @contextmanager
+    def _run(
+        self, *arguments: str, feed: Sequence[bytes] = (), seconds: float | None = None, accept: tuple[int, ...] = (0,), untracked: bool = False
+    ) -> Iterator[IO[bytes]]:
+        """Run a command, unless this repository has kept git waiting before; the listing of `untracked` files counts on its own."""
+        given_up = _GIVEN_UP.get((self.git_dir, untracked)) or _GIVEN_UP.get((self.git_dir, False))
+        if given_up:
+            raise RepositoryError(f"{given_up}; it is not asked again", hint="Is the repository damaged, or on a slow disk?", code=TIMEOUT)
         where = [f"--git-dir={self.git_dir}", *([f"--work-tree={self.top}"] if self.top else [])]
         command = command_line(self._binary, self.top or self.git_dir, [*where, *arguments])
-        return running(command, env=environment(self._binary), cwd=self.root, feed=feed, seconds=seconds or self._patience, accept=accept)
+        patience, idle = seconds or self._patience.listing, self._patience.idle
+        try:
+            with running(command, env=environment(self._binary), cwd=self.root, feed=feed, seconds=patience, idle=idle, accept=accept) as output:
+                yield output
+        except RepositoryError as error:
+            if error.code == TIMEOUT:
+                _GIVEN_UP[self.git_dir, untracked] = error.message
+            raise
 
-    def _answer(self, *arguments: str) -> str:
+    def _answer(self, *arguments: str, seconds: float | None = None) -> str:
         """Standard output of a command with a small answer; "" when git says no (exit status 1)."""
-        with self._run(*arguments, seconds=QUERY_SECONDS, accept=(0, 1)) as output:
+        with self._run(*arguments, seconds=seconds or self._patience.query, accept=(0, 1)) as output:
             return _all(output, _ANSWER_BYTES, self.root).decode("utf-8", "replace").strip()
 
-    def _records(self, *arguments: str) -> list[bytes]:
+    def _records(self, *arguments: str, untracked: bool = False) -> list[bytes]:
         """The NUL-terminated records a command prints."""
-        with self._run(*arguments) as output:
+        with self._run(*arguments, untracked=untracked, seconds=self._patience.untracked if untracked else None) as output:
             return _all(output, _LISTING_BYTES, self.root).split(b"\0")[:-1]
 
     def _object(self, name: str) -> str | None:

@@ -3,11 +3,15 @@
 A repository's own configuration, attributes and hooks can name commands. Every way known is closed three times: an empty
 environment, configuration given on the command line (it outranks the repository's), and a short list of commands that read
 objects and the index but never convert, diff or refresh files of the work tree. Each process has a deadline and runs in
-a session of its own, so that the deadline ends its children too.
+a session of its own, so that the deadline ends its children too; it ends with us.
+
+A repository can also name files that keep git waiting: a pipe behind `include.path`, among the refs or the objects. Every system lets
+a process open such a file and wait for ever, so a git that prints nothing and computes nothing is not waited for either.
 """
 
 from __future__ import annotations
 
+import io
 import os
 import shutil
 import signal
@@ -15,17 +19,32 @@ import subprocess
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, Any, cast
 
 from secateur.errors import RepositoryError
+from secateur.lifetime import tied
 
-QUERY_SECONDS = 20.0
-"""Deadline of a command whose answer is small."""
 
-LISTING_SECONDS = 60.0
-"""Deadline of a command that lists files or commits or reads objects of a whole tree."""
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How many seconds git is waited for. Only waiting counts, not the time that whoever reads its output takes."""
 
+    idle: float = 2.0  # for one that neither prints nor computes: it waits for something that may never come
+    query: float = 2.5  # for a small answer, given from a few files
+    untracked: float = 2.5  # for the files that no ignore rule matches; rules can be written that take years
+    listing: float = 60.0  # for what reads many commits or objects
+
+
+PATIENCE = Patience()
+"""A repository that plays every trick costs one small answer or the ignore rules, and one idle wait: less than 5 seconds."""
+
+TIMEOUT = "GIT_TIMEOUT"
+"""Code of the error that git was not waited for any longer."""
+
+_LOOK_SECONDS = 0.1  # between two looks at what git is doing
+_CPU_TIMES = slice(10, 12)  # of /proc/PID/stat behind name and state: time in user mode, time in the kernel
 _LINGER_SECONDS = 1.0  # for our helper threads, should a child of git keep a pipe open
 _COMPLAINT_BYTES = 4096  # of what git says on stderr
 _SYSTEM_PATH = "/usr/bin:/bin"
@@ -98,45 +117,116 @@ def environment(binary: str) -> dict[str, str]:
 
 @contextmanager
 def running(
-    command: Sequence[str], *, env: dict[str, str], cwd: Path, feed: Sequence[bytes] = (), seconds: float, accept: tuple[int, ...] = (0,)
+    command: Sequence[str],
+    *,
+    env: dict[str, str],
+    cwd: Path,
+    feed: Sequence[bytes] = (),
+    seconds: float,
+    idle: float = PATIENCE.idle,
+    accept: tuple[int, ...] = (0,),
 ) -> Iterator[IO[bytes]]:
     """Runs a git command in the folder `cwd` and hands out its standard output, to be read to the end.
 
     `feed` is written to its standard input. Leaving the block early kills it. Raises RepositoryError when git cannot be
-    started, ends with a status that is not in `accept`, or is not done after `seconds`.
+    started, ends with a status that is not in `accept`, or was waited for `seconds`, or for `idle` seconds in which it did nothing
+    (code TIMEOUT).
     """
     try:
-        process = subprocess.Popen(command, env=env, cwd=cwd, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
+        process = subprocess.Popen(
+            tied(command), env=env, cwd=cwd, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
+        )
     except (OSError, ValueError) as error:
         raise RepositoryError(f"git could not be started in {cwd}: {error}", hint="Check the git installation and the folder.") from error
     assert process.stdin and process.stdout and process.stderr
-    late = threading.Event()
-
-    def expire() -> None:
-        late.set()
-        _kill(process)
-
+    output = _Awaited(cast("Any", process.stdout).raw)
+    watch = _Watch(process, output, seconds, idle)
     complaint: list[bytes] = []
-    deadline = threading.Timer(seconds, expire)
     helpers = [threading.Thread(target=_write_all, args=(process.stdin, feed)), threading.Thread(target=_read_start, args=(process.stderr, complaint))]
-    for thread in (deadline, *helpers):
+    for thread in (watch, *helpers):
         thread.daemon = True
         thread.start()
     try:
-        yield process.stdout
-        status = process.wait()
+        yield io.BufferedReader(output)
+        with output.awaiting():
+            status = process.wait()
     finally:
-        deadline.cancel()
+        watch.done.set()
         _kill(process)
         process.stdout.close()
         process.wait()
-        for thread in helpers:
+        for thread in (watch, *helpers):
             thread.join(_LINGER_SECONDS)
-    if late.is_set():
-        raise RepositoryError(f"git was not done after {seconds:g} seconds in {cwd}", hint="Is the repository damaged, or on a slow disk?", code="GIT_TIMEOUT")
+    if watch.verdict:
+        raise RepositoryError(f"{watch.verdict} in {cwd}", hint="Is the repository damaged, or on a slow disk?", code=TIMEOUT)
     if status not in accept:
         said = b"".join(complaint).decode("utf-8", "replace").strip().partition("\n")[0] or f"exit status {status}"
         raise RepositoryError(f"git failed in {cwd}: {said}", hint="Is this a complete, undamaged git repository?", code="GIT_FAILED")
+
+
+class _Awaited(io.RawIOBase):
+    """The output of a process, which knows whether somebody waits for more of it."""
+
+    def __init__(self, raw: io.RawIOBase) -> None:
+        self._raw = raw
+        self.is_awaited = False
+        self.reads = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int | None:
+        with self.awaiting():
+            read: int | None = cast("Any", self._raw).readinto(buffer)
+        self.reads += 1
+        return read
+
+    @contextmanager
+    def awaiting(self) -> Iterator[None]:
+        self.is_awaited = True
+        try:
+            yield
+        finally:
+            self.is_awaited = False
+
+
+class _Watch(threading.Thread):
+    """Ends a process that is waited for too long; `verdict` then says what it did. It counts its own looks: no clock can jump."""
+
+    def __init__(self, process: subprocess.Popen[bytes], output: _Awaited, seconds: float, idle: float) -> None:
+        super().__init__(name="secateur-git-watch")
+        self._process, self._output, self._seconds, self._idle = process, output, seconds, idle
+        self.done = threading.Event()
+        self.verdict = ""
+
+    def run(self) -> None:
+        look = min(_LOOK_SECONDS, self._idle / 4, self._seconds / 4)
+        waited = idle = 0.0
+        before: object = None
+        while not self.done.wait(look):
+            if not self._output.is_awaited:
+                idle = 0.0
+                continue
+            now = self._output.reads, _work(self._process.pid)
+            waited += look
+            idle = idle + look if now == before else 0.0
+            before = now
+            if idle >= self._idle:
+                self.verdict = f"git did nothing for {self._idle:g} seconds (it waits for a pipe or a lock that the repository names)"
+            elif waited >= self._seconds:
+                self.verdict = f"git was not done after {self._seconds:g} seconds"
+            if self.verdict:
+                _kill(self._process)
+                return
+
+
+def _work(pid: int) -> object:
+    """Equal to what it was before only where a process did nothing meanwhile; None where the system does not tell: its silence counts alone."""
+    try:
+        state, *fields = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
+    except (OSError, ValueError):
+        return None
+    return tuple(fields[_CPU_TIMES]) if state == b"S" else object()
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:

@@ -19,7 +19,7 @@ from typing import Any
 
 from secateur.errors import RepositoryError
 from secateur.places import data_dir
-from secateur.repository.process import QUERY_SECONDS, command_line, environment, find_git, running
+from secateur.repository.process import PATIENCE, command_line, environment, find_git, running
 
 HISTORY_SUFFIX = ".history.jsonl"
 LAYOUT_VERSION = b"1"
@@ -162,5 +162,5 @@ def _make_repository(root: Path, stream: list[bytes], git: str) -> None:
     (git_dir / "config").write_text(_CONFIG, encoding="ascii")
     for arguments, feed in ((("-c", "fastimport.unpackLimit=0", "fast-import", "--quiet", "--done"), stream), (("read-tree", "HEAD"), [])):
         command = command_line(git, root, [f"--git-dir={git_dir}", f"--work-tree={root}", *arguments])
-        with running(command, env=environment(git), cwd=root, feed=feed, seconds=QUERY_SECONDS) as output:
+        with running(command, env=environment(git), cwd=root, feed=feed, seconds=PATIENCE.listing) as output:
             output.read()

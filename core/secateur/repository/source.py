@@ -112,7 +112,7 @@ class WorktreeSource:
         try:
             return (self._git.head() if self._git else None) or ""
         except RepositoryError as error:
-            self._note("git_failed", error.message)
+            self._note("git_failed", f"{error.message}: hotspots know no history, and secateur reads the ignore rules itself")
             return ""
 
     @cached_property
@@ -157,10 +157,11 @@ class WorktreeSource:
     @cached_property
     def _listing(self) -> Listing:
         if self._git is not None:
+            _ = self.commit  # a repository that keeps git waiting is found out by the smallest question
             try:
                 return list_with_git(self._git, self._ignore, self._max_file_bytes)
             except RepositoryError as error:
-                self._note("git_failed", error.message)
+                self._note("git_failed", f"{error.message}: secateur reads the ignore rules itself")
         try:
             return walk(self._root, self._ignore, self._max_file_bytes, top=_top(self._root))
         except OSError as error:

@@ -1,0 +1,62 @@
+"""Processes that we start end when we do, also where we are killed and can say goodbye to nobody.
+
+On Linux the kernel sees to it (`PR_SET_PDEATHSIG`): it also ends a process that computes inside a library and runs no Python, and one
+that waits for a pipe nobody writes to. Elsewhere a process of ours looks by itself whether its parent is still there.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import threading
+import time
+from collections.abc import Sequence
+from functools import cache
+from typing import NoReturn
+
+_PLACES = "/usr/bin:/bin"
+_LOOK_SECONDS = 1.0
+_PROBE_SECONDS = 5.0
+
+
+def tied(command: Sequence[str]) -> list[str]:
+    """The command as the system ends it when the thread that starts it ends; unchanged where the system cannot."""
+    return [*_setpriv(), *command]
+
+
+def watch_parent(parent: int) -> None:
+    """End this process soon after `parent`, which started it, is gone: what is left to do where the kernel does not see to it."""
+    threading.Thread(target=_wait_for_its_end, args=(parent,), name="secateur-parent", daemon=True).start()
+
+
+def _wait_for_its_end(parent: int) -> NoReturn:
+    while os.getppid() == parent:
+        time.sleep(_LOOK_SECONDS)
+    os._exit(1)
+
+
+@cache
+def _setpriv() -> tuple[str, ...]:
+    """The words before a command that tie it to us; none where there is no `setpriv`, or it is one that cannot (BusyBox, old ones).
+
+    Not `preexec_fn`: running Python between fork and exec can wait for a lock that another thread held.
+    """
+    binary = shutil.which("setpriv", path=_PLACES)
+    if binary is None:
+        return ()
+    words = (binary, "--pdeathsig", "KILL", "--")
+    try:
+        done = subprocess.run(
+            [*words, binary, "--version"],
+            env={},
+            cwd=os.sep,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            timeout=_PROBE_SECONDS,
+            check=False,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return ()
+    return words if done.returncode == 0 else ()
