@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from secateur import config, places
 from secateur.cli.output import emit, on_terminal, tell
 from secateur.cli.parsing import one_of
+from secateur.cli.termination import unwound
 from secateur.config import Loaded
 from secateur.errors import RepositoryError, SecateurError
 from secateur.terminal import clip, visible
@@ -106,7 +107,8 @@ class ProgressBar:
 def guarded(run: Callable[[argparse.Namespace], int], options: argparse.Namespace) -> int:
     """Run a command; errors become a message, a hint and an exit code (DESIGN: no traceback without --debug)."""
     try:
-        return run(options)
+        with unwound():
+            return run(options)
     except SecateurError as error:
         if options.debug:
             raise

@@ -23,6 +23,7 @@ import msgspec
 
 from secateur.index.extract import encode, extract, fingerprint
 from secateur.index.worker import receive, send
+from secateur.lifetime import tied
 from secateur.repository.files import path_bytes
 
 if TYPE_CHECKING:
@@ -42,7 +43,10 @@ TASKS_AHEAD = 3
 CRASHED = "parser_crashed"
 """Problem noted of a file over which a process died."""
 
-_BOOT = "import json,sys; sys.path[:]=json.loads(sys.argv[1]); from secateur.index.worker import main; main(sys.argv[2], sys.argv[3]=='1')"
+_BOOT = (
+    "import json,sys; sys.path[:]=json.loads(sys.argv[1]); from secateur.lifetime import watch_parent; watch_parent(int(sys.argv[4]));"
+    "from secateur.index.worker import main; main(sys.argv[2], sys.argv[3]=='1')"
+)
 _PLAIN_NAME = "file.txt"
 
 File = tuple[str, bytes]
@@ -156,7 +160,8 @@ class _Crew:
                 raise _Stopped
             # The child gets our own search path, never the folder it starts in: that may be a hostile repository.
             search = json.dumps([str(Path(entry).absolute()) for entry in sys.path if entry])
-            words = [sys.executable, "-I", "-c", _BOOT, search, self._extractor.counter.name, str(int(self._extractor.embedder is not None))]
+            given = [search, self._extractor.counter.name, str(int(self._extractor.embedder is not None)), str(os.getpid())]
+            words = tied([sys.executable, "-I", "-c", _BOOT, *given])
             process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, cwd=os.sep)
             self._mine.process = process
             self._all.append(process)

@@ -1,0 +1,142 @@
+"""What we start ends with us, however we end. Real processes, and their ends as the system reports them."""
+
+from __future__ import annotations
+
+import os
+import select
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from support.processes import environment
+from support.repos import SHOP, committed, git
+
+DEADLINE = 30.0
+"""Seconds after which something that should have ended counts as left behind."""
+
+FATAL = [signal.SIGTERM, signal.SIGHUP, signal.SIGKILL]
+linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="ends of other processes' children are seen through pidfd")
+
+BUSY = "import re; print(flush=True); re.match('(a*)*b', 'a' * 64)"
+"""Python that computes inside a library for ever and lets no other thread run."""
+
+STARTS_TWO = f"""
+import subprocess, sys
+from secateur.lifetime import tied
+children = [subprocess.Popen(tied([sys.executable, "-c", {BUSY!r}]), stdout=subprocess.PIPE) for _ in range(2)]
+for child in children:
+    child.stdout.readline()
+print(*(child.pid for child in children), flush=True)
+sys.stdin.readline()
+"""
+
+EXTRACTS = """
+import sys
+from secateur.index import parallel
+from secateur.tokens import get_counter
+parallel.INLINE_BYTES = 0
+crew, made = parallel._Crew, []
+parallel._Crew = lambda extractor: made.append(crew(extractor)) or made[0]
+def files():
+    for number in range(500):
+        yield f"m{number}.py", b"def f():\\n    return 1\\n"
+    print(*(process.pid for process in made[0]._all), flush=True)
+    sys.stdin.readline()
+list(parallel.Extractor(get_counter("chars4"), None, 2).run(files(), 1))
+"""
+
+RUNS_GIT = """
+import sys
+from pathlib import Path
+from secateur.repository.process import running
+with running([sys.argv[1]], env={}, cwd=Path("/"), seconds=600, idle=600) as output:
+    print(output.readline().decode(), flush=True)
+    output.read()
+"""
+
+
+def ended(pid: int) -> bool:
+    """Whether a process that is not ours ends within the deadline."""
+    try:
+        handle = os.pidfd_open(pid)
+    except ProcessLookupError:
+        return True
+    try:
+        return bool(select.select([handle], [], [], DEADLINE)[0])
+    finally:
+        os.close(handle)
+
+
+@linux
+@pytest.mark.parametrize("number", FATAL)
+@pytest.mark.parametrize("program", [STARTS_TWO, EXTRACTS], ids=["computing", "extraction"])
+def test_processes_end_with_the_one_that_started_them(program: str, number: signal.Signals) -> None:
+    with subprocess.Popen([sys.executable, "-c", program], env=environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as parent:
+        assert parent.stdout
+        children = [int(pid) for pid in parent.stdout.readline().split()]
+        assert len(children) == 2
+        parent.send_signal(number)
+        assert parent.wait(DEADLINE) == -number
+    assert [pid for pid in children if not ended(pid)] == []
+
+
+def stuck(folder: Path, before: str) -> Path:
+    """A program that does `before`, then waits for a pipe nobody writes to."""
+    nobody_writes = folder / "nobody-writes"
+    os.mkfifo(nobody_writes)
+    script = folder / "bin" / "git"
+    script.parent.mkdir()
+    script.write_text(f"#!/bin/sh\n{before}\nexec /bin/cat '{nobody_writes}'\n")
+    script.chmod(0o755)
+    return script
+
+
+@linux
+@pytest.mark.parametrize("number", FATAL)
+def test_a_git_that_waits_for_ever_ends_with_us(tmp_path: Path, number: signal.Signals) -> None:
+    words = [sys.executable, "-c", RUNS_GIT, str(stuck(tmp_path, "echo $$"))]
+    with subprocess.Popen(words, env=environment(), stdout=subprocess.PIPE, text=True) as parent:
+        assert parent.stdout
+        child = int(parent.stdout.readline())
+        parent.send_signal(number)
+        assert parent.wait(DEADLINE) == -number
+    assert ended(child)
+
+
+@linux
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_command_that_is_ended_takes_its_temporary_folder_away(tmp_path: Path, number: signal.Signals) -> None:
+    repository = committed(tmp_path / "shop", SHOP)
+    git(repository, "commit", "-q", "--allow-empty", "-m", "Nothing")
+    told = tmp_path / "told"
+    os.mkfifo(told)
+    event = os.open(told, os.O_RDWR)  # also to write, so that opening waits for nobody
+    script = stuck(tmp_path, f"case \"$*\" in *diff-tree*) echo $$ > '{told}';; *) exec '{shutil.which('git')}' \"$@\";; esac")
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    env = environment() | {"PATH": f"{script.parent}:{os.environ['PATH']}", "TMPDIR": str(temporary)}
+    command = subprocess.Popen([sys.executable, "-m", "secateur.cli.main", "chunk", str(repository), "--base", "HEAD~1"], env=env)
+    assert select.select([event], [], [], DEADLINE)[0]
+    child = int(os.read(event, 64))
+    os.close(event)
+    assert [path.name[:9] for path in temporary.iterdir()] == ["secateur-"]
+    command.send_signal(number)
+    assert command.wait(DEADLINE) == -number
+    assert ended(child)
+    assert list(temporary.iterdir()) == []
+
+
+def test_an_ignored_hangup_stays_ignored() -> None:
+    program = "from secateur.cli.termination import unwound\nimport os, signal\nwith unwound():\n    os.kill(os.getpid(), signal.SIGHUP)\nprint('went on')"
+    words = [sys.executable, "-c", f"import signal; signal.signal(signal.SIGHUP, signal.SIG_IGN)\n{program}"]
+    assert subprocess.run(words, env=environment(), capture_output=True, text=True, timeout=DEADLINE, check=True).stdout == "went on\n"
+
+
+def test_without_help_of_the_system_a_process_sees_that_its_parent_is_gone() -> None:
+    """`watch_parent` with a number that is not the parent's: as after the parent's end."""
+    program = "from secateur.lifetime import watch_parent; watch_parent(1 << 30); import sys; sys.stdin.read()"
+    with subprocess.Popen([sys.executable, "-c", program], env=environment(), stdin=subprocess.PIPE) as child:
+        assert child.wait(DEADLINE) == 1
