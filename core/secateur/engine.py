@@ -126,7 +126,8 @@ class Engine:
         settings = settings or Settings()
 
         def reopen() -> Source:
-            return open_source(Path(path), rev, ignore=settings.index.ignore, max_file_bytes=settings.index.max_file_kb * 1024)
+            index = settings.index
+            return open_source(Path(path), rev, ignore=index.ignore, max_file_bytes=index.max_file_kb * 1024, trust=index.trust_git_dir)
 
         return cls(reopen, settings, cache_dir=cache_dir, config_dir=config_dir, environ=environ, clock=clock, notices=notices)
 

@@ -18,6 +18,7 @@ FILE_NAME = "secateur.toml"
 FLAGS: Mapping[str, str] = {
     "profile": "--profile",
     "budget": "--budget",
+    "index.trust_git_dir": "--trust-git-dir",
     "graph_rag.top_k": "--top-k",
     "graph_rag.max_depth": "--depth",
     "smart_pruning.strategy": "--strategy",

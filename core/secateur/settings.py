@@ -107,6 +107,7 @@ class Index:
     max_file_kb: int = key(1024, "Files above this size are skipped and counted.", low=1, high=1048576)
     scip: str = key("index.scip", "A SCIP index below the folder that is read: where it is up to date, its calls replace resolved ones. Empty: none is read.")
     workers: int = key(0, "Parser processes; 0 = one per core.", low=0, high=256, scope="user")
+    trust_git_dir: bool = key(False, "Also read a git folder or objects that lie elsewhere and do not belong to the folder.", scope="user")
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,7 @@ from secateur.chunking.weighing import Compared, Known
 from secateur.errors import RepositoryError, UsageError
 from secateur.model import Notice
 from secateur.repository.files import Folder, path_bytes
-from secateur.repository.git import GITLINK, SYMBOLIC_LINK, UNTRACKED, Git, TreeEntry
+from secateur.repository.git import GITLINK, SYMBOLIC_LINK, UNTRACKED, Foreign, Git, TreeEntry
 from secateur.repository.process import TIMEOUT
 from secateur.settings import Chunking
 
@@ -75,8 +75,8 @@ class Found:
     notices: tuple[Notice, ...]
 
 
-def compare(folder: Path, asked: Asked, settings: Chunking) -> Found:
-    """The changes of a repository below `folder`; paths are relative to it.
+def compare(folder: Path, asked: Asked, settings: Chunking, *, trust: bool = False) -> Found:
+    """The changes of a repository below `folder`; paths are relative to it. `trust` as for `Git.discover`.
 
     Raises:
         UsageError: flags that contradict each other.
@@ -86,21 +86,20 @@ def compare(folder: Path, asked: Asked, settings: Chunking) -> Found:
         raise UsageError("--head names a revision; --staged, --worktree and --untracked compare what is not committed", hint="leave one of them out")
     if asked.staged and (asked.worktree or asked.untracked):
         raise UsageError("--staged and --worktree are two different states", hint="leave one of them out")
-    git = _opened(folder)
+    git = _opened(folder, trust)
     return _Comparison(git, asked, settings).found()
 
 
-def _opened(folder: Path) -> Git:
+def _opened(folder: Path, trust: bool) -> Git:
     try:
         if not folder.is_dir():
             raise RepositoryError(f"no such folder: {folder}", hint="Check the path.", code="NO_SUCH_FOLDER")
-        git = Git.discover(folder)
+        git = Git.discover(folder, trust=trust)
     except OSError as error:
         raise RepositoryError(f"cannot read {folder}: {error.strerror}", hint="Check the path and its permissions.", code="UNREADABLE_FOLDER") from error
     if not isinstance(git, Git):
-        raise RepositoryError(
-            f"there is nothing to compare in {folder}: {git.value}", hint="Name a repository, or give a diff with --diff FILE.", code=git.name
-        )
+        hint = git.hint if isinstance(git, Foreign) else "Name a repository, or give a diff with --diff FILE."
+        raise RepositoryError(f"there is nothing to compare in {folder}: {git.value}", hint=hint, code=git.name)
     return git
 
 

@@ -143,7 +143,7 @@ def _weighed(options: argparse.Namespace, path: Path, settings: Settings) -> Wei
     ]
     asked = Asked(options.base, options.head, options.staged, options.worktree, options.untracked)
     if options.diff is None:
-        found = compare(path, asked, settings.chunking)
+        found = compare(path, asked, settings.chunking, trust=settings.index.trust_git_dir)
         if options.rules is None and not options.no_rules:
             rules = found.rules
         hints, failed = _hints(options, path, settings, found) if settings.chunking.signatures else ([], ())

@@ -36,6 +36,9 @@ def common_arguments(parser: argparse.ArgumentParser, formats: Sequence[str] = (
     group.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", dest="sets", help="any setting, e.g. graph_rag.max_depth=3; repeatable")
     group.add_argument("--counter", metavar="NAME", help="token counter: o200k_base, cl100k_base, o200k_harmony, estimate, chars4")
     group.add_argument("--format", type=one_of("--format", formats), choices=formats, default=default, help=f"what is printed (default {default})")
+    group.add_argument(
+        "--trust-git-dir", action="store_true", help="also read a .git that leads elsewhere or borrows objects, as --shared clones do (docs/security.md)"
+    )
     group.add_argument("--quiet", action="store_true", help="no progress and no messages on stderr but errors")
     group.add_argument("--verbose", action="store_true", help="say more on stderr")
     group.add_argument("--debug", action="store_true", help="show the traceback of an error")
@@ -46,6 +49,8 @@ def load_settings(options: argparse.Namespace, root: Path | None, flags: dict[st
     flags = dict(flags or {})
     if options.counter is not None:
         flags["tokens.counter"] = options.counter
+    if options.trust_git_dir:
+        flags["index.trust_git_dir"] = True
     loaded = config.load(root, config_file=options.config, profile=options.profile, sets=options.sets, flags=flags, user_dir=places.config_dir(os.environ))
     for notice in loaded.notices:
         say(options, f"warning: {notice.message}")

@@ -144,7 +144,7 @@ def _headless(options: argparse.Namespace, path: str, bench: BenchFace) -> int:
         words = words if Path(path).is_dir() else [f"--diff={path}"]
         words += [f"--{flag}={getattr(options, flag)}" for flag in bench.own if getattr(options, flag)]
     defaults = parser.parse_args(words)
-    for name in ("config", "profile", "sets", "counter", "format", "quiet", "verbose", "debug"):
+    for name in ("config", "profile", "sets", "counter", "format", "trust_git_dir", "quiet", "verbose", "debug"):
         setattr(defaults, name, getattr(options, name))
     if bench.name != "search":
         formats = ("text", "json", "markdown") if bench.name in ("files", "diff") else ("text", "json")

@@ -20,6 +20,7 @@ from typing import IO
 from secateur.errors import RepositoryError
 from secateur.repository.files import path_bytes, path_text
 from secateur.repository.process import PATIENCE, TIMEOUT, Patience, command_line, environment, find_git, running
+from secateur.repository.provenance import ALLOWED_BY, foreign, small_file
 
 HISTORY_LIMIT = 50_000
 """Most commits read of a history: two seconds' worth, and older ones no longer weigh anything."""
@@ -64,11 +65,25 @@ class NoGit(Enum):
 
 
 @dataclass(frozen=True, slots=True)
+class Foreign:
+    """Why the repository that a folder leads to is not read: it is not of that folder. Asked for like a `NoGit`."""
+
+    value: str
+
+    name = "FOREIGN_REPOSITORY"
+    hint = f"If you trust the folder: {ALLOWED_BY}."
+
+
+@dataclass(frozen=True, slots=True)
 class Location:
     """A repository on disk."""
 
     git_dir: Path
     top: Path | None  # the folder that holds `.git`; None for a bare repository
+
+    def foreign(self) -> str:
+        """What of it lies elsewhere without belonging here; "" for nothing: see `provenance`."""
+        return foreign(self.git_dir, self.top / ".git" if self.top else None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,11 +171,17 @@ class Git:
         self._patience = patience
 
     @classmethod
-    def discover(cls, folder: Path, *, environ: Mapping[str, str] = os.environ, patience: Patience = PATIENCE) -> Git | NoGit:
-        """The repository `folder` is in, or which of the two things is missing. Runs nothing."""
+    def discover(cls, folder: Path, *, environ: Mapping[str, str] = os.environ, patience: Patience = PATIENCE, trust: bool = False) -> Git | NoGit | Foreign:
+        """The repository `folder` is in, or why there is none to read. Runs nothing.
+
+        `trust`: also one that is elsewhere, or borrows from elsewhere, and does not belong to the folder.
+        """
         location = locate(folder)
         if location is None:
             return NoGit.NO_REPOSITORY
+        elsewhere = "" if trust else location.foreign()
+        if elsewhere:
+            return Foreign(f"the repository is not read, for {elsewhere}")
         binary = find_git(environ.get("PATH", ""), outside=location.top or location.git_dir)
         return cls(binary, location, folder, patience=patience) if binary else NoGit.NO_BINARY
 
@@ -305,9 +326,9 @@ class Git:
 
     def shallow(self) -> bytes:
         """What a shallow clone notes of where its history is cut off; b"" for a whole one."""
-        common = _small_file(self.git_dir / "commondir")
+        common = small_file(self.git_dir / "commondir")
         folder = self.git_dir / os.fsdecode(common.strip()) if common else self.git_dir
-        return _small_file(folder / "shallow")
+        return small_file(folder / "shallow", _SHALLOW_BYTES)
 
     def diff(self, base: str, head: str, *, context: int = 3) -> bytes:
         """What changed from one commit (or tree) to another below the opened folder, as a unified diff with `a/` and `b/`, renames found.
@@ -361,17 +382,6 @@ def _of_index(record: bytes) -> TreeEntry:
     fields, _, path = record.partition(b"\t")
     mode, oid, _stage = fields.split(b" ")
     return TreeEntry(path_text(path), int(mode, 8), oid.decode("ascii"))
-
-
-def _small_file(path: Path) -> bytes:
-    """Bytes of a file of the repository folder; b"" where there is none to read."""
-    try:
-        if not stat.S_ISREG(path.lstat().st_mode):
-            return b""
-        with path.open("rb") as file:
-            return file.read(_SHALLOW_BYTES)
-    except (OSError, ValueError):
-        return b""
 
 
 def _in_path_order(entries: Iterable[TreeEntry]) -> list[TreeEntry]:

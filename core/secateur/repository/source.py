@@ -21,7 +21,7 @@ from typing import Protocol
 from secateur.errors import RepositoryError
 from secateur.model import Notice
 from secateur.repository.files import Folder, path_bytes
-from secateur.repository.git import GITLINK, HISTORY_LIMIT, SYMBOLIC_LINK, Git, HistoryCommit, NoGit, locate
+from secateur.repository.git import GITLINK, HISTORY_LIMIT, SYMBOLIC_LINK, Foreign, Git, HistoryCommit, NoGit, locate
 from secateur.repository.ignore import IgnoreFilter
 from secateur.repository.walk import Listing, Skip, SkipReason, is_ignored_folder, list_with_git, walk
 
@@ -94,7 +94,7 @@ class Source(Protocol):
 class WorktreeSource:
     """The files of a folder as they are on disk: with git those it tracks or does not ignore, otherwise by our own walk."""
 
-    def __init__(self, root: Path, git: Git | NoGit, *, ignore: Sequence[str] = (), max_file_bytes: int = MAX_FILE_BYTES) -> None:
+    def __init__(self, root: Path, git: Git | NoGit | Foreign, *, ignore: Sequence[str] = (), max_file_bytes: int = MAX_FILE_BYTES) -> None:
         self._root = root.resolve()
         self._git = git if isinstance(git, Git) else None
         self._ignore = IgnoreFilter(ignore)
@@ -102,6 +102,8 @@ class WorktreeSource:
         self._notices: dict[str, Notice] = {}
         if git is NoGit.NO_BINARY:
             self._note("git_missing", "git was not found: ignore rules are read by secateur, and there is no history for hotspots")
+        elif isinstance(git, Foreign):
+            self._note("git_foreign", f"{git.value}: hotspots know no history, and secateur reads the ignore rules itself. {git.hint}")
 
     @property
     def root(self) -> Path | None:
@@ -327,21 +329,24 @@ class MemorySource:
         return []
 
 
-def open_source(path: Path, rev: str | None = None, *, ignore: Sequence[str] = (), max_file_bytes: int = MAX_FILE_BYTES) -> WorktreeSource | CommitSource:
+def open_source(
+    path: Path, rev: str | None = None, *, ignore: Sequence[str] = (), max_file_bytes: int = MAX_FILE_BYTES, trust: bool = False
+) -> WorktreeSource | CommitSource:
     """The folder at `path` as it is now, or as it was at `rev`.
 
-    `ignore` are further patterns in gitignore syntax, `max_file_bytes` the size above which files are skipped. A folder that an
+    `ignore` are further patterns in gitignore syntax, `max_file_bytes` the size above which files are skipped, `trust` as for
+    `Git.discover`. A folder that an
     enclosing repository ignores and tracks nothing of (an environment, a scratch copy) is taken as a folder without git.
 
     Raises RepositoryError: no such folder, not a folder, not readable, `rev` without a repository or without git, unknown `rev`.
     """
     root = _checked(path)
-    git = Git.discover(root)
+    git = Git.discover(root, trust=trust)
     if rev is not None:
         if not isinstance(git, Git):
-            raise RepositoryError(
-                f"cannot read revision {rev!r} of {path}: {git.value}", hint="Leave the revision out to read the files as they are.", code=git.name
-            )
+            hint = "Leave the revision out to read the files as they are."
+            hint += f" {git.hint}" if isinstance(git, Foreign) else ""
+            raise RepositoryError(f"cannot read revision {rev!r} of {path}: {git.value}", hint=hint, code=git.name)
         return CommitSource(git, rev, ignore=ignore, max_file_bytes=max_file_bytes)
     if isinstance(git, Git):
         if git.is_bare:

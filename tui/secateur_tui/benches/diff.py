@@ -94,7 +94,7 @@ class Diff(Subject[Weighed, Plan]):
         said = clip(visible(inputs["linter"]), _PATH_CELLS)
         findings = read_findings(read_file(inputs["linter"], LARGEST), said) if inputs["linter"] else []
         if is_repository(inputs["path"]):
-            found = compare(Path(path), asked, settings.chunking)
+            found = compare(Path(path), asked, settings.chunking, trust=settings.index.trust_git_dir)
             hints, failed = _hints(path, settings, found, progress) if settings.chunking.signatures else ([], ())
             notices = (*found.notices, *failed)
             progress("counting", 0, 0)

@@ -125,7 +125,8 @@ def _matching(word: str, settings: Settings, base: Path, notices: dict[str, Noti
 
 def _below(folder: Path, prefix: str, pattern: re.Pattern[str] | None, settings: Settings, notices: dict[str, Notice]) -> Iterator[_Read]:
     """What the index would read of a folder, and what of it it would not."""
-    source = open_source(folder, ignore=settings.index.ignore, max_file_bytes=settings.index.max_file_kb * 1024)
+    index = settings.index
+    source = open_source(folder, ignore=index.ignore, max_file_bytes=index.max_file_kb * 1024, trust=index.trust_git_dir)
     root = folder.resolve()
     wanted = [entry.path for entry in source.entries() if pattern is None or pattern.fullmatch(entry.path)]
     for path, data in source.read(wanted):

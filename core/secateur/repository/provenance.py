@@ -1,0 +1,138 @@
+"""Whether what a `.git` leads to belongs to the folder it was found in.
+
+A `.git` can be a file that names another folder, a link, or a folder that borrows another repository's objects. A folder from a stranger
+can so be made to show the content of any repository whose place is guessed. Only what is inside the folder counts, and what says itself
+that it belongs there: a further work tree (`git worktree add`) or a submodule, whose place in the other repository names this folder.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+ALLOWED_BY = "--trust-git-dir"
+"""The flag that allows all of it; `index.trust_git_dir` in the user's own configuration does the same."""
+
+_SMALL_FILE = 1 << 16
+_OF_A_REPOSITORY = ("HEAD", "config", "index", "packed-refs", "shallow", "commondir", "objects", "refs", "info")
+_WORKTREE_SETTING = re.compile(rb'\s*worktree\s*=\s*"?([^"\r\n]*?)"?\s*', re.IGNORECASE)
+_CORE_SECTION = re.compile(rb"\s*\[core\]\s*", re.IGNORECASE)
+
+
+def foreign(git_dir: Path, dot_git: Path | None) -> str:
+    """What of a repository lies elsewhere without belonging here, as a clause with its place; "" where all of it belongs here.
+
+    Args:
+        git_dir: the folder that holds the repository, all links resolved.
+        dot_git: the `.git` that led there; None for a bare repository.
+    """
+    top = dot_git.parent if dot_git else git_dir
+    try:
+        common = _common(git_dir)
+        if not git_dir.is_relative_to(top) and not (dot_git and _points_back(git_dir, common, dot_git)):
+            return f"its .git leads to {git_dir}, which does not say that it belongs here"
+        if common != git_dir and not _holds(common, git_dir):
+            return f"its commondir leads to {common}, which does not hold it"
+        inside = (top, common)
+        for folder in dict.fromkeys((git_dir, common)):
+            link = next((place for place in _links(folder) if not _is_inside(place, inside)), None)
+            if link is not None:
+                return f"{link} is a link to {link.resolve()}"
+        borrowed = next((place for place in _alternates(common / "objects") if not _is_inside(place, inside)), None)
+        return (
+            f"it borrows the objects in {borrowed} (a --shared or --reference clone; `git repack -ad`, then without objects/info/alternates, it is whole)"
+            if borrowed
+            else ""
+        )
+    except (OSError, RuntimeError, ValueError) as error:  # a ring of links, a folder that may not be entered, a NUL in a name
+        return f"where its objects are cannot be told ({getattr(error, 'strerror', None) or error})"
+
+
+def small_file(path: Path, limit: int = _SMALL_FILE) -> bytes:
+    """The first bytes of a regular file, links followed as git does; b"" where there is none to read."""
+    try:
+        if not stat.S_ISREG(path.stat().st_mode):
+            return b""
+        with path.open("rb") as file:
+            return file.read(limit)
+    except (OSError, ValueError):
+        return b""
+
+
+def _common(git_dir: Path) -> Path:
+    """Where a repository keeps what its work trees share: itself, but for a further work tree."""
+    named = small_file(git_dir / "commondir").rstrip(b"\r\n")
+    return (git_dir / os.fsdecode(named)).resolve() if named else git_dir
+
+
+def _holds(common: Path, git_dir: Path) -> bool:
+    return git_dir.parent == common / "worktrees"
+
+
+def _points_back(git_dir: Path, common: Path, dot_git: Path) -> bool:
+    """Whether the folder a `.git` file names is of the same owner and names that file, or its folder, in turn."""
+    if git_dir.stat().st_uid != dot_git.lstat().st_uid:
+        return False
+    if common != git_dir:
+        back = small_file(git_dir / "gitdir").rstrip(b"\r\n")
+        return bool(back) and _holds(common, git_dir) and (git_dir / os.fsdecode(back)).resolve() == dot_git.resolve()
+    work_tree = _work_tree(small_file(git_dir / "config"))
+    return bool(work_tree) and not dot_git.is_symlink() and (git_dir / os.fsdecode(work_tree)).resolve() == dot_git.parent.resolve()
+
+
+def _work_tree(config: bytes) -> bytes:
+    """`core.worktree`, as git writes it for a submodule; b"" for none."""
+    found, in_core = b"", False
+    for line in config.split(b"\n"):
+        if line.lstrip().startswith(b"["):
+            in_core = bool(_CORE_SECTION.fullmatch(line))
+        elif in_core and (setting := _WORKTREE_SETTING.fullmatch(line)):
+            found = setting[1].replace(b"\\\\", b"\\")
+    return found
+
+
+def _links(git_dir: Path) -> Iterator[Path]:
+    """Links among what a repository is read from, its packs and single objects included."""
+    for name in _OF_A_REPOSITORY:
+        if (git_dir / name).is_symlink():
+            yield git_dir / name
+    objects = git_dir / "objects"
+    for folder in _folders(objects):
+        with os.scandir(folder) as entries:
+            yield from (Path(entry.path) for entry in entries if entry.is_symlink())
+
+
+def _folders(objects: Path) -> list[Path]:
+    """The folder of objects and those in it; none where a further work tree has none."""
+    if not objects.is_dir():
+        return []
+    with os.scandir(objects) as entries:
+        return [objects, *(Path(entry.path) for entry in entries if entry.is_dir(follow_symlinks=False))]
+
+
+def _alternates(objects: Path) -> Iterator[Path]:
+    """The folders of objects that one borrows from, those that they borrow from included.
+
+    Raises:
+        ValueError: they are named in a way that only git could make out.
+    """
+    pending, seen = [objects], set()
+    while pending:
+        folder = pending.pop()
+        content = small_file(folder / "info" / "alternates", _SMALL_FILE + 1)
+        lines = [line for line in content.split(b"\n") if line and not line.startswith(b"#")]
+        if len(content) > _SMALL_FILE or any(line.startswith(b'"') for line in lines):
+            raise ValueError(f"{folder / 'info' / 'alternates'} is too long or quotes a path")
+        for place in ((folder / os.fsdecode(line)).resolve() for line in lines):
+            if place not in seen:
+                seen.add(place)
+                pending.append(place)
+                yield place
+
+
+def _is_inside(place: Path, folders: tuple[Path, ...]) -> bool:
+    resolved = place.resolve()
+    return any(resolved.is_relative_to(folder) for folder in folders)
