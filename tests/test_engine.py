@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from secateur import Engine, Settings, select
 from secateur.config import with_values
-from secateur.errors import IndexingError, RepositoryError, UsageError
+from secateur.errors import RepositoryError, UsageError
 from secateur.index import freshen
 from secateur.model import Pool, State
 from secateur.repository.source import MemorySource
@@ -269,13 +269,6 @@ def test_an_index_of_another_version_is_not_used(tmp_path: Path, monkeypatch: py
     with Engine.open(root, cache_dir=cache) as engine:
         assert engine.answer(QUERY, "json", explain=True).text == true
         assert len(list(_folder(cache).glob("*.arrays"))) == 2
-
-
-def test_a_cache_folder_that_cannot_be_written_says_what_to_do(tmp_path: Path) -> None:
-    (tmp_path / "cache").write_text("not a folder")
-    with pytest.raises(IndexingError) as error, Engine.open(write(tmp_path / "shop", SHOP), cache_dir=tmp_path / "cache"):
-        pass
-    assert "SECATEUR_CACHE_DIR" in error.value.hint
 
 
 # --- interruptions and neighbours --------------------------------------------------------------------------------------

@@ -182,8 +182,11 @@ def _repository_layer(root: Path | None) -> Layer | None:
 
 def _user_layer(user_dir: Path | None) -> Layer | None:
     path = user_dir / FILE_NAME if user_dir else None
-    if path is None or not path.is_file():
-        return None
+    try:
+        if path is None or not path.is_file():
+            return None
+    except OSError as error:  # a home that may not be entered
+        return Layer(str(path), {}, notices=(Notice("config_ignored", f"{path}: cannot be read ({error.strerror}); ignored."),))
     return Layer(str(path), _read_toml(path))
 
 

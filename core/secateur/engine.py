@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import WeakKeyDictionary
 
 from secateur import __version__, places
@@ -31,7 +31,7 @@ from secateur.index.parallel import Extractor
 from secateur.index.scip_calls import ScipCalls
 from secateur.index.snapshot import Snapshot
 from secateur.index.staleness import Changes, changes
-from secateur.index.store import Store
+from secateur.index.store import Store, UnwritableIndex
 from secateur.model import Notice, Pool, Selection, TrimReport
 from secateur.reporting import dumps, json_report, recount, render_pack, render_text, trim_report
 from secateur.repository.fragments import decode, split_lines
@@ -47,6 +47,8 @@ from secateur.tokens import Counter, get_counter
 
 if TYPE_CHECKING:
     import networkx
+
+T = TypeVar("T")
 
 PACK_FORMATS = ("markdown", "xml")
 FORMATS = ("text", "json", *PACK_FORMATS)
@@ -90,9 +92,11 @@ class Engine:
         self._clock = clock
         self._notices = notices
         self._environ = environ
-        self._store = Store.open(folder_of(self._cache_dir, self._source.root) if self._source.root else None)
-        self._keeper = Keeper(self._store)
-        self._calls = ScipCalls(self._store)
+        folder = folder_of(self._cache_dir, self._source.root) if self._source.root else None
+        try:
+            self._use(Store.open(folder))
+        except UnwritableIndex as error:
+            self._use_memory(error, folder)
         self._state: State | None = None
         self._counters: dict[str, Counter] = {}
         self._static: Embedder | None = None
@@ -121,7 +125,7 @@ class Engine:
 
         Raises:
             RepositoryError: no such folder, not readable, unknown revision.
-            IndexingError: the cache folder cannot be written; set SECATEUR_CACHE_DIR.
+            IndexingError: another process holds the index for too long.
         """
         settings = settings or Settings()
 
@@ -169,8 +173,29 @@ class Engine:
         """Bring the index up to what the source holds now."""
         settings = settings or self.settings
         with self._turn:
-            state = self._record(settings, progress)
-            return self._load(state, settings, progress)
+            state = self._kept_or_not(lambda: self._record(settings, progress))
+            return self._kept_or_not(lambda: self._load(state, settings, progress))
+
+    def _use(self, store: Store) -> None:
+        self._store = store
+        self._keeper = Keeper(store)
+        self._calls = ScipCalls(store)
+
+    def _use_memory(self, error: UnwritableIndex, kept: Path | None) -> None:
+        """Go on with what can be read of the index, in memory, and warn of it."""
+        self._use(Store.in_memory(kept))
+        said = f"{error.message}: answered from memory, and nothing is kept for the next time; {error.hint}."
+        self._notices = (*self._notices, Notice("index_not_kept", said))
+
+    def _kept_or_not(self, work: Callable[[], T]) -> T:
+        """What `work` returns; where it cannot write the index, in a second attempt in memory."""
+        try:
+            return work()
+        except UnwritableIndex as error:
+            kept = self._store.kept
+            self._store.close()
+            self._use_memory(error, kept)
+            return work()
 
     def _record(self, settings: Settings, progress: Progress | None) -> State:
         if self._opened:
@@ -186,7 +211,9 @@ class Engine:
             resolved = snapshot_of(self._state, self._source, self._store, extractor, progress, self._keeper)
             self._snapshot = self._calls.laid_over(resolved, state, self._source)
             self._texts = {}
-        self._status = status_of(state, self._snapshot, self._source, extractor)
+        status = status_of(state, self._snapshot, self._source, extractor)
+        unkept = [notice.message for notice in self._notices if notice.code == "index_not_kept"]
+        self._status = replace(status, notices=(*status.notices, *unkept))
         return self._status
 
     def _extractor(self, settings: Settings) -> Extractor:
@@ -246,13 +273,13 @@ class Engine:
         """The finished text of a search in one of FORMATS, from the result cache where nothing changed (REQ-GRAG-004). `dropped` as in `report`."""
         settings = self.settings
         with self._turn:
-            state = self._record(settings, progress)
+            state = self._kept_or_not(lambda: self._record(settings, progress))
             cache = self._result_cache() if use_cache else None
             key = self._cache_key(query, format, explain, dropped, state.name)
             cached = cache.get(key) if cache else None
             if cached is not None:
                 return Answer(cached, True)
-            self._load(state, settings, progress)
+            self._kept_or_not(lambda: self._load(state, settings, progress))
             selection = self._within_budget(self.select(self._retrieve(query, settings, format), settings), settings, format)
             text = self.output(selection, format, explain=explain, dropped=dropped)
         failed = any(notice.code == "embedding_failed" for notice in selection.warnings)  # a server's bad moment is not an answer to keep

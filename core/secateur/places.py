@@ -2,24 +2,36 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
+
+NOWHERE = Path(os.devnull) / "secateur"
+"""A folder that never is and can never be made: that of a user without a home."""
 
 
 def cache_dir(environ: Mapping[str, str]) -> Path:
-    """`SECATEUR_CACHE_DIR`, or the user's cache folder of the system."""
-    import platformdirs
-
-    chosen = environ.get("SECATEUR_CACHE_DIR")
-    return Path(chosen).expanduser().absolute() if chosen else Path(platformdirs.user_cache_dir("secateur", appauthor=False))
+    """`SECATEUR_CACHE_DIR`, or the user's cache folder of the system; NOWHERE where there is none."""
+    return _of_user(environ.get("SECATEUR_CACHE_DIR"), "user_cache_dir")
 
 
 def config_dir(environ: Mapping[str, str]) -> Path:
-    """`SECATEUR_CONFIG_DIR`, or the user's configuration folder of the system."""
+    """`SECATEUR_CONFIG_DIR`, or the user's configuration folder of the system; NOWHERE where there is none."""
+    return _of_user(environ.get("SECATEUR_CONFIG_DIR"), "user_config_dir")
+
+
+def _of_user(chosen: str | None, kind: str) -> Path:
     import platformdirs
 
-    chosen = environ.get("SECATEUR_CONFIG_DIR")
-    return Path(chosen).expanduser().absolute() if chosen else Path(platformdirs.user_config_dir("secateur", appauthor=False))
+    try:
+        folder = Path(chosen or getattr(platformdirs, kind)("secateur", appauthor=False)).expanduser()
+    except RuntimeError:  # `~`, and nobody knows where that is
+        return NOWHERE
+    if chosen:
+        with suppress(OSError):  # the working folder is gone
+            return folder.absolute()
+    return folder if folder.is_absolute() else NOWHERE
 
 
 def data_dir(name: str) -> Path:

@@ -15,7 +15,6 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from secateur.errors import IndexingError
 from secateur.index import arrayfile
 from secateur.index.arrayfile import Arrays, pack_strings, unpack_strings
 from secateur.index.editing import Edit, differing, edited
@@ -25,7 +24,7 @@ from secateur.index.history import History
 from secateur.index.hotspots import FileChanges, file_changes
 from secateur.index.relinking import Linker, bare
 from secateur.index.snapshot import Links, Snapshot, build, history_arrays
-from secateur.index.store import Store
+from secateur.index.store import Store, UnwritableIndex
 from secateur.model import Call, Notice
 from secateur.repository.files import path_bytes
 from secateur.repository.source import HISTORY_INCOMPLETE, Source
@@ -263,22 +262,22 @@ class Keeper:
 
     def holds(self, name: str) -> bool:
         """Whether a state is on disk, or was when the last process looked."""
-        return self._store.folder is not None and any(self._store.folder.glob(f"{name}.*"))
+        return self._store.kept is not None and any(self._store.kept.glob(f"{name}.*"))
 
     # --- on disk -------------------------------------------------------------------------------------------------------
 
     def _load(self, name: str, origin: Sequence[str]) -> Snapshot | None:
         """A state that was saved; None if none was, or it cannot be used."""
-        if self._store.folder is None:
+        if self._store.kept is None:
             return None
-        found = self._loaded(self._store.folder / f"{name}.arrays", origin[0])
-        for path in () if found else self._store.folder.glob(f"{name}.*.delta"):
+        found = self._loaded(self._store.kept / f"{name}.arrays", origin[0])
+        for path in () if found else self._store.kept.glob(f"{name}.*.delta"):
             found = found or self._loaded(path, origin[0])
         return found
 
     def newest(self, version: str) -> Snapshot | None:
         """The state that was saved last, with the same version of everything."""
-        for path in _newest_first(self._store.folder):
+        for path in _newest_first(self._store.kept):
             found = self._loaded(path, version)
             if found is not None:
                 return found
@@ -328,7 +327,7 @@ class Keeper:
         try:
             arrayfile.save(path, arrays)
         except OSError as error:
-            raise IndexingError(f"{path}: the index cannot be written ({error.strerror})", hint="free some space, or set SECATEUR_CACHE_DIR") from error
+            raise UnwritableIndex(f"{path}: ", error.strerror or str(error)) from error
         _forget_old(path)
         return True
 

@@ -7,13 +7,15 @@ it can be had again. What has been in use at none of the last runs is forgotten:
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from secateur.errors import IndexingError
 from secateur.index.folder import BROKEN, FILE_NAME, alone, discard, file_id, set_aside, tidy, with_logs
@@ -70,13 +72,19 @@ class Store:
         with Store.open(folder) as store:
             digests = store.seen()
 
+    Attributes:
+        folder: where it is kept; None in memory.
+        kept: where what was kept before can be read: `folder`, or the folder that a copy in memory was taken from.
+
     Raises (any method):
-        IndexingError: the folder cannot be written, the disk is full, or another process holds the index for too long.
+        UnwritableIndex: the folder cannot be written, or the disk is full.
+        IndexingError: another process holds the index for too long, or it is damaged.
     """
 
-    def __init__(self, connection: sqlite3.Connection, folder: Path | None) -> None:
+    def __init__(self, connection: sqlite3.Connection, folder: Path | None, kept: Path | None = None) -> None:
         self._db = connection
         self.folder = folder
+        self.kept = folder or kept
         self._file = file_id(folder / FILE_NAME) if folder else None
 
     @classmethod
@@ -97,6 +105,24 @@ class Store:
                 return cls(_replaced(path, file), folder)
         except (OSError, *_ERRORS) as error:
             raise _failure(error, folder) from error
+
+    @classmethod
+    def in_memory(cls, kept: Path | None) -> Store:
+        """What of an index can be read, in memory, where its folder cannot be written: nothing is kept, nothing in the folder changes."""
+        db = _connect(":memory:")
+        if kept is None:
+            return cls(db, None)
+        name = quote(os.fsencode(kept / FILE_NAME))
+        for mode in ("mode=ro", "immutable=1"):  # the second reads where not even a lock can be taken
+            with suppress(OSError, *_ERRORS):
+                source = sqlite3.connect(f"file:{name}?{mode}", uri=True)
+                try:
+                    if _layout(source) == LAYOUT:
+                        source.backup(db)
+                        break
+                finally:
+                    source.close()
+        return cls(db, None, kept)
 
     def _rows(self, statement: str, values: Sequence[object] = ()) -> list[Any]:
         """What a query yields; nothing, from a new and empty database, where this one turns out to be damaged."""
@@ -237,6 +263,13 @@ class Store:
             )
 
 
+class UnwritableIndex(IndexingError):
+    """The index cannot be kept: no room, no permission, no such folder. What was asked can be answered from memory."""
+
+    def __init__(self, place: str, reason: str) -> None:
+        super().__init__(f"{place}the index cannot be written ({reason})", hint="free some space, or set SECATEUR_CACHE_DIR to a folder you can write to")
+
+
 class _Outdated(Exception):
     """The tables are of another layout."""
 
@@ -311,7 +344,7 @@ def _failure(error: Exception, folder: Path | None) -> IndexingError:
         return IndexingError(f"{place}the index is held by another process", hint="wait for it to finish and run again")
     if _damaged(error):
         return IndexingError(f"{place}the index is damaged ({error})", hint="run again: it is begun anew")
-    return IndexingError(f"{place}the index cannot be written ({error})", hint="free some space, or set SECATEUR_CACHE_DIR to a folder you can write to")
+    return UnwritableIndex(place, str(getattr(error, "strerror", None) or error))
 
 
 def _sealed(data: bytes, *key: bytes | str) -> bytes:

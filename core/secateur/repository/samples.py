@@ -87,7 +87,9 @@ def materialise(name: str, cache_dir: Path, *, samples: Path | None = None, envi
         place.parent.mkdir(parents=True, exist_ok=True)
         scratch = Path(tempfile.mkdtemp(prefix="new-", dir=place.parent))
     except OSError as error:
-        raise RepositoryError(f"cannot write to {place.parent}: {error.strerror}", hint="Choose another cache folder.", code="CACHE_NOT_WRITABLE") from error
+        raise RepositoryError(
+            f"cannot write to {place.parent}: {error.strerror}", hint="Set SECATEUR_CACHE_DIR to a folder you can write to.", code="CACHE_NOT_WRITABLE"
+        ) from error
     try:
         commits = [json.loads(line) for line in history.split(b"\n") if line]
         files, stream = _replay(commits)
@@ -98,7 +100,7 @@ def materialise(name: str, cache_dir: Path, *, samples: Path | None = None, envi
     except OSError as error:
         if not (place / name).is_dir():  # otherwise another process was first
             raise RepositoryError(
-                f"cannot write to {place.parent}: {error.strerror}", hint="Choose another cache folder.", code="CACHE_NOT_WRITABLE"
+                f"cannot write to {place.parent}: {error.strerror}", hint="Set SECATEUR_CACHE_DIR to a folder you can write to.", code="CACHE_NOT_WRITABLE"
             ) from error
     finally:
         shutil.rmtree(scratch, ignore_errors=True)

@@ -32,9 +32,9 @@ def load_preferences(user_dir: Path | None) -> dict[str, float]:
     import tomli
 
     path = user_dir / FILE_NAME if user_dir else None
-    if path is None or not path.is_file():
-        return {}
     try:
+        if path is None or not path.is_file():
+            return {}
         symbols = tomli.loads(path.read_text("utf-8")).get("symbols", {})
     except (OSError, ValueError, RecursionError) as error:
         raise ConfigError(f"{path}: {error}", hint='write [symbols] and lines like "path::Name" = 0.8') from error

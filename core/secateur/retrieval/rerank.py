@@ -8,13 +8,14 @@ Vectors of two models never mix: what was not embedded by this model has no sema
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import blake2b
 
 import numpy as np
 
 from secateur.index.embedding import Embedder, SemanticSpace, document_text
-from secateur.index.store import Store
+from secateur.index.store import Store, UnwritableIndex
 from secateur.model import FloatArray, IntArray
 
 RERANKED = 100
@@ -49,7 +50,7 @@ class Reranker:
         if missing:
             fresh = self.embedder.embed(list(missing.values()), "document")
             added = {name: vector.tobytes() for name, vector in zip(missing, fresh, strict=True)}
-            with self.store.writing():
+            with suppress(UnwritableIndex), self.store.writing():  # they are at hand; the next run asks for them again
                 self.store.put_blobs(_KIND, added, most=KEPT_VECTORS)
             known |= added
         matrix = np.stack([np.frombuffer(known[name], dtype=np.int8) for name in names]) if names else np.zeros((0, self.embedder.dimension), dtype=np.int8)
