@@ -43,6 +43,7 @@ class Scratch:
     """
 
     def __init__(self, git: Git, *, digits: int, largest: int = LARGEST_COMPARED) -> None:
+        self._of = git.root
         self._largest = largest
         self._sha256 = digits == _SHA256_DIGITS
         self._objects_of_it = objects_folder(git.git_dir)
@@ -67,6 +68,9 @@ class Scratch:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         shutil.rmtree(self._folder, ignore_errors=True)
+        if isinstance(error, RepositoryError):  # a folder that is gone, with a name by chance, tells nobody anything
+            error.message = error.message.replace(str(self._folder), str(self._of))
+            error.args = (error.message,)
 
     def blob_id(self, data: bytes) -> str:
         """The id of a content; nothing is written."""

@@ -8,6 +8,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -69,6 +70,14 @@ def sample_or_path(text: str) -> Path:
     return path
 
 
+def here() -> Path | None:
+    """The working folder; None where it was removed."""
+    try:
+        return Path.cwd()
+    except OSError:
+        return None
+
+
 def say(options: argparse.Namespace, message: str) -> None:
     """One line on stderr, unless --quiet."""
     if not options.quiet:
@@ -124,6 +133,9 @@ def guarded(run: Callable[[argparse.Namespace], int], options: argparse.Namespac
     except Exception as error:
         if options.debug:
             raise
+        if isinstance(error, OSError) and here() is None:
+            gone = SecateurError("the working folder does not exist any more", hint="change to another folder", code="NO_WORKING_FOLDER")
+            return failure(gone, as_json=options.format == "json")
         unexpected = SecateurError(f"unexpected {type(error).__name__}: {error}", hint="run again with --debug and report what it prints", code="UNEXPECTED")
         return failure(unexpected, as_json=options.format == "json")
 
@@ -132,7 +144,8 @@ def failure(error: SecateurError, *, as_json: bool) -> int:
     """Say what went wrong, `error:` and `hint:` on stderr and with JSON the same on stdout; returns the exit code."""
     if as_json:
         body = {key: visible(_SECRET.sub(r"\1***", value), keep_newlines=True) for key, value in error.to_dict().items()}
-        emit(json.dumps({"error": body}, ensure_ascii=False) + "\n")
+        with suppress(SecateurError):  # nobody reads that either: what follows is for whoever reads the other stream
+            emit(json.dumps({"error": body}, ensure_ascii=False) + "\n")
     hint = f"hint: {visible(error.hint)}\n" if error.hint else ""
     tell("error: " + visible(_SECRET.sub(r"\1***", error.message)) + "\n" + hint)
     return error.exit_code

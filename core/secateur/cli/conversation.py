@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from secateur.cli.common import ProgressBar, common_arguments, load_settings, model_line, say
+from secateur.cli.common import ProgressBar, common_arguments, here, load_settings, model_line, say
 from secateur.cli.filing import read_input, write_output
 from secateur.cli.output import emit
 from secateur.cli.parsing import integer
@@ -46,7 +46,7 @@ def run(options: argparse.Namespace) -> int:
     from secateur.trimming.conversations.pruning import prune
     from secateur.trimming.conversations.transcripts import read_transcript
 
-    loaded = load_settings(options, Path.cwd(), flags(options))
+    loaded = load_settings(options, here(), flags(options))
     model = open_model(loaded.settings.llm, os.environ) if loaded.settings.conversation_prune.strategy in SUMMARIZING else None
     transcript = read_transcript(read_input(options.file, "transcript"), "standard input" if options.file == "-" else options.file)
     progress = ProgressBar(options, unit="parts")

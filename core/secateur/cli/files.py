@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from secateur import places
-from secateur.cli.common import ProgressBar, common_arguments, load_settings, model_line, say
+from secateur.cli.common import ProgressBar, common_arguments, here, load_settings, model_line, say
 from secateur.cli.filing import read_input
 from secateur.cli.output import emit
 from secateur.cli.parsing import integer
@@ -139,19 +139,19 @@ def _rows(entry: Entry, verbose: bool) -> list[str]:
     return rows
 
 
-def root_of(paths: list[str]) -> Path:
-    """Whose configuration counts: that of the repository the first path is in, else the current folder's."""
-    here = Path.cwd()
+def root_of(paths: list[str]) -> Path | None:
+    """Whose configuration counts: that of the repository the first path is in, else the current folder's; None where that is gone."""
+    current = here()
     try:
         first = Path(paths[0]).resolve()
         for folder in (first, *first.parents) if first.exists() else ():
             if (folder / FILE_NAME).is_file() or (folder / ".git").exists():
                 return folder
-            if folder == here.resolve():
+            if current and folder == current.resolve():
                 break
     except (OSError, ValueError, RuntimeError):  # no path at all: reading it says so
         pass
-    return here
+    return current
 
 
 def _query(options: argparse.Namespace) -> str:

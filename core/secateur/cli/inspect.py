@@ -13,7 +13,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from secateur.cli.common import common_arguments, load_settings, sample_or_path, say
+from secateur.cli.common import common_arguments, here, load_settings, sample_or_path, say
 from secateur.cli.files import root_of
 from secateur.cli.output import on_terminal
 from secateur.cli.parsing import whole_number
@@ -94,7 +94,7 @@ def run(options: argparse.Namespace) -> int:
         path = Path(options.path)
         folder = root_of([options.path])
     else:
-        folder = path if bench.name == "search" or (bench.name == "diff" and path.is_dir()) else Path.cwd()
+        folder = path if bench.name == "search" or (bench.name == "diff" and path.is_dir()) else here()
     loaded = load_settings(options, folder, {} if options.budget is None else {bench.budget: options.budget})
     if not (on_terminal(sys.stdin) and on_terminal(sys.stdout)):
         return _headless(options, str(path), bench)

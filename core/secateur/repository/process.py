@@ -94,7 +94,10 @@ def find_git(search_path: str, *, outside: Path) -> str | None:
     Relative and empty entries, the current directory, and folders inside `outside` (the repository) are passed over, so a
     repository cannot bring its own git.
     """
-    here = os.path.realpath(os.curdir)
+    try:
+        here = os.path.realpath(os.curdir)
+    except OSError:  # the working folder is gone: nothing lies in it
+        here = ""
     for entry in search_path.split(os.pathsep):
         found = shutil.which("git", path=entry) if Path(entry).is_absolute() else None
         if found is None or os.path.realpath(entry) == here:
