@@ -327,7 +327,7 @@ class Keeper:
         try:
             arrayfile.save(path, arrays)
         except OSError as error:
-            raise UnwritableIndex(f"{path}: ", error.strerror or str(error)) from error
+            raise UnwritableIndex.of(f"{path}: ", error.strerror or str(error)) from error
         _forget_old(path)
         return True
 

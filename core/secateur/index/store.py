@@ -266,8 +266,10 @@ class Store:
 class UnwritableIndex(IndexingError):
     """The index cannot be kept: no room, no permission, no such folder. What was asked can be answered from memory."""
 
-    def __init__(self, place: str, reason: str) -> None:
-        super().__init__(f"{place}the index cannot be written ({reason})", hint="free some space, or set SECATEUR_CACHE_DIR to a folder you can write to")
+    @classmethod
+    def of(cls, place: str, reason: str) -> UnwritableIndex:
+        """`place`: what cannot be written, with a colon, or nothing."""
+        return cls(f"{place}the index cannot be written ({reason})", hint="free some space, or set SECATEUR_CACHE_DIR to a folder you can write to")
 
 
 class _Outdated(Exception):
@@ -344,7 +346,7 @@ def _failure(error: Exception, folder: Path | None) -> IndexingError:
         return IndexingError(f"{place}the index is held by another process", hint="wait for it to finish and run again")
     if _damaged(error):
         return IndexingError(f"{place}the index is damaged ({error})", hint="run again: it is begun anew")
-    return UnwritableIndex(place, str(getattr(error, "strerror", None) or error))
+    return UnwritableIndex.of(place, str(getattr(error, "strerror", None) or error))
 
 
 def _sealed(data: bytes, *key: bytes | str) -> bytes:
