@@ -10,6 +10,7 @@ from typing import Any
 
 from secateur import config
 from secateur.cli.main import COMMANDS
+from secateur.schema import LOWERED_ONLY
 from secateur.settings import PROFILES
 
 DOCS = Path(__file__).resolve().parent
@@ -28,8 +29,13 @@ def configuration() -> str:
         "Settings come from, later ones winning: defaults; `secateur.toml` of the repository (or `[tool.secateur]` in its",
         "`pyproject.toml`); `secateur.toml` in your configuration folder (`SECATEUR_CONFIG_DIR`, else the system's); `--config FILE`;",
         "`--profile`, `--set KEY=VALUE` and the other flags. `secateur config` shows the value and the origin of every key. A profile is",
-        "a named table of settings and applies at the place that chose it. Keys marked *user* choose servers, keys, folders or processes: a",
-        "repository's own file may not set them, nor raise `index.max_file_kb` above its default; both are ignored there and reported.",
+        "a named table of settings and applies at the place that chose it.",
+        "",
+        "A repository's own file is data of that repository, and may be written by whoever opens a pull request. It sets what says",
+        "*repository* in the column `set by`: profiles, weights, strategies, budgets and shares of them, depth, `top_k`, ignore rules, and what",
+        "`chunk` shows of a change; sizes of files it may lower and not raise. The same holds inside a profile that it defines. `chunk` reads the",
+        "repository's settings at the base of what it compares, so that a change cannot hide itself. All else counts from *you* alone: your",
+        "configuration folder, `--config`, `--set` and the other flags. Where a repository tries, a notice gives the line and the file to move it to.",
         "",
         "This page is generated (`python docs/generate.py`); `secateur config --schema` prints the same as a JSON schema.",
         "",
@@ -40,10 +46,9 @@ def configuration() -> str:
             continue
         head = key.name.rpartition(".")[0]
         if head != table or not table:
-            lines += ["", f"## `[{head}]`" if head else "## Top level", "", "| key | default | allowed | meaning |", "|---|---|---|---|"]
+            lines += ["", f"## `[{head}]`" if head else "## Top level", "", "| key | default | allowed | set by | meaning |", "|---|---|---|---|---|"]
             table = head or "-"
-        user = " *(user)*" if key.scope == "user" else ""
-        lines.append(f"| `{key.name.rpartition('.')[2]}` | `{_value(key.default)}` | {key.allowed()} | {key.doc}{user} |")
+        lines.append(f"| `{key.name.rpartition('.')[2]}` | `{_value(key.default)}` | {key.allowed()} | {_set_by(key)} | {key.doc} |")
     lines += ["", "## Profiles", "", "Keys that the built-in profiles set:", "", "| key | " + " | ".join(PROFILES) + " |", "|---|" + "---|" * len(PROFILES)]
     flat = {name: dict(_flat(values)) for name, values in PROFILES.items()}
     for name in dict.fromkeys(key for values in flat.values() for key in values):
@@ -82,6 +87,12 @@ def _flat(table: Any, prefix: str = "") -> list[tuple[str, Any]]:
     for name, value in table.items():
         flat += _flat(value, f"{prefix}{name}.") if isinstance(value, dict) else [(prefix + name, value)]
     return flat
+
+
+def _set_by(key: config.Key) -> str:
+    if key.scope == "user":
+        return "you"
+    return f"repository (up to {key.default}), you" if key.name in LOWERED_ONLY else "repository, you"
 
 
 def _value(value: Any) -> str:

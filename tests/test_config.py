@@ -1,3 +1,4 @@
+import json
 import math
 import os
 
@@ -113,23 +114,158 @@ def test_changing_the_profile_forgets_the_one_before():
 
 # --- a repository's own file is data of that repository ------------------------------------------------------------------
 
-USER_KEYS = sorted(key.name for key in config.keys().values() if key.scope == "user")
+REPOSITORY_MAY_SET = {
+    "profile",
+    "profiles",
+    "graph_rag.token_budget",
+    "graph_rag.max_depth",
+    "graph_rag.top_k",
+    "smart_pruning.strategy",
+    "smart_pruning.signature_share",
+    "smart_pruning.priority_weights.relevance",
+    "smart_pruning.priority_weights.hotspot",
+    "smart_pruning.priority_weights.distance",
+    "relevance.pool",
+    "relevance.lexical",
+    "relevance.title",
+    "relevance.name",
+    "relevance.description",
+    "relevance.path",
+    "relevance.file",
+    "relevance.siblings",
+    "relevance.semantic",
+    "relevance.mention",
+    "relevance.place",
+    "relevance.history",
+    "relevance.callers",
+    "relevance.callees",
+    "relevance.tests",
+    "relevance.hold_back.test",
+    "relevance.hold_back.documentation",
+    "relevance.hold_back.example",
+    "relevance.hold_back.vendored",
+    "relevance.hold_back.generated",
+    "relevance.hold_back.header",
+    "relevance.hold_back.region",
+    "relevance.hold_back.prose",
+    "relevance.hold_back.copy",
+    "index.ignore",
+    "index.max_file_kb",
+    "context_prune.strategy",
+    "context_prune.max_tokens",
+    "context_prune.full_file_share",
+    "conversation_prune.strategy",
+    "conversation_prune.safe_zone_tokens",
+    "context_budget.tokens",
+    "context_budget.reserve",
+    "context_budget.context_share",
+    "chunking.max_chunk_tokens",
+    "chunking.ignore",
+    "chunking.rules",
+    "chunking.max_file_kb",
+    "chunking.context_lines",
+}
+"""Written out: a key becomes one of these on purpose, and a new key is not."""
+
+FILE_KEYS = [key for key in config.keys().values() if key.scope != "run"]
+ALLOWED = [key for key in FILE_KEYS if key.name in REPOSITORY_MAY_SET and key.name not in ("profile", "profiles")]
+OTHERS = [key for key in FILE_KEYS if key.name not in REPOSITORY_MAY_SET]
 
 
-def test_servers_keys_folders_and_what_takes_of_the_machine_are_the_users():
-    assert {"llm.base_url", "llm.enabled", "llm.api_key_env", "embedding.base_url", "graph_rag.cache_dir", "index.workers"} <= set(USER_KEYS)
+def other_value(key: config.Key):
+    """A valid value that is not the default."""
+    if key.choices:
+        return next(choice for choice in key.choices if choice != key.default)
+    match key.default:
+        case bool():
+            return not key.default
+        case int():
+            return key.default - 1 if key.default > key.low else key.default + 1
+        case float():
+            return (key.default + key.low) / 2 if key.default > key.low else (key.default + key.high) / 2
+        case tuple():
+            return ("other",)
+        case str():
+            return "other"
+    return {"other": 7 if key.item is int else "x"}
 
 
-@pytest.mark.parametrize("name", USER_KEYS)
-def test_a_key_of_the_user_is_ignored_in_a_repository_and_said(tmp_path, name):
-    key = config.keys()[name]
-    value = {bool: "true", int: "1", str: '"x"'}[key.kind]
-    table, _, leaf = name.rpartition(".")
-    (tmp_path / FILE_NAME).write_text(f"[{table}]\n{leaf} = {value}\n")
+def as_toml(value) -> str:
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{name} = {as_toml(item)}" for name, item in value.items()) + " }"
+    return json.dumps(list(value) if isinstance(value, tuple) else value)
+
+
+def named(keys: list[config.Key]):
+    return pytest.mark.parametrize("key", keys, ids=lambda key: key.name)
+
+
+def test_the_list_of_what_a_repository_may_set_is_this_one():
+    assert {key.name for key in config.keys().values() if key.scope == "any"} == REPOSITORY_MAY_SET
+    assert len(OTHERS) > 30
+
+
+@pytest.mark.parametrize("file", [FILE_NAME, "pyproject.toml"])
+@named(ALLOWED)
+def test_what_a_repository_may_set_counts(tmp_path, key, file):
+    table, _, leaf = key.name.rpartition(".")
+    head = f"tool.secateur.{table}" if file != FILE_NAME else table
+    (tmp_path / file).write_text(f"[{head}]\n{leaf} = {as_toml(other_value(key))}\n")
     loaded = load(tmp_path)
-    assert loaded.settings == Settings()
+    assert loaded.notices == ()
+    assert lookup(loaded.settings, key.name) == other_value(key)
+
+
+@named(ALLOWED)
+def test_it_counts_in_a_profile_of_the_repository(tmp_path, key):
+    table, _, leaf = key.name.rpartition(".")
+    (tmp_path / FILE_NAME).write_text(f"profile = 'ours'\n[profiles.ours.{table}]\n{leaf} = {as_toml(other_value(key))}\n")
+    loaded = load(tmp_path)
+    assert loaded.notices == ()
+    assert lookup(loaded.settings, key.name) == other_value(key)
+
+
+@pytest.mark.parametrize("name", sorted(PROFILES))
+def test_a_repository_may_choose_a_profile_that_is_built_in_and_gets_all_of_it(tmp_path, name):
+    (tmp_path / FILE_NAME).write_text(f"profile = '{name}'\n")
+    loaded = load(tmp_path)
+    assert (loaded.settings, loaded.notices) == (load(None, profile=name).settings, ())
+
+
+@pytest.mark.parametrize("inside", ["", "profiles.ours."])
+@named(OTHERS)
+def test_all_else_has_no_effect_and_is_a_notice_with_the_line_to_move(tmp_path, key, inside):
+    table, _, leaf = key.name.rpartition(".")
+    line = f"{leaf} = {as_toml(other_value(key))}"
+    (tmp_path / FILE_NAME).write_text(f"profile = '{'ours' if inside else 'spec'}'\n[{inside}{table}]\n{line}\n")
+    own = tmp_path / "own"
+    own.mkdir()
+    loaded = load(tmp_path, user_dir=own)
+    for name in [key.name for key in FILE_KEYS]:
+        if name not in ("profile", "profiles"):
+            assert lookup(loaded.settings, name) == lookup(Settings(), name)
     assert [notice.code for notice in loaded.notices] == ["config_ignored"]
-    assert name in loaded.notices[0].message
+    message = loaded.notices[0].message
+    assert f"{key.name} counts only from your own configuration or the command line" in message
+    assert message.endswith(f" at the top of {own / FILE_NAME}.")
+    (own / FILE_NAME).write_text(message.split("`")[1] + "\n")  # the line of the notice, moved there, counts
+    moved = load(None, user_dir=own)
+    assert lookup(moved.settings, key.name) == other_value(key)
+
+
+@pytest.mark.parametrize("value", ['"http://name:secret@x.example"', '"http://x.example/?key=secret"', '"' + "secret" * 50 + '"'])
+def test_a_value_that_may_be_a_secret_is_not_repeated(tmp_path, value):
+    (tmp_path / FILE_NAME).write_text(f"[llm]\nbase_url = {value}\napi_key_env = 'se-cret'\n")
+    said = " ".join(notice.message for notice in load(tmp_path).notices)
+    assert "`llm.base_url = ...`" in said
+    assert "`llm.api_key_env = ...`" in said
+    assert "cret" not in said
+
+
+def test_a_value_that_would_be_wrong_does_not_matter_where_it_does_not_count(tmp_path):
+    (tmp_path / FILE_NAME).write_text("[tokens]\ncounter = 3\n[graph_rag]\nenabled = [[], nan]\n")
+    loaded = load(tmp_path)
+    assert (loaded.settings, [notice.code for notice in loaded.notices]) == (Settings(), ["config_ignored"] * 2)
 
 
 def test_the_user_and_the_command_line_may_set_them(tmp_path):

@@ -1,33 +1,45 @@
 """Where settings come from: defaults, the repository's file, the user's file, `--config`, flags; later layers win.
 
 A profile is a table of settings. The last layer that names one decides which applies, and it applies there: keys of that and later
-layers win over it, keys of earlier layers do not. A file found inside a repository is data of that repository: keys of scope "user"
-(servers, keys, folders) and more than the default of what costs the machine are ignored there and reported, also in a profile that it
-defines or chooses. Every error names the file, the key, what is allowed and the nearest valid key.
+layers win over it, keys of earlier layers do not. A file found inside a repository is data of that
+repository: it sets the keys of `schema.REPOSITORY_KEYS` alone, also in a profile that it defines or chooses, and of what costs the machine no more
+than the default. What else it holds is ignored, and a notice gives the line and the file where it would count. Every error names the file, the key,
+what is allowed and the nearest valid key.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import re
+import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from secateur.errors import ConfigError
 from secateur.model import Notice
 from secateur.nearest import nearest
-from secateur.schema import FILE_NAME, FLAGS, Key, build, checked, keys, known, lookup, schema
+from secateur.schema import FILE_NAME, FLAGS, LONGEST_SHOWN, LOWERED_ONLY, Key, build, checked, keys, known, lookup, schema
 from secateur.settings import PROFILES, Settings
 
-__all__ = ["FILE_NAME", "FLAGS", "Key", "Layer", "Loaded", "keys", "load", "lookup", "merge", "schema", "with_profile", "with_values"]
-
-LOWERED_ONLY = frozenset({"index.max_file_kb"})
-"""Keys that cost the machine: a repository may set less than the default and not more."""
+__all__ = ["FILE_NAME", "FLAGS", "Committed", "Key", "Layer", "Loaded", "keys", "load", "lookup", "merge", "schema", "with_profile", "with_values"]
 
 MAX_FILE_BYTES = 1 << 20
 """A configuration file above this size is refused: it is not one."""
+
+PROJECT_NAME = "pyproject.toml"
+"""The other file of a repository that is read, for its table `[tool.secateur]`, where there is no file of our own."""
+
+_PROJECT_LAYER = f"{PROJECT_NAME} [tool.secateur]"
+
+IGNORED = "config_ignored"
+"""Code of the notice that something a repository sets does not count."""
+
+_ADDRESS_ONLY = re.compile(r"(?!.*//[^/]*@)[^?#]*", re.DOTALL)
+_VARIABLE = re.compile(r"\w{0,64}", re.ASCII)
+"""What a server's address and the name of a variable look like: anything else may hold a secret, and is not repeated."""
 
 MAX_BOOST = 1000
 """A factor beyond which every priority is out of sight; what must be kept is pinned."""
@@ -50,10 +62,32 @@ class Layer:
     table: Mapping[str, Any]
     scope: str = "user"  # "repository" may set "any" keys only; "user" also "user" keys; "run" everything
     notices: tuple[Notice, ...] = ()  # what of that place was not even read
+    own_file: str = ""  # of a repository's layer: the user's file, where the keys that are ignored here would count
 
     def place(self, key_name: str) -> str:
         """Where it says so: the file, `--set`, or the flag of that key."""
         return FLAGS.get(key_name, self.name) if self.name == "flag" else self.name
+
+
+@dataclass(frozen=True, slots=True)
+class Committed:
+    """The configuration files of a repository as a commit has them."""
+
+    files: Mapping[str, bytes]  # by name, of FILE_NAME and PROJECT_NAME those there are
+    place: str  # "at 1a2b3c4d5e", for messages
+
+    def table(self) -> tuple[str, dict[str, Any]] | None:
+        """The file that counts and what it sets, as it stands there; None where none sets anything.
+
+        Raises:
+            ConfigError: the file is malformed.
+        """
+        if FILE_NAME in self.files:
+            return FILE_NAME, _toml(self.files[FILE_NAME], f"{FILE_NAME} {self.place}")
+        if PROJECT_NAME in self.files:
+            table = _tool_table(self.files[PROJECT_NAME], f"{PROJECT_NAME} {self.place}")
+            return (PROJECT_NAME, table) if table is not None else None
+        return None
 
 
 def load(
@@ -64,6 +98,7 @@ def load(
     sets: Sequence[str] = (),
     flags: Mapping[str, Any] | None = None,
     user_dir: Path | None = None,
+    committed: Committed | None = None,
 ) -> Loaded:
     """Settings for a run.
 
@@ -74,18 +109,30 @@ def load(
         sets: `KEY=VALUE` texts (`--set`); values are TOML, bare words are texts.
         flags: dotted key -> value of other flags (`--budget`, `--depth`, ...).
         user_dir: the user's config folder.
+        committed: the repository's files as a commit has them; then nothing of `root` is read, and a file that is none is a notice: the change
+            that mends it must still be readable.
 
     Raises:
         ConfigError: unknown key, wrong type, value out of range, unreadable or malformed file.
     """
-    layers = [layer for layer in (_repository_layer(root), _user_layer(user_dir)) if layer]
+    own_file = str(user_dir / FILE_NAME) if user_dir else f"{FILE_NAME} of your configuration folder"
+    repository = _committed_layer(committed) if committed else _repository_layer(root)
+    layers = [replace(repository, own_file=own_file)] if repository else []
+    user = _user_layer(user_dir)
+    layers += [user] if user else []
     if config_file is not None:
         layers.append(Layer(str(config_file), _read_toml(config_file)))
     chosen: dict[str, Any] = {"profile": profile} if profile else {}
     layers.append(Layer("--profile", chosen, "run"))
     layers.append(Layer("--set", _parse_sets(sets), "run"))
     layers.append(Layer("flag", _nested(flags or {}), "run"))
-    return merge(layers)
+    if not committed or not repository:
+        return merge(layers)
+    try:
+        return merge(layers)
+    except ConfigError as error:
+        loaded = merge(layers[1:])  # what is wrong without it is the user's to mend
+        return replace(loaded, notices=(*repository.notices, _broken(error), *loaded.notices))
 
 
 def merge(layers: Sequence[Layer]) -> Loaded:
@@ -104,7 +151,8 @@ def merge(layers: Sequence[Layer]) -> Loaded:
         if layer.name in chosen:
             place = f"profile {flat['profile']}"
             for key_name, value in _flatten(profiles[layer.name], place):
-                if _may_set(layer, key_name, checked(key_name, value, place), f"{layer.name} ({place})", notices):
+                built_in = flat["profile"] in PROFILES  # what those hold is ours, whoever chose them
+                if built_in or _may_set(layer, key_name, checked(key_name, value, place), f"{layer.name} ({place})", notices):
                     values[key_name], origins[key_name] = checked(key_name, value, place), place
         for key_name, value in flat.items():
             place = layer.place(key_name)
@@ -125,12 +173,42 @@ def _may_set(layer: Layer, key_name: str, value: Any, place: str, notices: list[
     if layer.scope != "repository":
         return True
     if key.scope == "user":
-        notices.append(Notice("config_ignored", f"{place}: {key_name} counts only from your own configuration or the command line; ignored."))
-        return False
-    if key_name in LOWERED_ONLY and checked(key_name, value, place) > key.default:
-        notices.append(Notice("config_ignored", f"{place}: {key_name} = {value} is more than a repository may set ({key.default}); ignored."))
-        return False
-    return True
+        why = f"{place}: {key_name} counts only from your own configuration or the command line; ignored."
+    elif key_name in LOWERED_ONLY and checked(key_name, value, place) > key.default:
+        why = f"{place}: {key_name} = {value} is more than a repository may set ({key.default}); ignored."
+    else:
+        return True
+    notices.append(Notice(IGNORED, f"{why} To have it count: {_line(key_name, value)} at the top of {layer.own_file or 'your own file'}."))
+    return False
+
+
+def _line(key_name: str, value: Any) -> str:
+    """The line of TOML that sets a key; without the value where that is long, or an address or name that may hold a secret."""
+    shown = _toml_value(value)
+    told = bool(shown) and len(shown) <= LONGEST_SHOWN
+    if key_name.endswith(".base_url"):
+        told = told and _ADDRESS_ONLY.fullmatch(str(value)) is not None
+    elif key_name.endswith(".api_key_env"):
+        told = told and _VARIABLE.fullmatch(str(value)) is not None
+    return f"`{key_name} = {shown}`" if told else f"`{key_name} = ...`, the value as it stands there,"
+
+
+def _toml_value(value: Any) -> str:
+    """A value as TOML writes it on one line; "" for one that settings cannot hold."""
+    match value:
+        case bool():
+            return "true" if value else "false"
+        case int() | float():
+            return repr(value) if abs(value) <= sys.float_info.max else ""
+        case str():
+            return json.dumps(value, ensure_ascii=False)
+        case list():
+            items = [_toml_value(item) for item in value]
+            return f"[{', '.join(items)}]" if all(items) else ""
+        case Mapping():
+            pairs = [(_toml_value(str(name)), _toml_value(item)) for name, item in value.items()]
+            return "{ " + ", ".join(f"{name} = {item}" for name, item in pairs) + " }" if pairs and all(item for _, item in pairs) else ""
+    return ""
 
 
 def with_values(settings: Settings, changes: Mapping[str, Any]) -> Settings:
@@ -167,17 +245,31 @@ def _repository_layer(root: Path | None) -> Layer | None:
     if _is_plain_file(own):
         return Layer(FILE_NAME, _read_toml(own), "repository")
     if os.path.lexists(own):
-        notices = (Notice("config_ignored", f"{FILE_NAME} of the repository is a link or no plain file; ignored."),)
-    project = root / "pyproject.toml"
+        notices = (Notice(IGNORED, f"{FILE_NAME} of the repository is a link or no plain file; ignored."),)
+    project = root / PROJECT_NAME
     if _is_plain_file(project):
         try:
-            tool = _read_toml(project).get("tool", {})
+            table = _tool_table(_read(project), PROJECT_NAME)
         except ConfigError:  # a broken pyproject.toml is for other tools to report
-            tool = None
-        table = tool.get("secateur") if isinstance(tool, dict) else None
-        if isinstance(table, dict):
-            return Layer("pyproject.toml [tool.secateur]", table, "repository", notices)
+            table = None
+        if table is not None:
+            return Layer(_PROJECT_LAYER, table, "repository", notices)
     return Layer(FILE_NAME, {}, "repository", notices) if notices else None
+
+
+def _committed_layer(committed: Committed) -> Layer | None:
+    try:
+        found = committed.table()
+    except ConfigError as error:  # a broken pyproject.toml is for other tools to report
+        return Layer(FILE_NAME, {}, "repository", (_broken(error),)) if FILE_NAME in committed.files else None
+    if found is None:
+        return None
+    name, table = found
+    return Layer(f"{_PROJECT_LAYER if name == PROJECT_NAME else name} {committed.place}", table, "repository")
+
+
+def _broken(error: ConfigError) -> Notice:
+    return Notice(IGNORED, f"{error.message}; nothing of the repository's own settings counts.")
 
 
 def _user_layer(user_dir: Path | None) -> Layer | None:
@@ -195,19 +287,34 @@ def _is_plain_file(path: Path) -> bool:
 
 
 def _read_toml(path: Path) -> dict[str, Any]:
-    import tomli
+    return _toml(_read(path), str(path))
 
+
+def _read(path: Path) -> bytes:
     try:
         size = path.stat().st_size
         if size > MAX_FILE_BYTES:
             raise ConfigError(f"{path}: {size} bytes is too large for a configuration file", hint=f"at most {MAX_FILE_BYTES} bytes")
-        return tomli.loads(path.read_bytes().decode("utf-8"))
+        return path.read_bytes()
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read ({error.strerror})", hint="check the path and its permissions") from error
+
+
+def _toml(data: bytes, place: str) -> dict[str, Any]:
+    import tomli
+
+    try:
+        return tomli.loads(data.decode("utf-8"))
     except UnicodeDecodeError as error:
-        raise ConfigError(f"{path}: is not UTF-8 at byte {error.start}", hint="save the file as UTF-8") from error
+        raise ConfigError(f"{place}: is not UTF-8 at byte {error.start}", hint="save the file as UTF-8") from error
     except (ValueError, RecursionError) as error:  # malformed, nested too deep, or with numbers of thousands of digits
-        raise ConfigError(f"{path}: {error}", hint="see https://toml.io for the format") from error
+        raise ConfigError(f"{place}: {error}", hint="see https://toml.io for the format") from error
+
+
+def _tool_table(data: bytes, place: str) -> dict[str, Any] | None:
+    tool = _toml(data, place).get("tool", {})
+    table = tool.get("secateur") if isinstance(tool, dict) else None
+    return table if isinstance(table, dict) else None
 
 
 def _parse_sets(sets: Sequence[str]) -> dict[str, Any]:
@@ -303,10 +410,10 @@ def _check_together(settings: Settings, origins: Mapping[str, str]) -> None:
         raise bad(name, f"{name} = {prune.sliding_window_overlap}", wrong, "make the overlap smaller than context_prune.sliding_window_size")
     for table, server in (("llm", settings.llm), ("embedding", settings.embedding)):
         # A secret that strays into a setting would be printed by `secateur config`: it is refused without being repeated.
-        if re.search(r"//[^/]*@|[?#]", server.base_url):
+        if not _ADDRESS_ONLY.fullmatch(server.base_url):
             name = f"{table}.base_url"
             raise bad(name, name, "holds more than an address", f"a key goes into an environment variable that {table}.api_key_env names")
-        if not re.fullmatch(r"\w{0,64}", server.api_key_env, re.ASCII):
+        if not _VARIABLE.fullmatch(server.api_key_env):
             name = f"{table}.api_key_env"
             raise bad(name, name, "is not the name of an environment variable", "put the key into a variable and its name here")
     for symbol, factor in settings.boosts.items():

@@ -41,6 +41,29 @@ FLAGS: Mapping[str, str] = {
 }
 """What the user typed to set a key with a flag of its own: errors and origins speak of that."""
 
+REPOSITORY_KEYS: frozenset[str] = frozenset(
+    f"{table}.{name}" if table else name
+    for table, names in {
+        "": "profile profiles",
+        "graph_rag": "token_budget max_depth top_k",
+        "smart_pruning": "strategy signature_share",
+        "smart_pruning.priority_weights": "relevance hotspot distance",
+        "relevance": "pool lexical title name description path file siblings semantic mention place history callers callees tests",
+        "relevance.hold_back": "test documentation example vendored generated header region prose copy",
+        "index": "ignore max_file_kb",
+        "context_prune": "strategy max_tokens full_file_share",
+        "conversation_prune": "strategy safe_zone_tokens",
+        "context_budget": "tokens reserve context_share",
+        "chunking": "max_chunk_tokens ignore rules max_file_kb context_lines",
+    }.items()
+    for name in names.split()
+)
+"""What a repository's own file may set: profiles, weights, strategies, budgets and shares of them, depth, `top_k`, ignore rules, and what `chunk`
+shows of a change, which is read at the base of what is compared. All else counts from the user's configuration and the command line alone."""
+
+LOWERED_ONLY = frozenset({"index.max_file_kb", "chunking.max_file_kb"})
+"""Of these the keys that cost the machine: a repository may set less than the default and not more."""
+
 LONGEST_SHOWN = 60
 """Letters of a wrong value that an error repeats."""
 
@@ -57,7 +80,7 @@ class Key:
     low: float | None
     high: float | None
     choices: tuple[str, ...]
-    scope: str  # "any", "user" (not from a repository), "run" (flags only)
+    scope: str  # "any": a repository's own file too; "user": the user's files and the command line; "run": the command line alone
 
     def allowed(self) -> str:
         """What may stand there, in words."""
@@ -93,7 +116,8 @@ def _walk(schema: type, prefix: str) -> Iterator[Key]:
         default = spec.default if spec.default_factory is MISSING else spec.default_factory()
         meta = spec.metadata
         item = None if origin is None else args[0] if kind is tuple else args[1]
-        yield Key(name, kind, item, default, meta["doc"], meta["low"], meta["high"], meta["choices"], meta["scope"])
+        scope = "run" if meta["scope"] == "run" else "any" if name in REPOSITORY_KEYS else "user"
+        yield Key(name, kind, item, default, meta["doc"], meta["low"], meta["high"], meta["choices"], scope)
 
 
 def lookup(settings: Settings, name: str) -> Any:

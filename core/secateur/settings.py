@@ -2,7 +2,7 @@
 
 The dataclasses below are the schema: every key of `secateur.toml` is a field, its default, range, scope and sentence are its
 metadata. Reading, validation, `--set`, `secateur config`, the JSON schema and `docs/configuration.md` are derived from them
-(`config.py`). Keys with scope "user" choose servers, keys, folders or processes: a repository's own file may not set them.
+(`config.py`). `REPOSITORY_KEYS` is the short list of what a repository's own file may set; every other key, a new one too, is the user's.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ def key(
     low: float | None = None,
     high: float | None = None,
     choices: tuple[str, ...] = (),
-    scope: str = "any",
+    scope: str = "file",
 ) -> Any:
-    """A field of the schema: default, sentence, allowed range or choices, and who may set it ("any" or "user")."""
+    """A field of the schema: default, sentence, allowed range or choices; scope "run": set by the command line alone, never by a file."""
     metadata = {"doc": doc, "low": low, "high": high, "choices": choices, "scope": scope}
     if isinstance(default, (dict, list)):
         return field(default_factory=lambda: type(default)(default), metadata=metadata)
@@ -37,7 +37,7 @@ class GraphRag:
     token_budget: int = key(8000, "Tokens of the pack. An explicit --budget takes any integer from 0.", low=4000, high=16000)
     cache_ttl: int = key(300, "Seconds a query's answer is kept.", low=60, high=3600)
     top_k: int = key(10, "Anchors of a query.", low=5, high=50)
-    cache_dir: str = key(".devbooks/cache/graph-context", "Folder of the result cache, relative to the repository.", scope="user")
+    cache_dir: str = key(".devbooks/cache/graph-context", "Folder of the result cache, relative to the repository.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,8 +106,8 @@ class Index:
     ignore: tuple[str, ...] = key((), "More ignore patterns, in gitignore syntax.")
     max_file_kb: int = key(1024, "Files above this size are skipped and counted.", low=1, high=1048576)
     scip: str = key("index.scip", "A SCIP index below the folder that is read: where it is up to date, its calls replace resolved ones. Empty: none is read.")
-    workers: int = key(0, "Parser processes; 0 = one per core.", low=0, high=256, scope="user")
-    trust_git_dir: bool = key(False, "Also read a git folder or objects that lie elsewhere and do not belong to the folder.", scope="user")
+    workers: int = key(0, "Parser processes; 0 = one per core.", low=0, high=256)
+    trust_git_dir: bool = key(False, "Also read a git folder or objects that lie elsewhere and do not belong to the folder.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,11 +118,10 @@ class Embedding:
         "static",
         "`static`, `bge` (extra `semantic`), `openai` or `ollama` (a server), `none`.",
         choices=("static", "bge", "openai", "ollama", "none"),
-        scope="user",
     )
-    base_url: str = key("", "Base URL of the embedding server.", scope="user")
-    server_model: str = key("", "Model name to send to the server.", scope="user")
-    api_key_env: str = key("", "Name of the environment variable that holds the server's key.", scope="user")
+    base_url: str = key("", "Base URL of the embedding server.")
+    server_model: str = key("", "Model name to send to the server.")
+    api_key_env: str = key("", "Name of the environment variable that holds the server's key.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,17 +213,15 @@ class Chunking:
 class Llm:
     """`[llm]`: an OpenAI-compatible server; off by default."""
 
-    enabled: bool = key(False, "Use the server.", scope="user")
-    base_url: str = key("", "Base URL of the server.", scope="user")
-    model: str = key("", "Model name to send.", scope="user")
-    api_key_env: str = key("", "Name of the environment variable that holds the key.", scope="user")
-    timeout: int = key(60, "Seconds an answer may take, to its last byte.", low=1, high=3600, scope="user")
-    retries: int = key(2, "Further attempts where a server does not listen, is busy or fails.", low=0, high=10, scope="user")
-    concurrency: int = key(4, "Questions under way at once.", low=1, high=64, scope="user")
-    spend_cap: int = key(200_000, "Tokens a run may spend, prompts and answers, by estimates made before anything is sent.", low=0, high=10**9, scope="user")
-    text_tokens: int = key(
-        6000, "Tokens of text one question may carry; what is longer is cut. Less for models with small windows.", low=100, high=10**6, scope="user"
-    )
+    enabled: bool = key(False, "Use the server.")
+    base_url: str = key("", "Base URL of the server.")
+    model: str = key("", "Model name to send.")
+    api_key_env: str = key("", "Name of the environment variable that holds the key.")
+    timeout: int = key(60, "Seconds an answer may take, to its last byte.", low=1, high=3600)
+    retries: int = key(2, "Further attempts where a server does not listen, is busy or fails.", low=0, high=10)
+    concurrency: int = key(4, "Questions under way at once.", low=1, high=64)
+    spend_cap: int = key(200_000, "Tokens a run may spend, prompts and answers, by estimates made before anything is sent.", low=0, high=10**9)
+    text_tokens: int = key(6000, "Tokens of text one question may carry; what is longer is cut. Less for models with small windows.", low=100, high=10**6)
 
 
 @dataclass(frozen=True, slots=True)

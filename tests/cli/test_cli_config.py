@@ -68,11 +68,10 @@ def test_profiles_of_ones_own(tmp_path: Path, user: Path) -> None:
         ("graph_rag = 3\n", ("graph_rag", "table")),
         ("budget = 3\n", ("budget", "flag")),
         ('pins = ["x"]\n', ("pins", "flag")),
-        ("[tokens]\ncounter = 'gpt'\n", ("tokens.counter", "o200k_base")),
+        ("[smart_pruning]\nstrategy = 'gpt'\n", ("smart_pruning.strategy", "density")),
         ("[smart_pruning.priority_weights]\nrelevance = nan\n", ("smart_pruning.priority_weights.relevance", "from 0 to 10")),
         ("[index]\nignore = 'x'\n", ("index.ignore", "list of texts")),
         ("profile = 'nope'\n", ("nope", "spec, recommended")),
-        ("[context_prune]\nsliding_window_size = 5\nsliding_window_overlap = 5\n", ("sliding_window_overlap", "less than")),
     ],
 )
 def test_a_bad_file_is_named_with_its_key_and_what_is_allowed(tmp_path: Path, text: str, said: tuple[str, ...]) -> None:
@@ -102,12 +101,19 @@ def test_a_repository_chooses_no_server_key_folder_model_or_process(tmp_path: Pa
     root = write(tmp_path / "repo", {"secateur.toml": toml})
     ran = config(root)
     assert {name for name, entry in ran.json.items() if entry["origin"] != "default"} == {"graph_rag.top_k"}
-    ignored = [name for name, key in keys().items() if key.scope == "user"]
+    ignored = [name for name in keys() if name.startswith(("embedding.", "llm."))] + ["graph_rag.cache_dir", "index.workers"]
     assert len(ignored) >= 10
     for name in ignored:
         assert f"{name} counts only from your own configuration" in ran.err
     write(user, {"secateur.toml": toml})  # the same words from the user count
     assert config(tmp_path).json["llm.base_url"]["value"] == "http://evil.example"
+
+
+def test_keys_that_do_not_go_together_are_named(tmp_path: Path, user: Path) -> None:
+    write(user, {"secateur.toml": "[context_prune]\nsliding_window_size = 5\nsliding_window_overlap = 5\n"})
+    ran = secateur("config", tmp_path)
+    assert (ran.code, ran.out) == (2, "")
+    assert "sliding_window_overlap = 5 is not less than" in ran.err
 
 
 def test_a_linked_file_of_a_repository_is_not_read(tmp_path: Path) -> None:

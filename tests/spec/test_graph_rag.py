@@ -362,23 +362,24 @@ def test_configuration_defaults() -> None:
 
 @pytest.mark.parametrize(("name", "default", "low", "high"), RANGES)
 def test_configuration_ranges(tmp_path: Path, name: str, default: int, low: int, high: int) -> None:
-    config = tmp_path / "secateur.toml"
+    config = tmp_path / "own.toml"  # `cache_ttl` is the user's: a repository does not set it
     for value in (low, default, high):
         config.write_text(f"[graph_rag]\n{name} = {value}\n")
-        assert secateur("config", tmp_path, "--format", "json").json[f"graph_rag.{name}"] == {"value": value, "origin": "secateur.toml"}
+        told = secateur("config", tmp_path, "--config", config, "--format", "json").json
+        assert told[f"graph_rag.{name}"] == {"value": value, "origin": str(config)}
     for value in (low - 1, high + 1, f'"{default}"', f"{default}.5", "true"):
         config.write_text(f"[graph_rag]\n{name} = {value}\n")
-        ran = secateur("search", "x", tmp_path)
+        ran = secateur("search", "x", tmp_path, "--config", config)
         assert ran.code == 2
-        assert "secateur.toml" in ran.err
+        assert "own.toml" in ran.err
         assert f"graph_rag.{name}" in ran.err
         assert f"from {low} to {high}" in ran.err
         assert ran.out == ""
 
 
 def test_configuration_enabled_is_true_or_false(tmp_path: Path) -> None:
-    (tmp_path / "secateur.toml").write_text("[graph_rag]\nenabled = 1\n")
-    ran = secateur("search", "x", tmp_path)
+    (tmp_path / "own.toml").write_text("[graph_rag]\nenabled = 1\n")
+    ran = secateur("search", "x", tmp_path, "--config", tmp_path / "own.toml")
     assert ran.code == 2
     assert "graph_rag.enabled" in ran.err
     assert "true or false" in ran.err

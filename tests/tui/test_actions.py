@@ -1,5 +1,6 @@
 from collections import Counter
 
+import pytest
 from secateur_tui import actions
 from secateur_tui.benches.search import SearchBench
 
@@ -41,6 +42,21 @@ def test_keys_may_be_written_as_people_do() -> None:
 def test_an_unknown_action_is_reported_with_the_nearest_one() -> None:
     (notice,) = actions.keymap({"budget-upp": "z"}).notices
     assert "budget-upp" in notice.message and "did you mean budget-up?" in notice.message
+
+
+@pytest.mark.parametrize("chosen", [{"strategy": "q"}, {"quit": ""}, {"quit": "z", "undo": "z"}, {"strategy": "q", "undo": "q,ctrl+z"}])
+def test_quit_never_loses_its_last_key(chosen: dict[str, str]) -> None:
+    keys = actions.keymap(chosen)
+    assert keys.keys["quit"] == ("q",)
+    assert [has for action, has in keys.keys.items() if action != "quit" and "q" in has] == []
+    (notice,) = keys.notices
+    assert notice.code == "quit_kept"
+    assert "q stays with quit" in notice.message
+
+
+def test_the_key_of_quit_is_free_once_quit_has_another() -> None:
+    keys = actions.keymap({"strategy": "q", "quit": "ctrl+x"})
+    assert (keys.keys["strategy"], keys.keys["quit"], keys.notices) == (("q",), ("ctrl+x",), ())
 
 
 def test_printed_keys() -> None:

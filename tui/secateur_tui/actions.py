@@ -12,6 +12,9 @@ from secateur.model import Notice
 from textual.binding import Binding
 from textual.keys import KEY_NAME_REPLACEMENTS, format_key
 
+QUIT = "quit"
+"""The action that always has a key."""
+
 BENCH = "bench-"
 """How the ids of the actions begin that open a bench."""
 
@@ -54,7 +57,7 @@ ACTIONS = (
     Action("theme", ("t",), "Theme", "The next theme", "Program"),
     Action("back", ("escape",), "Back", "Close what lies on top; go to the items", "Program"),
     Action("help", ("question_mark",), "Help", "This page", "Program", footer=True),
-    Action("quit", ("q",), "Quit", "Leave", "Program", footer=True),
+    Action(QUIT, ("q",), "Quit", "Leave", "Program", footer=True),
 )
 
 BY_ID = {action.id: action for action in ACTIONS}
@@ -74,7 +77,10 @@ class Keymap:
 
 
 def keymap(chosen: Mapping[str, str]) -> Keymap:
-    """Default keys under the user's own. A chosen key is taken from whoever had it; an unknown action is reported with the nearest name."""
+    """Default keys under the user's own. A chosen key is taken from whoever had it; an unknown action is reported with the nearest name.
+
+    `quit` never ends without a key: where the last one is taken, it gets its default keys back, and a notice says so.
+    """
     notices: list[Notice] = []
     keys = {action.id: action.keys for action in ACTIONS}
     for action, text in chosen.items():
@@ -87,6 +93,13 @@ def keymap(chosen: Mapping[str, str]) -> Keymap:
         for other in keys:
             keys[other] = tuple(key for key in keys[other] if key not in taken)
         keys[action] = taken
+    if not keys[QUIT]:
+        kept = BY_ID[QUIT].keys
+        losers = [action for action in keys if set(kept) & set(keys[action])]
+        keys = {action: tuple(key for key in has if key not in kept) for action, has in keys.items()} | {QUIT: kept}
+        shown = ", ".join(map(key_name, kept))
+        why = f"{', '.join(losers)} would take the last key of {QUIT}" if losers else f"{QUIT} would have no key"
+        notices.append(Notice("quit_kept", f'ui.keys: {why}; {shown} stays with {QUIT}. Another key for it frees {shown}: {QUIT} = "ctrl+x"'))
     return Keymap(keys, tuple(notices))
 
 
