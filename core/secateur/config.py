@@ -178,7 +178,7 @@ def _may_set(layer: Layer, key_name: str, value: Any, place: str, notices: list[
         why = f"{place}: {key_name} = {value} is more than a repository may set ({key.default}); ignored."
     else:
         return True
-    notices.append(Notice(IGNORED, f"{why} To have it count: {_line(key_name, value)} at the top of {layer.own_file or 'your own file'}."))
+    notices.append(Notice(IGNORED, f"{why} To have it count, write this at the top of {layer.own_file or 'your own file'}: {_line(key_name, value)}"))
     return False
 
 
@@ -190,7 +190,7 @@ def _line(key_name: str, value: Any) -> str:
         told = told and _ADDRESS_ONLY.fullmatch(str(value)) is not None
     elif key_name.endswith(".api_key_env"):
         told = told and _VARIABLE.fullmatch(str(value)) is not None
-    return f"`{key_name} = {shown}`" if told else f"`{key_name} = ...`, the value as it stands there,"
+    return f"{key_name} = {shown if told else '(the value as it stands there)'}"
 
 
 def _toml_value(value: Any) -> str:

@@ -95,4 +95,4 @@ def test_callers_and_callees_share_a_chunk() -> None:
     names = ["one", "two", "six", "ten"]
     diff = "".join(patch(f"{name}/{name}.py", [f"def {name}_total():", f"    return {names[-1 - at]}_total()"]) for at, name in enumerate(names))
     chunks = chunk_diff(diff, 1000)
-    assert [[file.path for file in chunk.files] for chunk in chunks] == [["one/one.py", "ten/ten.py"], ["two/two.py", "six/six.py"]]
+    assert [[file.path for file in chunk.files] for chunk in chunks] == [["one/one.py", "ten/ten.py"], ["six/six.py", "two/two.py"]]

@@ -157,7 +157,7 @@ def test_a_line_longer_than_a_chunk_is_shortened_and_told() -> None:
     chunks = chunk_diff(diff, 1000)
     entry = chunks.coverage[1]
     assert (entry.state, entry.verdict and entry.verdict.rule.value) == ("split", "long_line")
-    assert "line 1: 99,6" in entry.reason
+    assert "line 1: 96,0" in entry.reason
     assert all(chunk.tokens <= 1000 for chunk in chunks)
     assert "more characters]\n" in "".join(chunk.text for chunk in chunks)
 

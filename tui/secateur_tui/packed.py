@@ -100,12 +100,13 @@ def packed(settings: Settings, plan: Plan) -> Packed:
     rows: list[Row] = []
     actions: list[TrimAction] = []
     seen: set[int] = set()
+    entries = {entry.file.number: entry for entry in plan.coverage}
     for number, (pieces, total) in enumerate(zip(plan.chunks, tokens, strict=True), 1):
         around = total - sum(piece.cost + piece.filled for piece in pieces)
         rows.append(Row(Kind.CHUNK, number))
         actions.append(TrimAction(f"chunk {number}", "keep", "injected", 0, around))
         for piece in pieces:
-            entry = plan.coverage[piece.file.number]
+            entry = entries[piece.file.number]
             verb = "shorten" if piece.part is not None and piece.part.shortened else "keep"
             # The tokens of a file that is cut stand at the first of its rows: they are not those of a part.
             before = 0 if piece.file.number in seen else piece.file.tokens

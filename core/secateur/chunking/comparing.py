@@ -2,9 +2,12 @@
 
     found = compare(Path("orders"), Asked(base="main"), settings)
 
+    comparison = Comparison(Path("orders"), Asked(base="main"))     # where the repository's own settings count too:
+    found = comparison.found(load(None, committed=comparison.settings).settings.chunking)
+
 Read like everything of a repository: by git that runs nothing of it (`repository.process`), or from its files here. The base is the merge base.
-What decides what is left out and which rules hold — `.gitattributes`, `CLAUDE.md` — is read as it was at the base, so that a change
-cannot hide itself.
+What decides what is left out and which rules hold — `secateur.toml`, `.gitattributes`, `CLAUDE.md` — is read as it was at the base, so that a
+change cannot hide itself.
 """
 
 from __future__ import annotations
@@ -14,15 +17,19 @@ import stat
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from secateur.chunking.attributes import FILE as ATTRIBUTES_FILE
 from secateur.chunking.attributes import GENERATED, VENDORED, Attributes
+from secateur.chunking.base_settings import settings_at, settings_notice
 from secateur.chunking.changes import SUBMODULE, Change, Diff, Treatment
+from secateur.chunking.notes import RULES_CHANGED, SKILL_FILE
 from secateur.chunking.parsing import parse_diff
 from secateur.chunking.pruning import by_path
 from secateur.chunking.scratch import LARGEST_COMPARED, Scratch
 from secateur.chunking.weighing import Compared, Known
+from secateur.config import Committed
 from secateur.errors import RepositoryError, UsageError
 from secateur.model import Notice
 from secateur.repository.files import Folder, path_bytes
@@ -73,6 +80,7 @@ class Found:
     rules: str  # the project's, "" for none
     compared: Compared
     notices: tuple[Notice, ...]
+    has_skill: bool = False  # whether there is a file of instructions at the top, before or after the change
 
 
 def compare(folder: Path, asked: Asked, settings: Chunking, *, trust: bool = False) -> Found:
@@ -82,12 +90,7 @@ def compare(folder: Path, asked: Asked, settings: Chunking, *, trust: bool = Fal
         UsageError: flags that contradict each other.
         RepositoryError: no repository, no such revision, no common ancestor, git failed.
     """
-    if asked.head is not None and (asked.staged or asked.worktree or asked.untracked):
-        raise UsageError("--head names a revision; --staged, --worktree and --untracked compare what is not committed", hint="leave one of them out")
-    if asked.staged and (asked.worktree or asked.untracked):
-        raise UsageError("--staged and --worktree are two different states", hint="leave one of them out")
-    git = _opened(folder, trust)
-    return _Comparison(git, asked, settings).found()
+    return Comparison(folder, asked, trust=trust).found(settings)
 
 
 def _opened(folder: Path, trust: bool) -> Git:
@@ -103,34 +106,66 @@ def _opened(folder: Path, trust: bool) -> Git:
     return git
 
 
-class _Comparison:
-    """One comparison, step by step."""
+class Comparison:
+    """One comparison, step by step: which two states, the settings at the base, the changes.
 
-    def __init__(self, git: Git, asked: Asked, settings: Chunking) -> None:
-        self._git = git
+    Raises:
+        UsageError: flags that contradict each other.
+        RepositoryError: no repository, no such revision, no common ancestor, git failed.
+    """
+
+    def __init__(self, folder: Path, asked: Asked, *, trust: bool = False) -> None:
+        if asked.head is not None and (asked.staged or asked.worktree or asked.untracked):
+            raise UsageError("--head names a revision; --staged, --worktree and --untracked compare what is not committed", hint="leave one of them out")
+        if asked.staged and (asked.worktree or asked.untracked):
+            raise UsageError("--staged and --worktree are two different states", hint="leave one of them out")
+        self._git = _opened(folder, trust)
         self._asked = asked
-        self._settings = settings
         self._notices: list[Notice] = []
+        self._base, self._head, self._what = self._sides()
+        self._empty = _EMPTY_TREE.get(len(self._base or self._head or ""), _EMPTY_TREE[40])
 
-    def found(self) -> Found:
-        base, head, what = self._sides()
-        git = self._git
-        largest = max(LARGEST_COMPARED, self._settings.max_file_kb * 1024)
+    @cached_property
+    def settings(self) -> Committed:
+        """The repository's own settings as they were at the base: `load(..., committed=comparison.settings)`."""
+        return settings_at(self._git, self._base, self._entries)
+
+    def found(self, settings: Chunking) -> Found:
+        """The changes, and what the repository says of them.
+
+        Raises:
+            RepositoryError: git failed.
+        """
+        git, base, head = self._git, self._base, self._head
+        first = len(self._notices)
+        largest = max(LARGEST_COMPARED, settings.max_file_kb * 1024)
         with Scratch(git, digits=len(base or head or git.head() or ""), largest=largest) as scratch:
-            empty = _EMPTY_TREE.get(len(base or head or ""), _EMPTY_TREE[40])
-            before = self._tree(base, empty)
-            entries = git.ls_tree(base) if before != empty and base else []
             if head is not None:
-                trees = before, self._tree(head, empty)
+                trees = self._before, self._tree(head, self._empty)
             else:
-                trees = self._not_committed(scratch, {path_bytes(entry.path): (entry.mode, entry.oid) for entry in entries})
-            if self._git.prefix:
+                trees = self._not_committed(scratch, {path_bytes(entry.path): (entry.mode, entry.oid) for entry in self._entries})
+            if git.prefix:
                 self._note("only_below", f"Only changes below {git.prefix} are in it.")
-            diff = parse_diff(scratch.git.diff(*trees, context=self._settings.context_lines))
-            texts = self._texts(entries)
-            rules = self._rules(texts, {change.path for change in diff.changes} | {change.old_path for change in diff.changes})
-            known = self._known(scratch.git, diff, Attributes({path: text for path, text in texts.items() if path.endswith(ATTRIBUTES_FILE)}))
-        return Found(diff, known, rules, Compared(what, base or "", head or "", git.root.name), tuple(self._notices))
+            diff = parse_diff(scratch.git.diff(*trees, context=settings.context_lines))
+            texts = self._texts(settings.rules)
+            rules = self._rules(settings.rules, texts, {change.path for change in diff.changes} | {change.old_path for change in diff.changes})
+            attributes = Attributes({path: text for path, text in texts.items() if path.endswith(ATTRIBUTES_FILE)})
+            known = self._known(scratch.git, diff, attributes, settings.max_file_kb * 1024)
+        turned = settings_notice(self.settings, diff, {path: fact.content for path, fact in known.items()})
+        notices = (*self._notices, turned) if turned else tuple(self._notices)
+        del self._notices[first:]  # those of the sides stay, for the next time
+        has_skill = any(entry.path == SKILL_FILE for entry in self._entries) or SKILL_FILE in known
+        return Found(diff, known, rules, Compared(self._what, base or "", head or "", git.root.name), notices, has_skill)
+
+    @cached_property
+    def _before(self) -> str:
+        """The tree of the base."""
+        return self._tree(self._base, self._empty)
+
+    @cached_property
+    def _entries(self) -> list[TreeEntry]:
+        """The files of the base."""
+        return self._git.ls_tree(self._base) if self._before != self._empty and self._base else []
 
     # --- which two states ----------------------------------------------------------------------------------------------
 
@@ -303,32 +338,31 @@ class _Comparison:
 
     # --- what is known of the files ------------------------------------------------------------------------------------
 
-    def _texts(self, entries: Sequence[TreeEntry]) -> dict[str, bytes]:
+    def _texts(self, rules: Sequence[str]) -> dict[str, bytes]:
         """The files of the base that decide: attributes, and the project's rules."""
         wanted = [
             entry
-            for entry in entries
-            if entry.mode not in (GITLINK, SYMBOLIC_LINK) and (entry.path in self._settings.rules or entry.path.rpartition("/")[2] == ATTRIBUTES_FILE)
+            for entry in self._entries
+            if entry.mode not in (GITLINK, SYMBOLIC_LINK) and (entry.path in rules or entry.path.rpartition("/")[2] == ATTRIBUTES_FILE)
         ]
         contents = self._git.blobs([entry.oid for entry in wanted], max_bytes=RULES_BYTES) if wanted else iter(())
         return {entry.path: content for entry, content in zip(wanted, contents, strict=True) if content is not None}
 
-    def _rules(self, texts: dict[str, bytes], changed: set[str]) -> str:
+    def _rules(self, names: Sequence[str], texts: dict[str, bytes], changed: set[str]) -> str:
         found: dict[str, str] = {}
-        for name in self._settings.rules:
+        for name in names:
             if name in texts:
                 found.setdefault(texts[name].decode("utf-8", "replace").removeprefix("\ufeff").strip(), name)
-        touched = sorted(changed.intersection(self._settings.rules))
+        touched = sorted(changed.intersection(names))
         if touched:
-            self._note("rules_changed", f"{', '.join(touched)} changes here; the rules in the chunks are those from before.")
+            self._note(RULES_CHANGED, f"{', '.join(touched)} changes here; the rules in the chunks are those from before.")
         return "\n\n".join(text for text in found if text)
 
-    def _known(self, git: Git, diff: Diff, attributes: Attributes) -> dict[str, Known]:
+    def _known(self, git: Git, diff: Diff, attributes: Attributes, limit: int) -> dict[str, Known]:
         """Size, content and attributes of every changed file that has a content."""
         changes = [change for change in diff.changes if _blob_of(change)]
         oids = [_blob_of(change) for change in changes]
         sizes = list(git.sizes(oids)) if oids else []
-        limit = self._settings.max_file_kb * 1024
         wanted, total = [], 0
         for number, (change, size) in enumerate(zip(changes, sizes, strict=True)):
             if size is not None and size < limit and total + size <= READ_BYTES and by_path(change.path) is None and not change.binary:

@@ -5,6 +5,7 @@
     ## Instructions         where there are any
     ## Code Changes
     one fenced block a file, or a part of one behind a line that says which
+    ## About This Diff      where files are left out, or the change turns settings (`notes`)
 
 A piece ends in a blank line and begins with a letter, `#` or a backtick: the word patterns of the tokenizers always cut there, so the tokens
 of a chunk are the sum of the tokens of its pieces. The other counters round up by piece, so that their sum is a bound.
@@ -30,8 +31,8 @@ FEWEST_DIGITS = 3
 _SHORTEST_FENCE = 3
 _BACKTICKS = re.compile("`{3,}")
 _FENCE = re.compile(r" {0,3}(`{3,}(?=[^`]*$)|~{3,})(.*)")
-_HEADING = re.compile(r"[\s>*+\-\d.)]*#{1,6}[\W_]*(context\s+chunk|project\s+rules|instructions|code\s+changes)(?![^\W_])", re.IGNORECASE)
-_UNDERLINED = re.compile(r"\s*(context\s+chunk.*|project\s+rules|instructions|code\s+changes)\s*", re.IGNORECASE)
+_HEADING = re.compile(r"[\s>*+\-\d.)]*#{1,6}[\W_]*(context\s+chunk|project\s+rules|instructions|code\s+changes|about\s+this\s+diff)(?![^\W_])", re.IGNORECASE)
+_UNDERLINED = re.compile(r"\s*(context\s+chunk.*|project\s+rules|instructions|code\s+changes|about\s+this\s+diff)\s*", re.IGNORECASE)
 _OPENERS = (
     ("<!--", "-->"),
     ("<![CDATA[", "]]>"),
@@ -103,12 +104,13 @@ class Place:
     line_start: int
     line_end: int
     inside: str = ""  # the declaration that its first line is inside of
+    cut: str = ""  # what is missing of its lines, in words of ours
 
     def heading(self, number: int | str, of: int | str) -> str:
         """The line before a part."""
         path = one_line(self.path, 2 * LONGEST_PLACE)
         inside = f", inside `{one_line(self.inside, LONGEST_PLACE)}`" if self.inside else ""
-        return f"Part {number}/{of} of `{path}`: {'old ' if self.old else ''}lines {self.line_start}-{self.line_end}{inside}\n"
+        return f"Part {number}/{of} of `{path}`: {'old ' if self.old else ''}lines {self.line_start}-{self.line_end}{inside}{self.cut and '; '}{self.cut}\n"
 
 
 def note_ends(title: str, path: str) -> tuple[str, str]:

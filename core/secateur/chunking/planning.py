@@ -15,6 +15,7 @@ from functools import cached_property
 from secateur.chunking.arranging import Piece, arrange
 from secateur.chunking.composing import Injection, block, largest
 from secateur.chunking.filling import Filling, Offer, fill
+from secateur.chunking.notes import notes, room_for_notes
 from secateur.chunking.packing import capacity_for_even, fewest_bins
 from secateur.chunking.pruning import Pruner, Rule, Verdict
 from secateur.chunking.splitting import Part
@@ -28,6 +29,9 @@ LEAST_CAPACITY = 32
 
 TOO_LARGE = "CHUNK_INSTRUCTIONS_TOO_LARGE"
 """Code of the error that what is injected leaves no room."""
+
+NAMED = 5
+"""Files a notice names before it only counts."""
 
 WHOLE, SPLIT, LEFT_OUT = "whole", "split", "left_out"
 
@@ -88,6 +92,7 @@ class Plan:
     fewest: int  # chunks below which these pieces cannot go
     coverage: tuple[Coverage, ...]  # one per changed file, in the order of the diff
     notices: tuple[Notice, ...]
+    notes: str = ""  # what stands at the end of every chunk: settings that changed, files that are left out
 
     @cached_property
     def charged(self) -> tuple[int, ...]:
@@ -116,28 +121,60 @@ def plan_chunks(weighed: Weighed, settings: Settings) -> Plan:
     capacity = limit - _injected(weighed, limit)
     pruner = Pruner(rules.ignore, rules.max_file_kb * 1024)
     verdicts = {file.number: pruner.verdict(file.change, file.facts) for file in weighed.files}
+    pieces, without_room = _all_pieces(weighed, verdicts, capacity)
+    verdicts |= without_room
+    left_out = [(file.change.path, verdict) for file in weighed.files if (verdict := verdicts[file.number])]
+    room = min(room_for_notes(limit), capacity - LEAST_CAPACITY)
+    said = notes(weighed.notices, left_out, len(weighed.files), room, weighed.counter)
+    if said:
+        beside = capacity - weighed.counter.count(said)
+        smaller, without_room = _all_pieces(weighed, verdicts, beside)
+        if without_room:  # what is said of the diff costs no file its place
+            said = ""
+        else:
+            pieces, capacity = smaller, beside
+    packable = [Piece(piece.file.change.path, piece.number, piece.cost) for piece in pieces]
+    even = capacity_for_even([piece.size for piece in packable], capacity) if weighed.remarks else capacity  # so that each chunk has room for some
+    several = rules.keep_together and sum(piece.size for piece in packable) > even
+    bins = arrange(packable, even, _links(weighed, pieces) if several else None, together=rules.keep_together)
+    chunks = _filled(weighed, [_lengthened(weighed, [pieces[at] for at in members], capacity) for members in bins], capacity)
+    coverage = _coverage(weighed, chunks, verdicts)
+    fewest = fewest_bins([piece.cost for piece in pieces], capacity)
+    plan = Plan(weighed, limit, capacity, chunks, fewest, coverage, (), said)
+    return replace(plan, notices=_notices(plan))
+
+
+def _all_pieces(weighed: Weighed, verdicts: dict[int, Verdict | None], capacity: int) -> tuple[list[FilePiece], dict[int, Verdict]]:
+    """The pieces of all files that go out, and the verdict on each that cannot, because not even a line of it has room."""
     pieces: list[FilePiece] = []
+    without_room: dict[int, Verdict] = {}
     for file in weighed.files:
         if verdicts[file.number] is None:
             cut = _pieces(weighed, file, capacity)
             pieces += cut
             if not cut:
-                verdicts[file.number] = Verdict(Rule.NO_ROOM, f"a line with the file's header takes more than {capacity:,} tokens")
-    packable = [Piece(piece.file.change.path, piece.number, piece.cost) for piece in pieces]
-    even = capacity_for_even([piece.size for piece in packable], capacity) if weighed.remarks else capacity  # so that each chunk has room for some
-    several = rules.keep_together and sum(piece.size for piece in packable) > even
-    bins = arrange(packable, even, _links(weighed, pieces) if several else None, together=rules.keep_together)
-    chunks = _filled(weighed, [[pieces[at] for at in members] for members in bins], capacity)
-    coverage = _coverage(weighed, chunks, verdicts)
-    fewest = fewest_bins([piece.cost for piece in pieces], capacity)
-    plan = Plan(weighed, limit, capacity, chunks, fewest, coverage, ())
-    return replace(plan, notices=_notices(plan))
+                without_room[file.number] = Verdict(Rule.NO_ROOM, f"a line with the file's header takes more than {capacity:,} tokens")
+    return pieces, without_room
 
 
 def _links(weighed: Weighed, pieces: list[FilePiece]) -> dict[tuple[int, int], float]:
     """The links of files as links of pieces: those of files that go out whole, because a part is of its file before all."""
     places = {piece.file.number: at for at, piece in enumerate(pieces) if piece.part is None}
     return {(places[one], places[other]): worth for (one, other), worth in weighed.links.items() if one in places and other in places}
+
+
+def _lengthened(weighed: Weighed, pieces: list[FilePiece], capacity: int) -> list[FilePiece]:
+    """The pieces of a chunk with as much of their shortened lines as it has room for."""
+    room = capacity - sum(piece.cost for piece in pieces)
+    cut = [at for at, piece in enumerate(pieces) if piece.part is not None and piece.part.shortened]
+    found = list(pieces)
+    for done, at in enumerate(cut):
+        piece, part = pieces[at], pieces[at].part
+        if part is not None:
+            longer = weighed.splitter(piece.file.number).lengthened(part, room // (len(cut) - done))
+            room -= longer.cost - piece.cost
+            found[at] = replace(piece, part=longer, cost=longer.cost)
+    return found
 
 
 def _filled(weighed: Weighed, chunks: list[list[FilePiece]], capacity: int) -> tuple[tuple[FilePiece, ...], ...]:
@@ -193,7 +230,7 @@ def _coverage(weighed: Weighed, chunks: tuple[tuple[FilePiece, ...], ...], verdi
             if piece.part is not None:
                 shortened.setdefault(piece.file.number, []).extend(piece.part.shortened)
     found = []
-    for file in weighed.files:
+    for file in (weighed.files[number] for number in weighed.as_listed):
         verdict = verdicts[file.number]
         numbers = tuple(dict.fromkeys(places.get(file.number, ())))
         if not numbers:
@@ -223,7 +260,9 @@ def _notices(plan: Plan) -> tuple[Notice, ...]:
         more = " --base REV compares with another state." if weighed.compared.repository else ""
         found.append(Notice("nothing_changed", f"Nothing changed: {weighed.compared.what}.{more}"))
     elif not plan.chunks:
-        found.append(Notice("nothing_left", f"No chunk: all {len(coverage):,} changed files are left out."))
+        named = ", ".join(f"{entry.path}: {entry.reason}" for entry in coverage[:NAMED])
+        more = f" and {len(coverage) - NAMED:,} more" if len(coverage) > NAMED else ""
+        found.append(Notice("nothing_left", f"No chunk: all {len(coverage):,} changed files are left out ({named}{more})."))
     unseen = [entry for entry in coverage if entry.verdict and entry.verdict.rule in (Rule.LONG_LINE, Rule.NO_ROOM)]
     if unseen:
         found.append(Notice("not_whole", f"{len(unseen):,} files do not go out whole because of the limit: {unseen[0].path}: {unseen[0].reason}."))

@@ -77,7 +77,12 @@ class Verdict:
     @property
     def reason(self) -> str:
         """For people: "lock file (pnpm-lock.yaml)"."""
-        return f"{_WORDS[self.rule]} ({self.detail})" if self.detail else _WORDS[self.rule]
+        return f"{self.words} ({self.detail})" if self.detail else self.words
+
+    @property
+    def words(self) -> str:
+        """The rule alone: "lock file"."""
+        return _WORDS[self.rule]
 
 
 @dataclass(frozen=True, slots=True)

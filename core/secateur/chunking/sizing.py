@@ -11,7 +11,7 @@ from secateur.chunking.planning import FilePiece, Plan
 
 def text_of(plan: Plan, number: int) -> str:
     """The text of a chunk, by its number from 1."""
-    return "".join([plan.weighed.injection.head(number, len(plan.chunks)), *(piece.text for piece in plan.chunks[number - 1])])
+    return "".join([plan.weighed.injection.head(number, len(plan.chunks)), *(piece.text for piece in plan.chunks[number - 1]), plan.notes])
 
 
 def tokens_of(plan: Plan) -> tuple[int, ...]:
@@ -24,7 +24,7 @@ def tokens_of(plan: Plan) -> tuple[int, ...]:
         return tuple(counter.count_many(text_of(plan, number) for number in range(1, of + 1)))
     # The first heading, with the number of the chunk, is one piece; what is injected below it is the same in all.
     firsts = counter.count_many(_first(plan, number) for number in range(1, of + 1))
-    rest = counter.count(plan.weighed.injection.head(1, 1)) - counter.count("# Context Chunk 1/1\n\n")
+    rest = counter.count(plan.weighed.injection.head(1, 1)) - counter.count("# Context Chunk 1/1\n\n") + counter.count(plan.notes)
     return tuple(first + rest + sum(_tokens(plan, piece) for piece in chunk) for first, chunk in zip(firsts, plan.chunks, strict=True))
 
 

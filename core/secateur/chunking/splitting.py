@@ -17,10 +17,14 @@ from secateur.model import FileFacts, Kind
 from secateur.tokens import Counter
 
 KEPT_OF_A_LINE = 400
-"""Characters that stay of a line too long for a chunk: enough to see what it is."""
+"""Characters that stay of a line too long for a chunk while chunks are packed: enough to see what it is, and it costs no other file its place. Once they
+are packed, `lengthened` gives it what room there is."""
 
 SHORTER = 4
 """Where that is still too long, the part of it that stays."""
+
+_CLOSE = 64
+"""Cut lines are lengthened to within a sixty-fourth of what there is room for."""
 
 _HUNK_HEAD_SPARE = 6
 """Tokens a hunk's head may take more than when it was counted: its counts are not known before the cut."""
@@ -69,6 +73,9 @@ class Part:
     rows: int
     shortened: tuple[tuple[int, int], ...]  # (line number, characters that do not go out) of lines that alone would fill a chunk
     cost: int = 0  # tokens of its block below the longest heading there can be
+    span: tuple[int, int] = (0, 0)  # its rows, among those of the file
+    cut: tuple[int, ...] = ()  # those of them that are shortened
+    kept: int = 0  # characters that these keep at most
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +158,23 @@ class Splitter:
         most = largest(len(self._units))
         return part.place.heading(most, most)
 
+    def lengthened(self, part: Part, room: int) -> Part:
+        """The part with as much of its shortened lines as `room` further tokens hold, all to the same length."""
+        best, (start, end) = part, part.span
+        low, high = part.kept, max((len(_line_of(self._units[at])) for at in part.cut), default=part.kept)
+        while high - low > low // _CLOSE:
+            kept = (low + high + 1) // 2
+            units = list(self._units)
+            for at in part.cut:
+                units[at] = self._cut_to(units[at], kept)
+            longer = self._part(units, start, end)
+            cost = self._counter.count(self.heading(longer) + block(longer.text))
+            if cost <= part.cost + room:
+                best, low = replace(longer, cost=cost), kept
+            else:
+                high = kept - 1
+        return best
+
     # --- where to cut --------------------------------------------------------------------------------------------------
 
     def _reach(self, units: list[_Unit], start: int, capacity: int) -> int:
@@ -217,8 +241,10 @@ class Splitter:
             patch = unit.patch + 1
         if end == len(units):
             pieces += [wordless.text for wordless in patches[patch:]]
-        shortened = tuple((self._line(unit), unit.missing) for unit in units[start:end] if unit.original)
-        return Part("".join(pieces), self._place(units, start, end), end - start, shortened)
+        cut = tuple(at for at in range(start, end) if units[at].original)
+        shortened = tuple((self._line(units[at]), units[at].missing) for at in cut)
+        place = replace(self._place(units, start, end), cut=_cut_words([units[at] for at in cut], [line for line, _ in shortened]))
+        return Part("".join(pieces), place, end - start, shortened, 0, (start, end), cut, max((units[at].kept for at in cut), default=0))
 
     def _piece(self, units: list[_Unit], start: int, end: int) -> str:
         """Rows of one hunk with a head that says what they are."""
@@ -245,12 +271,34 @@ class Splitter:
     def _shortened(self, unit: _Unit) -> _Unit | None:
         """The row with the beginning of its text; None where it cannot get any shorter."""
         kept = unit.kept // SHORTER if unit.original else KEPT_OF_A_LINE
+        if kept <= len(unit.row.old) or len(_line_of(unit)) <= kept:
+            return None
+        short = self._cut_to(unit, kept)
+        return replace(short, cost=self._counter.count(short.row.text))
+
+    @staticmethod
+    def _cut_to(unit: _Unit, kept: int) -> _Unit:
+        """The row with at most so many characters of its line."""
         original = unit.original or unit.row.text
         line, end, rest = original.partition("\n")
-        if kept <= len(unit.row.old) or len(line) <= kept:
-            return None
-        row = Row(f"{line[:kept]}{_more(len(line) - kept)}{end}{rest}", unit.row.old, unit.row.new)
-        return _Unit(unit.patch, unit.hunk, unit.olds, unit.new, row, self._counter.count(row.text), unit.fragment, original, kept)
+        if len(line) <= kept:
+            return replace(unit, row=replace(unit.row, text=original), original="", kept=0)
+        return replace(unit, row=replace(unit.row, text=f"{line[:kept]}{_more(len(line) - kept)}{end}{rest}"), original=original, kept=kept)
+
+
+def _line_of(unit: _Unit) -> str:
+    """The whole line of a row, without its end."""
+    return (unit.original or unit.row.text).partition("\n")[0]
+
+
+def _cut_words(units: Sequence[_Unit], lines: Sequence[int]) -> str:
+    """What the heading of a part says of its shortened lines."""
+    if not units:
+        return ""
+    shown, whole = sum(unit.kept for unit in units), sum(len(_line_of(unit)) for unit in units)
+    if len(units) == 1:
+        return f"line {lines[0]} is cut to {shown:,} of its {whole:,} characters"
+    return f"{len(units):,} lines are cut to {shown:,} of their {whole:,} characters"
 
 
 def _more(characters: int) -> str:

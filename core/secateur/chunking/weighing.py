@@ -68,7 +68,7 @@ class Compared:
 class WeighedFile:
     """A changed file with what the rules ask and what it costs."""
 
-    number: int  # in the diff
+    number: int  # in the order of paths
     change: Change
     facts: Facts
     tokens: int  # of its patch as it stands in the diff
@@ -91,7 +91,8 @@ class Weighed:
     """A diff, counted."""
 
     diff: Diff
-    files: tuple[WeighedFile, ...]
+    files: tuple[WeighedFile, ...]  # in the order of their paths
+    as_listed: tuple[int, ...]  # their numbers in the order of the diff
     counter: Counter
     injection: Injection
     compared: Compared
@@ -152,7 +153,8 @@ def weigh(
     hints: Sequence[Hint] = (),
     notices: tuple[Notice, ...] = (),
 ) -> Weighed:
-    """Count every file of a diff and look at what is known of it.
+    """Count every file of a diff and look at what is known of it. Files are numbered in the order of their paths, whatever order the diff has them in:
+    the same changes are the same chunks.
 
     Args:
         known: by path, what a repository says of the changed files.
@@ -167,7 +169,8 @@ def weigh(
     known = known or {}
     fences: dict[tuple[str, str], int] = {}
     files = []
-    for number, change in enumerate(diff.changes):
+    in_order = sorted(range(len(diff)), key=lambda at: _order(diff.changes[at]))
+    for number, change in enumerate(diff.changes[at] for at in in_order):
         start, patch, end = block_pieces(change.text)
         if (start, end) not in fences:
             fences[start, end] = sum(counter.count_many((start, end)))
@@ -183,7 +186,13 @@ def weigh(
         if file.change.path in said or file.change.path in around
     }
     everything = (*notices, *_notices(diff))
-    return Weighed(diff, tuple(files), counter, injection or Injection(), compared or Compared("a diff"), known, everything, remarks, elsewhere)
+    as_listed = tuple(sorted(range(len(files)), key=in_order.__getitem__))
+    return Weighed(diff, tuple(files), as_listed, counter, injection or Injection(), compared or Compared("a diff"), known, everything, remarks, elsewhere)
+
+
+def _order(change: Change) -> tuple[bytes, ...]:
+    """The order of the bytes of paths, as git has it."""
+    return path_bytes(change.path), path_bytes(change.old_path), path_bytes(change.text)
 
 
 def _remarks(change: Change, findings: Sequence[Finding], counter: Counter) -> list[Remark]:

@@ -10,21 +10,23 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from secateur.cli.common import PATH_CELLS, ProgressBar, common_arguments, load_settings, sample_or_path, say
+from secateur.cli.common import PATH_CELLS, ProgressBar, common_arguments, load_settings, sample_or_path, say, trusts_git_dir
 from secateur.cli.filing import read_input
 from secateur.cli.output import emit, on_terminal
 from secateur.cli.parsing import integer, not_allowed, whole_number
-from secateur.config import with_values
+from secateur.config import IGNORED, with_values
 from secateur.errors import SecateurError, UsageError
 from secateur.nearest import nearest
 from secateur.terminal import clip, visible
 
 if TYPE_CHECKING:
+    from secateur.chunking.changes import Diff
     from secateur.chunking.chunks import Chunk, Chunks
     from secateur.chunking.comparing import Found
     from secateur.chunking.enriching import Hint
     from secateur.chunking.planning import Coverage
     from secateur.chunking.weighing import Weighed
+    from secateur.config import Committed
     from secateur.model import Notice
     from secateur.settings import Settings
 
@@ -89,15 +91,12 @@ def run(options: argparse.Namespace) -> int:
     path = Path() if options.diff is not None and options.path == "." else sample_or_path(options.path)
     if options.only is not None and options.format != "markdown":
         raise UsageError("--only prints the text of one chunk: it goes with --format markdown", hint="add --format markdown, or leave --only out")
-    loaded = load_settings(options, path, flags(options))
-    settings = loaded.settings
-    if options.ignore:  # the last pattern that speaks of a path decides, so these outweigh the configured ones
-        settings = with_values(settings, {"chunking.ignore": [*settings.chunking.ignore, *options.ignore]})
-    chunks = chunk(_weighed(options, path, settings), settings)
+    settings, weighed = _weighed(options, path)
+    chunks = chunk(weighed, settings)
     if options.only is not None and options.only > len(chunks):
         raise UsageError(f"there is no chunk {options.only}: the last is {len(chunks)}", hint="leave --only out to see them all")
-    for notice in (*loaded.notices, *chunks.warnings):
-        if options.format == "markdown":  # the other formats print them
+    for notice in chunks.warnings:
+        if options.format == "markdown" and notice.code != IGNORED:  # the other formats print them; what is ignored was said
             say(options, f"warning: {notice.message}")
     if options.out is not None:
         write(options.out, chunks)
@@ -124,12 +123,13 @@ def flags(options: argparse.Namespace) -> dict[str, Any]:
     return values
 
 
-def _weighed(options: argparse.Namespace, path: Path, settings: Settings) -> Weighed:
-    """The diff the call asks for, counted."""
-    from secateur.chunking import parse_diff, weigh
-    from secateur.chunking.comparing import Asked, compare
+def _weighed(options: argparse.Namespace, path: Path) -> tuple[Settings, Weighed]:
+    """The diff the call asks for, counted, and the settings that count for it: of a repository its own as they were at the base."""
+    from secateur.chunking import weigh
+    from secateur.chunking.comparing import Asked, Comparison
     from secateur.chunking.composing import Injection
     from secateur.chunking.linting import read_findings
+    from secateur.chunking.notes import SKILL_FILE, skill_seen
     from secateur.chunking.weighing import Compared
 
     if options.rules is not None and options.no_rules:
@@ -142,22 +142,50 @@ def _weighed(options: argparse.Namespace, path: Path, settings: Settings) -> Wei
         for finding in read_findings(read_input(name, "list of findings", flag="--linter"), f"--linter {clip(visible(name), PATH_CELLS)}")
     ]
     asked = Asked(options.base, options.head, options.staged, options.worktree, options.untracked)
+    unused = skill_seen(clip(visible(str(path / SKILL_FILE)), PATH_CELLS))
     if options.diff is None:
-        found = compare(path, asked, settings.chunking, trust=settings.index.trust_git_dir)
+        comparison = Comparison(path, asked, trust=trusts_git_dir(options))
+        settings, ignored = _settings(options, path, comparison.settings)
+        found = comparison.found(settings.chunking)
         if options.rules is None and not options.no_rules:
             rules = found.rules
         hints, failed = _hints(options, path, settings, found) if settings.chunking.signatures else ([], ())
-        everything = (*found.notices, *failed)
+        seen = (unused,) if found.has_skill and options.skill is None else ()
+        notices = (*ignored, *found.notices, *failed, *seen)
         injection = Injection(rules, skill)
-        return weigh(found.diff, settings, injection, known=found.known, compared=found.compared, findings=findings, hints=hints, notices=everything)
+        weighed = weigh(found.diff, settings, injection, known=found.known, compared=found.compared, findings=findings, hints=hints, notices=notices)
+        return settings, weighed
     if asked != Asked():
         flag = next(name for name in ("base", "head", "staged", "worktree", "untracked") if getattr(options, name))
         raise UsageError(f"--{flag} does not go with --diff", hint="a diff from a file is what it is; name a repository to compare revisions")
     if options.signatures:
         raise UsageError("--signatures does not go with --diff", hint="the index knows a repository; name one and what to compare in it")
+    diff, name = _read_diff(options)
+    settings, ignored = _settings(options, path, diff=diff)
+    seen = (unused,) if options.skill is None and (path / SKILL_FILE).is_file() else ()
+    return settings, weigh(diff, settings, Injection(rules, skill), compared=Compared(name), findings=findings, notices=(*ignored, *seen))
+
+
+def _read_diff(options: argparse.Namespace) -> tuple[Diff, str]:
+    from secateur.chunking import parse_diff
+
     name = "standard input" if options.diff == "-" else options.diff
-    diff = parse_diff(read_input(options.diff, "diff", flag="--diff"), clip(visible(name), PATH_CELLS))
-    return weigh(diff, settings, Injection(rules, skill), compared=Compared(name), findings=findings)
+    return parse_diff(read_input(options.diff, "diff", flag="--diff"), clip(visible(name), PATH_CELLS)), name
+
+
+def _settings(options: argparse.Namespace, path: Path, committed: Committed | None = None, *, diff: Diff | None = None) -> tuple[Settings, tuple[Notice, ...]]:
+    """The settings of the call and what was ignored: never what the change itself wrote into the repository's file."""
+    from secateur.chunking.base_settings import distrusted
+
+    loaded = load_settings(options, path, flags(options), committed=committed)
+    ignored = loaded.notices
+    if diff is not None and (notice := distrusted(diff, loaded.origins)):
+        loaded = load_settings(options, None, flags(options))
+        ignored = (*loaded.notices, notice)
+    settings = loaded.settings
+    if options.ignore:  # the last pattern that speaks of a path decides, so these outweigh the configured ones
+        settings = with_values(settings, {"chunking.ignore": [*settings.chunking.ignore, *options.ignore]})
+    return settings, ignored
 
 
 def _hints(options: argparse.Namespace, path: Path, settings: Settings, found: Found) -> tuple[list[Hint], tuple[Notice, ...]]:

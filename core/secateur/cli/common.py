@@ -45,17 +45,31 @@ def common_arguments(parser: argparse.ArgumentParser, formats: Sequence[str] = (
     group.add_argument("--debug", action="store_true", help="show the traceback of an error")
 
 
-def load_settings(options: argparse.Namespace, root: Path | None, flags: dict[str, Any] | None = None) -> Loaded:
-    """Settings for this call; says on stderr what was ignored."""
+def load_settings(options: argparse.Namespace, root: Path | None, flags: dict[str, Any] | None = None, *, committed: config.Committed | None = None) -> Loaded:
+    """Settings for this call; says on stderr what was ignored. `committed`: the repository's files as a commit has them, in place of those of `root`."""
+    loaded = quiet_settings(options, root, flags, committed)
+    for notice in loaded.notices:
+        say(options, f"warning: {notice.message}")
+    return loaded
+
+
+def quiet_settings(options: argparse.Namespace, root: Path | None, flags: dict[str, Any] | None, committed: config.Committed | None) -> Loaded:
+    """The same without a word."""
     flags = dict(flags or {})
     if options.counter is not None:
         flags["tokens.counter"] = options.counter
     if options.trust_git_dir:
         flags["index.trust_git_dir"] = True
-    loaded = config.load(root, config_file=options.config, profile=options.profile, sets=options.sets, flags=flags, user_dir=places.config_dir(os.environ))
-    for notice in loaded.notices:
-        say(options, f"warning: {notice.message}")
-    return loaded
+    own = places.config_dir(os.environ)
+    return config.load(root, config_file=options.config, profile=options.profile, sets=options.sets, flags=flags, user_dir=own, committed=committed)
+
+
+def trusts_git_dir(options: argparse.Namespace) -> bool:
+    """Whether the user allows a git folder that lies elsewhere: known before anything of a repository is read."""
+    if options.trust_git_dir:
+        return True
+    own = config.load(None, config_file=options.config, sets=options.sets, user_dir=places.config_dir(os.environ))
+    return own.settings.index.trust_git_dir
 
 
 def sample_or_path(text: str) -> Path:

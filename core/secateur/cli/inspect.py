@@ -6,18 +6,20 @@ import argparse
 import re
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from importlib.metadata import entry_points
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from secateur.cli.common import common_arguments, here, load_settings, sample_or_path, say
+from secateur.cli.common import common_arguments, here, load_settings, quiet_settings, sample_or_path, say, trusts_git_dir
 from secateur.cli.files import root_of
 from secateur.cli.output import on_terminal
 from secateur.cli.parsing import whole_number
-from secateur.errors import UsageError
+from secateur.config import Committed
+from secateur.errors import ConfigError, SecateurError, UsageError
+from secateur.settings import Chunking, Settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +97,9 @@ def run(options: argparse.Namespace) -> int:
         folder = root_of([options.path])
     else:
         folder = path if bench.name == "search" or (bench.name == "diff" and path.is_dir()) else here()
-    loaded = load_settings(options, folder, {} if options.budget is None else {bench.budget: options.budget})
+    flags = {} if options.budget is None else {bench.budget: options.budget}
+    loaded = load_settings(options, folder, flags, committed=_at_base(options, path) if bench.name == "diff" and path.is_dir() else None)
+    settings = loaded.settings if bench.name == "diff" else _chunking_of_the_user(options, loaded.settings, flags)
     if not (on_terminal(sys.stdin) and on_terminal(sys.stdout)):
         return _headless(options, str(path), bench)
     found = next(iter(entry_points(group=GROUP)), None)
@@ -105,7 +109,7 @@ def run(options: argparse.Namespace) -> int:
     given: dict[str, Any] = {"query": options.query, "rev": options.rev, "model": options.model}
     if bench.name == "diff":
         given["inputs"] = {flag: getattr(options, flag) or "" for flag in bench.own}
-    return int(inspector(path, settings=loaded.settings, bench=bench.name, notices=loaded.notices, **given) or 0)
+    return int(inspector(path, settings=settings, bench=bench.name, notices=loaded.notices, **given) or 0)
 
 
 def bench_of(path: Path) -> str:
@@ -153,3 +157,22 @@ def _headless(options: argparse.Namespace, path: str, bench: BenchFace) -> int:
         defaults.sets = [*options.sets, *([] if options.budget is None else [f"{bench.budget}={options.budget}"])]
     code: int = command.run(defaults)
     return code
+
+
+def _at_base(options: argparse.Namespace, path: Path) -> Committed:
+    """A repository's settings as they were before the change that is inspected; none where that cannot be told: the bench says why."""
+    from secateur.chunking.comparing import Asked, Comparison
+
+    try:
+        return Comparison(path, Asked(options.base or None), trust=trusts_git_dir(options)).settings
+    except SecateurError:
+        return Committed({}, "")
+
+
+def _chunking_of_the_user(options: argparse.Namespace, settings: Settings, flags: dict[str, Any]) -> Settings:
+    """The settings without what the files on disk say of chunks: the Diff bench may be opened later, on a change that wrote them."""
+    try:
+        own = quiet_settings(options, None, flags, None).settings.chunking
+    except ConfigError:  # a profile that the repository defines was chosen
+        own = Chunking()
+    return replace(settings, chunking=own)

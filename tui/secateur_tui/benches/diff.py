@@ -14,6 +14,7 @@ from secateur.chunking.comparing import Asked, Found, compare
 from secateur.chunking.composing import Injection
 from secateur.chunking.enriching import Hint, signatures
 from secateur.chunking.linting import read_findings
+from secateur.chunking.notes import SKILL_FILE, skill_seen
 from secateur.chunking.parsing import parse_diff
 from secateur.chunking.planning import LEFT_OUT, Plan, plan_chunks
 from secateur.chunking.pruning import Rule
@@ -96,7 +97,8 @@ class Diff(Subject[Weighed, Plan]):
         if is_repository(inputs["path"]):
             found = compare(Path(path), asked, settings.chunking, trust=settings.index.trust_git_dir)
             hints, failed = _hints(path, settings, found, progress) if settings.chunking.signatures else ([], ())
-            notices = (*found.notices, *failed)
+            seen = (skill_seen(str(Path(path) / SKILL_FILE)),) if found.has_skill and not inputs["skill"] else ()
+            notices = (*found.notices, *failed, *seen)
             progress("counting", 0, 0)
             injection = Injection(found.rules, skill)
             return weigh(found.diff, settings, injection, known=found.known, compared=found.compared, findings=findings, hints=hints, notices=notices)
