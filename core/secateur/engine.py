@@ -37,6 +37,7 @@ from secateur.reporting import dumps, json_report, recount, render_pack, render_
 from secateur.repository.fragments import decode, split_lines
 from secateur.repository.source import Source, open_source
 from secateur.retrieval.cache import ResultCache, installed
+from secateur.retrieval.preference import FILE_NAME as PREFERENCES
 from secateur.retrieval.preference import load_preferences
 from secateur.retrieval.query import Query, parse_query
 from secateur.retrieval.rerank import Reranker
@@ -241,6 +242,7 @@ class Engine:
             commit=self._source.commit or (self._status.snapshot if self._status else ""),
             format=format_ if format_ in PACK_FORMATS else "markdown",
             preferences=self._preferences(settings),
+            preferences_file=str(self._config_dir / PREFERENCES),
             notices=tuple(dict.fromkeys((*self._notices, *self._source.notices(), *self._current().notices, *notices))),
         )
         if settings.embedding.model in ("none", "static"):

@@ -1,6 +1,8 @@
 import pytest
 from secateur.errors import ConfigError
 from secateur.retrieval.preference import FILE_NAME, load_preferences, preference_scores
+from support.cli import secateur
+from support.repos import SHOP, write
 
 SYMBOLS = ["orders/services/a.py::OrderProcessor.run", "orders/money.py::round", "x.py::OrderProcessor.stop"]
 
@@ -49,3 +51,51 @@ def test_the_largest_value_that_matches_counts():
 
 def test_patterns_tell_upper_from_lower_case():
     assert preference_scores(SYMBOLS, {"*::orderprocessor.*": 1.0}).tolist() == [0.0, 0.0, 0.0]
+
+
+# --- what does nothing is told -------------------------------------------------------------------------------------------
+
+
+def search(shop, *words):
+    return secateur("search", "where is the refund total rounded?", shop, "--format", "json", "--set", "preference.enabled=true", *words).json
+
+
+def notices_of(report, code):
+    return [warning["message"] for warning in report["warnings"] if warning["code"] == code]
+
+
+@pytest.fixture
+def own(tmp_path, monkeypatch):
+    folder = tmp_path / "own"
+    folder.mkdir()
+    monkeypatch.setenv("SECATEUR_CONFIG_DIR", str(folder))
+    return folder
+
+
+@pytest.fixture
+def shop(tmp_path):
+    return write(tmp_path / "shop", SHOP)
+
+
+@pytest.mark.parametrize("text", [None, "", "[symbols]\n"])
+def test_preference_without_a_symbol_is_told_with_the_file(own, shop, text):
+    if text is not None:
+        (own / FILE_NAME).write_text(text)
+    for _ in range(2):  # from the cache as well
+        (message,) = notices_of(search(shop), "no_preferences")
+        assert str(own / FILE_NAME) in message
+    assert "no_preferences" not in secateur("search", "refund", shop, "--format", "json").out
+
+
+def test_a_symbol_that_is_misspelt_is_told_with_those_near_to_it(own, shop):
+    (own / FILE_NAME).write_text('[symbols]\n"shop/refund.py::refund_totl" = 1.0\n"shp/*" = 0.5\n"*::round_total" = 0.4\n"README.md::*" = 0.1\n')
+    (message,) = notices_of(search(shop), "unknown_preference")
+    assert message == (f"{own / FILE_NAME}: nothing here is called shop/refund.py::refund_totl (near: shop/refund.py::refund_total); shp/* (near: shop).")
+    (own / FILE_NAME).write_text('[symbols]\n"shop/*" = 0.5\n')
+    assert notices_of(search(shop), "unknown_preference") == []
+
+
+def test_of_many_the_first_are_named_and_the_others_counted(own, shop):
+    (own / FILE_NAME).write_text("[symbols]\n" + "".join(f'"zzz{number}/*" = 0.5\n' for number in range(9)))
+    (message,) = notices_of(search(shop), "unknown_preference")
+    assert message.endswith("zzz0/*; zzz1/*; zzz2/* and 6 more.")

@@ -105,7 +105,7 @@ class NameTable:
                 exact[owners] = np.maximum(exact[owners], OWNER_NAMED * _rarity(len(owners)))
             if not hits and len(parts[-1]) >= NEAR_MIN_LENGTH and tried < NEAR_WORDS:
                 tried += 1
-                taken = _near(parts[-1], self._tails)
+                taken = near_names(parts[-1], self._tails)
                 for name, score in taken:
                     alike = self._rows(name)
                     near[alike] = np.maximum(near[alike], NEAR_FACTOR * score / 100)
@@ -125,7 +125,8 @@ def _rarity(times: int) -> float:
     return round(1 / (1 + math.log2(max(times, 1))), 6)
 
 
-def _near(word: str, names: list[str]) -> list[tuple[str, float]]:
+def near_names(word: str, names: list[str]) -> list[tuple[str, float]]:
+    """The names that a word may be a slip of, with how alike they are (0 to 100), the most alike first. All in small letters."""
     from rapidfuzz import fuzz, process
 
     found = process.extract(word, _prefilter(word, names), scorer=fuzz.ratio, score_cutoff=NEAR_CUTOFF, limit=NEAR_LIMIT)

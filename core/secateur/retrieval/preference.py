@@ -11,16 +11,22 @@ Patterns are shell patterns over symbol ids (`path::qualified.name`); the larges
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from fnmatch import fnmatchcase
+import re
+from collections.abc import Callable, Mapping, Sequence
+from fnmatch import fnmatchcase, translate
 from pathlib import Path
 
 import numpy as np
 
 from secateur.errors import ConfigError
-from secateur.model import FloatArray
+from secateur.index.names import near_names
+from secateur.index.snapshot import Snapshot
+from secateur.model import FloatArray, Notice
 
 FILE_NAME = "preferences.toml"
+
+NAMED = 3
+"""Patterns a notice names before it only counts."""
 
 
 def load_preferences(user_dir: Path | None) -> dict[str, float]:
@@ -44,6 +50,51 @@ def load_preferences(user_dir: Path | None) -> dict[str, float]:
         if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= 1:
             raise ConfigError(f"{path}: {pattern} = {value!r} is not allowed", hint="a preference is a number from 0 to 1")
     return {pattern: float(value) for pattern, value in symbols.items()}
+
+
+def preference_notices(place: str, preferences: Mapping[str, float], candidates: Sequence[str], snapshot: Snapshot) -> list[Notice]:
+    """What is wrong with the preferences of a run: there are none, or a pattern matches nothing in the repository.
+
+    Args:
+        place: the file they are read from.
+        candidates: symbol ids of the query's candidates; a pattern that matches one of them needs no further look.
+    """
+    if not preferences:
+        return [Notice("no_preferences", f"Preference is on and {place} names no symbol: it changes nothing.")]
+    lost = [pattern for pattern in sorted(preferences) if not any(map(_matcher(pattern), candidates))]
+    if lost:
+        symbols = [snapshot.symbol_id(row) for row in range(len(snapshot))]
+        lost = [pattern for pattern in lost if not any(map(_matcher(pattern), symbols))]
+    if not lost:
+        return []
+    shown = [pattern + (f" (near: {', '.join(near)})" if (near := _near(pattern, snapshot)) else "") for pattern in lost[:NAMED]]
+    more = f" and {len(lost) - NAMED:,} more" if len(lost) > NAMED else ""
+    return [Notice("unknown_preference", f"{place}: nothing here is called {'; '.join(shown)}{more}.")]
+
+
+def _matcher(pattern: str) -> Callable[[str], object]:
+    return re.compile(translate(pattern)).match
+
+
+def _near(pattern: str, snapshot: Snapshot) -> list[str]:
+    """Symbol ids, or paths for a pattern of paths, that the pattern may be a slip of."""
+    path, colons, name = pattern.rpartition("::")
+    if colons:
+        word, known = name, {qualname: snapshot.symbol_id(row) for row, qualname in reversed(list(enumerate(snapshot.qualnames))) if qualname}
+    else:
+        word, known = path or name, {path: path for path in folders_and_files(snapshot.paths)}
+    by_small = {name.lower(): shown for name, shown in known.items()}
+    return [by_small[name] for name, _ in near_names(word.strip("*?./").lower(), list(by_small))]
+
+
+def folders_and_files(paths: Sequence[str]) -> list[str]:
+    """The paths, and all folders above them."""
+    found = dict.fromkeys(paths)
+    for path in paths:
+        while "/" in path:
+            path = path.rpartition("/")[0]
+            found[path] = None
+    return list(found)
 
 
 def preference_scores(symbols: Sequence[str], preferences: Mapping[str, float]) -> FloatArray:

@@ -14,7 +14,7 @@ from secateur.index.snapshot import Snapshot
 from secateur.model import UNREACHABLE, Channel, FloatArray, IntArray, Notice, Pool
 from secateur.reporting.costs import PackCosts
 from secateur.reporting.layouts import Item
-from secateur.retrieval.preference import preference_scores
+from secateur.retrieval.preference import FILE_NAME, preference_notices, preference_scores
 from secateur.retrieval.query import Query
 from secateur.retrieval.relevance import Scores, score
 from secateur.retrieval.rerank import Reranker
@@ -35,6 +35,7 @@ class Retrieval:
     commit: str
     format: str
     preferences: Mapping[str, float]  # pattern of symbol ids -> preference in [0, 1]
+    preferences_file: str = FILE_NAME  # where they are from
     notices: tuple[Notice, ...] = ()  # of whoever prepared the query
     reranker: Reranker | None = None  # a better model for the best candidates
 
@@ -130,7 +131,7 @@ def _pool(query: Query, retrieval: Retrieval, settings: Settings, scores: Scores
         via=place[via[rows]],
         via_edge=[step.get(int(row), "") for row in rows],
         overhead=0,
-        warnings=_warnings(query, retrieval, settings, scores, rows),
+        warnings=_warnings(query, retrieval, settings, scores, rows, symbols),
         facts=_facts(query, retrieval, scores, reach),
     )
     return _priced(pool, retrieval, rows)
@@ -175,7 +176,7 @@ def _source(retrieval: Retrieval, settings: Settings) -> str:
     return "graph-rag" if settings.graph_rag.enabled else "embedding"
 
 
-def _warnings(query: Query, retrieval: Retrieval, settings: Settings, scores: Scores, rows: IntArray) -> tuple[Notice, ...]:
+def _warnings(query: Query, retrieval: Retrieval, settings: Settings, scores: Scores, rows: IntArray, symbols: list[str]) -> tuple[Notice, ...]:
     notices = list(retrieval.notices)
     if retrieval.embedder is None:
         notices.append(Notice("no_vectors", "No embedding model is in use: found by words, names and calls alone (source: keyword)."))
@@ -190,6 +191,8 @@ def _warnings(query: Query, retrieval: Retrieval, settings: Settings, scores: Sc
     unknown = [symbol for symbol in dict.fromkeys((*settings.pins, *settings.excludes, *settings.boosts)) if retrieval.snapshot.row_of(symbol) < 0]
     if unknown:
         notices.append(Notice("unknown_symbol", f"Nothing here is called {', '.join(unknown)}; ids look like path/file.py::Class.method."))
+    if settings.preference.enabled and len(retrieval.snapshot):
+        notices += preference_notices(retrieval.preferences_file, retrieval.preferences, symbols, retrieval.snapshot)
     for written, near in scores.suggestions.items():
         notices.append(Notice("near_name", f"No definition is named {written}; taken as near: {', '.join(near)}."))
     return tuple(notices)

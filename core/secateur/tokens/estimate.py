@@ -3,8 +3,8 @@
 The text is cut where the o200k encoding cuts it before it looks anything up: words with the mark or blank before them, groups of digits, runs of
 marks, line breaks, blanks. Most pieces are one token; the numbers below say what each kind takes on average, and what a long one takes more. They are
 fitted on functions (least squares of the relative error, each language the same weight) and then raised, so that the estimate rather counts over
-(SC-SP-008). On functions of repositories that it was not fitted on, 95 to 100 % of each of the eleven languages are within 20 % of o200k, and the mean
-is +2 to +6 % (docs/measured.md). Linear in the text.
+(SC-SP-008). On functions of repositories that it was not fitted on, 96 to 100 % of each of the eleven languages are within 20 % of o200k, and the mean
+is +2 to +5 % (docs/measured.md). Linear in the text.
 """
 
 from __future__ import annotations
