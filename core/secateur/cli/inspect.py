@@ -99,6 +99,8 @@ def run(options: argparse.Namespace) -> int:
         folder = path if bench.name == "search" or (bench.name == "diff" and path.is_dir()) else here()
     flags = {} if options.budget is None else {bench.budget: options.budget}
     loaded = load_settings(options, folder, flags, committed=_at_base(options, path) if bench.name == "diff" and path.is_dir() else None)
+    if bench.name == "diff" and not path.is_dir() and _wrote_settings(path, loaded.origins):
+        loaded = load_settings(options, None, flags)
     settings = loaded.settings if bench.name == "diff" else _chunking_of_the_user(options, loaded.settings, flags)
     if not (on_terminal(sys.stdin) and on_terminal(sys.stdout)):
         return _headless(options, str(path), bench)
@@ -167,6 +169,19 @@ def _at_base(options: argparse.Namespace, path: Path) -> Committed:
         return Comparison(path, Asked(options.base or None), trust=trusts_git_dir(options)).settings
     except SecateurError:
         return Committed({}, "")
+
+
+def _wrote_settings(path: Path, origins: Mapping[str, str]) -> bool:
+    """Whether a diff may have written the settings that were found on disk; False for what is no diff: the bench says why."""
+    from secateur.chunking.base_settings import SETTINGS_FILES, distrusted
+    from secateur.chunking.parsing import parse_diff
+
+    if not any(origin.startswith(SETTINGS_FILES) for origin in origins.values()) or not path.is_file():
+        return False
+    try:
+        return distrusted(parse_diff(path.read_bytes()), origins) is not None
+    except (OSError, SecateurError):
+        return False
 
 
 def _chunking_of_the_user(options: argparse.Namespace, settings: Settings, flags: dict[str, Any]) -> Settings:

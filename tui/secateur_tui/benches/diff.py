@@ -97,8 +97,7 @@ class Diff(Subject[Weighed, Plan]):
         if is_repository(inputs["path"]):
             found = compare(Path(path), asked, settings.chunking, trust=settings.index.trust_git_dir)
             hints, failed = _hints(path, settings, found, progress) if settings.chunking.signatures else ([], ())
-            seen = (skill_seen(str(Path(path) / SKILL_FILE)),) if found.has_skill and not inputs["skill"] else ()
-            notices = (*found.notices, *failed, *seen)
+            notices = (*found.notices, *failed, *_unused(inputs, Path(path), found.has_skill))
             progress("counting", 0, 0)
             injection = Injection(found.rules, skill)
             return weigh(found.diff, settings, injection, known=found.known, compared=found.compared, findings=findings, hints=hints, notices=notices)
@@ -106,7 +105,8 @@ class Diff(Subject[Weighed, Plan]):
         if asked != Asked():
             raise UsageError("a diff from a file is what it is: it has no base and no head", hint="empty both fields, or name a repository")
         progress("counting", 0, 0)
-        return weigh(diff, settings, Injection("", skill), compared=Compared(path), findings=findings)
+        unused = _unused(inputs, Path(), Path(SKILL_FILE).is_file())
+        return weigh(diff, settings, Injection("", skill), compared=Compared(path), findings=findings, notices=unused)
 
     def decide(self, material: Weighed, inputs: Inputs, settings: Settings, progress: Progress = unreported) -> Packed:  # noqa: ARG002
         under = config.with_values(settings, {_IGNORE: patterns_of(inputs, settings)})
@@ -252,6 +252,11 @@ class DiffBench(LedgerBench):
         if self.error is None and state.path and state.answer is not None and state.refusal is None and not len(state.answer):
             return wrapped("No file changed.", cells, "bold")
         return super().draw_blank(cells)
+
+
+def _unused(inputs: Inputs, folder: Path, has_skill: bool) -> tuple[Notice, ...]:
+    """That there are instructions in a folder, where none are typed."""
+    return (skill_seen(clip(visible(str(folder / SKILL_FILE)), _PATH_CELLS)),) if has_skill and not inputs["skill"] else ()
 
 
 def _skill(path: str) -> str:
