@@ -187,8 +187,8 @@ class ContextBudget:
     reserve: int = key(0, "Tokens kept free for the answer where no `--reserve` is given; 0: the window's other share.", low=0, high=100000000)
     context_share: float = key(0.7, "Share of the model's window for context when no budget is given.", low=0.01, high=0.99)
     windows: Mapping[str, int] = key({}, "Tokens of further models' windows.")
-    keep_items: int = key(10, "Items a summarised dependency list keeps as they are.", low=0, high=1000000)
-    keep_chars: int = key(400, "Characters that a truncated text and a summary keep.", low=20, high=1000000)
+    keep_items: int = key(10, "Items a summarised dependency list keeps as they are, at least.", low=0, high=1000000)
+    keep_chars: int = key(400, "Characters that a truncated text keeps, at least, and a summary at most.", low=20, high=1000000)
     extensions: tuple[str, ...] = key(
         ("extensions", "extension", "ext", "extras", "extra"),
         "Names of fields outside the target and the dependency digest that may be trimmed; so may fields whose names begin with `x_` or `x-`.",

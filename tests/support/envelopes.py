@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hashlib import sha256
 from typing import Any
 
 SECTIONS = ("session_meta", "domain_profile", "normative_baseline", "target_snapshot", "dependency_digest", "tool_capabilities", "revision_info")
@@ -32,5 +33,18 @@ def files(number: int, chars: int) -> list[dict[str, str]]:
     """Dependencies as objects, each with a long text."""
     return [
         {"path": f"docs/{position}.md", "title": f"Doc {position}", "summary": f"What doc {position} says.", "content": ("Lorem ipsum dolor. " * chars)[:chars]}
+        for position in range(number)
+    ]
+
+
+def dependencies(number: int, chars: int = 0) -> list[dict[str, str]]:
+    """Dependencies as path, summary and hash, each with a long text where `chars` are given."""
+    return [
+        {
+            "path": f"src/orders/module_{position:02}/service_{position:02}.py",
+            "summary": f"Service {position} rounds refunds, keeps the ledger of order {position} and tells the shop what it owes. " * 2,
+            "hash": "sha256:" + sha256(str(position).encode()).hexdigest(),
+        }
+        | ({"content": ("Lorem ipsum dolor. " * chars)[:chars]} if chars else {})
         for position in range(number)
     ]

@@ -16,7 +16,7 @@ from secateur_tui.benches.files import Files
 from secateur_tui.benches.subject import Subject
 from secateur_tui.ink import plain
 from support.conversations import Said, conversation
-from support.envelopes import asset_paths, envelope, files
+from support.envelopes import asset_paths, dependencies, envelope
 
 LONG = "\n".join(f"def rounded_{number}(amount):  # half to even" for number in range(60))
 WITH_A_MODEL = {"summary_by_model"}
@@ -59,10 +59,10 @@ def test_every_reason_of_the_conversation_pruner_has_words(tmp_path: Path) -> No
 
 def test_every_reason_of_the_envelope_trimmer_has_words(tmp_path: Path) -> None:
     path = tmp_path / "envelope.json"
-    digest = {"references": {"asset_paths": asset_paths(3000)}, "files": files(14, 3000)}
+    digest = {"references": {"asset_paths": asset_paths(3000)}, "files": dependencies(14, 3000)}
     path.write_text(json.dumps(envelope(digest=digest, tool_capabilities={"tools": ["read"], "x_examples": "An example. " * 200})))
     given: set[str] = set()
-    for budget in (100_000, 7000, 4000, 2000, 1000):
+    for budget in (100_000, 7000, 4000, 2000, 1500, 1000, 800, 500, 300):
         settings = with_values(Settings(), {"context_budget.tokens": budget, "context_budget.reserve": 0})
         given |= reasons(Envelope(), {"path": str(path), "model": ""}, settings)
     assert given == set(Envelope.reasons)

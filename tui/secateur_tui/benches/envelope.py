@@ -33,7 +33,7 @@ LONGEST_INDENTED = 100_000
 """Characters of JSON that are laid out for reading; no page shows more of it."""
 
 _TABLE = "context_budget."
-_STAGES = {"summarize": "1 summarize", "truncate": "2 truncate", "drop": "3 reference"}
+_STAGES = {"summarize": "1 summarize", "truncate": "2 truncate", "drop": "3 drop"}
 _STAGE_CELLS, _CHARS_CELLS = 11, 17
 _WITH_CHARS = 48
 """Cells from which there is room for the characters too."""
@@ -70,6 +70,10 @@ class Envelope(Subject[Opened, TrimmedEnvelope]):
         "long_list": "stage 1: lists of the digest keep their first items",
         "long_text": "stage 2: long texts keep their beginning",
         "reference_only": "stage 3: only path, summary and hash are left",
+        "summary_shortened": "after the stages: all summaries are shortened evenly",
+        "summary_dropped": "after the stages: summaries go, the last entry's first; path and hash stay",
+        "hash_dropped": "after the stages: hashes go, the last entry's first; the path stays",
+        "entries_dropped": "after the stages: entries go, the last first; their number and digest stay",
     }
 
     # --- deciding ---

@@ -10,7 +10,7 @@ import hashlib
 import json
 import re
 from collections import Counter as Tally
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 Path = tuple[str | int, ...]
@@ -79,6 +79,28 @@ def reference(value: Any, original: Any, path: Path, chars: int) -> dict[str, st
     if not isinstance(summary, str):
         summary = _joined(_contents(original), chars)
     return {"path": place, "summary": summary if len(summary) <= chars else summary[: chars - 1] + "…", "hash": digest}
+
+
+def reference_to_end(value: list[Any] | dict[str, Any], start: int, path: Path, chars: int) -> dict[str, str]:
+    """`path + summary + hash` of what a list or an object holds from position `start` on; of all of it for 0."""
+    if start == 0:
+        return reference(value, value, path, chars)
+    end = value[start:] if isinstance(value, list) else dict(list(value.items())[start:])
+    place, summary = f"{section_of(path)}[{start}:]", f"{len(end):,} more of {len(value):,}"
+    return {"path": place if len(place) <= LONGEST_PATH else "", "summary": summary, "hash": hash_of(end)}
+
+
+def shortened(value: Any, chars: int, items: int, path: Path, naming: Collection[str], name: str | int = "") -> Any:
+    """A copy whose texts keep `chars` characters, but those under a name of `naming`, and whose lists `items` items."""
+    if isinstance(value, str):
+        return truncated(value, chars) if len(value) > chars and name not in naming else value
+    if isinstance(value, dict):
+        return {key: shortened(held, chars, items, (*path, key), naming, key) for key, held in value.items()}
+    if isinstance(value, list):
+        first = enumerate(value[:items])
+        kept = [shortened(item, chars, items, (*path, position), naming, position) for position, item in first]
+        return kept + shortened_tail(value, items, path, chars) if len(value) > items else kept
+    return value
 
 
 def _contents(value: Any) -> Iterator[str]:
