@@ -68,6 +68,7 @@ def test_every_decision_says_why_with_its_figures() -> None:
         "left": 60,
         "score": 0.0,
         "judge": "local",
+        "threshold": {"setting": "context_prune.least_score", "value": 0.1, "asked": 0.1},
     }
     refused = [piece for entry in result.entries for piece in entry.tried if not piece.kept]
     assert refused

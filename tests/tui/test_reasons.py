@@ -72,6 +72,26 @@ def test_every_reason_of_the_file_pruner_has_words() -> None:
     assert set(Files.reasons) == set(Why)
 
 
+def test_why_of_a_file_names_the_threshold_that_decided_and_what_whole_files_displaced(tmp_path: Path) -> None:
+    answer = "def refund_total(order):\n" + "".join(f"    refund = order.refund_{n} + total\n" for n in range(12))
+    (tmp_path / "large.py").write_text(answer + "".join(f"\n\ndef other_{n}(a):\n    return a + {n}\n" for n in range(80)))
+    more = "def more(a):\n    return a\n\n\n"
+    for number in range(2):
+        (tmp_path / f"small_{number}.py").write_text(f"def refund_{number}(total):\n    return total\n\n\n{more * 6}")
+    (tmp_path / "words.py").write_text("def total_words(text):\n    return text\n\n\n" + more * 40)
+    changed = {"strategy": "extract", "max_tokens": 190, "snippet_share": 0.9}
+    settings = with_values(Settings(), {f"context_prune.{key}": value for key, value in changed.items()})
+    subject, inputs = Files(), {"path": str(tmp_path), "query": "refund total of an order"}
+    ledger = subject.decide(subject.read(inputs, settings, lambda *_: None), inputs, settings)
+    why = {Path(ledger.action(item).section).name: subject.because(ledger, item) for item in range(len(ledger))}
+    assert "0.9 of the best" in why["words.py"]
+    assert "context_prune.snippet_share" in why["words.py"]
+    settings = with_values(settings, {"context_prune.snippet_share": 0.15})
+    ledger = subject.decide(subject.read(inputs, settings, lambda *_: None), inputs, settings)
+    why = {Path(ledger.action(item).section).name: subject.because(ledger, item) for item in range(len(ledger))}
+    assert why["large.py"].endswith("with context_prune.full_file_share = 0 its lines 1-13 go out")
+
+
 @pytest.mark.parametrize("cells", [30, 58])
 def test_a_summary_is_shown_line_by_line_and_says_when_there_is_more(tmp_path: Path, cells: int) -> None:
     settings = with_values(Settings(), {"conversation_prune.strategy": "summarize", "conversation_prune.safe_zone_tokens": 2500})

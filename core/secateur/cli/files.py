@@ -129,6 +129,10 @@ def _rows(entry: Entry, verbose: bool) -> list[str]:
     if entry.why in ("no_room", "larger_than_budget"):
         lines = f"lines {entry.tried[0].start}-{entry.tried[0].end} need" if entry.tried else "needs"
         said += f": {lines} {entry.needed:,}, {entry.left:,} left"
+    if entry.threshold is not None:
+        said += f": {entry.threshold}"
+    if entry.hint:
+        said += f"; {entry.hint}"
     if entry.said:
         said += f" ({entry.judge}: {entry.said})"
     name = f"{clip_left(visible(entry.module_name), _NAME_CELLS):<{_NAME_CELLS}}"

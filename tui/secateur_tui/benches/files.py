@@ -126,7 +126,10 @@ class Files(Subject[Read, Decided]):
 
     def because(self, ledger: Ledger[Decided], item: int) -> str:
         entry = ledger.result.pruned.entries[item]
-        return self.reasons[entry.why].format(needed=entry.needed, left=entry.left)
+        said = self.reasons[entry.why].format(needed=entry.needed, left=entry.left)
+        if entry.threshold is not None:
+            said = f"it scores {entry.score:.1f}, {entry.threshold}"
+        return f"{said}; {entry.hint}" if entry.hint else said
 
     def facts(self, ledger: Ledger[Decided], item: int, cells: int) -> list[Line]:
         entry = ledger.result.pruned.entries[item]

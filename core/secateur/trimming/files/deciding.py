@@ -1,7 +1,8 @@
 """Which files leave, whole or as snippets: pure, instant, every decision with its figures.
 
-`delete` keeps files in their order, `score` by falling score, `extract` first whole files within a share of the budget, then single pieces by
-falling relevance. What does not fit is skipped and the next is tried (specs README, points 1 and 12).
+`delete` keeps files in their order, `score` by falling score. `extract` takes first what a model named, as it named it;
+then whole files within a share of the budget; then single pieces by falling relevance. What does not fit is skipped and
+the next is tried (specs README, points 1 and 12).
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from secateur.settings import ContextPrune
 from secateur.tokens import Counter
 from secateur.trimming.files.extracts import HEAD, cost, joined, snippet_text
 from secateur.trimming.files.sliding import Range
-from secateur.trimming.files.sourcecode import SCORES, Entry, Piece, Tried, WeighedFile, WeighedFiles, Why
+from secateur.trimming.files.sourcecode import SCORES, Entry, Piece, Threshold, Tried, WeighedFile, WeighedFiles, Why
 
 LONGER_HEADER = 1
 """Tokens by which the line numbers of a header can grow when a snippet does: one has three digits more."""
@@ -37,6 +38,7 @@ class _Fate:
     ranges: list[Range] = field(default_factory=list)
     tried: list[Tried] = field(default_factory=list)
     text: str | None = None
+    threshold: Threshold | None = None
 
     def keep(self, why: Why) -> None:
         self.why, self.after, self.text, self.ranges = why, self.file.cost, self.file.source.source_code, []
@@ -60,6 +62,7 @@ class _Fate:
             ranges=tuple(self.ranges),
             tried=tuple(self.tried),
             text=self.text,
+            threshold=self.threshold,
         )
 
 
@@ -76,7 +79,7 @@ def decide(weighed: WeighedFiles, rules: ContextPrune, counter: Counter) -> list
         _greedy(fates, rules.max_tokens, rules.max_tokens, Why.FITS)
     elif rules.strategy == "score":
         wanted, rest = _divided(fates, lambda fate: fate.file.score >= rules.least_score)
-        _refused(rest, Why.NOT_RELEVANT)
+        _not_relevant(rest, rules, 0.0)
         _greedy(_by_score(wanted), rules.max_tokens, rules.max_tokens, Why.FITS)
     else:
         _extract(fates, rules, counter, weighed.form)
@@ -94,9 +97,20 @@ def _divided(fates: Iterable[_Fate], wanted: Callable[[_Fate], bool]) -> tuple[l
     return sides
 
 
-def _refused(fates: Iterable[_Fate], why: Why) -> None:
+def _not_relevant(fates: Iterable[_Fate], rules: ContextPrune, top: float) -> None:
+    """Refuse them with the threshold that decided.
+
+    Args:
+        top: the relevance of the best piece of all, of which snippets must have a share; 0 where they need none.
+    """
     for fate in fates:
-        fate.why = why
+        fate.why = Why.NOT_RELEVANT
+        floor = SCORES * top * rules.snippet_share
+        if fate.file.score >= rules.least_score and fate.file.score > 0 and floor > 0:
+            best = round(SCORES * top, 1)
+            fate.threshold = Threshold("context_prune.snippet_share", rules.snippet_share, best, floor)
+        else:
+            fate.threshold = Threshold("context_prune.least_score", rules.least_score, 0.0, rules.least_score)
 
 
 def _greedy(fates: Sequence[_Fate], capacity: int, budget: int, why: Why) -> int:
@@ -116,21 +130,51 @@ def _greedy(fates: Sequence[_Fate], capacity: int, budget: int, why: Why) -> int
 
 
 def _extract(fates: Sequence[_Fate], rules: ContextPrune, counter: Counter, form: str) -> None:
-    floor = rules.snippet_share * max((piece.relevance for fate in fates for piece in fate.file.pieces), default=0.0)
-    places = {fate.number: [place for place, piece in enumerate(fate.file.pieces) if _speaks(piece, floor, rules.least_score)] for fate in fates}
-    wanted, rest = _divided(fates, lambda fate: bool(places[fate.number]) or rules.least_score == 0)
-    _refused(rest, Why.NOT_RELEVANT)
+    top = max((piece.relevance for fate in fates for piece in fate.file.pieces), default=0.0)
+    floor = rules.snippet_share * top
+    speaking = {fate.number: _speaking(fate.file.pieces, floor, rules.least_score) for fate in fates}
+    wanted, rest = _divided(fates, lambda fate: bool(speaking[fate.number]) or rules.least_score == 0)
+    _not_relevant(rest, rules, top)
+    turns = [(fate, place) for fate in wanted for place in speaking[fate.number]]
+    snippets = _Snippets(counter, form, rules.max_tokens)
+    named = [turn for turn in turns if _piece(*turn).chosen]
+    used = snippets.take(_as_named(named), rules.max_tokens)
     threshold = int(rules.full_file_share * rules.max_tokens + _ROUNDING)
-    used = _greedy(_by_score(wanted), threshold, rules.max_tokens, Why.WHOLE)
-    loose = [fate for fate in wanted if fate.text is None]
-    turns = [(fate, place) for fate in loose for place in places[fate.number]]
-    turns.sort(key=lambda turn: _rank(*turn))
-    _Snippets(counter, form, rules.max_tokens - used, rules.max_tokens).take(turns)
+    answered = {fate.number for fate, _ in named}
+    unnamed = [fate for fate in wanted if fate.number not in answered]
+    used += _greedy(_by_score(unnamed), max(0, threshold - used), rules.max_tokens, Why.WHOLE)
+    open_still = {fate.number for fate in wanted if fate.text is None} | answered
+    loose = [turn for turn in turns if turn[0].number in open_still and not _piece(*turn).chosen]
+    snippets.take(sorted(loose, key=lambda turn: _rank(*turn)), rules.max_tokens - used)
+
+
+def _piece(fate: _Fate, place: int) -> Piece:
+    return fate.file.pieces[place]
+
+
+def _as_named(turns: Sequence[tuple[_Fate, int]]) -> list[tuple[_Fate, int]]:
+    """What a model named, range by range: the one that holds the best piece first, each in the order of its lines."""
+    strength: dict[tuple[int, int], float] = {}
+    for fate, place in turns:
+        piece = _piece(fate, place)
+        key = fate.number, piece.named
+        strength[key] = max(piece.relevance, strength.get(key, 0.0))
+
+    def rank(turn: tuple[_Fate, int]) -> tuple[float, int, int]:
+        fate, place = turn
+        return -strength[fate.number, _piece(fate, place).named], fate.number, place
+
+    return sorted(turns, key=rank)
 
 
 def _rank(fate: _Fate, place: int) -> tuple[float, int, int, int]:
     piece = fate.file.pieces[place]
     return -piece.relevance, piece.tokens, fate.number, place
+
+
+def _speaking(pieces: Sequence[Piece], floor: float, least_score: float) -> list[int]:
+    """Places of the pieces that may leave."""
+    return [place for place, piece in enumerate(pieces) if _speaks(piece, floor, least_score)]
 
 
 def _speaks(piece: Piece, floor: float, least_score: float) -> bool:
@@ -146,17 +190,17 @@ def _owner(pieces: Iterable[Piece], held: Range) -> str:
 class _Snippets:
     """Takes pieces in their turn. Each is charged what it adds at most; what leaves is counted again at the end."""
 
-    def __init__(self, counter: Counter, form: str, free: int, budget: int) -> None:
+    def __init__(self, counter: Counter, form: str, budget: int) -> None:
         self._counter = counter
         self._form = form
-        self._free = free
         self._budget = budget
         self._kept: dict[int, set[int]] = {}  # file -> places of its pieces
         self._frames: dict[int, int] = {}
 
-    def take(self, turns: Sequence[tuple[_Fate, int]]) -> None:
-        """Decide on all pieces, best first."""
-        left = self._free
+    def take(self, turns: Sequence[tuple[_Fate, int]], free: int) -> int:
+        """Decide on all pieces, best first, within `free` tokens; returns what they take."""
+        left = free
+        held = {fate.number: fate.after for fate, _ in turns}
         tried: list[Tried] = []
         for fate, place in turns:
             needed = self._needed(fate, place)
@@ -168,8 +212,8 @@ class _Snippets:
         fates = {fate.number: fate for fate, _ in turns if fate.number in self._kept}
         for fate in fates.values():
             self._write(fate)
-        number, total = len(turns), sum(fate.after for fate in fates.values())
-        while total > self._free:  # together the parts hold more than each by itself: the last taken go
+        number, total = len(turns), sum(fate.after - held[fate.number] for fate in fates.values())
+        while total > free:  # together the parts hold more than each by itself: the last taken go
             number -= 1
             if tried[number].kept:
                 fate, place = turns[number]
@@ -178,9 +222,10 @@ class _Snippets:
                 needed = fate.after
                 self._write(fate)
                 total += fate.after
-                tried[number] = self._told(fate.file.pieces[place], False, needed - fate.after, self._free - total)
+                tried[number] = self._told(fate.file.pieces[place], False, needed - fate.after, free - total)
         for (fate, _), told in zip(turns, tried, strict=True):
             fate.tried.append(told)
+        return total
 
     def _needed(self, fate: _Fate, place: int) -> int:
         """Tokens that a piece adds at most: its lines, its header unless it goes on where another ends, and what stands around the first of a file."""

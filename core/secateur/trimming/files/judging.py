@@ -21,9 +21,10 @@ from secateur.tokens import Counter, get_counter
 from secateur.trimming.files.pieces import best
 from secateur.trimming.files.sliding import Range, merge, numbered, overlapping, windows
 from secateur.trimming.files.sourcecode import MODEL, SCORES, Piece, WeighedFile
+from secateur.trimming.files.statements import widened
 
 CHOSEN = 0.5
-"""Least relevance of lines a model named: as much as a clear match by words."""
+"""Relevance of lines that a model named and no word speaks for: as much as a clear match by words. Words add to it."""
 
 LONGEST_LINE = 400
 """Characters of a line, and of a name, that are sent; longer ones are data."""
@@ -190,13 +191,19 @@ def _scored(file: WeighedFile, answer: FileScore) -> WeighedFile:
 
 
 def _extracted(file: WeighedFile, said: Sequence[tuple[Range, Snippets]]) -> WeighedFile:
-    """The file with what the model named of the windows it answered for, cut to whole fragments where a range ends between them."""
+    """The file with what the model named of the windows it answered for, whole statements within each fragment."""
     named = merge((one for window, answer in said for one in _ranges(answer, window)), file.lines)
     seen = merge((window for window, _ in said), file.lines)
+    lines = split_lines(file.source.source_code)
     pieces: list[Piece] = []
     for piece in file.pieces or [Piece(start, end, "", 0.0) for start, end in named]:
-        parts = overlapping((piece.start, piece.end), named)
-        pieces += [replace(piece, start=start, end=end, relevance=max(piece.relevance, CHOSEN), chosen=True) for start, end in parts]
+        within = piece.start, piece.end
+        inside = [(number, one) for number, one in enumerate(named) if overlapping(within, [one])]
+        parts = [(number, wide) for number, one in inside if (wide := widened(one, lines, within))]
+        for start, end in merge((wide for _, wide in parts), file.lines):
+            number = next(number for number, wide in parts if wide[0] <= end and wide[1] >= start)
+            relevance = round(CHOSEN + (1 - CHOSEN) * piece.relevance, 6)
+            pieces.append(replace(piece, start=start, end=end, relevance=relevance, chosen=True, named=number))
         if not parts:
             unseen = not any(start <= piece.start and piece.end <= end for start, end in seen)
             pieces.append(piece if unseen else replace(piece, relevance=0.0))

@@ -27,6 +27,7 @@ from secateur.tokens import Counter, get_counter
 from secateur.trimming.conversations.messages import PartKind
 from secateur.trimming.conversations.transcripts import Transcript, read_messages
 from secateur.trimming.files.deciding import STRATEGIES, decide
+from secateur.trimming.files.displaced import with_displaced
 from secateur.trimming.files.extracts import FORMS, PLAIN, block, cost, header, newline_ended, touches
 from secateur.trimming.files.judging import judged
 from secateur.trimming.files.pieces import Progress, best, pieces_of, query_of
@@ -142,7 +143,7 @@ def prune(weighed: WeighedFiles, settings: Settings) -> PrunedFiles:
     _check(settings)
     if rules.enabled and rules.strategy != "delete" and 0 < rules.max_tokens < weighed.total and not weighed.query:
         raise _nothing_to_score_by(rules.strategy)
-    entries = decide(weighed, rules, counter)
+    entries, displaced = with_displaced(decide(weighed, rules, counter), weighed, rules, counter)
     out = []
     for entry in entries:
         source = weighed.files[entry.number].source
@@ -159,7 +160,8 @@ def prune(weighed: WeighedFiles, settings: Settings) -> PrunedFiles:
         actions=actions,
         calls=weighed.calls,
     )
-    return PrunedFiles(tuple(out), tuple(entries), report, rules.strategy, weighed.form, (*weighed.notices, *_notices(weighed, entries, settings)))
+    notices = (*weighed.notices, *displaced, *_notices(weighed, entries, settings))
+    return PrunedFiles(tuple(out), tuple(entries), report, rules.strategy, weighed.form, notices)
 
 
 def question_of(query: str, transcript: Transcript | None = None, turns: int = 3) -> str:

@@ -58,6 +58,7 @@ class Piece:
     owner: str = ""  # "Cart": what its own lines do not say; "" where it stands for itself
     parts: Mapping[str, float] = field(default_factory=dict)  # sum to `relevance` of the fragment it is or was cut from
     chosen: bool = False  # a model named these lines
+    named: int = 0  # which of the ranges it named in this file they belong to
     gap: int = -1  # tokens of the blank lines between it and the piece before, where a snippet of both goes on over them; else -1
     tokens: int = 0  # of its lines; 0 where nothing speaks for it
     header: int = 0  # tokens of the line before them where they leave as a snippet of their own
@@ -113,6 +114,25 @@ class Tried:
 
 
 @dataclass(frozen=True, slots=True)
+class Threshold:
+    """The setting below which a score answers nothing, and what it asks for."""
+
+    setting: str  # "context_prune.least_score", "context_prune.snippet_share"
+    value: float
+    best: float  # score of the best snippet, of which `snippet_share` is a share; 0 where it does not count
+    asked: float  # the score that is asked for
+
+    def __str__(self) -> str:
+        share = f"{self.value:g} of the best, {self.best:.1f}: " if self.best else ""
+        return f"below {self.asked:.2f} ({share}{self.setting})"
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON; `best` where the threshold is a share of it."""
+        best = {"best": self.best} if self.best else {}
+        return {"setting": self.setting, "value": self.value, **best, "asked": round(self.asked, 6)}
+
+
+@dataclass(frozen=True, slots=True)
 class Entry:
     """The fate of one input file."""
 
@@ -130,6 +150,16 @@ class Entry:
     ranges: tuple[Range, ...] = ()  # lines that go out of a shortened file
     tried: tuple[Tried, ...] = ()  # its pieces, in the order in which they were tried
     text: str | None = None  # what goes out; None: nothing
+    threshold: Threshold | None = None  # of a file that is not relevant: what its score is below
+    displaced: Range | None = None  # its best lines that do not go out, but would with full_file_share = 0
+
+    @property
+    def hint(self) -> str:
+        """What would let the best of it out; "" where nothing is proven to."""
+        if self.displaced is None:
+            return ""
+        first, last = self.displaced
+        return f"whole files went first: with context_prune.full_file_share = 0 its lines {first}-{last} go out"
 
     def to_dict(self) -> dict[str, Any]:
         """JSON: the decision without the text."""
@@ -137,6 +167,10 @@ class Entry:
         out |= {"tokens_before": self.before, "tokens_after": self.after}
         if self.state is not State.KEPT:
             out |= {"needed": self.needed, "left": self.left}
+        if self.threshold is not None:
+            out["threshold"] = self.threshold.to_dict()
+        if self.displaced is not None:
+            out["what_if"] = {"full_file_share": 0, "lines": list(self.displaced)}
         if self.judge:
             out |= {"score": self.score, "judge": self.judge}
         if self.said:
