@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from secateur.model import Decision, Fragment, Pool, Selection, TrimReport
     from secateur.selection import priority, select, select_greedy
     from secateur.settings import Settings
-    from secateur.tokens import count_tokens
+    from secateur.tokens import count_string_tokens, count_tokens
+    from secateur.trimming.autocoder import AutoCoderArgs, get_llm, init_project_if_required
     from secateur.trimming.conversations.pruning import ConversationPruner
     from secateur.trimming.conversations.tool_results import AgenticConversationPruner
     from secateur.trimming.envelopes.envelope import trim_context_with_budget
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "AgenticConversationPruner": "secateur.trimming.conversations.tool_results",
+    "AutoCoderArgs": "secateur.trimming.autocoder",
     "ConversationPruner": "secateur.trimming.conversations.pruning",
     "Engine": "secateur.engine",
     "SecateurError": "secateur.errors",
@@ -45,12 +47,16 @@ _HOMES = {
     "select": "secateur.selection",
     "select_greedy": "secateur.selection",
     "Settings": "secateur.settings",
+    "count_string_tokens": "secateur.tokens",
     "count_tokens": "secateur.tokens",
+    "get_llm": "secateur.trimming.autocoder",
+    "init_project_if_required": "secateur.trimming.autocoder",
     "trim_context_with_budget": "secateur.trimming.envelopes.envelope",
 }
 
 __all__ = [
     "AgenticConversationPruner",
+    "AutoCoderArgs",
     "ConversationPruner",
     "Decision",
     "Engine",
@@ -64,7 +70,10 @@ __all__ = [
     "TrimReport",
     "__version__",
     "chunk_diff",
+    "count_string_tokens",
     "count_tokens",
+    "get_llm",
+    "init_project_if_required",
     "priority",
     "select",
     "select_greedy",

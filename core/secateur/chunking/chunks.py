@@ -19,6 +19,7 @@ from secateur.chunking.planning import LEFT_OUT, SPLIT, Coverage, FilePiece, Pla
 from secateur.chunking.sizing import text_of
 from secateur.chunking.weighing import LINTER, SIGNATURES, Weighed, weigh
 from secateur.config import with_values
+from secateur.logs import log_report
 from secateur.model import Notice, TrimAction, TrimReport
 from secateur.settings import Settings
 
@@ -150,7 +151,9 @@ def chunk(weighed: Weighed, settings: Settings) -> Chunks:
     Raises:
         BudgetExceeded: what goes into every chunk leaves no room for changes.
     """
-    return finish(plan_chunks(weighed, settings))
+    chunks = finish(plan_chunks(weighed, settings))
+    log_report("chunk", chunks.report)
+    return chunks
 
 
 def finish(plan: Plan) -> Chunks:

@@ -15,7 +15,7 @@ from typing import Protocol
 from secateur.errors import TokenizerError
 from secateur.tokens.safety import SAFETY_FACTORS
 
-__all__ = ["COUNTERS", "DEFAULT_COUNTER", "SAFETY_FACTORS", "Counter", "count_tokens", "get_counter"]
+__all__ = ["COUNTERS", "DEFAULT_COUNTER", "SAFETY_FACTORS", "Counter", "count_string_tokens", "count_tokens", "get_counter"]
 
 DEFAULT_COUNTER = "o200k_base"
 COUNTERS = ("o200k_base", "cl100k_base", "o200k_harmony", "estimate", "chars4")
@@ -62,3 +62,12 @@ def count_tokens(text: str, counter: str | Counter | None = None) -> int:
     if counter is None:
         counter = DEFAULT_COUNTER
     return (get_counter(counter) if isinstance(counter, str) else counter).count(text)
+
+
+def count_string_tokens(text: str) -> int:
+    """`count_tokens(text)`, under the name of the pruner spec.
+
+    >>> count_string_tokens("hello world")
+    2
+    """
+    return count_tokens(text)

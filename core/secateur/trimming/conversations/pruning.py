@@ -17,10 +17,12 @@ from typing import Any
 
 from secateur.errors import UsageError
 from secateur.llm.asking import LanguageModel
+from secateur.logs import log_report
 from secateur.model import TrimReport
 from secateur.nearest import nearest
 from secateur.settings import ConversationPrune, Settings
 from secateur.tokens import Counter, get_counter
+from secateur.trimming.autocoder import model_of, settings_of
 from secateur.trimming.conversations.abstracts import Retold, retell
 from secateur.trimming.conversations.branches import speaks
 from secateur.trimming.conversations.messages import Message, parse_message
@@ -64,11 +66,23 @@ class ConversationPruner:
         pruner.report, pruner.result.cache, pruner.result.warnings
 
     `[conversation_prune]` sets the safe zone, the size of a group and the share of a summary. Summaries are excerpts; with `llm`, for example
-    `open_model(settings.llm, os.environ)`, they are in the words of a model.
+    `open_model(settings.llm, os.environ)`, they are in the words of a model. Code written against the
+    pruner spec gives `args`, any object with the spec's fields (`secateur.trimming.autocoder`); with `verbose` the
+    report is logged where it is seen (`secateur.logs`).
     """
 
-    def __init__(self, settings: Settings | None = None, llm: LanguageModel | None = None) -> None:
-        self.settings, self.llm = settings or Settings(), llm
+    def __init__(
+        self,
+        settings: Settings | None = None,
+        llm: LanguageModel | None = None,
+        *,
+        args: object = None,
+        verbose: bool = False,
+    ) -> None:
+        """Raises UsageError, ConfigError: `settings`, `args` or `llm` are none; a field of `args` is out of range."""
+        self.settings = settings_of(args, settings)
+        self.llm: LanguageModel | None = model_of(llm)
+        self.verbose = verbose
         self.result: Pruned | None = None
 
     @property
@@ -84,6 +98,7 @@ class ConversationPruner:
             SecateurError: `TRANSCRIPT`, with the JSON path of what is no message.
         """
         self.result = prune(read_messages(conversations), self.settings, strategy_name, llm=self.llm)
+        log_report("conversation", self.result.report, self.verbose)
         return self.result.messages
 
 

@@ -13,15 +13,20 @@ from collections import Counter as Multiset
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from html import escape, unescape
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from secateur.logs import log_report
 from secateur.model import TrimReport
 from secateur.settings import Settings
 from secateur.tokens import Counter, get_counter
+from secateur.trimming.autocoder import model_of, settings_of
 from secateur.trimming.conversations.messages import Message, Part, PartKind, opening_tag
 from secateur.trimming.conversations.pruned import Item, Progress, Pruned, Weighed, edited, finish, last_user, standing, statistics, unchanged, unread, weigh
 from secateur.trimming.conversations.rereads import Deed, touches
 from secateur.trimming.conversations.transcripts import Transcript, read_messages
+
+if TYPE_CHECKING:
+    from secateur.llm.asking import LanguageModel
 
 MARK = "[tool result cleared: "
 """How every placeholder starts."""
@@ -72,11 +77,23 @@ class AgenticConversationPruner:
         pruner.get_cleanup_statistics(messages, shorter)    # {"tokens_saved": 800, ...}
         pruner.report, pruner.result.cache, pruner.result.warnings
 
-    `[conversation_prune]` sets the safe zone, `keep_last` and `keep_tools`.
+    `[conversation_prune]` sets the safe zone, `keep_last` and `keep_tools`. Code written against the pruner
+    spec gives `args`, any object with the spec's fields (`secateur.trimming.autocoder`), and `llm`, which is not asked;
+    with `verbose` the report is logged where it is seen.
     """
 
-    def __init__(self, settings: Settings | None = None) -> None:
-        self.settings = settings or Settings()
+    def __init__(
+        self,
+        settings: Settings | None = None,
+        llm: LanguageModel | None = None,
+        *,
+        args: object = None,
+        verbose: bool = False,
+    ) -> None:
+        """Raises UsageError, ConfigError: `settings`, `args` or `llm` are none; a field of `args` is out of range."""
+        self.settings = settings_of(args, settings)
+        self.llm: LanguageModel | None = model_of(llm)
+        self.verbose = verbose
         self._counter = get_counter(self.settings.tokens.counter)
         self.result: Pruned | None = None
 
@@ -92,6 +109,7 @@ class AgenticConversationPruner:
             SecateurError: `TRANSCRIPT`, with the JSON path of what is no message.
         """
         self.result = self.prune(read_messages(conversations))
+        log_report("conversation", self.result.report, self.verbose)
         return self.result.messages
 
     def prune(self, transcript: Transcript, progress: Progress | None = None) -> Pruned:

@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from secateur.errors import BudgetExceeded
+from secateur.logs import log_report
 from secateur.model import Notice, TrimAction, TrimReport
 from secateur.settings import ContextBudget, Settings
 from secateur.tokens import Counter, get_counter
@@ -101,7 +102,9 @@ def trim_envelope(
     counter = get_counter(settings.tokens.counter)
     original = sections(envelope)
     budget = budget_of(model, context_token_budget, reserve_for_response, rules, counter.name)
-    return fit(original, budget, rules, counter)
+    trimmed = fit(original, budget, rules, counter)
+    log_report("envelope", trimmed.report)
+    return trimmed
 
 
 def fit(original: dict[str, Any], budget: Budget, rules: ContextBudget, counter: Counter) -> TrimmedEnvelope:

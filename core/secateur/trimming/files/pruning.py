@@ -19,11 +19,13 @@ from typing import Any
 
 from secateur.errors import UsageError
 from secateur.llm.asking import LanguageModel
+from secateur.logs import log_report
 from secateur.model import ModelCall, Notice, State, TrimAction, TrimReport
 from secateur.nearest import nearest
 from secateur.repository.fragments import split_lines
 from secateur.settings import Settings
 from secateur.tokens import Counter, get_counter
+from secateur.trimming.autocoder import model_of, settings_of
 from secateur.trimming.conversations.messages import PartKind
 from secateur.trimming.conversations.transcripts import Transcript, read_messages
 from secateur.trimming.files.deciding import STRATEGIES, decide
@@ -50,21 +52,39 @@ class PruneContext:
         pruner.report, pruner.result.entries, pruner.result.warnings
 
     `[context_prune]` sets windows and thresholds. The query and the last things the user said in `conversations` both count. With `llm` a model
-    scores and extracts; without, the engine's own relevance does.
+    scores and extracts; without, the engine's own relevance does. Code written against the pruner spec gives `args`,
+    any object with the spec's fields (`secateur.trimming.autocoder`), in place of settings and query; with `verbose`
+    the report is logged where it is seen (`secateur.logs`).
     """
 
-    def __init__(self, max_tokens: int | None = None, settings: Settings | None = None, query: str | None = None, llm: LanguageModel | None = None) -> None:
-        """Raises UsageError: `max_tokens` is negative or no integer, `query` no text. None: `context_prune.max_tokens`, no query."""
-        settings = settings or Settings()
+    def __init__(
+        self,
+        max_tokens: int | None = None,
+        settings: Settings | None = None,
+        query: str | None = None,
+        llm: LanguageModel | None = None,
+        *,
+        args: object = None,
+        verbose: bool = False,
+    ) -> None:
+        """None: `context_prune.max_tokens`, `args.query` or no query.
+
+        Raises:
+            UsageError: `max_tokens` is negative or no integer, `query` no text; `settings`, `args` or `llm` are none.
+            ConfigError: a field of `args` has the wrong type or is out of range.
+        """
+        settings = settings_of(args, settings)
         if max_tokens is not None:
             if isinstance(max_tokens, bool) or not isinstance(max_tokens, int) or max_tokens < 0:
                 raise UsageError(f"max_tokens {max_tokens!r} is not allowed", hint="max_tokens is an integer of at least 0")
             settings = replace(settings, context_prune=replace(settings.context_prune, max_tokens=max_tokens))
         self.settings = settings
+        query = getattr(args, "query", None) if query is None else query
         if not isinstance(query, str | None):
             raise UsageError(f"query is {type(query).__name__}, not a text", hint="give what the files are for in words")
         self.query = query or ""
-        self.llm = llm
+        self.llm: LanguageModel | None = model_of(llm)
+        self.verbose = verbose
         self.result: PrunedFiles | None = None
 
     @property
@@ -90,6 +110,7 @@ class PruneContext:
             settings = replace(settings, context_prune=replace(settings.context_prune, strategy=strategy))
         said = question_of(self.query, read_messages(conversations) if conversations else None, settings.context_prune.query_turns)
         self.result = prune_files(files, settings, said, llm=self.llm)
+        log_report("files", self.result.report, self.verbose)
         return list(self.result.files)
 
 

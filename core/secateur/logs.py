@@ -1,0 +1,52 @@
+"""The reports of pruners in Python's `logging`: one logger a kind below `secateur`, at INFO, silent unless asked.
+
+    logging.getLogger("secateur.files").setLevel(logging.INFO)     # with a handler of your own
+    PruneContext(..., verbose=True)                                # or on standard error, where nobody has a handler
+
+The first line of a report has its figures; then comes a line for each input that was changed, the first of them.
+"""
+
+from __future__ import annotations
+
+import logging
+
+from secateur.model import TrimReport
+from secateur.terminal import clip, visible
+
+ROOT = "secateur"
+MOST_ACTIONS = 20
+"""Changed inputs that a report lists."""
+
+_NAME_CELLS = 100
+
+logging.getLogger(ROOT).addHandler(logging.NullHandler())
+
+
+def log_report(kind: str, report: TrimReport, verbose: bool = False) -> None:
+    """Log a report to `secateur.KIND`. `verbose`: it is shown, see `show`."""
+    logger = logging.getLogger(f"{ROOT}.{kind}")
+    if verbose:
+        show()
+    if not logger.isEnabledFor(logging.INFO):
+        return
+    done = "pruned" if report.applied else "unchanged"
+    logger.info("%s: %s, %d -> %d tokens, budget %d", kind, done, report.before, report.after, report.budget)
+    changed = [action for action in report.actions if action.action != "keep"]
+    for action in changed[:MOST_ACTIONS]:
+        name = clip(visible(action.section), _NAME_CELLS)
+        done = f"{action.action} {name}, {action.before} -> {action.after} tokens: {action.reason}"
+        logger.info("%s: %s", kind, done)
+    if len(changed) > MOST_ACTIONS:
+        logger.info("%s: %d more were changed", kind, len(changed) - MOST_ACTIONS)
+
+
+def show() -> None:
+    """Let reports through at INFO, and write them to standard error where no handler of the program's own would."""
+    logger = logging.getLogger(ROOT)
+    if logger.getEffectiveLevel() > logging.INFO:
+        logger.setLevel(logging.INFO)
+    handlers = [*logger.handlers, *logging.getLogger().handlers]
+    if all(isinstance(handler, logging.NullHandler) for handler in handlers):
+        handler = logging.StreamHandler()
+        handler.setFormatter(logging.Formatter("%(message)s"))
+        logger.addHandler(handler)
