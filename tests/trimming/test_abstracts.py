@@ -100,7 +100,7 @@ def test_all_questions_are_asked_at_once_in_order_and_say_whose_words_they_are_a
     assert model.asked[0].what.startswith("summarize messages[1-")
     assert steps[-1] == ("asking", len(model.asked), len(model.asked))
     joined = "\n".join(question.text for question in model.asked)
-    assert joined.count("user: Please look at part 0.") == joined.count('call of read_file: {"path":"src/part0.py"}') == 1
+    assert joined.count("user: Please look at part 0.") == joined.count('call of read_file: {"path": "src/part0.py"}') == 1
     assert "You are careful." not in joined
     assert "And now?" not in joined
     assert all("Please look" not in question.instructions for question in model.asked)

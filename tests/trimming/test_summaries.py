@@ -93,7 +93,21 @@ def test_a_line_without_end_is_cut_around_what_makes_it_worth_reading() -> None:
 def test_long_arguments_of_a_call_are_told_by_their_size() -> None:
     call = {"type": "tool_use", "id": "1", "name": "Write", "input": {"file_path": "src/new.py", "content": "x = 1\n" * 500}}
     messages = parsed({"role": "assistant", "content": [call]})
-    assert summary_lines(messages, 1000) == ["- call Write: content: (3,000 characters), file_path: src/new.py"]
+    assert summary_lines(messages, 1000) == ["- call Write: file_path: src/new.py, content: (3,000 characters)"]
+
+
+def test_arguments_of_a_call_are_told_as_they_were_written() -> None:
+    """Lines are verbatim: their keys were sorted, and blanks taken out of what a model had written."""
+    block = {"type": "tool_use", "id": "1", "name": "Grep", "input": {"pattern": "refund", "path": "src", "-n": True}}
+    written = '{"pattern": "refund",  "path": "src"}'
+    several = '{\n  "pattern": "total",\n  "glob": "*.py"\n}'
+    calls = [{"id": name, "type": "function", "function": {"name": "Grep", "arguments": given}} for name, given in (("2", written), ("3", several))]
+    messages = parsed({"role": "assistant", "content": [block]}, {"role": "assistant", "content": None, "tool_calls": calls})
+    assert summary_lines(messages, 1000) == [
+        '- call Grep: {"pattern":"refund","path":"src","-n":true}',
+        f"  {written}",
+        '  { "pattern": "total", "glob": "*.py" }',
+    ]
 
 
 def test_groups_added_one_by_one_compete_for_the_same_room() -> None:

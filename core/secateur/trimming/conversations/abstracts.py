@@ -193,7 +193,7 @@ def _told(message: Message, most: int, counter: Counter) -> str:
     told: list[str] = []
     for part in message.parts:
         if part.kind is PartKind.CALL:
-            told.append(f"call of {part.tool or 'a tool'}: {part.arguments}")
+            told.append(f"call of {part.tool or 'a tool'}: {part.written}")
         elif part.kind is PartKind.RESULT:
             told.append(f"result of {part.tool or 'a tool'}: {part.text}")
         elif part.kind is PartKind.TEXT:

@@ -45,7 +45,8 @@ class Part:
     media_tokens: int = 0  # what they are charged, estimated (trimming.conversations.media)
     tool: str = ""  # of calls and results: the tool's name; "unknown" where nothing names it
     call: str = ""  # of calls and results: the id that joins them; "" in text
-    arguments: str = ""  # of calls, and of results whose call is known: JSON with sorted keys
+    arguments: str = ""  # of calls, and of results whose call is known: JSON with sorted keys, for comparing
+    written: str = ""  # of calls: the arguments as they were given, on one line; keys in their order
     success: bool | None = None  # of results: what the tool said; None where the format has no such flag
 
 
@@ -163,7 +164,9 @@ def _openai_call(call: dict[str, Any], function: Any, place: str, where: Where) 
         arguments = _canonical(json.loads(written))
     except (ValueError, RecursionError):  # arguments are what a model wrote: they need not be JSON
         arguments = written
-    return Part(PartKind.CALL, f"{tool}{written}", where, tool=tool, call=_text_of(call, "id", place, where), arguments=arguments)
+    name = _text_of(call, "id", place, where)
+    shown = _one_line(given if isinstance(given, str) else _json(given))
+    return Part(PartKind.CALL, f"{tool}{written}", where, tool=tool, call=name, arguments=arguments, written=shown)
 
 
 def _block_parts(block: Any, where: Where, role: str, place: str) -> Iterator[Part]:
@@ -179,7 +182,8 @@ def _block_parts(block: Any, where: Where, role: str, place: str) -> Iterator[Pa
         yield from _text_parts(_text_of(block, "text", place, where), (*where, "text"), role)
     elif kind in ("tool_use", "server_tool_use", "mcp_tool_use"):
         tool, arguments = _text_of(block, "name", place, where), _canonical(block.get("input"))
-        yield Part(PartKind.CALL, f"{tool}{arguments}", where, tool=tool, call=_text_of(block, "id", place, where), arguments=arguments)
+        call, written = _text_of(block, "id", place, where), _json(block.get("input"))
+        yield Part(PartKind.CALL, f"{tool}{arguments}", where, tool=tool, call=call, arguments=arguments, written=written)
     elif kind == "tool_result":
         text, media = _inside(block.get("content"), place, (*where, "content"))
         call = _text_of(block, "tool_use_id", place, where)
@@ -294,7 +298,18 @@ def _with(value: Any, where: Where, span: tuple[int, int] | None, text: str) -> 
 
 
 def _canonical(value: Any) -> str:
+    """JSON by which two values are compared."""
     return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+
+
+def _json(value: Any) -> str:
+    """JSON with the keys in their order."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def _one_line(written: str) -> str:
+    """A text as it is, or where it has several lines, with single blanks between its words."""
+    return written if len(written.splitlines()) < 2 else " ".join(written.split())
 
 
 def _text_of(owner: dict[str, Any], key: str, place: str, where: Where) -> str:

@@ -210,15 +210,15 @@ def _said(message: Message) -> Iterator[tuple[str, str]]:
 
 
 def _called(part: Part) -> str:
-    """Arguments of a call: the short ones, and the sizes of the others."""
-    if len(part.arguments) <= LONGEST_ARGUMENT:
-        return part.arguments
+    """Arguments of a call as they were written: the short ones, and the sizes of the others."""
+    if len(part.written) <= LONGEST_ARGUMENT:
+        return part.written
     try:
-        arguments = json.loads(part.arguments)
+        arguments = json.loads(part.written)
     except (ValueError, RecursionError):
         arguments = None
     if not isinstance(arguments, dict):
-        return part.arguments[:LONGEST_WEIGHED]
+        return part.written[:LONGEST_WEIGHED]
     written = {name: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False) for name, value in arguments.items()}
     return ", ".join(
         f"{name}: {' '.join(value.split()) if len(value) <= LONGEST_ARGUMENT else f'({len(value):,} characters)'}" for name, value in written.items()
