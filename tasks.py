@@ -3,7 +3,7 @@
 
     python3 tasks.py try        make an environment, install, open the inspector on a sample repository
     python3 tasks.py test       make an environment, install what tests need, run all tests, the same run every time
-    python3 tasks.py test --fast    without the tests marked slow: while you work
+    python3 tasks.py test --fast    without the tests in tests/slow.txt: while you work
     python3 tasks.py explore    the properties with new random examples, for --minutes (60); prints the seed that repeats a failure
     python3 tasks.py check      format, lint, types, import contracts
     python3 tasks.py fix        format and mend what the linter can mend

@@ -16,12 +16,22 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 from support.same_examples import without_constants_of_loaded_modules
+from support.slow import TESTS, slow_tests
 
 settings.register_profile("default run", derandomize=True, deadline=None, database=None)
 settings.register_profile("explore", deadline=None, database=None, print_blob=True)
 settings.load_profile("default run")
 
 O200K_URL = "https://openaipublic.blob.core.windows.net/encodings/o200k_base.tiktoken"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what `slow.txt` lists."""
+    slow = set(slow_tests())
+    for item in items:
+        path = item.path.relative_to(TESTS).as_posix() if item.path.is_relative_to(TESTS) else ""
+        if path in slow or f"{path}::{item.name.partition('[')[0]}" in slow:
+            item.add_marker("slow")
 
 
 @pytest.fixture(scope="session", autouse=True)
