@@ -5,17 +5,22 @@
     python3 tasks.py test       make an environment, install what tests need, run all tests, the same run every time
     python3 tasks.py test --fast    without the tests in tests/slow.txt: while you work
     python3 tasks.py explore    the properties with new random examples, for --minutes (60); prints the seed that repeats a failure
-    python3 tasks.py check      format, lint, types, import contracts
+    python3 tasks.py coverage   the fast tests, and which lines they never reach; fails below the floor in pyproject.toml
+    python3 tasks.py mutate     how many small changes of the engine's code the tests notice
+    python3 tasks.py check      format, lint, types, import contracts, workflows
     python3 tasks.py fix        format and mend what the linter can mend
     python3 tasks.py wheel      build the wheel, install it in a clean environment outside the checkout, use it there
+    python3 tasks.py lock       write constraints.txt, the versions all of these install; --upgrade takes the newest
 
 Further words go to the command behind: `python3 tasks.py test -k greedy`, `python3 tasks.py try --query "..."`.
-Tests run on every core; `-n 0` runs them in one process, for a debugger.
+Tests run on every core; `-n 0` runs them in one process, for a debugger. SECATEUR_UNLOCKED=1 installs without constraints.txt.
 """
 
 from __future__ import annotations
 
+import argparse
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -25,6 +30,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent
 ENVIRONMENT = Path(os.environ.get("SECATEUR_VENV", ROOT / ".venv"))
 BIN = ENVIRONMENT / ("Scripts" if os.name == "nt" else "bin")
+CONSTRAINTS = ROOT / "constraints.txt"
+WORKFLOWS = ROOT / ".github" / "workflows"
 STAMP = "pyproject.stamp"
 THEMES = (
     "from secateur import places; from secateur_tui.themes import load_themes;"
@@ -35,7 +42,17 @@ THEMES = (
 
 def main(words: list[str]) -> int:
     """Run one task; its exit code is the answer."""
-    tasks = {"try": try_it, "test": test, "explore": explore, "check": check, "fix": fix, "wheel": wheel}
+    tasks = {
+        "try": try_it,
+        "test": test,
+        "explore": explore,
+        "coverage": coverage,
+        "mutate": mutate,
+        "check": check,
+        "fix": fix,
+        "wheel": wheel,
+        "lock": lock,
+    }
     if not words or words[0] not in tasks:
         print(__doc__)
         return 0 if words in ([], ["--help"], ["-h"]) else 2
@@ -66,6 +83,26 @@ def explore(words: list[str]) -> int:
     return run(BIN / "python", "tools/explore.py", *words)
 
 
+def coverage(words: list[str]) -> int:
+    """Run the fast tests and hold what they reach against the floor."""
+    return test(["--fast", "--cov", "--cov-report=term", *words])
+
+
+def mutate(words: list[str]) -> int:
+    """Score the tests with small changes of the code."""
+    install("mutate")
+    return run(BIN / "python", "tools/mutate.py", *words)
+
+
+def lock(words: list[str]) -> int:
+    """Resolve every dependency once for all systems and Pythons, from the public index, and write the versions down."""
+    install("lock")
+    groups = ["--all-extras", "--group", "dev", "--group", "mutate", "--group", "lock"]
+    every = ["--universal", "--python-version", "3.11", "--no-emit-index-url", "--no-config"]
+    plain = ["--quiet", "--no-header", "--no-annotate", "--output-file", CONSTRAINTS.name]
+    return run(BIN / "uv", "pip", "compile", "pyproject.toml", *groups, *every, *plain, *words)
+
+
 def check(words: list[str]) -> int:
     """All static checks; every one is run, the first failure's code is returned."""
     install("dev")
@@ -74,6 +111,7 @@ def check(words: list[str]) -> int:
         run(BIN / "ruff", "check", "."),
         run(BIN / "mypy", *words),
         run(BIN / "lint-imports", "--no-cache"),
+        run(BIN / "check-jsonschema", "--quiet", "--builtin-schema", "vendor.github-workflows", *sorted(WORKFLOWS.glob("*.yml"))),
     ]
     return next((code for code in codes if code), 0)
 
@@ -84,21 +122,30 @@ def fix(words: list[str]) -> int:
     return run(BIN / "ruff", "format", ".", *words) or run(BIN / "ruff", "check", "--fix", ".")
 
 
-def wheel(_: list[str]) -> int:
-    """Build, install away from here, and run the main job with it."""
+def wheel(words: list[str]) -> int:
+    """Build, install away from here, and run the main job with it. `--out` keeps what was built, `--tag` is the tag it is built for."""
+    parser = argparse.ArgumentParser(prog="tasks.py wheel")
+    parser.add_argument("--out", type=Path, help="also build the source distribution, and keep both in this folder")
+    parser.add_argument("--tag", help="fail unless this is v and the version")
+    options = parser.parse_args(words)
+    found = re.search(r'^__version__ = "(.+)"$', (ROOT / "core" / "secateur" / "__init__.py").read_text(encoding="utf-8"), re.MULTILINE)
+    if options.tag and (not found or options.tag != f"v{found[1]}"):
+        print(f"error: the tag is {options.tag}, the version {found[1] if found else 'unknown'}\nhint: set __version__, then tag", file=sys.stderr)
+        return 1
     install("dev")
-    with tempfile.TemporaryDirectory() as folder:
-        code = run(BIN / "python", "-m", "build", "--wheel", "--outdir", folder, ROOT)
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = options.out.resolve() if options.out else Path(temporary)
+        code = run(BIN / "python", "-m", "build", *(() if options.out else ("--wheel",)), "--outdir", folder, ROOT)
         if code:
             return code
-        away = Path(folder) / "environment"
+        away = Path(temporary) / "environment"
         venv.create(away, with_pip=True)
         python = away / BIN.name / "python"
-        built = next(Path(folder).glob("*.whl"))
+        built = next(folder.glob("*.whl"))
         return (
-            run(python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", built, cwd=Path(folder))
-            or run(away / BIN.name / "secateur", "search", "where is the refund total rounded?", "sample:orders", cwd=Path(folder))
-            or run(away / BIN.name / "secateur", "chunk", "sample:orders", "--base", "HEAD~3", cwd=Path(folder))
+            run(python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", built, cwd=Path(temporary))
+            or run(away / BIN.name / "secateur", "search", "where is the refund total rounded?", "sample:orders", cwd=Path(temporary))
+            or run(away / BIN.name / "secateur", "chunk", "sample:orders", "--base", "HEAD~3", cwd=Path(temporary))
             or run(
                 away / BIN.name / "secateur",
                 "envelope",
@@ -107,15 +154,16 @@ def wheel(_: list[str]) -> int:
                 "gpt-4o",
                 "--format",
                 "text",
-                cwd=Path(folder),
+                cwd=Path(temporary),
             )
-            or run(python, "-c", THEMES, cwd=Path(folder))
+            or run(python, "-c", THEMES, cwd=Path(temporary))
         )
 
 
 def install(group: str) -> None:
-    """Make the environment and install into it, unless it is up to date with pyproject.toml."""
-    wanted = (ROOT / "pyproject.toml").read_text() + group
+    """Make the environment and install into it, unless it is up to date with pyproject.toml and constraints.txt."""
+    locked = CONSTRAINTS.is_file() and not os.environ.get("SECATEUR_UNLOCKED")
+    wanted = (ROOT / "pyproject.toml").read_text() + group + (CONSTRAINTS.read_text() if locked else "")
     stamp = ENVIRONMENT / f"{group or 'run'}.{STAMP}"
     if stamp.is_file() and stamp.read_text() == wanted:
         return
@@ -132,7 +180,10 @@ def install(group: str) -> None:
         code = run(*pip, "install", "pip>=25.1")
         if code:
             sys.exit(code)
-    code = run(*pip, "install", *words)
+    code = run(*pip, "install", *words, *(["--constraint", CONSTRAINTS] if locked else []))
+    if code and locked:
+        print("note: the versions of constraints.txt cannot be had here; those that pyproject.toml allows are taken", file=sys.stderr)
+        code = run(*pip, "install", *words)
     if code:
         sys.exit(f"error: installing failed with code {code}\nhint: see what pip said above")
     stamp.write_text(wanted)
