@@ -4,8 +4,8 @@
     python3 tasks.py try        make an environment, install, open the inspector on a sample repository
     python3 tasks.py test       make an environment, install what tests need, run all tests, the same run every time
     python3 tasks.py test --fast    without the tests in tests/slow.txt: while you work
-    python3 tasks.py explore    the properties with new random examples, for --minutes (60); prints the seed that repeats a failure
-    python3 tasks.py coverage   the fast tests, and which lines they never reach; fails below the floor in pyproject.toml
+    python3 tasks.py explore    the properties with new random examples, for --minutes (60); prints its seeds
+    python3 tasks.py coverage   the fast tests and the lines they never reach; fails below a floor
     python3 tasks.py mutate     how many small changes of the engine's code the tests notice
     python3 tasks.py check      format, lint, types, import contracts, workflows
     python3 tasks.py fix        format and mend what the linter can mend
@@ -13,7 +13,8 @@
     python3 tasks.py lock       write constraints.txt, the versions all of these install; --upgrade takes the newest
 
 Further words go to the command behind: `python3 tasks.py test -k greedy`, `python3 tasks.py try --query "..."`.
-Tests run on every core; `-n 0` runs them in one process, for a debugger. SECATEUR_UNLOCKED=1 installs without constraints.txt.
+Tests run on every core; `-n 0` runs them in one process, for a debugger.
+SECATEUR_UNLOCKED=1 installs without constraints.txt.
 """
 
 from __future__ import annotations
@@ -98,20 +99,22 @@ def lock(words: list[str]) -> int:
     """Resolve every dependency once for all systems and Pythons, from the public index, and write the versions down."""
     install("lock")
     groups = ["--all-extras", "--group", "dev", "--group", "mutate", "--group", "lock"]
-    every = ["--universal", "--python-version", "3.11", "--no-emit-index-url", "--no-config"]
+    every = ["--universal", "--python-version", "3.11"]
+    public = ["--no-config", "--no-emit-index-url"]
     plain = ["--quiet", "--no-header", "--no-annotate", "--output-file", CONSTRAINTS.name]
-    return run(BIN / "uv", "pip", "compile", "pyproject.toml", *groups, *every, *plain, *words)
+    return run(BIN / "uv", "pip", "compile", "pyproject.toml", *groups, *every, *public, *plain, *words)
 
 
 def check(words: list[str]) -> int:
     """All static checks; every one is run, the first failure's code is returned."""
     install("dev")
+    schema = ["--quiet", "--builtin-schema", "vendor.github-workflows"]
     codes = [
         run(BIN / "ruff", "format", "--check", "."),
         run(BIN / "ruff", "check", "."),
         run(BIN / "mypy", *words),
         run(BIN / "lint-imports", "--no-cache"),
-        run(BIN / "check-jsonschema", "--quiet", "--builtin-schema", "vendor.github-workflows", *sorted(WORKFLOWS.glob("*.yml"))),
+        run(BIN / "check-jsonschema", *schema, *sorted(WORKFLOWS.glob("*.yml"))),
     ]
     return next((code for code in codes if code), 0)
 
@@ -123,14 +126,16 @@ def fix(words: list[str]) -> int:
 
 
 def wheel(words: list[str]) -> int:
-    """Build, install away from here, and run the main job with it. `--out` keeps what was built, `--tag` is the tag it is built for."""
+    """Build, install away from here, and run the main job with it."""
     parser = argparse.ArgumentParser(prog="tasks.py wheel")
     parser.add_argument("--out", type=Path, help="also build the source distribution, and keep both in this folder")
     parser.add_argument("--tag", help="fail unless this is v and the version")
     options = parser.parse_args(words)
-    found = re.search(r'^__version__ = "(.+)"$', (ROOT / "core" / "secateur" / "__init__.py").read_text(encoding="utf-8"), re.MULTILINE)
-    if options.tag and (not found or options.tag != f"v{found[1]}"):
-        print(f"error: the tag is {options.tag}, the version {found[1] if found else 'unknown'}\nhint: set __version__, then tag", file=sys.stderr)
+    source = (ROOT / "core" / "secateur" / "__init__.py").read_text(encoding="utf-8")
+    found = re.search(r'^__version__ = "(.+)"$', source, re.MULTILINE)
+    version = found[1] if found else "unknown"
+    if options.tag and options.tag != f"v{version}":
+        print(f"error: the tag is {options.tag}, the version {version}\nhint: set __version__, then tag", file=sys.stderr)
         return 1
     install("dev")
     with tempfile.TemporaryDirectory() as temporary:
@@ -182,7 +187,7 @@ def install(group: str) -> None:
             sys.exit(code)
     code = run(*pip, "install", *words, *(["--constraint", CONSTRAINTS] if locked else []))
     if code and locked:
-        print("note: the versions of constraints.txt cannot be had here; those that pyproject.toml allows are taken", file=sys.stderr)
+        print("note: the versions of constraints.txt cannot be had here; pyproject.toml decides", file=sys.stderr)
         code = run(*pip, "install", *words)
     if code:
         sys.exit(f"error: installing failed with code {code}\nhint: see what pip said above")

@@ -20,12 +20,12 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 FAILED = 1
-"""pytest's exit code where a test failed. Any other but 0 says that it could not run: the next pass could not either."""
+"""pytest's exit code where a test failed. Any other but 0 says that it could not run at all."""
 
 
 def main(words: list[str]) -> int:
     """Explore; 0 where every pass was green, 1 where a property failed, pytest's own code where it could not run."""
-    parser = argparse.ArgumentParser(prog="tasks.py explore", description="Tries the properties with new random examples.")
+    parser = argparse.ArgumentParser(prog="tasks.py explore", description="Tries new random examples.")
     parser.add_argument("--minutes", type=float, default=60, help="no pass starts after so many minutes (60)")
     parser.add_argument("--seed", type=int, help="one pass with this seed")
     options, further = parser.parse_known_args(words)
@@ -50,7 +50,8 @@ def main(words: list[str]) -> int:
 def one_pass(seed: int, words: list[str]) -> int:
     """All properties once, with the examples of a seed; the exit code of pytest."""
     chosen = ["-m", "hypothesis", "--hypothesis-profile", "explore", f"--hypothesis-seed={seed}"]
-    return subprocess.run([sys.executable, "-m", "pytest", "--no-header", *chosen, *words], cwd=ROOT, check=False).returncode
+    command = [sys.executable, "-m", "pytest", "--no-header", *chosen, *words]
+    return subprocess.run(command, cwd=ROOT, check=False).returncode
 
 
 if __name__ == "__main__":
