@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from secateur.model import QUANTUM, UNREACHABLE, Channel, Pool
+from secateur.selection.priority import HALF
 from secateur.selection.select import DENSITY_EXPONENT
 from secateur.settings import Settings
 
@@ -31,6 +32,11 @@ class Naive:
     used: int
 
 
+def _unbent(pool: Pool, row: int) -> float:
+    evidence = HALF * float(pool.relevance[row]) / (1 + HALF - float(pool.relevance[row]))
+    return (evidence + HALF) / (1 + HALF)
+
+
 def select(pool: Pool, settings: Settings) -> Naive:
     """Priority, order, pins, whole fragments, declarations, whole fragments again."""
     n = len(pool)
@@ -39,7 +45,7 @@ def select(pool: Pool, settings: Settings) -> Naive:
     if strategy == "relevance":
         by = [_micro(float(pool.relevance[row])) for row in range(n)]
     elif strategy == "density":
-        by = [_micro(micro[row] * QUANTUM / max(int(pool.tokens[row]), 1) ** DENSITY_EXPONENT) for row in range(n)]
+        by = [_micro(micro[row] * QUANTUM * _unbent(pool, row) / max(int(pool.cost[row]), 1) ** DENSITY_EXPONENT) for row in range(n)]
     else:
         by = micro
     order = sorted(range(n), key=lambda row: (-by[row], row))

@@ -18,6 +18,13 @@ from secateur.settings import Settings
 
 DEFAULT_WEIGHTS = (0.4, 0.3, 0.3)
 
+HALF = 0.2
+"""Bend of the curve on which evidence becomes relevance: no fragment has all evidence there can be, and a fifth of it is already a good
+match (0.6)."""
+
+QUANTA = round(1 / QUANTUM)
+"""Steps of QUANTUM in 1: a whole number, so that dividing by it gives the float nearest to a decimal."""
+
 
 def priority(
     relevance: float | None,
@@ -77,10 +84,10 @@ def terms_of(pool: Pool, settings: Settings) -> dict[str, FloatArray]:
 
 
 def quantised(column: FloatArray) -> FloatArray:
-    """Rounded to multiples of QUANTUM."""
+    """Rounded to multiples of QUANTUM, each the float that prints as such: 0.474337, never 0.47433699999999995."""
     steps = column / QUANTUM
     np.rint(steps, out=steps)
-    steps *= QUANTUM
+    steps /= QUANTA
     return steps
 
 

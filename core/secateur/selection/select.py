@@ -8,11 +8,11 @@ import numpy.typing as npt
 from secateur.errors import UsageError
 from secateur.model import BoolArray, Channel, FloatArray, Notice, Pool, Reason, Selection, State, Turn
 from secateur.selection.greedy import greedy_rows
-from secateur.selection.priority import quantised, terms_of
+from secateur.selection.priority import HALF, quantised, terms_of
 from secateur.settings import Settings
 
-DENSITY_EXPONENT = 0.35
-"""Strategy `density` orders by priority / tokens ** this: small fragments first among equals, measured on issue texts."""
+DENSITY_EXPONENT = 0.2
+"""Strategy `density` orders by evidence / cost ** this: small fragments first among equals, measured on issue texts."""
 
 _MOST_TOKENS = 1 << 62
 """A larger budget counts as this many tokens: columns are 64-bit integers, and no text is that long."""
@@ -112,8 +112,20 @@ def _strategy_score(pool: Pool, priority: FloatArray, strategy: str) -> FloatArr
     if strategy == "relevance":
         return quantised(pool.relevance)
     if strategy == "density":
-        return quantised(priority / np.maximum(pool.tokens, 1) ** DENSITY_EXPONENT)
+        return quantised(priority * evidence_share(pool) / np.maximum(pool.cost, 1) ** DENSITY_EXPONENT)
     return priority
+
+
+def evidence_share(pool: Pool) -> FloatArray:
+    """Per row what relevance's curve left of the differences between evidence, taken back: evidence over relevance.
+
+    The curve (`retrieval.relevance`) lifts weak evidence most. In an order that is harmless; divided by a size it made nearly every small
+    fragment denser than any large one that answers. 1 where relevance was not bent.
+    """
+    if pool.anchored_by == "embedding":
+        return np.ones(len(pool))
+    evidence = HALF * pool.relevance / (1 + HALF - pool.relevance)
+    return np.asarray((evidence + HALF) / (1 + HALF), dtype=np.float64)
 
 
 def _reasons(pool: Pool, settings: Settings, priority: FloatArray, pinned: BoolArray) -> npt.NDArray[np.int8]:
