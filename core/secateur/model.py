@@ -137,6 +137,7 @@ class Pool:
 
     query: str
     source: str  # "graph-rag" | "embedding" | "keyword": what really ran
+    anchored_by: str  # "keyword" | "mixed" (words and vectors) | "embedding": what chose the anchors
     counter: str  # name of the token counter behind `tokens` and `cost`
     commit: str  # what was read: a commit id, or a digest of the files read
     symbol_id: list[str]  # unique
@@ -161,6 +162,8 @@ class Pool:
     anchor: BoolArray
     via: IntArray  # row through which the graph search reached this one; -1 for anchors and unreached
     via_edge: list[str]  # "calls", "called_by", "imports", ... of that step; "" for anchors
+    caller_depth: IntArray  # fewest calls in a row that lead from here to an anchor; 0 where none do, and for anchors
+    callee_depth: IntArray  # fewest calls in a row that lead from an anchor to here; 0 where none do, and for anchors
     overhead: int  # tokens of the pack that belong to no candidate (head line)
     warnings: tuple[Notice, ...] = ()
     facts: Mapping[str, Any] = field(default_factory=dict)  # figures for the screen: indexed files, fragments, embedding model, matched terms...

@@ -37,6 +37,11 @@ class GraphRag:
     token_budget: int = key(8000, "Tokens of the pack. An explicit --budget takes any integer from 0.", low=4000, high=16000)
     cache_ttl: int = key(300, "Seconds a query's answer is kept.", low=60, high=3600)
     top_k: int = key(10, "Anchors of a query.", low=5, high=50)
+    anchors: str = key(
+        "mixed",
+        "What chooses the anchors: `mixed` (relevance, of words and vectors) or `embedding` (vectors alone, REQ-GRAG-001 literally: relevance is the similarity).",
+        choices=("mixed", "embedding"),
+    )
     cache_dir: str = key(".devbooks/cache/graph-context", "Folder of the result cache, relative to the repository.")
 
 
@@ -95,6 +100,7 @@ class Relevance:
     callers: float = key(0.0, "Weight of the best match among what calls the fragment.", low=0, high=4)
     callees: float = key(0.0, "Weight of the best match among what the fragment calls.", low=0, high=4)
     tests: float = key(0.0, "Weight of the best match among the tests that call the fragment.", low=0, high=4)
+    floor: float = key(0.35, "Best relevance below which a query of which hardly a word occurs here has no answer: no anchors, `no_match`.", low=0, high=1)
     low: float = key(0.45, "Best relevance below which the answer says that the query may not be about this repository.", low=0, high=1)
     hold_back: HoldBack = field(default_factory=HoldBack)
 
@@ -241,7 +247,7 @@ class Ui:
 class Settings:
     """Everything that is set. Build it with `secateur.config.load` or with `Settings()` and `dataclasses.replace`."""
 
-    profile: str = key("spec", "Named table of settings: `spec`, `recommended`, or one of `[profiles.NAME]`.")
+    profile: str = key("spec", "Named table of settings: `spec` (the specs; anchors by words and vectors), `recommended`, or one of `[profiles.NAME]`.")
     graph_rag: GraphRag = field(default_factory=GraphRag)
     smart_pruning: SmartPruning = field(default_factory=SmartPruning)
     relevance: Relevance = field(default_factory=Relevance)
@@ -268,7 +274,8 @@ class Settings:
 
 
 PROFILES: Mapping[str, Mapping[str, Any]] = {
-    # The specs, literally: 0.4 / 0.3 / 0.3, greedy with skip, top_k 10, depth 2, 8000 tokens.
+    # The specs, literally: 0.4 / 0.3 / 0.3, greedy with skip, top_k 10, depth 2, 8000 tokens. One clause is not: relevance, and so the
+    # anchors, is words more than vectors (REQ-GRAG-001); `graph_rag.anchors = "embedding"` is that clause literally.
     "spec": {
         "graph_rag": {"max_depth": 2, "token_budget": 8000, "top_k": 10},
         "smart_pruning": {
@@ -276,7 +283,7 @@ PROFILES: Mapping[str, Mapping[str, Any]] = {
             "signature_share": 0.0,
             "priority_weights": {"relevance": 0.4, "hotspot": 0.3, "distance": 0.3},
         },
-        "relevance": {"pool": "anchors", "lexical": 0.5, "name": 0.15, "path": 0.05, "semantic": 0.3, "mention": 0.0, "low": 0.45},
+        "relevance": {"pool": "anchors", "lexical": 0.5, "name": 0.15, "path": 0.05, "semantic": 0.3, "mention": 0.0, "floor": 0.35, "low": 0.45},
     },
     # Relevance leads, hotspot and distance are small bonuses; every relevant fragment competes; declarations of what did not fit; of files snippets alone.
     "recommended": {
@@ -288,6 +295,7 @@ PROFILES: Mapping[str, Mapping[str, Any]] = {
         },
         "relevance": {
             "pool": "all",
+            "floor": 0.05,
             "low": 0.35,
             "lexical": 2.0,
             "title": 0.28,

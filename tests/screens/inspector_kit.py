@@ -86,6 +86,7 @@ def make_pool(candidates: Sequence[Candidate] = ORDERS, query: str = QUERY, **ch
         **{
             "query": query,
             "source": "graph-rag",
+            "anchored_by": "mixed",
             "counter": "o200k_base",
             "commit": "4f2c91d",
             "symbol_id": [f"{c.path}::{c.name}" for c in candidates],
@@ -110,6 +111,8 @@ def make_pool(candidates: Sequence[Candidate] = ORDERS, query: str = QUERY, **ch
             "anchor": np.array([c.distance == 1 for c in candidates]),
             "via": ints([c.via for c in candidates]),
             "via_edge": [c.edge for c in candidates],
+            "caller_depth": np.zeros(n, dtype=np.int64),
+            "callee_depth": np.zeros(n, dtype=np.int64),
             "overhead": 21 if n else 0,
         }
         | changes
@@ -171,6 +174,9 @@ class ScriptedEngine:
     def select(self, pool: Pool, settings: Settings | None = None) -> Selection:
         self.selected += 1
         return select(pool, settings or Settings())
+
+    def pack_tokens(self, selection: Selection) -> int:
+        return selection.used
 
     def content(self, pool: Pool, row: int) -> str:
         default = f'def {pool.qualname[row].split(".")[-1]}(amount, places=2):\n    """Round half to even."""\n\treturn amount  # {row}\n'

@@ -44,6 +44,7 @@ def pool_of(rows: Iterable[Row], *, overhead: int = 0) -> Pool:
     return Pool(
         query="query",
         source="graph-rag",
+        anchored_by="mixed",
         counter="o200k_base",
         commit="",
         symbol_id=[row.symbol for row in rows],
@@ -68,6 +69,8 @@ def pool_of(rows: Iterable[Row], *, overhead: int = 0) -> Pool:
         anchor=distance == 1,
         via=np.full(len(rows), -1, dtype=np.int64),
         via_edge=[""] * len(rows),
+        caller_depth=np.zeros(len(rows), dtype=np.int64),
+        callee_depth=np.zeros(len(rows), dtype=np.int64),
         overhead=overhead,
     )
 

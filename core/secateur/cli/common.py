@@ -33,7 +33,7 @@ def common_arguments(parser: argparse.ArgumentParser, formats: Sequence[str] = (
     """Flags every command takes (CONTRACT, command line)."""
     group = parser.add_argument_group("every command")
     group.add_argument("--config", type=Path, metavar="FILE", help="a further configuration file; wins over the repository's and your own")
-    group.add_argument("--profile", metavar="NAME", help="named table of settings: spec (default), recommended, or one of yours")
+    group.add_argument("--profile", metavar="NAME", help="named table of settings: spec (default; anchors by words and vectors), recommended, or one of yours")
     group.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", dest="sets", help="any setting, e.g. graph_rag.max_depth=3; repeatable")
     group.add_argument("--counter", metavar="NAME", help="token counter: o200k_base, cl100k_base, o200k_harmony, estimate, chars4")
     group.add_argument("--format", type=one_of("--format", formats), choices=formats, default=default, help=f"what is printed (default {default})")

@@ -20,13 +20,18 @@ import numpy as np
 import numpy.typing as npt
 
 from secateur.errors import IndexingError
-from secateur.index.resolve import TRUSTED, EdgeKind, Edges, How
+from secateur.index.resolve import CONFIDENCE, TRUSTED, EdgeKind, Edges, How
 
 if TYPE_CHECKING:
     import networkx
 
 HUB_CAP = 200
 """Steps taken from one node in one direction; what has more neighbours is infrastructure, and following all of it explains nothing."""
+
+DISPATCHED = (int(How.IMPLEMENTATION), int(How.OVERRIDE))
+"""Rules by which a call on a base type is a call of what overrides or implements the method. Read backwards, from the override to
+its callers, such an edge is followed though it is below TRUSTED: each of these calls may reach the override. Read forwards it is
+not: which of many overrides a call reaches is a guess."""
 
 Int32 = npt.NDArray[np.int32]
 
@@ -221,7 +226,10 @@ class CodeGraph:
         place = np.repeat(np.arange(len(frontier), dtype=np.int32), length)
         slots = np.arange(len(place), dtype=np.int32) + np.repeat(first - (np.cumsum(length) - length).astype(np.int32), length)
         rows = slots if direction.forward else self.in_edge[slots]
-        keep = (self.kind[rows] == direction.kind) & (self.confidence[rows] >= min_confidence)
+        follow = self.confidence[rows] >= min_confidence
+        if direction is Direction.CALLED_BY:
+            follow |= np.isin(self.how[rows], DISPATCHED) & (self.confidence[rows] >= CONFIDENCE[How.OVERRIDE])
+        keep = (self.kind[rows] == direction.kind) & follow
         place, slots, rows = place[keep], slots[keep], rows[keep]
         ends = self.indices[rows] if direction.forward else self.in_indices[slots]
         degree = np.bincount(place, minlength=len(frontier))

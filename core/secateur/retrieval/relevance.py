@@ -14,14 +14,12 @@ import numpy as np
 
 from secateur.index.embedding import Embedder
 from secateur.index.snapshot import KINDS, Snapshot
-from secateur.model import QUANTUM, Channel, FloatArray, IntArray, Kind
+from secateur.model import Channel, FloatArray, IntArray, Kind
 from secateur.retrieval.evidence import evidence, flagged
 from secateur.retrieval.query import Query
 from secateur.retrieval.rerank import RERANKED, Reranker
+from secateur.selection.priority import HALF, quantised
 from secateur.settings import HoldBack, Relevance
-
-HALF = 0.2
-"""Bend of the curve: no fragment has all evidence there can be, and a fifth of it is already a good match (0.6)."""
 
 EVIDENCE = 0.001
 """Evidence above which a fragment counts as found by words."""
@@ -51,11 +49,17 @@ class Scores:
     relevance: FloatArray
     parts: dict[str, FloatArray]  # weighted; sum to relevance
     channels: IntArray  # bit mask of Channel
+    similarity: FloatArray  # of the vectors, unweighted
     suggestions: dict[str, list[str]]  # near names taken, by identifier of the query
 
 
-def score(query: Query, snapshot: Snapshot, embedder: Embedder | None, weights: Relevance, reranker: Reranker | None = None) -> Scores:
+def score(
+    query: Query, snapshot: Snapshot, embedder: Embedder | None, weights: Relevance, reranker: Reranker | None = None, *, vectors_alone: bool = False
+) -> Scores:
     """Score all fragments (REQ-GRAG-001: relevance in [0, 1]).
+
+    Args:
+        vectors_alone: relevance is the similarity of the vectors and nothing else; `weights` are not read.
 
     Raises:
         EmbeddingError: the reranker's model or server failed.
@@ -66,11 +70,14 @@ def score(query: Query, snapshot: Snapshot, embedder: Embedder | None, weights: 
     if weights.hold_back.copy:
         factor[copies(factor * _total(columns, weights), snapshot)] *= 1.0 - weights.hold_back.copy
     if reranker is not None:
-        first = factor * _total(columns, weights)
+        first = columns["semantic"] if vectors_alone else factor * _total(columns, weights)
         best = np.lexsort((np.arange(len(first)), -first))[:RERANKED]
         columns["semantic"] = np.zeros(len(snapshot))
         columns["semantic"][best] = reranker.similarity(query.text, best)
     channels = _channels(columns)
+    if vectors_alone:
+        similarity = np.where(columns["semantic"] > SEMANTIC_EVIDENCE, quantised(columns["semantic"]), 0.0)
+        return Scores(similarity, {"semantic": similarity}, channels, columns["semantic"], names.suggestions)
     found = channels > 0
     parts = {name: np.where(found, getattr(weights, name) * column, 0.0) for name, column in columns.items() if getattr(weights, name)}
     total = np.sum(list(parts.values()), axis=0) if parts else np.zeros(len(snapshot))
@@ -78,9 +85,9 @@ def score(query: Query, snapshot: Snapshot, embedder: Embedder | None, weights: 
         parts[HELD_BACK] = total * (factor - 1.0)
     most = sum(getattr(weights, name) for name, column in columns.items() if name in ALWAYS_ASKED or column.any()) or 1.0
     scale = (1 + HALF) / (total * factor + HALF * most)
-    parts = {name: np.round(column * scale / QUANTUM) * QUANTUM for name, column in parts.items()}
-    relevance = np.round(np.sum(list(parts.values()), axis=0) / QUANTUM) * QUANTUM if parts else total
-    return Scores(np.clip(relevance, 0.0, 1.0), parts, channels, names.suggestions)
+    parts = {name: quantised(column * scale) for name, column in parts.items()}
+    relevance = quantised(np.sum(list(parts.values()), axis=0)) if parts else total
+    return Scores(np.clip(relevance, 0.0, 1.0), parts, channels, columns["semantic"], names.suggestions)
 
 
 def held_back(query: Query, snapshot: Snapshot, shares: HoldBack) -> FloatArray:
