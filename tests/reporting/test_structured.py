@@ -15,12 +15,12 @@ from secateur.settings import Settings
 from support.pools import FOUND, REACHED, Row, pool_of
 
 TOP = [
-    *("schema_version", "source", "query", "token_count", "budget", "counter", "embedding", "profile"),
-    *("candidates", "dropped", "graph", "report", "warnings"),
+    *("schema_version", "source", "query", "token_count", "budget", "counter", "embedding", "anchored_by", "profile"),
+    *("candidates", "dropped", "graph", "report", "ledger", "warnings"),
 ]
 FIELDS = [
     *("file_path", "line_start", "line_end", "line_range", "symbol_id", "kind", "language", "relevance_score", "hotspot_score"),
-    *("distance", "depth", "path", "priority", "terms", "source", "channels", "token_count", "decision", "content"),
+    *("distance", "depth", "path", "relation", "priority", "terms", "source", "channels", "token_count", "decision", "content"),
 ]
 
 POOL = replace(
@@ -33,6 +33,7 @@ POOL = replace(
     ),
     via=np.array([-1, 0, -1]),
     via_edge=["", "calls", ""],
+    callee_depth=np.array([0, 1, 0]),
     anchor=np.array([True, False, False]),
     parts={"relevance": {"lexical": np.array([0.5, 0.2, 0.1]), "name": np.array([0.3, 0.0, 0.0])}},
 )
@@ -108,15 +109,22 @@ def test_an_error_has_its_shape() -> None:
 
 
 @pytest.mark.parametrize("most", [0, 1, 2, 3, 9])
-def test_the_list_of_what_was_dropped_can_be_cut_and_says_so(most: int) -> None:
-    pool = pool_of([Row(f"f{i}", 100, 0.9 - i / 10) for i in range(5)])
+def test_the_list_of_what_was_dropped_can_be_cut_and_the_ledger_counts_the_rest(most: int) -> None:
+    pool = pool_of([Row(f"f{i}", 100 + i, 0.9 - i / 10) for i in range(5)])
     selection = select(pool, Settings(budget=250))
-    whole = json_report(selection, str, str, 200)
-    cut = json_report(selection, str, str, 200, dropped=most)
+    whole = json_report(selection, str, str, 210, dropped=None)
+    cut = json_report(selection, str, str, 210, dropped=most)
     assert len(whole["dropped"]) == 3
     assert cut["dropped"] == whole["dropped"][:most]
-    assert cut["report"] == whole["report"]  # every input is accounted for all the same
-    warnings = [warning for warning in cut["warnings"] if warning not in whole["warnings"]]
-    assert [warning["code"] for warning in warnings] == (["dropped_not_listed"] if most < 3 else [])
-    if warnings:
-        assert warnings[0]["message"].startswith(f"{3 - most} more")
+    assert cut["warnings"] == whole["warnings"]  # what was asked for is no degradation
+    for report in (whole, cut):
+        ledger = report["ledger"]
+        assert (ledger["kind"], ledger["budget"]) == ("search", 250)
+        assert sum(entry["before"] for entry in ledger["entries"]) == ledger["before"] == report["report"]["estimateBefore"] == sum(range(100, 105))
+        assert sum(entry["after"] for entry in ledger["entries"]) == ledger["after"] == report["token_count"] == 210
+        assert ledger["entries"][-1] == {"id": "wrapper", "state": "kept", "reason": "wrapper", "before": 0, "after": 210 - 201}
+        actions = [(action["section"], action["beforeTokens"], action["afterTokens"]) for action in report["report"]["actions"]]
+        assert actions[:-1] == [(entry["id"], entry["before"], entry["after"]) for entry in ledger["entries"][:-1]]
+    missing = [entry for entry in cut["ledger"]["entries"] if entry["id"] == "not-listed"]
+    assert [entry["figures"]["items"] for entry in missing] == ([3 - most] if most < 3 else [])
+    assert all(entry["state"] == "dropped" and entry["reason"] == "not_listed" for entry in missing)

@@ -59,7 +59,7 @@ def test_sc_grag_001_vector_search_returns_related_code(orders: Path) -> None:
 
 def test_sc_grag_001_top_k_is_ten_and_configurable(orders: Path) -> None:
     for words, expected in (((), 10), (("--top-k", 5), 5), (("--set", "graph_rag.top_k=50"), 50)):
-        report = secateur("search", "order", orders, "--format", "json", *words).json
+        report = secateur("search", "order", orders, "--format", "json", "--dropped", "all", *words).json
         assert sum(candidate["distance"] == 1 for candidate in report["candidates"] + report["dropped"]) == expected
 
 
@@ -287,7 +287,7 @@ def test_sc_grag_005_without_any_folder_it_still_answers(tmp_path: Path) -> None
 @pytest.fixture(scope="module")
 def reports(orders: Path) -> list[dict[str, Any]]:
     variants = ((), ("--set", "graph_rag.enabled=false"), ("--set", "embedding.model=none"), ("--profile", "recommended", "--budget", "3000"))
-    return [secateur("search", QUERY, orders, "--format", "json", *words).json for words in variants]
+    return [secateur("search", QUERY, orders, "--format", "json", "--dropped", "all", *words).json for words in variants]
 
 
 def test_output_head(reports: list[dict[str, Any]]) -> None:
@@ -299,8 +299,8 @@ def test_output_head(reports: list[dict[str, Any]]) -> None:
         assert isinstance(report["candidates"], list)
         assert report["candidates"]
         assert set(report) == {
-            "schema_version", "source", "query", "token_count", "budget", "counter", "embedding", "profile",
-            "candidates", "dropped", "graph", "report", "warnings",
+            "schema_version", "source", "query", "token_count", "budget", "counter", "embedding", "anchored_by", "profile",
+            "candidates", "dropped", "graph", "report", "ledger", "warnings",
         }  # fmt: skip
 
 

@@ -1,26 +1,34 @@
 """Selection and TrimReport -> Markdown, XML, JSON and plain text. Pure functions; text from outside leaves only in harmless form."""
 
+from secateur.reporting.bounds import DROPPED_LISTED
 from secateur.reporting.costs import PackCosts
 from secateur.reporting.layouts import LAYOUTS, Item
-from secateur.reporting.ledger import recount, trim_report
+from secateur.reporting.ledger import Entry, Ledger, recount, search_ledger, trim_report
 from secateur.reporting.notices import notices_of
-from secateur.reporting.pack import body, ingredients, render_pack
-from secateur.reporting.structured import dumps, error_json, json_report
+from secateur.reporting.pack import body, ingredients, render_message, render_pack
+from secateur.reporting.structured import dumps, dumps_report, error_json, json_report, with_proofs
 from secateur.reporting.text import render_text, why
 
 __all__ = [
+    "DROPPED_LISTED",
     "LAYOUTS",
+    "Entry",
     "Item",
+    "Ledger",
     "PackCosts",
     "body",
     "dumps",
+    "dumps_report",
     "error_json",
     "ingredients",
     "json_report",
     "notices_of",
     "recount",
+    "render_message",
     "render_pack",
     "render_text",
+    "search_ledger",
     "trim_report",
     "why",
+    "with_proofs",
 ]

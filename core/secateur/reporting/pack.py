@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from secateur.model import Selection, State
+from secateur.model import Notice, Selection, State
 from secateur.reporting.layouts import CDATA_END, Item, layout_of
 from secateur.reporting.notices import notices_of
 from secateur.terminal import visible
+from secateur.tokens import Counter
 
 _BACKTICKS = re.compile("`{3,}")
 _LEADING_BLANK_LINES = re.compile(r"\A(?:[^\S\n]*\n)+")
@@ -33,7 +34,7 @@ def ingredients(text: str) -> tuple[int, int]:
 
 
 def render_pack(selection: Selection, content: Callable[[int], str], signature: Callable[[int], str], form: str = "markdown") -> str:
-    """The pack in `form` ("markdown" or "xml"). An empty selection gives its notices, which say why.
+    """The pack in `form` ("markdown" or "xml"). An empty selection gives its notices, all of them; `render_message` keeps to the budget.
 
     Args:
         content: text of a pool row; asked only for rows kept whole.
@@ -53,3 +54,17 @@ def render_pack(selection: Selection, content: Callable[[int], str], signature: 
         parts += [layout.open(pool.language[row], backticks), layout.heading(item), layout.text(text), layout.close(backticks)]
     parts.append(layout.foot())
     return "".join(parts).rstrip("\n") + "\n"
+
+
+def render_message(selection: Selection, counter: Counter, form: str = "markdown") -> str:
+    """What stands in the place of an empty pack: its notices, or of each the code alone, or nothing, whichever the budget holds.
+
+    With a budget of 0 it is the notices all the same: the least that has to be said (SC-SP-005), and nobody meant to send them to a model.
+    """
+    layout, notices = layout_of(form), notices_of(selection)
+    for told in (notices, [Notice(notice.code, notice.code) for notice in notices], []):
+        text = "".join((layout.head(""), *map(layout.notice, told), layout.foot())).strip("\n")
+        text = text + "\n" if text else ""
+        if selection.budget == 0 or counter.count(text) <= selection.budget:
+            return text
+    return ""

@@ -18,7 +18,7 @@ _WHY = {
     Reason.PINNED: "pinned: needed {needed:,} of {left:,} left",
     Reason.SIGNATURE: "its declaration fits, whole it needs {needed:,} of {left:,} left",
     Reason.NO_ROOM: "needs {needed:,}, only {left:,} left",
-    Reason.LARGER_THAN_BUDGET: "needs {needed:,}, more than the whole budget of {budget:,} holds",
+    Reason.LARGER_THAN_BUDGET: "needs {needed:,}, more than {room}",
     Reason.EXCLUDED: "excluded",
     Reason.BEYOND_DEPTH: "further from the anchors than max_depth",
     Reason.ZERO_BUDGET: "the budget is 0, needs {needed:,}",
@@ -50,7 +50,15 @@ def render_text(selection: Selection, pack_tokens: int, *, exact: bool = True, e
 
 def why(selection: Selection, decision: Decision) -> str:
     """The reason of a decision as a phrase with its figures."""
-    return _WHY[decision.reason].format(needed=decision.needed, left=decision.left, budget=selection.budget)
+    return _WHY[decision.reason].format(needed=decision.needed, left=decision.left, room=_room(selection))
+
+
+def _room(selection: Selection) -> str:
+    """What the budget has for candidates, beside what the pack says before the first."""
+    head = selection.pool.overhead
+    if not head:
+        return f"the whole budget of {selection.budget:,} holds"
+    return f"the {selection.capacity:,} that the pack's head of {head:,} leaves of the budget of {selection.budget:,}"
 
 
 def _listed(selection: Selection) -> Iterator[str]:
