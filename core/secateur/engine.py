@@ -7,13 +7,12 @@ print(engine.render(selection))
 
 from __future__ import annotations
 
-import json
 import os
 import threading
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import WeakKeyDictionary
@@ -33,14 +32,16 @@ from secateur.index.snapshot import Snapshot
 from secateur.index.staleness import Changes, changes
 from secateur.index.store import Store, UnwritableIndex
 from secateur.model import Notice, Pool, Selection, TrimReport
-from secateur.reporting import dumps, json_report, recount, render_pack, render_text, trim_report
+from secateur.reporting import DROPPED_LISTED, dumps_report, json_report, notices_of, recount, render_message, render_pack, render_text, trim_report
 from secateur.repository.fragments import decode, split_lines
 from secateur.repository.source import Source, open_source
-from secateur.retrieval.cache import ResultCache, installed
+from secateur.retrieval.cache import ResultCache
+from secateur.retrieval.explaining import explained
 from secateur.retrieval.preference import FILE_NAME as PREFERENCES
 from secateur.retrieval.preference import load_preferences
 from secateur.retrieval.query import Query, parse_query
 from secateur.retrieval.rerank import Reranker
+from secateur.retrieval.results import Answer, Results
 from secateur.retrieval.retrieve import Retrieval, retrieve
 from secateur.selection import select
 from secateur.settings import Embedding, Settings
@@ -53,14 +54,6 @@ T = TypeVar("T")
 
 PACK_FORMATS = ("markdown", "xml")
 FORMATS = ("text", "json", *PACK_FORMATS)
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """A finished answer: the text that leaves, and whether it came from the cache."""
-
-    text: str
-    cached: bool
 
 
 class Engine:
@@ -220,17 +213,20 @@ class Engine:
     def _extractor(self, settings: Settings) -> Extractor:
         return Extractor(self.counter(settings), self._vectors(settings), settings.index.workers)
 
-    def retrieve(self, query: str, settings: Settings | None = None, *, format: str = "markdown", progress: Progress | None = None) -> Pool:
-        """The slow phase: freshen the index, find the candidates. `format` is the pack's, for which costs are bound."""
-        settings = settings or self.settings
-        with self._turn:
-            self.freshen(progress, settings)
-            return self._retrieve(query, settings, format)
+    def retrieve(
+        self, query: str, settings: Settings | None = None, *, format: str = "markdown", use_cache: bool = True, progress: Progress | None = None
+    ) -> Pool:
+        """The slow phase: freshen the index, find the candidates, or take them from the result cache where nothing changed (SC-GRAG-005).
 
-    def _retrieve(self, query: str, settings: Settings, format_: str) -> Pool:
-        pool = self._found(query, settings, format_)
-        self._snapshots[pool] = self._current()
-        return pool
+        `format` is the pack's, for which costs are bound.
+        """
+        settings, shape = settings or self.settings, format if format in PACK_FORMATS else "markdown"
+        with self._turn:
+            status = self.freshen(progress, settings)
+            results = self._results(settings, status.snapshot, use_cache)
+            pool = results.pool(query, settings, shape) or results.keep_pool(query, settings, shape, self._found(query, settings, shape))
+            self._snapshots[pool] = self._current()
+            return pool
 
     def _found(self, query: str, settings: Settings, format_: str) -> Pool:
         self.retrievals += 1
@@ -240,7 +236,7 @@ class Engine:
             embedder=self._vectors(settings),
             counter=self.counter(settings),
             commit=self._source.commit or (self._status.snapshot if self._status else ""),
-            format=format_ if format_ in PACK_FORMATS else "markdown",
+            format=format_,
             preferences=self._preferences(settings),
             preferences_file=str(self._config_dir / PREFERENCES),
             notices=tuple(dict.fromkeys((*self._notices, *self._source.notices(), *self._current().notices, *notices))),
@@ -257,10 +253,13 @@ class Engine:
         """The instant phase; pure."""
         return select(pool, settings or self.settings)
 
-    def search(self, query: str, settings: Settings | None = None, *, format: str = "markdown", progress: Progress | None = None) -> Selection:
+    def search(
+        self, query: str, settings: Settings | None = None, *, format: str = "markdown", use_cache: bool = True, progress: Progress | None = None
+    ) -> Selection:
         """Both phases. The rendered pack never exceeds the budget."""
         settings = settings or self.settings
-        return self._within_budget(self.select(self.retrieve(query, settings, format=format, progress=progress), settings), settings, format)
+        pool = self.retrieve(query, settings, format=format, use_cache=use_cache, progress=progress)
+        return self._within_budget(self.select(pool, settings), settings, format)
 
     def answer(
         self,
@@ -268,41 +267,57 @@ class Engine:
         format: str = "text",
         *,
         explain: bool = False,
-        dropped: int | None = None,
+        dropped: int | None = DROPPED_LISTED,
         use_cache: bool = True,
         progress: Progress | None = None,
     ) -> Answer:
         """The finished text of a search in one of FORMATS, from the result cache where nothing changed (REQ-GRAG-004). `dropped` as in `report`."""
-        settings = self.settings
+        settings, form = self.settings, (format, explain, dropped)
         with self._turn:
             state = self._kept_or_not(lambda: self._record(settings, progress))
-            cache = self._result_cache() if use_cache else None
-            key = self._cache_key(query, format, explain, dropped, state.name)
-            cached = cache.get(key) if cache else None
-            if cached is not None:
-                return Answer(cached, True)
+            results = self._results(settings, state.name, use_cache)
+            if (kept := results.answer(query, settings, form)) is not None:
+                return kept
             self._kept_or_not(lambda: self._load(state, settings, progress))
-            selection = self._within_budget(self.select(self._retrieve(query, settings, format), settings), settings, format)
+            pool = self._found(query, settings, format if format in PACK_FORMATS else "markdown")
+            self._snapshots[pool] = self._current()
+            selection = self._within_budget(self.select(pool, settings), settings, format)
             text = self.output(selection, format, explain=explain, dropped=dropped)
-        failed = any(notice.code == "embedding_failed" for notice in selection.warnings)  # a server's bad moment is not an answer to keep
-        return Answer(cache.put(key, text) if cache and not failed else text, False)
+            return results.keep_answer(query, settings, form, Answer(text, False, notices_of(selection)))
 
     # --- what a selection looks like ---------------------------------------------------------------------------------
 
     def render(self, selection: Selection, format: str = "markdown") -> str:
-        """The pack as Markdown or XML: the text a model reads."""
+        """The pack as Markdown or XML: the text a model reads; what says why there is none where nothing goes out."""
+        if not selection.kept_rows:
+            return render_message(selection, self._counter_of(selection), format)
         return render_pack(selection, self._content_of(selection.pool), self._signature_of(selection.pool), format)
 
-    def report(self, selection: Selection, *, explain: bool = False, dropped: int | None = None) -> dict[str, Any]:
-        """The JSON of `search`, as an object. `dropped`: most dropped candidates to list, None: all."""
+    def report(self, selection: Selection, *, explain: bool = False, dropped: int | None = DROPPED_LISTED, settings: Settings | None = None) -> dict[str, Any]:
+        """The JSON of `search`, as an object.
+
+        Args:
+            explain: with what each signal is made of, and what would change each decision, proven by deciding again.
+            dropped: most dropped candidates to list, None: all.
+            settings: those of the selection, where they are not the engine's; read with `explain`.
+
+        Raises:
+            UsageError: `explain`, and the selection was decided with other settings.
+        """
         texts = self._content_of(selection.pool), self._signature_of(selection.pool)
-        return json_report(selection, *texts, self._pack_tokens(selection), explain=explain, dropped=dropped)
+        said = 0 if selection.kept_rows else self._counter_of(selection).count(self.render(selection))
+        report = json_report(selection, *texts, self.pack_tokens(selection), explain=explain, dropped=dropped, message_tokens=said)
+        return explained(report, selection, settings or self.settings) if explain else report
 
     def ledger(self, selection: Selection) -> TrimReport:
         """Every input accounted for once; `after` is the recounted text of the Markdown pack."""
-        return trim_report(selection, self._pack_tokens(selection))
+        return trim_report(selection, self.pack_tokens(selection))
 
-    def output(self, selection: Selection, format: str = "text", *, explain: bool = False, dropped: int | None = None) -> str:
+    def pack_tokens(self, selection: Selection) -> int:
+        """Tokens of the Markdown pack, recounted: the `token_count` of every output, and what the budget is held to. 0 where nothing goes out."""
+        return recount(selection, self.render(selection, "markdown"), self._counter_of(selection))
+
+    def output(self, selection: Selection, format: str = "text", *, explain: bool = False, dropped: int | None = DROPPED_LISTED) -> str:
         """A selection in one of FORMATS, newline at the end. `dropped` as in `report`.
 
         Raises:
@@ -313,8 +328,8 @@ class Engine:
         if format in PACK_FORMATS:
             return self.render(selection, format)
         if format == "json":
-            return dumps(self.report(selection, explain=explain, dropped=dropped))
-        return render_text(selection, self._pack_tokens(selection), exact=self._counter_of(selection).exact, explain=explain)
+            return dumps_report(self.report(selection, explain=explain, dropped=dropped))
+        return render_text(selection, self.pack_tokens(selection), exact=self._counter_of(selection).exact, explain=explain)
 
     def content(self, pool: Pool, row: int) -> str:
         """Text of a candidate, as it is in the source.
@@ -408,10 +423,6 @@ class Engine:
     def _counter_of(self, selection: Selection) -> Counter:
         return self._counters[selection.pool.counter]
 
-    def _pack_tokens(self, selection: Selection) -> int:
-        """Tokens of the Markdown pack, recounted: the `token_count` of every output."""
-        return recount(selection, self.render(selection, "markdown"), self._counter_of(selection))
-
     def _content_of(self, pool: Pool) -> Callable[[int], str]:
         return lambda row: self.content(pool, row)
 
@@ -464,17 +475,11 @@ class Engine:
 
         return Reranker(self._models[settings.embedding], text, self._store)
 
-    def _result_cache(self) -> ResultCache | None:
-        rag = self.settings.graph_rag
-        return ResultCache.open(self._source.root, rag.cache_dir, self._cache_dir, ttl=rag.cache_ttl, clock=self._clock)
+    def _results(self, settings: Settings, snapshot: str, use_cache: bool) -> Results:
+        rag, root = settings.graph_rag, self._source.root
+        cache = ResultCache.open(root, rag.cache_dir, self._cache_dir, ttl=rag.cache_ttl, clock=self._clock) if use_cache else None
+        notices = [notice.to_dict() for notice in (*self._notices, *self._source.notices())]
+        return Results(cache, [__version__, snapshot, self._source.describe(), notices], self._preferences(settings))
 
     def _preferences(self, settings: Settings) -> dict[str, float]:
         return load_preferences(self._config_dir) if settings.preference.enabled else {}
-
-    def _cache_key(self, query: str, format: str, explain: bool, dropped: int | None, snapshot: str) -> str:
-        """Everything that changes the answer: the query, the content, the configuration, the versions, what is installed and what could be read."""
-        preferences = sorted(self._preferences(self.settings).items())
-        settings = json.dumps(asdict(self.settings), sort_keys=True)
-        notices = [notice.to_dict() for notice in (*self._notices, *self._source.notices())]
-        versions = [__version__, *installed()]
-        return json.dumps([versions, snapshot, self._source.describe(), format, explain, dropped, query, settings, preferences, notices])

@@ -154,8 +154,9 @@ def test_fewer_dropped_candidates_can_be_listed(shop: Path) -> None:
     whole, cut = search(shop, *words).json, search(shop, *words, "--dropped", 1).json
     assert cut["dropped"] == whole["dropped"][:1]
     assert cut["candidates"] == whole["candidates"]
-    assert [warning["code"] for warning in cut["warnings"]] == ["dropped_not_listed"]
+    assert [entry["figures"] for entry in cut["ledger"]["entries"] if entry["id"] == "not-listed"] == [{"items": 1}]
     assert search(shop, *words).json == whole  # another answer of the cache
+    assert search(shop, *words, "--dropped", "all").json == whole
     assert search(shop, *words[:-2], "--dropped", 1).out == search(shop, *words[:-2]).out
     failure(search(shop, "--dropped", -1), 2, "--dropped -1 is not allowed")
 

@@ -12,6 +12,12 @@ from secateur.cli.output import emit
 from secateur.cli.parsing import integer, whole_number
 from secateur.errors import UsageError
 
+LOW = 4
+"""Exit code of `--fail-on-low`, as of every check that finds what it looks for."""
+
+DROPPED_LISTED = 20
+"""As `reporting.DROPPED_LISTED`, which is not imported for the sake of a help text."""
+
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Flags of the command."""
@@ -28,14 +34,24 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--boost", action="append", default=[], metavar="ID=X", help="multiply the priority of a symbol id by X; repeatable")
     parser.add_argument("--no-cache", action="store_true", help="do not read or write the result cache")
     parser.add_argument(
-        "--explain", action="store_true", help="with text: id of every candidate, every part of every score, the path of calls, the reason of each drop"
+        "--explain",
+        action="store_true",
+        help="with text: id of every candidate, every part of every score, the path of calls, the reason of each drop; "
+        "with json: those parts, and what would change each decision, proven",
     )
-    parser.add_argument("--dropped", type=whole_number("--dropped", 0), metavar="N", help="with json: list at most N dropped candidates (default all)")
+    parser.add_argument(
+        "--dropped",
+        type=number_or_all,
+        default=DROPPED_LISTED,
+        metavar="N|all",
+        help=f"with json: list at most N dropped candidates (default {DROPPED_LISTED})",
+    )
+    parser.add_argument("--fail-on-low", action="store_true", help="exit 4 where nothing, or hardly anything, here answers the query")
     common_arguments(parser, formats=("text", "json", "markdown", "xml"))
 
 
 def run(options: argparse.Namespace) -> int:
-    """Exit 0 also for an empty result; its warning says which kind of empty it is."""
+    """Exit 0 also for an empty result, whose warning says which kind of empty it is; LOW with `--fail-on-low`."""
     from secateur.engine import Engine
 
     query = _piped() if options.query == "-" else options.query
@@ -51,7 +67,15 @@ def run(options: argparse.Namespace) -> int:
             status = engine.status()
             say(options, f"{status.source}: {status.files:,} files, {status.fragments:,} fragments, {status.read:,} read now, cached answer: {answer.cached}")
     emit(answer.text)
-    return 0
+    if not answer.text:  # a pack of which the budget holds not even the reason why it is empty
+        for warning in answer.warnings:
+            say(options, f"warning: {warning.message}")
+    return LOW if options.fail_on_low and answer.low else 0
+
+
+def number_or_all(text: str) -> int | None:
+    """A whole number, or None for `all`."""
+    return None if text == "all" else whole_number("--dropped", 0)(text)
 
 
 def _piped() -> str:

@@ -1,0 +1,92 @@
+"""What the result cache holds of one state of a repository: finished answers, and pools for whoever decides anew (SC-GRAG-005)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+
+from secateur.model import Notice, Pool
+from secateur.retrieval.cache import ResultCache, installed
+from secateur.retrieval.stored_pool import restored, stored
+from secateur.settings import Settings, SmartPruning
+
+FLEETING = frozenset({"embedding_failed"})
+"""Codes of what is said of a server's bad moment, which is not an answer to keep."""
+
+LOW = frozenset({"no_match", "low_relevance", "empty_query", "nothing_indexed"})
+"""Codes that say that nothing here answers the query, or hardly anything."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A finished answer: the text that leaves, whether it came from the cache, and what it warns of."""
+
+    text: str
+    cached: bool
+    warnings: tuple[Notice, ...] = ()
+
+    @property
+    def low(self) -> bool:
+        """Whether nothing answers the query, or hardly anything: what `--fail-on-low` fails on."""
+        return any(notice.code in LOW for notice in self.warnings)
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """The cache, and what every key holds beside the query and the settings.
+
+    Attributes:
+        cache: None where nothing is to be read or kept.
+        state: this program's version, the content that was read, what it is called, and what was said of it.
+        preferences: of the user, by pattern.
+    """
+
+    cache: ResultCache | None
+    state: Sequence[object]
+    preferences: Mapping[str, float]
+
+    def answer(self, query: str, settings: Settings, form: Sequence[object]) -> Answer | None:
+        """The answer in this form, if it is kept."""
+        if self.cache is None or (text := self.cache.get(self._key("answer", query, settings, form))) is None:
+            return None
+        try:
+            entry = json.loads(text)
+            return Answer(entry["text"], True, tuple(Notice(code, message) for code, message in entry["warnings"]))
+        except (ValueError, KeyError, TypeError):
+            return None
+
+    def keep_answer(self, query: str, settings: Settings, form: Sequence[object], answer: Answer) -> Answer:
+        """Keep an answer, unless it is a server's bad moment; returns it."""
+        if self.cache is not None and not _fleeting(answer.warnings):
+            warnings = [[notice.code, notice.message] for notice in answer.warnings]
+            self.cache.put(self._key("answer", query, settings, form), json.dumps({"text": answer.text, "warnings": warnings}))
+        return answer
+
+    def pool(self, query: str, settings: Settings, format_: str) -> Pool | None:
+        """What the query found, if it is kept."""
+        if self.cache is None or (text := self.cache.get(self._pool_key(query, settings, format_))) is None:
+            return None
+        try:
+            return restored(text)
+        except (ValueError, KeyError, TypeError):
+            return None
+
+    def keep_pool(self, query: str, settings: Settings, format_: str, pool: Pool) -> Pool:
+        """Keep a pool; returns it."""
+        if self.cache is not None and not _fleeting(pool.warnings) and (text := stored(pool)) is not None:
+            self.cache.put(self._pool_key(query, settings, format_), text)
+        return pool
+
+    def _pool_key(self, query: str, settings: Settings, format_: str) -> str:
+        """Settings that only deciding reads are left out: another weight finds the same pool."""
+        return self._key("pool", query, replace(settings, smart_pruning=SmartPruning(), budget=-1, profile=""), [format_])
+
+    def _key(self, kind: str, query: str, settings: Settings, form: Sequence[object]) -> str:
+        """Everything that changes the answer: the query, the content, the configuration, the versions, what is installed and what could be read."""
+        values = json.dumps(asdict(settings), sort_keys=True)
+        return json.dumps([installed(), kind, *self.state, *form, query, values, sorted(self.preferences.items())])
+
+
+def _fleeting(warnings: Sequence[Notice]) -> bool:
+    return any(notice.code in FLEETING for notice in warnings)

@@ -1,0 +1,89 @@
+"""What leaves a search is within its budget whatever the format, what the JSON explains is proven, and numbers print as they are."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from secateur import Engine, Settings
+from secateur.config import with_values
+from secateur.errors import UsageError
+from secateur.model import State
+from support.cli import secateur
+from support.repos import QUERY, SHOP, write
+
+
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write(tmp_path_factory.mktemp("limits") / "shop", SHOP)
+
+
+@pytest.mark.parametrize("form", ["markdown", "xml"])
+@pytest.mark.parametrize("counter", ["o200k_base", "chars4", "estimate"])
+@pytest.mark.parametrize("query", [QUERY, "", "zebra giraffe elephant"])
+def test_what_leaves_is_within_the_budget_also_where_nothing_does(
+    shop: Path, reference_tokens: Callable[[str], int], form: str, counter: str, query: str
+) -> None:
+    with Engine.open(shop) as engine:
+        count = engine.counter(with_values(Settings(), {"tokens.counter": counter})).count
+    for budget in (1, 2, 5, 9, 10, 12, 20, 30, 40, 60):
+        words = ("search", query, shop, "--budget", budget, "--counter", counter)
+        ran, report = secateur(*words, "--format", form), secateur(*words, "--format", "json").json
+        assert count(ran.out) <= budget
+        if counter == "o200k_base":
+            assert reference_tokens(ran.out) <= budget
+        if report["candidates"]:
+            assert "message_tokens" not in report
+        elif form == "markdown":
+            assert (report["token_count"], report["message_tokens"]) == (0, count(ran.out))
+        if not ran.out:
+            assert ran.err.count("warning: ") == len(report["warnings"])
+
+
+def test_json_explains_what_would_change_each_decision(shop: Path) -> None:
+    settings = Settings(budget=120)
+    with Engine.open(shop, settings) as engine:
+        selection = engine.search(QUERY)
+        pool = selection.pool
+        report = json.loads(engine.output(selection, "json", explain=True))
+        items = report["candidates"] + report["dropped"]
+        assert report["candidates"] and report["dropped"]
+        for item in items:
+            row, told = pool.row_of[item["symbol_id"]], item["what_if"]
+            assert item["parts"]
+            if told is None:
+                continue
+            was = selection.state[row] == State.KEPT
+            if told["budget"] is not None:
+                then = engine.select(pool, replace(settings, budget=told["budget"]))
+                assert (then.state[row] == State.KEPT) != was
+                lost = [symbol for symbol in told["loses"] if then.state[pool.row_of[symbol]] == State.DROPPED]
+                assert lost == told["loses"]
+            for signal, weight in told["weights"].items():
+                then = engine.select(pool, with_values(settings, {f"smart_pruning.priority_weights.{signal}": weight}))
+                assert (then.state[row] == State.KEPT) != was
+        assert all(item["what_if"] for item in report["dropped"])  # a budget that holds everything keeps each
+        for signal, (low, high) in report["ranges"].items():
+            for weight in (low, high):
+                then = engine.select(pool, with_values(settings, {f"smart_pruning.priority_weights.{signal}": weight}))
+                assert (then.state == selection.state).all()
+        with pytest.raises(UsageError, match="other settings"):
+            engine.report(selection, explain=True, settings=Settings(budget=8000))
+
+
+def test_terms_print_as_the_decimals_that_they_are(shop: Path) -> None:
+    with Engine.open(shop) as engine:
+        for decision in engine.search(QUERY).decisions:
+            for value in (decision.priority, *decision.terms.values()):
+                assert len(repr(value).partition(".")[2]) <= 6 or "e-" in repr(value)
+
+
+def test_why_a_candidate_is_too_large_names_the_head_of_the_pack(shop: Path) -> None:
+    with Engine.open(shop, Settings(budget=8000)) as engine:
+        pool = engine.retrieve(QUERY)
+    budget = int(pool.cost.max()) + pool.overhead - 1
+    out = secateur("search", QUERY, shop, "--budget", budget).out
+    assert f"more than the {budget - pool.overhead} that the pack's head of {pool.overhead} leaves of the budget of {budget}" in out

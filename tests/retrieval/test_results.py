@@ -1,0 +1,110 @@
+"""What a query found is kept: whoever asks again, in Python too, runs neither the vector search nor the walk through calls (SC-GRAG-005)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from secateur import Engine, Settings
+from secateur.config import with_values
+from secateur.model import Pool
+from secateur.retrieval.stored_pool import restored, stored
+from support.pools import Row, pool_of
+from support.repos import QUERY, SHOP, write
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Path:
+    return write(tmp_path / "shop", SHOP)
+
+
+def same(one: Pool, other: Pool) -> bool:
+    """Whether two pools are equal, to the bit and the type."""
+    for spec in fields(Pool):
+        a, b = getattr(one, spec.name), getattr(other, spec.name)
+        if isinstance(a, np.ndarray):
+            if a.dtype != b.dtype or not np.array_equal(a, b):
+                return False
+        elif spec.name == "parts":
+            if a.keys() != b.keys() or any(not np.array_equal(a[s][p], b[s][p]) for s in a for p in a[s]) or any(a[s].keys() != b[s].keys() for s in a):
+                return False
+        elif a != b:
+            return False
+    return True
+
+
+@pytest.mark.parametrize("profile", ["spec", "recommended"])
+def test_another_engine_finds_what_was_found(shop: Path, tmp_path: Path, profile: str) -> None:
+    settings = with_values(Settings(), {}) if profile == "spec" else with_values(Settings(), {"relevance.pool": "all", "smart_pruning.signature_share": 0.1})
+    with Engine.open(shop, settings, cache_dir=tmp_path / "cache") as engine:
+        first = engine.search(QUERY)
+        assert engine.retrievals == 1
+        assert engine.search(QUERY).pool is not first.pool
+        assert engine.retrieve(QUERY) is not first.pool
+        assert engine.retrievals == 1
+        fresh = engine.retrieve(QUERY, use_cache=False)
+        assert engine.retrievals == 2
+        assert same(fresh, first.pool)
+    with Engine.open(shop, settings, cache_dir=tmp_path / "cache") as other:
+        again = other.search(QUERY)
+        assert other.retrievals == 0
+        assert same(again.pool, first.pool)
+        assert other.render(again) == engine.render(first)
+        assert other.report(again, explain=True) == engine.report(first, explain=True)
+
+
+@pytest.mark.parametrize(
+    ("change", "retrievals"),
+    [
+        ({"smart_pruning.priority_weights.hotspot": 0.9}, 1),
+        ({"smart_pruning.strategy": "density"}, 1),
+        ({"budget": 100}, 1),
+        ({"graph_rag.max_depth": 1}, 2),
+        ({"relevance.lexical": 1.0}, 2),
+        ({"graph_rag.anchors": "embedding"}, 2),
+        ({"pins": ["shop/api.py::post_refund"]}, 2),
+        ({"tokens.counter": "chars4"}, 2),
+    ],
+)
+def test_only_what_finding_reads_makes_it_find_again(shop: Path, tmp_path: Path, change: dict[str, Any], retrievals: int) -> None:
+    with Engine.open(shop, cache_dir=tmp_path / "cache") as engine:
+        engine.search(QUERY)
+        engine.search(QUERY, with_values(Settings(), change))
+        assert engine.retrievals == retrievals
+
+
+def test_an_edit_another_format_and_the_end_of_its_time_find_again(shop: Path, tmp_path: Path) -> None:
+    now = [1_750_000_000.0]
+    clock: Callable[[], float] = lambda: now[0]  # noqa: E731
+    with Engine.open(shop, cache_dir=tmp_path / "cache", clock=clock) as engine:
+        steps: list[Callable[[], object]] = [
+            lambda: None,
+            lambda: (shop / "shop/money.py").write_text("def round_total(amount):\n    return amount\n"),
+            lambda: now.__setitem__(0, now[0] + 300),
+        ]
+        for number, step in enumerate(steps, 1):
+            step()
+            engine.search(QUERY)
+            assert engine.retrievals == number
+        engine.search(QUERY, format="xml")
+        assert engine.retrievals == len(steps) + 1
+
+
+def test_a_pool_comes_back_as_it_was() -> None:
+    pool = replace(pool_of([Row("a", 10, 0.1 + 0.2), Row("b", 20)]), facts={"terms": {"订单": 3}}, parts={"relevance": {"lexical": np.array([0.1, 0.2])}})
+    text = stored(pool)
+    assert text is not None
+    assert same(restored(text), pool)
+    json.loads(text)
+    assert stored(pool_of([])) is not None
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[]", "null", '{"query": 1}'])
+def test_what_is_no_pool_is_refused(text: str) -> None:
+    with pytest.raises((ValueError, KeyError, TypeError)):
+        restored(text)
