@@ -2,7 +2,6 @@
 
 import json
 import shlex
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -54,9 +53,10 @@ def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return root
 
 
+@pytest.mark.parametrize("counter", ["o200k_base", "estimate", "chars4"])
 @pytest.mark.parametrize(("profile", "keys"), [("spec", "B right w down left s"), ("recommended", "b w down down right")])
-async def test_the_copied_command_prints_what_is_on_screen(shop: Path, capsys: pytest.CaptureFixture[str], profile: str, keys: str) -> None:
-    settings = replace(config.with_profile(Settings(), profile), budget=200)
+async def test_the_copied_command_prints_what_is_on_screen(shop: Path, capsys: pytest.CaptureFixture[str], profile: str, keys: str, counter: str) -> None:
+    settings = config.with_values(config.with_profile(Settings(), profile), {"budget": 200, "tokens.counter": counter, "graph_rag.anchors": "embedding"})
     with Engine.open(shop, settings) as engine:
         app = inspector(engine, settings, query="where is the refund total rounded?", path=str(shop))
         async with app.run_test(size=(120, 40)):
@@ -76,7 +76,7 @@ async def test_the_copied_command_prints_what_is_on_screen(shop: Path, capsys: p
     for candidate in printed["candidates"]:
         assert f"{candidate['line_start']}-{candidate['line_end']}" in shown
         assert f"{candidate['priority']:.3f}" in shown
-    assert f"of {printed['budget']:,}" in shown
+    assert f"free {printed['budget'] - printed['token_count']:,} of {printed['budget']:,}" in shown
 
 
 async def test_an_edit_behind_the_screen_is_noticed(shop: Path) -> None:

@@ -48,11 +48,6 @@ class Comparison:
         flipped: BoolArray = self.state_then != self.now.state
         return flipped
 
-    @property
-    def tokens(self) -> int:
-        """Tokens used now minus then."""
-        return self.now.used - self.then.used
-
     def flips(self, before: State | None, after: State | None) -> list[int]:
         """Rows that went from `before` to `after` (None: any state that goes out), best rank now first."""
         mask = self.flipped & _is(self.state_then, before) & _is(self.now.state, after)

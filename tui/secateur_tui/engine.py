@@ -58,6 +58,10 @@ class SearchEngine(Protocol):
         """Decide on every candidate. Pure and fast."""
         ...
 
+    def pack_tokens(self, selection: Selection) -> int:
+        """Tokens of the pack, recounted; `selection.used` bounds them from above. Reads the texts."""
+        ...
+
     def content(self, pool: Pool, row: int) -> str:
         """Text of a fragment; text from outside."""
         ...

@@ -11,7 +11,7 @@ from secateur.config import keys as setting_keys
 from secateur.repository.files import path_bytes
 from secateur.settings import Settings
 
-_SEARCH_TABLES = ("graph_rag.enabled", "smart_pruning.signature_share", "relevance.", "embedding.", "tokens.", "preference.", "index.")
+_SEARCH_TABLES = ("graph_rag.anchors", "graph_rag.enabled", "smart_pruning.signature_share", "relevance.", "embedding.", "tokens.", "preference.", "index.")
 """Keys a search depends on that have no flag of their own."""
 
 

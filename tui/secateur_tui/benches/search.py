@@ -7,6 +7,7 @@ knob, once for a burst of them.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import ClassVar
 
 from secateur.errors import SecateurError
@@ -20,7 +21,7 @@ from textual.widgets import Input
 from secateur_tui import knobs
 from secateur_tui.background import Closing
 from secateur_tui.benches.proving import ProvingBench
-from secateur_tui.benches.state import SearchState
+from secateur_tui.benches.state import Answer, SearchState
 from secateur_tui.engine import SearchEngine, Status
 from secateur_tui.ink import Line, line, wrapped
 from secateur_tui.reproduce import command_line
@@ -49,6 +50,7 @@ class SearchBench(ProvingBench):
         self._found_in = ""  # snapshot the pool was retrieved from
         self._preview_of: tuple[Pool, int] | None = None
         self._preview: PreviewText | None = None
+        self._counting: list[Answer] = []
 
     # --- what the skeleton asks for ---
 
@@ -87,7 +89,7 @@ class SearchBench(ProvingBench):
         answer = self.state.answer
         if answer is None:
             return [line("·" * cells), line(f"budget {self.state.settings.effective_budget:,}")]
-        return draw_budget(answer.selection, self.state.comparison, cells)
+        return draw_budget(answer, self.state.ghost if self.state.comparison else None, cells)
 
     def unavailable(self, action: str) -> str:
         if action == "copy" and self.state.wanted is None:
@@ -199,6 +201,22 @@ class SearchBench(ProvingBench):
     def paint_list(self) -> None:
         self.query_one("#list", CandidateList).show(self.state.answer, self.state.comparison, self.state.cursor)
         self.prove_after_rest()
+        self._recount()
+
+    def _recount(self) -> None:
+        """Count the packs on screen: what deciding charges is an upper bound, and only what is counted is what the command line says."""
+        uncounted = [answer for answer in (self.state.answer, self.state.ghost) if answer is not None and answer.recounted is None]
+        if uncounted and not self.state.needs_pool and self._counting != uncounted:
+            self._counting = uncounted
+            self.run_worker(self._count(uncounted), group="recount", exclusive=True)
+
+    async def _count(self, answers: list[Answer]) -> None:
+        for answer in answers:
+            try:
+                answer.recounted = await self.app.thread.run(partial(self.state.engine.pack_tokens, answer.selection))
+            except (SecateurError, Closing):  # a file changed meanwhile: what is on screen stays a bound, and the title says that it is stale
+                return
+        self.paint()
 
     def draw_columns(self, cells: int) -> Line:
         return draw_header(Columns.of(self.query_one("#list", CandidateList).line_count(), cells))
@@ -257,4 +275,5 @@ class SearchBench(ProvingBench):
         return draw_why(answer, row, self.hints, self.proving, cells)
 
     def draw_diff(self, cells: int) -> Sequence[Line]:
-        return draw_trim_diff(self.state.comparison, cells)
+        ghost, answer = self.state.ghost, self.state.answer
+        return draw_trim_diff(self.state.comparison, (ghost.tokens if ghost else 0, answer.tokens if answer else 0), cells)

@@ -17,7 +17,7 @@ from secateur_tui.benches.history import History, TurningState
 from secateur_tui.compare import Comparison
 from secateur_tui.engine import SearchEngine
 
-_POOL_TABLES = ("graph_rag.enabled", "graph_rag.top_k", "relevance.", "index.", "embedding.", "tokens.", "preference.enabled")
+_POOL_TABLES = ("graph_rag.anchors", "graph_rag.enabled", "graph_rag.top_k", "relevance.", "index.", "embedding.", "tokens.", "preference.enabled")
 """Keys (prefixes) that change what is retrieved. `graph_rag.max_depth` is apart: a smaller depth is a mask over a deeper pool."""
 
 
@@ -42,12 +42,22 @@ def pool_key(settings: Settings) -> tuple[object, ...]:
     return tuple(config.lookup(settings, name) for name in setting_keys() if name.startswith(_POOL_TABLES))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False, slots=True)
 class Answer:
-    """A selection and the settings it was decided with."""
+    """A selection and the settings it was decided with.
+
+    Attributes:
+        recounted: tokens of its pack; None until they are counted.
+    """
 
     settings: Settings
     selection: Selection
+    recounted: int | None = None
+
+    @property
+    def tokens(self) -> int:
+        """Tokens of its pack; at most these, as long as they are not counted."""
+        return self.selection.used if self.recounted is None else self.recounted
 
 
 @lru_cache(maxsize=1)

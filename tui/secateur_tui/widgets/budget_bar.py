@@ -5,29 +5,31 @@ from __future__ import annotations
 import numpy as np
 from secateur.model import Selection, State
 
-from secateur_tui.compare import Comparison
+from secateur_tui.benches.state import Answer
 from secateur_tui.ink import Line, Span, bar, first_fitting, line, signed
 
 WRAPPER_GLYPH = "▫"
 
 
-def draw_budget(selection: Selection, comparison: Comparison | None, cells: int) -> list[Line]:
-    """The bar and, below it, its figures; fewer words where there is less room."""
+def draw_budget(answer: Answer, ghost: Answer | None, cells: int) -> list[Line]:
+    """The bar and, below it, its figures; fewer words where there is less room. What is free is at least what is said until the pack is counted."""
+    selection = answer.selection
     kept, kept_tokens = selection.counts(State.KEPT)
     short, short_tokens = selection.counts(State.SHORTENED)
     dropped, dropped_tokens = selection.counts(State.DROPPED)
     shortened = selection.state == State.SHORTENED
     saved = int((selection.pool.tokens - selection.pool.sig_tokens)[shortened].sum())
-    wrapper = selection.used - kept_tokens - short_tokens
-    free = selection.budget - selection.used
+    wrapper = answer.tokens - kept_tokens - short_tokens
+    free = selection.budget - answer.tokens
     drawn = bar(
-        [(kept_tokens, "█", "kept"), (short_tokens, "▓", "shortened"), (wrapper, "▒", "faint"), (free, "·", "faint")],
+        [(kept_tokens, "█", "kept"), (short_tokens, "▓", "shortened"), (max(0, wrapper), "▒", "faint"), (free, "·", "faint")],
         selection.budget,
         cells,
     )
 
-    was = line(f"   was {comparison.then.used:,} ({signed(comparison.tokens)})") if comparison else ()
-    end = (Span(f"free {free:,} of {selection.budget:,}", "bold"), *was)
+    was = line(f"   was {ghost.tokens:,} ({signed(answer.tokens - ghost.tokens)})") if ghost else ()
+    least_free = "" if answer.recounted is not None else "≥ "
+    end = (Span(f"free {least_free}{free:,} of {selection.budget:,}", "bold"), *was)
     full = line(Span("● kept ", "kept"), f"{kept_tokens:,} ({kept:,})  ")
     brief = line(Span("● ", "kept"), f"{kept_tokens:,} ({kept:,})  ")
     least = line(Span("● ", "kept"), f"{kept:,}  ")

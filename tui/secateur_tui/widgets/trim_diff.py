@@ -16,14 +16,19 @@ _MOVES = 8
 """Largest moves in rank that are listed."""
 
 
-def draw_trim_diff(comparison: Comparison | None, cells: int) -> list[Line]:
-    """The page."""
+def draw_trim_diff(comparison: Comparison | None, tokens: tuple[int, int], cells: int) -> list[Line]:
+    """The page. `tokens`: of the two packs, then and now."""
     if comparison is None:
         return [line(Span("nothing has changed yet", "faint")), line(Span("turn a knob and the difference shows here", "faint"))]
     then, now = comparison.then, comparison.now
     out_then, out_now = int((then.state != State.DROPPED).sum()), int((now.state != State.DROPPED).sum())
     lines = [
-        line(Span("tokens ", "faint"), f"{then.used:,} → {now.used:,} ({signed(comparison.tokens)})", Span("  of ", "faint"), _arrow(then.budget, now.budget)),
+        line(
+            Span("tokens ", "faint"),
+            f"{tokens[0]:,} → {tokens[1]:,} ({signed(tokens[1] - tokens[0])})",
+            Span("  of ", "faint"),
+            _arrow(then.budget, now.budget),
+        ),
         line(Span("out    ", "faint"), f"{out_then:,} → {out_now:,} ({signed(out_now - out_then)})", Span("  in order by ", "faint"), now.strategy),
     ]
     lines += _group("entered", "up", now.pool, comparison.flips(State.DROPPED, None), comparison, cells)

@@ -20,7 +20,7 @@ _REASONS = {
     Reason.PINNED: "it is pinned: needs {needed:,}, {left:,} were left",
     Reason.SIGNATURE: "whole it needs {needed:,}, only {left:,} left; its declaration needs {declaration:,}",
     Reason.NO_ROOM: "no room: needs {needed:,}, only {left:,} left",
-    Reason.LARGER_THAN_BUDGET: "larger than the budget: needs {needed:,}, the whole budget has room for {room:,}",
+    Reason.LARGER_THAN_BUDGET: "larger than the budget: needs {needed:,}; of the budget of {budget:,} the pack's head takes {head:,} and leaves {room:,}",
     Reason.EXCLUDED: "it is excluded by hand",
     Reason.BEYOND_DEPTH: "beyond the depth: {hops} calls from an anchor, the depth is {depth}",
     Reason.ZERO_BUDGET: "the budget is 0: nothing can be kept",
@@ -37,7 +37,9 @@ def because(answer: Answer, decision: Decision) -> str:
         needed=decision.needed,
         left=decision.left,
         declaration=int(pool.sig_cost[decision.row]),
-        room=max(0, answer.selection.budget - pool.overhead),
+        room=answer.selection.capacity,
+        head=pool.overhead,
+        budget=answer.selection.budget,
         hops=max(0, int(pool.distance[decision.row]) - 1),
         depth=answer.settings.graph_rag.max_depth,
     )
@@ -68,7 +70,9 @@ def draw_why(answer: Answer, row: int, hints: Sequence[HintProven], proving: boo
         lines += _term(answer, decision, name, term, cells)
     lines.append(line(Span("sum = priority ", "faint"), exact(sum(decision.terms.values()))))
     if selection.strategy == "density":
-        lines += wrapped(f"ordered by density: priority / tokens^{DENSITY_EXPONENT} = {exact(float(selection.score[row]))}", cells, "faint")
+        lines += wrapped(
+            f"ordered by density: priority × evidence / relevance / cost^{DENSITY_EXPONENT} = {exact(float(selection.score[row]))}", cells, "faint"
+        )
     elif selection.strategy == "relevance":
         lines += wrapped("ordered by relevance alone, the priority is shown for comparison", cells, "faint")
     lines += [(), *_found(answer, row, cells)]
