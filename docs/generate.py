@@ -73,7 +73,7 @@ def commands() -> str:
         parts += [f"## secateur {name}", "", f"{summary[0].upper()}{summary[1:]}.", "", "| argument | meaning |", "|---|---|", *own, ""]
     parts += ["## Every command", "", "| argument | meaning |", "|---|---|", *shared, ""]
     codes = "0 done (an empty result is done, with a warning); 1 the work failed; 2 the call was wrong; 3 a budget could not be met where it must;"
-    return "\n".join([*parts, "## Exit codes", "", codes, "4 a check found a difference; 130 interrupted.", ""])
+    return "\n".join([*parts, "## Exit codes", "", codes, "4 a check found a difference, or `--fail-on-low` that nothing answers; 130 interrupted.", ""])
 
 
 def _row(action: argparse.Action) -> str:

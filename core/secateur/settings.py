@@ -39,7 +39,7 @@ class GraphRag:
     top_k: int = key(10, "Anchors of a query.", low=5, high=50)
     anchors: str = key(
         "mixed",
-        "What chooses the anchors: `mixed` (relevance, of words and vectors) or `embedding` (vectors alone, REQ-GRAG-001 literally: relevance is the similarity).",
+        "What chooses the anchors: `mixed` (relevance, of words and vectors) or `embedding` (REQ-GRAG-001 literally: relevance is the vectors' similarity).",
         choices=("mixed", "embedding"),
     )
     cache_dir: str = key(".devbooks/cache/graph-context", "Folder of the result cache, relative to the repository.")
