@@ -49,11 +49,11 @@ def main() -> int:
             continue
         stranger = cases[(number + len(cases) // 2) % len(cases)]
         with Engine.open(repository(options.mirror, case["repo"]), rev=case["base_commit"], cache_dir=options.cache) as engine:
-            pool = engine.retrieve(case["query"], settings)
+            pool = engine.retrieve(case["query"], settings, use_cache=False)
             columns.append((case["repo"], pool.relevance, edited(pool, case)))
             own.append(best(pool))
             if stranger["repo"] != case["repo"]:
-                other.append(best(engine.retrieve(stranger["query"], settings)))
+                other.append(best(engine.retrieve(stranger["query"], settings, use_cache=False)))
         print(f"{number + 1}/{len(cases)} {case['id']}", file=sys.stderr)
     reliability(columns)
     threshold(np.array(own), np.array(other), settings)

@@ -86,16 +86,16 @@ def warm(path: Path) -> dict[str, Any]:
         figures: dict[str, Any] = {"open": spent(engine.freshen)}
         fragments = engine.status().fragments
         short, long = queries(engine)
-        figures["first query"] = spent(lambda: engine.retrieve(short[0], settings))
+        figures["first query"] = spent(lambda: engine.retrieve(short[0], settings, use_cache=False))
         figures["look"] = [spent(engine.freshen) for _ in range(QUERIES)]
 
         def answered(query: str) -> Spent:  # without the look at the files that `retrieve` begins with
-            return spent(lambda: engine._retrieve(query, settings, "markdown"))
+            return spent(lambda: engine._found(query, settings, "markdown"))
 
         figures["short"] = [answered(query) for query in short]
         figures["long"] = [answered(query) for query in long]
         everything = settings_of(**{"relevance.pool_cap": 200_000})
-        pool = engine.retrieve(long[0], everything)
+        pool = engine.retrieve(long[0], everything, use_cache=False)
         figures["pool"] = len(pool)
         turned = [with_values(everything, {"smart_pruning.priority_weights.hotspot": step / 100}) for step in range(KNOB_STEPS)]
         figures["knob"] = [spent(partial(engine.select, pool, settings)) for settings in turned]
@@ -138,7 +138,7 @@ def edits(place: Path) -> dict[str, list[Spent]]:
                 lines[end:end] = ["", *(re.sub(rf"\b{re.escape(name)}\b", word, line) for line in lines[first - 1 : end])]
             (place / path).write_text("\n".join(lines), encoding="utf-8")
             seconds.append(spent(engine.freshen))
-            pool = engine.retrieve(word)
+            pool = engine.retrieve(word, use_cache=False)
             if path not in pool.path:
                 raise RuntimeError(f"the edit of {path} was not found")
         return {"body": seconds[:bodies], "new": seconds[bodies:]}

@@ -78,7 +78,7 @@ def run(cases: list[dict[str, Any]], variants: dict[str, Settings], mirror: Path
             start = time.perf_counter()
             with Engine.open(repository(mirror, case["repo"]), rev=case["base_commit"], cache_dir=cache) as engine:
                 for name, settings in variants.items():
-                    pool = engine.retrieve(case["query"], settings)
+                    pool = engine.retrieve(case["query"], settings, use_cache=False)
                     for budget in BUDGETS:
                         selection = engine.select(pool, replace(settings, budget=budget))
                         files[name].write(json.dumps({"id": case["id"], "budget": budget, "selections": list(selections(selection))}) + "\n")
