@@ -75,9 +75,9 @@ def read(captures: Captures, out: Collector) -> None:
         out.import_(node, "", out.text(node).strip('<>" '), "*")
     templates = {}
     for node in captures.get("template", ()):
-        children = node.named_children
-        if children:
-            templates[children[-1].id] = node
+        declared = named_child(node, node.named_child_count - 1)
+        if declared is not None:
+            templates[declared.id] = node
     for node in captures.get("namespace", ()):
         out.define(node, None, re.sub(r"\s*::\s*(?:inline\s+)?", ".", out.field_text(node, "name")), methods=False)
     _classes(captures, templates, out)

@@ -194,7 +194,7 @@ def _before(body: Node) -> int:
 
 
 def named_child(node: Node | None, index: int = 0) -> Node | None:
-    """Named child number `index`, None where there is none."""
-    if node is None or index >= node.named_child_count:
+    """Named child number `index`, None where there is none: before the first and behind the last as well."""
+    if node is None or not 0 <= index < node.named_child_count:
         return None
     return node.named_child(index)

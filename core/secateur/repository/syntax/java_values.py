@@ -134,7 +134,7 @@ class Values:
         if kind == "unary_expression":
             return self.expression(node.child_by_field_name("operand"), depth + 1)
         if kind in _INTEGERS:
-            return "<long>" if self._out.text(node)[-1] in "lL" else "<int>"
+            return "<long>" if self._out.text(node).endswith(("l", "L")) else "<int>"
         return value_of(_LITERALS.get(kind, ""))
 
     def _binary(self, node: Node, depth: int) -> str:
@@ -268,7 +268,7 @@ class Values:
 
     def _anonymous(self, node: Node) -> None:
         """In the body of an anonymous class `this` is a value of what it extends."""
-        body = node.named_children[-1]
+        body = named_child(node, node.named_child_count - 1) or node
         made = value_of(self.type(node.child_by_field_name("type")))
         for word in ("this", "super"):
             self._scopes.bind(word, made, body.start_byte, body.end_byte)

@@ -297,7 +297,7 @@ class Values:
         kind = node.type
         if kind in ("identifier", "shorthand_field_identifier"):
             name = self._out.text(node)
-            if not name[0].isupper():
+            if not name[:1].isupper():
                 self._scopes.bind(name, worth, first, last)
         elif kind in _PATTERNS_AROUND:
             self._pattern(named_child(node, node.named_child_count - 1), worth, first, last, depth + 1)
