@@ -1,12 +1,14 @@
 """Grammars: which wheel parses which language, loaded at first use and once per process, and parsing within bounds.
 
-Parsing is bounded by counted steps, not by a clock, so that the same file gives the same result on every machine.
+Parsing and querying are bounded by counted steps, so that the same file gives the same result on every machine. A clock stands behind
+them as the last net: no source that people or generators write comes near it.
 """
 
 from __future__ import annotations
 
 import importlib
 import importlib.metadata
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -32,6 +34,15 @@ _ERROR_STEPS = 10
 
 _DEEPEST = 1000
 """Levels of a tree that are looked at: a query costs nodes times depth. Code that people write stays below 100."""
+
+_MANY_NODES = 2000
+"""Trees below a node are walked from this size on: smaller ones cannot hold a run that matters."""
+
+_RUN_STEPS = 200_000_000
+"""Steps of the query over runs of tokens, about 0.3 s: 20,000 brackets in a row that nothing closes."""
+
+PARSE_SECONDS = 10.0
+"""Processor time after which a parse is given up whatever its steps: the recovery from some errors takes longer with each of them."""
 
 MAX_PARSE_BYTES = 8 * 1024 * 1024
 """Larger files are cut into blocks without parsing: no hand writes them, and a tree takes some twenty times its source."""
@@ -109,12 +120,13 @@ def _load(language: str) -> Loaded | None:
         return None
 
 
-def parse(loaded: Loaded, source: bytes) -> Tree:
-    """The tree of `source`. Raises `ParseStopped`."""
+def parse(loaded: Loaded, source: bytes, clock: Callable[[], float] = time.thread_time) -> Tree:
+    """The tree of `source`. `clock`: processor time in seconds. Raises `ParseStopped`."""
     if is_endless(source, loaded.name):
         raise ParseStopped
     from tree_sitter import Parser
 
+    end = clock() + PARSE_SECONDS
     steps = _STEPS_AT_LEAST + int(len(source) * _STEPS_PER_BYTE)
 
     def read(offset: int, _point: Point) -> bytes:
@@ -123,7 +135,7 @@ def parse(loaded: Loaded, source: bytes) -> Tree:
     def stop(_offset: int, has_error: bool) -> bool:
         nonlocal steps
         steps -= _ERROR_STEPS if has_error else 1
-        return steps < 0
+        return steps < 0 or clock() > end
 
     try:
         # A parser of its own: the callbacks let other threads run in the middle of a parse.
@@ -133,10 +145,13 @@ def parse(loaded: Loaded, source: bytes) -> Tree:
 
 
 def captures(loaded: Loaded, root: Node) -> Captures:
-    """Nodes of the tree by the name the query gives them, in the order in which their patterns end.
+    """Nodes of the tree by the name the query gives them, in the order in which their patterns end. Raises `ParseStopped`.
 
-    `QueryCursor.captures` would give the same as a dictionary, but in an order that depends on addresses.
+    `QueryCursor.captures` would give the same as a dictionary, but in an order that depends on addresses. The cursor gets no progress
+    callback: it does not survive one that raises, which Ctrl-C makes any Python function do. So its work is bounded before it begins.
     """
+    if _run_steps(root) > _RUN_STEPS:
+        raise ParseStopped
     from tree_sitter import QueryCursor
 
     cursor = QueryCursor(loaded.query)
@@ -149,6 +164,26 @@ def captures(loaded: Loaded, root: Node) -> Captures:
             else:
                 found[name] = nodes
     return found
+
+
+def _run_steps(root: Node) -> int:
+    """What a query spends on tokens without a name: at each it looks for the next sibling with one, so a run costs its square.
+
+    Stops counting above `_RUN_STEPS`. Only nodes with many others below are looked into, so the time is linear and mostly none.
+    """
+    steps = 0
+    waiting = [root]
+    while waiting and steps <= _RUN_STEPS:
+        node = waiting.pop()
+        if node.descendant_count < _MANY_NODES:
+            continue
+        run = 0
+        for child in node.children:
+            run = 0 if child.is_named else run + 1
+            steps += run
+            if child.child_count:
+                waiting.append(child)
+    return steps
 
 
 def grammar_versions() -> str:
