@@ -19,6 +19,7 @@ from weakref import WeakKeyDictionary
 
 from secateur import __version__, places
 from secateur.errors import EmbeddingError, IndexingError, RepositoryError, UsageError
+from secateur.index.degraded import degraded
 from secateur.index.embedding import Embedder, open_embedder
 from secateur.index.extract import digest_of, text_of
 from secateur.index.folder import folder_of
@@ -239,7 +240,7 @@ class Engine:
             format=format_,
             preferences=self._preferences(settings),
             preferences_file=str(self._config_dir / PREFERENCES),
-            notices=tuple(dict.fromkeys((*self._notices, *self._source.notices(), *self._current().notices, *notices))),
+            notices=tuple(dict.fromkeys((*self._notices, *self._source.notices(), *self._current().notices, *degraded(self._current()), *notices))),
         )
         if settings.embedding.model in ("none", "static"):
             return retrieve(parsed, retrieval, settings)

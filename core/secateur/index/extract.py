@@ -13,9 +13,10 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from secateur.errors import SecateurError
 from secateur.index.lexical import LEXICON_VERSION, TermBag
 from secateur.model import FileFacts, Fragment, Kind
-from secateur.repository.classify import UNINDEXED, classify
+from secateur.repository.classify import UNINDEXED, UNREADABLE_TEXT, classify
 
 if TYPE_CHECKING:
     from secateur.index.embedding import Embedder
@@ -119,18 +120,44 @@ def text_of(lines: Sequence[str], first: int, last: int) -> str:
     return "\n".join(lines[first - 1 : last])
 
 
-def extract(path: str, data: bytes, counter: Counter, embedder: Embedder | None) -> Record:
-    """Parse, count, and take the words and vectors of one file. Pure; never raises for any content."""
+def extract(path: str, data: bytes, counter: Counter, embedder: Embedder | None, problem: str = "") -> Record:
+    """Parse, count, and take the words and vectors of one file. Pure; no content makes it raise.
+
+    What goes wrong costs the file its syntax: it becomes blocks of text, and if that fails too, a file that is only counted.
+
+    Args:
+        problem: why the syntax of the file must not be read; it becomes blocks of text with this problem. "": it is read.
+
+    Raises:
+        SecateurError: vectors cannot be made, of this file or of any other.
+    """
+    from secateur.repository.fragments import READER_FAILED, is_passed_on, parse_file, text_blocks
+
+    flags = classify(path, data[:HEAD_BYTES])
+    if flags & UNINDEXED:
+        return unindexed(*sorted(flags & UNINDEXED))
+    for reason in (problem,) if problem else ("", READER_FAILED):
+        try:
+            facts = text_blocks(path, data, reason) if reason else parse_file(path, data)
+            return _record(path, data, flags, facts, counter, embedder)
+        except BaseException as error:
+            if is_passed_on(error) or isinstance(error, SecateurError):
+                raise
+    return unindexed(UNREADABLE_TEXT)
+
+
+def unindexed(*flags: str) -> Record:
+    """The record of a file of which nothing is indexed, and why."""
+    return Record(FileFacts("", ()), 0, flags, b"", b"", b"", _NOTHING, _NOTHING, _NOTHING, b"", b"")
+
+
+def _record(path: str, data: bytes, flags: frozenset[str], facts: FileFacts, counter: Counter, embedder: Embedder | None) -> Record:
     from secateur.index.embedding import document_text
     from secateur.index.resolve.surface import digest_of_links
     from secateur.reporting.pack import body, ingredients
     from secateur.repository.fragments import decode as decode_text
-    from secateur.repository.fragments import parse_file, split_lines
+    from secateur.repository.fragments import split_lines
 
-    flags = classify(path, data[:HEAD_BYTES])
-    if flags & UNINDEXED:
-        return Record(FileFacts("", ()), 0, tuple(sorted(flags & UNINDEXED)), b"", b"", b"", _NOTHING, _NOTHING, _NOTHING, b"", b"")
-    facts = parse_file(path, data)
     text, _ = decode_text(data)
     lines = split_lines(text)
     texts = [text_of(lines, fragment.line_start, fragment.line_end) for fragment in facts.fragments]

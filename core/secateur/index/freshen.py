@@ -13,6 +13,7 @@ from hashlib import blake2b
 
 from secateur.errors import IndexingError
 from secateur.index import arrayfile
+from secateur.index.degraded import degraded
 from secateur.index.extract import Record, decode, digest_of
 from secateur.index.keeping import Keeper
 from secateur.index.parallel import Extracted, Extractor
@@ -159,7 +160,7 @@ def status_of(state: State, snapshot: Snapshot, source: Source, extractor: Extra
         counter=extractor.counter.name,
         embedding=extractor.embedder.id if extractor.embedder else "none",
         snapshot=state.name,
-        notices=tuple(dict.fromkeys(notice.message for notice in (*source.notices(), *snapshot.notices))),
+        notices=tuple(dict.fromkeys(notice.message for notice in (*source.notices(), *snapshot.notices, *degraded(snapshot)))),
     )
 
 

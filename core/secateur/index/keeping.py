@@ -23,7 +23,7 @@ from secateur.index.graph import CodeGraph
 from secateur.index.history import History
 from secateur.index.hotspots import FileChanges, file_changes
 from secateur.index.relinking import Linker, bare
-from secateur.index.snapshot import Links, Snapshot, build, history_arrays
+from secateur.index.snapshot import LINKS_FAILED, Links, Snapshot, build, history_arrays
 from secateur.index.store import Store, UnwritableIndex
 from secateur.model import Call, Notice
 from secateur.repository.files import path_bytes
@@ -147,6 +147,8 @@ class Keeper:
         """The snapshot of a state made from another; None where that is not worth it, or a record is missing."""
         if before is None or unpack_strings(before.arrays["origin"])[0] != origin[0]:
             return None
+        if any(notice.code == LINKS_FAILED for notice in before.notices):
+            return None  # what an edit leaves alone would stay without its notice
         gone, brings = differing(before, present)
         if max(len(gone), len(brings)) > most:
             return None
@@ -183,7 +185,7 @@ class Keeper:
 
         try:
             links = linker.relinked(edit.before, edit.files, edit.rows, [(path, record) for path, _, record in edit.coming], calls_of)
-        except (KeyError, msgspec.DecodeError):  # a record is missing or damaged
+        except Exception:  # a record is missing or damaged, or the linker cannot: all is linked anew, which gives the same
             return None
         self._linker = linker
         return links

@@ -1,7 +1,8 @@
 """Extraction of many files: in this process when it is little, in several processes when it is much. Same bytes either way.
 
 Parsing holds the interpreter's lock, so threads do not help; here they only wait for processes. A process that dies over a file (a
-parser's crash, the system short of memory) is replaced, and that file is read as plain text and says so.
+parser's crash, the system short of memory, more processor time than a file is granted) is replaced, and that file is read as plain text
+and says so. Large files are read in a process even when they are few: only a process can be ended whatever it is doing.
 """
 
 from __future__ import annotations
@@ -15,15 +16,16 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
 
-from secateur.index.extract import encode, extract, fingerprint
-from secateur.index.worker import receive, send
+from secateur.index.extract import encode, extract, fingerprint, unindexed
+from secateur.index.worker import OVERTIME, receive, send
 from secateur.lifetime import tied
+from secateur.repository.classify import UNREADABLE_TEXT
 from secateur.repository.files import path_bytes
 
 if TYPE_CHECKING:
@@ -32,6 +34,9 @@ if TYPE_CHECKING:
 
 INLINE_BYTES = 2_000_000
 """Up to this much text one process is done before others have started."""
+
+LARGE_FILE_BYTES = 200_000
+"""Larger files are never read in this process, which could not be interrupted, nor survive, while a parser is at one."""
 
 TASK_FILES = 48
 TASK_BYTES = 1_000_000
@@ -43,11 +48,16 @@ TASKS_AHEAD = 3
 CRASHED = "parser_crashed"
 """Problem noted of a file over which a process died."""
 
+TIMED_OUT = "parse_timeout"
+"""Problem noted of a file over which a process was ended because it took too much processor time."""
+
+_LAST_MOMENTS = 1.0
+"""Seconds that a process has to end by itself, once it answers no more, before it is killed."""
+
 _BOOT = (
     "import json,sys; sys.path[:]=json.loads(sys.argv[1]); from secateur.lifetime import watch_parent; watch_parent(int(sys.argv[4]));"
     "from secateur.index.worker import main; main(sys.argv[2], sys.argv[3]=='1')"
 )
-_PLAIN_NAME = "file.txt"
 
 File = tuple[str, bytes]
 Extracted = tuple[str, bytes, bytes]  # path, content, encoded record
@@ -69,11 +79,16 @@ class Extractor:
     def run(self, files: Iterable[File], total_bytes: int) -> Iterator[Extracted]:
         """Records of all files, in the order given; `files` is read lazily, `total_bytes` decides how it is done."""
         processes = self.workers or os.cpu_count() or 1
-        if total_bytes <= INLINE_BYTES or processes == 1 or not sys.executable:
-            for path, data in files:
-                yield path, data, self.one(path, data)
-            return
         crew = _Crew(self)
+        if total_bytes <= INLINE_BYTES or processes == 1 or not sys.executable:
+            try:
+                for path, data in files:
+                    large = len(data) > LARGE_FILE_BYTES and sys.executable
+                    yield path, data, crew.run([(path, data)])[0] if large else self.one(path, data)
+            finally:
+                crew.stop()
+                crew.close()
+            return
         threads = ThreadPoolExecutor(processes, thread_name_prefix="secateur-extract")
         waiting: deque[tuple[list[File], Future[list[bytes]]]] = deque()
         try:
@@ -92,11 +107,6 @@ class Extractor:
         """The record of one file, made in this process."""
         return encode(extract(path, data, self.counter, self.embedder))
 
-    def plain(self, path: str, data: bytes) -> bytes:
-        """The record of a file no parser may touch: blocks of text, with the reason."""
-        record = extract(f"{path}/{_PLAIN_NAME}", data, self.counter, self.embedder)
-        return encode(msgspec.structs.replace(record, facts=replace(record.facts, problems=(*record.facts.problems, CRASHED))))
-
 
 class _Stopped(Exception):
     """The crew was sent home before this was done; nobody waits for the result."""
@@ -113,15 +123,23 @@ class _Crew:
         self._stopped = False
 
     def run(self, task: list[File]) -> list[bytes]:
-        """Records of a task. After a death its files are tried one by one, to find the one that killed."""
+        """Records of a task. After a death its files are tried one by one, to find the one that killed.
+
+        That one is read again as plain text, by another process: it may be the words and not the syntax that kill.
+        """
         records = self._ask(task)
         if records is not None:
             return records
-        found = []
-        for path, data in task:
-            single = self._ask([(path, data)])
-            found.append(single[0] if single is not None else self._extractor.plain(path, data))
-        return found
+        return [self._alone(path, data) for path, data in task]
+
+    def _alone(self, path: str, data: bytes) -> bytes:
+        problem = ""
+        for _ in range(2):
+            single = self._ask([(path, data)], problem)
+            if single is not None:
+                return single[0]
+            problem = TIMED_OUT if self._overtime() else CRASHED
+        return encode(unindexed(UNREADABLE_TEXT))
 
     def stop(self) -> None:
         """End all processes, whatever they are at; none is started any more, so threads that wait for one come back at once."""
@@ -136,17 +154,21 @@ class _Crew:
             with suppress(OSError), process:  # what was still to be sent to it cannot be
                 pass
 
-    def _ask(self, task: list[File]) -> list[bytes] | None:
+    def _overtime(self) -> bool:
+        """Whether this thread's last process was ended for the time it took."""
+        return bool(OVERTIME and self._mine.ended == -OVERTIME)
+
+    def _ask(self, task: list[File], problem: str = "") -> list[bytes] | None:
         process = self._process()
         assert process.stdin is not None
         assert process.stdout is not None
         try:
-            send(process.stdin, msgspec.msgpack.encode([(path_bytes(path), data) for path, data in task]))
+            send(process.stdin, msgspec.msgpack.encode([(path_bytes(path), data, problem) for path, data in task]))
             answer = receive(process.stdout)
         except (OSError, ValueError):
             answer = None
         if answer is None:
-            process.kill()
+            self._mine.ended = _end_of(process)
             self._mine.process = None
             return None
         return msgspec.msgpack.decode(answer, type=list[bytes])
@@ -166,6 +188,15 @@ class _Crew:
             self._mine.process = process
             self._all.append(process)
         return process
+
+
+def _end_of(process: subprocess.Popen[bytes]) -> int:
+    """How a process that does not answer ended. One that has closed its side is about to; none is waited for for long."""
+    try:
+        return process.wait(_LAST_MOMENTS)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        return process.wait()
 
 
 def _finished(task: list[File], future: Future[list[bytes]]) -> Iterator[Extracted]:

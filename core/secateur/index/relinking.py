@@ -37,6 +37,10 @@ def bare(facts: FileFacts) -> FileFacts:
     return replace(facts, calls=(), problems=())
 
 
+class LinksIncompleteError(Exception):
+    """The resolver raised an error over a file; linking the whole repository anew says which."""
+
+
 class Linker:
     """The names of one state of a repository, brought from edit to edit."""
 
@@ -174,6 +178,8 @@ class Linker:
         if self._names is None:
             self._names = Names(Symbols([(path, facts) for path, facts in zip(self.paths, self.facts, strict=True) if facts is not None]))
         edges, counts = link(self._names, {number: calls[number] for number in wanted})
+        if edges.failed:
+            raise LinksIncompleteError
         fates = call_counts(counts, len(self.paths))
         if kept is not None:
             stays = files.column(before.arrays["file.calls"], np.zeros((files.coming, 4), dtype=np.int32)).copy()

@@ -25,6 +25,7 @@ from secateur.index.names import NameTable
 from secateur.index.postings import Postings
 from secateur.index.resolve import CallCounts, linked
 from secateur.model import FileFacts, Kind, Notice
+from secateur.reporting.notices import listed
 
 KINDS = tuple(Kind)
 CODE = frozenset({Kind.FUNCTION, Kind.METHOD, Kind.CLASS, Kind.REGION})
@@ -35,6 +36,9 @@ INGREDIENTS = 2
 
 PATH_TERMS_LIMIT = 4096
 """Characters of a path whose words are indexed."""
+
+LINKS_FAILED = "links_failed"
+"""Code of the notice that names files whose calls could not be resolved."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -208,6 +212,8 @@ def build(read: Read, history: History, now: int, dimension: int, notices: Seque
     arrays |= {name: pack_strings(items) for name, items in texts.items()}
     arrays |= unindexed_arrays(unindexed)
     arrays |= {name: array for field, bag in bags.items() for name, array in Postings.build(bag).to_arrays(field).items()}
+    if edges.failed:
+        notices = [*notices, Notice(LINKS_FAILED, f"Some calls of {listed([paths[number] for number in edges.failed])} could not be followed.")]
     arrays["notices"] = pack_strings([text for notice in notices for text in (notice.code, notice.message)])
     arrays["origin"] = pack_strings(list(origin))
     arrays |= history_arrays(history, touched)

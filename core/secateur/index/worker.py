@@ -1,22 +1,35 @@
 """A process that extracts files: tasks come in on standard input, records go out on standard output, until the input ends.
 
 Not a `multiprocessing` worker: those import the program's main module again, which breaks scripts without a guard and runs code
-twice. Messages are msgpack behind their length in eight bytes.
+twice. Messages are msgpack behind their length in eight bytes. A file that takes too much processor time ends the process, in whatever
+code it is; the parent then reads that file as plain text. Processor time, not time on the wall: a busy machine changes no record.
 """
 
 from __future__ import annotations
 
 import signal
 import sys
+from contextlib import suppress
 from typing import IO
 
 import msgspec
 
 from secateur.index.extract import encode, extract
 
+try:
+    import resource
+except ImportError:  # Windows
+    resource = None  # type: ignore[assignment]
+
 LENGTH_BYTES = 8
 
-Task = list[tuple[bytes, bytes]]  # path as bytes, content
+FILE_SECONDS = 30
+"""Processor time that one file is granted; the largest that are indexed take two seconds."""
+
+OVERTIME = int(getattr(signal, "SIGXCPU", 0))
+"""The signal that ends a process over a file that takes longer; 0 where the system has none."""
+
+Task = list[tuple[bytes, bytes, str]]  # path as bytes, content, why its syntax must not be read
 _TASKS = msgspec.msgpack.Decoder(Task)
 
 
@@ -31,7 +44,22 @@ def main(counter_name: str, with_vectors: bool) -> None:
     source, sink = sys.stdin.buffer, sys.stdout.buffer
     counter, embedder = get_counter(counter_name), open_embedder(Embedding(), {}) if with_vectors else None
     while (message := receive(source)) is not None:
-        send(sink, msgspec.msgpack.encode([encode(extract(path_text(path), data, counter, embedder)) for path, data in _TASKS.decode(message)]))
+        records = []
+        for path, data, problem in _TASKS.decode(message):
+            _grant(FILE_SECONDS)
+            records.append(encode(extract(path_text(path), data, counter, embedder, problem)))
+        send(sink, msgspec.msgpack.encode(records))
+
+
+def _grant(seconds: int) -> None:
+    """Let this process use so much more processor time before the system ends it."""
+    if resource is None or not OVERTIME:
+        return
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    _, most = resource.getrlimit(resource.RLIMIT_CPU)
+    end = int(used.ru_utime + used.ru_stime) + seconds + 1
+    with suppress(ValueError, OSError):  # a lower limit of the system holds anyway
+        resource.setrlimit(resource.RLIMIT_CPU, (end, most))
 
 
 def send(stream: IO[bytes], message: bytes) -> None:

@@ -15,9 +15,13 @@ EXAMPLE = "example"
 DOCUMENTATION = "documentation"
 LOCKFILE = "lockfile"
 BINARY = "binary"
+UNREADABLE_TEXT = "unreadable_text"
 
-UNINDEXED = frozenset({BINARY, LOCKFILE, MINIFIED})
-"""Kinds that are counted and named, not indexed. All others are indexed; vendored and generated files carry their flag."""
+UNINDEXED = frozenset({BINARY, LOCKFILE, MINIFIED, UNREADABLE_TEXT})
+"""Kinds that are counted and named, not indexed. All others are indexed; vendored and generated files carry their flag.
+
+`classify` never says `UNREADABLE_TEXT`: it is the last resort for a file that cannot even be indexed as blocks of text.
+"""
 
 BINARY_HEAD = 8192
 """Bytes in which a NUL makes a file binary, as for git."""

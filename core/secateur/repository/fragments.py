@@ -7,6 +7,7 @@ named in `FileFacts.problems`:
 - `invalid_utf8`: bytes that are no text were replaced
 - `syntax_errors`: the tree has errors; what parsed is used
 - `grammar_missing:LANGUAGE`, `parse_timeout`, `too_large`, `minified`: the file was cut into blocks of lines instead
+- `reader_failed`: the same, because reading its tree raised an error, which is a fault of this package and not of the file
 """
 
 from __future__ import annotations
@@ -24,9 +25,19 @@ from secateur.repository.syntax.names import receiver_before
 from secateur.repository.syntax.partition import facts
 from secateur.repository.syntax.text import decode, split_lines
 
-__all__ = ["PARSER_VERSION", "decode", "language_of", "parse_file", "parser_version", "split_lines"]
+__all__ = [
+    "PARSER_VERSION",
+    "READER_FAILED",
+    "decode",
+    "is_passed_on",
+    "language_of",
+    "parse_file",
+    "parser_version",
+    "split_lines",
+    "text_blocks",
+]
 
-_OUTPUT_NUMBER = 9
+_OUTPUT_NUMBER = 10
 """Goes up when the same file and grammars give other facts than before."""
 
 _MINIFIED_BYTES_A_LINE = 500
@@ -34,6 +45,9 @@ _MINIFIED_BYTES_A_LINE = 500
 
 _NOTHING_MORE = b" \t\r\f;"
 """What may stand after a comment or a signature that has its lines to itself."""
+
+READER_FAILED = "reader_failed"
+"""Problem of a file over which a reader raised an error."""
 
 _MINIFIED_LANGUAGES = frozenset({"javascript", "typescript", "tsx"})
 
@@ -55,6 +69,31 @@ def parser_version() -> str:
 
 def parse_file(path: str, data: bytes) -> FileFacts:
     """Fragments, calls, imports, bases and declared types of the file `path` that holds `data`. Never raises for bad input."""
+    try:
+        return _read_file(path, data)
+    except BaseException as error:
+        if is_passed_on(error):
+            raise
+        return text_blocks(path, data, READER_FAILED)
+
+
+def text_blocks(path: str, data: bytes, problem: str) -> FileFacts:
+    """The facts of a file whose syntax is not read: blocks of lines, and `problem` as the reason."""
+    text, damaged = decode(data)
+    found = ("invalid_utf8",) if damaged else ()
+    language = language_of(path, data[:HEAD_BYTES])
+    return FileFacts(language, tuple(block_fragments(split_lines(text))), problems=(*found, problem))
+
+
+def is_passed_on(error: BaseException) -> bool:
+    """Whether an error is about the whole run, not about the file that was being read.
+
+    Panics of extension modules derive from `BaseException` as well, so its subclasses cannot simply be let through.
+    """
+    return isinstance(error, (KeyboardInterrupt, SystemExit, GeneratorExit))
+
+
+def _read_file(path: str, data: bytes) -> FileFacts:
     language = language_of(path, data[:HEAD_BYTES])
     text, damaged = decode(data)
     lines = split_lines(text)

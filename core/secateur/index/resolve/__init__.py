@@ -51,12 +51,16 @@ def link(names: Names, calls: Mapping[int, Sequence[Call]]) -> tuple[Edges, dict
     builder = EdgeBuilder()
     resolver = CallResolver(names)
     counts: dict[int, CallCounts] = {}
+    failed = set(names.symbols.failed)
     for number, sites in calls.items():
-        _link_bases(names, number, builder)
-        _link_imports(names, number, builder)
-        if sites:
-            counts[number] = _link_calls(resolver, number, sites, builder)
-    return builder.build({}), counts
+        try:
+            _link_bases(names, number, builder)
+            _link_imports(names, number, builder)
+            if sites:
+                counts[number] = _link_calls(resolver, number, sites, builder)
+        except Exception:  # a fault of the resolver over one file costs some of the edges of that file
+            failed.add(number)
+    return replace(builder.build({}), failed=tuple(sorted(failed))), counts
 
 
 def _link_bases(names: Names, number: int, builder: EdgeBuilder) -> None:

@@ -98,6 +98,7 @@ class Edges:
     how: npt.NDArray[np.uint8]  # How
     count: npt.NDArray[np.uint8]  # call sites that repeat the edge, at most COUNT_CAP
     calls: Mapping[str, CallCounts] = field(default_factory=dict)  # by language, sorted
+    failed: tuple[int, ...] = ()  # numbers of the files over which the resolver raised an error: some of their edges are missing
 
     def __len__(self) -> int:
         return len(self.source)

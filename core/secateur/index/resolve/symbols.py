@@ -6,7 +6,8 @@ numbers; a name may have several (overloads, conditional definitions), hence tup
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import accumulate
 
@@ -122,13 +123,25 @@ class Symbols:
         self.methods: dict[str, dict[str, list[int]]] = {}  # family -> name -> methods
         self._classes: dict[tuple[str, str | int, str], int] = {}  # classes written in several parts: impl blocks, partial and reopened classes
         self._detached: list[int] = []
+        self.failed: set[int] = set()  # files over which a step here raised an error: some of their names are missing
         for number in range(len(files)):
-            self._add_file(number)
+            with self._kept_apart(number):
+                self._add_file(number)
         for gid in self._detached:
-            self._attach(gid)
+            with self._kept_apart(self.file_of[gid]):
+                self._attach(gid)
         join_implementations(self)
         for number in range(len(files)):
-            self._add_types(number)
+            with self._kept_apart(number):
+                self._add_types(number)
+
+    @contextmanager
+    def _kept_apart(self, number: int) -> Iterator[None]:
+        """A fault over one file costs some of its names, never the names of the others."""
+        try:
+            yield
+        except Exception:
+            self.failed.add(number)
 
     def join(self, gid: int, whole: int) -> None:
         """Make a class, with its members, a further part of another."""

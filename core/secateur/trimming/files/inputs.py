@@ -18,6 +18,7 @@ from pathlib import Path
 
 from secateur.errors import SecateurError, UsageError
 from secateur.model import Notice
+from secateur.reporting.notices import listed
 from secateur.repository import samples
 from secateur.repository.classify import BINARY, UNINDEXED, classify
 from secateur.repository.files import Folder
@@ -25,7 +26,6 @@ from secateur.repository.fragments import decode
 from secateur.repository.source import open_source
 from secateur.settings import Settings
 from secateur.terminal import clip, visible
-from secateur.trimming.files.pieces import listed
 from secateur.trimming.files.sourcecode import SourceCode
 
 NAMED_BYTES = 64 << 20

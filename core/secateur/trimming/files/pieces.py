@@ -21,6 +21,7 @@ from secateur.index.parallel import Extractor
 from secateur.index.postings import Postings
 from secateur.index.snapshot import Snapshot, build
 from secateur.model import QUANTUM, Kind, Notice
+from secateur.reporting.notices import listed
 from secateur.repository.files import path_bytes
 from secateur.repository.fragments import split_lines
 from secateur.repository.syntax.cutting import cut
@@ -32,9 +33,6 @@ from secateur.trimming.files.sourcecode import Piece, SourceCode
 
 Progress = Callable[[str, int, int], None]
 """`progress(phase, done, total)`."""
-
-LONGEST_NAME = 200
-"""Characters of a file's name that a sentence repeats."""
 
 _UNCOUNTED = "chars4"
 """Counter of the records: their counts are not used, and this one costs nothing."""
@@ -127,11 +125,6 @@ def _unread(files: Sequence[SourceCode], records: Sequence[Record], numbers: Seq
     return [
         Notice("not_read", f"{len(names):,} of the files hold no text a reader could follow (one endless line, or binary) and are rated 0: {listed(names)}.")
     ]
-
-
-def listed(names: Sequence[str], most: int = 3) -> str:
-    """Some names of many, for a sentence."""
-    return ", ".join(name[:LONGEST_NAME] for name in names[:most]) + (f" and {len(names) - most:,} more" if len(names) > most else "")
 
 
 def best(pieces: Sequence[Piece]) -> float:

@@ -1,0 +1,37 @@
+"""Which files of a snapshot were not read as what they are, for people: a search that misses something says where it may be."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from secateur.index.arrayfile import unpack_strings
+from secateur.index.snapshot import Snapshot
+from secateur.model import Notice
+from secateur.reporting.notices import listed
+from secateur.repository.classify import BINARY, UNREADABLE_TEXT
+from secateur.repository.languages import language_of
+from secateur.repository.syntax.grammar import GRAMMARS
+
+_AS_TEXT = ("reader_failed", "parser_crashed", "parse_timeout", "too_large", "grammar_missing")
+"""Problems of files that are indexed as blocks of text although their language has a grammar."""
+
+
+def degraded(snapshot: Snapshot) -> tuple[Notice, ...]:
+    """A notice for files indexed without their syntax, and one for files that hold code by their name but are not indexed."""
+    problems = unpack_strings(snapshot.arrays["file.problems"])
+    as_text = [(path, problem) for path, found in zip(snapshot.paths, problems, strict=True) for problem in found.split() if problem.startswith(_AS_TEXT)]
+    left_out = [(path, reason) for path, reason in snapshot.unindexed if reason == UNREADABLE_TEXT or (reason == BINARY and _is_code(path))]
+    notices = []
+    if as_text:
+        notices.append(Notice("read_as_text", f"Indexed as plain text, without definitions and calls: {_named(as_text)}."))
+    if left_out:
+        notices.append(Notice("code_not_indexed", f"Not indexed, although it should be code: {_named(left_out)}."))
+    return tuple(notices)
+
+
+def _is_code(path: str) -> bool:
+    return language_of(path) in GRAMMARS
+
+
+def _named(files: Sequence[tuple[str, str]]) -> str:
+    return listed([f"{path} ({reason})" for path, reason in files])

@@ -1,0 +1,159 @@
+"""Whatever goes wrong over one file costs that file its syntax, or itself, and is said; it never costs the index."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from types import ModuleType
+
+import msgspec
+import pytest
+from secateur.index import parallel
+from secateur.index.extract import DIGEST_BYTES, Record, decode, extract
+from secateur.index.history import History
+from secateur.index.parallel import Extractor
+from secateur.index.resolve import linked
+from secateur.index.snapshot import build
+from secateur.model import Base, FileFacts
+from secateur.repository.fragments import parse_file
+from secateur.repository.syntax import grammar
+from secateur.tokens import Counter, get_counter
+from support.cli import secateur
+from support.repos import write
+
+GO = b"package a\n\nfunc f() { g() }\n"
+COUNTER = get_counter("chars4")
+
+
+class Panic(BaseException):
+    """What an extension module in Rust raises: not derived from `Exception`."""
+
+
+@pytest.fixture
+def failing_go(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
+    """Lets the reader of Go raise the parameter."""
+    reader = ModuleType("secateur.repository.syntax.failing")
+
+    def read(*_: object) -> None:
+        raise request.param
+
+    reader.QUERY, reader.read = "(identifier) @any", read  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, reader.__name__, reader)
+    monkeypatch.setitem(grammar.GRAMMARS, "go", grammar.Grammar("tree_sitter_go", "language", "failing"))
+    grammar._load.cache_clear()
+    request.addfinalizer(grammar._load.cache_clear)
+
+
+@pytest.mark.usefixtures("failing_go")
+@pytest.mark.parametrize("failing_go", [ValueError("child index"), MemoryError(), RecursionError(), Panic()], indirect=True, ids=repr)
+def test_an_error_of_a_reader_leaves_blocks_of_text() -> None:
+    facts = parse_file("a.go", GO)
+    assert facts.problems == ("reader_failed",)
+    assert [(fragment.kind, fragment.line_start, fragment.line_end) for fragment in facts.fragments] == [("block", 1, 3)]
+    assert parse_file("a.py", b"def f():\n    pass\n").problems == ()
+
+
+@pytest.mark.usefixtures("failing_go")
+@pytest.mark.parametrize("failing_go", [KeyboardInterrupt()], indirect=True)
+def test_an_interruption_is_no_error_of_a_file() -> None:
+    with pytest.raises(KeyboardInterrupt):
+        extract("a.go", GO, COUNTER, None)
+
+
+@pytest.mark.usefixtures("failing_go")
+@pytest.mark.parametrize("failing_go", [ValueError()], indirect=True)
+def test_status_and_search_name_what_is_read_as_text(tmp_path: Path) -> None:
+    root = write(tmp_path / "shop", {"a.go": GO.decode(), "b.py": "def total(): ...\n", "c.py": b"x = '\0'\n"})
+    status = secateur("status", root, "--format", "json").json
+    assert status["problems"] == {"reader_failed": 1}
+    said = {warning["code"]: warning["message"] for warning in secateur("search", "total", root, "--format", "json").json["warnings"]}
+    assert "a.go (reader_failed)" in said["read_as_text"]
+    assert "c.py (binary)" in said["code_not_indexed"]
+    assert said["read_as_text"] in status["notices"]
+    assert "a.go (reader_failed)" in secateur("status", root).out
+
+
+class FailingCounter:
+    """Raises over texts that hold a word."""
+
+    name = "chars4"
+
+    def count(self, text: str) -> int:
+        return self.count_many([text])[0]
+
+    def count_many(self, texts: Sequence[str]) -> list[int]:
+        if any("deadly" in text for text in texts):
+            raise Panic
+        return [1] * len(texts)
+
+
+def test_a_file_whose_words_fail_too_is_only_counted() -> None:
+    counter: Counter = FailingCounter()
+    assert extract("b.py", b"x = 1\n", counter, None).indexed
+    record = extract("a.py", b"deadly = 1\n", counter, None)
+    assert record.flags == ("unreadable_text",)
+    assert not record.indexed
+
+
+FILES = [("a.py", b"def a(): ...\n"), ("deadly.py", b"def d(): ...\n"), ("z.py", b"def z(): ...\n")]
+
+_ENDS = """import secateur.index.worker as worker; first = worker.extract
+def extract(path, *rest):
+    if path == 'deadly.py'{only}: {end}
+    return first(path, *rest)
+worker.extract = extract
+"""
+_DIES = "import os, signal; os.kill(os.getpid(), signal.SIGSEGV)"
+_SPINS = "\n        while True: pass"
+
+
+def run(monkeypatch: pytest.MonkeyPatch, workers: int, end: str, *, only: str = " and not rest[-1]", seconds: int = 30) -> list[Record]:
+    """The records of FILES, made by processes that end over one of them. `only`: a further condition."""
+    boot, _, call = parallel._BOOT.rpartition("; main(")
+    fault = _ENDS.format(end=end, only=only) + f"worker.FILE_SECONDS = {seconds}\n"
+    monkeypatch.setattr(parallel, "_BOOT", f"{boot}\n{fault}main({call}")
+    monkeypatch.setattr(parallel, "INLINE_BYTES", 0)
+    monkeypatch.setattr(parallel, "LARGE_FILE_BYTES", 0)
+    return [decode(encoded) for _, _, encoded in Extractor(COUNTER, None, workers).run(FILES, 10_000)]
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_death_costs_one_file_its_syntax(monkeypatch: pytest.MonkeyPatch, workers: int) -> None:
+    records = run(monkeypatch, workers, _DIES)
+    assert [record.facts.problems for record in records] == [(), ("parser_crashed",), ()]
+    assert records[1].facts.language == "python"
+    assert [fragment.kind for fragment in records[1].facts.fragments] == ["block"]
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_second_death_costs_the_file(monkeypatch: pytest.MonkeyPatch, workers: int) -> None:
+    records = run(monkeypatch, workers, _DIES, only="")
+    assert [record.flags for record in records] == [(), ("unreadable_text",), ()]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="processor time has no bound there")
+def test_a_file_that_takes_too_much_time_is_read_as_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    records = run(monkeypatch, 1, _SPINS, seconds=0)
+    assert [record.facts.problems for record in records] == [(), ("parse_timeout",), ()]
+
+
+def test_a_file_that_the_resolver_cannot_take_costs_its_own_edges() -> None:
+    sound = parse_file("a.py", b"def f():\n    g()\n\n\ndef g(): ...\n")
+    broken = replace(parse_file("b.py", b"class A: ...\n"), bases=(Base(0, None),))  # type: ignore[arg-type]
+    files: list[tuple[str, FileFacts]] = [("a.py", sound), ("b.py", broken)]
+    edges, _ = linked(files)
+    assert edges.failed == (1,)
+    assert len(edges) == 1
+    records = [msgspec.structs.replace(extract(path, b"", COUNTER, None), facts=facts) for path, facts in files]
+    whole = [fill(record) for record in records]
+    snapshot = build([(path, bytes(DIGEST_BYTES), record) for (path, _), record in zip(files, whole, strict=True)], History.of(()), 0, 0)
+    assert [(notice.code, "b.py" in notice.message) for notice in snapshot.notices] == [("links_failed", True)]
+
+
+def fill(record: Record) -> Record:
+    """The record with a column entry for each of its fragments."""
+    count = len(record.facts.fragments)
+    empty = (bytes(8 * (count + 1)), b"", b"")
+    return msgspec.structs.replace(record, tokens=bytes(4 * count), sig_tokens=bytes(4 * count), wrapping=bytes(8 * count), body=empty, names=empty, docs=empty)
