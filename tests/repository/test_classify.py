@@ -105,6 +105,8 @@ def test_paths_tell(path: str, kinds: str) -> None:
         ("a.dat", bytes(range(1, 256)) * 10, "binary"),
         ("a.c", "// Größe\n".encode("latin-1"), ""),
         ("a.c", "// 订单处理逻辑\n".encode("gbk") * 50, ""),
+        ("a.py", b"FIELD = '\x1c\x1d\x1e\x1f'\n", ""),
+        ("a.txt", b"one\x1etwo\x1fthree\x1c\n", ""),
         ("a.log", b"\x1b[31mred\x1b[0m\r\n" * 20, ""),
         ("a.txt", b"x" * 8192 + b"\0", "minified"),  # a NUL after the first 8 KB does not count
         ("empty.py", b"", ""),

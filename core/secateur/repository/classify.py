@@ -101,7 +101,7 @@ _SIGNATURES = (
 )
 _SIGNED = re.compile("|".join(_SIGNATURES).encode(), re.IGNORECASE)
 _COMMENT = re.compile(rb"\s*(//|#|/\*|\*|--|<!--|;|%|\"\"\"|'''|\(\*|rem\b|dnl\b|\{-)", re.IGNORECASE)
-_CONTROLS = bytes(c for c in range(32) if c not in b"\b\t\n\v\f\r\x1b")
+_CONTROLS = bytes(c for c in range(32) if c not in b"\b\t\n\v\f\r\x1b\x1c\x1d\x1e\x1f")  # \x1c-\x1f separate fields and records of text
 _BINARY_MAGIC = (b"%PDF-", b"\x1f\x8b", b"PK\x03\x04", b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"7z\xbc\xaf", b"\xfd7zXZ", b"BZh9", b"\x7fELF")
 
 
