@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from scip_files import chunk, document, implements, index, number, occurrence, place_of, varint
 from secateur.config import with_values
 from secateur.engine import Engine
+from secateur.index import scip
 from secateur.index.resolve import How
 from secateur.index.resolve.calls import IMPLEMENTATIONS
 from secateur.index.scip import ScipDamaged, ScipIndex, documents
@@ -125,6 +126,64 @@ def test_members_that_all_name_one_another_are_followed_in_a_moment() -> None:
     place = (0, 0, 1)
     found = read(document("a.js", *(occurrence(place, symbol, roles) for roles in (1, 0) for symbol in symbols), occurrence((1, 0, 1), symbols[0])))
     assert found.references("a.js", ["f", "f"])[2, "f"].places == (("a.js", 1),)
+
+
+@pytest.mark.parametrize(
+    ("symbol", "name"),
+    [
+        ("s p n 1 `a`/Cart#stow().", "stow"),
+        ("s p n 1 `a`/Cart#stow(+1).", ""),
+        ("s p n 1 `a`/Cart#stow(a1).", "stow"),
+        ("s p n 1 `a`/Cart#", "Cart"),
+        ("s p n 1 `a`/$x_9.", "$x_9"),
+        ("s p n 1 `a`/9x9.", "x9"),
+        ("s p n 1 `a`/f().(x)", ""),
+        ("local 3", ""),
+        ("", ""),
+    ],
+)
+def test_the_name_at_the_end_of_a_symbol(symbol: str, name: str) -> None:
+    assert scip._plain_name(symbol.encode()) == name
+
+
+def test_names_of_any_length_are_found_in_linear_time() -> None:
+    symbols = (b"a" * 4_000_000, b"a(" * 2_000_000 + b").", b"(" * 4_000_000 + b").", b"a." * 2_000_000 + b"b", b"a" * 4_000_000 + b".")
+    assert [len(scip._plain_name(symbol)) for symbol in symbols] == [0, 1, 0, 0, 4_000_000]
+
+
+def test_symbols_that_no_indexer_writes_are_passed_over() -> None:
+    long = "s p n 1 " + "x" * scip.LONGEST_SYMBOL + "()."
+    found = list(documents(index(document("a.py", occurrence((0, 0, 1), long, 1), occurrence((0, 2, 3), TOTAL, 1), implements(long, TOTAL)))))
+    assert [(len(one.occurrences), one.implements) for one in found] == [(1, ())]
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        [document("a.py"), document("b.py"), document("c.py"), document("d.py")],
+        [document("a.py", *(occurrence((line, 0, 1), TOTAL) for line in range(4)))],
+        [document("a.py", implements(ADD, DROP), implements(DROP, ADD), implements(ADD, TOTAL), implements(TOTAL, ADD))],
+        [document("a.py", chunk(3, chunk(4, b"") * 4))],
+    ],
+)
+def test_an_index_of_too_many_entries_is_told(monkeypatch: pytest.MonkeyPatch, parts: list[bytes]) -> None:
+    monkeypatch.setattr(scip, "MOST_ENTRIES", 3)
+    with pytest.raises(ScipDamaged, match="more than 3 documents, occurrences and relations"):
+        read(*parts)
+
+
+def test_places_of_one_symbol_and_what_implements_one_are_bounded() -> None:
+    many = [document(f"{number}.py", occurrence((0, 0, 1), TOTAL, 1), implements(f"s p n 1 f{number}().", ADD)) for number in range(200)]
+    found = read(*many, *(document(f"f{number}.py", occurrence((0, 0, 1), f"s p n 1 f{number}().", 1)) for number in range(200)))
+    assert len(found.definitions("0.py", TOTAL.encode())) == 64
+    assert len(found._meaning("0.py", (ADD.encode(),)).below) == 64
+
+
+def test_names_on_endless_lines_are_not_looked_at() -> None:
+    lines = ["total" + " " * scip.LONGEST_LINE, "total"]
+    found = read(document("a.py", occurrence((0, 0, 5), TOTAL), occurrence((1, 0, 5), TOTAL, 1), occurrence((0, 0, 4), TOTAL, 1)))
+    assert found.agrees("a.py", lines)
+    assert found.references("a.py", lines) == {}
 
 
 def test_what_the_indexer_could_not_resolve_says_nothing() -> None:

@@ -15,9 +15,19 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import islice
 
-MAX_INDEX_BYTES = 128 << 20
+MAX_INDEX_BYTES = 64 << 20
 """A larger index is not read: it would be held in memory several times over."""
+
+MOST_ENTRIES = 1_000_000
+"""Documents, occurrences and relations of an index that is read: some 15 s and 350 MB, a repository of half a million lines."""
+
+LONGEST_SYMBOL = 4096
+"""Bytes of a symbol; those of indexers are below a few hundred, and a longer one is passed over."""
+
+LONGEST_LINE = 20_000
+"""Characters of a line whose names are looked at: columns of other lines would be counted from its start again and again."""
 
 DEFINITION = 1
 """Bit of a role: the occurrence defines its symbol."""
@@ -25,6 +35,7 @@ DEFINITION = 1
 _VARINT_BYTES = 10
 _VARINT, _FIXED64, _LENGTH, _FIXED32 = 0, 1, 2, 5
 _LAST_LINE = 1 << 30
+_RANGE = 4  # numbers of a range at most: line and column of its start and end
 
 
 class ScipDamaged(ValueError):
@@ -55,8 +66,8 @@ class Document:
 Place = tuple[str, int]
 """Path and line, from 1, of a definition."""
 
-_PLAIN = re.compile(rb"([A-Za-z_$][\w$]*)(?:\((?:\w*)\)\.|[#.])\Z")
-"""The name at the end of a symbol that is a type, a method or a variable."""
+_REVERSED_NAME = re.compile(rb"(?:\.\)\w*\(|[#.])([\w$]*[A-Za-z_$])")
+"""The name at the end of a symbol that is a type, a method or a variable, both written backwards: it is found from its end, in linear time."""
 
 _WORD = re.compile(r"\w")
 _LOCAL = b"local "
@@ -70,6 +81,9 @@ _ALIASES = 4
 
 _MOST_NAMED = 8
 """Symbols at one place, and places of one symbol, that are followed so: more of them are a package or a made-up index, and their product is endless."""
+
+_MOST_PLACES = 64
+"""Definitions of one symbol, and of what implements one, that are kept: overloads and partial classes have fewer, a namespace is not called."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,22 +112,26 @@ class ScipIndex:
             at = self._at.setdefault(document.path, {})
             for occurrence in document.occurrences:
                 if occurrence.defines:
-                    self._defined.setdefault(_key(document.path, occurrence.symbol), []).append((document.path, occurrence))
+                    places = self._defined.setdefault(_key(document.path, occurrence.symbol), [])
+                    if len(places) < _MOST_PLACES:
+                        places.append((document.path, occurrence))
                     self._packages.add(_package(occurrence.symbol))
                 else:
                     at.setdefault((occurrence.line, occurrence.start), []).append(occurrence.symbol)
             for symbol, base in document.implements:
-                self._implementations.setdefault(base, []).append(symbol)
+                below = self._implementations.setdefault(base, [])
+                if len(below) < _MOST_PLACES:
+                    below.append(symbol)
 
     def agrees(self, path: str, lines: Sequence[str]) -> bool:
         """Whether these lines are what the index was made from: every name it defines there stands where it says."""
         document = self.documents[path]
         for occurrence in document.occurrences:
-            if occurrence.start == occurrence.end:
-                continue  # the file itself, or something its text does not name
-            name = _PLAIN.search(occurrence.symbol) if occurrence.defines else None
+            if occurrence.start == occurrence.end or _on_long_line(lines, occurrence):
+                continue  # the file itself, something its text does not name, or too costly to look at
+            name = _plain_name(occurrence.symbol) if occurrence.defines else ""
             texts = _texts(lines, occurrence, document.encoding)
-            if not texts or (name is not None and name[1].decode() not in texts):
+            if not texts or (name and name not in texts):
                 return False
         return True
 
@@ -122,7 +140,7 @@ class ScipIndex:
         found: dict[tuple[int, str], dict[bytes, None]] = {}
         document = self.documents[path]
         for occurrence in document.occurrences:
-            if occurrence.defines or occurrence.start == occurrence.end:
+            if occurrence.defines or occurrence.start == occurrence.end or _on_long_line(lines, occurrence):
                 continue
             if _package(occurrence.symbol) in self._packages and _key(path, occurrence.symbol) not in self._defined:
                 continue  # of this project, and defined nowhere: what the indexer could not resolve
@@ -138,7 +156,8 @@ class ScipIndex:
 
     def _meaning(self, path: str, symbols: Sequence[bytes]) -> Meaning:
         places = dict.fromkeys(place for symbol in symbols if not symbol.endswith(_PARAMETER) for place in self.definitions(path, symbol))
-        below = dict.fromkeys(place for symbol in symbols for other in self._implementations.get(symbol, ()) for place in self.definitions(path, other))
+        implementing = (place for symbol in symbols for other in self._implementations.get(symbol, ()) for place in self.definitions(path, other))
+        below = dict.fromkeys(islice(implementing, _MOST_PLACES))
         variable = all(_package(symbol) in self._packages and not symbol.endswith(_CALLED) for symbol in symbols)
         return Meaning(tuple(places), tuple(below), variable)
 
@@ -167,8 +186,18 @@ def _package(symbol: bytes) -> bytes:
 
 def _misnamed(name: str, symbol: bytes) -> bool:
     """Whether scip-python says that `name` is something of another name: it mistakes what a star import brings for the last of it."""
-    meant = _PLAIN.search(symbol) if symbol.startswith(b"scip-python ") else None
-    return meant is not None and meant[1].decode() != name
+    meant = _plain_name(symbol) if symbol.startswith(b"scip-python ") else ""
+    return bool(meant) and meant != name
+
+
+def _plain_name(symbol: bytes) -> str:
+    """The name at the end of a symbol that is a type, a method or a variable; "" of any other."""
+    found = _REVERSED_NAME.match(symbol[::-1])
+    return found[1][::-1].decode() if found else ""
+
+
+def _on_long_line(lines: Sequence[str], occurrence: Occurrence) -> bool:
+    return occurrence.line < len(lines) and len(lines[occurrence.line]) > LONGEST_LINE
 
 
 def _texts(lines: Sequence[str], occurrence: Occurrence, encoding: int) -> list[str]:
@@ -210,51 +239,64 @@ def documents(data: bytes) -> Iterator[Document]:
     """The documents of an index, in its order.
 
     Raises:
-        ScipDamaged: at the first thing that cannot be read; documents before it were given.
+        ScipDamaged: at the first thing that cannot be read, or that is too much; documents before it were given.
     """
+    entries = 0
+    symbols: dict[bytes, bytes] = {}
     for number, start, end in _fields(data, 0, len(data)):
         if number == 2 and end >= 0:
-            yield _document(data, start, end)
+            document = _document(data, start, end, symbols, MOST_ENTRIES - entries)
+            entries += 1 + len(document.occurrences) + len(document.implements)
+            if entries > MOST_ENTRIES:
+                raise _too_much()
+            yield document
 
 
-def _document(data: bytes, start: int, end: int) -> Document:
+def _too_much() -> ScipDamaged:
+    return ScipDamaged(f"it holds more than {MOST_ENTRIES:,} documents, occurrences and relations")
+
+
+def _document(data: bytes, start: int, end: int, symbols: dict[bytes, bytes], most: int) -> Document:
+    """One document. `symbols`: those met before, so that each is kept once; `most`: entries it may have."""
     path, encoding = "", 0
     occurrences: list[Occurrence] = []
     implements: list[tuple[bytes, bytes]] = []
     for number, first, last in _fields(data, start, end):
         if number == 2 and last >= 0:
-            found = _occurrence(data, first, last)
+            found = _occurrence(data, first, last, symbols)
             if found is not None:
                 occurrences.append(found)
+            if len(occurrences) + len(implements) > most:
+                raise _too_much()
         elif number == 1 and last >= 0:
             path = data[first:last].decode("utf-8", "replace")
         elif number == 3 and last >= 0:
-            implements += _implements(data, first, last)
+            implements += islice(_implements(data, first, last), most + 1)
         elif number == 6 and last < 0:
             encoding = first
     return Document(path, encoding, tuple(occurrences), tuple(implements))
 
 
-def _occurrence(data: bytes, start: int, end: int) -> Occurrence | None:
-    """None for an occurrence without a symbol or that spans lines: it is no name."""
+def _occurrence(data: bytes, start: int, end: int, symbols: dict[bytes, bytes]) -> Occurrence | None:
+    """None for an occurrence without a symbol or that spans lines: it is no name. `symbols` as of `_document`."""
     symbol, roles = b"", 0
     place: list[int] = []
     for number, first, last in _fields(data, start, end):
         if number == 1:
             if last < 0:
                 place.append(first)
-            while first < last:
+            while first < last and len(place) <= _RANGE:
                 value, first = _varint(data, first, last)
                 place.append(value)
         elif number == 2 and last >= 0:
-            symbol = data[first:last]
+            symbol = data[first:last] if last - first <= LONGEST_SYMBOL else b""
         elif number == 3 and last < 0:
             roles = first
-    if len(place) == 4 and place[0] == place[2]:
+    if len(place) == _RANGE and place[0] == place[2]:
         del place[2]
     if len(place) != 3 or not symbol or place[0] > _LAST_LINE or place[1] > place[2] or place[2] > _LAST_LINE:
         return None
-    return Occurrence(place[0], place[1], place[2], symbol, bool(roles & DEFINITION))
+    return Occurrence(place[0], place[1], place[2], symbols.setdefault(symbol, symbol), bool(roles & DEFINITION))
 
 
 def _implements(data: bytes, start: int, end: int) -> Iterator[tuple[bytes, bytes]]:
@@ -265,6 +307,8 @@ def _implements(data: bytes, start: int, end: int) -> Iterator[tuple[bytes, byte
             symbol = data[first:last]
         elif number == 4 and last >= 0:
             relations.append((first, last))
+            if len(relations) > MOST_ENTRIES:
+                raise _too_much()
     for begin, stop in relations:
         base, implementation = b"", False
         for number, first, last in _fields(data, begin, stop):
@@ -272,7 +316,7 @@ def _implements(data: bytes, start: int, end: int) -> Iterator[tuple[bytes, byte
                 base = data[first:last]
             elif number == 3 and last < 0:
                 implementation = bool(first)
-        if implementation and base and symbol:
+        if implementation and base and symbol and max(len(base), len(symbol)) <= LONGEST_SYMBOL:
             yield symbol, base
 
 

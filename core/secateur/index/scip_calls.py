@@ -7,6 +7,7 @@ that changed since the index was made are left as they are, and counted. The res
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -91,7 +92,7 @@ class ScipCalls:
                     data = folder.read(path, MAX_INDEX_BYTES) if found.st_size <= MAX_INDEX_BYTES else None
                 self._data = data or b""
                 self._digest = blake2b(data, digest_size=16).hexdigest() if data is not None else "unread"
-                self._problem = "" if data is not None else "it is no regular file of the folder, or larger than 512 MB"
+                self._problem = "" if data is not None else f"it is no regular file of the folder, or larger than {MAX_INDEX_BYTES >> 20} MB"
             return
         self._forget(None)
 
@@ -197,6 +198,7 @@ class _Places:
         self._lines = [snapshot.column(name).tolist() for name in ("line_start", "line_end", "sig_start", "sig_end")]
         self._indexed = numbers.keys()
         self._found: dict[tuple[str, int], int | None] = {}
+        self._names: dict[str, dict[str, list[int]]] = {}
 
     def called(self, name: str, meaning: Meaning) -> dict[int, int] | None:
         """What a call reaches, each with per mille; None where the index cannot be followed."""
@@ -234,11 +236,13 @@ class _Places:
 
     def _definition(self, path: str, line: int) -> int:
         start, end, sig_start, sig_end = self._lines
-        for row in range(self.first[path], self._last[path]):
-            kind = self._snapshot.kind(row)
-            if start[row] <= line <= end[row] and kind in _DEFINITIONS:
-                return row if kind is Kind.CLASS or sig_start[row] <= line <= sig_end[row] else -1
-        return -1
+        row = bisect_right(start, line, self.first[path], self._last[path]) - 1  # fragments of a file are in order and share no line
+        if row < self.first[path] or line > end[row]:
+            return -1
+        kind = self._snapshot.kind(row)
+        if kind not in _DEFINITIONS:
+            return -1
+        return row if kind is Kind.CLASS or sig_start[row] <= line <= sig_end[row] else -1
 
     def _constructors(self, row: int) -> list[int]:
         """Of a class that is called, what it runs."""
@@ -247,8 +251,16 @@ class _Places:
         number = int(self._snapshot.file[row])
         path, language = self._snapshot.paths[number], self._snapshot.languages[number]
         family, whole = FAMILY.get(language, language), self._snapshot.qualnames[row]
-        names = {f"{whole}.{name}" for name in CONSTRUCTORS.get(family, ())}
-        return [other for other in range(self.first[path], self._last[path]) if self._snapshot.qualnames[other] in names]
+        return sorted(other for name in CONSTRUCTORS.get(family, ()) for other in self._named(path).get(f"{whole}.{name}", ()))
+
+    def _named(self, path: str) -> dict[str, list[int]]:
+        """The rows of a file by qualified name."""
+        if path not in self._names:
+            names: dict[str, list[int]] = {}
+            for row in range(self.first[path], self._last[path]):
+                names.setdefault(self._snapshot.qualnames[row], []).append(row)
+            self._names[path] = names
+        return self._names[path]
 
 
 def _sites(facts: FileFacts, references: Mapping[tuple[int, str], Meaning]) -> list[_Site]:
