@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+
 import pytest
 from secateur.repository.fragments import parse_file, split_lines
 from secateur.repository.syntax import grammar
@@ -57,6 +59,26 @@ def test_long_lists_are_no_runs() -> None:
     root = grammar.parse(grammar.load("python"), source).root_node
     assert grammar._run_steps(root) < 100_000
     assert parse_file("a.py", source).problems == ()
+
+
+def test_an_interruption_in_the_middle_of_a_parse_is_passed_on() -> None:
+    """Of the process, not of the call: the signal comes while the parser runs, and Python would handle it in the parser's callback."""
+    loaded = grammar.load("python")
+    source = b"x = f(a)\n" * 100_000
+    asked = 0
+
+    def clock() -> float:
+        nonlocal asked
+        asked += 1
+        if asked == 10:
+            signal.raise_signal(signal.SIGINT)
+        return 0.0
+
+    with pytest.raises(KeyboardInterrupt):
+        grammar.parse(loaded, source, clock)
+        for _ in range(10_000_000):  # the signal is handled by this thread, a moment after it was raised in the other
+            pass
+    assert grammar.parse(loaded, b"x = 1\n").root_node.child_count == 1
 
 
 def test_the_clock_stops_a_parse_that_recovers_from_errors() -> None:

@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import importlib
 import importlib.metadata
+import os
+import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
@@ -121,9 +124,30 @@ def _load(language: str) -> Loaded | None:
 
 
 def parse(loaded: Loaded, source: bytes, clock: Callable[[], float] = time.thread_time) -> Tree:
-    """The tree of `source`. `clock`: processor time in seconds. Raises `ParseStopped`."""
+    """The tree of `source`. `clock`: processor time of a thread in seconds. Raises `ParseStopped`.
+
+    Ctrl-C ends the call at once. The parser itself runs in another thread than the main one: there no signal can raise an error inside
+    its callbacks, after which the binding loses the error or ends the process.
+    """
     if is_endless(source, loaded.name):
         raise ParseStopped
+    given_up = threading.Event()
+    if threading.current_thread() is not threading.main_thread():
+        return _parse(loaded, source, clock, given_up)
+    parsing = _parser_thread(os.getpid()).submit(_parse, loaded, source, clock, given_up)
+    try:
+        return parsing.result()
+    finally:
+        given_up.set()
+
+
+@cache
+def _parser_thread(_process: int) -> ThreadPoolExecutor:
+    """The thread that parses for the main one; a forked process has one of its own."""
+    return ThreadPoolExecutor(1, thread_name_prefix="secateur-parser")
+
+
+def _parse(loaded: Loaded, source: bytes, clock: Callable[[], float], given_up: threading.Event) -> Tree:
     from tree_sitter import Parser
 
     end = clock() + PARSE_SECONDS
@@ -135,7 +159,7 @@ def parse(loaded: Loaded, source: bytes, clock: Callable[[], float] = time.threa
     def stop(_offset: int, has_error: bool) -> bool:
         nonlocal steps
         steps -= _ERROR_STEPS if has_error else 1
-        return steps < 0 or clock() > end
+        return steps < 0 or clock() > end or given_up.is_set()
 
     try:
         # A parser of its own: the callbacks let other threads run in the middle of a parse.
