@@ -107,6 +107,10 @@ def test_paths_tell(path: str, kinds: str) -> None:
         ("a.c", "// 订单处理逻辑\n".encode("gbk") * 50, ""),
         ("a.py", b"FIELD = '\x1c\x1d\x1e\x1f'\n", ""),
         ("a.txt", b"one\x1etwo\x1fthree\x1c\n", ""),
+        ("a.cs", "class A { }\n".encode("utf-16"), ""),
+        ("a.cs", b"\xfe\xff" + "class A { }\n".encode("utf-16-be") + b"\0", ""),
+        ("a.cs", b"\xff\xfe" + b"\1\0" * 50, "binary"),
+        ("a.cs", b"\xff\xfe\0\0c\0\0\0", "binary"),  # UTF-32
         ("a.log", b"\x1b[31mred\x1b[0m\r\n" * 20, ""),
         ("a.txt", b"x" * 8192 + b"\0", "minified"),  # a NUL after the first 8 KB does not count
         ("empty.py", b"", ""),

@@ -5,6 +5,7 @@ Conventions of the common ecosystems, in tables. A pure function; a file can be 
 
 from __future__ import annotations
 
+import codecs
 import re
 
 TEST = "test"
@@ -24,7 +25,7 @@ UNINDEXED = frozenset({BINARY, LOCKFILE, MINIFIED, UNREADABLE_TEXT})
 """
 
 BINARY_HEAD = 8192
-"""Bytes in which a NUL makes a file binary, as for git."""
+"""Bytes in which a NUL makes a file binary, as for git; text in UTF-16 counts as what it says."""
 
 _CONTROL_SHARE = 0.05  # of the head: text of any encoding has almost none, compressed data about a tenth
 _LONG_LINE = 300  # mean length of the lines of a script or stylesheet nobody typed
@@ -134,6 +135,8 @@ def classify(path: str, head: bytes) -> frozenset[str]:
 
 
 def _is_binary(head: bytes) -> bool:
+    if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):  # every other byte of it is NUL; `decode` reads it
+        head = head[: len(head) & ~1].decode("utf-16", errors="replace").encode()
     if b"\0" in head or head.startswith(_BINARY_MAGIC):
         return True
     controls = len(head) - len(head.translate(None, _CONTROLS))
