@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import random
+from pathlib import Path
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from secateur.model import FileFacts, Kind
-from secateur.repository.fragments import decode, parse_file, split_lines
+from secateur.repository.fragments import parse_file
+from support.mutations import mutate
+from support.partition import check
 
 EXTENSIONS = [
     "py",
@@ -105,32 +109,23 @@ files = st.one_of(
 )
 
 
-def check(path: str, data: bytes) -> FileFacts:
-    facts = parse_file(path, data)
-    lines = split_lines(decode(data)[0])
-    held = [0] * len(lines)
-    after = 0
-    for number, fragment in enumerate(facts.fragments):
-        assert after < fragment.line_start <= fragment.line_end <= len(lines)
-        assert fragment.line_start <= fragment.sig_start <= fragment.sig_end <= fragment.line_end
-        assert lines[fragment.line_start - 1].strip() and lines[fragment.line_end - 1].strip()
-        assert -1 <= fragment.parent < number
-        assert fragment.parent < 0 or facts.fragments[fragment.parent].kind is Kind.CLASS
-        assert fragment.complexity >= 1
-        after = fragment.line_end
-        for row in range(fragment.line_start - 1, fragment.line_end):
-            held[row] += 1
-    assert all(count == 1 for count, line in zip(held, lines, strict=True) if line.strip())
-    for call in facts.calls:
-        place = facts.fragments[call.fragment]
-        assert place.line_start <= call.line <= place.line_end
-    assert all(facts.fragments[base.fragment].kind is Kind.CLASS for base in facts.bases)
-    assert all(0 <= item.fragment < len(facts.fragments) for item in facts.annotations)
-    return facts
-
-
 @settings(max_examples=400)
 @given(st.sampled_from(EXTENSIONS), files)
 def test_fragments_partition_any_file(extension: str, data: bytes) -> None:
     facts = check(f"a.{extension}", data)
     assert parse_file(f"a.{extension}", data) == facts
+
+
+TESTS = Path(__file__).parent.parent
+REAL = [
+    *sorted((path.name.removesuffix(".txt"), path) for path in (TESTS / "repository/languages").glob("*.txt")),
+    *sorted((path.name, path) for path in (TESTS.parent / "sample_repos").glob("*/**/*") if path.suffix in {".py", ".ts", ".tsx", ".js", ".go", ".md"}),
+]
+"""Files of all languages: (name, where it is)."""
+
+
+@settings(max_examples=300)
+@given(st.sampled_from(REAL), st.sampled_from(REAL), st.integers(0, 2**32), st.integers(1, 6))
+def test_fragments_partition_real_files_in_the_middle_of_an_edit(real: tuple[str, Path], other: tuple[str, Path], seed: int, times: int) -> None:
+    data = mutate(random.Random(seed), real[1].read_bytes(), other[1].read_bytes(), times)
+    assert "reader_failed" not in check(real[0], data).problems
