@@ -109,6 +109,15 @@ _DIES = "import os, signal; os.kill(os.getpid(), signal.SIGSEGV)"
 _SPINS = "\n        while True: pass"
 
 
+@pytest.mark.parametrize("boot", ["raise SystemExit", "import secateur.index.worker as worker; worker.main('no such counter', False)"])
+@pytest.mark.parametrize("workers", [1, 2])
+def test_where_processes_do_not_work_files_are_read_without_them(monkeypatch: pytest.MonkeyPatch, workers: int, boot: str) -> None:
+    for name, value in (("_BOOT", boot), ("INLINE_BYTES", 0), ("LARGE_FILE_BYTES", 0)):
+        monkeypatch.setattr(parallel, name, value)
+    records = [decode(encoded) for _, _, encoded in Extractor(COUNTER, None, workers).run(FILES, 10_000)]
+    assert [(record.facts.problems, record.indexed) for record in records] == [((), True)] * 3
+
+
 def run(monkeypatch: pytest.MonkeyPatch, workers: int, end: str, *, only: str = " and not rest[-1]", seconds: int = 30) -> list[Record]:
     """The records of FILES, made by processes that end over one of them. `only`: a further condition."""
     boot, _, call = parallel._BOOT.rpartition("; main(")

@@ -121,15 +121,19 @@ class _Crew:
         self._all: list[subprocess.Popen[bytes]] = []
         self._starting = threading.Lock()
         self._stopped = False
+        self._usable = True
 
     def run(self, task: list[File]) -> list[bytes]:
         """Records of a task. After a death its files are tried one by one, to find the one that killed.
 
         That one is read again as plain text, by another process: it may be the words and not the syntax that kill.
         """
-        records = self._ask(task)
+        records = self._ask(task) if self._usable else None
         if records is not None:
             return records
+        self._usable = self._usable and self._ask([]) is not None
+        if not self._usable:  # it is not the files: processes cannot be had here, or not with this counter
+            return [self._extractor.one(path, data) for path, data in task]
         return [self._alone(path, data) for path, data in task]
 
     def _alone(self, path: str, data: bytes) -> bytes:
@@ -159,7 +163,10 @@ class _Crew:
         return bool(OVERTIME and self._mine.ended == -OVERTIME)
 
     def _ask(self, task: list[File], problem: str = "") -> list[bytes] | None:
-        process = self._process()
+        try:
+            process = self._process()
+        except OSError:  # no more processes, or no memory for one
+            return None
         assert process.stdin is not None
         assert process.stdout is not None
         try:
