@@ -63,6 +63,21 @@ def test_an_interruption_ends_the_processes() -> None:
     assert _children() == before
 
 
+@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.usefixtures("in_processes")
+def test_who_does_not_want_it_any_more_ends_it_in_the_middle_of_a_file(monkeypatch: pytest.MonkeyPatch, workers: int) -> None:
+    monkeypatch.setattr(parallel, "LARGE_FILE_BYTES", 0)
+    monkeypatch.setattr(parallel, "_BOOT", "import time; time.sleep(600)")  # a file that takes ten minutes
+
+    def closing() -> None:
+        raise KeyboardInterrupt
+
+    before = _children()
+    with pytest.raises(KeyboardInterrupt):
+        list(extractor(workers).run(FILES, 10_000, waiting=closing))
+    assert _children() == before
+
+
 def _children() -> set[str]:
     """Processes this one has started and that still run; empty where the system does not say."""
     path = f"/proc/self/task/{os.getpid()}/children"

@@ -211,8 +211,13 @@ def _read(source: Source, store: Store, missing: list[Entry], extractor: Extract
     def looks(paths: Iterable[str]) -> list[tuple[bytes, str, bytes]]:
         return [(path_bytes(path), tokens[path], digests[path]) for path in paths]
 
-    tell("reading", 0, len(missing))
-    extracted = _counted(extractor.run(unknown(), sum(entry.size for entry in missing)), len(missing), tell)
+    done = 0
+
+    def report() -> None:
+        tell("reading", done, len(missing))
+
+    report()
+    extracted = extractor.run(unknown(), sum(entry.size for entry in missing), waiting=report)
     noted: set[str] = set()
     batch: list[Extracted] = []
 
@@ -227,6 +232,8 @@ def _read(source: Source, store: Store, missing: list[Entry], extractor: Extract
     try:
         for item in extracted:
             batch.append(item)
+            done += 1
+            report()
             if len(batch) >= COMMIT_EVERY:
                 keep()
     finally:  # an interruption costs nothing that was extracted
@@ -237,13 +244,6 @@ def _read(source: Source, store: Store, missing: list[Entry], extractor: Extract
             store.remember(looks(rest), generation)
     tell("reading", len(missing), len(missing))
     return digests
-
-
-def _counted(extracted: Iterator[Extracted], total: int, tell: Progress) -> Iterator[Extracted]:
-    """The same, telling how many have come."""
-    for done, item in enumerate(extracted, 1):
-        yield item
-        tell("reading", done, total)
 
 
 def _repair(source: Source, store: Store, damaged: Mapping[str, bytes], extractor: Extractor) -> list[tuple[str, bytes, Record]]:

@@ -13,8 +13,8 @@ import subprocess
 import sys
 import threading
 from collections import deque
-from collections.abc import Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -45,6 +45,9 @@ TASK_BYTES = 1_000_000
 TASKS_AHEAD = 3
 """Tasks per process that wait or run: bounds the memory taken by files read ahead."""
 
+LOOK_EVERY = 0.25
+"""Seconds between two looks whether the work is still wanted."""
+
 CRASHED = "parser_crashed"
 """Problem noted of a file over which a process died."""
 
@@ -63,6 +66,10 @@ File = tuple[str, bytes]
 Extracted = tuple[str, bytes, bytes]  # path, content, encoded record
 
 
+def _nothing() -> None:
+    """Nobody wants to know."""
+
+
 @dataclass(frozen=True, slots=True)
 class Extractor:
     """How files become records: the counter, the vectors, the processes."""
@@ -76,28 +83,33 @@ class Extractor:
         """Names everything a record depends on but its file."""
         return fingerprint(self.counter.name, self.embedder.id if self.embedder else "none")
 
-    def run(self, files: Iterable[File], total_bytes: int) -> Iterator[Extracted]:
-        """Records of all files, in the order given; `files` is read lazily, `total_bytes` decides how it is done."""
+    def run(self, files: Iterable[File], total_bytes: int, waiting: Callable[[], None] = _nothing) -> Iterator[Extracted]:
+        """Records of all files, in the order given.
+
+        Args:
+            files: read lazily.
+            total_bytes: of all files; decides how it is done.
+            waiting: called several times a second while processes are at work; what it raises ends them.
+        """
         processes = self.workers or os.cpu_count() or 1
+        inline = total_bytes <= INLINE_BYTES or processes == 1 or not sys.executable
         crew = _Crew(self)
-        if total_bytes <= INLINE_BYTES or processes == 1 or not sys.executable:
-            try:
-                for path, data in files:
-                    large = len(data) > LARGE_FILE_BYTES and sys.executable
-                    yield path, data, crew.run([(path, data)])[0] if large else self.one(path, data)
-            finally:
-                crew.stop()
-                crew.close()
-            return
-        threads = ThreadPoolExecutor(processes, thread_name_prefix="secateur-extract")
-        waiting: deque[tuple[list[File], Future[list[bytes]]]] = deque()
+        threads = ThreadPoolExecutor(1 if inline else processes, thread_name_prefix="secateur-extract")
+        under_way: deque[tuple[list[File], Future[list[bytes]]]] = deque()
         try:
+            if inline:
+                for path, data in files:
+                    if len(data) <= LARGE_FILE_BYTES or not sys.executable:
+                        yield path, data, self.one(path, data)
+                    else:
+                        yield from _finished([(path, data)], threads.submit(crew.run, [(path, data)]), waiting)
+                return
             for task in _tasks(files):
-                waiting.append((task, threads.submit(crew.run, task)))
-                if len(waiting) >= processes * TASKS_AHEAD:
-                    yield from _finished(*waiting.popleft())
-            while waiting:
-                yield from _finished(*waiting.popleft())
+                under_way.append((task, threads.submit(crew.run, task)))
+                if len(under_way) >= processes * TASKS_AHEAD:
+                    yield from _finished(*under_way.popleft(), waiting)
+            while under_way:
+                yield from _finished(*under_way.popleft(), waiting)
         finally:
             crew.stop()
             threads.shutdown(wait=True, cancel_futures=True)
@@ -206,7 +218,9 @@ def _end_of(process: subprocess.Popen[bytes]) -> int:
         return process.wait()
 
 
-def _finished(task: list[File], future: Future[list[bytes]]) -> Iterator[Extracted]:
+def _finished(task: list[File], future: Future[list[bytes]], waiting: Callable[[], None]) -> Iterator[Extracted]:
+    while not wait([future], LOOK_EVERY).done:
+        waiting()
     for (path, data), encoded in zip(task, future.result(), strict=True):
         yield path, data, encoded
 
