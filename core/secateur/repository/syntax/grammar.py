@@ -44,8 +44,10 @@ _MANY_NODES = 2000
 _RUN_STEPS = 200_000_000
 """Steps of the query over runs of tokens, about 0.3 s: 20,000 brackets in a row that nothing closes."""
 
-PARSE_SECONDS = 10.0
-"""Processor time after which a parse is given up whatever its steps: the recovery from some errors takes longer with each of them."""
+PARSE_SECONDS = 3.0
+PARSE_SECONDS_PER_BYTE = 3e-6
+"""Processor time after which a parse is given up whatever its steps: the recovery from some errors takes longer with each of them, and
+holds 100 MB more with each second. Sources that can be read take less than a sixth of that, the usual ones a hundredth."""
 
 MAX_PARSE_BYTES = 8 * 1024 * 1024
 """Larger files are cut into blocks without parsing: no hand writes them, and a tree takes some twenty times its source."""
@@ -150,7 +152,7 @@ def _parser_thread(_process: int) -> ThreadPoolExecutor:
 def _parse(loaded: Loaded, source: bytes, clock: Callable[[], float], given_up: threading.Event) -> Tree:
     from tree_sitter import Parser
 
-    end = clock() + PARSE_SECONDS
+    end = clock() + PARSE_SECONDS + PARSE_SECONDS_PER_BYTE * len(source)
     steps = _STEPS_AT_LEAST + int(len(source) * _STEPS_PER_BYTE)
 
     def read(offset: int, _point: Point) -> bytes:
