@@ -10,15 +10,19 @@ from types import ModuleType
 
 import msgspec
 import pytest
+from secateur.config import with_values
+from secateur.engine import Engine
 from secateur.index import parallel
 from secateur.index.extract import DIGEST_BYTES, Record, decode, extract
 from secateur.index.history import History
 from secateur.index.parallel import Extractor
 from secateur.index.resolve import linked
+from secateur.index.resolve.calls import CallResolver, Outcome
 from secateur.index.snapshot import build
 from secateur.model import Base, FileFacts
 from secateur.repository.fragments import parse_file
 from secateur.repository.syntax import grammar
+from secateur.settings import Settings
 from secateur.tokens import Counter, get_counter
 from support.cli import secateur
 from support.repos import write
@@ -166,3 +170,25 @@ def fill(record: Record) -> Record:
     count = len(record.facts.fragments)
     empty = (bytes(8 * (count + 1)), b"", b"")
     return msgspec.structs.replace(record, tokens=bytes(4 * count), sig_tokens=bytes(4 * count), wrapping=bytes(8 * count), body=empty, names=empty, docs=empty)
+
+
+def test_a_fault_of_the_resolver_is_said_after_edits_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    sound = CallResolver.resolve
+
+    def resolve(self: CallResolver, number: int, gid: int, receiver: str, name: str, arguments: str) -> Outcome:
+        if name == "deadly":
+            raise ValueError
+        return sound(self, number, gid, receiver, name, arguments)
+
+    monkeypatch.setattr(CallResolver, "resolve", resolve)
+    root = write(tmp_path / "shop", {"a.py": "def f():\n    deadly()\n", "b.py": "def g():\n    h()\n\n\ndef h(): ...\n"})
+    settings = with_values(Settings(), {"embedding.model": "none"})
+    with Engine.open(root, settings, cache_dir=tmp_path / "cache") as engine:
+        assert engine.freshen().notices == ("Some calls of a.py could not be followed.",)
+        (root / "b.py").write_text("def g():\n    h()\n    h()\n\n\ndef h(): ...\n")
+        status = engine.freshen()
+        assert (status.notices, status.edges) == (("Some calls of a.py could not be followed.",), 1)
+        (root / "a.py").write_text("def f():\n    g()\n")
+        assert engine.freshen().notices == ()
+        (root / "b.py").write_text("def g():\n    h()\n    deadly()\n\n\ndef h(): ...\n")
+        assert engine.freshen().notices == ("Some calls of b.py could not be followed.",)
