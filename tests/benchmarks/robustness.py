@@ -24,7 +24,6 @@ from typing import Any
 from measuring import table
 from secateur.config import with_values
 from secateur.engine import Engine
-from secateur.index.arrayfile import unpack_strings
 from secateur.settings import Settings
 
 SETTINGS: dict[str, object] = {"index.workers": 1, "index.max_file_kb": 8192, "tokens.counter": "chars4", "embedding.model": "none"}
@@ -64,8 +63,7 @@ def indexed(name: str, place: Path) -> dict[str, Any]:
         with tempfile.TemporaryDirectory() as cache, Engine.open(place, with_values(Settings(), SETTINGS), rev="HEAD", cache_dir=Path(cache)) as engine:
             status = engine.freshen()
             snapshot, _ = engine.code()
-            problems = unpack_strings(snapshot.arrays["file.problems"])
-            degraded = [(path, found) for path, found in zip(snapshot.paths, problems, strict=True) if set(found.split()) - EXPECTED]
+            degraded = [(path, found) for path, found in zip(snapshot.paths, snapshot.problems, strict=True) if set(found.split()) - EXPECTED]
             row |= {
                 "commit": status.commit,
                 "languages": status.languages,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from secateur.index.arrayfile import unpack_strings
 from secateur.index.snapshot import Snapshot
 from secateur.model import Notice
 from secateur.reporting.notices import listed
@@ -18,8 +17,8 @@ _AS_TEXT = ("reader_failed", "parser_crashed", "parse_timeout", "too_large", "gr
 
 def degraded(snapshot: Snapshot) -> tuple[Notice, ...]:
     """A notice for files indexed without their syntax, and one for files that hold code by their name but are not indexed."""
-    problems = unpack_strings(snapshot.arrays["file.problems"])
-    as_text = [(path, problem) for path, found in zip(snapshot.paths, problems, strict=True) for problem in found.split() if problem.startswith(_AS_TEXT)]
+    noted = [(path, found) for path, found in zip(snapshot.paths, snapshot.problems, strict=True) if found]
+    as_text = [(path, problem) for path, found in noted for problem in found.split() if problem.startswith(_AS_TEXT)]
     left_out = [(path, reason) for path, reason in snapshot.unindexed if reason == UNREADABLE_TEXT or (reason == BINARY and _is_code(path))]
     notices = []
     if as_text:

@@ -138,7 +138,7 @@ def status_of(state: State, snapshot: Snapshot, source: Source, extractor: Extra
     skipped = [(skip.path, skip.reason) for skip in source.skipped()]
     skipped += snapshot.unindexed
     skipped.sort(key=lambda item: path_bytes(item[0]))
-    problems = Tally(problem for text in arrayfile.unpack_strings(snapshot.arrays["file.problems"]) for problem in text.split())
+    problems = Tally(problem for text in snapshot.problems for problem in text.split())
     languages = Tally(snapshot.languages)
     sites, resolved, external = (int(value) for value in snapshot.arrays["calls"])
     return IndexStatus(

@@ -72,6 +72,11 @@ class Snapshot:
         """Classification per file: "test", "generated", "vendored", ..."""
         return [frozenset(text.split()) for text in unpack_strings(self.arrays["file.flags"])]
 
+    @cached_property
+    def problems(self) -> list[str]:
+        """Problems per file, separated by blanks: "syntax_errors", "parse_timeout", ...; "" for most."""
+        return unpack_strings(self.arrays["file.problems"])
+
     @property
     def unindexed(self) -> list[tuple[str, str]]:
         """(path, reason) of files that are counted, not indexed."""
