@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+from collections.abc import Iterator
 
 import pytest
 from secateur.repository.fragments import parse_file, split_lines
@@ -61,6 +62,15 @@ def test_long_lists_are_no_runs() -> None:
     assert parse_file("a.py", source).problems == ()
 
 
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """SIGINT as it is by default: the processes of pytest-xdist ignore it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interruptible")
 def test_an_interruption_in_the_middle_of_a_parse_is_passed_on() -> None:
     """Of the process, not of the call: the signal comes while the parser runs, and Python would handle it in the parser's callback."""
     loaded = grammar.load("python")
