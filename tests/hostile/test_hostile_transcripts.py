@@ -17,9 +17,12 @@ NO_NAMES = {"role": "assistant", "tool_calls": [{"id": "1", "function": {"name":
 BROKEN = {
     "empty": (b"", "is empty"),
     "prose": (b"just words", "neither JSON"),
-    "not utf-8": (b'[{"role": "user", "content": "\xff"}]', "is not UTF-8"),
+    "not utf-8": (b'{"role": "user", "content": "\xff"', "is not UTF-8"),
+    "every line not utf-8": (b'{"role": "user", "content": "\xff"}\n{"role": "user", "content": "\xff"}\n', "line 1: is not UTF-8"),
     "cut off": (b'[{"role": "user",\n "content": "hel', "line 2, column"),
-    "a line cut off": (json.dumps(GOOD).encode() + b'\n{"role": "us', "line 2"),
+    "every line cut off": (b'{"role": "user", "content": "a\n{"role": "us', "line 1, column 31"),
+    "every line no object": (b'{"a": 1}\n7\n', "line 1: has no role"),
+    "a body over lines that is damaged": (b'{"messages": [\n{"role": "user", "content": "a"}\n{"role": "user", "content": "b"}\n]}\n', "line 3, column 1"),
     "no list": (b'{"messages": 7}', "$.messages"),
     "no object": (b"[7]", "$[0]"),
     "no role": (b'[{"content": "x"}]', "has no role"),
@@ -35,7 +38,6 @@ BROKEN = {
     "a picture's block of another kind": (b'[{"role": "user", "content": [{"type": "tool_result", "content": 7}]}]', "$[0].content[0].content"),
     "thinking of another kind": (b'[{"role": "assistant", "content": [{"type": "thinking", "thinking": 7}]}]', "$[0].content[0].thinking"),
     "a session's message without role": (b'{"type": "user", "uuid": "1", "message": {"content": "x"}}', "line 1: message: has no role"),
-    "a session's line of another kind": (b'{"type": "user", "uuid": "1", "message": {"role": "user"}}\n[]', "line 2"),
     "packed": (b"\x1f\x8b\x08\x00", "byte 1: is not UTF-8"),
     "two conversations": (b'{"messages": []}\n{"messages": []}', "line 1"),
     "a session's message of another kind": (b'{"type": "user", "uuid": "1", "message": []}', "line 1: message"),
@@ -46,7 +48,7 @@ BROKEN = {
         b'[{"role": "user",\n "content": "x",\n "content": "y"}]',
         "'content' is there twice in one object; fields of that name are on lines 2",
     ),
-    "a field twice in a line": (json.dumps(GOOD).encode() + b'\n{"role": "user", "role": "assistant"}', "line 2: the field 'role' is there twice"),
+    "a field twice in the only line": (b'{"role": "user", "role": "assistant"}', "the field 'role' is there twice"),
     "too long a number": (b'[{"role": "user", "n": ' + b"9" * 5000 + b"}]", "digits"),
 }
 

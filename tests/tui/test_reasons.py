@@ -39,6 +39,17 @@ def session(folder: Path) -> str:
     return str(path)
 
 
+def damaged(folder: Path) -> str:
+    """A session in which the line of a result is cut off."""
+    path = Path(session(folder))
+    lines = path.read_text().split("\n")
+    cut = next(number for number, line in enumerate(lines) if '"tool_result"' in line)
+    lines[cut] = lines[cut][:90]
+    path = folder / "damaged.jsonl"
+    path.write_text("\n".join(lines))
+    return str(path)
+
+
 def request(folder: Path) -> str:
     path = folder / "request.json"
     messages = conversation("openai", [Said(f"Question {number}", (("Read", "a.py", LONG, True),), LONG) for number in range(4)], system="Be brief.")
@@ -48,7 +59,7 @@ def request(folder: Path) -> str:
 
 def test_every_reason_of_the_conversation_pruner_has_words(tmp_path: Path) -> None:
     given: set[str] = set()
-    for path in (session(tmp_path), request(tmp_path)):
+    for path in (session(tmp_path), damaged(tmp_path), request(tmp_path)):
         for strategy in STRATEGIES:
             for zone in (0, 400, 2500, 1_000_000):
                 settings = with_values(Settings(), {"conversation_prune.strategy": strategy, "conversation_prune.safe_zone_tokens": zone})

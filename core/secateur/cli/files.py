@@ -62,7 +62,8 @@ def run(options: argparse.Namespace) -> int:
     query = _query(options)
     if rules.strategy != "delete" and rules.enabled and not query.strip() and options.conversation is None:
         raise UsageError(f"strategy {rules.strategy} needs to know what the files are for", hint="give --query or --conversation, or --strategy delete")
-    question = question_of(query, _transcript(options.conversation), rules.query_turns)
+    transcript = _transcript(options.conversation)
+    question = question_of(query, transcript, rules.query_turns)
     model = open_model(loaded.settings.llm, os.environ) if rules.strategy != "delete" else None
     files, notices = read_files(options.paths, loaded.settings, places.cache_dir(os.environ))
     form = MARKDOWN if options.format == "markdown" else PLAIN
@@ -71,7 +72,7 @@ def run(options: argparse.Namespace) -> int:
         pruned = prune_files(files, loaded.settings, question, form=form, llm=model, progress=progress)
     finally:
         progress.close()
-    warnings = [*notices, *pruned.warnings]
+    warnings = [*(transcript.notices if transcript is not None else ()), *notices, *pruned.warnings]
     if options.format == "json":
         emit(dumps(as_json(pruned) | {"warnings": [notice.to_dict() for notice in warnings]}))
     elif options.format == "markdown":

@@ -49,20 +49,21 @@ def read_input(name: str, what: str, hint: str = "check the path", instead: str 
 
 def write_output(path: Path, text: str) -> None:
     """The whole file or none of it: written beside, then renamed. A file that was there keeps its permissions, a link leads where it led; what is no
-    regular file, a pipe or a terminal, is written to.
+    regular file, a pipe or a terminal, is written to. Lone surrogates that stand for bytes are written as these.
 
     Raises:
         SecateurError: `OUTPUT`.
     """
     try:
+        data = text.encode("utf-8", "surrogateescape")
         target = path.resolve() if path.is_symlink() else path
         old = target.stat().st_mode if target.exists() else None
         if old is not None and not stat.S_ISREG(old):
-            target.write_bytes(text.encode("utf-8"))
+            target.write_bytes(data)
             return
         with tempfile.NamedTemporaryFile("wb", dir=target.parent, prefix=f".{target.name[:100]}.", delete=False) as file:
             try:
-                file.write(text.encode("utf-8"))
+                file.write(data)
                 file.flush()
                 Path(file.name).chmod(stat.S_IMODE(old) if old is not None else 0o666 & ~_umask())
                 Path(file.name).replace(target)

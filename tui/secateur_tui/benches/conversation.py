@@ -9,6 +9,7 @@ from secateur import config
 from secateur.settings import Settings
 from secateur.terminal import visible
 from secateur.tokens import get_counter
+from secateur.trimming.conversations.damage import UnreadLine
 from secateur.trimming.conversations.messages import Message, PartKind, parse_message
 from secateur.trimming.conversations.pruned import Item, Pruned, Weighed, weigh
 from secateur.trimming.conversations.pruning import prune_weighed
@@ -34,7 +35,7 @@ _FLAGS = {
 _ROLE_CELLS, _TOOL_CELLS = 9, 12
 _ROOMY = 50
 """Cells from which roles are written out."""
-_SHORT = {"assistant": "asst", "developer": "dev", "function": "func", "system": "sys", "aside": "–", "request": "req", "summary": "sum"}
+_SHORT = {"assistant": "asst", "developer": "dev", "function": "func", "system": "sys", "aside": "–", "damaged": "?", "request": "req", "summary": "sum"}
 _SHORT_ROLE_CELLS, _SHORT_TOOL_CELLS = 4, 8
 _GIST = 400
 """Characters of a message's beginning that are looked at for its line."""
@@ -61,6 +62,8 @@ class Conversation(Subject[Weighed, Pruned]):
     reasons: ClassVar[Mapping[str, str]] = {
         "system": "what the system says always stays",
         "aside": "no model is sent this line; it is carried along",
+        "damaged": "it cannot be read as a message; it is carried along as it is",
+        "unpaired": "its call or its result may be in a message that cannot be read",
         "last_user": "it is the last thing the user said, which always stays",
         "latest": "it is the latest step, which always stays",
         "summary": "it is a summary, or joins one to the rest",
@@ -245,6 +248,8 @@ def _told(row: Item, ledger: Ledger[Pruned]) -> str:
 
 def _text(message: Message) -> str:
     """A message for people: texts as they are, calls and results under a heading."""
+    if isinstance(message.raw, UnreadLine):
+        return message.raw
     told = []
     for part in message.parts:
         heading = {PartKind.CALL: f"── call of {part.tool} ──\n", PartKind.RESULT: f"── result of {part.tool} ──\n"}.get(part.kind, "")
@@ -256,6 +261,8 @@ def _text(message: Message) -> str:
 
 def _gist(message: Message) -> str:
     """How a message begins."""
+    if isinstance(message.raw, UnreadLine):
+        return " ".join(message.raw[:_GIST].split())
     text = " ".join(part.text[:_GIST] for part in message.parts[:_GIST_PARTS] if part.text)
     return " ".join(text[:_GIST].split())
 

@@ -55,8 +55,8 @@ class Message:
     """One message as it came, and its parts."""
 
     place: str  # where it stands in the input, for errors: "$.messages[3]", "line 12"
-    role: str  # one of ROLES; "aside" for a line of a session that no model is sent
-    raw: dict[str, Any]
+    role: str  # one of ROLES; "aside" for a line of a session that no model is sent, "damaged" for what cannot be read
+    raw: Any  # the object; of what cannot be read, whatever stands there
     parts: tuple[Part, ...] = ()
 
     @property

@@ -16,6 +16,7 @@ from typing import Any
 
 from secateur.model import Notice, TrimAction, TrimReport
 from secateur.tokens import Counter
+from secateur.trimming.conversations.damage import DAMAGED, UnreadLine
 from secateur.trimming.conversations.messages import SYSTEM_ROLES, Message, Part, PartKind, replaced
 from secateur.trimming.conversations.transcripts import ASIDE, Transcript
 
@@ -53,9 +54,14 @@ class Item:
     after: int
     action: str  # as in TrimAction
     reason: str
-    message: Mapping[str, Any] | None  # None: dropped, or told in a summary
+    message: Any  # the object that goes out, or what stands in its place; None: dropped, or told in a summary
     section: str = ""  # its name in the ledger; "" for that of the message
     cleaned: int = 0  # tool results in it that do not go out as they came in
+
+    @property
+    def leaves(self) -> bool:
+        """Whether it goes out. A null in a list of messages, which is none, does."""
+        return self.message is not None or self.reason == DAMAGED
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,8 +107,8 @@ class Pruned:
 
     @property
     def messages(self) -> list[dict[str, Any]]:
-        """The messages that go out; those that did not change are the very objects that came in."""
-        return [item.message for item in self.items if item.message is not None]  # type: ignore[misc]
+        """The messages that go out; those that did not change are the very objects that came in. A line that is no JSON object is not among them."""
+        return [item.message for item in self.items if item.leaves and not isinstance(item.message, UnreadLine)]
 
     @property
     def statistics(self) -> dict[str, int | float]:
@@ -110,8 +116,8 @@ class Pruned:
         return statistics(self.report.before, self.report.after, self.results_cleaned, len(self.transcript.messages))
 
     def write(self) -> str:
-        """The file, in the shape it came in."""
-        return self.transcript.write(self.messages)
+        """The file, in the shape it came in (`Transcript.write`)."""
+        return self.transcript.write([item.message for item in self.items if item.leaves])
 
 
 def statistics(before: int, after: int, cleaned: int, messages: int) -> dict[str, int | float]:
@@ -152,11 +158,11 @@ def _counted(texts: Sequence[str], counter: Counter, progress: Progress | None) 
 
 
 def standing(message: Message, last_user: int, number: int) -> str:
-    """The reason why a message stays untouched whatever happens: "system", "aside", "last_user"; "" where none does."""
+    """The reason why a message stays untouched whatever happens: "system", "aside", "damaged", "last_user"; "" where none does."""
     if message.role in SYSTEM_ROLES:
         return "system"
-    if message.role == ASIDE:
-        return ASIDE
+    if message.role in (ASIDE, DAMAGED):
+        return message.role
     return "last_user" if number == last_user else ""
 
 
@@ -207,7 +213,7 @@ def finish(weighed: Weighed, items: Sequence[Item], safe_zone: int, warnings: Se
     actions = [TrimAction(item.section or f"messages[{item.number}]", item.action, item.reason, item.before, item.after) for item in items]
     if weighed.transcript.head is not None:
         actions.insert(0, TrimAction("request", "keep", "system", weighed.head, weighed.head))
-    notes = [*warnings, *_estimated(weighed)]
+    notes = [*weighed.transcript.notices, *warnings, *_estimated(weighed)]
     if after > safe_zone:
         over = f"{after:,} tokens are left, {after - safe_zone:,} more than the safe zone of {safe_zone:,}: what may go is gone."
         notes.append(Notice("safe_zone_exceeded", over))

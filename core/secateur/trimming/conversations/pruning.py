@@ -95,7 +95,8 @@ class ConversationPruner:
 
         Raises:
             UsageError: no such strategy.
-            SecateurError: `TRANSCRIPT`, with the JSON path of what is no message.
+            SecateurError: `TRANSCRIPT`, with the JSON path: no message can be read. Where some can, the others are carried along, and
+                `result.warnings` names them.
         """
         self.result = prune(read_messages(conversations), self.settings, strategy_name, llm=self.llm)
         log_report("conversation", self.result.report, self.verbose)
@@ -297,7 +298,8 @@ def _outgoing(weighed: Weighed, items: Sequence[Item]) -> tuple[list[int], list[
 
 def _linked(weighed: Weighed, items: Sequence[Item]) -> list[Item]:
     """Lines of a session name the line they follow: where that one is gone, what stands for it, or the nearest before it on its branch that is there."""
-    names = {name for message in weighed.transcript.messages if isinstance(name := message.raw.get("uuid"), str)}
+    raws = [message.raw if isinstance(message.raw, dict) else {} for message in weighed.transcript.messages]
+    names = {name for raw in raws if isinstance(name := raw.get("uuid"), str)}
     heirs: dict[str, Any] = {}  # name of a line that is gone -> of the one that is followed instead
     linked: list[Item] = []
     told: Any = None  # name of the last summary that goes out
@@ -313,13 +315,15 @@ def _linked(weighed: Weighed, items: Sequence[Item]) -> list[Item]:
 
     for row, item in enumerate(items):
         message = item.message
-        raw = weighed.transcript.messages[item.number].raw if item.number >= 0 else {}
+        raw = raws[item.number] if item.number >= 0 else {}
         if item.number < 0:
             told = message.get("uuid") if message is not None else None
         if message is None:
             linked.append(item)
             if isinstance(name := raw.get("uuid"), str):
                 heirs[name] = told if item.action == "summarize" and told is not None else parent_of(raw, gone=True)
+        elif item.number >= 0 and not raw:
+            linked.append(item)
         else:
             if item.number >= 0:
                 parent = parent_of(raw, gone=False)
@@ -327,7 +331,7 @@ def _linked(weighed: Weighed, items: Sequence[Item]) -> list[Item]:
                 parent = last["uuid"]
             else:  # a summary follows what the first line it stands for followed
                 first = next(later.number for later in items[row:] if later.number >= 0)
-                parent = parent_of(weighed.transcript.messages[first].raw, gone=True)
+                parent = parent_of(raws[first], gone=True)
             linked.append(item if parent == message.get("parentUuid") else replace(item, message={**message, "parentUuid": parent}))
         if speaks(raw):
             before = name if isinstance(name := raw.get("uuid"), str) else ""

@@ -20,6 +20,7 @@ from secateur.model import TrimReport
 from secateur.settings import Settings
 from secateur.tokens import Counter, get_counter
 from secateur.trimming.autocoder import model_of, settings_of
+from secateur.trimming.conversations.damage import DAMAGED
 from secateur.trimming.conversations.messages import Message, Part, PartKind, opening_tag
 from secateur.trimming.conversations.pruned import Item, Progress, Pruned, Weighed, edited, finish, last_user, standing, statistics, unchanged, unread, weigh
 from secateur.trimming.conversations.rereads import Deed, touches
@@ -106,7 +107,8 @@ class AgenticConversationPruner:
         """The messages with old tool results cleared until they fit the safe zone; the input stays as it is.
 
         Raises:
-            SecateurError: `TRANSCRIPT`, with the JSON path of what is no message.
+            SecateurError: `TRANSCRIPT`, with the JSON path: no message can be read. Where some can, the others are carried along, and
+                `result.warnings` names them.
         """
         self.result = self.prune(read_messages(conversations))
         log_report("conversation", self.result.report, self.verbose)
@@ -200,8 +202,11 @@ def _in_order(messages: Sequence[Message]) -> list[ToolResult]:
         message = messages[number]
         results = list(message.results)
         said = ""
-        if len(results) == 1 and number and results[0][1].span is not None:  # the call is text, in the message before
-            said = next((before.text for before in messages[number - 1].parts if before.kind is PartKind.TEXT), "")
+        if len(results) == 1 and results[0][1].span is not None:  # the call is text, in the message before
+            asked = number - 1
+            while asked >= 0 and messages[asked].role == DAMAGED:
+                asked -= 1
+            said = next((before.text for before in messages[asked].parts if before.kind is PartKind.TEXT), "") if asked >= 0 else ""
         for place, part in reversed(results):
             touched = list(touches(part, said))
             later, why = -1, "oldest_result"

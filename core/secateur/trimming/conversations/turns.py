@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from secateur.trimming.conversations.messages import SYSTEM_ROLES, Message
+from secateur.trimming.conversations.damage import DAMAGED
+from secateur.trimming.conversations.messages import SYSTEM_ROLES, Message, PartKind
 from secateur.trimming.conversations.pruned import is_summary, last_user
 from secateur.trimming.conversations.transcripts import ASIDE
 
@@ -19,13 +20,13 @@ USER, ASSISTANT = "user", "assistant"
 
 @dataclass(slots=True, eq=False)
 class Element:
-    """Messages that go or stay together; system messages and asides belong to none."""
+    """Messages that go or stay together; system messages, asides and what cannot be read belong to none."""
 
     starts: str  # USER or ASSISTANT: the side of the first
     ends: str  # of the last
     step: bool = False  # holds tool calls and their results
     numbers: list[int] = field(default_factory=list)  # of the messages, rising
-    fixed: str = ""  # why it stays whatever happens: "last_user", "latest", "summary"; "" if it may go
+    fixed: str = ""  # why it stays whatever happens: "last_user", "latest", "summary", "unpaired"; "" if it may go
     into: Element | None = field(default=None, repr=False)  # what it became part of
 
     def root(self) -> Element:
@@ -44,7 +45,7 @@ def elements_of(messages: Sequence[Message], *, summaries_stay: bool = True) -> 
     owner: dict[str, Element] = {}
     homes: list[tuple[int, Element]] = []
     for number, message in enumerate(messages):
-        if message.role in SYSTEM_ROLES or message.role == ASIDE:
+        if message.role in (*SYSTEM_ROLES, ASIDE, DAMAGED):
             continue
         results = [part for _, part in message.results]
         side = ASSISTANT if message.role == ASSISTANT else USER
@@ -110,3 +111,15 @@ def _fix(elements: Sequence[Element], messages: Sequence[Message], summaries_sta
             element.fixed = "last_user"
     if elements and not elements[-1].fixed:
         elements[-1].fixed = "latest"
+    if any(message.role == DAMAGED for message in messages):
+        _fix_unpaired(elements, messages)
+
+
+def _fix_unpaired(elements: Sequence[Element], messages: Sequence[Message]) -> None:
+    """What lacks a call or a result stays: the other half may be in a message that cannot be read, and that one stays."""
+    called = {part.call for message in messages for part in message.calls}
+    got = {part.call for message in messages for _, part in message.results}
+    for element in elements:
+        parts = [part for number in element.numbers for part in messages[number].parts if part.call]
+        if not element.fixed and any(part.call not in (got if part.kind is PartKind.CALL else called) for part in parts):
+            element.fixed = "unpaired"

@@ -99,7 +99,7 @@ class PruneContext:
 
         Raises:
             UsageError: no such strategy; windows that overlap whole; nothing to score by; what is no file.
-            SecateurError: `TRANSCRIPT`, with the JSON path of what is no message.
+            SecateurError: `TRANSCRIPT`, with the JSON path: no message can be read. Where some can, `result.warnings` names the others.
         """
         files = list(file_sources)
         for number, file in enumerate(files):
@@ -108,8 +108,10 @@ class PruneContext:
         settings = self.settings
         if strategy is not None:
             settings = replace(settings, context_prune=replace(settings.context_prune, strategy=strategy))
-        said = question_of(self.query, read_messages(conversations) if conversations else None, settings.context_prune.query_turns)
-        self.result = prune_files(files, settings, said, llm=self.llm)
+        transcript = read_messages(conversations) if conversations else None
+        said = question_of(self.query, transcript, settings.context_prune.query_turns)
+        pruned = prune_files(files, settings, said, llm=self.llm)
+        self.result = replace(pruned, warnings=(*transcript.notices, *pruned.warnings)) if transcript is not None else pruned
         log_report("files", self.result.report, self.verbose)
         return list(self.result.files)
 

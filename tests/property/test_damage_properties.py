@@ -1,0 +1,85 @@
+"""For any transcript or diff and any damage to one line or file of it: the others are decided, and the damaged one is accounted for once."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import settings as budgeted
+from hypothesis import strategies as st
+from secateur.config import with_values
+from secateur.settings import Settings
+from secateur.tokens import get_counter
+from secateur.trimming.conversations.damage import UNREADABLE
+from secateur.trimming.conversations.messages import PartKind
+from secateur.trimming.conversations.pruned import weigh
+from secateur.trimming.conversations.pruning import STRATEGIES, prune
+from secateur.trimming.conversations.transcripts import read_transcript
+from support.conversations import FORMATS, TEXT, TURNS, Said, conversation
+
+COUNTER = get_counter("chars4")
+LINE_DAMAGE = st.sampled_from(["cut", "front", "words", "twice", "number", "bytes", "list", "role"])
+
+
+def damaged_line(message: dict[str, Any], kind: str, cut: int) -> bytes:
+    """The line of a message with one kind of damage."""
+    line = json.dumps(message).encode()
+    body = message.get("message", message)
+    bad = {**body, "role": "bot"}
+    return {
+        "cut": line[: 1 + cut % (len(line) - 1)],
+        "front": line[1 + cut % (len(line) - 1) :],
+        "words": b"panic: " + line,
+        "twice": b'{"x": 1, "x": 2, ' + line[1:],
+        "number": b'{"x": NaN, ' + line[1:],
+        "bytes": line[:-1] + b', "x": "\xff"}',
+        "list": b"[" + line + b"]",
+        "role": json.dumps({**message, "message": bad} if "message" in message else bad).encode(),
+    }[kind]
+
+
+@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("strategy", STRATEGIES)
+@budgeted(max_examples=12, deadline=None)
+@given(turns=TURNS, zone=st.integers(0, 600), at=st.integers(0, 100), kind=LINE_DAMAGE, cut=st.integers(0, 10_000))
+def test_a_damaged_line_of_a_transcript_costs_itself(form: str, strategy: str, turns: list[Said], zone: int, at: int, kind: str, cut: int) -> None:
+    messages = conversation(form, turns, asks="Go on.")
+    spoken = [number for number, message in enumerate(messages) if "role" in message.get("message", message)]
+    at = spoken[at % len(spoken)]
+    lines = [json.dumps(message).encode() for message in messages]
+    lines[at] = damaged_line(messages[at], kind, cut)
+    values = {"tokens.counter": "chars4", "conversation_prune.safe_zone_tokens": zone}
+    pruned = prune(read_transcript(b"\n".join(lines)), with_values(Settings(), values), strategy)
+
+    assert sorted(item.number for item in pruned.items if item.number >= 0) == list(range(len(messages)))
+    assert [item.number for item in pruned.items if item.reason == "damaged"] == [at]
+    (notice,) = [notice for notice in pruned.warnings if notice.code == UNREADABLE]
+    assert notice.message.startswith("1 message cannot be read") and f"line {at + 1}" in notice.message
+
+    written = pruned.write().encode("utf-8", "surrogateescape")
+    if form != "claude-code" or kind != "role":  # a session's line names the one it follows, which may be another now
+        assert written.count(b"\n" + lines[at] + b"\n") + written.startswith(lines[at] + b"\n") == 1
+    again = read_transcript(written)
+    assert weigh(again, COUNTER).total == pruned.report.after <= pruned.report.before
+    assert sum(action.after for action in pruned.report.actions) == pruned.report.after
+
+    parts = [part for message in again.messages for part in message.parts if part.call]
+    calls, results = ({part.call for part in parts if part.kind is kind} for kind in (PartKind.CALL, PartKind.RESULT))
+    assert all(name in json.dumps(messages[at]) for name in calls ^ results), "a call and its result are parted"
+    assert "Go on." in [part.text for message in again.messages for part in message.parts] or messages[at].get("message", messages[at])["content"] == "Go on."
+
+
+@pytest.mark.parametrize("form", ["openai", "anthropic", "text"])
+@budgeted(max_examples=12, deadline=None)
+@given(turns=TURNS, asks=TEXT, zone=st.integers(0, 600), at=st.integers(0, 100), bad=st.sampled_from([7, "text", None, [], {}, {"role": "bot"}]))
+def test_a_bad_message_of_a_list_costs_itself(form: str, turns: list[Said], asks: str, zone: int, at: int, bad: Any) -> None:
+    messages: list[Any] = conversation(form, turns, asks=asks)
+    at %= len(messages) + 1
+    messages.insert(at, bad)
+    values = {"tokens.counter": "chars4", "conversation_prune.safe_zone_tokens": zone}
+    pruned = prune(read_transcript(json.dumps({"messages": messages}).encode()), with_values(Settings(), values), "truncate")
+    assert [item.number for item in pruned.items if item.reason == "damaged"] == [at]
+    assert pruned.messages.count(bad) == 1 and f"$.messages[{at}]" in pruned.warnings[0].message
+    assert weigh(read_transcript(pruned.write().encode()), COUNTER).total == pruned.report.after
