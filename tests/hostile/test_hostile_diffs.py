@@ -20,7 +20,7 @@ FENCE = re.compile(r"^(`{3,})diff\n(.*?)^\1$", re.MULTILINE | re.DOTALL)
     ("diff", "message"),
     [
         (HEAD + "@@ -1,2 +1,2 @@\n-x\n+y\n", "line 5 promises 2 old and 2 new lines; after 1 and 1 the diff ends"),
-        (HEAD + "@@ -1,3 +1,3 @@\n-x\n+y\ndiff --git a/b b/b\n", "line 5 promises 3 old and 3 new lines; after 1 and 1 line 8 is none of them: diff --git"),
+        (HEAD + "@@ -1,3 +1,3 @@\n-x\n+y\nOnly in b\n", "line 5 promises 3 old and 3 new lines; after 1 and 1 line 8 is none of them: Only in b"),
         (HEAD + "@@ -1 +1 @@\n-x\n+y\n+z\n", "line 8 goes on behind the end of its hunk: +z"),
         (HEAD + "@@ -1 +1 @@\n-x\n-w\n+y\n", "line 5 promises 1 old and 1 new lines; line 7 is one more"),
         (HEAD + "@@ -1 +1 @@\n-x\n+y\n context\n", "line 8 goes on behind the end"),
@@ -46,6 +46,74 @@ def test_what_is_wrong_is_named_with_its_line(diff: str, message: str) -> None:
     assert ran.code == 1
     assert ran.err.startswith("error: standard input: ")
     assert not set(ran.err) & set("\x1b\u202e\0")
+
+
+DAMAGED = {
+    "a hunk that is cut off": ("@@ -1,2 +1,2 @@\n-x\n+y\n", "line 7 promises 2 old and 2 new lines; after 1 and 1"),
+    "a line too many": ("@@ -1 +1 @@\n-x\n-w\n+y\n", "line 7 promises 1 old and 1 new lines; line 9 is one more"),
+    "lines behind the hunk": ("@@ -1 +1 @@\n-x\n+y\n+z\n+z\n", "line 10 goes on behind the end of its hunk: +z"),
+    "no head of a hunk": ("@@ what @@\n-x\n+y\n@@ -9 +9 @@\n-x\n+y\n", "line 7 is no head of a hunk: @@ what @@"),
+    "a second hunk that is none": ("@@ -1 +1 @@\n-x\n+y\n@@ -9 +9\n-x\n+y\n", "line 10 is no head of a hunk"),
+    "no hunk": ("and no hunk\n", "line 5 names a file, and no hunk follows"),
+}
+
+
+@pytest.mark.parametrize("name", DAMAGED)
+def test_a_damaged_file_costs_itself(name: str) -> None:
+    body, fault = DAMAGED[name]
+    first, last = "diff --git a/first b/first\nnew file mode 100644\n", added("last.py", 3)
+    diff = first + HEAD + body + last
+    chunks = chunk_diff(diff)
+    assert [(entry.path, entry.state) for entry in chunks.coverage] == [("first", "whole"), ("a.py", "left_out"), ("last.py", "whole")]
+    entry = chunks.coverage[1]
+    assert entry.verdict is not None and entry.verdict.rule.value == "damaged" and fault in entry.reason
+    assert first in chunks[0].text and last in chunks[0].text and "a.py" not in chunks[0].text
+    assert "".join(entry.file.change.text for entry in chunks.coverage) == diff
+    (notice,) = chunks.warnings
+    assert notice.code == "damaged_files" and notice.message.startswith("1 changed file is damaged in the diff and left out: a.py; line")
+
+
+def test_every_format_and_the_exit_code_tell_a_damaged_file() -> None:
+    data = (HEAD + "@@ what @@\x1b[2J\n" + added("b.py", 3)).encode()
+    for form in ("text", "markdown", "json"):
+        ran = secateur("chunk", "--diff", "-", "--format", form, stdin=data)
+        assert ran.code == 0
+        assert "1 changed file is damaged in the diff and left out: a.py; line 5 is no head of a hunk" in ran.out + ran.err
+        assert "\x1b" not in ran.out + ran.err
+    assert [(entry["path"], entry["state"], entry["rule"]) for entry in ran.json["coverage"]] == [("a.py", "left_out", "damaged"), ("b.py", "whole", None)]
+    assert secateur("chunk", "--diff", "-", "--fail-on-skip", stdin=data).code == 4
+    assert secateur("chunk", "--diff", "-", "--fail-on-skip", "--ignore", "!a.py", stdin=data).code == 4
+    assert secateur("chunk", "--diff", "-", "--fail-on-skip", "--allow-skip", "damaged", stdin=data).code == 0
+
+
+def test_a_damaged_file_that_names_itself_nowhere_has_a_placeholder() -> None:
+    chunks = chunk_diff("diff --git a/one two b/three four\nnew file mode 100644\n" + added("b.py", 3) + "\n@@ -1 +1 @@\n-x\n+y\n")
+    assert [(entry.path, entry.state) for entry in chunks.coverage] == [
+        ("(a file without a name, line 1)", "left_out"),
+        ("b.py", "whole"),
+        ("(a file without a name, line 13)", "left_out"),
+    ]
+
+
+def test_a_file_that_is_damaged_in_one_of_its_patches_is_left_out_once() -> None:
+    chunks = chunk_diff(HEAD + "@@ -1 +1 @@\n-x\n+y\n" + HEAD + "@@ what @@\n" + added("b.py", 3))
+    assert [(entry.path, entry.state) for entry in chunks.coverage] == [("a.py", "left_out"), ("b.py", "whole")]
+
+
+def test_lines_of_a_damaged_file_cannot_pass_for_another() -> None:
+    evil = "@@ -1,9 +1,9 @@\n--- a/trusted.py\n+++ b/trusted.py\n@@ -1 +1 @@\n-x\n+y\n"
+    chunks = chunk_diff(HEAD + evil + added("b.py", 3))
+    assert [entry.path for entry in chunks.coverage] == ["a.py", "b.py"]
+
+
+@pytest.mark.parametrize("old", [1, 2, 3])
+@pytest.mark.parametrize("new", [1, 2, 3])
+def test_a_diff_without_headers_of_git_goes_on_at_the_next_names(old: int, new: int) -> None:
+    good = "--- c.c\n+++ c.c\n@@ -1 +1 @@\n-x\n+y\n"
+    parsed = parse_diff(f"--- a.c\n+++ a.c\n@@ -1,{old} +1,{new} @@\n-x\n+y\n" + good)
+    if (old, new) != (2, 2):  # else the names of the second are as many lines as the first lacks
+        assert [(change.path, bool(change.fault)) for change in parsed.changes] == [("a.c", (old, new) != (1, 1)), ("c.c", False)]
+        assert parsed.changes[1].text == good
 
 
 def test_a_coloured_diff_is_told_from_none() -> None:

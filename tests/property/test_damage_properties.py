@@ -9,7 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import settings as budgeted
 from hypothesis import strategies as st
+from secateur.chunking.chunks import chunk_diff
+from secateur.chunking.parsing import parse_diff
 from secateur.config import with_values
+from secateur.errors import SecateurError
 from secateur.settings import Settings
 from secateur.tokens import get_counter
 from secateur.trimming.conversations.damage import UNREADABLE
@@ -18,6 +21,7 @@ from secateur.trimming.conversations.pruned import weigh
 from secateur.trimming.conversations.pruning import STRATEGIES, prune
 from secateur.trimming.conversations.transcripts import read_transcript
 from support.conversations import FORMATS, TEXT, TURNS, Said, conversation
+from support.diffs import line_diff
 
 COUNTER = get_counter("chars4")
 LINE_DAMAGE = st.sampled_from(["cut", "front", "words", "twice", "number", "bytes", "list", "role"])
@@ -83,3 +87,47 @@ def test_a_bad_message_of_a_list_costs_itself(form: str, turns: list[Said], asks
     assert [item.number for item in pruned.items if item.reason == "damaged"] == [at]
     assert pruned.messages.count(bad) == 1 and f"$.messages[{at}]" in pruned.warnings[0].message
     assert weigh(read_transcript(pruned.write().encode()), COUNTER).total == pruned.report.after
+
+
+SOURCE = st.lists(st.sampled_from(["def f(a):", "    return a", "}", "-- a", "++ b", "@@ -1 +1 @@", "diff --git a/x b/x"]), min_size=1, max_size=20)
+FILES = st.dictionaries(st.sampled_from(["a.py", "b.py", "pkg/c d.py", "pkg/订.go", "x.md"]), st.tuples(SOURCE, SOURCE), min_size=1, max_size=5)
+FILE_DAMAGE = st.sampled_from(["head", "short", "long", "foreign", "no hunk"])
+
+
+def damaged_patch(patch: str, kind: str, at: int) -> str:
+    """A patch with one kind of damage to one of its hunks."""
+    lines = patch.split("\n")[:-1]
+    heads = [number for number, line in enumerate(lines) if line.startswith("@@ -")]
+    head = heads[at % len(heads)]
+    if kind == "no hunk":
+        return "\n".join(lines[: heads[0]]) + "\n"
+    if kind == "head":
+        lines[head] = "@@ " + lines[head]
+    elif kind == "foreign":
+        lines.insert(head + 1, "?")
+    elif kind == "short":
+        del lines[head + 1]
+    else:
+        lines.insert(head + 1, "+one more")
+    return "\n".join(lines) + "\n"
+
+
+@budgeted(max_examples=150, deadline=None)
+@given(files=FILES, which=st.integers(0, 4), kind=FILE_DAMAGE, at=st.integers(0, 9))
+def test_a_damaged_file_of_a_diff_costs_itself(files: dict[str, tuple[list[str], list[str]]], which: int, kind: str, at: int) -> None:
+    patches = {path: line_diff(path, old, new, newline=True) for path, (old, new) in sorted(files.items()) if old != new}
+    if not patches:
+        return
+    bad = list(patches)[which % len(patches)]
+    damaged = damaged_patch(patches[bad].replace("\n---", "\nindex 1111111..2222222 100644\n---", 1), kind, at)
+    diff = "".join(damaged if path == bad else patch for path, patch in patches.items())
+    if len(patches) == 1:
+        with pytest.raises(SecateurError) as error:
+            parse_diff(diff)
+        assert error.value.code == "MALFORMED_DIFF"
+        return
+    chunks = chunk_diff(diff, 300, counter="chars4")
+    assert [entry.path for entry in chunks.coverage] == list(patches)
+    assert {entry.path for entry in chunks.coverage if entry.verdict and entry.verdict.rule.value == "damaged"} == {bad}
+    assert all(entry.file.change.text == (damaged if entry.path == bad else patches[entry.path]) for entry in chunks.coverage)
+    assert not any(file.path == bad for chunk in chunks for file in chunk.files)

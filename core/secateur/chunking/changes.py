@@ -92,6 +92,7 @@ class Patch:
     new_id: str
     added: int  # lines
     removed: int
+    fault: str = ""  # what is wrong with a damaged one, with the number of the line; all of it is its header then
 
     @property
     def text(self) -> str:
@@ -125,6 +126,11 @@ class Change:
     def binary(self) -> bool:
         """Whether any of it cannot be shown as text."""
         return any(patch.binary for patch in self.patches)
+
+    @property
+    def fault(self) -> str:
+        """What is wrong with it, where the diff is damaged there; "" where it is not."""
+        return next((patch.fault for patch in self.patches if patch.fault), "")
 
     @property
     def added(self) -> int:

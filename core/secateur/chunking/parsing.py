@@ -5,7 +5,7 @@
 
 Read are: renames, copies, deletions, changes of mode, binary files, submodules, links, any line ends, no newline at the end, quoted names,
 combined diffs of merges, patches by mail, several patches of one file, and diffs without git's headers. Text between files is
-passed over and its place noted. Linear in the text.
+passed over and its place noted. A damaged file costs itself: reading goes on at the header of the next one. Linear in the text.
 """
 
 from __future__ import annotations
@@ -21,6 +21,9 @@ from secateur.terminal import clip, visible
 
 MALFORMED = "MALFORMED_DIFF"
 """Code of the error about a text that is no diff."""
+
+NAMELESS = "(a file without a name, line {line:,})"
+"""What stands for the path of a damaged file that cannot be told."""
 
 _WANTED = "give what `git diff` or `diff -u` prints"
 _COLOURED = "\x1b["
@@ -56,7 +59,8 @@ def parse_diff(diff: str | bytes, name: str = "the diff") -> Diff:
         name: what errors call it.
 
     Raises:
-        SecateurError: `MALFORMED_DIFF`: a hunk that is not what its head says, a hunk of no file, or no diff at all; with the number of the line.
+        SecateurError: `MALFORMED_DIFF`: no diff at all, or one of which every file is damaged (a hunk that is not what its head says, a hunk of no
+            file); with the number of the line. Where some files can be read, the others have a `fault`.
     """
     text = _decoded(diff) if isinstance(diff, bytes) else diff.removeprefix("\ufeff")
     return _Reader(text, name).read()
@@ -66,6 +70,17 @@ def _decoded(data: bytes) -> str:
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):  # what PowerShell's `>` writes
         return data.decode("utf-16", "replace")
     return path_text(data.removeprefix(codecs.BOM_UTF8))
+
+
+class _Damage(Exception):
+    """A file cannot be read on."""
+
+    def __init__(self, fault: str, hint: str, resume: int, *, behind: bool = False) -> None:
+        super().__init__(fault)
+        self.fault = fault
+        self.hint = hint
+        self.resume = resume  # the first line that may belong to another file
+        self.behind = behind  # whether it is the file before that is damaged
 
 
 class _Reader:
@@ -79,26 +94,65 @@ class _Reader:
         self._name = name
         self._at = 0
         self._hunk_end = -1  # where the last hunk ended
+        self._path = ""  # of the file that is being read, as far as it is known
 
     def read(self) -> Diff:
-        patches: dict[str, list[Patch]] = {}
+        patches: list[Patch] = []
+        damages: list[_Damage] = []
         outside: list[tuple[int, int]] = []
         while self._at < len(self._lines):
-            start = self._at
-            patch = self._patch()
+            start, self._path = self._at, ""
+            try:
+                patch = self._patch()
+                if patch is None:
+                    self._refuse_stray(self._lines[start])
+            except _Damage as damage:
+                damages.append(damage)
+                patch = self._damaged(patches.pop() if damage.behind else None, start, damage)
             if patch is not None:
-                patches.setdefault(patch.path, []).append(patch)
+                patches.append(patch)
                 continue
-            self._refuse_stray(self._lines[start])
             self._at = start + 1
             if outside and sum(outside[-1]) == start + 1:
                 outside[-1] = (outside[-1][0], outside[-1][1] + 1)
             else:
                 outside.append((start + 1, 1))
+        if damages and all(patch.fault for patch in patches):
+            raise SecateurError(f"{self._name}: {damages[0].fault}", hint=damages[0].hint, code=MALFORMED)
         if not patches and any(line.strip() for line in self._lines):
             hint = "print it without colours: git diff --no-color" if any(line.startswith(_COLOURED) for line in self._lines) else _WANTED
             raise SecateurError(f"{self._name}: no changed file in {len(self._lines):,} lines", hint=hint, code=MALFORMED)
-        return Diff(tuple(Change(tuple(each)) for each in patches.values()), tuple(outside), len(self._lines))
+        changes: dict[str, list[Patch]] = {}
+        for patch in patches:
+            changes.setdefault(patch.path, []).append(patch)
+        return Diff(tuple(Change(tuple(each)) for each in changes.values()), tuple(outside), len(self._lines))
+
+    def _damaged(self, before: Patch | None, start: int, damage: _Damage) -> Patch:
+        """What is damaged, as a patch without hunks: all lines up to the header of the next file.
+
+        Args:
+            before: the patch that goes on behind its end; None where the damaged one starts at `start`.
+        """
+        first = start if before is None else before.line - 1
+        path = self._path if before is None else before.path
+        by_git = self._lines[first].startswith((_GIT, *_COMBINED))
+        at = max(damage.resume, start + 1)
+        while at < len(self._lines) and not self._starts_file(at, bare=not by_git):
+            at += 1
+        self._at = at
+        name = path or NAMELESS.format(line=first + 1)
+        return Patch(first + 1, name, name, Treatment.MODIFIED, self._text(first, at), (), False, frozenset(), "", "", 0, 0, damage.fault)
+
+    def _starts_file(self, at: int, *, bare: bool) -> bool:
+        """Whether a file starts at this line. `bare`: also with `---` and `+++` alone, which lines of a hunk can look like, and git never writes."""
+        line = self._lines[at]
+        if line.startswith((_GIT, *_COMBINED)):
+            return True
+        if line.startswith(("Index: ", "diff -")):
+            return self._names_below(at) is not None
+        if line.startswith("--- "):
+            return bare and self._named_here(at)
+        return bool(_wordless(line) or _SUBMODULE.fullmatch(line))
 
     # --- one file ------------------------------------------------------------------------------------------------------
 
@@ -112,7 +166,7 @@ class _Reader:
             return self._git_patch((path, path))
         if line.startswith("--- ") and self._named_here(self._at):
             return self._plain_patch(self._at)
-        if line.startswith(("Index: ", "diff -")) and (names := self._names_below()) is not None:
+        if line.startswith(("Index: ", "diff -")) and (names := self._names_below(self._at)) is not None:
             return self._plain_patch(names)
         if line.startswith("Binary files ") and (binary := _wordless(line)):
             return self._wordless(binary[1], binary[2])
@@ -143,6 +197,7 @@ class _Reader:
             old, new = named(self._lines[self._at][4:]), named(self._lines[self._at + 1][4:])
             self._at += 2
         elif self._at < len(self._lines) and self._lines[self._at].startswith("--- ") and "index" in said:
+            self._path = named(said["rename to"]) if "rename to" in said else next((path for path in without_prefixes(old, new)[::-1] if path != NULL), "")
             raise self._wrong(self._at, "names a file, and no hunk follows", "the diff was cut off, edited or is damaged; make it again")
         elif self._at < len(self._lines) and _wordless(self._lines[self._at]):
             binary = True
@@ -192,6 +247,7 @@ class _Reader:
         """The patch whose header is the lines from `start` to `end`, with the hunks that follow."""
         if not new:
             raise self._wrong(start, "names no file that can be told", "write names with spaces or quotes the way git does")
+        self._path = new
         hunks: list[Hunk] = []
         added = removed = 0
         while self._at < len(self._lines) and self._lines[self._at].startswith("@@"):
@@ -212,8 +268,8 @@ class _Reader:
         lines = self._lines[at : at + 3]
         return len(lines) == 3 and lines[0].startswith("--- ") and lines[1].startswith("+++ ") and lines[2].startswith("@@")
 
-    def _names_below(self) -> int | None:
-        return next((at for at in range(self._at + 1, self._at + _LOOK_AHEAD) if self._named_here(at)), None)
+    def _names_below(self, start: int) -> int | None:
+        return next((at for at in range(start + 1, start + _LOOK_AHEAD) if self._named_here(at)), None)
 
     # --- one hunk ------------------------------------------------------------------------------------------------------
 
@@ -233,6 +289,8 @@ class _Reader:
             new, section = _range(merge[3], merge[4]), merge[6]
         self._at += 1
         added, removed = self._plain_body(start, old[0][1], new[1]) if len(old) == 1 else self._merge_body(len(old))
+        if self._at - 1 > start and self._named_here(self._at - 1):
+            raise self._wrong(start, "promises lines that name another file", "the diff was edited or is damaged", resume=self._at - 1)
         while self._at < len(self._lines) and self._lines[self._at].startswith("\\"):
             self._at += 1
         self._hunk_end = self._at
@@ -258,7 +316,8 @@ class _Reader:
             elif mark != "\\":
                 raise self._short(start, at, (old, new), (old - left_old, new - left_new))
             if left_old < 0 or left_new < 0:
-                raise self._wrong(start, f"promises {old:,} old and {new:,} new lines; line {at + 1:,} is one more", "the diff was edited or is damaged")
+                counts = f"promises {old:,} old and {new:,} new lines; line {at + 1:,} is one more"
+                raise self._wrong(start, counts, "the diff was edited or is damaged", resume=self._names_before(start, at))
             at += 1
         self._at = at
         return added, removed
@@ -289,17 +348,22 @@ class _Reader:
         """Raises where a line can only be part of a hunk whose head promised less, or that has no file."""
         signature = line.rstrip() in ("--", "")  # a mail's; git ends the last hunk with it
         if self._at == self._hunk_end and line[:1] in ("+", "-", " ") and not signature and not line.startswith(("--- ", "+++ ")):
-            raise self._wrong(self._at, f"goes on behind the end of its hunk: {self._shown(self._at)}", "the hunk's head promises fewer lines than it has")
+            what = f"goes on behind the end of its hunk: {self._shown(self._at)}"
+            raise self._wrong(self._at, what, "the hunk's head promises fewer lines than it has", behind=True)
         if line.startswith("@@ -") and _HUNK.fullmatch(line):
             raise self._wrong(self._at, "is a hunk of no file: no `---` and `+++` before it", "give the whole diff, with the lines that name the files")
 
-    def _short(self, start: int, at: int, promised: tuple[int, int], held: tuple[int, int]) -> SecateurError:
+    def _short(self, start: int, at: int, promised: tuple[int, int], held: tuple[int, int]) -> _Damage:
         where = f"line {at + 1:,} is none of them: {self._shown(at)}" if at < len(self._lines) else "the diff ends"
         counts = f"promises {promised[0]:,} old and {promised[1]:,} new lines; after {held[0]:,} and {held[1]:,} {where}"
-        return self._wrong(start, counts, "the diff was cut off, edited or is damaged; make it again")
+        return self._wrong(start, counts, "the diff was cut off, edited or is damaged; make it again", resume=self._names_before(start, at))
 
-    def _wrong(self, at: int, what: str, hint: str) -> SecateurError:
-        return SecateurError(f"{self._name}: line {at + 1:,} {what}", hint=hint, code=MALFORMED)
+    def _names_before(self, start: int, at: int) -> int:
+        """`at`, or the line before it where the names of a next file were taken for lines of the hunk that starts at `start`."""
+        return next((place for place in (at - 2, at - 1) if place > start and self._named_here(place)), at)
+
+    def _wrong(self, at: int, what: str, hint: str, *, resume: int = -1, behind: bool = False) -> _Damage:
+        return _Damage(f"line {at + 1:,} {what}", hint, at + 1 if resume < 0 else resume, behind=behind)
 
     def _shown(self, at: int) -> str:
         return clip(visible(self._lines[at][: 4 * _SHOWN_CELLS]), _SHOWN_CELLS)

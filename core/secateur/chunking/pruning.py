@@ -1,6 +1,6 @@
 """Which changed files are left out, and by which rule. The patterns of the spec (3.2) at any depth, today's lock files, generated and vendored code.
 
-Patterns of the user come first and decide: one that matches leaves a file out, one with `!` takes it in whatever the other rules say.
+What cannot be read is left out. Then patterns of the user decide: one that matches leaves a file out, one with `!` takes it in whatever the other rules say.
 Every rule works on the path a file is called by: the new one, of a deleted file the old one. Pure.
 """
 
@@ -20,6 +20,7 @@ from secateur.repository.ignore import Rules
 class Rule(StrEnum):
     """Why a changed file, or a part of it, does not go out."""
 
+    DAMAGED = "damaged"  # the diff cannot be read there, whatever the patterns of the user say
     PATTERN = "pattern"  # of the user: chunking.ignore
     LOCKFILE = "lockfile"
     VENDORED = "vendored"
@@ -53,6 +54,7 @@ BINARY_SUFFIXES = frozenset(f".{suffix}" for suffix in (*_SPEC_SUFFIXES, *_PICTU
 
 _LIBRARY = re.compile(r".*\.so(\.\d+)+")
 _WORDS = {
+    Rule.DAMAGED: "damaged in the diff",
     Rule.PATTERN: "a pattern of chunking.ignore",
     Rule.LOCKFILE: "lock file",
     Rule.VENDORED: "code of others",
@@ -105,6 +107,8 @@ class Pruner:
 
     def verdict(self, change: Change, facts: Facts) -> Verdict | None:
         """The first rule that leaves the file out, None where none does."""
+        if change.fault:
+            return Verdict(Rule.DAMAGED, change.fault)
         chosen = self._chosen(change.path)
         if chosen is not None:
             return Verdict(Rule.PATTERN, chosen) if chosen else None

@@ -239,6 +239,11 @@ def _notices(diff: Diff) -> list[Notice]:
     if diff.outside:
         first, count = diff.outside[0][0], sum(lines for _, lines in diff.outside)
         found.append(Notice("text_outside", f"{count:,} lines belong to no changed file (the first is line {first:,}) and do not go out."))
+    damaged = [change for change in diff.changes if change.fault]
+    if damaged:
+        files = "1 changed file is" if len(damaged) == 1 else f"{len(damaged):,} changed files are"
+        said = f"{files} damaged in the diff and left out: {_listed([change.path for change in damaged])}; {damaged[0].fault}."
+        found.append(Notice("damaged_files", f"{said} Make the diff again to see the whole change."))
     foreign = [change.path for change in diff.changes if sendable(change.text) != change.text]
     if foreign:
         found.append(Notice("invalid_utf8", f"Bytes that are not UTF-8 go out as U+FFFD: {_listed(foreign)}."))

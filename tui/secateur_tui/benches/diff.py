@@ -127,6 +127,8 @@ class Diff(Subject[Weighed, Plan]):
             return config.with_values(settings, {_IGNORE: others})
         if entry.state == LEFT_OUT and entry.verdict is not None and entry.verdict.rule is Rule.NO_ROOM:
             return "no rule leaves it out: not even a line of it has room"
+        if entry.verdict is not None and entry.verdict.rule is Rule.DAMAGED:
+            return "no rule leaves it out: the diff is damaged there"
         return config.with_values(settings, {_IGNORE: (*present, f"!{pattern}" if entry.state == LEFT_OUT else pattern)})
 
     # --- wording ---
