@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -11,9 +13,10 @@ from secateur import chunk_diff
 from secateur.chunking.linting import ERROR, REMARK, WARNING, Finding, by_changed_file, read_findings
 from secateur.errors import SecateurError
 from secateur.tokens import count_tokens
+from support.cli import secateur
 from support.diffs import added
 
-SARIF = {
+SARIF: dict[str, Any] = {
     "version": "2.1.0",
     "runs": [
         {
@@ -31,7 +34,9 @@ SARIF = {
     ],
 }
 RUFF = [{"code": "F401", "filename": "/home/ci/work/src/a.py", "location": {"row": 2, "column": 8}, "message": "`os` imported but unused"}]
-ESLINT = [{"filePath": "/ci/web/app.ts", "messages": [{"ruleId": "no-undef", "severity": 2, "line": 9, "column": 1, "message": "'x' is not defined"}]}]
+ESLINT: list[dict[str, Any]] = [
+    {"filePath": "/ci/web/app.ts", "messages": [{"ruleId": "no-undef", "severity": 2, "line": 9, "column": 1, "message": "'x' is not defined"}]}
+]
 
 
 @pytest.mark.parametrize(
@@ -56,6 +61,41 @@ def test_what_is_none_of_them_is_an_error(output: str) -> None:
     with pytest.raises(SecateurError, match="the linter's output: ") as error:
         read_findings(output.encode())
     assert error.value.code == "LINTER_OUTPUT"
+
+
+BAD_ENTRIES = {
+    "ruff": ([7, RUFF[0], {"code": "F401", "message": "no file"}], "$[0]", 2),
+    "eslint": ([{"filePath": "a.ts", "messages": 7}, {"filePath": "/ci/web/app.ts", "messages": [None, *ESLINT[0]["messages"]]}], "$[0]", 2),
+    "sarif": ({"runs": [None, {"results": [7, *SARIF["runs"][0]["results"]]}]}, "$.runs[0]", 3),
+}
+
+
+@pytest.mark.parametrize("name", BAD_ENTRIES)
+def test_an_entry_that_is_no_finding_costs_itself(name: str) -> None:
+    output, first, count = BAD_ENTRIES[name]
+    findings = read_findings(json.dumps(output).encode(), "ruff.json")
+    assert len(findings) == 1
+    (notice,) = findings.notices
+    assert notice.code == "findings_passed_over"
+    assert notice.message.startswith(f"ruff.json: {count} entries name no file or no message") and notice.message.endswith(f"the first is {first}.")
+
+
+def test_what_is_passed_over_is_told_with_the_chunks() -> None:
+    chunks = chunk_diff(added("src/a.py", 9), linter=json.dumps([*RUFF, 7]))
+    assert [notice.code for notice in chunks.warnings] == ["findings_passed_over"]
+    assert "2:8 warning F401" in chunks[0].text
+
+
+@pytest.mark.parametrize("flag", ["--skill", "--rules"])
+def test_bytes_of_instructions_that_are_no_utf8_cost_themselves(flag: str, tmp_path: Path) -> None:
+    diff, text = tmp_path / "pull.diff", tmp_path / "TEXT.md"
+    diff.write_text(added("a.py", 2))
+    text.write_bytes(b"Be strict.\nLook at caf\xe9s.\n")
+    ran = secateur("chunk", "--diff", diff, flag, text, "--format", "json")
+    assert "Be strict.\nLook at caf\ufffds." in ran.json["chunks"][0]["text"]
+    assert [(notice["code"], "the first is on line 2" in notice["message"]) for notice in ran.json["warnings"]] == [("invalid_utf8", True)]
+    text.write_bytes("Be strict.".encode("utf-16"))
+    assert secateur("chunk", "--diff", diff, flag, text, "--format", "json").json["error"]["code"] == "NOT_UTF8"
 
 
 values = st.recursive(

@@ -198,3 +198,13 @@ def test_the_preview_of_a_chunk_is_bounded_and_as_wide_as_its_page(line: str) ->
     drawn = draw_preview(ledger, 0, 46)
     assert all(width(one) <= 46 for one in drawn)
     assert "more characters" in drawn[-1][0].text and len(drawn) < 40_000
+
+
+def test_a_damaged_file_and_a_bad_finding_are_told(tmp_path: Path) -> None:
+    (tmp_path / PULL).write_text("diff --git a/bad.py b/bad.py\nindex 1..2 100644\n--- a/bad.py\n+++ b/bad.py\n@@ what @@\n" + pull_request())
+    (tmp_path / "lint.json").write_text('[{"filename": "src/shop/rates.py", "message": "odd"}, 7]')
+    ledger = decided(linter="lint.json")
+    place = row_of(ledger, "bad.py")
+    assert ledger.rows[place].kind is Kind.LEFT_OUT and "line 5 is no head of a hunk" in ledger.action(place).reason
+    assert [notice.code for notice in ledger.warnings][:2] == ["findings_passed_over", "damaged_files"]
+    assert DIFF.hold(ledger, place, LIMIT) == "no rule leaves it out: the diff is damaged there"

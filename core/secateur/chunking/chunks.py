@@ -142,7 +142,7 @@ def chunk_diff(
         changed["tokens.counter"] = counter
     settings = with_values(settings or Settings(), changed)
     findings = read_findings(linter.encode("utf-8", "replace") if isinstance(linter, str) else linter)
-    return chunk(weigh(parse_diff(diff_text), settings, Injection(rules, skill), findings=findings), settings)
+    return chunk(weigh(parse_diff(diff_text), settings, Injection(rules, skill), findings=findings, notices=findings.notices), settings)
 
 
 def chunk(weighed: Weighed, settings: Settings) -> Chunks:

@@ -20,6 +20,8 @@ import re
 from dataclasses import dataclass
 
 from secateur.chunking.changes import sendable
+from secateur.errors import SecateurError
+from secateur.model import Notice
 from secateur.terminal import ELLIPSIS, clip, visible
 
 LONGEST_PLACE = 160
@@ -61,6 +63,22 @@ class Injection:
         if self.skill.strip():
             pieces.append(f"## Instructions\n{guarded(self.skill)}\n\n")
         return "".join([*pieces, "## Code Changes\n"])
+
+
+def injected(data: bytes, name: str) -> tuple[str, tuple[Notice, ...]]:
+    """The text of a file with instructions or rules. Bytes that are not UTF-8 become U+FFFD, and a notice says so.
+
+    Raises:
+        SecateurError: `NOT_UTF8`: it is no text, or one in another encoding.
+    """
+    try:
+        return data.decode("utf-8-sig"), ()
+    except UnicodeDecodeError as error:
+        if b"\0" in data:
+            raise SecateurError(f"{name}: not UTF-8 at byte {error.start}", hint="save it as UTF-8", code="NOT_UTF8") from error
+        line = data.count(b"\n", 0, error.start) + 1
+        said = f"{name}: bytes that are not UTF-8 go out as U+FFFD; the first is on line {line:,}."
+        return data.decode("utf-8-sig", "replace"), (Notice("invalid_utf8", said),)
 
 
 def largest(count: int) -> str:

@@ -134,13 +134,11 @@ def _weighed(options: argparse.Namespace, path: Path) -> tuple[Settings, Weighed
 
     if options.rules is not None and options.no_rules:
         raise UsageError("--rules and --no-rules contradict each other", hint="leave one of them out")
-    skill = _text(options.skill, "--skill") if options.skill is not None else ""
-    rules = _text(options.rules, "--rules") if options.rules is not None else ""
-    findings = [
-        finding
-        for name in options.linter
-        for finding in read_findings(read_input(name, "list of findings", flag="--linter"), f"--linter {clip(visible(name), PATH_CELLS)}")
-    ]
+    skill, said = _text(options.skill, "--skill")
+    rules, of_rules = _text(options.rules, "--rules")
+    outputs = [read_findings(read_input(name, "list of findings", flag="--linter"), f"--linter {clip(visible(name), PATH_CELLS)}") for name in options.linter]
+    findings = [finding for output in outputs for finding in output]
+    notices = (*said, *of_rules, *(notice for output in outputs for notice in output.notices))
     asked = Asked(options.base, options.head, options.staged, options.worktree, options.untracked)
     unused = skill_seen(clip(visible(str(path / SKILL_FILE)), PATH_CELLS))
     if options.diff is None:
@@ -151,9 +149,9 @@ def _weighed(options: argparse.Namespace, path: Path) -> tuple[Settings, Weighed
             rules = found.rules
         hints, failed = _hints(options, path, settings, found) if settings.chunking.signatures else ([], ())
         seen = (unused,) if found.has_skill and options.skill is None else ()
-        notices = (*ignored, *found.notices, *failed, *seen)
+        everything = (*ignored, *notices, *found.notices, *failed, *seen)
         injection = Injection(rules, skill)
-        weighed = weigh(found.diff, settings, injection, known=found.known, compared=found.compared, findings=findings, hints=hints, notices=notices)
+        weighed = weigh(found.diff, settings, injection, known=found.known, compared=found.compared, findings=findings, hints=hints, notices=everything)
         return settings, weighed
     if asked != Asked():
         flag = next(name for name in ("base", "head", "staged", "worktree", "untracked") if getattr(options, name))
@@ -163,7 +161,7 @@ def _weighed(options: argparse.Namespace, path: Path) -> tuple[Settings, Weighed
     diff, name = _read_diff(options)
     settings, ignored = _settings(options, path, diff=diff)
     seen = (unused,) if options.skill is None and (path / SKILL_FILE).is_file() else ()
-    return settings, weigh(diff, settings, Injection(rules, skill), compared=Compared(name), findings=findings, notices=(*ignored, *seen))
+    return settings, weigh(diff, settings, Injection(rules, skill), compared=Compared(name), findings=findings, notices=(*ignored, *notices, *seen))
 
 
 def _read_diff(options: argparse.Namespace) -> tuple[Diff, str]:
@@ -319,9 +317,10 @@ def _starts(path: Path) -> bool:
         return file.read(len(_CHUNK_START)) == _CHUNK_START
 
 
-def _text(name: str, flag: str) -> str:
-    data = read_input(name, "text", flag=flag)
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise SecateurError(f"{flag} {clip(visible(name), PATH_CELLS)}: not UTF-8 at byte {error.start}", hint="save it as UTF-8", code="NOT_UTF8") from error
+def _text(name: str | None, flag: str) -> tuple[str, tuple[Notice, ...]]:
+    """The text that goes into every chunk, and what is wrong with it; "" without the flag."""
+    from secateur.chunking.composing import injected
+
+    if name is None:
+        return "", ()
+    return injected(read_input(name, "text", flag=flag), f"{flag} {clip(visible(name), PATH_CELLS)}")

@@ -11,9 +11,9 @@ from typing import ClassVar
 
 from secateur import config, places
 from secateur.chunking.comparing import Asked, Found, compare
-from secateur.chunking.composing import Injection
+from secateur.chunking.composing import Injection, injected
 from secateur.chunking.enriching import Hint, signatures
-from secateur.chunking.linting import read_findings
+from secateur.chunking.linting import Findings, read_findings
 from secateur.chunking.notes import SKILL_FILE, skill_seen
 from secateur.chunking.parsing import parse_diff
 from secateur.chunking.planning import LEFT_OUT, Plan, plan_chunks
@@ -91,13 +91,14 @@ class Diff(Subject[Weighed, Plan]):
     def read(self, inputs: Inputs, settings: Settings, progress: Progress) -> Weighed:
         progress("reading", 0, 0)
         path, asked = str(samples.path_of(inputs["path"], places.cache_dir(os.environ))), asked_of(inputs)
-        skill = _skill(inputs["skill"]) if inputs["skill"] else ""
+        skill, wrong = injected(read_file(inputs["skill"], LARGEST), clip(visible(inputs["skill"]), _PATH_CELLS)) if inputs["skill"] else ("", ())
         said = clip(visible(inputs["linter"]), _PATH_CELLS)
-        findings = read_findings(read_file(inputs["linter"], LARGEST), said) if inputs["linter"] else []
+        findings = read_findings(read_file(inputs["linter"], LARGEST), said) if inputs["linter"] else Findings()
+        wrong = (*wrong, *findings.notices)
         if is_repository(inputs["path"]):
             found = compare(Path(path), asked, settings.chunking, trust=settings.index.trust_git_dir)
             hints, failed = _hints(path, settings, found, progress) if settings.chunking.signatures else ([], ())
-            notices = (*found.notices, *failed, *_unused(inputs, Path(path), found.has_skill))
+            notices = (*wrong, *found.notices, *failed, *_unused(inputs, Path(path), found.has_skill))
             progress("counting", 0, 0)
             injection = Injection(found.rules, skill)
             return weigh(found.diff, settings, injection, known=found.known, compared=found.compared, findings=findings, hints=hints, notices=notices)
@@ -106,7 +107,7 @@ class Diff(Subject[Weighed, Plan]):
             raise UsageError("a diff from a file is what it is: it has no base and no head", hint="empty both fields, or name a repository")
         progress("counting", 0, 0)
         unused = _unused(inputs, Path(), Path(SKILL_FILE).is_file())
-        return weigh(diff, settings, Injection("", skill), compared=Compared(path), findings=findings, notices=unused)
+        return weigh(diff, settings, Injection("", skill), compared=Compared(path), findings=findings, notices=(*wrong, *unused))
 
     def decide(self, material: Weighed, inputs: Inputs, settings: Settings, progress: Progress = unreported) -> Packed:  # noqa: ARG002
         under = config.with_values(settings, {_IGNORE: patterns_of(inputs, settings)})
@@ -259,13 +260,6 @@ class DiffBench(LedgerBench):
 def _unused(inputs: Inputs, folder: Path, has_skill: bool) -> tuple[Notice, ...]:
     """That there are instructions in a folder, where none are typed."""
     return (skill_seen(clip(visible(str(folder / SKILL_FILE)), _PATH_CELLS)),) if has_skill and not inputs["skill"] else ()
-
-
-def _skill(path: str) -> str:
-    try:
-        return read_file(path, LARGEST).decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise SecateurError(f"{clip(visible(path), _PATH_CELLS)}: not UTF-8 at byte {error.start}", hint="save it as UTF-8", code="NOT_UTF8") from error
 
 
 def _hints(path: str, settings: Settings, found: Found, progress: Progress) -> tuple[list[Hint], tuple[Notice, ...]]:
