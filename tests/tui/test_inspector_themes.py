@@ -1,3 +1,5 @@
+import os
+import re
 from pathlib import Path
 
 import pytest
@@ -61,6 +63,19 @@ def test_a_users_theme_wins_over_one_of_the_same_name(tmp_path: Path) -> None:
 def test_a_binary_file_is_no_theme(tmp_path: Path) -> None:
     (tmp_path / "x.toml").write_bytes(b"\xff\xfe\x00")
     assert len(load_themes([tmp_path, tmp_path / "missing"])[1]) == 1
+
+
+@pytest.mark.parametrize(("text", "told"), [("a = " + "[" * 20_000, "deep|nest|recurs"), ("a = " + "9" * 5000, "digits")])
+def test_what_no_reader_bears_is_a_broken_theme(tmp_path: Path, text: str, told: str) -> None:
+    (tmp_path / "odd.toml").write_text(text)
+    themes, (notice,) = load_themes([tmp_path])
+    assert not themes and notice.code == "broken_theme" and re.search(told, notice.message, re.IGNORECASE)
+
+
+def test_a_pipe_is_no_theme(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "odd.toml")
+    themes, (notice,) = load_themes([tmp_path])
+    assert not themes and notice.message == "theme odd.toml is left out: no regular file"
 
 
 def test_the_palette_is_the_whole_of_a_theme() -> None:

@@ -87,10 +87,16 @@ def variables(colours: dict[str, str]) -> dict[str, str]:
 
 def _read(path: Path) -> dict[str, Any]:
     try:
-        if path.stat().st_size > MAX_THEME_BYTES:
+        if not path.is_file():  # reading a pipe would wait for whoever writes to it
+            raise ThemeError("no regular file")
+        with path.open("rb") as file:
+            data = file.read(MAX_THEME_BYTES + 1)
+        if len(data) > MAX_THEME_BYTES:
             raise ThemeError(f"larger than {MAX_THEME_BYTES} bytes")
-        return tomli.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomli.TOMLDecodeError) as error:
+        return tomli.loads(data.decode("utf-8"))
+    except RecursionError as error:
+        raise ThemeError("nested too deep") from error
+    except (OSError, ValueError) as error:  # not readable, not UTF-8, not TOML, a number of thousands of digits
         raise ThemeError(str(error)) from error
 
 
