@@ -17,6 +17,7 @@ from secateur.trimming.conversations.pruned import Pruned, weigh
 from secateur.trimming.conversations.pruning import STRATEGIES, prune
 from secateur.trimming.conversations.transcripts import read_messages, read_transcript
 from support.cli import secateur
+from support.conversations import Said, conversation
 
 COUNTER = get_counter("chars4")
 LONG = "value = compute(1)\n" * 40
@@ -145,6 +146,15 @@ def test_a_session_whose_first_line_is_damaged_is_one() -> None:
         transcript = read_transcript(bad + b"\n" + json.dumps(row).encode())
         assert (transcript.format, [message.role for message in transcript.messages][-1]) == ("claude-code", "user")
         assert "line 1" in transcript.notices[0].message
+
+
+def test_a_bad_message_of_a_session_stays_on_the_branch_among_what_is_summarised() -> None:
+    rows = conversation("claude-code", [Said(f"Question {number}?", (), "An answer. " * 30) for number in range(6)], asks="Go on.")
+    rows[6]["message"]["role"] = "bot"
+    pruned = prune(read_transcript(b"\n".join(lines_of(*rows))), settings_of(0), "summarize")
+    again = read_transcript(pruned.write().encode())
+    assert [message.role for message in again.messages if message.role != "assistant"] == ["aside", "user", DAMAGED, "user"]
+    assert weigh(again, COUNTER).total == pruned.report.after
 
 
 def test_line_ends_come_back() -> None:

@@ -25,6 +25,7 @@ from secateur.tokens import Counter, get_counter
 from secateur.trimming.autocoder import model_of, settings_of
 from secateur.trimming.conversations.abstracts import Retold, retell
 from secateur.trimming.conversations.branches import speaks
+from secateur.trimming.conversations.damage import DAMAGED
 from secateur.trimming.conversations.messages import Message, parse_message
 from secateur.trimming.conversations.pruned import (
     BRIDGE,
@@ -333,6 +334,8 @@ def _linked(weighed: Weighed, items: Sequence[Item]) -> list[Item]:
                 first = next(later.number for later in items[row:] if later.number >= 0)
                 parent = parent_of(raws[first], gone=True)
             linked.append(item if parent == message.get("parentUuid") else replace(item, message={**message, "parentUuid": parent}))
+            if told is not None and item.reason == DAMAGED and isinstance(name := raw.get("uuid"), str):
+                told = name  # it stays among what is summarised: what follows there follows it
         if speaks(raw):
             before = name if isinstance(name := raw.get("uuid"), str) else ""
     return linked
