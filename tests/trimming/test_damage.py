@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from secateur import AgenticConversationPruner, ConversationPruner, PruneContext, SourceCode
+from secateur.cli.inspect import bench_of
 from secateur.config import with_values
 from secateur.errors import SecateurError
 from secateur.settings import Settings
@@ -195,6 +196,12 @@ def test_it_is_the_same_from_python() -> None:
     context = PruneContext(10, settings_of(0))
     context.handle_overflow([SourceCode("a.py", "x = 1\n" * 100)], rows)
     assert context.result is not None and context.result.warnings[0].code == UNREADABLE
+
+
+def test_the_inspector_opens_a_session_whose_first_line_is_damaged(tmp_path: Path) -> None:
+    path = tmp_path / "session.jsonl"
+    path.write_bytes(b"\n".join([b'ser", "content": "x"}', *lines_of(*TALK)]))
+    assert bench_of(path) == "conversation"
 
 
 @pytest.mark.parametrize("command", ["conversation", "files"])

@@ -127,7 +127,7 @@ def bench_of(path: Path) -> str:
         return "diff"
     if _ENVELOPE.match(text):
         return "envelope"
-    if text.startswith(("[", "{")) or _RESULT.search(text):
+    if text.startswith(("[", "{")) or path.suffix == ".jsonl" or _RESULT.search(text):
         return "conversation"
     return "files"
 
