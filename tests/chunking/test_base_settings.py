@@ -6,8 +6,10 @@ import json
 from pathlib import Path
 
 import pytest
+from secateur.chunking.base_settings import distrusted
 from secateur.chunking.chunks import chunk_diff
 from secateur.chunking.notes import MOST_TOKENS, SHARE
+from secateur.chunking.parsing import parse_diff
 from secateur.tokens import count_tokens
 from support.cli import secateur
 from support.diffs import added
@@ -212,3 +214,10 @@ def test_several_cut_lines_share_the_room() -> None:
     kept = [len(line) for line in chunk.text.splitlines() if "… [" in line]
     assert len(kept) == 3
     assert max(kept) < 1.2 * min(kept)
+
+
+def test_settings_that_stand_in_a_damaged_part_of_a_diff_are_not_trusted() -> None:
+    hidden = "diff --git a/a.py b/a.py\nindex 1..2 100644\n--- a/a.py\n+++ b/a.py\n@@ what @@\n+++ b/secateur.toml\n"
+    other = "diff --git a/b.py b/b.py\nnew file mode 100644\n"
+    assert distrusted(parse_diff(hidden + other), {}) is not None
+    assert distrusted(parse_diff(hidden.replace("secateur.toml", "x") + other), {}) is None

@@ -61,13 +61,13 @@ DAMAGED = {
 @pytest.mark.parametrize("name", DAMAGED)
 def test_a_damaged_file_costs_itself(name: str) -> None:
     body, fault = DAMAGED[name]
-    first, last = "diff --git a/first b/first\nnew file mode 100644\n", added("last.py", 3)
+    first, last = "diff --git a/Afirst b/Afirst\nnew file mode 100644\n", added("last.py", 3)
     diff = first + HEAD + body + last
     chunks = chunk_diff(diff)
-    assert [(entry.path, entry.state) for entry in chunks.coverage] == [("first", "whole"), ("a.py", "left_out"), ("last.py", "whole")]
+    assert [(entry.path, entry.state) for entry in chunks.coverage] == [("Afirst", "whole"), ("a.py", "left_out"), ("last.py", "whole")]
     entry = chunks.coverage[1]
     assert entry.verdict is not None and entry.verdict.rule.value == "damaged" and fault in entry.reason
-    assert first in chunks[0].text and last in chunks[0].text and "a.py" not in chunks[0].text
+    assert first in chunks[0].text and last in chunks[0].text and HEAD not in chunks[0].text
     assert "".join(entry.file.change.text for entry in chunks.coverage) == diff
     (notice,) = chunks.warnings
     assert notice.code == "damaged_files" and notice.message.startswith("1 changed file is damaged in the diff and left out: a.py; line")

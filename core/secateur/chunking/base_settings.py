@@ -38,6 +38,7 @@ def distrusted(diff: Diff, origins: Mapping[str, str]) -> Notice | None:
         origins: where each setting in force is from.
     """
     touched = {path.rpartition("/")[2] for change in diff.changes for path in (change.path, change.old_path)}
+    touched |= {name for name in SETTINGS_FILES for change in diff.changes if change.fault and name in change.text}  # damage may hide a header
     found = {name for name in SETTINGS_FILES if any(origin.startswith(name) for origin in origins.values())}
     file = next((name for name in SETTINGS_FILES if name in touched and (name in found or name == FILE_NAME)), None)
     if file is None:
