@@ -43,7 +43,7 @@ def test_the_nearest_word(word, known, meant):
         ("timeout", "llm.timeout"),
         ("patience", ""),
         ("verbose", ""),
-        ("graph_rag.foo", ""),
+        ("graph_rag.quux", ""),
         ("", ""),
         (".", ""),
         ("a." * 5000 + "top_k", ""),
