@@ -1,7 +1,9 @@
 """What importing loads: asked of a fresh interpreter each time."""
 
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -35,3 +37,11 @@ def test_trimming_an_envelope_needs_no_index_and_no_parser():
 
 def test_selecting_needs_no_index_no_parser_and_no_tokenizer():
     assert loaded_by("import secateur; secateur.select, secateur.priority, secateur.Settings") & ({*SCREEN, *HEAVY} - {"numpy"}) == set()
+
+
+def test_benchmarks_need_no_package_that_only_tests_need() -> None:
+    """They are run with the product installed and nothing else: `hypothesis` and `pytest` are not there."""
+    folder = Path(__file__).parent / "benchmarks"
+    code = "import runpy,sys; sys.modules.update(hypothesis=None, pytest=None); [runpy.run_path(path) for path in sys.argv[1:]]"
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(folder.parent), str(folder)])}
+    subprocess.run([sys.executable, "-c", code, *map(str, sorted(folder.glob("*.py")))], check=True, env=environment)

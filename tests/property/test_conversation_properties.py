@@ -18,7 +18,8 @@ from secateur.trimming.conversations.messages import PartKind
 from secateur.trimming.conversations.pruned import Pruned, weigh
 from secateur.trimming.conversations.pruning import STRATEGIES, prune
 from secateur.trimming.conversations.transcripts import read_messages, read_transcript
-from support.conversations import FORMATS, TEXT, TURNS, Said, conversation, roles
+from support.conversation_strategies import TEXT, TURNS
+from support.conversations import FORMATS, Said, conversation, roles
 
 COUNTER = get_counter("chars4")
 ZONES = st.one_of(st.integers(0, 60), st.integers(0, 2000))

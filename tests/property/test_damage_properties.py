@@ -20,7 +20,8 @@ from secateur.trimming.conversations.messages import PartKind
 from secateur.trimming.conversations.pruned import weigh
 from secateur.trimming.conversations.pruning import STRATEGIES, prune
 from secateur.trimming.conversations.transcripts import read_transcript
-from support.conversations import FORMATS, TEXT, TURNS, Said, conversation
+from support.conversation_strategies import TEXT, TURNS
+from support.conversations import FORMATS, Said, conversation
 from support.diffs import line_diff
 
 COUNTER = get_counter("chars4")

@@ -13,7 +13,8 @@ from secateur.tokens import get_counter
 from secateur.trimming.conversations.pruned import Pruned, weigh
 from secateur.trimming.conversations.pruning import STRATEGIES, prune
 from secateur.trimming.conversations.transcripts import ASIDE, read_messages
-from support.conversations import FORMATS, TEXT
+from support.conversation_strategies import TEXT
+from support.conversations import FORMATS
 from support.protocols import faults
 from support.talks import TALKS, Turn, talk
 

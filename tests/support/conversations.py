@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from hypothesis import strategies as st
-
 FORMATS = ("openai", "anthropic", "claude-code", "text")
 
 
@@ -67,12 +65,3 @@ def roles(messages: Sequence[dict[str, Any]]) -> list[str]:
     """Roles of what a model is sent."""
     bodies = [message.get("message", message) for message in messages]
     return [body["role"] for body in bodies if "role" in body]
-
-
-WORDS = st.sampled_from(
-    ["refund", "total", "rounds", "src/orders/money.py", "ValueError: no rate", "we must keep it?", "订单", "\ud800", "\x1b[31m", "a_b", "ok"]
-)
-TEXT = st.lists(WORDS, min_size=1, max_size=6).map(" ".join)
-RESULT = st.tuples(TEXT, st.integers(1, 60)).map(lambda row: "\n".join([row[0]] * row[1]))
-STEP = st.tuples(st.sampled_from(["read_file", "run_tests", "grep"]), st.sampled_from(["a.py", "b.py"]), RESULT, st.booleans())
-TURNS = st.lists(st.builds(Said, TEXT, st.lists(STEP, max_size=4).map(tuple), TEXT), min_size=1, max_size=5)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hypothesis import strategies as st
-from support.conversations import RESULT, TEXT
+from support.conversation_strategies import RESULT, TEXT
 
 
 @dataclass(frozen=True)

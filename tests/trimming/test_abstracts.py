@@ -23,7 +23,8 @@ from secateur.trimming.conversations.messages import PartKind
 from secateur.trimming.conversations.pruned import SUMMARY_MARK, weigh
 from secateur.trimming.conversations.pruning import prune
 from secateur.trimming.conversations.transcripts import read_messages
-from support.conversations import FORMATS, TEXT, TURNS, Said, conversation, roles
+from support.conversation_strategies import TEXT, TURNS
+from support.conversations import FORMATS, Said, conversation, roles
 
 COUNTER = get_counter("o200k_base")
 
