@@ -6,6 +6,7 @@
     python3 tasks.py test --fast    without the tests in tests/slow.txt: while you work
     python3 tasks.py explore    the properties with new random examples, for --minutes (60); prints its seeds
     python3 tasks.py coverage   the fast tests and the lines they never reach; fails below a floor
+    python3 tasks.py compare REV    what hundreds of command lines print, at a commit and now, byte for byte
     python3 tasks.py mutate     how many small changes of the engine's code the tests notice
     python3 tasks.py check      format, lint, types, import contracts, workflows
     python3 tasks.py fix        format and mend what the linter can mend
@@ -48,6 +49,7 @@ def main(words: list[str]) -> int:
         "test": test,
         "explore": explore,
         "coverage": coverage,
+        "compare": compare,
         "mutate": mutate,
         "check": check,
         "fix": fix,
@@ -89,6 +91,12 @@ def coverage(words: list[str]) -> int:
     return test(["--fast", "--cov", "--cov-report=term", *words])
 
 
+def compare(words: list[str]) -> int:
+    """Run the recorded command lines with the product of a commit and with that of the files as they are."""
+    install("dev")
+    return run(BIN / "python", "tests/recorded/corpus.py", "compare", *words)
+
+
 def mutate(words: list[str]) -> int:
     """Score the tests with small changes of the code."""
     install("mutate")
@@ -100,7 +108,7 @@ def lock(words: list[str]) -> int:
     install("lock")
     groups = ["--all-extras", "--group", "dev", "--group", "mutate", "--group", "lock"]
     every = ["--universal", "--python-version", "3.11"]
-    public = ["--no-config", "--no-emit-index-url"]
+    public = ["--no-config", "--no-emit-index-url"]  # uv's own index, whatever this machine is set up with
     plain = ["--quiet", "--no-header", "--no-annotate", "--output-file", CONSTRAINTS.name]
     return run(BIN / "uv", "pip", "compile", "pyproject.toml", *groups, *every, *public, *plain, *words)
 

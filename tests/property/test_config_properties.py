@@ -70,7 +70,9 @@ def test_the_last_word_counts(words):
 
 @given(st.text())
 def test_any_text_in_a_file_is_settings_or_an_error_that_names_the_file(tmp_path_factory, text):
-    path = tmp_path_factory.getbasetemp() / FILE_NAME
+    folder = tmp_path_factory.getbasetemp() / "configurations"  # not the folder above those of other tests: it would be their configuration
+    folder.mkdir(exist_ok=True)
+    path = folder / FILE_NAME
     path.write_text(text, "utf-8", errors="surrogatepass", newline="")
     try:
         load(None, config_file=path)
