@@ -28,7 +28,7 @@ def configuration() -> str:
         "",
         "Settings come from, later ones winning: defaults; `secateur.toml` of the repository (or `[tool.secateur]` in its",
         "`pyproject.toml`); `secateur.toml` in your configuration folder (`SECATEUR_CONFIG_DIR`, else the system's); `--config FILE`;",
-        "`--profile`, `--set KEY=VALUE` and the other flags. `secateur config` shows the value and the origin of every key. A profile is",
+        "`--profile`, `--set KEY=VALUE` and the other flags. `secateur config` shows the value and the origin of every key, and where that folder is. A profile is",
         "a named table of settings and applies at the place that chose it.",
         "",
         "A repository's own file is data of that repository, and may be written by whoever opens a pull request. It sets what says",

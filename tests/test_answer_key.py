@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 from secateur import Engine, Settings
-from secateur.settings import Embedding
+from secateur.config import load
+from secateur.settings import Embedding, Preference
 from support.repos import QUERY, SHOP, committed, git, write
 
 
@@ -69,3 +70,15 @@ def test_the_commit_is_part_of_the_question(tmp_path: Path) -> None:
     asked(root)
     git(root, "commit", "-q", "--allow-empty", "-m", "Nothing", time=1_760_000_000)
     assert not asked(root)[0]
+
+
+def test_no_path_of_the_machine_decides_what_leaves(tmp_path: Path) -> None:
+    """A warning in the pack costs tokens: were it to name a path, the same call would choose otherwise in another user's folder."""
+    repository = tmp_path / "repository"
+    write(repository, SHOP | {"secateur.toml": 'tokens.counter = "chars4"\n'})
+    packs = []
+    for own in (tmp_path / "a", tmp_path / ("b" * 100)):
+        with Engine.open(repository, load(repository, user_dir=own).settings, notices=load(repository, user_dir=own).notices, config_dir=own) as engine:
+            selection = engine.search("refund", replace(engine.settings, budget=300, preference=Preference(enabled=True)))
+            packs.append(engine.render(selection))
+    assert packs[0] == packs[1]

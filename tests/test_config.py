@@ -247,7 +247,7 @@ def test_all_else_has_no_effect_and_is_a_notice_with_the_line_to_move(tmp_path, 
     assert [notice.code for notice in loaded.notices] == ["config_ignored"]
     message = loaded.notices[0].message
     assert f"{key.name} counts only from your own configuration or the command line" in message
-    _, told, moved_line = message.partition(f" at the top of {own / FILE_NAME}: ")
+    _, told, moved_line = message.partition(f" at the top of {FILE_NAME} in your configuration folder: ")
     assert told
     (own / FILE_NAME).write_text(moved_line + "\n")  # the line of the notice, moved there, counts
     moved = load(None, user_dir=own)

@@ -37,6 +37,9 @@ _PROJECT_LAYER = f"{PROJECT_NAME} [tool.secateur]"
 IGNORED = "config_ignored"
 """Code of the notice that something a repository sets does not count."""
 
+OWN_FILE = f"{FILE_NAME} in your configuration folder"
+"""Never its path, which `secateur config` prints: a pack may hold the notice, and the same pack leaves on every machine."""
+
 _ADDRESS_ONLY = re.compile(r"(?!.*//[^/]*@)[^?#]*", re.DOTALL)
 _VARIABLE = re.compile(r"\w{0,64}", re.ASCII)
 """What a server's address and the name of a variable look like: anything else may hold a secret, and is not repeated."""
@@ -62,7 +65,6 @@ class Layer:
     table: Mapping[str, Any]
     scope: str = "user"  # "repository" may set "any" keys only; "user" also "user" keys; "run" everything
     notices: tuple[Notice, ...] = ()  # what of that place was not even read
-    own_file: str = ""  # of a repository's layer: the user's file, where the keys that are ignored here would count
 
     def place(self, key_name: str) -> str:
         """Where it says so: the file, `--set`, or the flag of that key."""
@@ -115,9 +117,8 @@ def load(
     Raises:
         ConfigError: unknown key, wrong type, value out of range, unreadable or malformed file.
     """
-    own_file = str(user_dir / FILE_NAME) if user_dir else f"{FILE_NAME} of your configuration folder"
     repository = _committed_layer(committed) if committed else _repository_layer(root)
-    layers = [replace(repository, own_file=own_file)] if repository else []
+    layers = [repository] if repository else []
     user = _user_layer(user_dir)
     layers += [user] if user else []
     if config_file is not None:
@@ -178,7 +179,7 @@ def _may_set(layer: Layer, key_name: str, value: Any, place: str, notices: list[
         why = f"{place}: {key_name} = {value} is more than a repository may set ({key.default}); ignored."
     else:
         return True
-    notices.append(Notice(IGNORED, f"{why} To have it count, write this at the top of {layer.own_file or 'your own file'}: {_line(key_name, value)}"))
+    notices.append(Notice(IGNORED, f"{why} To have it count, write this at the top of {OWN_FILE}: {_line(key_name, value)}"))
     return False
 
 

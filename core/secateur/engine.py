@@ -38,7 +38,6 @@ from secateur.repository.fragments import decode, split_lines
 from secateur.repository.source import Source, open_source
 from secateur.retrieval.cache import ResultCache
 from secateur.retrieval.explaining import explained
-from secateur.retrieval.preference import FILE_NAME as PREFERENCES
 from secateur.retrieval.preference import load_preferences
 from secateur.retrieval.query import Query, parse_query
 from secateur.retrieval.rerank import Reranker
@@ -239,7 +238,6 @@ class Engine:
             commit=self._source.commit or (self._status.snapshot if self._status else ""),
             format=format_,
             preferences=self._preferences(settings),
-            preferences_file=str(self._config_dir / PREFERENCES),
             notices=tuple(dict.fromkeys((*self._notices, *self._source.notices(), *self._current().notices, *degraded(self._current()), *notices))),
         )
         if settings.embedding.model in ("none", "static"):

@@ -25,6 +25,9 @@ from secateur.model import FloatArray, Notice
 
 FILE_NAME = "preferences.toml"
 
+PLACE = f"{FILE_NAME} in your configuration folder"
+"""What warnings call it: a pack may hold them, and the same pack leaves on every machine."""
+
 NAMED = 3
 """Patterns a notice names before it only counts."""
 
@@ -52,15 +55,14 @@ def load_preferences(user_dir: Path | None) -> dict[str, float]:
     return {pattern: float(value) for pattern, value in symbols.items()}
 
 
-def preference_notices(place: str, preferences: Mapping[str, float], candidates: Sequence[str], snapshot: Snapshot) -> list[Notice]:
+def preference_notices(preferences: Mapping[str, float], candidates: Sequence[str], snapshot: Snapshot) -> list[Notice]:
     """What is wrong with the preferences of a run: there are none, or a pattern matches nothing in the repository.
 
     Args:
-        place: the file they are read from.
         candidates: symbol ids of the query's candidates; a pattern that matches one of them needs no further look.
     """
     if not preferences:
-        return [Notice("no_preferences", f"Preference is on and {place} names no symbol: it changes nothing.")]
+        return [Notice("no_preferences", f"Preference is on and {PLACE} names no symbol: it changes nothing.")]
     lost = [pattern for pattern in sorted(preferences) if not any(map(_matcher(pattern), candidates))]
     if lost:
         symbols = [snapshot.symbol_id(row) for row in range(len(snapshot))]
@@ -69,7 +71,7 @@ def preference_notices(place: str, preferences: Mapping[str, float], candidates:
         return []
     shown = [pattern + (f" (near: {', '.join(near)})" if (near := _near(pattern, snapshot)) else "") for pattern in lost[:NAMED]]
     more = f" and {len(lost) - NAMED:,} more" if len(lost) > NAMED else ""
-    return [Notice("unknown_preference", f"{place}: nothing here is called {'; '.join(shown)}{more}.")]
+    return [Notice("unknown_preference", f"{PLACE}: nothing here is called {'; '.join(shown)}{more}.")]
 
 
 def _matcher(pattern: str) -> Callable[[str], object]:

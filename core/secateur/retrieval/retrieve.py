@@ -15,7 +15,7 @@ from secateur.index.snapshot import Snapshot
 from secateur.model import UNREACHABLE, BoolArray, Channel, FloatArray, IntArray, Notice, Pool
 from secateur.reporting.costs import PackCosts
 from secateur.reporting.layouts import LONGEST_LABEL, Item
-from secateur.retrieval.preference import FILE_NAME, preference_notices, preference_scores
+from secateur.retrieval.preference import preference_notices, preference_scores
 from secateur.retrieval.query import Query
 from secateur.retrieval.relevance import Scores, score
 from secateur.retrieval.rerank import Reranker
@@ -45,7 +45,6 @@ class Retrieval:
     commit: str
     format: str
     preferences: Mapping[str, float]  # pattern of symbol ids -> preference in [0, 1]
-    preferences_file: str = FILE_NAME  # where they are from
     notices: tuple[Notice, ...] = ()  # of whoever prepared the query
     reranker: Reranker | None = None  # a better model for the best candidates
 
@@ -245,7 +244,7 @@ def _warnings(query: Query, retrieval: Retrieval, settings: Settings, scores: Sc
     if unknown:
         notices.append(Notice("unknown_symbol", f"Nothing here is called {', '.join(unknown)}; ids look like path/file.py::Class.method."))
     if settings.preference.enabled and len(retrieval.snapshot):
-        notices += preference_notices(retrieval.preferences_file, retrieval.preferences, symbols, retrieval.snapshot)
+        notices += preference_notices(retrieval.preferences, symbols, retrieval.snapshot)
     for written, near in scores.suggestions.items():
         notices.append(Notice("near_name", f"No definition is named {written}; taken as near: {', '.join(near)}."))
     return tuple(notices)

@@ -9,7 +9,8 @@ from secateur.model import Notice
 from secateur.settings import ContextPrune
 from secateur.tokens import Counter
 from secateur.trimming.files.deciding import decide
-from secateur.trimming.files.pieces import best, listed
+from secateur.reporting.notices import listed
+from secateur.trimming.files.pieces import best
 from secateur.trimming.files.sourcecode import Entry, WeighedFiles, Why
 
 
