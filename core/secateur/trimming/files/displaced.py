@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from secateur.model import Notice
+from secateur.reporting.notices import listed
 from secateur.settings import ContextPrune
 from secateur.tokens import Counter
 from secateur.trimming.files.deciding import decide
-from secateur.reporting.notices import listed
 from secateur.trimming.files.pieces import best
 from secateur.trimming.files.sourcecode import Entry, WeighedFiles, Why
 
