@@ -90,9 +90,8 @@ def test_preference_without_a_symbol_is_told_with_the_file(own, shop, text):
 def test_a_symbol_that_is_misspelt_is_told_with_those_near_to_it(own, shop):
     (own / FILE_NAME).write_text('[symbols]\n"shop/refund.py::refund_totl" = 1.0\n"shp/*" = 0.5\n"*::round_total" = 0.4\n"README.md::*" = 0.1\n')
     (message,) = notices_of(search(shop), "unknown_preference")
-    assert message == (
-        f"{FILE_NAME} in your configuration folder: nothing here is called shop/refund.py::refund_totl (near: shop/refund.py::refund_total); shp/* (near: shop)."
-    )
+    lost = "shop/refund.py::refund_totl (near: shop/refund.py::refund_total); shp/* (near: shop)"
+    assert message == f"{FILE_NAME} in your configuration folder: nothing here is called {lost}."
     (own / FILE_NAME).write_text('[symbols]\n"shop/*" = 0.5\n')
     assert notices_of(search(shop), "unknown_preference") == []
 
