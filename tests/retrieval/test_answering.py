@@ -66,6 +66,22 @@ def test_an_anchor_that_shares_no_word_is_much_alike() -> None:
     assert (worded[pool.anchor] > 0).all()
 
 
+@pytest.mark.parametrize(
+    ("query", "said"), [("refund pterodactyl brontosaurus stegosaurus", "Only 1 of the 4 words of the query occurs here"), ("erase", "No word")]
+)
+def test_one_word_that_occurs_or_a_mere_resemblance_is_not_passed_off_as_an_answer(query: str, said: str) -> None:
+    """A word that no repository has counts for nothing in a score, so what is left of the query can score high."""
+    pool = pool_for(SHOP | {"shop/items.py": "def delete(item):\n    item.delete()\n"}, query, relevance__floor=0.0, relevance__low=0.0)
+    assert len(pool)
+    (doubt,) = [notice.message for notice in pool.warnings if notice.code == "low_relevance"]
+    assert said in doubt
+
+
+@pytest.mark.parametrize("query", [QUERY, "refund", "round_total", "where is a refund rounded", "refnd"])
+def test_a_query_whose_words_occur_or_stand_for_near_names_is_not_doubted(query: str) -> None:
+    assert "low_relevance" not in codes(pool_for(SHOP, query, relevance__low=0.0))
+
+
 @pytest.mark.parametrize("form", ["text", "json", "markdown", "xml"])
 def test_scripts_can_fail_on_a_query_that_nothing_answers(tmp_path: Path, form: str) -> None:
     root = write(tmp_path / "shop", SHOP)

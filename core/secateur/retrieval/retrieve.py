@@ -238,8 +238,8 @@ def _warnings(query: Query, retrieval: Retrieval, settings: Settings, scores: Sc
         notices.append(Notice("empty_query", "The query holds no word to look for."))
     elif not len(anchors):
         notices.append(_no_match(retrieval.snapshot, scores.relevance, settings))
-    elif scores.relevance[anchors[0]] < settings.relevance.low:
-        notices.append(Notice("low_relevance", f"The best match has relevance {scores.relevance[anchors[0]]:.2f}: the query may not be about this repository."))
+    else:
+        notices += _low_relevance(query, retrieval.snapshot, scores, anchors, settings)
     unknown = [symbol for symbol in dict.fromkeys((*settings.pins, *settings.excludes, *settings.boosts)) if retrieval.snapshot.row_of(symbol) < 0]
     if unknown:
         notices.append(Notice("unknown_symbol", f"Nothing here is called {', '.join(unknown)}; ids look like path/file.py::Class.method."))
@@ -248,6 +248,24 @@ def _warnings(query: Query, retrieval: Retrieval, settings: Settings, scores: Sc
     for written, near in scores.suggestions.items():
         notices.append(Notice("near_name", f"No definition is named {written}; taken as near: {', '.join(near)}."))
     return tuple(notices)
+
+
+def _low_relevance(query: Query, snapshot: Snapshot, scores: Scores, anchors: IntArray, settings: Settings) -> list[Notice]:
+    """A doubt about what was found: it matches little, or most words of the query are nowhere in this repository.
+
+    Scores leave out what a repository cannot have, so one common word can carry a query about something else. A name taken as near
+    says itself what it stands for; words of a Chinese query are not expected in English code.
+    """
+    best, terms = scores.relevance[anchors[0]], query.terms
+    if best < settings.relevance.low:
+        return [Notice("low_relevance", f"The best match has relevance {best:.2f}: the query may not be about this repository.")]
+    if not terms or query.foreign or scores.suggestions or _occurring(query, snapshot) >= MOSTLY_HERE:
+        return []
+    here = sum(snapshot.body.frequency(term) > 0 for term, _ in terms)
+    if not here:
+        return [Notice("low_relevance", "No word of the query occurs here. What was found only resembles it, as the vectors see it: it may not be an answer.")]
+    occur = "occurs" if here == 1 else "occur"
+    return [Notice("low_relevance", f"Only {here:,} of the {len(terms):,} words of the query {occur} here: it may not be about this repository.")]
 
 
 def _no_match(snapshot: Snapshot, relevance: FloatArray, settings: Settings) -> Notice:
