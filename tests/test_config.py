@@ -247,9 +247,9 @@ def test_all_else_has_no_effect_and_is_a_notice_with_the_line_to_move(tmp_path, 
     assert [notice.code for notice in loaded.notices] == ["config_ignored"]
     message = loaded.notices[0].message
     assert f"{key.name} counts only from your own configuration or the command line" in message
-    _, told, moved_line = message.partition(f" at the top of {FILE_NAME} in your configuration folder: ")
+    _, told, moved_line = message.partition(f" in {FILE_NAME} in your configuration folder below [{table}]: ")
     assert told
-    (own / FILE_NAME).write_text(moved_line + "\n")  # the line of the notice, moved there, counts
+    (own / FILE_NAME).write_text(f"[{table}]\n{moved_line}\n")  # the line of the notice, moved there, counts
     moved = load(None, user_dir=own)
     assert lookup(moved.settings, key.name) == other_value(key)
 
@@ -258,8 +258,8 @@ def test_all_else_has_no_effect_and_is_a_notice_with_the_line_to_move(tmp_path, 
 def test_a_value_that_may_be_a_secret_is_not_repeated(tmp_path, value):
     (tmp_path / FILE_NAME).write_text(f"[llm]\nbase_url = {value}\napi_key_env = 'se-cret'\n")
     said = " ".join(notice.message for notice in load(tmp_path).notices)
-    assert "llm.base_url = (the value as it stands there)" in said
-    assert "llm.api_key_env = (the value as it stands there)" in said
+    assert "below [llm]: base_url = (the value as it stands there)" in said
+    assert "below [llm]: api_key_env = (the value as it stands there)" in said
     assert "cret" not in said
 
 

@@ -179,19 +179,33 @@ def _may_set(layer: Layer, key_name: str, value: Any, place: str, notices: list[
         why = f"{place}: {key_name} = {value} is more than a repository may set ({key.default}); ignored."
     else:
         return True
-    notices.append(Notice(IGNORED, f"{why} To have it count, write this at the top of {OWN_FILE}: {_line(key_name, value)}"))
+    table, _, leaf = key_name.rpartition(".")
+    where = f"in {OWN_FILE} below [{table}]"  # a dotted key at the top would clash with a table of that name
+    notices.append(Notice(IGNORED, f"{why} To have it count, write this {where}: {leaf} = {_shown_value(key_name, value)}"))
     return False
 
 
-def _line(key_name: str, value: Any) -> str:
-    """The line of TOML that sets a key; without the value where that is long, or an address or name that may hold a secret."""
+def condensed(notices: Sequence[Notice]) -> tuple[Notice, ...]:
+    """The notices as an answer carries them: of the settings that are ignored the first, and how many more there are.
+
+    A repository can set any number of keys that do not count. Notices take room in a pack; these may not take that of the answer.
+    """
+    ignored = [notice for notice in notices if notice.code == IGNORED]
+    if len(ignored) < 2:
+        return tuple(notices)
+    more = Notice(IGNORED, f"{len(ignored) - 1:,} more settings are ignored like this; `secateur config` names each, with the line to write.")
+    return (ignored[0], more, *(notice for notice in notices if notice.code != IGNORED))
+
+
+def _shown_value(key_name: str, value: Any) -> str:
+    """A value as TOML; a word for it where it is long, or an address or name that may hold a secret."""
     shown = _toml_value(value)
     told = bool(shown) and len(shown) <= LONGEST_SHOWN
     if key_name.endswith(".base_url"):
         told = told and _ADDRESS_ONLY.fullmatch(str(value)) is not None
     elif key_name.endswith(".api_key_env"):
         told = told and _VARIABLE.fullmatch(str(value)) is not None
-    return f"{key_name} = {shown if told else '(the value as it stands there)'}"
+    return shown if told else "(the value as it stands there)"
 
 
 def _toml_value(value: Any) -> str:

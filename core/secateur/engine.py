@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import WeakKeyDictionary
 
 from secateur import __version__, places
+from secateur.config import condensed
 from secateur.errors import EmbeddingError, IndexingError, RepositoryError, UsageError
 from secateur.index.degraded import degraded
 from secateur.index.embedding import Embedder, open_embedder
@@ -84,7 +85,7 @@ class Engine:
         self._cache_dir = cache_dir or places.cache_dir(environ)
         self._config_dir = config_dir or places.config_dir(environ)
         self._clock = clock
-        self._notices = notices
+        self._notices = condensed(notices)
         self._environ = environ
         folder = folder_of(self._cache_dir, self._source.root) if self._source.root else None
         try:

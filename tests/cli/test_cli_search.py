@@ -92,7 +92,21 @@ def test_what_was_ignored_of_the_repositorys_file_is_a_warning_of_the_answer(tmp
         message = report["warnings"][0]["message"]
         assert ("secateur.toml" if link else "llm.enabled") in message
     for form in ("text", "markdown", "xml"):
-        assert message in search(root, "--format", form).out
+        assert message in search(root, "--format", form).out.replace("\\[", "[").replace("\\]", "]")
+
+
+def test_settings_that_do_not_count_take_no_room_from_the_answer(tmp_path: Path) -> None:
+    """Each is told on stderr; the pack names the first and counts the others, however many a repository tries."""
+    tried = "[tokens]\ncounter = 'chars4'\n[graph_rag]\nenabled = false\n[llm]\nenabled = true\nmodel = 'x'\ntimeout = 9\nretries = 9\nconcurrency = 9\n"
+    few, many = (write(tmp_path / name, SHOP | {"secateur.toml": text}) for name, text in (("few", tried[:28]), ("many", tried)))
+    of_few, of_many = (search(root, "--budget", 4000, "--format", "json") for root in (few, many))
+    assert (of_few.err.count("ignored"), of_many.err.count("ignored")) == (1, 7)
+    said = [notice["message"] for notice in of_many.json["warnings"] if notice["code"] == "config_ignored"]
+    assert "tokens.counter" in said[0]
+    assert said[1:] == ["6 more settings are ignored like this; `secateur config` names each, with the line to write."]
+    files = {answer.json["candidates"][0]["file_path"] for answer in (of_few, of_many)}
+    assert len(files) == 1
+    assert of_many.json["token_count"] - of_few.json["token_count"] < 100
 
 
 def test_output_is_utf8_whatever_the_locale(shop: Path) -> None:
