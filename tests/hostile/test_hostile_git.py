@@ -281,8 +281,10 @@ def test_a_pipe_in_the_place_of_a_repository_file_is_not_waited_for(tmp_path: Pa
     (tmp_path / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
     (tmp_path / ".git" / name).unlink(missing_ok=True)
     os.mkfifo(tmp_path / ".git" / name)
-    assert Git.discover(tmp_path) is NoGit.NO_REPOSITORY
-    assert [entry.path for entry in open_source(tmp_path).entries()] == ["a.py"]
+    assert Git.discover(tmp_path) is NoGit.BROKEN_REPOSITORY
+    source = open_source(tmp_path)
+    assert [entry.path for entry in source.entries()] == ["a.py"]
+    assert [notice.code for notice in source.notices()] == ["git_failed"]
 
 
 def test_a_pipe_as_ignore_file_costs_gits_patience_and_then_our_own_walk_answers(tmp_path: Path) -> None:

@@ -186,10 +186,10 @@ def test_worktrees_and_submodules_are_followed_to_their_repository(repository: P
 def test_where_there_is_no_repository(tmp_path: Path) -> None:
     assert Git.discover(tmp_path) is NoGit.NO_REPOSITORY
     (tmp_path / ".git").mkdir()
-    assert locate(tmp_path) is None
+    assert (locate(tmp_path), Git.discover(tmp_path)) == (None, NoGit.NO_REPOSITORY)
     (tmp_path / ".git").rmdir()
     (tmp_path / ".git").write_text("gitdir: /nonexistent\n")
-    assert locate(tmp_path) is None
+    assert (locate(tmp_path), Git.discover(tmp_path)) == (None, NoGit.BROKEN_REPOSITORY)
 
 
 def test_without_a_git_program(repository: Path) -> None:

@@ -62,6 +62,7 @@ class NoGit(Enum):
 
     NO_REPOSITORY = "it is not in a git repository"
     NO_BINARY = "git was not found on the PATH"
+    BROKEN_REPOSITORY = "its .git is damaged, leads nowhere, or has a pipe where git needs a file"
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +152,14 @@ def _is_git_dir(folder: Path) -> bool:
         return False
 
 
+def _is_remnant(dot_git: Path) -> bool:
+    """Whether a `.git` that is no repository was one, or is meant to be: anything but an empty folder."""
+    try:
+        return any(dot_git.iterdir()) if dot_git.is_dir() else os.path.lexists(dot_git)
+    except OSError:
+        return True
+
+
 class Git:
     """Hardened read access to one repository, seen from one folder of it.
 
@@ -178,10 +187,10 @@ class Git:
         """
         location = locate(folder)
         if location is None:
-            return NoGit.NO_REPOSITORY
+            return NoGit.BROKEN_REPOSITORY if _is_remnant(folder / ".git") else NoGit.NO_REPOSITORY
         elsewhere = "" if trust else location.foreign()
         if elsewhere:
-            return Foreign(f"the repository is not read, for {elsewhere}")
+            return Foreign(f"its git repository is not read, because {elsewhere}")
         binary = find_git(environ.get("PATH", ""), outside=location.top or location.git_dir)
         return cls(binary, location, folder, patience=patience) if binary else NoGit.NO_BINARY
 

@@ -102,6 +102,8 @@ class WorktreeSource:
         self._notices: dict[str, Notice] = {}
         if git is NoGit.NO_BINARY:
             self._note("git_missing", "git was not found: ignore rules are read by secateur, and there is no history for hotspots")
+        elif git is NoGit.BROKEN_REPOSITORY:
+            self._note("git_failed", f"{git.value}: hotspots know no history, and secateur reads the ignore rules itself")
         elif isinstance(git, Foreign):
             self._note("git_foreign", f"{git.value}: hotspots know no history, and secateur reads the ignore rules itself. {git.hint}")
 
