@@ -50,7 +50,7 @@ def test_a_change_does_not_hide_itself(shop: Path, files: dict[str, str], how: t
     said = {form: secateur("chunk", shop, *how, "--format", form) for form in FORMATS}
     assert [ran.code for ran in said.values()] == [0] * 3
     for ran in said.values():
-        assert f"This change turns settings in {name} (" in ran.out
+        assert f"This change edits settings in {name} (" in ran.out
     text = said["markdown"].out
     assert "+evil = 1\n" in text
     assert "## Project Rules\nTest first.\n" in text

@@ -204,7 +204,7 @@ def test_a_work_tree_of_another_owner_is_not_read(tmp_path: Path) -> None:
     root = further_work_tree(tmp_path, victim(tmp_path))
     os.chown(root / ".git", 65534, 65534)
     assert isinstance(Git.discover(root), Foreign)
-    with pytest.raises(RepositoryError, match="does not say that it belongs here"):
+    with pytest.raises(RepositoryError, match="nothing there shows that it belongs to this folder"):
         open_source(root, "HEAD")
 
 

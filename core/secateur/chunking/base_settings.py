@@ -43,7 +43,7 @@ def distrusted(diff: Diff, origins: Mapping[str, str]) -> Notice | None:
     file = next((name for name in SETTINGS_FILES if name in touched and (name in found or name == FILE_NAME)), None)
     if file is None:
         return None
-    return Notice(SETTINGS_CHANGED, f"The diff changes {file}, so that no settings of the repository count: which were there before is not in a diff.")
+    return Notice(SETTINGS_CHANGED, f"The diff changes {file}. What that said before is not in a diff, so no settings of the repository are used.")
 
 
 def settings_notice(before: Committed, diff: Diff, contents: Mapping[str, bytes | None]) -> Notice | None:
@@ -74,7 +74,7 @@ def settings_notice(before: Committed, diff: Diff, contents: Mapping[str, bytes 
     file = next((found[0] for found in (new, old) if found), FILE_NAME)
     more = f" and {len(changed) - _NAMED:,} more" if len(changed) > _NAMED else ""
     which = f" ({', '.join(changed[:_NAMED])}{more})" if changed else ""
-    return Notice(SETTINGS_CHANGED, f"This change turns settings in {file}{which}; those from before it count, {before.place}.")
+    return Notice(SETTINGS_CHANGED, f"This change edits settings in {file}{which}. The chunks are made with those from before it, {before.place}.")
 
 
 def _set_in(table: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:

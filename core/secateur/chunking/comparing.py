@@ -355,7 +355,7 @@ class Comparison:
                 found.setdefault(texts[name].decode("utf-8", "replace").removeprefix("\ufeff").strip(), name)
         touched = sorted(changed.intersection(names))
         if touched:
-            self._note(RULES_CHANGED, f"{', '.join(touched)} changes here; the rules in the chunks are those from before.")
+            self._note(RULES_CHANGED, f"{', '.join(touched)} changes here. The rules in the chunks are those from before.")
         return "\n\n".join(text for text in found if text)
 
     def _known(self, git: Git, diff: Diff, attributes: Attributes, limit: int) -> dict[str, Known]:

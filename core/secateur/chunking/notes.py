@@ -1,4 +1,4 @@
-"""What every chunk says of the diff it is from: settings that the change tries to turn, files that are left out and by which rule.
+"""What every chunk says of the diff it is from: settings that the change edits, files that are left out and by which rule.
 
 A reader of a chunk cannot see what is not in it. The section is bounded, and charged like everything else that goes into each chunk. Pure.
 """
@@ -14,7 +14,7 @@ from secateur.model import Notice
 from secateur.tokens import Counter
 
 SETTINGS_CHANGED = "settings_changed"
-"""Code of the notice that a change turns the repository's settings, which count as they were before it."""
+"""Code of the notice that a change edits the repository's settings, which count as they were before it."""
 
 RULES_CHANGED = "rules_changed"
 """Code of the notice that a change edits the project's rules, which are those from before it."""

@@ -33,7 +33,7 @@ def foreign(git_dir: Path, dot_git: Path | None) -> str:
     try:
         common = _common(git_dir)
         if not git_dir.is_relative_to(top) and not (dot_git and _points_back(git_dir, common, dot_git)):
-            return f"its .git leads to {git_dir}, which does not say that it belongs here"
+            return f"its .git leads to {git_dir}, and nothing there shows that it belongs to this folder"
         if common != git_dir and not _holds(common, git_dir):
             return f"its commondir leads to {common}, which does not hold it"
         inside = (top, common)
@@ -43,7 +43,8 @@ def foreign(git_dir: Path, dot_git: Path | None) -> str:
                 return f"{link} is a link to {link.resolve()}"
         borrowed = next((place for place in _alternates(common / "objects") if not _is_inside(place, inside)), None)
         return (
-            f"it borrows the objects in {borrowed} (a --shared or --reference clone; `git repack -ad`, then without objects/info/alternates, it is whole)"
+            f"it borrows objects from {borrowed}, as a --shared or --reference clone does "
+            "(`git repack -ad`, then deleting .git/objects/info/alternates, makes it whole)"
             if borrowed
             else ""
         )
