@@ -62,7 +62,8 @@ def preference_notices(preferences: Mapping[str, float], candidates: Sequence[st
         candidates: symbol ids of the query's candidates; a pattern that matches one of them needs no further look.
     """
     if not preferences:
-        return [Notice("no_preferences", f"Preference is on and {PLACE} names no symbol: it changes nothing.")]
+        said = f'Preference is on and changes nothing: {PLACE} names no symbol. Write [symbols] there, and below it lines like "path::Name" = 0.8.'
+        return [Notice("no_preferences", said)]
     lost = [pattern for pattern in sorted(preferences) if not any(map(_matcher(pattern), candidates))]
     if lost:
         symbols = [snapshot.symbol_id(row) for row in range(len(snapshot))]
