@@ -113,12 +113,3 @@ def test_text_shows_every_section_once(file: Path) -> None:
     before, after = (sum(int(row.split()[column].replace(",", "")) for row in rows) for column in (1, 3))
     assert head.startswith(f"trimmed: {before:,} -> {after:,} tokens (o200k_base)")
     assert secateur("envelope", file, "--model", "gpt-4o", "--format", "text").out.startswith("fits as it is: ")
-
-
-def test_the_example_of_the_page_prints_what_the_page_shows() -> None:
-    page = (Path(__file__).parents[2] / "docs" / "envelopes.md").read_text("utf-8")
-    call = ["envelope", Path(__file__).parents[2] / "docs" / "examples" / "envelope.json", "--model", "gpt-4o", "--context-budget", 2800, "--reserve", 1200]
-    out = secateur(*call)
-    assert json.dumps(out.json["trimReport"], indent=2) in page
-    assert out.json["trimmedEnvelope"]["dependency_digest"]["references"]["asset_paths"][-1] in page
-    assert secateur(*call, "--format", "text").out in page
