@@ -140,3 +140,19 @@ def test_without_help_of_the_system_a_process_sees_that_its_parent_is_gone() -> 
     program = "from secateur.lifetime import watch_parent; watch_parent(1 << 30); import sys; sys.stdin.read()"
     with subprocess.Popen([sys.executable, "-c", program], env=environment(), stdin=subprocess.PIPE) as child:
         assert child.wait(DEADLINE) == 1
+
+
+WAITS_IN_A_THREAD = """
+import os, sys
+from concurrent.futures import ThreadPoolExecutor
+from secateur.cli.main import main
+never = os.pipe()
+ThreadPoolExecutor(1).submit(os.read, never[0], 1)
+sys.argv[1:] = ["config", "--format", "json"]
+sys.exit(main())
+"""
+
+
+def test_the_program_ends_whatever_its_threads_are_at() -> None:
+    done = subprocess.run([sys.executable, "-c", WAITS_IN_A_THREAD], env=environment(), capture_output=True, text=True, timeout=DEADLINE, check=True)
+    assert '"graph_rag.token_budget"' in done.stdout

@@ -2,16 +2,21 @@
 
 On Linux the kernel sees to it (`PR_SET_PDEATHSIG`): it also ends a process that computes inside a library and runs no Python, and one
 that waits for a pipe nobody writes to. Elsewhere a process of ours looks by itself whether its parent is still there.
+
+In the same way no thread of ours keeps the process from ending (`leave`).
 """
 
 from __future__ import annotations
 
+import atexit
 import os
 import shutil
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import cache
 from typing import NoReturn
 
@@ -28,6 +33,23 @@ def tied(command: Sequence[str]) -> list[str]:
 def watch_parent(parent: int) -> None:
     """End this process soon after `parent`, which started it, is gone: what is left to do where the kernel does not see to it."""
     threading.Thread(target=_wait_for_its_end, args=(parent,), name="secateur-parent", daemon=True).start()
+
+
+def leave(code: int) -> None:
+    """End the process with this exit code without waiting for its other threads; returns where there are none.
+
+    Python waits at its end for threads of executors, also for one inside a parser that nothing interrupts. Whoever calls this has put away
+    what must be kept; output is written out, and what was registered with `atexit` is done.
+    """
+    if threading.active_count() == 1:
+        return
+    try:
+        atexit._run_exitfuncs()
+    finally:
+        for stream in (sys.stdout, sys.stderr):
+            with suppress(AttributeError, OSError, ValueError):  # there is none, or nobody reads it any more
+                stream.flush()
+        os._exit(code)
 
 
 def _wait_for_its_end(parent: int) -> NoReturn:

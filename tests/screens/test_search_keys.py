@@ -335,3 +335,10 @@ async def test_a_click_on_a_candidate_and_on_a_page() -> None:
         await pilot.click("#tabs", offset=(8, 0))
         await settle(app)
         assert bench.page == "preview"
+
+
+async def test_proofs_run_on_no_thread_that_the_end_of_the_program_waits_for() -> None:
+    before = set(threading.enumerate())
+    bench, _, _ = await pressed("")
+    assert bench.ranges.keys() == {"relevance", "hotspot", "distance"}
+    assert [thread.name for thread in set(threading.enumerate()) - before if not thread.daemon] == []

@@ -44,8 +44,11 @@ SUBJECTS: Mapping[str, Subject[Any, Any]] = {subject.name: subject for subject i
 ROOMS: Mapping[str, type[LedgerBench]] = {Diff.name: DiffBench}
 """Benches that are more than the room all ledgers share."""
 
-QUIT_PATIENCE = 1.0
+QUIT_PATIENCE = 0.5
 """Seconds that quitting waits for the engine, so that it can put its index away."""
+
+INTERRUPTED = 130
+"""Exit code after Ctrl-C, as of every command."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +119,7 @@ class Inspector(App[int]):
         self.pace = pace or Pace()
         self.thread = EngineThread()
         self.watcher = EngineThread()  # looks must neither wait for a retrieval nor hold one up
+        self.prover = EngineThread()
         self.keymap = actions.keymap(settings.ui.keys)
         self.set_keymap(actions.overrides(self.keymap))
         self._palette: tuple[str, Palette] | None = None
@@ -150,8 +154,12 @@ class Inspector(App[int]):
                 screen.returned_to()
 
     def on_unmount(self) -> None:
-        self.thread.close()
-        self.watcher.close()
+        for thread in (self.thread, self.watcher, self.prover):
+            thread.close()
+
+    def action_help_quit(self) -> None:
+        """Ctrl-C: leave at once, whatever is under way, with the exit code of an interruption. In a field with marked text it copies that."""
+        self.exit(INTERRUPTED)
 
     def show_bench(self, name: str) -> None:
         """Another bench; each stays as it was left."""
@@ -217,6 +225,7 @@ def run(
     Raises:
         UsageError: there is no such bench.
         SecateurError: the engine cannot open `path`.
+        KeyboardInterrupt: Ctrl-C was pressed; the terminal is as it was.
     """
     from secateur.engine import Engine
     from secateur.repository import samples
@@ -245,4 +254,6 @@ def run(
     code = app.run()
     if app.thread.ended(QUIT_PATIENCE) and isinstance(app.engine, Engine):  # otherwise it is at something long, and the index is safe as it is
         app.engine.close()
+    if code == INTERRUPTED:
+        raise KeyboardInterrupt
     return app.return_code or code or 0

@@ -1,4 +1,4 @@
-"""Daemon threads for the engine's slow calls: one to retrieve, one to look whether files have changed.
+"""Daemon threads for the engine's slow calls: one to retrieve, one to look whether files have changed, one to prove hints.
 
 Calls of a thread run one after another, so the engine's database sees a single thread; a call whose awaiter was cancelled before its turn
 never runs. The thread is a daemon and its jobs look at `closing`: quitting does not wait for an index to finish.

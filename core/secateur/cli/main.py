@@ -38,8 +38,19 @@ environment: SECATEUR_CACHE_DIR, SECATEUR_CONFIG_DIR, NO_COLOR.
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command and return its exit code; only `--help` and `--version` end in SystemExit."""
-    arguments = list(sys.argv[1:] if argv is None else argv)
+    """Run one command and return its exit code; only `--help` and `--version` end in SystemExit.
+
+    Without `argv` it is the program: threads that are still at work then do not keep it from ending.
+    """
+    code = _run(list(sys.argv[1:] if argv is None else argv))
+    if argv is None:
+        from secateur.lifetime import leave
+
+        leave(code)
+    return code
+
+
+def _run(arguments: list[str]) -> int:
     # Two BLAS threads are many times slower than one on matrices of our size.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     if not arguments and on_terminal(sys.stdin) and on_terminal(sys.stdout):

@@ -222,6 +222,7 @@ class Bench(Screen[None]):
             ("Home End g G", "First, last"),
             ("Tab", "The next part"),
             ("ctrl+p", "All actions by name"),
+            ("ctrl+c", "Leave, also while something is under way"),
         ):
             lines.append(line(Span(f" {keys:<16} ", "key"), words))
         return lines

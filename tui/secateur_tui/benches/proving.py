@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import threading
+
 from textual import on
 from textual.timer import Timer
-from textual.worker import Worker, get_current_worker
+from textual.worker import Worker
 
 from secateur_tui.benches.items import ItemsBench
 from secateur_tui.benches.proofs import proofs
@@ -60,16 +62,23 @@ class ProvingBench(ItemsBench):
 
     def _prove(self) -> None:
         self._rest = None
-        self.run_worker(self._run_proofs, group="proofs", thread=True, exclusive=True)
+        self.run_worker(self._run_proofs(), group="proofs", exclusive=True)
 
-    def _run_proofs(self) -> None:
-        worker = get_current_worker()
+    async def _run_proofs(self) -> None:
         if self._proven_for is None:
             return
-        for proof in proofs(*self._proven_for, known=frozenset(self._ranges)):
-            if worker.is_cancelled:
-                return
-            self.post_message(proof)
+        (answer, row), known, unwanted = self._proven_for, frozenset(self._ranges), threading.Event()
+
+        def prove() -> None:
+            for proof in proofs(answer, row, known):
+                if unwanted.is_set() or self.app.prover.closing.is_set():
+                    return
+                self.post_message(proof)
+
+        try:
+            await self.app.prover.run(prove)
+        finally:
+            unwanted.set()
 
     @on(RangeProven)
     def _range_proven(self, event: RangeProven) -> None:

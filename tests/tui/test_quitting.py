@@ -1,0 +1,89 @@
+"""Leaving the inspector waits for nothing that is under way, and gives the terminal back. Real processes on a terminal of their own."""
+
+from __future__ import annotations
+
+import os
+import pty
+import select
+import signal
+import subprocess
+import sys
+import termios
+from pathlib import Path
+
+import pytest
+from support.processes import environment
+
+DEADLINE = 30.0
+"""Seconds after which a process that should have ended counts as stuck."""
+
+LEFT_THE_SCREEN = b"\x1b[?1049l"
+
+STUCK = """
+import os, sys
+from concurrent.futures import ThreadPoolExecutor
+from secateur.cli.main import main
+from secateur_tui import app
+from secateur_tui.benches.conversation import Conversation
+
+begun, never = int(sys.argv[1]), os.pipe()
+
+class Stuck(Conversation):
+    def read(self, inputs, settings, progress):
+        threads = ThreadPoolExecutor(1)
+        answer = threads.submit(os.read, never[0], 1)
+        os.write(begun, b".")
+        return answer.result()
+
+app.SUBJECTS = {**app.SUBJECTS, "conversation": Stuck()}
+sys.argv[1:] = ["inspect", "talk.json"]
+sys.exit(main())
+"""
+"""The inspector on a transcript whose reader waits, in a thread that Python would join, for what never comes."""
+
+
+def left(folder: Path, how: bytes | signal.Signals) -> tuple[int, bytes, bool]:
+    """Exit code, what the terminal got, and whether its settings are as before, of an inspector that is left while its reader is stuck."""
+    (folder / "talk.json").write_text('[{"role": "user", "content": "Where?"}]')
+    begun, tells = os.pipe()
+    terminal, inside = pty.openpty()
+    before = termios.tcgetattr(terminal)
+    env = environment() | {"TERM": "xterm-256color", "SECATEUR_CACHE_DIR": str(folder / "cache"), "SECATEUR_CONFIG_DIR": str(folder / "config")}
+    words = [sys.executable, "-c", STUCK, str(tells)]
+    process = subprocess.Popen(words, env=env, cwd=folder, stdin=inside, stdout=inside, stderr=inside, pass_fds=(tells,), start_new_session=True)
+    os.close(inside)
+    os.close(tells)
+    printed, sent = b"", False
+    try:
+        while True:
+            waiting = [terminal] if sent else [terminal, begun]
+            readable, _, _ = select.select(waiting, [], [], DEADLINE)
+            assert readable, "neither ends nor prints"
+            if begun in readable:
+                assert os.read(begun, 1), "it ended before it read anything: " + printed.decode("utf-8", "replace")
+                sent = True
+                if isinstance(how, bytes):
+                    os.write(terminal, how)
+                else:
+                    process.send_signal(how)
+            if terminal in readable:
+                try:
+                    printed += os.read(terminal, 1 << 16)
+                except OSError:  # nobody has the terminal open any more
+                    break
+        return process.wait(DEADLINE), printed, termios.tcgetattr(terminal) == before
+    finally:
+        process.kill()
+        process.wait()
+        os.close(terminal)
+        os.close(begun)
+
+
+@pytest.mark.parametrize(("how", "code"), [(b"q", 0), (b"\x03", 130), (signal.SIGTERM, -signal.SIGTERM), (signal.SIGHUP, -signal.SIGHUP)])
+def test_a_reader_that_never_comes_back_keeps_nobody_from_leaving(tmp_path: Path, how: bytes | signal.Signals, code: int) -> None:
+    ended, printed, restored = left(tmp_path, how)
+    assert (ended, restored) == (code, True)
+    assert LEFT_THE_SCREEN in printed
+    said = printed.rpartition(LEFT_THE_SCREEN)[2]
+    assert (b"interrupted; nothing is half-written" in said) == (how == b"\x03")
+    assert b"Traceback" not in printed
