@@ -156,3 +156,21 @@ sys.exit(main())
 def test_the_program_ends_whatever_its_threads_are_at() -> None:
     done = subprocess.run([sys.executable, "-c", WAITS_IN_A_THREAD], env=environment(), capture_output=True, text=True, timeout=DEADLINE, check=True)
     assert '"graph_rag.token_budget"' in done.stdout
+
+
+INTERRUPTED_WHILE_IMPORTING = """
+import os, signal, sys
+def hook(event, arguments):
+    if event == "import" and arguments[0] == "secateur.settings":
+        os.kill(os.getpid(), signal.SIGINT)
+sys.addaudithook(hook)
+from secateur.cli.main import main
+sys.argv[1:] = ["config"]
+sys.exit(main())
+"""
+
+
+def test_an_interruption_before_the_command_begins_is_one_line_too() -> None:
+    done = subprocess.run([sys.executable, "-c", INTERRUPTED_WHILE_IMPORTING], env=environment(), capture_output=True, text=True, timeout=DEADLINE, check=False)
+    assert (done.returncode, done.stdout) == (130, "")
+    assert done.stderr == "interrupted; nothing is half-written, and what was indexed is kept\n"

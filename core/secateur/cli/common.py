@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from secateur import config, places
-from secateur.cli.output import emit, on_terminal, tell
+from secateur.cli.output import emit, interrupted, on_terminal, tell
 from secateur.cli.parsing import one_of
 from secateur.cli.termination import unwound
 from secateur.config import Loaded
@@ -142,8 +142,7 @@ def guarded(run: Callable[[argparse.Namespace], int], options: argparse.Namespac
             raise
         return failure(error, as_json=options.format == "json")
     except KeyboardInterrupt:
-        tell(("\r\x1b[K" if on_terminal(sys.stderr) else "") + "interrupted; nothing is half-written, and what was indexed is kept\n")
-        return 130
+        return interrupted()
     except Exception as error:
         if options.debug:
             raise

@@ -14,7 +14,7 @@ from importlib import import_module
 from itertools import pairwise
 
 from secateur import __version__
-from secateur.cli.output import on_terminal
+from secateur.cli.output import interrupted, on_terminal
 from secateur.cli.parsing import CommandParser, Parser, refuse_command
 from secateur.errors import SecateurError
 
@@ -42,7 +42,10 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     Without `argv` it is the program: threads that are still at work then do not keep it from ending.
     """
-    code = _run(list(sys.argv[1:] if argv is None else argv))
+    try:
+        code = _run(list(sys.argv[1:] if argv is None else argv))
+    except KeyboardInterrupt:  # before the command began, while it was imported
+        code = interrupted()
     if argv is None:
         from secateur.lifetime import leave
 

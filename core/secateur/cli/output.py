@@ -56,3 +56,9 @@ def _forget(stream: TextIO | None) -> None:
             os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
     except (OSError, ValueError):  # a stream without a descriptor has nothing to complain about
         pass
+
+
+def interrupted() -> int:
+    """Say that Ctrl-C ended the command, in place of its progress bar; the exit code."""
+    tell(("\r\x1b[K" if on_terminal(sys.stderr) else "") + "interrupted; nothing is half-written, and what was indexed is kept\n")
+    return 130
