@@ -36,6 +36,8 @@ def configuration() -> str:
         "`chunk` shows of a change; sizes of files it may lower and not raise. The same holds inside a profile that it defines. `chunk` reads the",
         "repository's settings at the base of what it compares, so that a change cannot hide itself. All else counts from *you* alone: your",
         "configuration folder, `--config`, `--set` and the other flags. Where a repository tries, a notice gives the line and the file to move it to.",
+        "The notice is printed on stderr, and is among the `warnings` of the JSON of `search`, `chunk`, `files` and `conversation`. `envelope`",
+        "prints the frozen shape of its spec, which has no warnings: there it is on stderr alone.",
         "",
         "This page is generated (`python docs/generate.py`); `secateur config --schema` prints the same as a JSON schema.",
         "",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -54,6 +55,7 @@ def run(options: argparse.Namespace) -> int:
         pruned = prune(transcript, loaded.settings, progress=progress, llm=model)
     finally:
         progress.close()
+    pruned = replace(pruned, warnings=(*loaded.notices, *pruned.warnings))
     if options.out is not None:
         write_output(options.out, pruned.write())
         say(options, f"written: {options.out}")

@@ -72,11 +72,11 @@ def run(options: argparse.Namespace) -> int:
         pruned = prune_files(files, loaded.settings, question, form=form, llm=model, progress=progress)
     finally:
         progress.close()
-    warnings = [*(transcript.notices if transcript is not None else ()), *notices, *pruned.warnings]
+    warnings = [*loaded.notices, *(transcript.notices if transcript is not None else ()), *notices, *pruned.warnings]
     if options.format == "json":
         emit(dumps(as_json(pruned) | {"warnings": [notice.to_dict() for notice in warnings]}))
     elif options.format == "markdown":
-        for notice in warnings:
+        for notice in warnings[len(loaded.notices) :]:  # those of the settings were said
             say(options, f"warning: {notice.message}")
         emit(document(pruned))
     else:
