@@ -19,34 +19,30 @@ from weakref import WeakKeyDictionary
 
 from secateur import __version__, places
 from secateur.config import condensed
-from secateur.errors import EmbeddingError, IndexingError, RepositoryError, UsageError
+from secateur.errors import EmbeddingError, IndexingError, UsageError
 from secateur.index.degraded import degraded
-from secateur.index.embedding import Embedder, open_embedder
-from secateur.index.extract import digest_of, text_of
-from secateur.index.folder import folder_of
-from secateur.index.freshen import IndexStatus, Progress, State, record, snapshot_of, status_of, unread
-from secateur.index.gloss import gloss
-from secateur.index.graph import call_path, components, to_networkx
-from secateur.index.keeping import Keeper
+from secateur.index.embedding import Embedder
+from secateur.index.extract import text_of
+from secateur.index.freshen import IndexStatus, Progress, State
+from secateur.index.graph import components, symbol_path, to_networkx
+from secateur.index.models import Models
+from secateur.index.opened import OpenIndex
 from secateur.index.parallel import Extractor
-from secateur.index.scip_calls import ScipCalls
 from secateur.index.snapshot import Snapshot
-from secateur.index.staleness import Changes, changes
-from secateur.index.store import Store, UnwritableIndex
+from secateur.index.staleness import Changes
 from secateur.model import Notice, Pool, Selection, TrimReport
 from secateur.reporting import DROPPED_LISTED, dumps_report, json_report, notices_of, recount, render_message, render_pack, render_text, trim_report
-from secateur.repository.fragments import decode, split_lines
 from secateur.repository.source import Source, open_source
 from secateur.retrieval.cache import ResultCache
 from secateur.retrieval.explaining import explained
 from secateur.retrieval.preference import load_preferences
-from secateur.retrieval.query import Query, parse_query
+from secateur.retrieval.query import parse_with_dictionary
 from secateur.retrieval.rerank import Reranker
 from secateur.retrieval.results import Answer, Results
 from secateur.retrieval.retrieve import Retrieval, retrieve
 from secateur.selection import select
 from secateur.settings import Embedding, Settings
-from secateur.tokens import Counter, get_counter
+from secateur.tokens import Counter
 
 if TYPE_CHECKING:
     import networkx
@@ -80,27 +76,13 @@ class Engine:
         environ = os.environ if environ is None else environ
         self.settings = settings
         self.retrievals = 0
-        self._reopen = reopen
-        self._source = reopen()
-        self._cache_dir = cache_dir or places.cache_dir(environ)
         self._config_dir = config_dir or places.config_dir(environ)
+        self._cache_dir = cache_dir or places.cache_dir(environ)
         self._clock = clock
-        self._notices = condensed(notices)
-        self._environ = environ
-        folder = folder_of(self._cache_dir, self._source.root) if self._source.root else None
-        try:
-            self._use(Store.open(folder))
-        except UnwritableIndex as error:
-            self._use_memory(error, folder)
-        self._state: State | None = None
-        self._counters: dict[str, Counter] = {}
-        self._static: Embedder | None = None
-        self._models: dict[Embedding, Embedder] = {}
-        self._snapshot: Snapshot | None = None
-        self._status: IndexStatus | None = None
-        self._texts: dict[bytes, list[str]] = {}  # by content digest
+        self._given = condensed(notices)
+        self._index = OpenIndex(reopen, self._cache_dir)
+        self._models = Models(environ)
         self._snapshots: WeakKeyDictionary[Pool, Snapshot] = WeakKeyDictionary()  # what each pool was found in
-        self._opened = False
         self._turn = threading.RLock()  # one retrieval at a time: they share the source and the snapshot
 
     @classmethod
@@ -148,9 +130,9 @@ class Engine:
         """Close the index; the next process finds it as it is."""
         try:
             with self._turn, suppress(IndexingError):  # what was asked is answered; who asks next does without
-                self._keeper.save()
+                self._index.save()
         finally:
-            self._store.close()
+            self._index.close()
 
     def __enter__(self) -> Engine:
         return self
@@ -160,7 +142,7 @@ class Engine:
 
     @property
     def source_name(self) -> str:
-        return self._source.describe()
+        return self._index.source.describe()
 
     # --- the pipeline ------------------------------------------------------------------------------------------------
 
@@ -168,48 +150,13 @@ class Engine:
         """Bring the index up to what the source holds now."""
         settings = settings or self.settings
         with self._turn:
-            state = self._kept_or_not(lambda: self._record(settings, progress))
-            return self._kept_or_not(lambda: self._load(state, settings, progress))
-
-    def _use(self, store: Store) -> None:
-        self._store = store
-        self._keeper = Keeper(store)
-        self._calls = ScipCalls(store)
-
-    def _use_memory(self, error: UnwritableIndex, kept: Path | None) -> None:
-        """Go on with what can be read of the index, in memory, and warn of it."""
-        self._use(Store.in_memory(kept))
-        said = f"{error.message}: answered from memory, and nothing is kept for the next time; {error.hint}."
-        self._notices = (*self._notices, Notice("index_not_kept", said))
-
-    def _kept_or_not(self, work: Callable[[], T]) -> T:
-        """What `work` returns; where it cannot write the index, in a second attempt in memory."""
-        try:
-            return work()
-        except UnwritableIndex as error:
-            kept = self._store.kept
-            self._store.close()
-            self._use_memory(error, kept)
-            return work()
+            return self._load(self._record(settings, progress), settings, progress)
 
     def _record(self, settings: Settings, progress: Progress | None) -> State:
-        if self._opened:
-            self._source = self._reopen()
-        self._opened = True
-        self._state = record(self._source, self._store, self._extractor(settings), progress, self._state)
-        return self._calls.named(self._state, self._source, settings.index.scip)
+        return self._index.record(self._extractor(settings), settings.index.scip, progress)
 
     def _load(self, state: State, settings: Settings, progress: Progress | None) -> IndexStatus:
-        extractor = self._extractor(settings)
-        if self._snapshot is None or self._status is None or state.name != self._status.snapshot:
-            assert self._state is not None
-            resolved = snapshot_of(self._state, self._source, self._store, extractor, progress, self._keeper)
-            self._snapshot = self._calls.laid_over(resolved, state, self._source)
-            self._texts = {}
-        status = status_of(state, self._snapshot, self._source, extractor)
-        unkept = [notice.message for notice in self._notices if notice.code == "index_not_kept"]
-        self._status = replace(status, notices=(*status.notices, *unkept))
-        return self._status
+        return self._index.load(state, self._extractor(settings), progress)
 
     def _extractor(self, settings: Settings) -> Extractor:
         return Extractor(self.counter(settings), self._vectors(settings), settings.index.workers)
@@ -231,15 +178,15 @@ class Engine:
 
     def _found(self, query: str, settings: Settings, format_: str) -> Pool:
         self.retrievals += 1
-        parsed, notices = self._parse(query)
+        parsed, notices = parse_with_dictionary(query, self._current().body.frequency)
         retrieval = Retrieval(
             snapshot=self._current(),
             embedder=self._vectors(settings),
             counter=self.counter(settings),
-            commit=self._source.commit or (self._status.snapshot if self._status else ""),
+            commit=self._index.source.commit or (self._index.status.snapshot if self._index.status else ""),
             format=format_,
             preferences=self._preferences(settings),
-            notices=tuple(dict.fromkeys((*self._notices, *self._source.notices(), *self._current().notices, *degraded(self._current()), *notices))),
+            notices=tuple(dict.fromkeys((*self._notices, *self._current().notices, *degraded(self._current()), *notices))),
         )
         if settings.embedding.model in ("none", "static"):
             return retrieve(parsed, retrieval, settings)
@@ -274,11 +221,11 @@ class Engine:
         """The finished text of a search in one of FORMATS, from the result cache where nothing changed (REQ-GRAG-004). `dropped` as in `report`."""
         settings, form = self.settings, (format, explain, dropped)
         with self._turn:
-            state = self._kept_or_not(lambda: self._record(settings, progress))
+            state = self._record(settings, progress)
             results = self._results(settings, state.name, use_cache)
             if (kept := results.answer(query, settings, form)) is not None:
                 return kept
-            self._kept_or_not(lambda: self._load(state, settings, progress))
+            self._load(state, settings, progress)
             pool = self._found(query, settings, format if format in PACK_FORMATS else "markdown")
             self._snapshots[pool] = self._current()
             selection = self._within_budget(self.select(pool, settings), settings, format)
@@ -337,17 +284,17 @@ class Engine:
         Raises:
             RepositoryError: the file changed since it was indexed.
         """
-        return text_of(self._lines(self._snapshot_of(pool), pool.path[row]), int(pool.line_start[row]), int(pool.line_end[row]))
+        return text_of(self._index.lines(self._snapshot_of(pool), pool.path[row]), int(pool.line_start[row]), int(pool.line_end[row]))
 
     def signature(self, pool: Pool, row: int) -> str:
         """Declaration lines of a candidate; raises like `content`."""
-        return text_of(self._lines(self._snapshot_of(pool), pool.path[row]), int(pool.sig_start[row]), int(pool.sig_end[row]))
+        return text_of(self._index.lines(self._snapshot_of(pool), pool.path[row]), int(pool.sig_start[row]), int(pool.sig_end[row]))
 
     # --- what is known -----------------------------------------------------------------------------------------------
 
     def status(self) -> IndexStatus:
         """What is indexed and what was skipped, as of the last look; looks first if there was none."""
-        return self._status or self.freshen()
+        return self._index.status or self.freshen()
 
     def changes(self) -> Changes:
         """What differs from the state that was read last: a listing, nothing parsed or written. Never waits for a retrieval of another thread.
@@ -355,8 +302,7 @@ class Engine:
         Raises:
             RepositoryError: the source cannot be listed any more.
         """
-        before, snapshot = self._source, self._snapshot
-        return changes(before, self._reopen(), {**snapshot.digests, **snapshot.unindexed_digests} if snapshot else {})
+        return self._index.changes()
 
     def unread(self) -> Changes | None:
         """What differs in the source from the state that any process indexed last; None where none did. Nothing is read into the index.
@@ -365,12 +311,12 @@ class Engine:
             RepositoryError: the source cannot be listed any more.
         """
         with self._turn:
-            return unread(self._reopen(), self._store, self._extractor(self.settings))
+            return self._index.unread(self._extractor(self.settings))
 
     @property
     def index_folder(self) -> Path | None:
         """Where the index lies; None for files in memory."""
-        return self._store.folder
+        return self._index.folder
 
     def graph(self) -> networkx.MultiDiGraph[int]:
         """The call graph as networkx: nodes are fragment numbers with `symbol_id` and `path`, edges carry kind, confidence and how."""
@@ -381,16 +327,11 @@ class Engine:
     def code(self) -> tuple[Snapshot, Callable[[str], list[str]]]:
         """What is indexed, freshened first if nothing was, and the lines of its files by path; asking for one that changed since raises RepositoryError."""
         snapshot = self._current()
-        return snapshot, lambda path: self._lines(snapshot, path)
+        return snapshot, lambda path: self._index.lines(snapshot, path)
 
     def call_path(self, caller: str, callee: str) -> list[str]:
         """Symbol ids of the shortest chain of calls from one symbol to another; empty if there is none."""
-        graph = self.graph()
-        numbers = {data["symbol_id"]: node for node, data in graph.nodes(data=True)}
-        for symbol in (caller, callee):
-            if symbol not in numbers:
-                raise RepositoryError(f"there is no symbol {symbol}", hint="symbol ids look like path/file.py::Class.method")
-        return [graph.nodes[node]["symbol_id"] for node in call_path(graph, numbers[caller], numbers[callee])]
+        return symbol_path(self.graph(), caller, callee)
 
     def components(self) -> list[int]:
         """Sizes of the connected parts of the call graph, largest first."""
@@ -398,18 +339,20 @@ class Engine:
 
     def counter(self, settings: Settings | None = None) -> Counter:
         """The token counter of the run."""
-        name = (settings or self.settings).tokens.counter
-        if name not in self._counters:
-            self._counters[name] = get_counter(name)
-        return self._counters[name]
+        return self._models.counter((settings or self.settings).tokens.counter)
 
     # --- inside ------------------------------------------------------------------------------------------------------
 
     def _current(self) -> Snapshot:
-        if self._snapshot is None:
+        if self._index.snapshot is None:
             self.freshen()
-        assert self._snapshot is not None
-        return self._snapshot
+        assert self._index.snapshot is not None
+        return self._index.snapshot
+
+    @property
+    def _notices(self) -> tuple[Notice, ...]:
+        """What every answer warns of: what the engine was given, what went wrong with the index and with the source."""
+        return (*self._given, *self._index.notices, *self._index.source.notices())
 
     def _within_budget(self, selection: Selection, settings: Settings, format_: str) -> Selection:
         """Costs are upper bounds, so this holds at once; were it not to, the last rows go until the recounted text fits."""
@@ -421,7 +364,7 @@ class Engine:
         return selection
 
     def _counter_of(self, selection: Selection) -> Counter:
-        return self._counters[selection.pool.counter]
+        return self._models.counter(selection.pool.counter)
 
     def _content_of(self, pool: Pool) -> Callable[[int], str]:
         return lambda row: self.content(pool, row)
@@ -432,54 +375,26 @@ class Engine:
     def _snapshot_of(self, pool: Pool) -> Snapshot:
         return self._snapshots.get(pool) or self._current()
 
-    def _lines(self, snapshot: Snapshot, path: str) -> list[str]:
-        """Lines of a file as they were when the snapshot was taken: line numbers mean nothing in another content."""
-        digest = snapshot.digests[path]
-        lines = self._texts.get(digest)
-        if lines is None:
-            data = next((data for _, data in self._source.read([path])), None)
-            if data is None or digest_of(data) != digest:
-                raise RepositoryError(f"{path}: {'gone' if data is None else 'changed'} since it was indexed", hint="run the query again", code="CHANGED")
-            lines = self._texts[digest] = split_lines(decode(data)[0])
-        return lines  # not looked up again: another thread may have begun with a new snapshot, and with no texts
-
-    def _parse(self, text: str) -> tuple[Query, tuple[Notice, ...]]:
-        query = parse_query(text)
-        if not query.foreign:
-            return query, ()
-        english = gloss(text)
-        if english is None:
-            missing = not any(self._current().body.frequency(term) for term, _ in query.terms)
-            hint = "No word of the query occurs here. For Chinese queries on English code install secateur[zh]."
-            return query, (Notice("no_gloss", hint),) if missing else ()
-        return parse_query(text, tuple(english)), ()
-
     def _vectors(self, settings: Settings) -> Embedder | None:
         """The embedder whose vectors the index holds; None where vectors are switched off."""
-        if settings.embedding.model == "none":
-            return None
-        if self._static is None:
-            self._static = open_embedder(Embedding(), self._environ)
-        return self._static
+        return None if settings.embedding.model == "none" else self._models.embedder(Embedding())
 
     def _reranker(self, settings: Settings) -> Reranker:
         snapshot = self._current()
-        if settings.embedding not in self._models:
-            embedder = open_embedder(settings.embedding, self._environ)
-            assert embedder is not None
-            self._models[settings.embedding] = embedder
+        embedder = self._models.embedder(settings.embedding)
+        assert embedder is not None
 
         def text(row: int) -> tuple[str, str]:
-            lines = self._lines(snapshot, snapshot.paths[int(snapshot.file[row])])
+            lines = self._index.lines(snapshot, snapshot.paths[int(snapshot.file[row])])
             return snapshot.symbol_id(row), text_of(lines, int(snapshot.line_start[row]), int(snapshot.line_end[row]))
 
-        return Reranker(self._models[settings.embedding], text, self._store)
+        return Reranker(embedder, text, self._index.store)
 
     def _results(self, settings: Settings, snapshot: str, use_cache: bool) -> Results:
-        rag, root = settings.graph_rag, self._source.root
+        rag, root = settings.graph_rag, self._index.source.root
         cache = ResultCache.open(root, rag.cache_dir, self._cache_dir, ttl=rag.cache_ttl, clock=self._clock) if use_cache else None
-        notices = [notice.to_dict() for notice in (*self._notices, *self._source.notices())]
-        return Results(cache, [__version__, snapshot, self._source.describe(), notices], self._preferences(settings))
+        notices = [notice.to_dict() for notice in self._notices]
+        return Results(cache, [__version__, snapshot, self.source_name, notices], self._preferences(settings))
 
     def _preferences(self, settings: Settings) -> dict[str, float]:
         return load_preferences(self._config_dir) if settings.preference.enabled else {}

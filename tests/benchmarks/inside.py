@@ -114,7 +114,7 @@ def queries(engine: Engine) -> tuple[list[str], list[str]]:
 def _text(engine: Engine, row: int) -> str:
     """Lines from a fragment on, as many as may hold the words of a long query."""
     snapshot = engine._current()
-    lines = engine._lines(snapshot, snapshot.paths[int(snapshot.file[row])])
+    lines = engine._index.lines(snapshot, snapshot.paths[int(snapshot.file[row])])
     first = int(snapshot.line_start[row]) - 1
     return "\n".join(lines[first : first + LONG_QUERY_WORDS])
 

@@ -77,7 +77,7 @@ def test_what_can_be_read_is_not_read_again(tmp_path: Path) -> None:
         engine.search(QUERY)
     (root / "shop" / "new.py").write_text("def new_total():\n    return 1\n")
     opened = Engine.open(root, SETTINGS, cache_dir=cache)
-    opened._store._db.execute("PRAGMA query_only = 1")
+    opened._index.store._db.execute("PRAGMA query_only = 1")
     with opened as engine:
         status = engine.freshen()
         assert "new_total" in engine.render(engine.search("new total"))

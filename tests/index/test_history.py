@@ -53,6 +53,6 @@ def test_a_shallow_clone_that_becomes_whole_is_read_anew(tmp_path: Path) -> None
         with Engine.open(tmp_path / "clone", SETTINGS, cache_dir=tmp_path / "fresh") as fresh:
             whole = fresh.answer("run", "json", explain=True, use_cache=False).text
         assert engine.answer("run", "json", explain=True, use_cache=False).text == whole
-        assert engine._snapshot is not None
-        assert engine._snapshot.hotspots.revisions.tolist() == [4]
+        assert engine._index.snapshot is not None
+        assert engine._index.snapshot.hotspots.revisions.tolist() == [4]
     assert short

@@ -246,9 +246,9 @@ def test_what_git_does_to_a_folder_leaves_no_ghosts(steps: list[str]) -> None:
                 answer = engine.answer("run and save", "json", explain=True, use_cache=False).text
                 with Engine.open(root, SETTINGS, cache_dir=Path(folder) / f"fresh{number}") as fresh:
                     assert answer == fresh.answer("run and save", "json", explain=True, use_cache=False).text, step
-                    assert engine._snapshot is not None
-                    assert fresh._snapshot is not None
-                    _assert_same(engine._snapshot, fresh._snapshot)
+                    assert engine._index.snapshot is not None
+                    assert fresh._index.snapshot is not None
+                    _assert_same(engine._index.snapshot, fresh._index.snapshot)
         with Engine.open(root, SETTINGS, cache_dir=cache) as again:
             assert again.answer("run and save", "json", explain=True, use_cache=False).text == answer
 

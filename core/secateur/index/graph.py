@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from secateur.errors import IndexingError
+from secateur.errors import IndexingError, RepositoryError
 from secateur.index.resolve import CONFIDENCE, TRUSTED, EdgeKind, Edges, How
 
 if TYPE_CHECKING:
@@ -312,6 +312,15 @@ def call_path(view: networkx.MultiDiGraph[int], source: int, target: int) -> lis
         return list(networkx.shortest_path(calls, source, target))
     except networkx.NetworkXNoPath:
         return []
+
+
+def symbol_path(view: networkx.MultiDiGraph[int], caller: str, callee: str) -> list[str]:
+    """The same between symbols, as symbol ids. Raises RepositoryError where there is no such symbol."""
+    numbers = {data["symbol_id"]: node for node, data in view.nodes(data=True)}
+    for symbol in (caller, callee):
+        if symbol not in numbers:
+            raise RepositoryError(f"there is no symbol {symbol}", hint="symbol ids look like path/file.py::Class.method")
+    return [view.nodes[node]["symbol_id"] for node in call_path(view, numbers[caller], numbers[callee])]
 
 
 def components(view: networkx.MultiDiGraph[int]) -> list[int]:

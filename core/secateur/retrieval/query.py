@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 
+from secateur.index.gloss import gloss
 from secateur.index.lexical import CJK, STOP_WORDS, has_cjk, hash_of, word_terms, words
+from secateur.model import Notice
 from secateur.retrieval.cleaning import weighted_lines
 
 MAX_QUERY = 100_000
@@ -162,3 +165,20 @@ def _paths(body: str) -> list[str]:
             if len(parts) > 1 or (parts and _FILE_NAME.search(parts[0])):
                 found["/".join(parts)] = None
     return list(found)
+
+
+def parse_with_dictionary(text: str, frequency: Callable[[int], float]) -> tuple[Query, tuple[Notice, ...]]:
+    """The query, with English words for the Chinese ones where the dictionary is installed; a notice where it is missing and nothing matches.
+
+    `frequency`: how often a term occurs in what is searched.
+    """
+    query = parse_query(text)
+    if not query.foreign:
+        return query, ()
+    english = gloss(text)
+    if english is not None:
+        return parse_query(text, tuple(english)), ()
+    if any(frequency(term) for term, _ in query.terms):
+        return query, ()
+    hint = "No word of the query occurs here. For Chinese queries on English code install secateur[zh]."
+    return query, (Notice("no_gloss", hint),)

@@ -1,0 +1,30 @@
+"""Token counters and embedding models of an engine, each opened when it is first asked for, and once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from secateur.index.embedding import Embedder, open_embedder
+from secateur.settings import Embedding
+from secateur.tokens import Counter, get_counter
+
+
+class Models:
+    """See the module. `environ` holds the keys of servers."""
+
+    def __init__(self, environ: Mapping[str, str]) -> None:
+        self._environ = environ
+        self._counters: dict[str, Counter] = {}
+        self._embedders: dict[Embedding, Embedder | None] = {}
+
+    def counter(self, name: str) -> Counter:
+        """The token counter of this name."""
+        if name not in self._counters:
+            self._counters[name] = get_counter(name)
+        return self._counters[name]
+
+    def embedder(self, embedding: Embedding) -> Embedder | None:
+        """The model that the settings describe; None for the model `none`. Raises EmbeddingError."""
+        if embedding not in self._embedders:
+            self._embedders[embedding] = open_embedder(embedding, self._environ)
+        return self._embedders[embedding]

@@ -1,0 +1,151 @@
+"""One source and its index while both are open: what is recorded of the files, the snapshot made of that, and the lines it was made from.
+
+    index = OpenIndex(reopen, cache_dir)
+    state = index.record(extractor, scip="")     # read what is new or changed
+    status = index.load(state, extractor)        # put the arrays together
+    index.lines(index.snapshot, "shop/money.py")
+
+An index that cannot be written is gone on with in memory, and a notice says so. Calls come from one thread at a time; `changes` alone may come
+from another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import TypeVar
+
+from secateur.errors import RepositoryError
+from secateur.index.extract import digest_of
+from secateur.index.folder import folder_of
+from secateur.index.freshen import IndexStatus, Progress, State, record, snapshot_of, status_of, unread
+from secateur.index.keeping import Keeper
+from secateur.index.parallel import Extractor
+from secateur.index.scip_calls import ScipCalls
+from secateur.index.snapshot import Snapshot
+from secateur.index.staleness import Changes, changes
+from secateur.index.store import Store, UnwritableIndex
+from secateur.model import Notice
+from secateur.repository.fragments import decode, split_lines
+from secateur.repository.source import Source
+
+T = TypeVar("T")
+
+NOT_KEPT = "index_not_kept"
+"""Code of the notice that the index cannot be written."""
+
+
+class OpenIndex:
+    """See the module docstring.
+
+    Attributes:
+        source: what is read, as of the last `record`.
+        snapshot: what was loaded last; None before the first time.
+        status: of that.
+        notices: what went wrong with the index itself.
+    """
+
+    def __init__(self, reopen: Callable[[], Source], cache_dir: Path) -> None:
+        self.source = reopen()
+        self.snapshot: Snapshot | None = None
+        self.status: IndexStatus | None = None
+        self.notices: tuple[Notice, ...] = ()
+        self._reopen = reopen
+        self._is_new = True  # nothing was recorded yet: the source was opened a moment ago
+        self._state: State | None = None
+        self._texts: dict[bytes, list[str]] = {}  # by content digest
+        folder = folder_of(cache_dir, self.source.root) if self.source.root else None
+        try:
+            self._use(Store.open(folder))
+        except UnwritableIndex as error:
+            self._use_memory(error, folder)
+
+    def save(self) -> None:
+        """Write what was put together and is not on disk yet. Raises IndexingError."""
+        self._keeper.save()
+
+    def close(self) -> None:
+        """Let go of the files; the next process finds them as they are."""
+        self.store.close()
+
+    @property
+    def folder(self) -> Path | None:
+        """Where the index lies; None for files in memory."""
+        return self.store.folder
+
+    # --- reading -----------------------------------------------------------------------------------------------------
+
+    def record(self, extractor: Extractor, scip: str, progress: Progress | None = None) -> State:
+        """Read what is new or changed since the source was looked at; `scip` as `Index.scip`."""
+        return self._kept_or_not(lambda: self._record(extractor, scip, progress))
+
+    def load(self, state: State, extractor: Extractor, progress: Progress | None = None) -> IndexStatus:
+        """Make a recorded state the snapshot; nothing to do where it is that already."""
+        return self._kept_or_not(lambda: self._load(state, extractor, progress))
+
+    def _record(self, extractor: Extractor, scip: str, progress: Progress | None) -> State:
+        if not self._is_new:
+            self.source = self._reopen()
+        self._is_new = False
+        self._state = record(self.source, self.store, extractor, progress, self._state)
+        return self._calls.named(self._state, self.source, scip)
+
+    def _load(self, state: State, extractor: Extractor, progress: Progress | None) -> IndexStatus:
+        if self.snapshot is None or self.status is None or state.name != self.status.snapshot:
+            assert self._state is not None
+            resolved = snapshot_of(self._state, self.source, self.store, extractor, progress, self._keeper)
+            self.snapshot = self._calls.laid_over(resolved, state, self.source)
+            self._texts = {}
+        status = status_of(state, self.snapshot, self.source, extractor)
+        self.status = replace(status, notices=(*status.notices, *(notice.message for notice in self.notices)))
+        return self.status
+
+    # --- looking -----------------------------------------------------------------------------------------------------
+
+    def lines(self, snapshot: Snapshot, path: str) -> list[str]:
+        """Lines of a file as they were when the snapshot was taken: line numbers mean nothing in another content.
+
+        Raises:
+            RepositoryError: the file changed since.
+        """
+        digest = snapshot.digests[path]
+        lines = self._texts.get(digest)
+        if lines is None:
+            data = next((data for _, data in self.source.read([path])), None)
+            if data is None or digest_of(data) != digest:
+                raise RepositoryError(f"{path}: {'gone' if data is None else 'changed'} since it was indexed", hint="run the query again", code="CHANGED")
+            lines = self._texts[digest] = split_lines(decode(data)[0])
+        return lines  # not looked up again: another thread may have begun with a new snapshot, and with no texts
+
+    def changes(self) -> Changes:
+        """What differs from the state that was read last: a listing, nothing parsed or written. Raises RepositoryError."""
+        before, snapshot = self.source, self.snapshot
+        return changes(before, self._reopen(), {**snapshot.digests, **snapshot.unindexed_digests} if snapshot else {})
+
+    def unread(self, extractor: Extractor) -> Changes | None:
+        """What differs from the state that any process indexed last; None where none did. Raises RepositoryError."""
+        return unread(self._reopen(), self.store, extractor)
+
+    # --- where it is kept --------------------------------------------------------------------------------------------
+
+    def _use(self, store: Store) -> None:
+        self.store = store
+        self._keeper = Keeper(store)
+        self._calls = ScipCalls(store)
+
+    def _use_memory(self, error: UnwritableIndex, kept: Path | None) -> None:
+        """Go on with what can be read of the index, in memory, and warn of it."""
+        self._use(Store.in_memory(kept))
+        said = f"{error.message}: answered from memory, and nothing is kept for the next time; {error.hint}."
+        self.notices = (*self.notices, Notice(NOT_KEPT, said))
+
+    def _kept_or_not(self, work: Callable[[], T]) -> T:
+        """What `work` returns; where it cannot write the index, in a second attempt in memory."""
+        try:
+            return work()
+        except UnwritableIndex as error:
+            kept = self.store.kept
+            self.store.close()
+            self._use_memory(error, kept)
+            return work()
