@@ -52,6 +52,8 @@ DAMAGED = {
     "a hunk that is cut off": ("@@ -1,2 +1,2 @@\n-x\n+y\n", "line 7 promises 2 old and 2 new lines; after 1 and 1"),
     "a line too many": ("@@ -1 +1 @@\n-x\n-w\n+y\n", "line 7 promises 1 old and 1 new lines; line 9 is one more"),
     "lines behind the hunk": ("@@ -1 +1 @@\n-x\n+y\n+z\n+z\n", "line 10 goes on behind the end of its hunk: +z"),
+    "a removed comment of SQL behind the hunk": ("@@ -1 +1 @@\n-x\n+y\n--- words\n", "line 10 goes on behind the end of its hunk: --- words"),
+    "an added line like a name behind the hunk": ("@@ -1 +1 @@\n-x\n+y\n+++ b\n", "line 10 goes on behind the end of its hunk: +++ b"),
     "no head of a hunk": ("@@ what @@\n-x\n+y\n@@ -9 +9 @@\n-x\n+y\n", "line 7 is no head of a hunk: @@ what @@"),
     "a second hunk that is none": ("@@ -1 +1 @@\n-x\n+y\n@@ -9 +9\n-x\n+y\n", "line 10 is no head of a hunk"),
     "no hunk": ("and no hunk\n", "line 5 names a file, and no hunk follows"),

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import settings as budgeted
 from hypothesis import strategies as st
 from secateur.chunking.chunks import chunk_diff
@@ -115,6 +115,8 @@ def damaged_patch(patch: str, kind: str, at: int) -> str:
 
 @budgeted(max_examples=150, deadline=None)
 @given(files=FILES, which=st.integers(0, 4), kind=FILE_DAMAGE, at=st.integers(0, 9))
+@example(files={"a.py": (["def f(a):"], ["++ b"])}, which=0, kind="long", at=0)
+@example(files={"a.py": (["def f(a):"], ["++ b"]), "b.py": (["def f(a):"], ["}"])}, which=0, kind="long", at=0)
 def test_a_damaged_file_of_a_diff_costs_itself(files: dict[str, tuple[list[str], list[str]]], which: int, kind: str, at: int) -> None:
     patches = {path: line_diff(path, old, new, newline=True) for path, (old, new) in sorted(files.items()) if old != new}
     if not patches:

@@ -347,7 +347,9 @@ class _Reader:
     def _refuse_stray(self, line: str) -> None:
         """Raises where a line can only be part of a hunk whose head promised less, or that has no file."""
         signature = line.rstrip() in ("--", "")  # a mail's; git ends the last hunk with it
-        if self._at == self._hunk_end and line[:1] in ("+", "-", " ") and not signature and not line.startswith(("--- ", "+++ ")):
+        below = "".join(self._lines[self._at + 1 : self._at + 2])
+        names = line.startswith("--- ") and below.startswith("+++ ")  # of the next file, whose hunks do not follow
+        if self._at == self._hunk_end and line[:1] in ("+", "-", " ") and not signature and not names:
             what = f"goes on behind the end of its hunk: {self._shown(self._at)}"
             raise self._wrong(self._at, what, "the hunk's head promises fewer lines than it has", behind=True)
         if line.startswith("@@ -") and _HUNK.fullmatch(line):
