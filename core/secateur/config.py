@@ -433,8 +433,8 @@ def _check_together(settings: Settings, origins: Mapping[str, str]) -> None:
             raise bad(name, name, "is not the name of an environment variable", "put the key into a variable and its name here")
     for symbol, factor in settings.boosts.items():
         if not 0 <= factor <= MAX_BOOST:
-            hint = f"a boost is a factor from 0 to {MAX_BOOST}; --pin keeps a symbol first"
-            raise ConfigError(f"--boost {symbol}={factor:g} is not allowed", hint=hint)
+            wrong = f"--boost {symbol}={factor:g} is not allowed: boosts are factors from 0 to {MAX_BOOST}"
+            raise ConfigError(wrong, hint="--pin keeps a symbol first")
     for model, window in settings.context_budget.windows.items():
         if window < 1:
             name = "context_budget.windows"

@@ -22,6 +22,7 @@ def nested(name, value):
 @given(NAMES, VALUES)
 @example("profiles", None)
 @example("profiles", [])
+@example("boosts", {"": -1})
 def test_a_value_is_taken_as_it_is_or_refused_with_its_key_named(name, value):
     key = keys()[name]
     try:
