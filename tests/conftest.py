@@ -2,7 +2,8 @@
 
 Properties run under one of two Hypothesis profiles. `default run` tries the same examples every time, and nothing of an
 earlier run: a failure is the change's, never the day's. `explore` (`python3 tasks.py explore`) draws new ones from a seed.
-Neither has a deadline, so that no test fails because the machine is busy.
+`mutate` (`python3 tasks.py mutate`) is the default run that does not look for the smallest example of what failed.
+None has a deadline, so that no test fails because the machine is busy.
 """
 
 from __future__ import annotations
@@ -14,12 +15,13 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import Phase, settings
 from support.same_examples import without_constants_of_loaded_modules
 from support.slow import TESTS, slow_tests
 
 settings.register_profile("default run", derandomize=True, deadline=None, database=None)
 settings.register_profile("explore", deadline=None, database=None, print_blob=True)
+settings.register_profile("mutate", settings.get_profile("default run"), phases=(Phase.explicit, Phase.generate))
 settings.load_profile("default run")
 
 O200K_URL = "https://openaipublic.blob.core.windows.net/encodings/o200k_base.tiktoken"
