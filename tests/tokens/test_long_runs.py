@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
+from secateur.tokens import count_tokens
 from secateur.tokens.exact import LONGEST_RUN, _pieces
 
 
@@ -20,3 +21,8 @@ def test_the_pieces_are_the_text(before: str, length: int) -> None:
 def test_text_without_long_runs_is_one_piece() -> None:
     text = "word " * LONGEST_RUN
     assert list(_pieces(text)) == [text]
+
+
+def test_a_longer_run_counts_as_its_pieces() -> None:
+    rest = 7
+    assert count_tokens(" " * (LONGEST_RUN + rest)) == count_tokens(" " * LONGEST_RUN) + count_tokens(" " * rest)
