@@ -5,8 +5,9 @@ import sys
 from copy import deepcopy
 
 import numpy as np
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
+from secateur.config import with_values
 from secateur.model import Pool, Reason, State, falling
 from secateur.selection import greedy_mask, select, select_greedy
 from secateur.selection.greedy import greedy_rows
@@ -18,7 +19,18 @@ from support.strategies import cases, row_lists, settings_for
 _COLUMNS = ("tokens", "cost", "sig_cost", "relevance", "hotspot", "distance", "preference", "channels")
 
 
+HALFWAY = {
+    "smart_pruning.priority_weights.relevance": 0.0,
+    "smart_pruning.priority_weights.distance": 0.4,
+    "preference.enabled": True,
+    "boosts": {"f0.py::f0": 0.5},
+    "budget": 0,
+}
+"""A boost that lies halfway between two steps of a priority."""
+
+
 @given(cases())
+@example((pool_of([Row("f0", relevance=0.0, preference=0.244023)]), with_values(Settings(), HALFWAY)))
 def test_the_vectorised_selection_is_the_one_told_candidate_by_candidate(case: tuple[Pool, Settings]):
     pool, settings = case
     selection, told = select(pool, settings), naive.select(pool, settings)

@@ -9,6 +9,9 @@ from secateur.selection.priority import HALF
 from secateur.selection.select import DENSITY_EXPONENT
 from secateur.settings import Settings
 
+STEPS = round(1 / QUANTUM)
+"""Steps in 1: dividing by a whole number gives the float nearest to the decimal, which a product with QUANTUM need not."""
+
 
 def greedy(costs: list[int], budget: int) -> tuple[list[bool], list[int]]:
     """Whether each is kept, and what was free when its turn came."""
@@ -114,7 +117,7 @@ def _terms(pool: Pool, settings: Settings, row: int) -> dict[str, int]:
         terms["preference"] = _micro(settings.preference.weight * float(pool.preference[row]))
     factor = settings.boosts.get(pool.symbol_id[row])
     if factor is not None:
-        terms["boost"] = _micro(sum(terms.values()) * QUANTUM * (factor - 1.0))
+        terms["boost"] = _micro(sum(terms.values()) / STEPS * (factor - 1.0))
     return terms
 
 
