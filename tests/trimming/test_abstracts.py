@@ -18,7 +18,7 @@ from secateur.llm.asking import Progress, Question, Reply
 from secateur.model import ModelCall
 from secateur.settings import Settings
 from secateur.tokens import get_counter
-from secateur.trimming.conversations.abstracts import LEAST_ROOM, Notes
+from secateur.trimming.conversations.abstracts import LEAST_ROOM, Notes, _fitting
 from secateur.trimming.conversations.messages import PartKind
 from secateur.trimming.conversations.pruned import SUMMARY_MARK, weigh
 from secateur.trimming.conversations.pruning import prune
@@ -236,3 +236,9 @@ def test_where_the_summaries_have_no_room_for_words_it_is_said() -> None:
     assert model.asked == []
     assert [notice.code for notice in result.warnings] == ["summary_in_excerpts"]
     assert result.messages == without_model(script(60), 400)
+
+
+def test_a_note_without_words_costs_itself() -> None:
+    notes = Notes(["- one", " \n\t", "\x1b", "two  words", "-", "three"])
+    assert _fitting(notes, 1000, COUNTER) == ["- one", "- two words", "- three"]
+    assert _fitting(notes, COUNTER.count("- one\n"), COUNTER) == ["- one"]

@@ -240,7 +240,8 @@ def test_the_search_ends_on_a_step_that_fits_behind_one_that_does_not(sizes: lis
     assert len(applied) <= 3 * len(sizes).bit_length() + 6
 
 
-def test_probes_are_few_even_where_all_weight_is_in_one_step() -> None:
+@pytest.mark.parametrize("guess", [0, 1, 500_000, 999_999])
+def test_probes_are_few_even_where_all_weight_is_in_one_step(guess: int) -> None:
     probes = 0
 
     def apply(step: int) -> int:
@@ -248,5 +249,5 @@ def test_probes_are_few_even_where_all_weight_is_in_one_step() -> None:
         probes += 1
         return 1_000_000 if step < 123_456 else 10
 
-    assert first_that_fits(1_000_000, apply, 100, 1_000_001, 9) == (123_456, 10)
+    assert first_that_fits(1_000_000, apply, 100, 1_000_001, 9, guess) == (123_456, 10)
     assert probes <= 70

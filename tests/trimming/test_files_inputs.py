@@ -9,7 +9,7 @@ import pytest
 from secateur.config import with_values
 from secateur.errors import SecateurError, UsageError
 from secateur.settings import Settings
-from secateur.trimming.files.inputs import read_files
+from secateur.trimming.files.inputs import HEAD_BYTES, read_files
 from support.repos import committed, write
 
 TREE = {
@@ -140,3 +140,26 @@ def test_the_settings_of_the_index_hold_for_folders_and_patterns_only(tree: Path
     assert names(tree, "src/*.py", **limits) == ["src/a.py"]
     assert "src/deep/b.py" not in names(tree, "src", **limits)
     assert names(tree, "src/large.py", "src/deep/b.py", **limits) == ["src/large.py", "src/deep/b.py"]
+
+
+def test_a_folder_that_is_a_link_is_named_in_the_error(tree: Path) -> None:
+    write(tree.parent, {"beside/x.py": "x = 1\n"})
+    (tree / "leads").symlink_to(tree.parent / "beside")
+    with pytest.raises(SecateurError, match=r"^leads is a link that leads elsewhere") as error:
+        names(tree, "leads")
+    assert error.value.code == "SYMBOLIC_LINK"
+
+
+def test_only_the_beginning_of_a_file_says_whether_it_is_text(tree: Path) -> None:
+    text = "x = 1\n" * (HEAD_BYTES // 6 + 1)
+    write(tree, {"late.py": text + "\0", "early.py": "\0" + text})
+    assert names(tree, "late.py", "early.py") == ["late.py"]
+
+
+@pytest.mark.parametrize("trusted", [False, True])
+def test_another_repositorys_git_folder_is_trusted_where_the_user_says_so(tree: Path, trusted: bool) -> None:
+    folder = tree.parent / "folder"
+    write(folder, {"a.py": "a = 1\n", ".git": f"gitdir: {tree / '.git'}\n"})
+    files, notices = read_files(["."], with_values(Settings(), {"index.trust_git_dir": trusted}), tree / "cache", folder)
+    assert "a.py" in [file.module_name for file in files]
+    assert ("git_foreign" in [notice.code for notice in notices]) is not trusted

@@ -55,6 +55,13 @@ def test_the_example_keeps_what_the_model_named_and_a_header_has_its_body(last: 
     assert sum(file.tokens for file in result.files) <= 60
 
 
+def test_of_a_long_function_only_the_named_statements_leave() -> None:
+    long = "def total(cart):\n" + "".join(f"    part_{number} = cart.line_{number}\n" for number in range(30)) + "    return part_1\n"
+    result = prune_files([SourceCode("cart.py", long)], pruning(max_tokens=100, strategy="extract"), "total", llm=naming(cart=[(4, 6)]))
+    assert result.entries[0].ranges == ((4, 6),)
+    assert result.files[0].source_code == "Snippets:\n# Lines 4-6\n" + "".join(long.splitlines(keepends=True)[3:6])
+
+
 def test_what_is_named_goes_before_whole_files_that_nobody_named() -> None:
     """Without an answer about main, its own words speak for it; it would fit whole."""
     model = Table({f"extract {SRC}:1-10": Snippets([LineRange(1, 7)]), "extract src/utils/string_utils.py": Snippets([])})

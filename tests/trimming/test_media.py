@@ -109,3 +109,9 @@ def test_pictures_are_in_the_figures_and_said_to_be_estimated() -> None:
     assert weigh(read_messages(messages), get_counter("chars4")).total == 3 + 80 + 255
     (notice,) = prune(read_messages(messages), Settings()).warnings
     assert (notice.code, notice.message) == ("media_estimated", "2 pictures or the like: 335 of the tokens are estimated.")
+
+
+@pytest.mark.parametrize(("raw", "needed"), [(png(300, 200), 24), (gif(300, 200), 10), (webp(b"VP8X", 300, 200), 30), (jpeg(300, 200), 11)])
+def test_as_many_bytes_as_hold_the_size_are_enough(raw: bytes, needed: int) -> None:
+    assert media_tokens(anthropic(raw[:needed])) == 80
+    assert media_tokens(anthropic(raw[: needed - 1])) == MEDIA_TOKENS
