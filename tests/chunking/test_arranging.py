@@ -33,6 +33,16 @@ def test_a_link_decides_between_strangers() -> None:
     assert together(pieces, 10, {(0, 3): 1.0}) == [{"p/x", "s/x"}, {"q/x", "r/x"}]
 
 
+@pytest.mark.parametrize("kept", [True, False])
+def test_what_shares_a_chunk_does_not_depend_on_the_order_of_equal_pieces(kept: bool) -> None:
+    pieces = [Piece(f"{name}/x.py", 0, 10) for name in "abcdef"] + [Piece("g.py", part, 10) for part in (1, 2)]
+    groups = []
+    for order in (pieces, pieces[::-1], pieces[3:] + pieces[:3]):
+        bins = arrange(order, 30, together=kept)
+        groups.append({frozenset((order[at].path, order[at].part) for at in members) for members in bins})
+    assert groups[0] == groups[1] == groups[2]
+
+
 def test_it_never_costs_a_chunk() -> None:
     pieces = [Piece("a/1", 0, 20), Piece("a/2", 0, 18), Piece("b/1", 0, 14), Piece("b/2", 0, 12)]
     assert together(pieces, 32) == [{"a/1", "b/2"}, {"a/2", "b/1"}]

@@ -140,6 +140,15 @@ def test_the_sides_are_the_lines_of_the_files(repository: Path) -> None:
             assert list(numbers) == list(range(1, len(lines) + 1))
 
 
+@pytest.mark.parametrize(("kind", "treatment"), [("rename", Treatment.RENAMED), ("copy", Treatment.COPIED)])
+def test_names_with_blanks_are_those_of_the_lines_that_say_them(kind: str, treatment: Treatment) -> None:
+    """The first line can be parted in several places."""
+    diff = f"diff --git a/x b/x b/y b/x b/z\nsimilarity index 100%\n{kind} from x b/x\n{kind} to y b/x b/z\n"
+    (change,) = parse_diff(diff).changes
+    (patch,) = change.patches
+    assert (patch.old_path, patch.path, patch.treatment) == ("x b/x", "y b/x b/z", treatment)
+
+
 def test_a_merge_is_read_with_all_its_parents() -> None:
     diff = parse_diff(
         "commit 0123\nMerge: 1 2\n\n    A message\n\ndiff --cc a b.py\nindex 1,2..3\n--- a/a b.py\n+++ b/a b.py\n"
