@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from secateur import chunk_diff
-from secateur.chunking.arranging import Piece, arrange
+from secateur.chunking.arranging import Piece, arrange, togetherness
 from secateur.chunking.linking import links
 from secateur.chunking.packing import capacity_for_even, fewest_bins, first_fit_decreasing
 from secateur.chunking.splitting import Outline
@@ -41,6 +41,14 @@ def test_what_shares_a_chunk_does_not_depend_on_the_order_of_equal_pieces(kept: 
         bins = arrange(order, 30, together=kept)
         groups.append({frozenset((order[at].path, order[at].part) for at in members) for members in bins})
     assert groups[0] == groups[1] == groups[2]
+
+
+def test_a_link_is_worth_what_it_says_where_its_ends_share_a_chunk() -> None:
+    pieces = [Piece(f"{name}/x.py", 0, 5) for name in "abc"]
+    links = {(0, 1): 0.75}
+    apart, beside = [[0], [1], [2]], [[0, 1], [2]]
+    assert togetherness(pieces, apart, links) == togetherness(pieces, apart)
+    assert togetherness(pieces, beside, links) == pytest.approx(togetherness(pieces, beside) + 0.75)
 
 
 def test_it_never_costs_a_chunk() -> None:
