@@ -17,7 +17,7 @@ import tiktoken
 import tiktoken_ext.openai_public as published
 from secateur.errors import TokenizerError
 from secateur.settings import Tokens
-from secateur.tokens import COUNTERS, DEFAULT_COUNTER, SAFETY_FACTORS, count_tokens, get_counter
+from secateur.tokens import COUNTERS, DEFAULT_COUNTER, SAFETY_FACTORS, count_string_tokens, count_tokens, get_counter
 from secateur.tokens.estimate import CharacterCounter
 from secateur.tokens.exact import LONGEST_RUN, VOCABULARIES, ExactCounter, Vocabulary
 from secateur.tokens.ranks import CL100K, O200K, RankFile, data_folder, read_ranks
@@ -166,6 +166,10 @@ def test_cutting_long_whitespace_changes_a_count_by_little() -> None:
 def test_lone_surrogates_count_as_replacement_characters() -> None:
     counter = get_counter("o200k_base")
     assert counter.count("a\ud800b") == counter.count("a\ufffdb")
+
+
+def test_the_name_of_the_pruner_spec_counts_the_same() -> None:
+    assert [count_string_tokens(text) for text in ("", "hello world", "def f(): pass")] == [0, 2, count_tokens("def f(): pass")]
 
 
 def test_characters_over_four_round_up() -> None:
