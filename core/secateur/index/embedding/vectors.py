@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -109,10 +109,17 @@ class SemanticSpace:
             return out
         offset = float(asked @ self.mean)
         for start in range(0, len(self.matrix), BLOCK):
-            out[start : start + BLOCK] = self.matrix[start : start + BLOCK].astype(np.float32) @ asked.astype(np.float32)
+            out[start : start + BLOCK] = _products(self.matrix[start : start + BLOCK].astype(np.float32), asked)
         known = self.lengths > 0
         cosine = (out - offset) / np.where(known, self.lengths * length, 1.0)
         return np.round(np.clip(np.where(known, cosine, 0.0), 0.0, 1.0), 6)
+
+
+def _products(rows: npt.NDArray[np.float32], vector: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.float32]:
+    """The product of each row with a vector. All are small integers, so that none can be invalid: a kernel of BLAS may say so of what it
+    reads behind the end of a row and does not use."""
+    with np.errstate(invalid="ignore"):
+        return rows @ vector.astype(np.float32)
 
 
 def _lengths(matrix: Vectors, mean: npt.NDArray[np.int16]) -> FloatArray:
@@ -121,5 +128,5 @@ def _lengths(matrix: Vectors, mean: npt.NDArray[np.int16]) -> FloatArray:
     for start in range(0, len(matrix), BLOCK):
         rows = matrix[start : start + BLOCK].astype(np.float32)
         own = np.einsum("ij,ij->i", rows, rows).astype(np.float64)
-        squares[start : start + BLOCK] = np.where(own > 0, own - 2 * (rows @ mean.astype(np.float32)).astype(np.float64) + exact @ exact, 0)
+        squares[start : start + BLOCK] = np.where(own > 0, own - 2 * _products(rows, mean).astype(np.float64) + exact @ exact, 0)
     return np.sqrt(squares)
