@@ -29,7 +29,7 @@ def test_what_leaves_is_within_the_budget_also_where_nothing_does(
 ) -> None:
     with Engine.open(shop) as engine:
         count = engine.counter(with_values(Settings(), {"tokens.counter": counter})).count
-    for budget in (1, 2, 5, 9, 10, 12, 20, 30, 40, 60):
+    for budget in (1, 5, 10, 20, 60):
         words = ("search", query, shop, "--budget", budget, "--counter", counter)
         ran, report = secateur(*words, "--format", form), secateur(*words, "--format", "json").json
         assert count(ran.out) <= budget
