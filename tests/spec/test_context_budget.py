@@ -209,7 +209,7 @@ def test_objects_of_a_list_are_reduced_one_by_one() -> None:
 def test_a_summarised_list_says_how_many_and_where() -> None:
     paths = asset_paths(12000)
     *first, last = trim(envelope({"paths": paths}), 1000)["trimmedEnvelope"]["dependency_digest"]["paths"]
-    assert first == paths[: len(first)]
+    assert len(first) >= 10 and first == paths[: len(first)]
     assert last.startswith(f"({len(paths) - len(first)} more of {len(paths)}: assets 1, assets/audio ")
     assert "sha256:" in last
 
