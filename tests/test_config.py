@@ -4,21 +4,35 @@ import os
 
 import pytest
 from secateur import config
-from secateur.config import FILE_NAME, MAX_BOOST, MAX_FILE_BYTES, Layer, load, lookup, merge, schema, with_profile, with_values
+from secateur.config import (
+    FILE_NAME,
+    MAX_BOOST,
+    MAX_FILE_BYTES,
+    Layer,
+    load,
+    lookup,
+    merge,
+    schema,
+    with_profile,
+    with_values,
+)
 from secateur.errors import ConfigError
 from secateur.settings import PROFILES, Settings
 
 
 def layers(*tables: dict, **named: dict):
     """Merged files of the user, in this order."""
-    return merge([Layer(f"file {place}", table) for place, table in enumerate(tables)] + [Layer(name, table) for name, table in named.items()])
+    return merge(
+        [Layer(f"file {place}", table) for place, table in enumerate(tables)]
+        + [Layer(name, table) for name, table in named.items()]
+    )
 
 
 def relevance(loaded) -> float:
     return loaded.settings.smart_pruning.priority_weights.relevance
 
 
-# --- layers and profiles -------------------------------------------------------------------------------------------------
+# --- layers and profiles ----------------------------------------------------------------------------------------------
 
 
 def test_nothing_set_is_the_defaults():
@@ -43,7 +57,13 @@ def test_the_order_of_places_is_repository_user_file_set_flag(tmp_path):
         load(root, user_dir=user),
         load(root, user_dir=user, config_file=tmp_path / "more.toml"),
         load(root, user_dir=user, config_file=tmp_path / "more.toml", sets=["graph_rag.top_k=14"]),
-        load(root, user_dir=user, config_file=tmp_path / "more.toml", sets=["graph_rag.top_k=14"], flags={"graph_rag.top_k": 15}),
+        load(
+            root,
+            user_dir=user,
+            config_file=tmp_path / "more.toml",
+            sets=["graph_rag.top_k=14"],
+            flags={"graph_rag.top_k": 15},
+        ),
     ]
     assert [loaded.settings.graph_rag.top_k for loaded in found] == [11, 12, 13, 14, 15]
 
@@ -55,15 +75,28 @@ def test_a_profile_wins_over_earlier_layers_and_loses_to_its_own_and_later_ones(
     assert relevance(layers(weights, {"profile": "recommended"})) == recommended
     assert relevance(layers({"profile": "recommended"} | weights)) == 0.5
     assert relevance(layers({"profile": "recommended"}, weights)) == 0.5
-    assert layers(weights, {"profile": "recommended"}).origins["smart_pruning.priority_weights.relevance"] == "profile recommended"
+    assert (
+        layers(weights, {"profile": "recommended"}).origins["smart_pruning.priority_weights.relevance"]
+        == "profile recommended"
+    )
 
 
 def test_the_profile_named_last_is_the_only_one_that_applies():
     """Nothing of the one named before shines through, neither its values nor what they had covered."""
-    own = {"profiles": {"wide": {"graph_rag": {"top_k": 50}, "index": {"max_file_kb": 7}}, "deep": {"graph_rag": {"max_depth": 4}}}}
+    own = {
+        "profiles": {
+            "wide": {"graph_rag": {"top_k": 50}, "index": {"max_file_kb": 7}},
+            "deep": {"graph_rag": {"max_depth": 4}},
+        }
+    }
     loaded = layers(own | {"graph_rag": {"top_k": 20}}, {"profile": "wide"}, {"profile": "deep"})
     rag = loaded.settings.graph_rag
-    assert (loaded.settings.profile, rag.top_k, rag.max_depth, loaded.settings.index.max_file_kb) == ("deep", 20, 4, 1024)
+    assert (loaded.settings.profile, rag.top_k, rag.max_depth, loaded.settings.index.max_file_kb) == (
+        "deep",
+        20,
+        4,
+        1024,
+    )
 
 
 def test_spec_after_recommended_is_the_spec():
@@ -107,12 +140,15 @@ def test_an_unknown_profile_named_early_is_an_error_even_if_another_is_named_lat
 def test_changing_the_profile_forgets_the_one_before():
     settings = with_values(Settings(), {"graph_rag.top_k": 42, "tokens.counter": "chars4", "budget": 77})
     recommended = with_profile(settings, "recommended")
-    assert (recommended.profile, recommended.smart_pruning.strategy) == ("recommended", PROFILES["recommended"]["smart_pruning"]["strategy"])
+    assert (recommended.profile, recommended.smart_pruning.strategy) == (
+        "recommended",
+        PROFILES["recommended"]["smart_pruning"]["strategy"],
+    )
     assert (recommended.tokens.counter, recommended.budget) == ("chars4", 77)  # no profile speaks of these
     assert with_profile(recommended, "spec") == with_values(Settings(), {"tokens.counter": "chars4", "budget": 77})
 
 
-# --- a repository's own file is data of that repository ------------------------------------------------------------------
+# --- a repository's own file is data of that repository ---------------------------------------------------------------
 
 REPOSITORY_MAY_SET = {
     "profile",
@@ -219,7 +255,9 @@ def test_what_a_repository_may_set_counts(tmp_path, key, file):
 @named(ALLOWED)
 def test_it_counts_in_a_profile_of_the_repository(tmp_path, key):
     table, _, leaf = key.name.rpartition(".")
-    (tmp_path / FILE_NAME).write_text(f"profile = 'ours'\n[profiles.ours.{table}]\n{leaf} = {as_toml(other_value(key))}\n")
+    (tmp_path / FILE_NAME).write_text(
+        f"profile = 'ours'\n[profiles.ours.{table}]\n{leaf} = {as_toml(other_value(key))}\n"
+    )
     loaded = load(tmp_path)
     assert loaded.notices == ()
     assert lookup(loaded.settings, key.name) == other_value(key)
@@ -254,7 +292,9 @@ def test_all_else_has_no_effect_and_is_a_notice_with_the_line_to_move(tmp_path, 
     assert lookup(moved.settings, key.name) == other_value(key)
 
 
-@pytest.mark.parametrize("value", ['"http://name:secret@x.example"', '"http://x.example/?key=secret"', '"' + "secret" * 50 + '"'])
+@pytest.mark.parametrize(
+    "value", ['"http://name:secret@x.example"', '"http://x.example/?key=secret"', '"' + "secret" * 50 + '"']
+)
 def test_a_value_that_may_be_a_secret_is_not_repeated(tmp_path, value):
     (tmp_path / FILE_NAME).write_text(f"[llm]\nbase_url = {value}\napi_key_env = 'se-cret'\n")
     said = " ".join(notice.message for notice in load(tmp_path).notices)
@@ -345,7 +385,17 @@ def test_pyproject_counts_where_there_is_no_file_of_our_own(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "text", ["", "[tool]\nsecateur = 3\n", "tool = 3\n", "[project\n", "x = " + "[" * 5000, "x = " + "9" * 5000, "\udcff", "#" * (MAX_FILE_BYTES + 1)]
+    "text",
+    [
+        "",
+        "[tool]\nsecateur = 3\n",
+        "tool = 3\n",
+        "[project\n",
+        "x = " + "[" * 5000,
+        "x = " + "9" * 5000,
+        "\udcff",
+        "#" * (MAX_FILE_BYTES + 1),
+    ],
 )
 def test_a_pyproject_of_others_never_stops_us(tmp_path, text):
     (tmp_path / "pyproject.toml").write_bytes(text.encode("utf-8", "surrogateescape"))
@@ -380,7 +430,7 @@ def test_a_folder_that_is_not_there_has_no_file(tmp_path):
     assert load(tmp_path / "nowhere", user_dir=tmp_path / "neither").settings == Settings()
 
 
-# --- errors name the file, the key, what is allowed and the nearest key --------------------------------------------------
+# --- errors name the file, the key, what is allowed and the nearest key -----------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -388,8 +438,16 @@ def test_a_folder_that_is_not_there_has_no_file(tmp_path):
     [
         ("[graph_rag]\nmax_dept = 3\n", "unknown key graph_rag.max_dept", "did you mean graph_rag.max_depth?"),
         ("[grph_rag]\nmax_depth = 3\n", "unknown key grph_rag", "did you mean graph_rag?"),
-        ("[smart_pruning]\nstrategy = 'prio'\n", "smart_pruning.strategy = 'prio'", "did you mean priority? smart_pruning.strategy takes one of"),
-        ("profile = 'recomended'\n", "no profile 'recomended'", "did you mean recommended? profiles: spec, recommended"),
+        (
+            "[smart_pruning]\nstrategy = 'prio'\n",
+            "smart_pruning.strategy = 'prio'",
+            "did you mean priority? smart_pruning.strategy takes one of",
+        ),
+        (
+            "profile = 'recomended'\n",
+            "no profile 'recomended'",
+            "did you mean recommended? profiles: spec, recommended",
+        ),
         ("zzzzqqqq = 3\n", "unknown key zzzzqqqq", "secateur config"),
         ("graph_rag = 3\n", "graph_rag is a table, not 3", "[graph_rag]"),
         ("[graph_rag]\nmax_depth = 5\n", "graph_rag.max_depth = 5", "an integer from 1 to 4 (default 2)"),
@@ -398,7 +456,11 @@ def test_a_folder_that_is_not_there_has_no_file(tmp_path):
         ("[graph_rag]\nenabled = 1\n", "graph_rag.enabled = 1", "true or false"),
         ("[graph_rag]\ntoken_budget = 3999\n", "graph_rag.token_budget = 3999", "from 4000 to 16000"),
         ("[graph_rag]\ntoken_budget = 16001\n", "graph_rag.token_budget = 16001", "from 4000 to 16000"),
-        ("[smart_pruning]\nstrategy = 'best'\n", "smart_pruning.strategy = 'best'", "one of priority, relevance, density"),
+        (
+            "[smart_pruning]\nstrategy = 'best'\n",
+            "smart_pruning.strategy = 'best'",
+            "one of priority, relevance, density",
+        ),
         ("[smart_pruning.priority_weights]\nrelevance = nan\n", "relevance = nan", "a number from 0 to 10"),
         ("[smart_pruning.priority_weights]\nrelevance = inf\n", "relevance = inf", "a number from 0 to 10"),
         ("[smart_pruning.priority_weights]\nrelevance = '1'\n", "relevance = '1'", "a number from 0 to 10"),
@@ -409,7 +471,11 @@ def test_a_folder_that_is_not_there_has_no_file(tmp_path):
         ("[ui.keys]\nquit = 3\n", "ui.keys", "a table"),
         ("[context_budget]\nwindows = { m = 1.5 }\n", "context_budget.windows", "a table"),
         ("[context_budget]\nwindows = { m = 0 }\n", "context_budget.windows.m = 0", "1 or more"),
-        ("[context_prune]\nsliding_window_size = 10\nsliding_window_overlap = 10\n", "sliding_window_overlap = 10", "smaller"),
+        (
+            "[context_prune]\nsliding_window_size = 10\nsliding_window_overlap = 10\n",
+            "sliding_window_overlap = 10",
+            "smaller",
+        ),
         ("[graph_rag]\nmax_depth = " + "9" * 400, "graph_rag.max_depth = 99999", "from 1 to 4"),
         ("[smart_pruning.priority_weights]\nrelevance = " + "9" * 400, "relevance = 99999", "from 0 to 10"),
     ],
@@ -439,7 +505,11 @@ def test_a_key_or_value_that_cannot_be_meant_is_named_with_its_file(tmp_path, te
 )
 def test_a_file_that_is_no_configuration_is_named(tmp_path, content, said):
     (tmp_path / FILE_NAME).write_bytes(content)
-    for place in ({"root": tmp_path}, {"root": None, "user_dir": tmp_path}, {"root": None, "config_file": tmp_path / FILE_NAME}):
+    for place in (
+        {"root": tmp_path},
+        {"root": None, "user_dir": tmp_path},
+        {"root": None, "config_file": tmp_path / FILE_NAME},
+    ):
         with pytest.raises(ConfigError) as caught:
             load(**place)
         assert FILE_NAME in caught.value.message
@@ -452,7 +522,7 @@ def test_a_file_asked_for_must_be_there(tmp_path):
             load(None, config_file=path)
 
 
-# --- --set -------------------------------------------------------------------------------------------------------------
+# --- --set ------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -478,7 +548,20 @@ def test_any_setting_can_be_set(text, name, value):
     assert lookup(load(None, sets=[text]).settings, name) == value
 
 
-@pytest.mark.parametrize("text", ["", "=", "=3", "graph_rag.max_depth", "graph_rag=3", "nothing=3", "graph_rag.max_depth=", "budget=-2", "budget=1.5"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "=",
+        "=3",
+        "graph_rag.max_depth",
+        "graph_rag=3",
+        "nothing=3",
+        "graph_rag.max_depth=",
+        "budget=-2",
+        "budget=1.5",
+    ],
+)
 def test_a_set_that_cannot_be_meant_is_an_error(text):
     with pytest.raises(ConfigError, match="--set"):
         load(None, sets=[text])
@@ -525,12 +608,16 @@ def test_a_boost_has_its_bounds(factor):
     assert load(None, flags={"boosts": {"a.py::f": MAX_BOOST}}).settings.boosts == {"a.py::f": MAX_BOOST}
 
 
-# --- changing and describing settings ------------------------------------------------------------------------------------
+# --- changing and describing settings ---------------------------------------------------------------------------------
 
 
 def test_changed_values_are_checked_like_any_other():
     assert with_values(Settings(), {"graph_rag.top_k": 20}).graph_rag.top_k == 20
-    for name, value in (("graph_rag.top_k", 2), ("graph_rag.top", 20), ("smart_pruning.priority_weights.hotspot", math.nan)):
+    for name, value in (
+        ("graph_rag.top_k", 2),
+        ("graph_rag.top", 20),
+        ("smart_pruning.priority_weights.hotspot", math.nan),
+    ):
         with pytest.raises(ConfigError, match=name.rpartition(".")[2]):
             with_values(Settings(), {name: value})
 
@@ -552,4 +639,8 @@ def test_the_schema_names_every_key_of_a_file_with_its_limits():
     assert found == {key.name for key in config.keys().values() if key.scope != "run"}
     depth = described["properties"]["graph_rag"]["properties"]["max_depth"]
     assert (depth["type"], depth["default"], depth["minimum"], depth["maximum"]) == ("integer", 2, 1, 4)
-    assert described["properties"]["smart_pruning"]["properties"]["strategy"]["enum"] == ["priority", "relevance", "density"]
+    assert described["properties"]["smart_pruning"]["properties"]["strategy"]["enum"] == [
+        "priority",
+        "relevance",
+        "density",
+    ]

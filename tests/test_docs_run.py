@@ -1,9 +1,11 @@
-"""Every command and snippet of the README and the docs is run, in a repository that has what they name; what a page says they print is compared.
+"""Every command and snippet of the README and the docs is run, in a repository that has what they name; what a page
+says they print is compared.
 
-Of a page's fenced blocks: in `console` blocks each `$ command` is run and must print what follows it, where a line `...` stands for any lines; in
-blocks without a language each line is run and must end with exit code 0; `python` blocks are executed one after another. A block behind a comment
-`<!-- not run: REASON -->` is left out; one behind `<!-- needs: OWNER/NAME COMMIT -->` is run where BENCH_MIRROR names a folder of bare copies of
-public repositories, `owner+name/...`: not in the default run.
+Of a page's fenced blocks: in `console` blocks each `$ command` is run and must print what follows it, where a line
+`...` stands for any lines; in blocks without a language each line is run and must end with exit code 0; `python` blocks
+are executed one after another. A block behind a comment `<!-- not run: REASON -->` is left out; one behind `<!-- needs:
+OWNER/NAME COMMIT -->` is run where BENCH_MIRROR names a folder of bare copies of public repositories, `owner+name/...`:
+not in the default run.
 """
 
 from __future__ import annotations
@@ -54,7 +56,9 @@ def blocks() -> list[Block]:
         for match in BLOCK.finditer(text):
             line = text.count("\n", 0, match.start()) + 1
             said = {match["mark"]: match["said"]}
-            found.append(Block(page.name, line, match["language"], match["text"], said.get("not run", ""), said.get("needs", "")))
+            found.append(
+                Block(page.name, line, match["language"], match["text"], said.get("not run", ""), said.get("needs", ""))
+            )
     return found
 
 
@@ -67,12 +71,15 @@ def calls(block: Block) -> list[tuple[str, list[str]]]:
 
 
 RUN = [block for block in blocks() if not block.reason and calls(block)]
-SNIPPETS = {page.name: [block for block in blocks() if block.page == page.name and block.language == "python"] for page in PAGES}
+SNIPPETS = {
+    page.name: [block for block in blocks() if block.page == page.name and block.language == "python"] for page in PAGES
+}
 
 
 @pytest.fixture(scope="module")
 def playground(orders: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """The sample repository `orders` with what pages name: branches, a tag, edited and staged files, transcripts, a diff, instructions."""
+    """The sample repository `orders` with what pages name: branches, a tag, edited and staged files, transcripts, a
+    diff, instructions."""
     folder = tmp_path_factory.mktemp("playground") / "orders"
     shutil.copytree(orders, folder)
     _git(folder, "checkout", "-q", "-b", "refunds")
@@ -82,8 +89,12 @@ def playground(orders: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterat
     shutil.copytree(folder / "orders", folder / "src")
     shutil.copytree(ROOT / "docs" / "examples", folder / "docs" / "examples")
     shutil.copy(ROOT / "docs" / "examples" / "session.jsonl", folder / "session.jsonl")
-    (folder / "issue.txt").write_text("A refund of a voucher order is rounded twice\n\n`refund_total` rounds each line.\n")
-    (folder / "talk.json").write_text(json.dumps({"messages": [{"role": "user", "content": "How is a refund rounded?"}]}))
+    (folder / "issue.txt").write_text(
+        "A refund of a voucher order is rounded twice\n\n`refund_total` rounds each line.\n"
+    )
+    (folder / "talk.json").write_text(
+        json.dumps({"messages": [{"role": "user", "content": "How is a refund rounded?"}]})
+    )
     (folder / "SKILL.md").write_text("Name every change of behaviour.\n")
     (folder / "ruff.json").write_text("[]")
     write(folder / "path" / "to" / "repository", SHOP)
@@ -103,12 +114,16 @@ def test_commands_print_what_the_page_says(block: Block, playground: Path, monke
         code, output = _run(line.partition("  #")[0].strip(), block.needs)
         assert code == 0, f"{line}\n{output}"
         if printed:
-            wanted = "[\\s\\S]*".join(re.escape(part) for part in re.split(r"(?:^|\n)\.\.\.(?:\n|$)", "\n".join(printed)))
+            wanted = "[\\s\\S]*".join(
+                re.escape(part) for part in re.split(r"(?:^|\n)\.\.\.(?:\n|$)", "\n".join(printed))
+            )
             assert re.fullmatch(wanted, output.rstrip("\n")), f"{block}: {line}\n{output}"
 
 
 @pytest.mark.parametrize("page", [name for name, snippets in SNIPPETS.items() if snippets])
-def test_snippets_run(page: str, playground: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_snippets_run(
+    page: str, playground: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.chdir(playground)
     names = _names(playground)
     for block in SNIPPETS[page]:
@@ -122,13 +137,16 @@ def test_what_is_not_run_says_why() -> None:
 
 
 def _run(line: str, needs: str) -> tuple[int, str]:
-    """Exit code and standard output (both streams where it failed) of a command line of a page, which may read a file or the end of a pipe."""
+    """Exit code and standard output (both streams where it failed) of a command line of a page, which may read a file
+    or the end of a pipe."""
     if line.startswith(CLONE):
         return _cloned(line.removeprefix(CLONE), needs.split()[1])
     if line.removeprefix("PYTHONPATH=tests ").startswith("python tests/"):
         words = shlex.split(line.partition("python ")[2])
         environment = os.environ | {"PYTHONPATH": str(ROOT / "tests")}
-        done = subprocess.run([sys.executable, ROOT / words[0], *words[1:]], capture_output=True, text=True, env=environment, check=False)
+        done = subprocess.run(
+            [sys.executable, ROOT / words[0], *words[1:]], capture_output=True, text=True, env=environment, check=False
+        )
         return done.returncode, done.stdout + done.stderr
     before, _, call = line.rpartition(" | ")
     stdin = subprocess.run(shlex.split(before), check=True, capture_output=True).stdout if before else b""
@@ -152,7 +170,9 @@ def _cloned(name: str, commit: str) -> tuple[int, str]:
     """What `git clone` of a public repository does, from the folder of copies."""
     folder = Path(name).name
     if not Path(folder).exists():
-        (bare,) = (path for path in (Path(os.environ["BENCH_MIRROR"]) / name.replace("/", "+")).iterdir() if path.is_dir())
+        (bare,) = (
+            path for path in (Path(os.environ["BENCH_MIRROR"]) / name.replace("/", "+")).iterdir() if path.is_dir()
+        )
         _git(Path(), "clone", "-q", str(bare), folder)
         _git(Path(folder), "checkout", "-q", commit)
     return 0, ""

@@ -1,4 +1,5 @@
-"""One repository, one answer: whatever it is read through, whatever was indexed before, however often something was interrupted or damaged."""
+"""One repository, one answer: whatever it is read through, whatever was indexed before, however often something was
+interrupted or damaged."""
 
 from __future__ import annotations
 
@@ -39,11 +40,20 @@ def in_memory(files: dict[str, str]) -> str:
 def columns(pool: Pool) -> list[tuple[object, ...]]:
     """What is known of every candidate but its history."""
     parts = [column.tolist() for column in pool.parts["relevance"].values()]
-    rows = zip(pool.symbol_id, pool.tokens.tolist(), pool.cost.tolist(), pool.relevance.tolist(), pool.distance.tolist(), pool.via_edge, *parts, strict=True)
+    rows = zip(
+        pool.symbol_id,
+        pool.tokens.tolist(),
+        pool.cost.tolist(),
+        pool.relevance.tolist(),
+        pool.distance.tolist(),
+        pool.via_edge,
+        *parts,
+        strict=True,
+    )
     return list(rows)
 
 
-# --- sources -----------------------------------------------------------------------------------------------------------
+# --- sources ----------------------------------------------------------------------------------------------------------
 
 
 def test_worktree_commit_and_memory_give_the_same_candidates(tmp_path: Path) -> None:
@@ -79,7 +89,12 @@ def test_the_library_use_of_the_readme(tmp_path: Path) -> None:
 def test_other_settings_of_one_engine_do_not_stick() -> None:
     with Engine.of(MemorySource(FILES)) as engine:
         before = engine.answer(QUERY, use_cache=False).text
-        for change in ({"embedding.model": "none"}, {"tokens.counter": "chars4"}, {"graph_rag.max_depth": 4}, {"relevance.pool": "all"}):
+        for change in (
+            {"embedding.model": "none"},
+            {"tokens.counter": "chars4"},
+            {"graph_rag.max_depth": 4},
+            {"relevance.pool": "all"},
+        ):
             engine.search(QUERY, with_values(Settings(), change))
         assert engine.answer(QUERY, use_cache=False).text == before
 
@@ -115,7 +130,7 @@ def test_call_paths_and_components() -> None:
             engine.call_path("nowhere", "shop/money.py::round_total")
 
 
-# --- the same bytes ----------------------------------------------------------------------------------------------------
+# --- the same bytes ---------------------------------------------------------------------------------------------------
 
 
 def test_same_bytes_in_other_processes_with_other_hash_seeds_and_more_workers(tmp_path: Path) -> None:
@@ -127,9 +142,21 @@ def test_same_bytes_in_other_processes_with_other_hash_seeds_and_more_workers(tm
     )
     outputs = []
     for seed, workers in (("0", "1"), ("4242", "2")):
-        words = ["search", QUERY, str(root), "--format", "json", "--explain", "--no-cache", "--set", f"index.workers={workers}"]
+        words = [
+            "search",
+            QUERY,
+            str(root),
+            "--format",
+            "json",
+            "--explain",
+            "--no-cache",
+            "--set",
+            f"index.workers={workers}",
+        ]
         env = os.environ | {"PYTHONHASHSEED": seed, "SECATEUR_CACHE_DIR": str(tmp_path / seed)}
-        outputs.append(subprocess.run([sys.executable, "-c", program, *words], env=env, check=True, capture_output=True).stdout)
+        outputs.append(
+            subprocess.run([sys.executable, "-c", program, *words], env=env, check=True, capture_output=True).stdout
+        )
     assert outputs[0] == outputs[1] == answer_of(root, tmp_path / "here").encode()
 
 
@@ -140,7 +167,7 @@ def test_same_answer_wherever_the_repository_and_whenever_its_files_were_written
     assert answer_of(one, tmp_path / "cache") == answer_of(two, tmp_path / "cache") == in_memory(FILES)
 
 
-# --- what was indexed before does not matter ---------------------------------------------------------------------------
+# --- what was indexed before does not matter --------------------------------------------------------------------------
 
 
 def test_only_what_changed_is_read(tmp_path: Path) -> None:
@@ -172,11 +199,14 @@ def test_going_back_to_a_branch_parses_nothing(tmp_path: Path) -> None:
     with Engine.open(root, rev="side", cache_dir=tmp_path / "cache") as engine:
         assert engine.answer(QUERY, "json", explain=True, use_cache=False).text == side
     with sqlite3.connect(_folder(tmp_path / "cache") / "index.sqlite") as db:
-        assert db.execute("SELECT count(*), count(DISTINCT used) FROM record").fetchone() == (len(FILES) + 2, 2)  # main, then two files of side
+        assert db.execute("SELECT count(*), count(DISTINCT used) FROM record").fetchone() == (
+            len(FILES) + 2,
+            2,
+        )  # main, then two files of side
     db.close()
 
 
-# --- damage ------------------------------------------------------------------------------------------------------------
+# --- damage -----------------------------------------------------------------------------------------------------------
 
 
 def _folder(cache: Path) -> Path:
@@ -250,7 +280,17 @@ def _without_snapshots(cache: Path) -> None:
         path.unlink()
 
 
-DAMAGE = [_flip_snapshot, _cut_snapshot, _empty_snapshot, _flip_record, _truncated_record, _no_records, _not_a_database, _broken_pages, _broken_page]
+DAMAGE = [
+    _flip_snapshot,
+    _cut_snapshot,
+    _empty_snapshot,
+    _flip_record,
+    _truncated_record,
+    _no_records,
+    _not_a_database,
+    _broken_pages,
+    _broken_page,
+]
 
 
 @pytest.mark.parametrize("damage", DAMAGE)
@@ -271,7 +311,7 @@ def test_an_index_of_another_version_is_not_used(tmp_path: Path, monkeypatch: py
         assert len(list(_folder(cache).glob("*.arrays"))) == 2
 
 
-# --- interruptions and neighbours --------------------------------------------------------------------------------------
+# --- interruptions and neighbours -------------------------------------------------------------------------------------
 
 
 def test_ctrl_c_keeps_what_was_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -348,7 +388,7 @@ def test_one_engine_may_be_asked_from_several_threads(tmp_path: Path) -> None:
     assert together == alone * 3
 
 
-# --- budget ------------------------------------------------------------------------------------------------------------
+# --- budget -----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("profile", ["spec", "recommended"])

@@ -18,7 +18,9 @@ DEADLINE = 30.0
 """Seconds after which something that should have ended counts as left behind."""
 
 FATAL = [signal.SIGTERM, signal.SIGHUP, signal.SIGKILL]
-linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="ends of other processes' children are seen through pidfd")
+linux = pytest.mark.skipif(
+    not sys.platform.startswith("linux"), reason="ends of other processes' children are seen through pidfd"
+)
 
 BUSY = "import re; print(flush=True); re.match('(a*)*b', 'a' * 64)"
 """Python that computes inside a library for ever and lets no other thread run."""
@@ -74,7 +76,9 @@ def ended(pid: int) -> bool:
 @pytest.mark.parametrize("number", FATAL)
 @pytest.mark.parametrize("program", [STARTS_TWO, EXTRACTS], ids=["computing", "extraction"])
 def test_processes_end_with_the_one_that_started_them(program: str, number: signal.Signals) -> None:
-    with subprocess.Popen([sys.executable, "-c", program], env=environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as parent:
+    with subprocess.Popen(
+        [sys.executable, "-c", program], env=environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as parent:
         assert parent.stdout
         children = [int(pid) for pid in parent.stdout.readline().split()]
         assert len(children) == 2
@@ -114,11 +118,15 @@ def test_a_command_that_is_ended_takes_its_temporary_folder_away(tmp_path: Path,
     told = tmp_path / "told"
     os.mkfifo(told)
     event = os.open(told, os.O_RDWR)  # also to write, so that opening waits for nobody
-    script = stuck(tmp_path, f"case \"$*\" in *diff-tree*) echo $$ > '{told}';; *) exec '{shutil.which('git')}' \"$@\";; esac")
+    script = stuck(
+        tmp_path, f"case \"$*\" in *diff-tree*) echo $$ > '{told}';; *) exec '{shutil.which('git')}' \"$@\";; esac"
+    )
     temporary = tmp_path / "temporary"
     temporary.mkdir()
     env = environment() | {"PATH": f"{script.parent}:{os.environ['PATH']}", "TMPDIR": str(temporary)}
-    command = subprocess.Popen([sys.executable, "-m", "secateur.cli.main", "chunk", str(repository), "--base", "HEAD~1"], env=env)
+    command = subprocess.Popen(
+        [sys.executable, "-m", "secateur.cli.main", "chunk", str(repository), "--base", "HEAD~1"], env=env
+    )
     assert select.select([event], [], [], DEADLINE)[0]
     child = int(os.read(event, 64))
     os.close(event)
@@ -130,9 +138,15 @@ def test_a_command_that_is_ended_takes_its_temporary_folder_away(tmp_path: Path,
 
 
 def test_an_ignored_hangup_stays_ignored() -> None:
-    program = "from secateur.cli.termination import unwound\nimport os, signal\nwith unwound():\n    os.kill(os.getpid(), signal.SIGHUP)\nprint('went on')"
+    program = (
+        "from secateur.cli.termination import unwound\nimport os, signal\nwith unwound():\n    os.kill(os.getpid(),"
+        " signal.SIGHUP)\nprint('went on')"
+    )
     words = [sys.executable, "-c", f"import signal; signal.signal(signal.SIGHUP, signal.SIG_IGN)\n{program}"]
-    assert subprocess.run(words, env=environment(), capture_output=True, text=True, timeout=DEADLINE, check=True).stdout == "went on\n"
+    assert (
+        subprocess.run(words, env=environment(), capture_output=True, text=True, timeout=DEADLINE, check=True).stdout
+        == "went on\n"
+    )
 
 
 def test_without_help_of_the_system_a_process_sees_that_its_parent_is_gone() -> None:
@@ -154,7 +168,14 @@ sys.exit(main())
 
 
 def test_the_program_ends_whatever_its_threads_are_at() -> None:
-    done = subprocess.run([sys.executable, "-c", WAITS_IN_A_THREAD], env=environment(), capture_output=True, text=True, timeout=DEADLINE, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", WAITS_IN_A_THREAD],
+        env=environment(),
+        capture_output=True,
+        text=True,
+        timeout=DEADLINE,
+        check=True,
+    )
     assert '"graph_rag.token_budget"' in done.stdout
 
 
@@ -171,6 +192,13 @@ sys.exit(main())
 
 
 def test_an_interruption_before_the_command_begins_is_one_line_too() -> None:
-    done = subprocess.run([sys.executable, "-c", INTERRUPTED_WHILE_IMPORTING], env=environment(), capture_output=True, text=True, timeout=DEADLINE, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED_WHILE_IMPORTING],
+        env=environment(),
+        capture_output=True,
+        text=True,
+        timeout=DEADLINE,
+        check=False,
+    )
     assert (done.returncode, done.stdout) == (130, "")
     assert done.stderr == "interrupted; nothing is half-written, and what was indexed is kept\n"

@@ -67,6 +67,10 @@ def test_every_error_has_a_code_an_exit_code_and_a_sentence():
     for error in seen:
         assert error.__doc__
         assert error.exit_code in (1, 2, 3, 4, 130)
-        assert error("message", hint="hint").to_dict() == {"code": error.default_code, "message": "message", "hint": "hint"}
+        assert error("message", hint="hint").to_dict() == {
+            "code": error.default_code,
+            "message": "message",
+            "hint": "hint",
+        }
         assert error("message", code="OTHER").code == "OTHER"
         assert str(error("message")) == "message"

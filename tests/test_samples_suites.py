@@ -33,7 +33,9 @@ def _node(root: Path) -> None:
     node, compiler = shutil.which("node"), shutil.which("tsc")
     if not node or not compiler:
         pytest.skip(f"node and tsc are needed to run the tests of {root.name}")
-    subprocess.run([compiler, "-p", "tsconfig.json"], cwd=root, check=False, timeout=SECONDS)  # emits without @types/node, complaining
+    subprocess.run(
+        [compiler, "-p", "tsconfig.json"], cwd=root, check=False, timeout=SECONDS
+    )  # emits without @types/node, complaining
     assert "# fail 0" in _run(root, node, "--test", "dist/test")
 
 
@@ -46,7 +48,12 @@ def _go(root: Path) -> None:
 
 
 def _run(root: Path, *words: str) -> str:
-    env = os.environ | {"GOPROXY": "off", "GOFLAGS": "-mod=readonly", "GOTOOLCHAIN": "local", "PYTHONDONTWRITEBYTECODE": "1"}
+    env = os.environ | {
+        "GOPROXY": "off",
+        "GOFLAGS": "-mod=readonly",
+        "GOTOOLCHAIN": "local",
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
     done = subprocess.run(words, cwd=root, env=env, capture_output=True, text=True, timeout=SECONDS, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout + done.stderr

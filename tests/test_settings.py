@@ -59,7 +59,12 @@ def test_a_budget_of_the_run_wins_over_the_configured_one(budget, effective):
 def test_built_in_profiles_hold_valid_keys_a_profile_may_hold(name):
     settings = config.with_profile(Settings(), name)
     assert settings.profile == name
-    assert config.merge([config.Layer("file", {"profiles": {"copy": PROFILES[name]}, "profile": "copy"})]).settings.smart_pruning == settings.smart_pruning
+    assert (
+        config.merge(
+            [config.Layer("file", {"profiles": {"copy": PROFILES[name]}, "profile": "copy"})]
+        ).settings.smart_pruning
+        == settings.smart_pruning
+    )
 
 
 def test_the_spec_profile_is_the_defaults():

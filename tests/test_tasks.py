@@ -1,4 +1,5 @@
-"""What the commands of `tasks.py` rest on: the list of slow tests, the locked versions, the workflows, the one version."""
+"""What the commands of `tasks.py` rest on: the list of slow tests, the locked versions, the workflows, the one
+version."""
 
 from __future__ import annotations
 
@@ -40,16 +41,25 @@ def test_the_lock_holds_every_dependency_within_its_range_and_no_address() -> No
         locked.setdefault(canonicalize_name(Requirement(line).name), []).append(pin.version)
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     groups = [*project["project"]["optional-dependencies"].values(), *project["dependency-groups"].values()]
-    wanted = [Requirement(line) for group in (project["project"]["dependencies"], *groups) for line in group if isinstance(line, str)]
+    wanted = [
+        Requirement(line)
+        for group in (project["project"]["dependencies"], *groups)
+        for line in group
+        if isinstance(line, str)
+    ]
     for requirement in wanted:
         versions = locked.get(canonicalize_name(requirement.name), [])
-        assert versions and all(requirement.specifier.contains(version) for version in versions), f"{requirement}: run python3 tasks.py lock"
+        assert versions and all(requirement.specifier.contains(version) for version in versions), (
+            f"{requirement}: run python3 tasks.py lock"
+        )
 
 
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
 def test_workflows_run_tasks_that_there_are_and_actions_by_their_commit(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
-    known = set(re.findall(r"^    python3 tasks\.py (\w+) ", (ROOT / "tasks.py").read_text(encoding="utf-8"), re.MULTILINE))
+    known = set(
+        re.findall(r"^    python3 tasks\.py (\w+) ", (ROOT / "tasks.py").read_text(encoding="utf-8"), re.MULTILINE)
+    )
     assert set(re.findall(r"tasks\.py (\w+)", text)) <= known
     for action in re.findall(r"uses: (\S+)", text):
         assert re.fullmatch(r"[\w./-]+@[0-9a-f]{40}", action), action

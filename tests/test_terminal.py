@@ -9,7 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from secateur.terminal import ELLIPSIS, cell_width, clip, clip_left, color_allowed, visible
 
-_TROUBLE = "\x00\x07\x1b\x7f\x9b\x9d\u00ad\u034f\u061c\u200b\u200d\u200e\u2028\u2029\u202e\u2066\ufeff\ud800\udcff\ue000\U000e0041\U000f0000\u3164\n\r\t"
+_TROUBLE = (
+    "\x00\x07\x1b\x7f\x9b\x9d\u00ad\u034f\u061c\u200b\u200d\u200e\u2028\u2029"
+    "\u202e\u2066\ufeff\ud800\udcff\ue000\U000e0041\U000f0000\u3164\n\r\t"
+)
 ANY_TEXT = st.text(st.one_of(st.characters(), st.sampled_from(_TROUBLE + "\u0301\u0489中文a é…🎉")))
 
 
@@ -46,7 +49,11 @@ def test_newlines_and_tabs_can_stay() -> None:
 
 def test_no_character_of_control_or_format_passes() -> None:
     categories = {"Cc", "Cf", "Cs", "Co", "Zl", "Zp"}
-    passed = [hex(code) for code in range(0x110000) if unicodedata.category(chr(code)) in categories and visible(chr(code)) == chr(code)]
+    passed = [
+        hex(code)
+        for code in range(0x110000)
+        if unicodedata.category(chr(code)) in categories and visible(chr(code)) == chr(code)
+    ]
     assert passed == []
 
 

@@ -11,13 +11,29 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-NOTHING_OF = ("__pycache__", ".pyc", "/.git/", "node_modules", ".devbooks", "goldens", "conftest", "test_", ".mypy_cache", ".ruff_cache")
+NOTHING_OF = (
+    "__pycache__",
+    ".pyc",
+    "/.git/",
+    "node_modules",
+    ".devbooks",
+    "goldens",
+    "conftest",
+    "test_",
+    ".mypy_cache",
+    ".ruff_cache",
+)
 
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> zipfile.ZipFile:
     folder = tmp_path_factory.mktemp("dist")
-    subprocess.run([sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)], cwd=ROOT, check=True, capture_output=True)
+    subprocess.run(
+        [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)],
+        cwd=ROOT,
+        check=True,
+        capture_output=True,
+    )
     (path,) = folder.glob("*.whl")
     return zipfile.ZipFile(path)
 

@@ -6,10 +6,10 @@
     python3 tasks.py mutate chunking/packing.py      of one file
 
 The changes are mutmut's. They are drawn with a fixed seed before any is written, each is written into a copy of the
-checkout, and the fast tests of its folder that run the changed line are run there until one fails; a change of what runs
-at import is held against all that run any line of the file. Lines that only word an error are left out. What survives is
-printed as a diff: it is either a missing test, or a change that no caller can see. The exit code is 0 however many
-survive; the score is for reading.
+checkout, and the fast tests of its folder that run the changed line are run there until one fails; a change of what
+runs at import is held against all that run any line of the file. Lines that only word an error are left out. What
+survives is printed as a diff: it is either a missing test, or a change that no caller can see. The exit code is 0
+however many survive; the score is for reading.
 """
 
 from __future__ import annotations
@@ -72,7 +72,8 @@ COPIED = ("core", "docs", "sample_repos", "tests", "themes", "tui", "pyproject.t
 WITHOUT = ("-p", "no:xdist", "-p", "no:anyio", "-p", "no:cacheprovider")
 PYTEST = ("-m", "pytest", *WITHOUT, "-x", "--tb=no", "-m", "not slow", "--hypothesis-profile", "mutate")
 LEAST_SECONDS = 20
-"""Seconds of a processor that a mutant's run has, beside those of all tests of its folder: a loop without an end ends."""
+"""Seconds of a processor that a mutant's run has, beside those of all tests of its folder: a loop without an end
+ends."""
 
 MEMORY = 6 << 30
 """Bytes of address space of a mutant's run: a loop that collects without an end must not take the machine along."""
@@ -95,7 +96,9 @@ class Mutant:
     def diff(self) -> str:
         """The change as people read it."""
         name = self.path.as_posix()
-        return "\n".join(difflib.unified_diff(self.before.splitlines(), self.after.splitlines(), name, name, lineterm=""))
+        return "\n".join(
+            difflib.unified_diff(self.before.splitlines(), self.after.splitlines(), name, name, lineterm="")
+        )
 
 
 def main(words: list[str]) -> int:
@@ -175,7 +178,9 @@ def tried(mutant: Mutant, away: Path, data: CoverageData, tests: Sequence[str], 
 
 def tests_of(contexts: Mapping[int, Iterable[str]], lines: Iterable[int]) -> list[str]:
     """The tests that run any of these lines."""
-    return sorted({name.rpartition("|")[0].partition("[")[0] for line in lines for name in contexts.get(line, ())} - {""})
+    return sorted(
+        {name.rpartition("|")[0].partition("[")[0] for line in lines for name in contexts.get(line, ())} - {""}
+    )
 
 
 def statement(tree: ast.Module, line: int) -> range:
@@ -189,7 +194,8 @@ def statement(tree: ast.Module, line: int) -> range:
 
 
 def run(away: Path, words: list[str], seconds: int = 0) -> subprocess.CompletedProcess[str]:
-    """Python in the copy, for so many seconds of a processor at most; 0: as long as it takes, before anything is changed.
+    """Python in the copy, for so many seconds of a processor at most; 0: as long as it takes, before anything is
+    changed.
 
     Bytecode is kept of the unchanged code only: a mutant can have the size and, to the second, the age of another.
     """

@@ -1,10 +1,10 @@
 """Where settings come from: defaults, the repository's file, the user's file, `--config`, flags; later layers win.
 
-A profile is a table of settings. The last layer that names one decides which applies, and it applies there: keys of that and later
-layers win over it, keys of earlier layers do not. A file found inside a repository is data of that
-repository: it sets the keys of `schema.REPOSITORY_KEYS` alone, also in a profile that it defines or chooses, and of what costs the machine no more
-than the default. What else it holds is ignored, and a notice gives the line and the file where it would count. Every error names the file, the key,
-what is allowed and the nearest valid key.
+A profile is a table of settings. The last layer that names one decides which applies, and it applies there: keys of
+that and later layers win over it, keys of earlier layers do not. A file found inside a repository is data of that
+repository: it sets the keys of `schema.REPOSITORY_KEYS` alone, also in a profile that it defines or chooses, and of
+what costs the machine no more than the default. What else it holds is ignored, and a notice gives the line and the file
+where it would count. Every error names the file, the key, what is allowed and the nearest valid key.
 """
 
 from __future__ import annotations
@@ -21,10 +21,36 @@ from typing import Any
 from secateur.errors import ConfigError
 from secateur.model import Notice
 from secateur.nearest import nearest
-from secateur.schema import FILE_NAME, FLAGS, LONGEST_SHOWN, LOWERED_ONLY, Key, build, checked, keys, known, lookup, schema
+from secateur.schema import (
+    FILE_NAME,
+    FLAGS,
+    LONGEST_SHOWN,
+    LOWERED_ONLY,
+    Key,
+    build,
+    checked,
+    keys,
+    known,
+    lookup,
+    schema,
+)
 from secateur.settings import PROFILES, Settings
 
-__all__ = ["FILE_NAME", "FLAGS", "Committed", "Key", "Layer", "Loaded", "keys", "load", "lookup", "merge", "schema", "with_profile", "with_values"]
+__all__ = [
+    "FILE_NAME",
+    "FLAGS",
+    "Committed",
+    "Key",
+    "Layer",
+    "Loaded",
+    "keys",
+    "load",
+    "lookup",
+    "merge",
+    "schema",
+    "with_profile",
+    "with_values",
+]
 
 MAX_FILE_BYTES = 1 << 20
 """A configuration file above this size is refused: it is not one."""
@@ -38,11 +64,13 @@ IGNORED = "config_ignored"
 """Code of the notice that something a repository sets does not count."""
 
 OWN_FILE = f"{FILE_NAME} in your configuration folder"
-"""Never its path, which `secateur config` prints: a pack may hold the notice, and the same pack leaves on every machine."""
+"""Never its path, which `secateur config` prints: a pack may hold the notice, and the same pack leaves on every
+machine."""
 
 _ADDRESS_ONLY = re.compile(r"(?!.*//[^/]*@)[^?#]*", re.DOTALL)
 _VARIABLE = re.compile(r"\w{0,64}", re.ASCII)
-"""What a server's address and the name of a variable look like: anything else may hold a secret, and is not repeated."""
+"""What a server's address and the name of a variable look like: anything else may hold a secret, and is not
+repeated."""
 
 MAX_BOOST = 1000
 """A factor beyond which every priority is out of sight; what must be kept is pinned."""
@@ -105,13 +133,11 @@ def load(
     """Settings for a run.
 
     Args:
-        root: the repository's folder, read for `secateur.toml` or `[tool.secateur]` of `pyproject.toml`; None: no repository.
-        config_file: a further file (`--config`); must exist.
-        profile: profile chosen on the command line.
-        sets: `KEY=VALUE` texts (`--set`); values are TOML, bare words are texts.
-        flags: dotted key -> value of other flags (`--budget`, `--depth`, ...).
-        user_dir: the user's config folder.
-        committed: the repository's files as a commit has them; then nothing of `root` is read, and a file that is none is a notice: the change
+        root: the repository's folder, read for `secateur.toml` or `[tool.secateur]` of `pyproject.toml`; None: no
+        repository. config_file: a further file (`--config`); must exist. profile: profile chosen on the command line.
+        sets: `KEY=VALUE` texts (`--set`); values are TOML, bare words are texts. flags: dotted key -> value of other
+        flags (`--budget`, `--depth`, ...). user_dir: the user's config folder. committed: the repository's files as a
+        commit has them; then nothing of `root` is read, and a file that is none is a notice: the change
             that mends it must still be readable.
 
     Raises:
@@ -146,14 +172,20 @@ def merge(layers: Sequence[Layer]) -> Loaded:
     for layer, flat in flat_layers:
         notices += layer.notices
         own_profiles |= _checked_profiles(flat["profiles"], layer, notices) if "profiles" in flat else {}
-    profiles = {layer.name: _profile(flat["profile"], own_profiles, layer.name) for layer, flat in flat_layers if "profile" in flat}
+    profiles = {
+        layer.name: _profile(flat["profile"], own_profiles, layer.name)
+        for layer, flat in flat_layers
+        if "profile" in flat
+    }
     chosen = list(profiles)[-1:]
     for layer, flat in flat_layers:
         if layer.name in chosen:
             place = f"profile {flat['profile']}"
             for key_name, value in _flatten(profiles[layer.name], place):
                 built_in = flat["profile"] in PROFILES  # what those hold is ours, whoever chose them
-                if built_in or _may_set(layer, key_name, checked(key_name, value, place), f"{layer.name} ({place})", notices):
+                if built_in or _may_set(
+                    layer, key_name, checked(key_name, value, place), f"{layer.name} ({place})", notices
+                ):
                     values[key_name], origins[key_name] = checked(key_name, value, place), place
         for key_name, value in flat.items():
             place = layer.place(key_name)
@@ -181,19 +213,26 @@ def _may_set(layer: Layer, key_name: str, value: Any, place: str, notices: list[
         return True
     table, _, leaf = key_name.rpartition(".")
     where = f"in {OWN_FILE} below [{table}]"  # a dotted key at the top would clash with a table of that name
-    notices.append(Notice(IGNORED, f"{why} To have it count, write this {where}: {leaf} = {_shown_value(key_name, value)}"))
+    notices.append(
+        Notice(IGNORED, f"{why} To have it count, write this {where}: {leaf} = {_shown_value(key_name, value)}")
+    )
     return False
 
 
 def condensed(notices: Sequence[Notice]) -> tuple[Notice, ...]:
     """The notices as an answer carries them: of the settings that are ignored the first, and how many more there are.
 
-    A repository can set any number of keys that do not count. Notices take room in a pack; these may not take that of the answer.
+    A repository can set any number of keys that do not count. Notices take room in a pack; these may not take that of
+    the answer.
     """
     ignored = [notice for notice in notices if notice.code == IGNORED]
     if len(ignored) < 2:
         return tuple(notices)
-    more = Notice(IGNORED, f"{len(ignored) - 1:,} more settings are ignored like this; `secateur config` names each, with the line to write.")
+    more = Notice(
+        IGNORED,
+        f"{len(ignored) - 1:,} more settings are ignored like this; `secateur config` names each, with the line to"
+        " write.",
+    )
     return (ignored[0], more, *(notice for notice in notices if notice.code != IGNORED))
 
 
@@ -222,7 +261,11 @@ def _toml_value(value: Any) -> str:
             return f"[{', '.join(items)}]" if all(items) else ""
         case Mapping():
             pairs = [(_toml_value(str(name)), _toml_value(item)) for name, item in value.items()]
-            return "{ " + ", ".join(f"{name} = {item}" for name, item in pairs) + " }" if pairs and all(item for _, item in pairs) else ""
+            return (
+                "{ " + ", ".join(f"{name} = {item}" for name, item in pairs) + " }"
+                if pairs and all(item for _, item in pairs)
+                else ""
+            )
     return ""
 
 
@@ -243,13 +286,17 @@ def with_values(settings: Settings, changes: Mapping[str, Any]) -> Settings:
 
 def with_profile(settings: Settings, name: str) -> Settings:
     """The same settings with every key a profile speaks of reset to its default and then to that profile's value."""
-    touched = {key_name for table in (*PROFILES.values(), *settings.profiles.values()) for key_name, _ in _flatten(table, "profile")}
+    touched = {
+        key_name
+        for table in (*PROFILES.values(), *settings.profiles.values())
+        for key_name, _ in _flatten(table, "profile")
+    }
     changes = {key_name: keys()[key_name].default for key_name in touched}
     changes |= dict(_flatten(_profile(name, settings.profiles, "profile"), f"profile {name}"))
     return with_values(settings, changes | {"profile": name})
 
 
-# --- reading -----------------------------------------------------------------------------------------------------------
+# --- reading ----------------------------------------------------------------------------------------------------------
 
 
 def _repository_layer(root: Path | None) -> Layer | None:
@@ -293,7 +340,9 @@ def _user_layer(user_dir: Path | None) -> Layer | None:
         if path is None or not path.is_file():
             return None
     except OSError as error:  # a home that may not be entered
-        return Layer(str(path), {}, notices=(Notice("config_ignored", f"{path}: cannot be read ({error.strerror}); ignored."),))
+        return Layer(
+            str(path), {}, notices=(Notice("config_ignored", f"{path}: cannot be read ({error.strerror}); ignored."),)
+        )
     return Layer(str(path), _read_toml(path))
 
 
@@ -309,10 +358,14 @@ def _read(path: Path) -> bytes:
     try:
         size = path.stat().st_size
         if size > MAX_FILE_BYTES:
-            raise ConfigError(f"{path}: {size} bytes is too large for a configuration file", hint=f"at most {MAX_FILE_BYTES} bytes")
+            raise ConfigError(
+                f"{path}: {size} bytes is too large for a configuration file", hint=f"at most {MAX_FILE_BYTES} bytes"
+            )
         return path.read_bytes()
     except OSError as error:
-        raise ConfigError(f"{path}: cannot be read ({error.strerror})", hint="check the path and its permissions") from error
+        raise ConfigError(
+            f"{path}: cannot be read ({error.strerror})", hint="check the path and its permissions"
+        ) from error
 
 
 def _toml(data: bytes, place: str) -> dict[str, Any]:
@@ -373,22 +426,33 @@ def _flatten(table: Mapping[str, Any], place: str, prefix: str = "") -> Iterator
             yield name, value
         elif any(known.startswith(name + ".") for known in keys()):
             if not isinstance(value, Mapping):
-                raise ConfigError(f"{place}: {name} is a table, not {value!r}", hint=f"write [{name}] and its keys below it")
+                raise ConfigError(
+                    f"{place}: {name} is a table, not {value!r}", hint=f"write [{name}] and its keys below it"
+                )
             yield from _flatten(value, place, name + ".")
         else:
             known(name, place)
 
 
-# --- profiles and keys together ----------------------------------------------------------------------------------------
+# --- profiles and keys together ---------------------------------------------------------------------------------------
 
 
 def _profile(name: Any, own: Mapping[str, Any], place: str) -> Mapping[str, Any]:
-    table = own.get(name) if isinstance(name, str) and name in own else PROFILES.get(name) if isinstance(name, str) else None
+    table = (
+        own.get(name)
+        if isinstance(name, str) and name in own
+        else PROFILES.get(name)
+        if isinstance(name, str)
+        else None
+    )
     if table is None:
         known = (*PROFILES, *sorted(own))
         near = nearest(name, known) if isinstance(name, str) else ""
         hint = (f"did you mean {near}? " if near else "") + f"profiles: {', '.join(known)}"
-        raise ConfigError(f"{place} {name} is not allowed" if place in FLAGS.values() else f"{place}: there is no profile {name!r}", hint=hint)
+        raise ConfigError(
+            f"{place} {name} is not allowed" if place in FLAGS.values() else f"{place}: there is no profile {name!r}",
+            hint=hint,
+        )
     return table
 
 
@@ -396,7 +460,9 @@ def _checked_profiles(tables: Any, layer: Layer, notices: list[Notice]) -> dict[
     """The profiles of a layer with what it may set in them, which for a repository is what it may set at all."""
     profiles: dict[str, Any] = {}
     if not isinstance(tables, Mapping):
-        raise ConfigError(f"{layer.name}: profiles is a table of tables", hint="write [profiles.NAME.smart_pruning] and keys below it")
+        raise ConfigError(
+            f"{layer.name}: profiles is a table of tables", hint="write [profiles.NAME.smart_pruning] and keys below it"
+        )
     for name, table in tables.items():
         place = f"{layer.name} [profiles.{name}]"
         if name in PROFILES:  # `spec` is the specs, whatever a repository says
@@ -406,9 +472,14 @@ def _checked_profiles(tables: Any, layer: Layer, notices: list[Notice]) -> dict[
         flat = dict(_flatten(table, place))
         for key_name, value in flat.items():
             if key_name in ("profile", "profiles") or keys()[key_name].scope == "run":
-                raise ConfigError(f"{place}: {key_name} cannot be part of a profile", hint="profiles hold weights, budgets and switches")
+                raise ConfigError(
+                    f"{place}: {key_name} cannot be part of a profile",
+                    hint="profiles hold weights, budgets and switches",
+                )
             checked(key_name, value, place)
-        profiles[name] = _nested({key_name: value for key_name, value in flat.items() if _may_set(layer, key_name, value, place, notices)})
+        profiles[name] = _nested(
+            {key_name: value for key_name, value in flat.items() if _may_set(layer, key_name, value, place, notices)}
+        )
     return profiles
 
 
@@ -422,15 +493,31 @@ def _check_together(settings: Settings, origins: Mapping[str, str]) -> None:
     if prune.sliding_window_overlap >= prune.sliding_window_size:
         name = "context_prune.sliding_window_overlap"
         wrong = f"is not less than the window of {prune.sliding_window_size}"
-        raise bad(name, f"{name} = {prune.sliding_window_overlap}", wrong, "make the overlap smaller than context_prune.sliding_window_size")
+        raise bad(
+            name,
+            f"{name} = {prune.sliding_window_overlap}",
+            wrong,
+            "make the overlap smaller than context_prune.sliding_window_size",
+        )
     for table, server in (("llm", settings.llm), ("embedding", settings.embedding)):
-        # A secret that strays into a setting would be printed by `secateur config`: it is refused without being repeated.
+        # A secret that strays into a setting would be printed by `secateur config`: it is refused without being
+        # repeated.
         if not _ADDRESS_ONLY.fullmatch(server.base_url):
             name = f"{table}.base_url"
-            raise bad(name, name, "holds more than an address", f"a key goes into an environment variable that {table}.api_key_env names")
+            raise bad(
+                name,
+                name,
+                "holds more than an address",
+                f"a key goes into an environment variable that {table}.api_key_env names",
+            )
         if not _VARIABLE.fullmatch(server.api_key_env):
             name = f"{table}.api_key_env"
-            raise bad(name, name, "is not the name of an environment variable", "put the key into a variable and its name here")
+            raise bad(
+                name,
+                name,
+                "is not the name of an environment variable",
+                "put the key into a variable and its name here",
+            )
     for symbol, factor in settings.boosts.items():
         if not 0 <= factor <= MAX_BOOST:
             wrong = f"--boost {symbol}={factor:g} is not allowed: boosts are factors from 0 to {MAX_BOOST}"

@@ -31,7 +31,17 @@ from secateur.index.parallel import Extractor
 from secateur.index.snapshot import Snapshot
 from secateur.index.staleness import Changes
 from secateur.model import Notice, Pool, Selection, TrimReport
-from secateur.reporting import DROPPED_LISTED, dumps_report, json_report, notices_of, recount, render_message, render_pack, render_text, trim_report
+from secateur.reporting import (
+    DROPPED_LISTED,
+    dumps_report,
+    json_report,
+    notices_of,
+    recount,
+    render_message,
+    render_pack,
+    render_text,
+    trim_report,
+)
 from secateur.repository.source import Source, open_source
 from secateur.retrieval.cache import ResultCache
 from secateur.retrieval.explaining import explained
@@ -98,7 +108,8 @@ class Engine:
         clock: Callable[[], float] = time.time,
         notices: tuple[Notice, ...] = (),
     ) -> Engine:
-        """Open a folder, or a commit of its repository. `notices`: what every answer is to warn of beside its own, e.g. `Loaded.notices`.
+        """Open a folder, or a commit of its repository. `notices`: what every answer is to warn of beside its own, e.g.
+        `Loaded.notices`.
 
         Raises:
             RepositoryError: no such folder, not readable, unknown revision.
@@ -108,9 +119,13 @@ class Engine:
 
         def reopen() -> Source:
             index = settings.index
-            return open_source(Path(path), rev, ignore=index.ignore, max_file_bytes=index.max_file_kb * 1024, trust=index.trust_git_dir)
+            return open_source(
+                Path(path), rev, ignore=index.ignore, max_file_bytes=index.max_file_kb * 1024, trust=index.trust_git_dir
+            )
 
-        return cls(reopen, settings, cache_dir=cache_dir, config_dir=config_dir, environ=environ, clock=clock, notices=notices)
+        return cls(
+            reopen, settings, cache_dir=cache_dir, config_dir=config_dir, environ=environ, clock=clock, notices=notices
+        )
 
     @classmethod
     def of(
@@ -124,7 +139,14 @@ class Engine:
         clock: Callable[[], float] = time.time,
     ) -> Engine:
         """An engine on any source as it is now; files in memory are indexed in memory."""
-        return cls(lambda: source, settings or Settings(), cache_dir=cache_dir, config_dir=config_dir, environ=environ, clock=clock)
+        return cls(
+            lambda: source,
+            settings or Settings(),
+            cache_dir=cache_dir,
+            config_dir=config_dir,
+            environ=environ,
+            clock=clock,
+        )
 
     def close(self) -> None:
         """Close the index; the next process finds it as it is."""
@@ -162,9 +184,16 @@ class Engine:
         return Extractor(self.counter(settings), self._vectors(settings), settings.index.workers)
 
     def retrieve(
-        self, query: str, settings: Settings | None = None, *, format: str = "markdown", use_cache: bool = True, progress: Progress | None = None
+        self,
+        query: str,
+        settings: Settings | None = None,
+        *,
+        format: str = "markdown",
+        use_cache: bool = True,
+        progress: Progress | None = None,
     ) -> Pool:
-        """The slow phase: freshen the index, find the candidates, or take them from the result cache where nothing changed (SC-GRAG-005).
+        """The slow phase: freshen the index, find the candidates, or take them from the result cache where nothing
+        changed (SC-GRAG-005).
 
         `format` is the pack's, for which costs are bound.
         """
@@ -172,7 +201,9 @@ class Engine:
         with self._turn:
             status = self.freshen(progress, settings)
             results = self._results(settings, status.snapshot, use_cache)
-            pool = results.pool(query, settings, shape) or results.keep_pool(query, settings, shape, self._found(query, settings, shape))
+            pool = results.pool(query, settings, shape) or results.keep_pool(
+                query, settings, shape, self._found(query, settings, shape)
+            )
             self._snapshots[pool] = self._current()
             return pool
 
@@ -186,7 +217,9 @@ class Engine:
             commit=self._index.source.commit or (self._index.status.snapshot if self._index.status else ""),
             format=format_,
             preferences=self._preferences(settings),
-            notices=tuple(dict.fromkeys((*self._notices, *self._current().notices, *degraded(self._current()), *notices))),
+            notices=tuple(
+                dict.fromkeys((*self._notices, *self._current().notices, *degraded(self._current()), *notices))
+            ),
         )
         if settings.embedding.model in ("none", "static"):
             return retrieve(parsed, retrieval, settings)
@@ -201,7 +234,13 @@ class Engine:
         return select(pool, settings or self.settings)
 
     def search(
-        self, query: str, settings: Settings | None = None, *, format: str = "markdown", use_cache: bool = True, progress: Progress | None = None
+        self,
+        query: str,
+        settings: Settings | None = None,
+        *,
+        format: str = "markdown",
+        use_cache: bool = True,
+        progress: Progress | None = None,
     ) -> Selection:
         """Both phases. The rendered pack never exceeds the budget."""
         settings = settings or self.settings
@@ -218,7 +257,8 @@ class Engine:
         use_cache: bool = True,
         progress: Progress | None = None,
     ) -> Answer:
-        """The finished text of a search in one of FORMATS, from the result cache where nothing changed (REQ-GRAG-004). `dropped` as in `report`."""
+        """The finished text of a search in one of FORMATS, from the result cache where nothing changed (REQ-GRAG-004).
+        `dropped` as in `report`."""
         settings, form = self.settings, (format, explain, dropped)
         with self._turn:
             state = self._record(settings, progress)
@@ -240,7 +280,14 @@ class Engine:
             return render_message(selection, self._counter_of(selection), format)
         return render_pack(selection, self._content_of(selection.pool), self._signature_of(selection.pool), format)
 
-    def report(self, selection: Selection, *, explain: bool = False, dropped: int | None = DROPPED_LISTED, settings: Settings | None = None) -> dict[str, Any]:
+    def report(
+        self,
+        selection: Selection,
+        *,
+        explain: bool = False,
+        dropped: int | None = DROPPED_LISTED,
+        settings: Settings | None = None,
+    ) -> dict[str, Any]:
         """The JSON of `search`, as an object.
 
         Args:
@@ -253,7 +300,9 @@ class Engine:
         """
         texts = self._content_of(selection.pool), self._signature_of(selection.pool)
         said = 0 if selection.kept_rows else self._counter_of(selection).count(self.render(selection))
-        report = json_report(selection, *texts, self.pack_tokens(selection), explain=explain, dropped=dropped, message_tokens=said)
+        report = json_report(
+            selection, *texts, self.pack_tokens(selection), explain=explain, dropped=dropped, message_tokens=said
+        )
         return explained(report, selection, settings or self.settings) if explain else report
 
     def ledger(self, selection: Selection) -> TrimReport:
@@ -261,10 +310,13 @@ class Engine:
         return trim_report(selection, self.pack_tokens(selection))
 
     def pack_tokens(self, selection: Selection) -> int:
-        """Tokens of the Markdown pack, recounted: the `token_count` of every output, and what the budget is held to. 0 where nothing goes out."""
+        """Tokens of the Markdown pack, recounted: the `token_count` of every output, and what the budget is held to. 0
+        where nothing goes out."""
         return recount(selection, self.render(selection, "markdown"), self._counter_of(selection))
 
-    def output(self, selection: Selection, format: str = "text", *, explain: bool = False, dropped: int | None = DROPPED_LISTED) -> str:
+    def output(
+        self, selection: Selection, format: str = "text", *, explain: bool = False, dropped: int | None = DROPPED_LISTED
+    ) -> str:
         """A selection in one of FORMATS, newline at the end. `dropped` as in `report`.
 
         Raises:
@@ -276,7 +328,9 @@ class Engine:
             return self.render(selection, format)
         if format == "json":
             return dumps_report(self.report(selection, explain=explain, dropped=dropped))
-        return render_text(selection, self.pack_tokens(selection), exact=self._counter_of(selection).exact, explain=explain)
+        return render_text(
+            selection, self.pack_tokens(selection), exact=self._counter_of(selection).exact, explain=explain
+        )
 
     def content(self, pool: Pool, row: int) -> str:
         """Text of a candidate, as it is in the source.
@@ -284,11 +338,17 @@ class Engine:
         Raises:
             RepositoryError: the file changed since it was indexed.
         """
-        return text_of(self._index.lines(self._snapshot_of(pool), pool.path[row]), int(pool.line_start[row]), int(pool.line_end[row]))
+        return text_of(
+            self._index.lines(self._snapshot_of(pool), pool.path[row]),
+            int(pool.line_start[row]),
+            int(pool.line_end[row]),
+        )
 
     def signature(self, pool: Pool, row: int) -> str:
         """Declaration lines of a candidate; raises like `content`."""
-        return text_of(self._index.lines(self._snapshot_of(pool), pool.path[row]), int(pool.sig_start[row]), int(pool.sig_end[row]))
+        return text_of(
+            self._index.lines(self._snapshot_of(pool), pool.path[row]), int(pool.sig_start[row]), int(pool.sig_end[row])
+        )
 
     # --- what is known -----------------------------------------------------------------------------------------------
 
@@ -297,7 +357,8 @@ class Engine:
         return self._index.status or self.freshen()
 
     def changes(self) -> Changes:
-        """What differs from the state that was read last: a listing, nothing parsed or written. Never waits for a retrieval of another thread.
+        """What differs from the state that was read last: a listing, nothing parsed or written. Never waits for a
+        retrieval of another thread.
 
         Raises:
             RepositoryError: the source cannot be listed any more.
@@ -305,7 +366,8 @@ class Engine:
         return self._index.changes()
 
     def unread(self) -> Changes | None:
-        """What differs in the source from the state that any process indexed last; None where none did. Nothing is read into the index.
+        """What differs in the source from the state that any process indexed last; None where none did. Nothing is read
+        into the index.
 
         Raises:
             RepositoryError: the source cannot be listed any more.
@@ -319,13 +381,19 @@ class Engine:
         return self._index.folder
 
     def graph(self) -> networkx.MultiDiGraph[int]:
-        """The call graph as networkx: nodes are fragment numbers with `symbol_id` and `path`, edges carry kind, confidence and how."""
+        """The call graph as networkx: nodes are fragment numbers with `symbol_id` and `path`, edges carry kind,
+        confidence and how."""
         snapshot = self._current()
         rows = range(len(snapshot))
-        return to_networkx(snapshot.graph, [snapshot.symbol_id(row) for row in rows], [snapshot.paths[int(file)] for file in snapshot.file])
+        return to_networkx(
+            snapshot.graph,
+            [snapshot.symbol_id(row) for row in rows],
+            [snapshot.paths[int(file)] for file in snapshot.file],
+        )
 
     def code(self) -> tuple[Snapshot, Callable[[str], list[str]]]:
-        """What is indexed, freshened first if nothing was, and the lines of its files by path; asking for one that changed since raises RepositoryError."""
+        """What is indexed, freshened first if nothing was, and the lines of its files by path; asking for one that
+        changed since raises RepositoryError."""
         snapshot = self._current()
         return snapshot, lambda path: self._index.lines(snapshot, path)
 
@@ -355,7 +423,8 @@ class Engine:
         return (*self._given, *self._index.notices, *self._index.source.notices())
 
     def _within_budget(self, selection: Selection, settings: Settings, format_: str) -> Selection:
-        """Costs are upper bounds, so this holds at once; were it not to, the last rows go until the recounted text fits."""
+        """Costs are upper bounds, so this holds at once; were it not to, the last rows go until the recounted text
+        fits."""
         shape = format_ if format_ in PACK_FORMATS else "markdown"
         while recount(selection, self.render(selection, shape), self._counter_of(selection)) > selection.budget:
             last = selection.pool.symbol_id[selection.kept_rows[-1]]
@@ -392,7 +461,11 @@ class Engine:
 
     def _results(self, settings: Settings, snapshot: str, use_cache: bool) -> Results:
         rag, root = settings.graph_rag, self._index.source.root
-        cache = ResultCache.open(root, rag.cache_dir, self._cache_dir, ttl=rag.cache_ttl, clock=self._clock) if use_cache else None
+        cache = (
+            ResultCache.open(root, rag.cache_dir, self._cache_dir, ttl=rag.cache_ttl, clock=self._clock)
+            if use_cache
+            else None
+        )
         notices = [notice.to_dict() for notice in self._notices]
         return Results(cache, [__version__, snapshot, self.source_name, notices], self._preferences(settings))
 

@@ -1,4 +1,5 @@
-"""Typed errors: every failure a user can cause or meet has a code, a message that names the thing and the place, and a hint that says what to do.
+"""Typed errors: every failure a user can cause or meet has a code, a message that names the thing and the place, and a
+hint that says what to do.
 
 Front ends map `exit_code` to the documented exit codes; JSON output carries `to_dict()`. Nothing else of the engine is
 raised on purpose: a traceback that reaches a user is a bug.
@@ -85,6 +86,7 @@ class BudgetExceeded(SecateurError):
 
 
 class PromptComposeError(SecateurError):
-    """What a prompt is to be composed of is malformed: an envelope, its budget or its model (context-budget, frozen error code)."""
+    """What a prompt is to be composed of is malformed: an envelope, its budget or its model (context-budget, frozen
+    error code)."""
 
     default_code = "AI_PROMPT_COMPOSE_ERROR"

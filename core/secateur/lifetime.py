@@ -1,7 +1,8 @@
 """Processes that we start end when we do, also where we are killed and can say goodbye to nobody.
 
-On Linux the kernel sees to it (`PR_SET_PDEATHSIG`): it also ends a process that computes inside a library and runs no Python, and one
-that waits for a pipe nobody writes to. Elsewhere a process of ours looks by itself whether its parent is still there.
+On Linux the kernel sees to it (`PR_SET_PDEATHSIG`): it also ends a process that computes inside a library and runs no
+Python, and one that waits for a pipe nobody writes to. Elsewhere a process of ours looks by itself whether its parent
+is still there.
 
 In the same way no thread of ours keeps the process from ending (`leave`).
 """
@@ -31,15 +32,16 @@ def tied(command: Sequence[str]) -> list[str]:
 
 
 def watch_parent(parent: int) -> None:
-    """End this process soon after `parent`, which started it, is gone: what is left to do where the kernel does not see to it."""
+    """End this process soon after `parent`, which started it, is gone: what is left to do where the kernel does not see
+    to it."""
     threading.Thread(target=_wait_for_its_end, args=(parent,), name="secateur-parent", daemon=True).start()
 
 
 def leave(code: int) -> None:
     """End the process with this exit code without waiting for its other threads; returns where there are none.
 
-    Python waits at its end for threads of executors, also for one inside a parser that nothing interrupts. Whoever calls this has put away
-    what must be kept; output is written out, and what was registered with `atexit` is done.
+    Python waits at its end for threads of executors, also for one inside a parser that nothing interrupts. Whoever
+    calls this has put away what must be kept; output is written out, and what was registered with `atexit` is done.
     """
     if threading.active_count() == 1:
         return
@@ -60,7 +62,8 @@ def _wait_for_its_end(parent: int) -> NoReturn:
 
 @cache
 def _setpriv() -> tuple[str, ...]:
-    """The words before a command that tie it to us; none where there is no `setpriv`, or it is one that cannot (BusyBox, old ones).
+    """The words before a command that tie it to us; none where there is no `setpriv`, or it is one that cannot
+    (BusyBox, old ones).
 
     Not `preexec_fn`: running Python between fork and exec can wait for a lock that another thread held.
     """

@@ -1,8 +1,10 @@
-"""The nouns every other module speaks: fragments and facts of files, the pool of a query, decisions, selections, the ledger.
+"""The nouns every other module speaks: fragments and facts of files, the pool of a query, decisions, selections, the
+ledger.
 
-All are frozen. A `Pool` is columns (numpy arrays of one length) because ten thousand candidates must re-rank within a frame;
-`Selection` is columns over the same rows and materialises a `Decision` object only for the rows somebody looks at.
-Scores live in [0, 1] and are quantised to 1e-6 before anything is ordered by them, so order does not depend on a processor.
+All are frozen. A `Pool` is columns (numpy arrays of one length) because ten thousand candidates must re-rank within a
+frame; `Selection` is columns over the same rows and materialises a `Decision` object only for the rows somebody looks
+at. Scores live in [0, 1] and are quantised to 1e-6 before anything is ordered by them, so order does not depend on a
+processor.
 """
 
 from __future__ import annotations
@@ -46,8 +48,9 @@ class Kind(StrEnum):
 class Fragment:
     """One piece of one file. Fragments of a file are disjoint and together hold every non-blank line exactly once.
 
-    Lines are 1-based and inclusive. `line_start` includes leading comments and decorators that belong to the definition;
-    `sig_start..sig_end` are the lines of the declaration itself (`def f(` ... `:`), equal to `line_start` where there is none.
+    Lines are 1-based and inclusive. `line_start` includes leading comments and decorators that belong to the
+    definition; `sig_start..sig_end` are the lines of the declaration itself (`def f(` ... `:`), equal to `line_start`
+    where there is none.
     """
 
     kind: Kind
@@ -67,9 +70,12 @@ class Call:
 
     fragment: int
     name: str  # "total"
-    receiver: str  # "" plain call; "self" / "cls" / "this" / "super"; dotted text ("cart", "orders.money"), or a chain as `syntax/scopes.py` writes it
+    # "" plain call; "self" / "cls" / "this" / "super"; dotted text ("cart", "orders.money"), or a chain as
+    # `syntax/scopes.py` writes it
+    receiver: str
     line: int
-    arguments: str = ""  # "(<String>,cart.lines)" where functions can share a name and differ in parameters; "" where that is not told
+    # "(<String>,cart.lines)" where functions can share a name and differ in parameters; "" where that is not told
+    arguments: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +120,7 @@ class FileFacts:
     problems: tuple[str, ...] = ()  # "syntax_errors", "grammar_missing:go", "invalid_utf8", ...
 
 
-# --- a query -----------------------------------------------------------------------------------------------------------
+# --- a query ----------------------------------------------------------------------------------------------------------
 
 
 class Channel(IntEnum):
@@ -157,7 +163,9 @@ class Pool:
     hotspot: FloatArray
     distance: IntArray  # 1 = anchor, 2 = its caller or callee, ...; UNREACHABLE = 0
     preference: FloatArray
-    parts: dict[str, dict[str, FloatArray]]  # signal -> part -> value; parts of relevance sum to it, hotspot is the root of the product of its two
+    parts: dict[
+        str, dict[str, FloatArray]
+    ]  # signal -> part -> value; parts of relevance sum to it, hotspot is the root of the product of its two
     channels: IntArray
     anchor: BoolArray
     via: IntArray  # row through which the graph search reached this one; -1 for anchors and unreached
@@ -166,7 +174,9 @@ class Pool:
     callee_depth: IntArray  # fewest calls in a row that lead from an anchor to here; 0 where none do, and for anchors
     overhead: int  # tokens of the pack that belong to no candidate (head line)
     warnings: tuple[Notice, ...] = ()
-    facts: Mapping[str, Any] = field(default_factory=dict)  # figures for the screen: indexed files, fragments, embedding model, matched terms...
+    facts: Mapping[str, Any] = field(
+        default_factory=dict
+    )  # figures for the screen: indexed files, fragments, embedding model, matched terms...
 
     def __len__(self) -> int:
         return len(self.symbol_id)
@@ -201,7 +211,7 @@ class Notice:
         return {"code": self.code, "message": self.message}
 
 
-# --- a decision --------------------------------------------------------------------------------------------------------
+# --- a decision -------------------------------------------------------------------------------------------------------
 
 
 class State(IntEnum):
@@ -275,8 +285,8 @@ class Turn:
 class Selection:
     """The answer of `select`: columns over the pool's rows, in pool row order.
 
-    What only somebody who looks needs (`order`, `rank`, `left`) is worked out when it is first asked for: deciding itself does
-    not take a full sort.
+    What only somebody who looks needs (`order`, `rank`, `left`) is worked out when it is first asked for: deciding
+    itself does not take a full sort.
     """
 
     pool: Pool
@@ -357,25 +367,28 @@ class Selection:
         return (self.decision(int(row)) for row in self.order)
 
     def counts(self, state: State) -> tuple[int, int]:
-        """(number of inputs in `state`, their tokens: what goes out for kept and shortened, what is lost for dropped)."""
+        """(number of inputs in `state`, their tokens: what goes out for kept and shortened, what is lost for
+        dropped)."""
         mask = self.state == state
         column = self.pool.sig_tokens if state is State.SHORTENED else self.pool.tokens
         return int(mask.sum()), int(column[mask].sum())
 
 
 def falling(score: FloatArray) -> IntArray:
-    """Positions by falling score, equal scores in their order. Scores that differ by less than QUANTUM may count as equal."""
+    """Positions by falling score, equal scores in their order. Scores that differ by less than QUANTUM may count as
+    equal."""
     steps = np.rint(score / QUANTUM)
     steps = steps.max(initial=-np.inf) - steps
     if steps.max(initial=0) >= 1 << 32:
         return np.argsort(steps, kind="stable")
-    # Twice by 16 bits, the low ones first: numpy's stable sort of such small integers is linear, four times as fast as one of 64 bits.
+    # Twice by 16 bits, the low ones first: numpy's stable sort of such small integers is linear, four times as fast as
+    # one of 64 bits.
     low, high = steps.astype(np.uint32).view(np.uint16).reshape(-1, 2).T[:: 1 if sys.byteorder == "little" else -1]
     by_low = np.argsort(low, kind="stable")
     return by_low[np.argsort(high[by_low], kind="stable")]
 
 
-# --- the ledger --------------------------------------------------------------------------------------------------------
+# --- the ledger -------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -391,7 +404,13 @@ class TrimAction:
     after_chars: int | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        out: dict[str, Any] = {"section": self.section, "action": self.action, "reason": self.reason, "beforeTokens": self.before, "afterTokens": self.after}
+        out: dict[str, Any] = {
+            "section": self.section,
+            "action": self.action,
+            "reason": self.reason,
+            "beforeTokens": self.before,
+            "afterTokens": self.after,
+        }
         if self.before_chars is not None:
             out |= {"beforeChars": self.before_chars, "afterChars": self.after_chars}
         return out
@@ -399,10 +418,13 @@ class TrimAction:
 
 @dataclass(frozen=True, slots=True)
 class ModelCall:
-    """What one question to a language model cost; tokens as the server counted them, estimated where it does not say."""
+    """What one question to a language model cost; tokens as the server counted them, estimated where it does not
+    say."""
 
     what: str  # "score src/a.py"
-    outcome: str  # "answered" | "not_sent" | "failed" | "refused" (an answer that was malformed or would break an invariant)
+    outcome: (
+        str  # "answered" | "not_sent" | "failed" | "refused" (an answer that was malformed or would break an invariant)
+    )
     attempts: int
     prompt_tokens: int
     completion_tokens: int

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 CUTOFF = 0.7
-"""Similarity (twice the letters in common over the letters of both) from which a word is taken for a slip of another."""
+"""Similarity (twice the letters in common over the letters of both) from which a word is taken for a slip of
+another."""
 
 TABLE_SHARE = 0.3
 """What the table counts against the last part when dotted keys are compared: people remember the last part."""
@@ -17,7 +18,8 @@ SHORTEST = 2
 """Letters from which the beginning of a word stands for it."""
 
 _LONGEST = 80
-"""Letters above which nothing was misspelt: no word of ours comes near, and comparing takes the square of the length."""
+"""Letters above which nothing was misspelt: no word of ours comes near, and comparing takes the square of the
+length."""
 
 
 def nearest(word: str, known: Iterable[str]) -> str:

@@ -1,4 +1,5 @@
-"""Where secateur keeps things of its own: the user's cache and configuration folders, and data that comes with the package."""
+"""Where secateur keeps things of its own: the user's cache and configuration folders, and data that comes with the
+package."""
 
 from __future__ import annotations
 
@@ -35,6 +36,7 @@ def _of_user(chosen: str | None, kind: str) -> Path:
 
 
 def data_dir(name: str) -> Path:
-    """A folder that ships with secateur (`themes`, `sample_repos`): in the wheel beside the modules, in a checkout at its top."""
+    """A folder that ships with secateur (`themes`, `sample_repos`): in the wheel beside the modules, in a checkout at
+    its top."""
     packaged = Path(__file__).resolve().parent / "_data" / name
     return packaged if packaged.is_dir() else packaged.parents[3] / name

@@ -1,4 +1,5 @@
-"""The keys of the settings: derived from the dataclasses, looked up, checked one at a time, written as a JSON schema."""
+"""The keys of the settings: derived from the dataclasses, looked up, checked one at a time, written as a JSON
+schema."""
 
 from __future__ import annotations
 
@@ -48,7 +49,10 @@ REPOSITORY_KEYS: frozenset[str] = frozenset(
         "graph_rag": "token_budget max_depth top_k",
         "smart_pruning": "strategy signature_share",
         "smart_pruning.priority_weights": "relevance hotspot distance",
-        "relevance": "pool lexical title name description path file siblings semantic mention place history callers callees tests",
+        "relevance": (
+            "pool lexical title name description path file siblings semantic mention place history callers callees"
+            " tests"
+        ),
         "relevance.hold_back": "test documentation example vendored generated header region prose copy",
         "index": "ignore max_file_kb",
         "context_prune": "strategy max_tokens full_file_share",
@@ -58,8 +62,9 @@ REPOSITORY_KEYS: frozenset[str] = frozenset(
     }.items()
     for name in names.split()
 )
-"""What a repository's own file may set: profiles, weights, strategies, budgets and shares of them, depth, `top_k`, ignore rules, and what `chunk`
-shows of a change, which is read at the base of what is compared. All else counts from the user's configuration and the command line alone."""
+"""What a repository's own file may set: profiles, weights, strategies, budgets and shares of them, depth, `top_k`,
+ignore rules, and what `chunk` shows of a change, which is read at the base of what is compared. All else counts from
+the user's configuration and the command line alone."""
 
 LOWERED_ONLY = frozenset({"index.max_file_kb", "chunking.max_file_kb"})
 """Of these the keys that cost the machine: a repository may set less than the default and not more."""
@@ -80,13 +85,21 @@ class Key:
     low: float | None
     high: float | None
     choices: tuple[str, ...]
-    scope: str  # "any": a repository's own file too; "user": the user's files and the command line; "run": the command line alone
+    # "any": a repository's own file too; "user": the user's files and the command line; "run": the command line alone
+    scope: str
 
     def allowed(self) -> str:
         """What may stand there, in words."""
         if self.choices:
             return "one of " + ", ".join(self.choices)
-        word = {bool: "true or false", int: "an integer", float: "a number", str: "text", tuple: "a list of texts", dict: "a table"}[self.kind]
+        word = {
+            bool: "true or false",
+            int: "an integer",
+            float: "a number",
+            str: "text",
+            tuple: "a list of texts",
+            dict: "a table",
+        }[self.kind]
         if self.low is not None and self.high is not None:
             return f"{word} from {self.low:g} to {self.high:g}"
         return f"{word} of at least {self.low:g}" if self.low is not None else word
@@ -149,7 +162,13 @@ def known(name: str, place: str) -> None:
     tables = dict.fromkeys(key.rpartition(".")[0] for key in keys() if "." in key)
     inside = [key for key in keys() if key.rpartition(".")[0] == name != ""]
     near = nearest_key(name, (*keys(), *tables))
-    hint = f"{name} is a table of {', '.join(inside)}" if inside else f"did you mean {near}?" if near else "secateur config lists all keys"
+    hint = (
+        f"{name} is a table of {', '.join(inside)}"
+        if inside
+        else f"did you mean {near}?"
+        if near
+        else "secateur config lists all keys"
+    )
     raise ConfigError(f"{place}: unknown key {name}", hint=hint)
 
 
@@ -170,7 +189,11 @@ def checked(name: str, value: Any, place: str) -> Any:
         raise _bad(key, value, place)
     if key.kind is float:
         value = float(value)
-    if (key.choices and value not in key.choices) or (key.low is not None and value < key.low) or (key.high is not None and value > key.high):
+    if (
+        (key.choices and value not in key.choices)
+        or (key.low is not None and value < key.low)
+        or (key.high is not None and value > key.high)
+    ):
         raise _bad(key, value, place)
     return value
 
@@ -191,8 +214,12 @@ def _bad(key: Key, value: Any, place: str) -> ConfigError:
     if len(shown) > LONGEST_SHOWN:
         shown = shown[: LONGEST_SHOWN - 3] + "..."
     near = nearest(value, key.choices) if isinstance(value, str) else ""
-    hint = (f"did you mean {near}? " if near else "") + f"{place if typed else key.name} takes {key.allowed()} (default {key.default!r})"
-    return ConfigError(f"{place} {shown} is not allowed" if typed else f"{place}: {key.name} = {shown} is not allowed", hint=hint)
+    hint = (
+        f"did you mean {near}? " if near else ""
+    ) + f"{place if typed else key.name} takes {key.allowed()} (default {key.default!r})"
+    return ConfigError(
+        f"{place} {shown} is not allowed" if typed else f"{place}: {key.name} = {shown} is not allowed", hint=hint
+    )
 
 
 def schema() -> dict[str, Any]:
@@ -205,7 +232,9 @@ def schema() -> dict[str, Any]:
         node = root
         *tables, leaf = key.name.split(".")
         for table in tables:
-            node = node["properties"].setdefault(table, {"type": "object", "properties": {}, "additionalProperties": False})
+            node = node["properties"].setdefault(
+                table, {"type": "object", "properties": {}, "additionalProperties": False}
+            )
         node["properties"][leaf] = _key_schema(key)
     return root
 

@@ -1,8 +1,9 @@
 """Makes text from outside safe to print, and measures and cuts text by terminal cells.
 
 `visible` is applied once, where text enters a screen or a message: nothing in its result can move the cursor, switch a
-terminal's modes, reverse the reading order, or hide. What it replaces stays recognisable: C0 characters become their control
-pictures (`␛`), all else the code point in angle brackets (`<U+202E>`), a byte that was not UTF-8 its value (`<FF>`).
+terminal's modes, reverse the reading order, or hide. What it replaces stays recognisable: C0 characters become their
+control pictures (`␛`), all else the code point in angle brackets (`<U+202E>`), a byte that was not UTF-8 its value
+(`<FF>`).
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ _DELETE_PICTURE = "\u2421"
 _ESCAPED_BYTE = 0xDC00  # a byte b that was not UTF-8 travels as U+DC00 + b
 
 _STACKING = "\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe00-\ufe0f\ufe20-\ufe2f"
-"""Combining marks without a script of their own; any number of them fits on one letter and runs over the lines around it."""
+"""Combining marks without a script of their own; any number of them fits on one letter and runs over the lines around
+it."""
 
 _STACKING_LIMIT = 3
 """Marks one letter keeps: no written language needs more of these."""
@@ -36,7 +38,8 @@ _HARMFUL = "".join(
         "\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb",  # zero width, line separators, bidi, annotations
         "\ud800-\udfff",  # lone surrogates
         "\ue000-\uf8ff\ufdd0-\ufdef\ufffe\uffff",  # private use, noncharacters
-        "\U000110bd\U000110cd\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a",  # format characters of rare scripts
+        # format characters of rare scripts
+        "\U000110bd\U000110cd\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a",
         "\U000e0000-\U000e0fff",  # tags and selectors: whole hidden sentences
         "\U000f0000-\U0010ffff",  # private use
     )
@@ -62,8 +65,8 @@ class Stream(Protocol):
 def visible(text: str, *, keep_newlines: bool = False, keep_tabs: bool = False) -> str:
     """`text` with everything a terminal would obey or hide replaced by something to see. Idempotent.
 
-    With `keep_newlines` lines stay lines (`\\r\\n` becomes `\\n`); otherwise the result is one line. With `keep_tabs` tabs
-    stay; otherwise each becomes four spaces.
+    With `keep_newlines` lines stay lines (`\\r\\n` becomes `\\n`); otherwise the result is one line. With `keep_tabs`
+    tabs stay; otherwise each becomes four spaces.
     """
     if keep_newlines and "\r\n" in text:
         text = text.replace("\r\n", "\n")
@@ -128,7 +131,8 @@ def clip_left(text: str, width: int) -> str:
 
 
 def color_allowed(stream: Stream, environ: Mapping[str, str]) -> bool:
-    """Whether to colour what goes to `stream`: https://no-color.org, then CLICOLOR_FORCE, TERM=dumb, CLICOLOR, then whether it is a terminal."""
+    """Whether to colour what goes to `stream`: https://no-color.org, then CLICOLOR_FORCE, TERM=dumb, CLICOLOR, then
+    whether it is a terminal."""
     if environ.get("NO_COLOR"):
         return False
     if environ.get("CLICOLOR_FORCE", "0") not in ("", "0"):
@@ -140,6 +144,8 @@ def color_allowed(stream: Stream, environ: Mapping[str, str]) -> bool:
 
 @lru_cache(maxsize=4096)
 def _cells(char: str) -> int:
-    if unicodedata.category(char)[0] == "M" or "\u1160" <= char <= "\u11ff":  # marks, and the Korean vowels that join the letter before
+    if (
+        unicodedata.category(char)[0] == "M" or "\u1160" <= char <= "\u11ff"
+    ):  # marks, and the Korean vowels that join the letter before
         return 0
     return 2 if unicodedata.east_asian_width(char) in "WF" else 1

@@ -2,9 +2,10 @@
 
     python tests/benchmarks/calibration.py --bench DIR --mirror DIR [--cache DIR] [--profile NAME] [--only REPO]
 
-First table: fragments by relevance, and the share of them that a real fix edited; for each repository how far its own shares lie from
-those of all, weighted by fragments (its calibration error). Second: the best relevance of queries in their own repository and in another
-one, and what `relevance.low` would say of both. DIR of --bench holds `cases.jsonl`, --mirror bare repositories `owner+name/`.
+First table: fragments by relevance, and the share of them that a real fix edited; for each repository how far its own
+shares lie from those of all, weighted by fragments (its calibration error). Second: the best relevance of queries in
+their own repository and in another one, and what `relevance.low` would say of both. DIR of --bench holds `cases.jsonl`,
+--mirror bare repositories `owner+name/`.
 """
 
 from __future__ import annotations
@@ -48,7 +49,9 @@ def main() -> int:
         if options.only and options.only not in case["repo"]:
             continue
         stranger = cases[(number + len(cases) // 2) % len(cases)]
-        with Engine.open(repository(options.mirror, case["repo"]), rev=case["base_commit"], cache_dir=options.cache) as engine:
+        with Engine.open(
+            repository(options.mirror, case["repo"]), rev=case["base_commit"], cache_dir=options.cache
+        ) as engine:
             pool = engine.retrieve(case["query"], settings, use_cache=False)
             columns.append((case["repo"], pool.relevance, edited(pool, case)))
             own.append(best(pool))
@@ -88,9 +91,16 @@ def reliability(columns: list[tuple[str, np.ndarray, np.ndarray]]) -> None:
         if not inside.any():
             continue
         rate[place] = gold[inside].mean()
-        each = [gold[inside & (repos == repo)].mean() for repo in np.unique(repos) if (inside & (repos == repo)).sum() >= ENOUGH]
+        each = [
+            gold[inside & (repos == repo)].mean()
+            for repo in np.unique(repos)
+            if (inside & (repos == repo)).sum() >= ENOUGH
+        ]
         spread = f"{min(each):.4f} to {max(each):.4f} ({len(each)})" if each else "-"
-        print(f"| {EDGES[place]:.2f}-{min(EDGES[place + 1], 1):.2f} | {int(inside.sum())} | {rate[place]:.4f} | {spread} |")
+        print(
+            f"| {EDGES[place]:.2f}-{min(EDGES[place + 1], 1):.2f} | {int(inside.sum())} | {rate[place]:.4f} |"
+            f" {spread} |"
+        )
     print("\n| repository | calibration error | share of all fragments edited |\n|---|---|---|")
     for repo in np.unique(repos):
         here = repos == repo
@@ -102,7 +112,9 @@ def reliability(columns: list[tuple[str, np.ndarray, np.ndarray]]) -> None:
 
 def threshold(own: np.ndarray, other: np.ndarray, settings: Settings) -> None:
     """The second table."""
-    print("\n| best relevance | 5 % | 10 % | 25 % | 50 % | 75 % | 90 % | called low |\n|---|---|---|---|---|---|---|---|")
+    print(
+        "\n| best relevance | 5 % | 10 % | 25 % | 50 % | 75 % | 90 % | called low |\n|---|---|---|---|---|---|---|---|"
+    )
     for name, values in (("in its own repository", own), ("in another", other)):
         cells = " | ".join(f"{value:.2f}" for value in np.quantile(values, (0.05, 0.1, 0.25, 0.5, 0.75, 0.9)))
         print(f"| {name} ({len(values)}) | {cells} | {(values < settings.relevance.low).mean():.2f} |")

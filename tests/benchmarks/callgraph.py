@@ -1,12 +1,14 @@
-"""The call graph against what a type checker found: precision and recall of resolved calls, from a SCIP index of the same files.
+"""The call graph against what a type checker found: precision and recall of resolved calls, from a SCIP index of the
+same files.
 
     python tests/benchmarks/callgraph.py --repo DIR --scip FILE [--repo DIR --scip FILE ...] [--show N] [--only PREFIX]
 
-Counted are pairs (calling fragment, called fragment), recursion left out. A trusted pair is right if the index names the same definition at one
-of its call sites, wrong if the index names something else at all of them, and unseen if it knows none of them (an untyped receiver). Precision
-is right / (right + wrong); recall is the share of the index's pairs that are trusted. A class and its constructor are one target, because
-indexers differ on which of them a call names. The second line of a repository is the baseline: "any function of that name". --show
-prints N pairs of each kind of disagreement, --only counts callers in paths that begin so.
+Counted are pairs (calling fragment, called fragment), recursion left out. A trusted pair is right if the index names
+the same definition at one of its call sites, wrong if the index names something else at all of them, and unseen if it
+knows none of them (an untyped receiver). Precision is right / (right + wrong); recall is the share of the index's pairs
+that are trusted. A class and its constructor are one target, because indexers differ on which of them a call names. The
+second line of a repository is the baseline: "any function of that name". --show prints N pairs of each kind of
+disagreement, --only counts callers in paths that begin so.
 """
 
 from __future__ import annotations
@@ -36,8 +38,12 @@ Site = tuple[int, int, str]
 class Truth:
     """What is known of call sites from elsewhere."""
 
-    targets: dict[Site, frozenset[int]] = field(default_factory=dict)  # fragments; none if the site calls something else
-    dispatched: dict[Site, frozenset[int]] = field(default_factory=dict)  # what may run instead, below a declared method
+    targets: dict[Site, frozenset[int]] = field(
+        default_factory=dict
+    )  # fragments; none if the site calls something else
+    dispatched: dict[Site, frozenset[int]] = field(
+        default_factory=dict
+    )  # what may run instead, below a declared method
 
 
 @dataclass
@@ -54,14 +60,19 @@ class Score:
         judged, true = len(self.right) + len(self.wrong), len(self.right) + len(self.missed)
         precision = f"{len(self.right) / judged:.3f}" if judged else "-"
         recall = f"{len(self.right) / true:.3f}" if true else "-"
-        return f"{name:<28} {precision:>9} {recall:>7} {len(self.right):>7} {len(self.wrong):>7} {len(self.unseen):>7} {len(self.missed):>7}"
+        return (
+            f"{name:<28} {precision:>9} {recall:>7} {len(self.right):>7} {len(self.wrong):>7} {len(self.unseen):>7}"
+            f" {len(self.missed):>7}"
+        )
 
 
 def main() -> int:
     """Score each repository against its index."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--repo", type=Path, action="append", required=True, help="folder of sources; repeatable")
-    parser.add_argument("--scip", type=Path, action="append", required=True, help="index of that folder; repeatable, in the same order")
+    parser.add_argument(
+        "--scip", type=Path, action="append", required=True, help="index of that folder; repeatable, in the same order"
+    )
     parser.add_argument("--show", type=int, default=0, help="disagreements of each kind to print")
     parser.add_argument("--only", default="", help="only callers in paths that begin so")
     options = parser.parse_args()
@@ -86,17 +97,25 @@ def compare(repo: Path, index: Path, show: int, only: str) -> None:
     sites = sum(fates.values())
     print(score.line(repo.name))
     print(by_name(files, symbols, truth, covered).line("  any of that name"))
-    print("  sites " + ", ".join(f"{fate} {count / sites:.2f}" for fate, count in sorted(fates.items())) + (f"; {stale} stale files" if stale else ""))
+    print(
+        "  sites "
+        + ", ".join(f"{fate} {count / sites:.2f}" for fate, count in sorted(fates.items()))
+        + (f"; {stale} stale files" if stale else "")
+    )
     for how in How:
         right, wrong, unseen = (rules[how, verdict] for verdict in ("right", "wrong", "unseen"))
         if right or wrong or unseen:
-            print(f"    {how.label:<24} {right / max(right + wrong, 1):>9.3f} {'':>7} {right:>7} {wrong:>7} {unseen:>7}")
+            print(
+                f"    {how.label:<24} {right / max(right + wrong, 1):>9.3f} {'':>7} {right:>7} {wrong:>7} {unseen:>7}"
+            )
     for verdict in ("wrong", "missed", "unseen"):
         for source_, target in sample(getattr(score, verdict), show):
             print(f"  {verdict}: {place(symbols, source_)} -> {place(symbols, target)}")
 
 
-def from_scip(index: ScipIndex, files: list[tuple[str, FileFacts]], lines: dict[str, list[str]], symbols: Symbols) -> tuple[Truth, int]:
+def from_scip(
+    index: ScipIndex, files: list[tuple[str, FileFacts]], lines: dict[str, list[str]], symbols: Symbols
+) -> tuple[Truth, int]:
     """What the index says of call sites, and how many of its files are not the ones at hand."""
     truth, stale = Truth(), 0
     numbers = {path: number for number, (path, _) in enumerate(files)}
@@ -109,7 +128,11 @@ def from_scip(index: ScipIndex, files: list[tuple[str, FileFacts]], lines: dict[
         number = numbers[path]
         for (line, name), meaning in index.references(path, lines[path]).items():
             targets, below = (
-                frozenset(gid for where, row in places if where in numbers and (gid := defined(symbols, numbers[where], row)) >= 0)
+                frozenset(
+                    gid
+                    for where, row in places
+                    if where in numbers and (gid := defined(symbols, numbers[where], row)) >= 0
+                )
                 for places in (meaning.places, meaning.below)
             )
             if meaning.variable:
@@ -120,7 +143,8 @@ def from_scip(index: ScipIndex, files: list[tuple[str, FileFacts]], lines: dict[
 
 
 def defined(symbols: Symbols, number: int, line: int) -> int:
-    """The definition whose signature stands on a line; else the class that only declares what stands there; -1 if neither is."""
+    """The definition whose signature stands on a line; else the class that only declares what stands there; -1 if
+    neither is."""
     for gid in range(symbols.offset[number], symbols.offset[number + 1]):
         fragment = symbols.fragments[gid]
         if fragment.line_start <= line <= fragment.line_end and fragment.kind in DEFINITIONS:
@@ -130,14 +154,21 @@ def defined(symbols: Symbols, number: int, line: int) -> int:
 
 
 def whole(symbols: Symbols, gid: int) -> int:
-    """The class for a constructor, the first of several definitions of one name in one file, else the definition itself."""
+    """The class for a constructor, the first of several definitions of one name in one file, else the definition
+    itself."""
     fragment, number = symbols.fragments[gid], symbols.file_of[gid]
-    if fragment.kind is not Kind.CLASS and fragment.name in CONSTRUCTORS.get(symbols.family[number], ()) and symbols.class_of[gid] >= 0:
+    if (
+        fragment.kind is not Kind.CLASS
+        and fragment.name in CONSTRUCTORS.get(symbols.family[number], ())
+        and symbols.class_of[gid] >= 0
+    ):
         return symbols.class_of[gid]
     return symbols.qualified[number].get(fragment.qualname, gid)
 
 
-def resolved(files: list[tuple[str, FileFacts]], symbols: Symbols, truth: Truth, covered: set[int]) -> tuple[Score, Counter[tuple[How, str]], Counter[str]]:
+def resolved(
+    files: list[tuple[str, FileFacts]], symbols: Symbols, truth: Truth, covered: set[int]
+) -> tuple[Score, Counter[tuple[How, str]], Counter[str]]:
     """The resolver's trusted pairs judged, by rule as well, and its call sites by fate."""
     resolver = CallResolver(Names(symbols))
     verdicts: dict[Pair, tuple[How, set[str]]] = {}
@@ -177,7 +208,9 @@ def by_name(files: list[tuple[str, FileFacts]], symbols: Symbols, truth: Truth, 
     return score
 
 
-def sites(files: list[tuple[str, FileFacts]], symbols: Symbols, covered: set[int]) -> Iterator[tuple[Site, int, str, str]]:
+def sites(
+    files: list[tuple[str, FileFacts]], symbols: Symbols, covered: set[int]
+) -> Iterator[tuple[Site, int, str, str]]:
     """(site, calling fragment, receiver, name) of covered files."""
     for number in sorted(covered):
         for call in files[number][1].calls:
@@ -194,7 +227,9 @@ def judged(truth: Truth, site: Site, target: int) -> str:
 
 def true_pairs(files: list[tuple[str, FileFacts]], symbols: Symbols, truth: Truth, covered: set[int]) -> set[Pair]:
     """Pairs that the index knows of."""
-    found = ((gid, target) for site, gid, _, _ in sites(files, symbols, covered) for target in truth.targets.get(site, ()))
+    found = (
+        (gid, target) for site, gid, _, _ in sites(files, symbols, covered) for target in truth.targets.get(site, ())
+    )
     return {pair for pair in found if pair[0] != pair[1]}
 
 

@@ -1,14 +1,17 @@
-"""The call graph of languages with compilers at hand: precision and recall of resolved calls against what the compiler says.
+"""The call graph of languages with compilers at hand: precision and recall of resolved calls against what the compiler
+says.
 
     java truth/CallTruth.java REPOSITORY [SOURCE_FOLDER ...] > calls.jsonl     what javac attributes
     go run truth/calltruth.go REPOSITORY > calls.jsonl                         what go/types finds
     rust-analyzer scip . --output calls.scip
 
-    python tests/benchmarks/callgraph_languages.py --repo DIR --calls FILE [--repo DIR --calls FILE ...] [--show N] [--only PREFIX]
+    python tests/benchmarks/callgraph_languages.py --repo DIR --calls FILE [--repo DIR --calls FILE ...] [--show N]
+    [--only PREFIX]
 
-A line of `calls.jsonl` is a call site: path, line and name, and the path and line of what is called where that is of the repository. Sites the compiler
-could not make out (a library is missing) are absent and judge nothing. A call of a method that only is declared (an interface's, a trait's) means the
-fragment that declares it; the one method that implements it is right where that is right. The table and its columns are those of `callgraph.py`.
+A line of `calls.jsonl` is a call site: path, line and name, and the path and line of what is called where that is of
+the repository. Sites the compiler could not make out (a library is missing) are absent and judge nothing. A call of a
+method that only is declared (an interface's, a trait's) means the fragment that declares it; the one method that
+implements it is right where that is right. The table and its columns are those of `callgraph.py`.
 """
 
 from __future__ import annotations
@@ -31,14 +34,21 @@ from secateur.repository.fragments import decode, parse_file, split_lines
 from secateur.repository.source import open_source
 
 _PLACES = 2
-"""Definitions of one symbol: with more of them an index says nothing (rust-analyzer gives implementations for foreign types one name)."""
+"""Definitions of one symbol: with more of them an index says nothing (rust-analyzer gives implementations for foreign
+types one name)."""
 
 
 def main() -> int:
     """Score each repository against its calls."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--repo", type=Path, action="append", required=True, help="folder of sources; repeatable")
-    parser.add_argument("--calls", type=Path, action="append", required=True, help="calls of that folder, .jsonl or .scip; repeatable, in the same order")
+    parser.add_argument(
+        "--calls",
+        type=Path,
+        action="append",
+        required=True,
+        help="calls of that folder, .jsonl or .scip; repeatable, in the same order",
+    )
     parser.add_argument("--show", type=int, default=0, help="disagreements of each kind to print")
     parser.add_argument("--only", default="", help="only callers in paths that begin so")
     parser.add_argument("--rules", action="store_true", help="print each rule's share")
@@ -63,15 +73,23 @@ def compare(repo: Path, calls: Path, options: argparse.Namespace) -> None:
     sites = sum(fates.values())
     print(score.line(repo.name))
     print(by_name(symbols, truth, covered).line("  any of that name"))
-    print("  sites " + ", ".join(f"{fate} {count / sites:.2f}" for fate, count in sorted(fates.items())), f"; not read: {unread(files, truth)} true sites")
+    print(
+        "  sites " + ", ".join(f"{fate} {count / sites:.2f}" for fate, count in sorted(fates.items())),
+        f"; not read: {unread(files, truth)} true sites",
+    )
     for how in How if options.rules else ():
         right, wrong, unseen = (rules[how, verdict] for verdict in ("right", "wrong", "unseen"))
         if right or wrong or unseen:
-            print(f"    {how.label:<24} {right / max(right + wrong, 1):>9.3f} {'':>7} {right:>7} {wrong:>7} {unseen:>7}")
+            print(
+                f"    {how.label:<24} {right / max(right + wrong, 1):>9.3f} {'':>7} {right:>7} {wrong:>7} {unseen:>7}"
+            )
     for verdict in ("wrong", "missed"):
         pairs: set[tuple[int, int]] = getattr(score, verdict)
         for pair in sample(pairs, options.show):
-            print(f"  {verdict}: {place(symbols, pair[0])} -> {place(symbols, pair[1])}{spelled(symbols, truth, score, pair)}")
+            print(
+                f"  {verdict}: {place(symbols, pair[0])} ->"
+                f" {place(symbols, pair[1])}{spelled(symbols, truth, score, pair)}"
+            )
 
 
 def from_lines(calls: Path, files: list[tuple[str, FileFacts]], symbols: Symbols) -> Truth:
@@ -93,7 +111,9 @@ def from_scip(calls: Path, files: list[tuple[str, FileFacts]], texts: dict[str, 
     truth = Truth()
     for path in index.documents:
         lines = split_lines(decode(texts[path])[0]) if path in numbers else []
-        for (line, name), meaning in index.references(path, lines).items() if lines and index.agrees(path, lines) else ():
+        for (line, name), meaning in (
+            index.references(path, lines).items() if lines and index.agrees(path, lines) else ()
+        ):
             found = {declared(symbols, numbers[where], row) for where, row in meaning.places if where in numbers}
             if len(found) > _PLACES:
                 continue
@@ -102,7 +122,8 @@ def from_scip(calls: Path, files: list[tuple[str, FileFacts]], texts: dict[str, 
 
 
 def declared(symbols: Symbols, number: int, line: int) -> int:
-    """The definition whose signature stands on a line, or the type that declares something there; the type for its constructor; -1 for neither."""
+    """The definition whose signature stands on a line, or the type that declares something there; the type for its
+    constructor; -1 for neither."""
     for gid in range(symbols.offset[number], symbols.offset[number + 1]):
         fragment = symbols.fragments[gid]
         if fragment.kind in DEFINITIONS and fragment.line_start <= line <= fragment.line_end:
@@ -128,9 +149,17 @@ def resolved(symbols: Symbols, truth: Truth, covered: set[int]) -> tuple[Score, 
         outcome = resolver.resolve(number, gid, call.receiver, call.name, call.arguments)
         fates[outcome.fate.name.lower()] += 1
         site = number, call.line, call.name
-        declared_right = any(judged(truth, site, target) == "right" for target, _, how in outcome.targets if how is not How.IMPLEMENTATION)
+        declared_right = any(
+            judged(truth, site, target) == "right"
+            for target, _, how in outcome.targets
+            if how is not How.IMPLEMENTATION
+        )
         for target, confidence, how in outcome.targets:
-            if confidence >= TRUSTED and gid != target and not (how is How.CONSTRUCTOR and symbols.fragments[target].kind is not Kind.CLASS):
+            if (
+                confidence >= TRUSTED
+                and gid != target
+                and not (how is How.CONSTRUCTOR and symbols.fragments[target].kind is not Kind.CLASS)
+            ):
                 verdict = "right" if how is How.IMPLEMENTATION and declared_right else judged(truth, site, target)
                 verdicts.setdefault((gid, target), (how, set()))[1].add(verdict)
     score, rules = Score(), Counter[tuple[How, str]]()
@@ -163,7 +192,11 @@ def by_name(symbols: Symbols, truth: Truth, covered: set[int]) -> Score:
 
 def true_pairs(symbols: Symbols, truth: Truth, covered: set[int]) -> set[Pair]:
     """Pairs that the compiler knows of."""
-    found = ((gid, target) for number, gid, call in sites(symbols, covered) for target in truth.targets.get((number, call.line, call.name), ()))
+    found = (
+        (gid, target)
+        for number, gid, call in sites(symbols, covered)
+        for target in truth.targets.get((number, call.line, call.name), ())
+    )
     return {pair for pair in found if pair[0] != pair[1]}
 
 

@@ -1,8 +1,10 @@
-"""Every commit of a real history in chunks: `python tests/benchmarks/chunking.py REPOSITORY... [--commits 500] [--limits 32000,4000,800]`.
+"""Every commit of a real history in chunks: `python tests/benchmarks/chunking.py REPOSITORY... [--commits 500]
+[--limits 32000,4000,800]`.
 
-Of each commit and limit is checked, on the text that leaves: every changed file is in the coverage once and no other is; no chunk is over the limit, and
-its tokens are those of its text; the patches of whole files are those of git, byte by byte, and applied to the commit's parent they make the
-commit's files; the parts of a file hold its rows once each, in order; a second run gives the same bytes. Prints what was seen, misses included.
+Of each commit and limit is checked, on the text that leaves: every changed file is in the coverage once and no other
+is; no chunk is over the limit, and its tokens are those of its text; the patches of whole files are those of git, byte
+by byte, and applied to the commit's parent they make the commit's files; the parts of a file hold its rows once each,
+in order; a second run gives the same bytes. Prints what was seen, misses included.
 """
 
 from __future__ import annotations
@@ -62,7 +64,9 @@ def measured(repository: Path, commits: int, limit: int) -> dict[str, object]:
             faults += [f"{commit[:10]}: {fault}" for fault in wrong(chunks, diff, scratch, parent, commit, limit)]
             if [piece.text for piece in made(diff, settings)] != [piece.text for piece in chunks]:
                 faults.append(f"{commit[:10]}: a second run differs")
-            seen.update(commits=1, chunks=len(chunks), fewest=chunks.plan.fewest, bytes=len(diff), files=len(chunks.coverage))
+            seen.update(
+                commits=1, chunks=len(chunks), fewest=chunks.plan.fewest, bytes=len(diff), files=len(chunks.coverage)
+            )
             seen.update(entry.state for entry in chunks.coverage)
             rules.update(entry.verdict.rule.value for entry in chunks.coverage if entry.verdict)
     return {
@@ -82,7 +86,12 @@ def made(diff: bytes, settings: Settings) -> Chunks:
 
 def commit_ids(repository: Path, commits: int) -> list[tuple[str, str]]:
     """The last commits that have a parent, each with its first one."""
-    env = {"PATH": os.environ["PATH"], "HOME": "/nonexistent", "GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": "/dev/null"}
+    env = {
+        "PATH": os.environ["PATH"],
+        "HOME": "/nonexistent",
+        "GIT_CONFIG_NOSYSTEM": "1",
+        "GIT_CONFIG_GLOBAL": "/dev/null",
+    }
     command = ["git", f"--git-dir={repository}", "rev-list", "--parents", f"--max-count={commits}", "HEAD"]
     lines = subprocess.run(command, env=env, check=True, capture_output=True, text=True).stdout.splitlines()
     return [(ids[0], ids[1]) for ids in map(str.split, lines) if len(ids) > 1]
@@ -114,7 +123,12 @@ def wrong(chunks: Chunks, diff: bytes, scratch: Scratch, parent: str, commit: st
         if entry.state == "split":
             rows = [row.text for hunk in hunks(entry.file.change.text) for row in hunk.rows()]
             pieces = sorted((f.number, p.index) for p in chunks for f in p.files if f.path == entry.path)
-            by_number = {part.number: part.part.text for piece in chunks.plan.chunks for part in piece if part.file is entry.file and part.part}
+            by_number = {
+                part.number: part.part.text
+                for piece in chunks.plan.chunks
+                for part in piece
+                if part.file is entry.file and part.part
+            }
             again = [row.text for number, _ in pieces for hunk in hunks(by_number[number]) for row in hunk.rows()]
             if again != rows and not entry.verdict:
                 faults.append(f"{entry.path}: parts do not hold the rows")
@@ -136,8 +150,13 @@ def unapplied(whole: dict[str, str], scratch: Scratch, parent: str, commit: str)
         git_says(scratch, "apply", "--cached", "--unidiff-zero", "-", feed=patches, env=index)
     except subprocess.CalledProcessError as error:
         return [f"git apply: {error.stderr.decode()[:200]}"]
-    made = dict(reversed(line.split(b"\t", 1)) for line in git_says(scratch, "ls-files", "-s", "-z", env=index).split(b"\0")[:-1])
-    real = dict(reversed(line.split(b"\t", 1)) for line in git_says(scratch, "ls-tree", "-r", "-z", commit).split(b"\0")[:-1])
+    made = dict(
+        reversed(line.split(b"\t", 1))
+        for line in git_says(scratch, "ls-files", "-s", "-z", env=index).split(b"\0")[:-1]
+    )
+    real = dict(
+        reversed(line.split(b"\t", 1)) for line in git_says(scratch, "ls-tree", "-r", "-z", commit).split(b"\0")[:-1]
+    )
     faults = []
     for path in (path.encode("utf-8", "surrogateescape") for path in whole):
         one = made[path].split(b" ")[:2] if path in made else None
@@ -148,9 +167,17 @@ def unapplied(whole: dict[str, str], scratch: Scratch, parent: str, commit: str)
 
 
 def git_says(scratch: Scratch, *words: str, feed: bytes = b"", env: dict[str, str] | None = None) -> bytes:
-    plain = {"PATH": os.environ["PATH"], "HOME": "/nonexistent", "GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": "/dev/null", **(env or {})}
+    plain = {
+        "PATH": os.environ["PATH"],
+        "HOME": "/nonexistent",
+        "GIT_CONFIG_NOSYSTEM": "1",
+        "GIT_CONFIG_GLOBAL": "/dev/null",
+        **(env or {}),
+    }
     command = ["git", f"--git-dir={scratch.git.git_dir}", *words]
-    return subprocess.run(command, env=plain, input=feed, check=True, capture_output=True, cwd=scratch.git.git_dir).stdout
+    return subprocess.run(
+        command, env=plain, input=feed, check=True, capture_output=True, cwd=scratch.git.git_dir
+    ).stdout
 
 
 if __name__ == "__main__":

@@ -5,9 +5,9 @@
     PYTHONPATH=tests python tests/benchmarks/conversations.py growth [--messages 1000 10000 100000]
 
 strategies: a transcript (`sessions.py` makes one) under each strategy through the command line, as a user runs it.
-facts: the share of planted facts (tests/support/facts.py) that is still there at half the tokens, for each kind and each speaker; "told" counts only
-facts whose own message is gone, so that nothing but the summary can hold them.
-growth: processor seconds against messages, and the exponent; a single message of 10 MB too.
+facts: the share of planted facts (tests/support/facts.py) that is still there at half the tokens, for each kind and
+each speaker; "told" counts only facts whose own message is gone, so that nothing but the summary can hold them. growth:
+processor seconds against messages, and the exponent; a single message of 10 MB too.
 """
 
 from __future__ import annotations
@@ -62,7 +62,19 @@ def by_strategy(session: Path, safe_zone: int, runs: int) -> str:
     """A row a strategy: tokens, what is read again, when it pays, time."""
     rows = []
     for strategy in STRATEGIES:
-        words = [sys.executable, "-m", "secateur.cli.main", "conversation", session, "--strategy", strategy, "--safe-zone", str(safe_zone), "--format", "json"]
+        words = [
+            sys.executable,
+            "-m",
+            "secateur.cli.main",
+            "conversation",
+            session,
+            "--strategy",
+            strategy,
+            "--safe-zone",
+            str(safe_zone),
+            "--format",
+            "json",
+        ]
         cost = middle([run(words) for _ in range(runs)])
         told = json.loads(cost.output)
         figures, cache = told["statistics"], told["cache"]
@@ -80,7 +92,18 @@ def by_strategy(session: Path, safe_zone: int, runs: int) -> str:
                 f"{cost.wall:.1f} s",
             ]
         )
-    head = ["strategy", "tokens before", "after", "lines left", "results gone", "first changed", "read again", "pays after requests", "processor", "clock"]
+    head = [
+        "strategy",
+        "tokens before",
+        "after",
+        "lines left",
+        "results gone",
+        "first changed",
+        "read again",
+        "pays after requests",
+        "processor",
+        "clock",
+    ]
     return markdown(head, rows)
 
 
@@ -94,18 +117,33 @@ def by_kind(seeds: int) -> str:
                 for seed in range(seeds):
                     random = Random(seed)
                     there = [*facts(phrasings, random), *facts(phrasings, random)]
-                    messages = conversation(form, list(planted(there, random, steps=steps, lines=lines)), asks="And now?")
+                    messages = conversation(
+                        form, list(planted(there, random, steps=steps, lines=lines)), asks="And now?"
+                    )
                     weighed = weigh(read_messages(messages), get_counter())
                     half = with_values(Settings(), {"conversation_prune.safe_zone_tokens": weighed.total // 2})
                     result = prune_weighed(weighed, half, "summarize")
                     untouched = [item.message for item in result.items if item.number >= 0 and item.message is not None]
-                    for fact, survived, whole in zip(there, found(there, result.messages), found(there, untouched), strict=True):
+                    for fact, survived, whole in zip(
+                        there, found(there, result.messages), found(there, untouched), strict=True
+                    ):
                         for label in (fact.kind, fact.by, "all", *([] if whole else ["told"])):
                             planted_in[label] += 1
                             kept[label] += survived
             labels = ("all", "told", *KINDS, *SPEAKERS)
-            rows.append([style, name, *(f"{kept[label] / planted_in[label]:.2f} of {planted_in[label]:,}" if planted_in[label] else "-" for label in labels)])
-    return markdown(["transcript", "phrasings", "all", "told", *KINDS, *(f"by {speaker}" for speaker in SPEAKERS)], rows)
+            rows.append(
+                [
+                    style,
+                    name,
+                    *(
+                        f"{kept[label] / planted_in[label]:.2f} of {planted_in[label]:,}" if planted_in[label] else "-"
+                        for label in labels
+                    ),
+                ]
+            )
+    return markdown(
+        ["transcript", "phrasings", "all", "told", *KINDS, *(f"by {speaker}" for speaker in SPEAKERS)], rows
+    )
 
 
 def by_size(sizes: list[int]) -> str:
@@ -119,13 +157,19 @@ def by_size(sizes: list[int]) -> str:
         values, tokens, bytes_ = _measured(json.dumps(_long(size)).encode(), settings)
         columns.append([tokens, *values])
         rows.append([f"{size:,} messages", f"{tokens:,}", megabytes(bytes_), *(f"{value:.2f} s" for value in values)])
-    one = [{"role": "user", "content": "Look."}, {"role": "assistant", "content": "\n".join(sources() * 200)[:10_000_000]}, {"role": "user", "content": "So?"}]
+    one = [
+        {"role": "user", "content": "Look."},
+        {"role": "assistant", "content": "\n".join(sources() * 200)[:10_000_000]},
+        {"role": "user", "content": "So?"},
+    ]
     values, tokens, bytes_ = _measured(json.dumps(one).encode(), settings)
     if len(sizes) > 1:
         series = list(zip(*columns, strict=True))
         rows.append(["exponent", "", "", *(f"{exponent(series[0], column):.2f}" for column in series[1:])])
     rows.append(["one message of 10 MB", f"{tokens:,}", megabytes(bytes_), *(f"{value:.2f} s" for value in values)])
-    return markdown(["transcript", "tokens", "bytes", "read", "count", *(f"`{strategy}`" for strategy in STRATEGIES), "write"], rows)
+    return markdown(
+        ["transcript", "tokens", "bytes", "read", "count", *(f"`{strategy}`" for strategy in STRATEGIES), "write"], rows
+    )
 
 
 def _measured(data: bytes, settings: Settings) -> tuple[list[float], int, int]:
@@ -136,9 +180,14 @@ def _measured(data: bytes, settings: Settings) -> tuple[list[float], int, int]:
         return spent(lambda: held.__setitem__(name, work()))[0]
 
     values = [keep("read", lambda: read_transcript(data)), keep("weighed", lambda: weigh(held["read"], get_counter()))]
-    values += [keep(strategy, lambda strategy=strategy: prune_weighed(held["weighed"], settings, strategy)) for strategy in STRATEGIES]
+    values += [
+        keep(strategy, lambda strategy=strategy: prune_weighed(held["weighed"], settings, strategy))
+        for strategy in STRATEGIES
+    ]
     with tempfile.TemporaryFile() as sink:
-        values.append(keep("written", lambda: sink.write(held["tool-results"].write().encode("utf-8", "surrogatepass"))))
+        values.append(
+            keep("written", lambda: sink.write(held["tool-results"].write().encode("utf-8", "surrogatepass")))
+        )
     return values, held["weighed"].total, len(data)
 
 

@@ -1,10 +1,13 @@
-"""An index that is killed again and again, and one that follows a long history: what survives, and how large it becomes.
+"""An index that is killed again and again, and one that follows a long history: what survives, and how large it
+becomes.
 
-    PYTHONPATH=tests python tests/benchmarks/durability.py --repo PATH [--kills 30] [--commits 200] [--step 1] [--seed 1]
+    PYTHONPATH=tests python tests/benchmarks/durability.py --repo PATH [--kills 30] [--commits 200] [--step 1] [--seed
+    1]
 
-PATH is a clone with a history. Kills: processes that index commits far apart are killed with SIGKILL after a seeded number of progress lines,
-all on one index; after each the answer must be that of an index nobody killed. Churn: one index follows the last commits, or every STEP-th, oldest first;
-its size is printed beside that of an index that never forgets. Exit code 4 if an answer differs.
+PATH is a clone with a history. Kills: processes that index commits far apart are killed with SIGKILL after a seeded
+number of progress lines, all on one index; after each the answer must be that of an index nobody killed. Churn: one
+index follows the last commits, or every STEP-th, oldest first; its size is printed beside that of an index that never
+forgets. Exit code 4 if an answer differs.
 """
 
 from __future__ import annotations
@@ -76,7 +79,9 @@ def kills(repo: Path, commits: list[str], count: int, random: Random, base: Path
         verdict = "same" if same else "DIFFERENT"
         again = f"{status.read:4} of {status.read + status.reused:4}"
         print(
-            f"kill {number + 1:3}  {commit[:9]}  after {told[-1] if told else '-':<18} exit {process.returncode:3}  read again {again}  {verdict}", flush=True
+            f"kill {number + 1:3}  {commit[:9]}  after {told[-1] if told else '-':<18} exit {process.returncode:3} "
+            f" read again {again}  {verdict}",
+            flush=True,
         )
     (folder,) = (cache / "index").iterdir()
     with sqlite3.connect(folder / folders.FILE_NAME) as database:
@@ -99,11 +104,18 @@ def churn(repo: Path, commits: list[str], base: Path) -> None:
                 if number % 20 == 0 or number == len(commits):
                     assert folder is not None
                     with sqlite3.connect(folder / folders.FILE_NAME) as database:
-                        records, seen = (database.execute(f"SELECT COUNT(*) FROM {table}").fetchone()[0] for table in ("record", "seen"))
+                        records, seen = (
+                            database.execute(f"SELECT COUNT(*) FROM {table}").fetchone()[0]
+                            for table in ("record", "seen")
+                        )
                     database.close()
                     sizes[number] = (folders.size_of(folder), records, seen)
         for number, (size, records, seen) in sizes.items():
-            print(json.dumps({"index": name, "commits": number, "MB": round(size / 1e6, 1), "records": records, "seen": seen}))
+            print(
+                json.dumps(
+                    {"index": name, "commits": number, "MB": round(size / 1e6, 1), "records": records, "seen": seen}
+                )
+            )
 
 
 if __name__ == "__main__":

@@ -2,9 +2,10 @@
 
     python tests/benchmarks/estimates.py --mirror DIR [--only owner+name ...] [--functions N]
 
-DIR holds bare repositories `owner+name/repo`. Of each repository and language N functions are drawn, the same every time. The estimate was fitted on
-those of `FITTED`; the table is of all others: share of functions within 20 %, mean error, 5th and 95th percentile, share that is counted under, and the
-share within 20 % by size (below 30 tokens, below 100, from 100).
+DIR holds bare repositories `owner+name/repo`. Of each repository and language N functions are drawn, the same every
+time. The estimate was fitted on those of `FITTED`; the table is of all others: share of functions within 20 %, mean
+error, 5th and 95th percentile, share that is counted under, and the share within 20 % by size (below 30 tokens, below
+100, from 100).
 """
 
 from __future__ import annotations
@@ -23,7 +24,17 @@ from secateur.repository.languages import language_of
 from secateur.tokens import get_counter
 
 LANGUAGES = ("python", "javascript", "typescript", "tsx", "go", "java", "rust", "c", "cpp", "csharp", "ruby", "php")
-OTHERS_CODE = ("vendor/", "third_party", "thirdparty", "node_modules", "/deps/", "generated", ".min.", "corpus", "fixtures")
+OTHERS_CODE = (
+    "vendor/",
+    "third_party",
+    "thirdparty",
+    "node_modules",
+    "/deps/",
+    "generated",
+    ".min.",
+    "corpus",
+    "fixtures",
+)
 FITTED = frozenset(
     [
         "curl+curl",
@@ -63,7 +74,8 @@ FITTED = frozenset(
     ]
 )
 FILES, OF_A_FILE, LARGEST, FEWEST = 250, 30, 300_000, 100
-"""Files of a language and functions of a file that are drawn, bytes of the largest file, functions below which a repository says nothing."""
+"""Files of a language and functions of a file that are drawn, bytes of the largest file, functions below which a
+repository says nothing."""
 
 
 def main() -> int:
@@ -75,13 +87,20 @@ def main() -> int:
     exact, estimate = get_counter("o200k_base"), get_counter("estimate")
     rows: dict[str, list[tuple[int, int]]] = defaultdict(list)
     for folder in sorted(options.mirror.iterdir()):
-        if folder.name in FITTED or (options.only and folder.name not in options.only) or not (folder / "repo").is_dir():
+        if (
+            folder.name in FITTED
+            or (options.only and folder.name not in options.only)
+            or not (folder / "repo").is_dir()
+        ):
             continue
         for language, texts in functions(folder / "repo", folder.name, options.functions).items():
             if len(texts) >= FEWEST:
                 rows[language] += zip(exact.count_many(texts), estimate.count_many(texts), strict=True)
                 print(f"{folder.name}: {len(texts)} of {language}", file=sys.stderr)
-    print("| language | functions | within 20 % | mean | p5 | p95 | under | < 30 | < 100 | ≥ 100 |\n|---|---|---|---|---|---|---|---|---|---|")
+    print(
+        "| language | functions | within 20 % | mean | p5 | p95 | under | < 30 | < 100 | ≥ 100"
+        " |\n|---|---|---|---|---|---|---|---|---|---|"
+    )
     for language in LANGUAGES:
         if rows[language]:
             print(row(language, np.array(rows[language], dtype=float)))
@@ -97,7 +116,12 @@ def functions(repo: Path, name: str, most: int) -> dict[str, list[str]]:
         mode, kind, oid = fields.decode().split()
         path = raw.decode("utf-8", "replace")
         language = language_of(path, b"")
-        if kind == "blob" and mode != "120000" and language in LANGUAGES and not any(part in path.lower() for part in OTHERS_CODE):
+        if (
+            kind == "blob"
+            and mode != "120000"
+            and language in LANGUAGES
+            and not any(part in path.lower() for part in OTHERS_CODE)
+        ):
             files[language].append((path, oid))
     found = defaultdict(list)
     for language in sorted(files):
@@ -110,7 +134,9 @@ def functions(repo: Path, name: str, most: int) -> dict[str, list[str]]:
             facts, lines = parse_file(path, data), split_lines(decode(data)[0])
             places = [fragment for fragment in facts.fragments if fragment.kind in (Kind.FUNCTION, Kind.METHOD)]
             draw.shuffle(places)
-            found[facts.language] += ["\n".join(lines[place.line_start - 1 : place.line_end]) + "\n" for place in places[:OF_A_FILE]]
+            found[facts.language] += [
+                "\n".join(lines[place.line_start - 1 : place.line_end]) + "\n" for place in places[:OF_A_FILE]
+            ]
     for texts in found.values():
         draw.shuffle(texts)
     return {language: texts[:most] for language, texts in found.items() if language in LANGUAGES}
@@ -120,9 +146,17 @@ def row(language: str, counts: np.ndarray) -> str:
     exact, error = counts[:, 0], counts[:, 1] / counts[:, 0] - 1
     within = np.abs(error) <= 0.2
     sizes = ((0, 30), (30, 100), (100, np.inf))
-    by_size = " | ".join(f"{within[part].mean():.3f} ({part.sum()})" for low, high in sizes for part in [(exact >= low) & (exact < high)] if part.any())
+    by_size = " | ".join(
+        f"{within[part].mean():.3f} ({part.sum()})"
+        for low, high in sizes
+        for part in [(exact >= low) & (exact < high)]
+        if part.any()
+    )
     low, high = np.quantile(error, (0.05, 0.95))
-    return f"| {language} | {len(error)} | {within.mean():.3f} | {error.mean():+.3f} | {low:+.3f} | {high:+.3f} | {(error < 0).mean():.2f} | {by_size} |"
+    return (
+        f"| {language} | {len(error)} | {within.mean():.3f} | {error.mean():+.3f} | {low:+.3f} | {high:+.3f} |"
+        f" {(error < 0).mean():.2f} | {by_size} |"
+    )
 
 
 def git(repo: Path, *words: str) -> bytes:

@@ -1,4 +1,5 @@
-"""What a commit message says of the fault it mends, in the words of somebody who reports it: what was wrong, not what was done about it."""
+"""What a commit message says of the fault it mends, in the words of somebody who reports it: what was wrong, not what
+was done about it."""
 
 from __future__ import annotations
 
@@ -9,10 +10,14 @@ BODY_WORDS = (15, 400)
 
 _FAULT = re.compile(
     r"\b(fix\w*|bugs?|crash\w*|incorrect\w*|wrong\w*|rais(e|es|ed|ing)|fail\w*|errors?|broken|breaks?|regress\w*|unexpected\w*|leak\w*|hangs?"
-    r"|panic\w*|exceptions?|invalid|mistaken\w*|overflow\w*|ignored|deadlock\w*|race|missing|cannot|can't|doesn't|does not|didn't|wasn't|isn't)\b",
+    r"|panic\w*|exceptions?|invalid|mistaken\w*|overflow\w*|ignored|deadlock\w*|race|missing|cannot|can't|doesn't|does"
+    r" not|didn't|wasn't|isn't)\b",
     re.IGNORECASE,
 )
-_SYMPTOM = re.compile(r"\b(when|if|instead|expected|should|would|currently|previously|because|but|however|causes?|caused|results?)\b", re.IGNORECASE)
+_SYMPTOM = re.compile(
+    r"\b(when|if|instead|expected|should|would|currently|previously|because|but|however|causes?|caused|results?)\b",
+    re.IGNORECASE,
+)
 _CHORE = re.compile(
     r"^(revert|merge|release|bump|docs?|test\w*|refactor\w*|chore|style|ci|build|typo|rename\w*|clean|clippy|lint|format\w*|deprecat\w*|feat\w*|perf)\b",
     re.IGNORECASE,
@@ -20,37 +25,53 @@ _CHORE = re.compile(
 _TITLE_AREA = re.compile(r"^(\[[^\]]*\]\s*)*([\w./*,{}-]+(\([^)]*\))?!?:\s+)?")
 """`fix(core):`, `net/http:`, `[ABC-12]`: where the fix went, which somebody who reports a fault does not know."""
 
-_REFERENCE = re.compile(r"\(?(\b(fix|clos|resolv)(es|ed|e)?:? +)?(([\w-]+/[\w.-]+)?#\d+|\bgh-\d+\b|https?://[^\s)]+)[).]*", re.IGNORECASE)
-_TRAILER = re.compile(r"\W*(([A-Za-z]+(-[A-Za-z]+)+|Trust):(\s|$)|\(cherry picked|git-svn-id|[-*] \[[ x]\]).*|[*-] \w+(\([^)]*\))?!?: .*", re.IGNORECASE)
+_REFERENCE = re.compile(
+    r"\(?(\b(fix|clos|resolv)(es|ed|e)?:? +)?(([\w-]+/[\w.-]+)?#\d+|\bgh-\d+\b|https?://[^\s)]+)[).]*", re.IGNORECASE
+)
+_TRAILER = re.compile(
+    r"\W*(([A-Za-z]+(-[A-Za-z]+)+|Trust):(\s|$)|\(cherry picked|git-svn-id|[-*] \[[ x]\]).*|[*-] \w+(\([^)]*\))?!?: .*",
+    re.IGNORECASE,
+)
 """Trailers, check lists, titles of squashed commits."""
 
-_DONE = "fix guard use add move replace update introduce modif rename refactor implement remove simplif teach make extract pass check convert switch extend"
+_DONE = (
+    "fix guard use add move replace update introduce modif rename refactor implement remove simplif teach make extract"
+    " pass check convert switch extend"
+)
 _REMEDY = re.compile(
-    rf"((this|the) (commit|change|patch|pr|pull request|fix\w*|solution)|(we |i )?(now |also |just )?({_DONE.replace(' ', '|')})\w*"
+    r"((this|the) (commit|change|patch|pr|pull request|fix\w*|solution)|(we |i )?(now |also |just"
+    rf" )?({_DONE.replace(' ', '|')})\w*"
     r"|to (fix|solve|address|resolve|avoid)|so\b|instead,|tests?\b|release notes?)",
     re.IGNORECASE,
 )
 """How a paragraph begins that tells what was done, not what was wrong."""
 
 _REFERRING = re.compile(
-    r"[\W\d]*((this|also|and|in|to|for|from|with|issues?|bugs?|tickets?|pull request|pr|part of|see|cc|refs?|references?|links?|updates?|re|url|via"
+    r"[\W\d]*((this|also|and|in|to|for|from|with|issues?|bugs?|tickets?|pull request|pr|part"
+    r" of|see|cc|refs?|references?|links?|updates?|re|url|via"
     r"|(fix|clos|resolv|address|relat)(es|ed|e|ing)?)\b[\W\d]*)*",
     re.IGNORECASE,
 )
 """Lines that say nothing once their references are gone."""
 
-_TEMPLATE = re.compile(r"<!--.*?-->|^#+ *(check ?list|this pull request is|pull request check\w*|type of change)\b.*", re.IGNORECASE | re.DOTALL | re.MULTILINE)
+_TEMPLATE = re.compile(
+    r"<!--.*?-->|^#+ *(check ?list|this pull request is|pull request check\w*|type of change)\b.*",
+    re.IGNORECASE | re.DOTALL | re.MULTILINE,
+)
 
 
 def query_of(message: str) -> str:
-    """The message as somebody who reports the fault could have written it; "" when it does not describe one in prose."""
+    """The message as somebody who reports the fault could have written it; "" when it does not describe one in
+    prose."""
     title, _, body = message.partition("\n")
     if _CHORE.match(title):
         return ""
     title = " ".join(_REFERENCE.sub("", _TITLE_AREA.sub("", title, count=1)).split())
     kept = [_REFERENCE.sub("", line).rstrip() for line in _TEMPLATE.sub("", body).split("\n")]
     kept = [line for line in kept if not line or not (_TRAILER.match(line) or _REFERRING.fullmatch(line))]
-    paragraphs = [part for part in re.split(r"\n\s*\n", "\n".join(kept).strip("\n")) if not _REMEDY.match(part.lstrip(" *->#"))]
+    paragraphs = [
+        part for part in re.split(r"\n\s*\n", "\n".join(kept).strip("\n")) if not _REMEDY.match(part.lstrip(" *->#"))
+    ]
     body = "\n\n".join(paragraphs)
     bullets = sum(part.count("\n* ") + part.count("\n- ") + part.startswith(("* ", "- ")) for part in paragraphs)
     said = f"{title}\n\n{body}\n"

@@ -2,8 +2,9 @@
 
     python tests/benchmarks/files.py --bench DIR --mirror DIR [--only REPO ...] [--budget N ...]
 
-DIR of --bench holds `cases.jsonl` (repo, base_commit, query, gold_files, gold_functions); --mirror holds bare repositories `owner+name/`. All files that
-the index would read are given, the issue is the query. A function counts when nine tenths of its lines leave. Nothing here is read by the product.
+DIR of --bench holds `cases.jsonl` (repo, base_commit, query, gold_files, gold_functions); --mirror holds bare
+repositories `owner+name/`. All files that the index would read are given, the issue is the query. A function counts
+when nine tenths of its lines leave. Nothing here is read by the product.
 """
 
 from __future__ import annotations
@@ -40,12 +41,18 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--bench", type=Path, required=True, help="folder of the yardstick")
     parser.add_argument("--mirror", type=Path, required=True, help="folder of bare repositories, owner+name")
-    parser.add_argument("--only", action="append", default=[], help="only repositories whose name holds this; repeatable")
+    parser.add_argument(
+        "--only", action="append", default=[], help="only repositories whose name holds this; repeatable"
+    )
     parser.add_argument("--budget", type=int, action="append", default=[], help="repeatable (default 4000 and 8000)")
     options = parser.parse_args()
     budgets = options.budget or [4000, 8000]
     with (options.bench / "cases.jsonl").open(encoding="utf-8") as lines:
-        cases = [case for case in map(json.loads, lines) if not options.only or any(name in case["repo"] for name in options.only)]
+        cases = [
+            case
+            for case in map(json.loads, lines)
+            if not options.only or any(name in case["repo"] for name in options.only)
+        ]
     found: dict[tuple[str, str, int], list[tuple[float | None, float]]] = {}
     for number, case in enumerate(cases, 1):
         files = list(read(options.mirror, case))
@@ -56,14 +63,23 @@ def main() -> int:
             for name, values in VARIANTS.items():
                 for budget in budgets:
                     rules = {f"context_prune.{key}": value for key, value in {**values, "max_tokens": budget}.items()}
-                    found.setdefault((profile, name, budget), []).append(recall(prune(weighed, with_values(settings, rules)), case))
-        print(f"{number}/{len(cases)} {case['id']}: {len(files):,} files, {weighed.total:,} tokens, weighed in {seconds:.1f} s", file=sys.stderr)
+                    found.setdefault((profile, name, budget), []).append(
+                        recall(prune(weighed, with_values(settings, rules)), case)
+                    )
+        print(
+            f"{number}/{len(cases)} {case['id']}: {len(files):,} files, {weighed.total:,} tokens, weighed in"
+            f" {seconds:.1f} s",
+            file=sys.stderr,
+        )
     print(f"| profile | variant | functions at {budgets} | files |\n|---|---|---|---|")
     for profile in ("spec", "recommended"):
         for name in VARIANTS:
             rows = [found[profile, name, budget] for budget in budgets]
             functions = " / ".join(f"{mean([one for one, _ in row if one is not None]):.3f}" for row in rows)
-            print(f"| {profile} | {name} | {functions} | {' / '.join(f'{mean([one for _, one in row]):.3f}' for row in rows)} |")
+            print(
+                f"| {profile} | {name} | {functions} |"
+                f" {' / '.join(f'{mean([one for _, one in row]):.3f}' for row in rows)} |"
+            )
     return 0
 
 
@@ -77,8 +93,11 @@ def read(mirror: Path, case: dict[str, Any]) -> Iterator[SourceCode]:
 
 
 def recall(pruned: PrunedFiles, case: dict[str, Any]) -> tuple[float | None, float]:
-    """(share of the edited functions that leave, None where none was edited; share of the edited files of which something leaves)."""
-    kept = {entry.module_name: entry.ranges or ((1, sys.maxsize),) for entry in pruned.entries if entry.text is not None}
+    """(share of the edited functions that leave, None where none was edited; share of the edited files of which
+    something leaves)."""
+    kept = {
+        entry.module_name: entry.ranges or ((1, sys.maxsize),) for entry in pruned.entries if entry.text is not None
+    }
     hits = []
     for gold in case["gold_functions"]:
         first, last = gold["line_start"], gold["line_end"]

@@ -2,10 +2,11 @@
 
     PYTHONPATH=tests python tests/benchmarks/fuzzing.py FOLDER --minutes 20 [--seed 1] [--out FOLDER]
 
-FOLDER holds bare git repositories; of each some files a language are taken, drawn with the seed, and changed by cutting, copying,
-swapping, inserting and joining (`support/mutations.py`). Every result must be sound: fragments that hold each line once, facts that point
-into them, no error of a reader, no file that takes more than --slow seconds of processor time. The source that is being read is kept in
---out, so that a crash of the process leaves it there; sources that fail are kept too. The same folder and seed give the same sources.
+FOLDER holds bare git repositories; of each some files a language are taken, drawn with the seed, and changed by
+cutting, copying, swapping, inserting and joining (`support/mutations.py`). Every result must be sound: fragments that
+hold each line once, facts that point into them, no error of a reader, no file that takes more than --slow seconds of
+processor time. The source that is being read is kept in --out, so that a crash of the process leaves it there; sources
+that fail are kept too. The same folder and seed give the same sources.
 """
 
 from __future__ import annotations
@@ -42,7 +43,12 @@ def drawn(folder: Path, chance: random.Random) -> dict[str, list[tuple[str, byte
         for entry in source.entries():
             if entry.size <= LARGEST:
                 taken.setdefault(language_of(entry.path), []).append(entry.path)
-        wanted = sorted(path for language in GRAMMARS if language in taken for path in chance.sample(taken[language], min(PER_LANGUAGE, len(taken[language]))))
+        wanted = sorted(
+            path
+            for language in GRAMMARS
+            if language in taken
+            for path in chance.sample(taken[language], min(PER_LANGUAGE, len(taken[language])))
+        )
         for path, data in source.read(wanted):
             if data:
                 found[language_of(path)].append((path.rsplit("/", 1)[-1], data))
@@ -76,7 +82,10 @@ def main() -> int:
     options.out.mkdir(parents=True, exist_ok=True)
     pools = {language: files for language, files in drawn(options.folder, chance).items() if files}
     everything = [file for files in pools.values() for file in files]
-    print(f"{len(everything):,} files: " + ", ".join(f"{language} {len(files):,}" for language, files in pools.items()), flush=True)
+    print(
+        f"{len(everything):,} files: " + ", ".join(f"{language} {len(files):,}" for language, files in pools.items()),
+        flush=True,
+    )
     tried: Counter[str] = Counter()
     problems: Counter[str] = Counter()
     end = time.monotonic() + options.minutes * 60
@@ -95,7 +104,10 @@ def main() -> int:
             kept.write_bytes(name.encode() + b"\n" + data)
             problems[wrong.strip().rsplit("\n", 1)[-1]] += 1
             print(f"{kept}: {wrong}", flush=True)
-    print(f"{tried.total():,} sources, {found:,} faults; " + ", ".join(f"{language} {count:,}" for language, count in sorted(tried.items())))
+    print(
+        f"{tried.total():,} sources, {found:,} faults; "
+        + ", ".join(f"{language} {count:,}" for language, count in sorted(tried.items()))
+    )
     for problem, count in problems.most_common():
         print(f"{count:6,}  {problem}")
     return 1 if found else 0

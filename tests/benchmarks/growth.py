@@ -1,13 +1,15 @@
-"""How cost grows with the repository: cold index, size, opening, queries, knob steps, memory, from a thousand fragments to a million.
+"""How cost grows with the repository: cold index, size, opening, queries, knob steps, memory, from a thousand fragments
+to a million.
 
     PYTHONPATH=tests python tests/benchmarks/growth.py --repo PATH [--sizes 1000 10000 100000 1000000] [--runs 1]
 
-Up to the size of --repo: a part of its files, drawn at random with a fixed seed, so that languages and kinds of files stay as they are.
-Above it: copies of the whole, each with names of its own. Vocabulary grows as it does in the repository itself: the exponent of Heaps'
-law (distinct words ~ words^beta) is fitted between a part and the whole; in each copy that share of the words is renamed, the rarest
-first, which makes the vocabulary of all copies follow it; folders and files are always renamed, in paths and in the text that imports
-them, so that copies do not call each other. Renaming swaps letters, vowels for vowels, so that words still fall into parts as before.
-No history: hotspots are 0 throughout. Prints Markdown and, for each column, the exponent in bytes of source.
+Up to the size of --repo: a part of its files, drawn at random with a fixed seed, so that languages and kinds of files
+stay as they are. Above it: copies of the whole, each with names of its own. Vocabulary grows as it does in the
+repository itself: the exponent of Heaps' law (distinct words ~ words^beta) is fitted between a part and the whole; in
+each copy that share of the words is renamed, the rarest first, which makes the vocabulary of all copies follow it;
+folders and files are always renamed, in paths and in the text that imports them, so that copies do not call each other.
+Renaming swaps letters, vowels for vowels, so that words still fall into parts as before. No history: hotspots are 0
+throughout. Prints Markdown and, for each column, the exponent in bytes of source.
 """
 
 from __future__ import annotations
@@ -53,7 +55,8 @@ class Original:
     beta: float
 
     def renamed_share(self, copies: int) -> float:
-        """Share of the words that each further copy renames, so that `copies` of them hold copies^beta times the vocabulary."""
+        """Share of the words that each further copy renames, so that `copies` of them hold copies^beta times the
+        vocabulary."""
         return (copies**self.beta - 1) / (copies - 1) if copies > 1 else 0.0
 
 
@@ -74,7 +77,9 @@ def main() -> int:
     """Measure each size, print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--repo", type=Path, required=True, help="a git repository, the larger the better")
-    parser.add_argument("--sizes", type=int, nargs="+", default=[1_000, 10_000, 100_000, 1_000_000], help="fragments, about")
+    parser.add_argument(
+        "--sizes", type=int, nargs="+", default=[1_000, 10_000, 100_000, 1_000_000], help="fragments, about"
+    )
     parser.add_argument("--runs", type=int, default=1, help="cold runs of each size; the median counts (default 1)")
     options = parser.parse_args()
     original, fragments = read(options.repo.resolve())
@@ -99,8 +104,14 @@ def read(repository: Path) -> tuple[Original, dict[str, int]]:
     with empty_cache() as cache, Engine.open(repository, settings_of(), cache_dir=cache) as engine:
         engine.freshen()
         snapshot = engine._current()
-        fragments = dict(zip(snapshot.paths, np.bincount(snapshot.file, minlength=len(snapshot.paths)).tolist(), strict=True))
-    texts = {name: path.read_bytes().decode("utf-8", "replace") for path in tracked(repository) if (name := str(path.relative_to(repository))) in fragments}
+        fragments = dict(
+            zip(snapshot.paths, np.bincount(snapshot.file, minlength=len(snapshot.paths)).tolist(), strict=True)
+        )
+    texts = {
+        name: path.read_bytes().decode("utf-8", "replace")
+        for path in tracked(repository)
+        if (name := str(path.relative_to(repository))) in fragments
+    }
     words = Counter(word for text in texts.values() for word in _WORD.findall(text))
     chosen = _drawn(list(texts))[: int(PART * len(texts))]
     part = Counter(word for path in chosen for word in _WORD.findall(texts[path]))
@@ -128,7 +139,9 @@ def grow(original: Original, fragments: dict[str, int], wanted: int, place: Path
         for path in _part(original, fragments, left):
             target = place / f"part{copy:03}" / (_renamed(path, original.places, swap) if copy else path)
             target.parent.mkdir(parents=True, exist_ok=True)
-            data = (_renamed(original.texts[path], renamed, swap) if copy else original.texts[path]).encode("utf-8", "replace")
+            data = (_renamed(original.texts[path], renamed, swap) if copy else original.texts[path]).encode(
+                "utf-8", "replace"
+            )
             target.write_bytes(data)
             written += len(data)
     return written
@@ -186,7 +199,10 @@ def table(sizes: Sequence[Size], fixed: int) -> str:
         "knob step",
         "memory, warm",
     ]
-    rows = [[f"{size.fragments:,}", *(shape(value) for value, shape in zip(_values(size, fixed), SHAPES, strict=True))] for size in sizes]
+    rows = [
+        [f"{size.fragments:,}", *(shape(value) for value, shape in zip(_values(size, fixed), SHAPES, strict=True))]
+        for size in sizes
+    ]
     if len(sizes) > 1:
         columns = list(zip(*(_values(size, fixed) for size in sizes), strict=True))
         rows.append(["exponent", *(f"{exponent(columns[0], column):.2f}" for column in columns)])
@@ -208,8 +224,19 @@ SHAPES = (megabytes, _seconds, megabytes, megabytes, megabytes, *[_milliseconds]
 
 def _values(size: Size, fixed: int) -> tuple[float, ...]:
     """Figures in the order of the head; times are processor medians, memory when warm is what the index adds."""
-    middles = (float(np.median([processor for processor, _ in size.warm[name]])) for name in ("short", "long", "look", "knob"))
-    return size.source, size.cold.cpu, size.cold.peak, size.disk, size.snapshot, size.warm["open"][0], *middles, max(size.warm["resident"] - fixed, 1e6)
+    middles = (
+        float(np.median([processor for processor, _ in size.warm[name]])) for name in ("short", "long", "look", "knob")
+    )
+    return (
+        size.source,
+        size.cold.cpu,
+        size.cold.peak,
+        size.disk,
+        size.snapshot,
+        size.warm["open"][0],
+        *middles,
+        max(size.warm["resident"] - fixed, 1e6),
+    )
 
 
 if __name__ == "__main__":

@@ -1,10 +1,12 @@
-"""What one process pays, told as JSON on its last line; `speed.py` and `growth.py` start it, so that memory and imports are those of a new process.
+"""What one process pays, told as JSON on its last line; `speed.py` and `growth.py` start it, so that memory and imports
+are those of a new process.
 
     python tests/benchmarks/inside.py cold|warm|samples|edits PATH [EDITS]
 
-cold: an index from nothing, processor time by phase. warm: opening an index that is there, queries, knob steps, memory. edits: EDITS changed
-bodies and a third as many new functions, written into PATH. samples: an index from nothing in this one process, its processor time by the
-function of secateur it was spent under (a sample every 2 ms). The index is kept in SECATEUR_CACHE_DIR.
+cold: an index from nothing, processor time by phase. warm: opening an index that is there, queries, knob steps, memory.
+edits: EDITS changed bodies and a third as many new functions, written into PATH. samples: an index from nothing in this
+one process, its processor time by the function of secateur it was spent under (a sample every 2 ms). The index is kept
+in SECATEUR_CACHE_DIR.
 """
 
 from __future__ import annotations
@@ -36,7 +38,9 @@ from secateur.settings import Settings
 PROFILE = "recommended"
 """The profile measured: it scores and decides most."""
 
-LINE_COMMENT = dict.fromkeys(("javascript", "typescript", "tsx", "go", "java", "rust", "c", "cpp", "csharp", "php"), "//") | {"python": "#", "ruby": "#"}
+LINE_COMMENT = dict.fromkeys(
+    ("javascript", "typescript", "tsx", "go", "java", "rust", "c", "cpp", "csharp", "php"), "//"
+) | {"python": "#", "ruby": "#"}
 MARKER = "zwiebelkuchen"
 """A word no repository holds: what an edit adds, and what is then looked for."""
 
@@ -97,15 +101,21 @@ def warm(path: Path) -> dict[str, Any]:
         everything = settings_of(**{"relevance.pool_cap": 200_000})
         pool = engine.retrieve(long[0], everything, use_cache=False)
         figures["pool"] = len(pool)
-        turned = [with_values(everything, {"smart_pruning.priority_weights.hotspot": step / 100}) for step in range(KNOB_STEPS)]
+        turned = [
+            with_values(everything, {"smart_pruning.priority_weights.hotspot": step / 100})
+            for step in range(KNOB_STEPS)
+        ]
         figures["knob"] = [spent(partial(engine.select, pool, settings)) for settings in turned]
         return figures | {"resident": resident_now(), "fragments": fragments}
 
 
 def queries(engine: Engine) -> tuple[list[str], list[str]]:
-    """Short ones of a definition's name in words, long ones as an issue that quotes code: both evenly spaced over the index."""
+    """Short ones of a definition's name in words, long ones as an issue that quotes code: both evenly spaced over the
+    index."""
     snapshot = engine._current()
-    named = [row for row, name in enumerate(snapshot.qualnames) if len(name) > 3 and snapshot.kind(row) in CODE] or list(range(len(snapshot)))
+    named = [
+        row for row, name in enumerate(snapshot.qualnames) if len(name) > 3 and snapshot.kind(row) in CODE
+    ] or list(range(len(snapshot)))
     rows = [named[int(at)] for at in np.linspace(0, len(named) - 1, QUERIES)]
     short = [f"where is {' '.join(re.findall(r'[A-Z]?[a-z]+', snapshot.qualnames[row]))} done?" for row in rows]
     return short, [" ".join(_text(engine, row).split()[:LONG_QUERY_WORDS]) for row in rows]
@@ -120,7 +130,8 @@ def _text(engine: Engine, row: int) -> str:
 
 
 def edits(place: Path) -> dict[str, list[Spent]]:
-    """Seconds from an edit to an index that knows it, in a process that holds the engine open: comments in bodies, and new functions.
+    """Seconds from an edit to an index that knows it, in a process that holds the engine open: comments in bodies, and
+    new functions.
 
     Each edit is then looked for, and found; that is not part of the time.
     """
@@ -135,7 +146,10 @@ def edits(place: Path) -> dict[str, list[Spent]]:
             if number < bodies:
                 lines[sig_end:sig_end] = [_indent(lines[sig_end]) + LINE_COMMENT[_language(engine, path)] + f" {word}"]
             else:
-                lines[end:end] = ["", *(re.sub(rf"\b{re.escape(name)}\b", word, line) for line in lines[first - 1 : end])]
+                lines[end:end] = [
+                    "",
+                    *(re.sub(rf"\b{re.escape(name)}\b", word, line) for line in lines[first - 1 : end]),
+                ]
             (place / path).write_text("\n".join(lines), encoding="utf-8")
             seconds.append(spent(engine.freshen))
             pool = engine.retrieve(word, use_cache=False)
@@ -145,13 +159,22 @@ def edits(place: Path) -> dict[str, list[Spent]]:
 
 
 def _chosen(engine: Engine, place: Path, chooser: random.Random) -> tuple[str, list[str], int, int, int, str]:
-    """A function of at least two lines after its declaration: path, lines of the file, where it begins, declares and ends, its name."""
+    """A function of at least two lines after its declaration: path, lines of the file, where it begins, declares and
+    ends, its name."""
     snapshot = engine._current()
     while True:
         row = chooser.randrange(len(snapshot))
         path = snapshot.paths[int(snapshot.file[row])]
-        first, end, sig_end = int(snapshot.line_start[row]), int(snapshot.line_end[row]), int(snapshot.column("sig_end")[row])
-        if snapshot.kind(row) in (Kind.FUNCTION, Kind.METHOD) and end - sig_end >= 2 and _language(engine, path) in LINE_COMMENT:
+        first, end, sig_end = (
+            int(snapshot.line_start[row]),
+            int(snapshot.line_end[row]),
+            int(snapshot.column("sig_end")[row]),
+        )
+        if (
+            snapshot.kind(row) in (Kind.FUNCTION, Kind.METHOD)
+            and end - sig_end >= 2
+            and _language(engine, path) in LINE_COMMENT
+        ):
             lines = (place / path).read_bytes().decode("utf-8", "replace").split("\n")
             return path, lines, first, sig_end, end, snapshot.qualnames[row].rpartition(".")[2]
 

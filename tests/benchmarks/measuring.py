@@ -36,11 +36,18 @@ class Cost:
 
     cpu: float  # seconds, user and system, of all its processes
     wall: float  # seconds
-    peak: int  # bytes: most that its processes held at once, looked at every LOOK_EVERY; what two of them share counts twice
+    # bytes: most that its processes held at once, looked at every LOOK_EVERY; what two of them share counts twice
+    peak: int
     output: bytes
 
 
-def run(words: Sequence[str | Path], *, cwd: Path | None = None, environment: Mapping[str, str] | None = None, input: bytes = b"") -> Cost:
+def run(
+    words: Sequence[str | Path],
+    *,
+    cwd: Path | None = None,
+    environment: Mapping[str, str] | None = None,
+    input: bytes = b"",
+) -> Cost:
     """Run a command to its end.
 
     Raises:
@@ -50,7 +57,14 @@ def run(words: Sequence[str | Path], *, cwd: Path | None = None, environment: Ma
         source.write(input)
         source.seek(0)
         start = time.perf_counter()
-        process = subprocess.Popen([str(word) for word in words], cwd=cwd, env=os.environ | dict(environment or {}), stdin=source, stdout=sink, stderr=errors)
+        process = subprocess.Popen(
+            [str(word) for word in words],
+            cwd=cwd,
+            env=os.environ | dict(environment or {}),
+            stdin=source,
+            stdout=sink,
+            stderr=errors,
+        )
         watch = _Watch(process.pid)
         _, status, usage = os.wait4(process.pid, 0)
         wall = time.perf_counter() - start
@@ -58,7 +72,10 @@ def run(words: Sequence[str | Path], *, cwd: Path | None = None, environment: Ma
         peak = watch.end()
         if process.returncode:
             errors.seek(0)
-            raise RuntimeError(f"{' '.join(map(str, words))[:300]} failed with {process.returncode}: {errors.read()[-1500:].decode(errors='replace')}")
+            raise RuntimeError(
+                f"{' '.join(map(str, words))[:300]} failed with {process.returncode}:"
+                f" {errors.read()[-1500:].decode(errors='replace')}"
+            )
         sink.seek(0)
         return Cost(usage.ru_utime + usage.ru_stime, wall, peak, sink.read())
 
@@ -108,7 +125,10 @@ Spent = tuple[float, float]
 
 def processor_now() -> float:
     """Seconds of this process and of the children it waited for."""
-    return sum(usage.ru_utime + usage.ru_stime for usage in map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)))
+    return sum(
+        usage.ru_utime + usage.ru_stime
+        for usage in map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    )
 
 
 def spent(work: Callable[[], object]) -> Spent:
@@ -120,7 +140,12 @@ def spent(work: Callable[[], object]) -> Spent:
 
 def middle(costs: Sequence[Cost]) -> Cost:
     """Medians, each figure for itself."""
-    return Cost(median(cost.cpu for cost in costs), median(cost.wall for cost in costs), round(median(cost.peak for cost in costs)), costs[-1].output)
+    return Cost(
+        median(cost.cpu for cost in costs),
+        median(cost.wall for cost in costs),
+        round(median(cost.peak for cost in costs)),
+        costs[-1].output,
+    )
 
 
 def folder_bytes(folder: Path) -> int:
@@ -165,7 +190,10 @@ def exponent(sizes: Sequence[float], costs: Sequence[float]) -> float:
 def quantiles(seconds: Sequence[Spent]) -> str:
     """Processor: median and 95th percentile; clock: median."""
     processor, clock = zip(*seconds, strict=True)
-    return f"{np.median(processor) * 1e3:,.1f} / {np.percentile(processor, 95) * 1e3:,.1f} ms ({np.median(clock) * 1e3:,.1f} by the clock)"
+    return (
+        f"{np.median(processor) * 1e3:,.1f} / {np.percentile(processor, 95) * 1e3:,.1f} ms"
+        f" ({np.median(clock) * 1e3:,.1f} by the clock)"
+    )
 
 
 def megabytes(size: float) -> str:

@@ -1,10 +1,12 @@
-"""Cases for the yardstick from commits that say what was wrong: query = message, gold = the functions the commit edited.
+"""Cases for the yardstick from commits that say what was wrong: query = message, gold = the functions the commit
+edited.
 
     python tests/benchmarks/mine.py --mirror DIR --out FILE [--per-repo 40] [--commits 6000] [--only NAME]
 
-DIR holds bare repositories `owner+name/` as in `retrieval.py`. A commit is taken when its message describes a fault in prose (`faults.py`)
-and its diff edits 1 to 6 functions in at most 6 files of code, tests aside. Base is its first parent. The output is the yardstick's own format;
-same repositories, same bytes. For choosing weights on repositories that the yardstick does not have.
+DIR holds bare repositories `owner+name/` as in `retrieval.py`. A commit is taken when its message describes a fault in
+prose (`faults.py`) and its diff edits 1 to 6 functions in at most 6 files of code, tests aside. Base is its first
+parent. The output is the yardstick's own format; same repositories, same bytes. For choosing weights on repositories
+that the yardstick does not have.
 """
 
 from __future__ import annotations
@@ -40,7 +42,8 @@ _TEST_PATH = re.compile(r"(?i:(^|.*[/._-])(unit)?(tests?|specs?)[/._-])|.*[a-z]T
 
 
 class Edit(NamedTuple):
-    """Lines `first..last` of the old side of one file; what is `inserted` comes after line `first`, which is also the last."""
+    """Lines `first..last` of the old side of one file; what is `inserted` comes after line `first`, which is also the
+    last."""
 
     file: str
     first: int
@@ -53,10 +56,13 @@ def git(folder: Path, *words: str) -> bytes:
 
 
 def edits_of(folder: Path, base: str, commit: str, files: list[str]) -> list[Edit]:
-    """Old-side edits of `files`, in order. Files are asked for one by one: a partial copy may lack large ones nobody needs."""
+    """Old-side edits of `files`, in order. Files are asked for one by one: a partial copy may lack large ones nobody
+    needs."""
     edits = []
     for file in files:
-        diff = git(folder, "diff", "-U0", "--no-renames", "--no-ext-diff", "--no-textconv", base, commit, "--", file).decode(errors="replace")
+        diff = git(
+            folder, "diff", "-U0", "--no-renames", "--no-ext-diff", "--no-textconv", base, commit, "--", file
+        ).decode(errors="replace")
         for first, count in re.findall(r"^@@ -(\d+)(?:,(\d+))? ", diff, re.MULTILINE):
             length = int(count or 1)
             edits.append(Edit(file, int(first), int(first) + max(length, 1) - 1, not length))
@@ -106,23 +112,47 @@ def gold_of(folder: Path, base: str, edits: list[Edit]) -> dict[str, Any] | None
 
 
 def case_of(repo: str, name: str, base: str, source: str, query: str, gold: dict[str, Any]) -> dict[str, Any]:
-    """A row of the yardstick. A mention is a gold file's name anywhere, or a gold function's of more than 3 letters as a word."""
+    """A row of the yardstick. A mention is a gold file's name anywhere, or a gold function's of more than 3 letters as
+    a word."""
     names = {f["name"].rpartition(".")[2] for f in gold["gold_functions"]}
-    head = {"id": f"{repo.replace('/', '__')}-{name}", "repo": repo, "base_commit": base, "lang": gold["lang"], "source": source, "query": query}
+    head = {
+        "id": f"{repo.replace('/', '__')}-{name}",
+        "repo": repo,
+        "base_commit": base,
+        "lang": gold["lang"],
+        "source": source,
+        "query": query,
+    }
     mentions = {
         "mention_file": any(file.rpartition("/")[2] in query for file in gold["gold_files"]),
-        "mention_func": any(len(n) > 3 and re.search(rf"(?<!\w){re.escape(n)}(?!\w)", query) is not None for n in names),
+        "mention_func": any(
+            len(n) > 3 and re.search(rf"(?<!\w){re.escape(n)}(?!\w)", query) is not None for n in names
+        ),
     }
     return head | gold | mentions | {"split": "train"}
 
 
 def candidates(folder: Path, commits: int) -> Iterator[tuple[str, str, str, list[str]]]:
-    """Commit, parent, query and files of code of the newest commits that could be cases, in an order that is random and always the same."""
-    log = git(folder, "log", "--no-merges", "--no-renames", f"-n{commits}", "--format=%x00%H%x00%P%x00%B%x00", "--name-only", "HEAD").decode(errors="replace")
+    """Commit, parent, query and files of code of the newest commits that could be cases, in an order that is random and
+    always the same."""
+    log = git(
+        folder,
+        "log",
+        "--no-merges",
+        "--no-renames",
+        f"-n{commits}",
+        "--format=%x00%H%x00%P%x00%B%x00",
+        "--name-only",
+        "HEAD",
+    ).decode(errors="replace")
     found = []
     fields = log.split("\0")[1:]
     for commit, base, message, paths in zip(fields[::4], fields[1::4], fields[2::4], fields[3::4], strict=True):
-        files = [path for path in paths.split("\n") if path and language_of(path, b"") in GRAMMARS and not classify(path, b"")]
+        files = [
+            path
+            for path in paths.split("\n")
+            if path and language_of(path, b"") in GRAMMARS and not classify(path, b"")
+        ]
         if base and 0 < len(files) <= MAX_FILES and (query := query_of(message.strip())):
             found.append((commit, base, query, files))
     yield from sorted(found, key=lambda row: blake2b(row[0].encode()).digest())
@@ -153,7 +183,9 @@ def main() -> int:
     parser.add_argument("--mirror", type=Path, required=True, help="folder of bare repositories, owner+name")
     parser.add_argument("--out", type=Path, required=True, help="file of cases")
     parser.add_argument("--per-repo", type=int, default=40, help="most cases of a repository (default: %(default)s)")
-    parser.add_argument("--commits", type=int, default=6000, help="newest commits that are looked at (default: %(default)s)")
+    parser.add_argument(
+        "--commits", type=int, default=6000, help="newest commits that are looked at (default: %(default)s)"
+    )
     parser.add_argument("--only", default="", help="only repositories whose name holds this")
     options = parser.parse_args()
     with options.out.open("w", encoding="utf-8") as out:
@@ -161,7 +193,9 @@ def main() -> int:
             repo = place.name.replace("+", "/", 1)
             if not place.is_dir() or "+" not in place.name or options.only not in repo:
                 continue
-            folder = next((place / inner for inner in ("repo/.git", "repo") if (place / inner / "objects").is_dir()), place)
+            folder = next(
+                (place / inner for inner in ("repo/.git", "repo") if (place / inner / "objects").is_dir()), place
+            )
             cases = mine(folder, repo, options.per_repo, options.commits)
             out.writelines(json.dumps(case, ensure_ascii=False) + "\n" for case in cases)
             print(f"{repo}: {len(cases)}", file=sys.stderr, flush=True)

@@ -1,11 +1,12 @@
-"""secateur beside other programs that read a whole repository for a language model or an editor: on the same clone, in one run, as ratios.
+"""secateur beside other programs that read a whole repository for a language model or an editor: on the same clone, in
+one run, as ratios.
 
     python tests/benchmarks/peers.py --repo PATH [PATH ...] [--aider-python PYTHON] [--repomix PROGRAM] [--runs 3]
 
---aider-python: the Python of an environment with aider-chat, whose repo map is asked for through its own class; tokens are counted as
-characters / 4 there, so that no model service is needed. --repomix: the repomix program (npm). universal-ctags is found on the PATH. What
-is absent is skipped and said. The floor is every byte of every tracked file through `wc -c`. Runs take turns; figures are medians.
-They do not do the same: the last column says what comes out.
+--aider-python: the Python of an environment with aider-chat, whose repo map is asked for through its own class; tokens
+are counted as characters / 4 there, so that no model service is needed. --repomix: the repomix program (npm).
+universal-ctags is found on the PATH. What is absent is skipped and said. The floor is every byte of every tracked file
+through `wc -c`. Runs take turns; figures are medians. They do not do the same: the last column says what comes out.
 """
 
 from __future__ import annotations
@@ -38,7 +39,10 @@ class Quiet:
             return None
 
 files = [f"{sys.argv[1]}/{name}" for name in sys.stdin.read().split("\\0") if name]
-found = RepoMap(map_tokens=1024, root=sys.argv[1], main_model=Model(), io=Quiet(), refresh="files", max_context_window=128_000).get_repo_map([], files)
+mapper = RepoMap(
+    map_tokens=1024, root=sys.argv[1], main_model=Model(), io=Quiet(), refresh="files", max_context_window=128_000
+)
+found = mapper.get_repo_map([], files)
 assert found, "no map"
 """
 """aider's repo map of all files with none in the chat, as it makes it at the start of a session."""
@@ -68,7 +72,10 @@ def main() -> int:
         with copy_of(path.resolve()) as place, empty_cache() as cache:
             files = tracked(place)
             size = sum(file.stat().st_size for file in files)
-            print(f"\n{path.name}: {len(files):,} files, {megabytes(size)}, {sum(file.read_bytes().count(10) for file in files):,} lines\n")
+            print(
+                f"\n{path.name}: {len(files):,} files, {megabytes(size)},"
+                f" {sum(file.read_bytes().count(10) for file in files):,} lines\n"
+            )
             print(compared(place, peers(options.aider_python, options.repomix, cache), options.runs), flush=True)
     return 0
 
@@ -81,28 +88,60 @@ def peers(aider: Path | None, repomix: Path | None, cache: Path) -> list[Peer]:
         return run([*SECATEUR, "index", place], environment=environment)
 
     def search(place: Path) -> Cost:
-        return run([*SECATEUR, "search", QUERY, place, "--profile", "recommended", "--no-cache"], environment=environment)
+        return run(
+            [*SECATEUR, "search", QUERY, place, "--profile", "recommended", "--no-cache"], environment=environment
+        )
 
     found = [
-        Peer("secateur index, cold", "fragments, exact tokens, words, vectors, call graph, hotspots", index, lambda _: shutil.rmtree(cache)),
+        Peer(
+            "secateur index, cold",
+            "fragments, exact tokens, words, vectors, call graph, hotspots",
+            index,
+            lambda _: shutil.rmtree(cache),
+        ),
         Peer("secateur search, index warm", "a pack that answers a query", search),
     ]
     if aider and aider.exists():
-        found.append(Peer("aider repo map, cold", "definitions and references, a ranked map", lambda place: aider_map(aider, place), forget_tags))
+        found.append(
+            Peer(
+                "aider repo map, cold",
+                "definitions and references, a ranked map",
+                lambda place: aider_map(aider, place),
+                forget_tags,
+            )
+        )
         found.append(Peer("aider repo map, warm", "the same again", lambda place: aider_map(aider, place)))
     else:
         print("aider's repo map is skipped: name the Python of an environment with aider-chat (--aider-python).")
     ctags = shutil.which("ctags")
     if ctags and b"Universal" in run([ctags, "--version"]).output:
-        found.append(Peer("universal-ctags", "definitions", lambda place: run([ctags, "-L", "-", "-f", "/dev/null"], cwd=place, input=names(place))))
+        found.append(
+            Peer(
+                "universal-ctags",
+                "definitions",
+                lambda place: run([ctags, "-L", "-", "-f", "/dev/null"], cwd=place, input=names(place)),
+            )
+        )
     else:
         print("universal-ctags is skipped: it is not on the PATH.")
     if repomix and repomix.exists():
         found.append(Peer("repomix", "one file of all text, counted", lambda place: packed(repomix, place)))
-        found.append(Peer("repomix --compress", "one file of all declarations, counted", lambda place: packed(repomix, place, "--compress")))
+        found.append(
+            Peer(
+                "repomix --compress",
+                "one file of all declarations, counted",
+                lambda place: packed(repomix, place, "--compress"),
+            )
+        )
     else:
         print("repomix is skipped: name its program (--repomix).")
-    found.append(Peer("floor: read all bytes", "a number", lambda place: run(["sh", "-c", "git ls-files -z | xargs -0 cat | wc -c"], cwd=place)))
+    found.append(
+        Peer(
+            "floor: read all bytes",
+            "a number",
+            lambda place: run(["sh", "-c", "git ls-files -z | xargs -0 cat | wc -c"], cwd=place),
+        )
+    )
     return found
 
 
@@ -149,7 +188,9 @@ def compared(place: Path, peers: Sequence[Peer], runs: int) -> str:
             continue
         cost, every = middle(costs[peer.name]), [cost.cpu for cost in costs[peer.name]]
         spread = f"{cost.cpu:.2f} s ({min(every):.2f} to {max(every):.2f})"
-        rows.append([peer.name, spread, f"{cost.cpu / base:.2f}", f"{cost.wall:.1f} s", megabytes(cost.peak), peer.gives])
+        rows.append(
+            [peer.name, spread, f"{cost.cpu / base:.2f}", f"{cost.wall:.1f} s", megabytes(cost.peak), peer.gives]
+        )
     return table(["", "processor", "÷ secateur's cold index", "clock", "memory", "what comes out"], rows)
 
 

@@ -1,11 +1,13 @@
 """The retrieval yardstick: does the selected text hold what a real fix edited?
 
-    python tests/benchmarks/retrieval.py --bench DIR --mirror DIR --out DIR [--profile NAME ...] [--ablate] [--only REPO]
+    python tests/benchmarks/retrieval.py --bench DIR --mirror DIR --out DIR [--profile NAME ...] [--ablate] [--only
+    REPO]
 
-DIR of --bench holds `cases.jsonl` (id, repo, base_commit, query, ...) and `score.py`; --mirror holds bare repositories `owner+name/`. For
-each variant one file is written to --out, a row per case and budget: {"id", "budget", "selections": [{"file", "line_start", "line_end"}]},
-and scored by the yardstick's own script. --ablate adds the `recommended` profile with each part of it switched off in turn.
-Nothing of the yardstick is read by the product, and nothing is fitted per repository or case.
+DIR of --bench holds `cases.jsonl` (id, repo, base_commit, query, ...) and `score.py`; --mirror holds bare repositories
+`owner+name/`. For each variant one file is written to --out, a row per case and budget: {"id", "budget", "selections":
+[{"file", "line_start", "line_end"}]}, and scored by the yardstick's own script. --ablate adds the `recommended` profile
+with each part of it switched off in turn. Nothing of the yardstick is read by the product, and nothing is fitted per
+repository or case.
 """
 
 from __future__ import annotations
@@ -61,7 +63,11 @@ def main() -> int:
 def ablations(settings: Settings) -> dict[str, Settings]:
     """The same settings with one part off, by name."""
     weights = settings.smart_pruning.priority_weights
-    off = {spec.name: {f"relevance.{spec.name}": 0.0} for spec in fields(Relevance) if isinstance(spec.default, float) and spec.name != "low"}
+    off = {
+        spec.name: {f"relevance.{spec.name}": 0.0}
+        for spec in fields(Relevance)
+        if isinstance(spec.default, float) and spec.name != "low"
+    }
     off["hold back"] = {f"relevance.hold_back.{spec.name}": 0.0 for spec in fields(settings.relevance.hold_back)}
     off["copies"] = {"relevance.hold_back.copy": 0.0}
     off["signatures"] = {"smart_pruning.signature_share": 0.0}
@@ -70,7 +76,9 @@ def ablations(settings: Settings) -> dict[str, Settings]:
     return {f"without {name}": with_values(settings, changes) for name, changes in off.items()}
 
 
-def run(cases: list[dict[str, Any]], variants: dict[str, Settings], mirror: Path, out: Path, cache: Path | None) -> None:
+def run(
+    cases: list[dict[str, Any]], variants: dict[str, Settings], mirror: Path, out: Path, cache: Path | None
+) -> None:
     """Write one file a variant."""
     files = {name: (out / f"{name.replace(' ', '_')}.jsonl").open("w", encoding="utf-8") for name in variants}
     try:
@@ -81,7 +89,10 @@ def run(cases: list[dict[str, Any]], variants: dict[str, Settings], mirror: Path
                     pool = engine.retrieve(case["query"], settings, use_cache=False)
                     for budget in BUDGETS:
                         selection = engine.select(pool, replace(settings, budget=budget))
-                        files[name].write(json.dumps({"id": case["id"], "budget": budget, "selections": list(selections(selection))}) + "\n")
+                        files[name].write(
+                            json.dumps({"id": case["id"], "budget": budget, "selections": list(selections(selection))})
+                            + "\n"
+                        )
             print(f"{number}/{len(cases)} {case['id']} {time.perf_counter() - start:.1f} s", file=sys.stderr)
     finally:
         for file in files.values():
@@ -108,10 +119,20 @@ def table(score: Path, mirror: Path, out: Path, variants: list[str]) -> None:
     environment = os.environ | {"BENCH_MIRROR": str(mirror), "TIKTOKEN_CACHE_DIR": str(_ranks(out))}
     print("| variant | " + " | ".join(METRICS) + " | over |\n|---|" + "---|" * (len(METRICS) + 1))
     for name in variants:
-        words = [sys.executable, str(score), str(out / f"{name.replace(' ', '_')}.jsonl"), "--cases", str(out / "cases.jsonl"), "--json"]
+        words = [
+            sys.executable,
+            str(score),
+            str(out / f"{name.replace(' ', '_')}.jsonl"),
+            "--cases",
+            str(out / "cases.jsonl"),
+            "--json",
+        ]
         report = json.loads(subprocess.run(words, env=environment, check=True, capture_output=True).stdout)
         cells = [" / ".join(f"{report[str(budget)][metric]['mean']:.3f}" for budget in BUDGETS) for metric in METRICS]
-        print(f"| {name} | " + " | ".join(cells) + f" | {sum(report[str(budget)]['over'] for budget in BUDGETS)} |", flush=True)
+        print(
+            f"| {name} | " + " | ".join(cells) + f" | {sum(report[str(budget)]['over'] for budget in BUDGETS)} |",
+            flush=True,
+        )
 
 
 def _ranks(out: Path) -> Path:
@@ -122,7 +143,9 @@ def _ranks(out: Path) -> Path:
     assert found.origin is not None
     folder = out / "ranks"
     folder.mkdir(exist_ok=True)
-    (folder / known_as).write_bytes(gzip.decompress((Path(found.origin).parent / "data" / f"{name}.tiktoken.gz").read_bytes()))
+    (folder / known_as).write_bytes(
+        gzip.decompress((Path(found.origin).parent / "data" / f"{name}.tiktoken.gz").read_bytes())
+    )
     return folder
 
 

@@ -2,10 +2,11 @@
 
     python tests/benchmarks/robustness.py FOLDER [--rows FILE] [--only NAME ...] [--minutes N]
 
-FOLDER holds bare git repositories, or folders with one inside; of each the newest commit is indexed into an empty cache, large files
-included, by one process. `--rows` keeps a row per repository as a line of JSON: what is in it already is not done again, so that a
-long run can be continued. Prints a table in Markdown, then every file that was degraded, with its reason. Exit code 1 if an index ended
-with an error. The parsers' own test corpora are the most telling input: they hold the strangest syntax of each language.
+FOLDER holds bare git repositories, or folders with one inside; of each the newest commit is indexed into an empty
+cache, large files included, by one process. `--rows` keeps a row per repository as a line of JSON: what is in it
+already is not done again, so that a long run can be continued. Prints a table in Markdown, then every file that was
+degraded, with its reason. Exit code 1 if an index ended with an error. The parsers' own test corpora are the most
+telling input: they hold the strangest syntax of each language.
 """
 
 from __future__ import annotations
@@ -26,7 +27,12 @@ from secateur.config import with_values
 from secateur.engine import Engine
 from secateur.settings import Settings
 
-SETTINGS: dict[str, object] = {"index.workers": 1, "index.max_file_kb": 8192, "tokens.counter": "chars4", "embedding.model": "none"}
+SETTINGS: dict[str, object] = {
+    "index.workers": 1,
+    "index.max_file_kb": 8192,
+    "tokens.counter": "chars4",
+    "embedding.model": "none",
+}
 """Everything is read that can be, in this process where it can be; counts and vectors are not what is tried."""
 
 EXPECTED = frozenset({"syntax_errors", "invalid_utf8", "minified"})
@@ -60,10 +66,17 @@ def indexed(name: str, place: Path) -> dict[str, Any]:
     row: dict[str, Any] = {"repository": name}
     began = processor_seconds()
     try:
-        with tempfile.TemporaryDirectory() as cache, Engine.open(place, with_values(Settings(), SETTINGS), rev="HEAD", cache_dir=Path(cache)) as engine:
+        with (
+            tempfile.TemporaryDirectory() as cache,
+            Engine.open(place, with_values(Settings(), SETTINGS), rev="HEAD", cache_dir=Path(cache)) as engine,
+        ):
             status = engine.freshen()
             snapshot, _ = engine.code()
-            degraded = [(path, found) for path, found in zip(snapshot.paths, snapshot.problems, strict=True) if set(found.split()) - EXPECTED]
+            degraded = [
+                (path, found)
+                for path, found in zip(snapshot.paths, snapshot.problems, strict=True)
+                if set(found.split()) - EXPECTED
+            ]
             row |= {
                 "commit": status.commit,
                 "languages": status.languages,
@@ -90,10 +103,26 @@ def report(rows: list[dict[str, Any]]) -> str:
             continue
         problems = ", ".join(f"{problem} {count:,}" for problem, count in row["problems"].items()) or "none"
         most = ", ".join(list(row["languages"])[:2])
-        lines.append([row["repository"], most, *(f"{row[name]:,}" for name in ("files", "lines", "fragments")), problems, f"{row['seconds']:,.1f}"])
+        lines.append(
+            [
+                row["repository"],
+                most,
+                *(f"{row[name]:,}" for name in ("files", "lines", "fragments")),
+                problems,
+                f"{row['seconds']:,.1f}",
+            ]
+        )
     done = [row for row in rows if "failed" not in row]
     sums = [f"{sum(row[name] for row in done):,}" for name in ("files", "lines", "fragments")]
-    lines.append([f"{len(rows):,} repositories", "", *sums, f"{len(rows) - len(done):,} failed", f"{sum(row['seconds'] for row in rows):,.1f}"])
+    lines.append(
+        [
+            f"{len(rows):,} repositories",
+            "",
+            *sums,
+            f"{len(rows) - len(done):,} failed",
+            f"{sum(row['seconds'] for row in rows):,.1f}",
+        ]
+    )
     text = table(["repository", "languages", "files", "lines", "fragments", "problems", "processor s"], lines)
     return text + "".join(f"\n- {row['repository']}: {path} ({why})" for row in done for path, why in row["degraded"])
 
@@ -104,7 +133,9 @@ def main() -> int:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--rows", type=Path, help="file of rows to continue")
     parser.add_argument("--only", nargs="+", metavar="NAME", help="repositories whose name holds one of these")
-    parser.add_argument("--minutes", type=float, default=float("inf"), help="start no further repository after this time")
+    parser.add_argument(
+        "--minutes", type=float, default=float("inf"), help="start no further repository after this time"
+    )
     options = parser.parse_args()
     rows: list[dict[str, Any]] = []
     if options.rows and options.rows.exists():

@@ -1,4 +1,5 @@
-"""How long a knob step takes: `select` on synthetic pools, and what somebody who looks pays on top (ranks, room each row met).
+"""How long a knob step takes: `select` on synthetic pools, and what somebody who looks pays on top (ranks, room each
+row met).
 
     PYTHONPATH=tests python tests/benchmarks/selection.py [ROWS ...]
 
@@ -35,7 +36,8 @@ def main(sizes: list[int]) -> None:
 
 
 def synthetic(rows: int) -> Pool:
-    """A pool with the spread of sizes and scores of a real one; columns are made directly, because a million rows are."""
+    """A pool with the spread of sizes and scores of a real one; columns are made directly, because a million rows
+    are."""
     random = np.random.default_rng(SEED)
     tokens = random.integers(10, 900, rows)
     ones = np.ones(rows, dtype=np.int64)

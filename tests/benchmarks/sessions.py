@@ -2,10 +2,11 @@
 
     python tests/benchmarks/sessions.py --repo PATH --commits 60 --out session.jsonl
 
-Each commit is a turn: the user asks for what its subject says; the agent looks for names of the change, reads the files as they were before it
-(whole, or the part around a large file's change), edits them as the commit did, runs tests, looks at the diff, and answers with the
-commit's own words. File contents, edits, searches and diffs are real; test runs are logs made of real test names. About one turn in twelve is
-tried twice, so that the session has branches; one run in six fails first. Same repository, same arguments, same bytes.
+Each commit is a turn: the user asks for what its subject says; the agent looks for names of the change, reads the files
+as they were before it (whole, or the part around a large file's change), edits them as the commit did, runs tests,
+looks at the diff, and answers with the commit's own words. File contents, edits, searches and diffs are real; test runs
+are logs made of real test names. About one turn in twelve is tried twice, so that the session has branches; one run in
+six fails first. Same repository, same arguments, same bytes.
 """
 
 from __future__ import annotations
@@ -49,7 +50,10 @@ def session(repository: Path, commits: int) -> list[dict[str, Any]]:
     """The lines of a session over the last `commits` commits that edit a few text files, oldest first."""
     log = Log()
     random = Random(SEED)
-    log.user("You are working in this repository. Take the tasks one by one, and keep the public interface as it is unless I say otherwise.")
+    log.user(
+        "You are working in this repository. Take the tasks one by one, and keep the public interface as it is unless I"
+        " say otherwise."
+    )
     log.assistant([text_block("Understood. I will read before I edit, and run the tests after each change.")])
     for commit in _chosen(repository, commits):
         if random.random() < 1 / 12:  # given up: the same is asked again below
@@ -77,15 +81,38 @@ class Log:
         self._answers += 1
         names = []
         for block in blocks:
-            message = {"id": f"msg_{self._answers:06}", "type": "message", "role": "assistant", "model": "claude-sonnet-4-5-20250929", "content": [block]}
+            message = {
+                "id": f"msg_{self._answers:06}",
+                "type": "message",
+                "role": "assistant",
+                "model": "claude-sonnet-4-5-20250929",
+                "content": [block],
+            }
             self._add("assistant", message, None)
             names.append(str(self.last))
         return names
 
     def _add(self, side: str, message: dict[str, Any], parent: str | None, **more: Any) -> None:
         name = f"00000000-0000-4000-8000-{len(self.lines):012}"
-        line = {"parentUuid": parent or self.last, "isSidechain": False, "userType": "external", "cwd": "/repo", "sessionId": "s", "version": "2.0.0"}
-        self.lines.append(line | {"gitBranch": "main", "type": side, "message": message, "uuid": name, "timestamp": "2026-01-01T00:00:00.000Z"} | more)
+        line = {
+            "parentUuid": parent or self.last,
+            "isSidechain": False,
+            "userType": "external",
+            "cwd": "/repo",
+            "sessionId": "s",
+            "version": "2.0.0",
+        }
+        self.lines.append(
+            line
+            | {
+                "gitBranch": "main",
+                "type": side,
+                "message": message,
+                "uuid": name,
+                "timestamp": "2026-01-01T00:00:00.000Z",
+            }
+            | more
+        )
         self.last = name
 
 
@@ -96,14 +123,26 @@ def text_block(text: str) -> dict[str, Any]:
 def _turn(repository: Path, commit: str, log: Log, random: Random, *, cut: bool = False) -> None:
     subject, _, body = _git(repository, "show", "-s", "--format=%B", commit).strip().partition("\n")
     files = _files(repository, commit)
-    log.user(f"{subject.rstrip('.')}. {random.choice(('Please have a look.', 'Can you do that?', 'Keep it small.', 'See how it is done elsewhere first.'))}")
-    diffs = {path: _git(repository, "diff", "--no-ext-diff", "--no-textconv", f"{commit}^", commit, "--", path) for path in files}
+    wishes = ("Please have a look.", "Can you do that?", "Keep it small.", "See how it is done elsewhere first.")
+    log.user(f"{subject.rstrip('.')}. {random.choice(wishes)}")
+    diffs = {
+        path: _git(repository, "diff", "--no-ext-diff", "--no-textconv", f"{commit}^", commit, "--", path)
+        for path in files
+    }
     names = [
-        name for diff in diffs.values() for line in diff.split("\n") if line[:1] in "+-" and line[:3] not in ("+++", "---") for name in _NAME.findall(line)
+        name
+        for diff in diffs.values()
+        for line in diff.split("\n")
+        if line[:1] in "+-" and line[:3] not in ("+++", "---")
+        for name in _NAME.findall(line)
     ]
     name = random.choice(names) if names else "TODO"
     found = _git(repository, "grep", "-n", "-I", "-F", name, f"{commit}^").replace(f"{commit}^:", "").split("\n")
-    _steps(log, "Let me look for where this is used.", [("Grep", {"pattern": name, "output_mode": "content"}, "\n".join(found[:SHOWN_MATCHES]))])
+    _steps(
+        log,
+        "Let me look for where this is used.",
+        [("Grep", {"pattern": name, "output_mode": "content"}, "\n".join(found[:SHOWN_MATCHES]))],
+    )
     _steps(log, "", [("Read", *_read(repository, f"{commit}^", path, diffs[path])) for path in files])
     if cut:
         return
@@ -111,22 +150,39 @@ def _turn(repository: Path, commit: str, log: Log, random: Random, *, cut: bool 
         for old, new in _edits(diffs[path]):
             said = f"The file {path} has been updated."
             _steps(log, "", [("Edit", {"file_path": f"/repo/{path}", "old_string": old, "new_string": new}, said)])
-    tests = [line for line in _git(repository, "ls-tree", "-r", "--name-only", commit).split("\n") if "test" in line and line.endswith(".py")] or files
+    tests = [
+        line
+        for line in _git(repository, "ls-tree", "-r", "--name-only", commit).split("\n")
+        if "test" in line and line.endswith(".py")
+    ] or files
     if random.random() < 1 / 6:
         _steps(log, "Now the tests.", [("Bash", {"command": "pytest -q"}, _ran(tests, random, failing=True))])
-        _steps(log, f"{files[0]} again, to see what that is.", [("Read", *_read(repository, commit, files[0], diffs[files[0]]))])
+        _steps(
+            log,
+            f"{files[0]} again, to see what that is.",
+            [("Read", *_read(repository, commit, files[0], diffs[files[0]]))],
+        )
     _steps(log, "Run the tests.", [("Bash", {"command": "pytest -q"}, _ran(tests, random))])
     _steps(log, "", [("Bash", {"command": "git diff"}, "\n".join(diffs.values()))])
-    log.assistant([text_block(f"Done: {subject}\n\n{body.strip()}".strip() + f"\n\nChanged: {', '.join(files)}. The tests pass.")])
+    log.assistant(
+        [text_block(f"Done: {subject}\n\n{body.strip()}".strip() + f"\n\nChanged: {', '.join(files)}. The tests pass.")]
+    )
 
 
 def _steps(log: Log, text: str, calls: list[tuple[str, dict[str, Any], str]]) -> None:
     """An answer with one or more calls at once, and their results."""
     number = len(log.lines)
-    used = [{"type": "tool_use", "id": f"toolu_{number:06}_{place}", "name": tool, "input": arguments} for place, (tool, arguments, _) in enumerate(calls)]
+    used = [
+        {"type": "tool_use", "id": f"toolu_{number:06}_{place}", "name": tool, "input": arguments}
+        for place, (tool, arguments, _) in enumerate(calls)
+    ]
     names = log.assistant([text_block(text), *used] if text else used)[-len(calls) :]
     for name, block, (_, _, result) in zip(names, used, calls, strict=True):
-        log.user([{"tool_use_id": block["id"], "type": "tool_result", "content": result}], name, toolUseResult={"stdout": result[:200]})
+        log.user(
+            [{"tool_use_id": block["id"], "type": "tool_result", "content": result}],
+            name,
+            toolUseResult={"stdout": result[:200]},
+        )
 
 
 def _read(repository: Path, revision: str, path: str, diff: str) -> tuple[dict[str, Any], str]:
@@ -151,14 +207,27 @@ def _edits(diff: str) -> Iterator[tuple[str, str]]:
 
 def _ran(tests: list[str], random: Random, *, failing: bool = False) -> str:
     """What a test run prints."""
-    dots = [f"{path} {'.' * random.randrange(4, 60)} [{100 * (place + 1) // len(tests):>3}%]" for place, path in enumerate(tests)]
+    dots = [
+        f"{path} {'.' * random.randrange(4, 60)} [{100 * (place + 1) // len(tests):>3}%]"
+        for place, path in enumerate(tests)
+    ]
     if not failing:
-        return "\n".join([*dots, f"{random.randrange(200, 900)} passed in {random.randrange(3, 30)}.{random.randrange(10, 99)}s"])
+        return "\n".join(
+            [*dots, f"{random.randrange(200, 900)} passed in {random.randrange(3, 30)}.{random.randrange(10, 99)}s"]
+        )
     where = random.choice(tests)
     report = [
-        f"FAILED {where}::test_{random.choice(('basic', 'empty', 'nested', 'unicode'))} - AssertionError: assert {random.randrange(9)} == {random.randrange(9)}"
+        f"FAILED {where}::test_{random.choice(('basic', 'empty', 'nested', 'unicode'))} - AssertionError: assert"
+        f" {random.randrange(9)} == {random.randrange(9)}"
     ]
-    return "\n".join([*dots, "=" * 30 + " short test summary info " + "=" * 30, *report, f"1 failed, {random.randrange(200, 900)} passed"])
+    return "\n".join(
+        [
+            *dots,
+            "=" * 30 + " short test summary info " + "=" * 30,
+            *report,
+            f"1 failed, {random.randrange(200, 900)} passed",
+        ]
+    )
 
 
 def _chosen(repository: Path, commits: int) -> list[str]:
@@ -174,8 +243,14 @@ def _chosen(repository: Path, commits: int) -> list[str]:
 
 def _files(repository: Path, commit: str) -> list[str]:
     """The files a commit edits; [] where it does something else too, or what it edits is no text or too large."""
-    rows = _git(repository, "diff-tree", "-r", "--no-commit-id", "--no-renames", "--numstat", "--diff-filter=M", commit).strip().split("\n")
-    whole = _git(repository, "diff-tree", "-r", "--no-commit-id", "--no-renames", "--name-only", commit).strip().split("\n")
+    rows = (
+        _git(repository, "diff-tree", "-r", "--no-commit-id", "--no-renames", "--numstat", "--diff-filter=M", commit)
+        .strip()
+        .split("\n")
+    )
+    whole = (
+        _git(repository, "diff-tree", "-r", "--no-commit-id", "--no-renames", "--name-only", commit).strip().split("\n")
+    )
     files = [path for added, _, path in (row.split("\t") for row in rows if row.count("\t") == 2) if added != "-"]
     if len(files) != len(whole) or len(files) > MOST_FILES:
         return []

@@ -2,8 +2,9 @@
 
     PYTHONPATH=tests python tests/benchmarks/speed.py --repo PATH [PATH ...] [--runs 3] [--edits 30]
 
-Each repository is cloned; nothing is written into it. Prints Markdown. Times are those of the processor, user + system of
-all processes, unless the clock is named. Figures of children are medians over --runs; edits and queries are single events.
+Each repository is cloned; nothing is written into it. Prints Markdown. Times are those of the processor, user + system
+of all processes, unless the clock is named. Figures of children are medians over --runs; edits and queries are single
+events.
 """
 
 from __future__ import annotations
@@ -20,7 +21,20 @@ from statistics import median
 from typing import Any
 
 from inside import settings_of
-from measuring import SECATEUR, Cost, Spent, copy_of, empty_cache, folder_bytes, megabytes, middle, quantiles, run, table, tracked
+from measuring import (
+    SECATEUR,
+    Cost,
+    Spent,
+    copy_of,
+    empty_cache,
+    folder_bytes,
+    megabytes,
+    middle,
+    quantiles,
+    run,
+    table,
+    tracked,
+)
 from selection import measure, synthetic
 
 INSIDE = Path(__file__).with_name("inside.py")
@@ -57,16 +71,23 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--repo", type=Path, nargs="+", required=True, help="git repositories")
     parser.add_argument("--runs", type=int, default=3, help="of every child process (default 3)")
-    parser.add_argument("--edits", type=int, default=30, help="edited bodies; a third as many new functions (default 30)")
+    parser.add_argument(
+        "--edits", type=int, default=30, help="edited bodies; a third as many new functions (default 30)"
+    )
     options = parser.parse_args()
     fixed = one_line()
     found = [figures(path.resolve(), options.runs, options.edits, fixed) for path in options.repo]
     print(report(found))
     processor, clock = help_above_python()
-    print(f"\n`secateur --help` above bare Python: {processor * 1e3:.0f} ms ({clock * 1e3:.0f} by the clock; target 200)")
+    print(
+        f"\n`secateur --help` above bare Python: {processor * 1e3:.0f} ms ({clock * 1e3:.0f} by the clock; target 200)"
+    )
     settings = settings_of()
     decide, look = measure(synthetic(KNOB_ROWS), settings)
-    print(f"Knob step on {KNOB_ROWS:,} made-up candidates, `recommended`, processor time: {decide} (target p95 4 ms); what a screen asks besides: {look}\n")
+    print(
+        f"Knob step on {KNOB_ROWS:,} made-up candidates, `recommended`, processor time: {decide} (target p95 4 ms);"
+        f" what a screen asks besides: {look}\n"
+    )
     print(phases(found))
     print()
     print(modules(found))
@@ -103,7 +124,9 @@ def figures(repository: Path, runs: int, edits: int, fixed: int) -> Figures:
                 colds.append(inside("cold", place, fresh if number else cache))
         size = folder_bytes(cache)
         note(f"{repository.name}: warm")
-        warms = sorted((told(inside("warm", place, cache)) for _ in range(runs)), key=lambda warm: float(warm["open"][0]))
+        warms = sorted(
+            (told(inside("warm", place, cache)) for _ in range(runs)), key=lambda warm: float(warm["open"][0])
+        )
         words = [*SECATEUR, "search", "where are errors handled and reported?", place, "--profile", "recommended"]
         environment = {"SECATEUR_CACHE_DIR": str(cache)}
         run(words, environment=environment)
@@ -126,7 +149,10 @@ def figures(repository: Path, runs: int, edits: int, fixed: int) -> Figures:
             fragments=first["fragments"],
             source=sum(path.stat().st_size for path in tracked(place)),
             cold=middle(colds),
-            phases={phase: [median(told(cold)["phases"][phase][at] for cold in colds) for at in range(2)] for phase in first["phases"]},
+            phases={
+                phase: [median(told(cold)["phases"][phase][at] for cold in colds) for at in range(2)]
+                for phase in first["phases"]
+            },
             disk=size,
             warm=warms[len(warms) // 2],
             fixed=fixed,
@@ -151,7 +177,10 @@ def help_above_python() -> Spent:
 def report(found: Sequence[Figures]) -> str:
     """The table, a column a repository."""
     rows = [list(cells) for cells in zip(*(_cells(figures) for figures in found), strict=True)]
-    return table(["", "target", *(figures.name for figures in found)], [[name, target, *row] for (name, target), row in zip(ROWS, rows, strict=True)])
+    return table(
+        ["", "target", *(figures.name for figures in found)],
+        [[name, target, *row] for (name, target), row in zip(ROWS, rows, strict=True)],
+    )
 
 
 ROWS = (
@@ -202,7 +231,10 @@ def _cells(of: Figures) -> Iterator[str]:
 def phases(found: Sequence[Figures]) -> str:
     """Processor seconds of the cold index by phase."""
     names = list(dict.fromkeys(phase for figures in found for phase in figures.phases))
-    return table(["cold index, processor", *names], [[of.name, *(f"{of.phases.get(name, [0.0])[0]:.2f} s" for name in names)] for of in found])
+    return table(
+        ["cold index, processor", *names],
+        [[of.name, *(f"{of.phases.get(name, [0.0])[0]:.2f} s" for name in names)] for of in found],
+    )
 
 
 def modules(found: Sequence[Figures]) -> str:

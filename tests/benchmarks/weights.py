@@ -1,18 +1,20 @@
-"""How the weights of the profile `recommended` are chosen: a fit on labelled cases, judged by cross-validation over repositories.
+"""How the weights of the profile `recommended` are chosen: a fit on labelled cases, judged by cross-validation over
+repositories.
 
     python tests/benchmarks/weights.py collect --cases FILE --mirror DIR --out DIR [--cache DIR]
     python tests/benchmarks/weights.py fit --data DIR [--data DIR ...] [--folds 4]
 
-A case is a row of JSON lines as in the yardstick (id, repo, base_commit, query, gold_functions: file, line_start, line_end); `mine.py`
-makes more of them from the history of any repositories. `collect` writes for every case the evidence of its best fragments, what each
-costs in a pack, and which of them hold gold. `fit` prints the recall of held-out repositories and, last, the table for `settings.py`,
-fitted on everything.
+A case is a row of JSON lines as in the yardstick (id, repo, base_commit, query, gold_functions: file, line_start,
+line_end); `mine.py` makes more of them from the history of any repositories. `collect` writes for every case the
+evidence of its best fragments, what each costs in a pack, and which of them hold gold. `fit` prints the recall of
+held-out repositories and, last, the table for `settings.py`, fitted on everything.
 
-The protocol: one table for all repositories and languages. Weights and hold-backs are fitted together, by gradient descent on the number
-of tokens that stand before each gold fragment (its logarithm, so that the first few thousand count most), each case counting the same.
-Repositories are dealt to folds by a hash of their name; no repository is in both halves of a split. The recall printed is a simulation of
-the packing without declarations; `retrieval.py` measures the real thing. What is shipped is the table rounded to two digits, no column
-below a twentieth of the first: kinds of evidence the issue texts say little about are kept visible rather than fitted away.
+The protocol: one table for all repositories and languages. Weights and hold-backs are fitted together, by gradient
+descent on the number of tokens that stand before each gold fragment (its logarithm, so that the first few thousand
+count most), each case counting the same. Repositories are dealt to folds by a hash of their name; no repository is in
+both halves of a split. The recall printed is a simulation of the packing without declarations; `retrieval.py` measures
+the real thing. What is shipped is the table rounded to two digits, no column below a twentieth of the first: kinds of
+evidence the issue texts say little about are kept visible rather than fitted away.
 """
 
 from __future__ import annotations
@@ -61,7 +63,8 @@ NAMES = tuple(spec.name for spec in fields(Relevance) if isinstance(spec.default
 
 @dataclass(frozen=True)
 class Case:
-    """Rows of one case. `parts`: (gold function, row, share of the function's lines in that row); row -1: not among the rows."""
+    """Rows of one case. `parts`: (gold function, row, share of the function's lines in that row); row -1: not among the
+    rows."""
 
     repo: str
     columns: np.ndarray  # [rows, len(NAMES)]
@@ -114,7 +117,9 @@ def _collected(case: dict[str, Any], engine: Engine, settings: Settings) -> dict
     weights = np.array([getattr(settings.relevance, name) for name in NAMES])
     score = (1 - held_back(query, snapshot, settings.relevance.hold_back)) * (matrix @ weights)
     parts = list(_parts(case["gold_functions"], snapshot))
-    rows = np.unique(np.concatenate([np.argsort(-score, kind="stable")[:ROWS], [row for _, row, _ in parts if row >= 0]]).astype(int))
+    rows = np.unique(
+        np.concatenate([np.argsort(-score, kind="stable")[:ROWS], [row for _, row, _ in parts if row >= 0]]).astype(int)
+    )
     place = {int(row): number for number, row in enumerate(rows)}
     return {
         "repo": np.array(case["repo"]),
@@ -154,7 +159,8 @@ def fit(cases: Sequence[Case], settings: Settings) -> tuple[np.ndarray, np.ndarr
 
 
 def _slope(data: Sequence[tuple[Case, np.ndarray]], weights: np.ndarray, kept: np.ndarray) -> np.ndarray:
-    """Of the mean over cases and gold rows of ln(1 + tokens before the row / NEAR), by the logarithms of the weights and of -ln(1 - share)."""
+    """Of the mean over cases and gold rows of ln(1 + tokens before the row / NEAR), by the logarithms of the weights
+    and of -ln(1 - share)."""
     total = np.zeros(len(NAMES) + len(KINDS))
     for case, gold in data:
         factor = np.exp(case.kinds @ kept)
@@ -193,7 +199,13 @@ def main() -> int:
     for name, needed in (("--cases", True), ("--mirror", True), ("--out", True), ("--cache", False)):
         collecting.add_argument(name, type=Path, required=needed)
     fitting = commands.add_parser("fit")
-    fitting.add_argument("--data", type=Path, action="append", required=True, help="a folder that `collect` wrote; repeatable, each is reported apart")
+    fitting.add_argument(
+        "--data",
+        type=Path,
+        action="append",
+        required=True,
+        help="a folder that `collect` wrote; repeatable, each is reported apart",
+    )
     fitting.add_argument("--folds", type=int, default=4)
     options = parser.parse_args()
     if options.command == "collect":
@@ -203,13 +215,19 @@ def main() -> int:
     sets = {folder: [_loaded(path) for path in sorted(folder.glob("*.npz"))] for folder in options.data}
     cases = [case for cases in sets.values() for case in cases]
     held_out = cross_validated(cases, settings, options.folds)
-    begin = np.array([getattr(settings.relevance, name) for name in NAMES]), np.array([getattr(settings.relevance.hold_back, kind) for kind in KINDS])
+    begin = (
+        np.array([getattr(settings.relevance, name) for name in NAMES]),
+        np.array([getattr(settings.relevance.hold_back, kind) for kind in KINDS]),
+    )
     now = np.array([recalls(case, *begin) for case in cases])
     at = 0
     for folder, some in sets.items():
         rows = slice(at, at := at + len(some))
         repositories = len({case.repo for case in some})
-        print(f"{folder.name}: {len(some)} cases of {repositories} repositories; in force {_shown(now[rows])}; held out {_shown(held_out[rows])}")
+        print(
+            f"{folder.name}: {len(some)} cases of {repositories} repositories; in force {_shown(now[rows])}; held out"
+            f" {_shown(held_out[rows])}"
+        )
     weights, shares = fit(cases, settings)
     scale = settings.relevance.lexical / weights[NAMES.index("lexical")]
     print(json.dumps({name: round(float(weight * scale), 2) for name, weight in zip(NAMES, weights, strict=True)}))

@@ -62,7 +62,11 @@ def test_parts_of_a_file_stay_together_where_they_can() -> None:
 
 
 def test_a_part_comes_after_the_part_before_it() -> None:
-    pieces = [Piece("a.py", 0, 2), *(Piece("big.py", part, size) for part, size in ((1, 9), (2, 10), (3, 7))), Piece("z.py", 0, 1)]
+    pieces = [
+        Piece("a.py", 0, 2),
+        *(Piece("big.py", part, size) for part, size in ((1, 9), (2, 10), (3, 7))),
+        Piece("z.py", 0, 1),
+    ]
     assert arrange(pieces, 10) == [[1], [2], [0, 3, 4]]
 
 
@@ -76,7 +80,11 @@ def test_parts_that_lie_crosswise_lose_no_chunk() -> None:
 def test_ten_thousand_pieces_end() -> None:
     pieces = [Piece(f"pkg{number % 97}/m{number}.py", 0, 50 + number * 7919 % 900) for number in range(10_000)]
     bins = arrange(pieces, 32_000)
-    assert len(bins) == len(first_fit_decreasing([piece.size for piece in pieces], 32_000)) == fewest_bins([piece.size for piece in pieces], 32_000)
+    assert (
+        len(bins)
+        == len(first_fit_decreasing([piece.size for piece in pieces], 32_000))
+        == fewest_bins([piece.size for piece in pieces], 32_000)
+    )
 
 
 def test_what_is_larger_than_a_bin_is_refused() -> None:
@@ -96,21 +104,36 @@ def test_even_bins_are_as_many_as_full_ones() -> None:
 def test_links_are_calls_of_what_one_file_defines_and_tests() -> None:
     files = {
         "shop/money.py": "def round_total(x):\n    return x\n\n\ndef helper():\n    pass\n",
-        "shop/refund.py": "from shop.money import round_total\n\n\ndef refund(parts):\n    return round_total(sum(parts))\n",
+        "shop/refund.py": (
+            "from shop.money import round_total\n\n\ndef refund(parts):\n    return round_total(sum(parts))\n"
+        ),
         "other.py": "def helper():\n    pass\n",
         "caller.py": "def go():\n    helper()\n",
         "tests/test_money.py": "def test_it():\n    assert 1\n",
     }
-    outlines = {number: Outline.of(parse_file(path, text.encode()), text.split("\n")) for number, (path, text) in enumerate(files.items())}
+    outlines = {
+        number: Outline.of(parse_file(path, text.encode()), text.split("\n"))
+        for number, (path, text) in enumerate(files.items())
+    }
     assert links(outlines, dict(enumerate(files))) == {(0, 1): 0.5, (0, 4): 1.0}
 
 
 def test_callers_and_callees_share_a_chunk() -> None:
     def patch(path: str, lines: list[str]) -> str:
         body = [*lines, *(f"X{number} = {number}" for number in range(60))]
-        return added(path, 0).rsplit("@@ -0,0", 1)[0] + f"@@ -0,0 +1,{len(body)} @@\n" + "".join(f"+{line}\n" for line in body)
+        return (
+            added(path, 0).rsplit("@@ -0,0", 1)[0]
+            + f"@@ -0,0 +1,{len(body)} @@\n"
+            + "".join(f"+{line}\n" for line in body)
+        )
 
     names = ["one", "two", "six", "ten"]
-    diff = "".join(patch(f"{name}/{name}.py", [f"def {name}_total():", f"    return {names[-1 - at]}_total()"]) for at, name in enumerate(names))
+    diff = "".join(
+        patch(f"{name}/{name}.py", [f"def {name}_total():", f"    return {names[-1 - at]}_total()"])
+        for at, name in enumerate(names)
+    )
     chunks = chunk_diff(diff, 1000)
-    assert [[file.path for file in chunk.files] for chunk in chunks] == [["one/one.py", "ten/ten.py"], ["six/six.py", "two/two.py"]]
+    assert [[file.path for file in chunk.files] for chunk in chunks] == [
+        ["one/one.py", "ten/ten.py"],
+        ["six/six.py", "two/two.py"],
+    ]

@@ -44,13 +44,21 @@ def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_they_stand_behind_the_file_where_there_is_room(shop: Path) -> None:
     told = secateur("chunk", shop, "--base", "HEAD~1", "--signatures", "--format", "json").json
     (chunk,) = told["chunks"]
-    assert "Signatures around the changes of `shop/refund.py`:\n```text\nshop/api.py:4 def post_refund(request): (calls refund_total)\n" in chunk["text"]
+    assert (
+        "Signatures around the changes of `shop/refund.py`:\n```text\nshop/api.py:4 def post_refund(request): (calls"
+        " refund_total)\n" in chunk["text"]
+    )
     assert told["signatures"] == {"lines": 2, "shown": 2}
     report = told["report"]
     assert sum(action["afterTokens"] for action in report["actions"]) == report["estimateAfter"] == chunk["token_count"]
-    small = secateur("chunk", shop, "--base", "HEAD~1", "--signatures", "--max-tokens", chunk["token_count"] - 1, "--format", "json").json
+    small = secateur(
+        "chunk", shop, "--base", "HEAD~1", "--signatures", "--max-tokens", chunk["token_count"] - 1, "--format", "json"
+    ).json
     assert (len(small["chunks"]), small["signatures"]["shown"]) == (1, 1)
-    assert secateur("chunk", shop, "--base", "HEAD~1", "--format", "json").json["signatures"] == {"lines": 0, "shown": 0}
+    assert secateur("chunk", shop, "--base", "HEAD~1", "--format", "json").json["signatures"] == {
+        "lines": 0,
+        "shown": 0,
+    }
 
 
 def test_they_need_a_repository(shop: Path) -> None:

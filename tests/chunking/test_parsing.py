@@ -1,4 +1,5 @@
-"""What is read of diffs as git and `diff` write them: every kind of change, every way of naming a file, and the text byte for byte."""
+"""What is read of diffs as git and `diff` write them: every kind of change, every way of naming a file, and the text
+byte for byte."""
 
 from __future__ import annotations
 
@@ -28,7 +29,9 @@ ODD_NAMES = [
 
 def diff_of(root: Path, *flags: str) -> bytes:
     """What git prints for the commit at the top of a repository."""
-    return subprocess.run(["git", "diff", *flags, "HEAD~1", "HEAD"], cwd=root, env=PLAIN, check=True, capture_output=True).stdout
+    return subprocess.run(
+        ["git", "diff", *flags, "HEAD~1", "HEAD"], cwd=root, env=PLAIN, check=True, capture_output=True
+    ).stdout
 
 
 def text_of(diff: Diff) -> bytes:
@@ -41,9 +44,26 @@ def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("kinds")
     lines = "".join(f"line {number}\n" for number in range(30))
     write(
-        root, {"old.txt": lines, "gone.txt": "bye\n", "mode.sh": "#!/bin/sh\n", "bin.dat": bytes(range(256)), "crlf.txt": "one\r\ntwo\r\n", "turns.txt": "x\n"}
+        root,
+        {
+            "old.txt": lines,
+            "gone.txt": "bye\n",
+            "mode.sh": "#!/bin/sh\n",
+            "bin.dat": bytes(range(256)),
+            "crlf.txt": "one\r\ntwo\r\n",
+            "turns.txt": "x\n",
+        },
     )
-    write(root, {"latin.txt": b"caf\xe9\n", "last.txt": "no newline", "plain.py": lines, "deep/er/a.py": "a\n", "feed.c": "a\n\x0c\nb\x0b\n"})
+    write(
+        root,
+        {
+            "latin.txt": b"caf\xe9\n",
+            "last.txt": "no newline",
+            "plain.py": lines,
+            "deep/er/a.py": "a\n",
+            "feed.c": "a\n\x0c\nb\x0b\n",
+        },
+    )
     write(root, {f"odd/{os.fsdecode(name)}": "one\n" for name in ODD_NAMES})
     git(root, "init", "-q", "-b", "main", "--template=")
     git(root, "add", "-A")
@@ -112,7 +132,9 @@ def test_names_and_bytes_are_those_of_git(repository: Path, flags: list[str]) ->
     raw = diff_of(repository, *flags)
     diff = parse_diff(raw)
     assert text_of(diff) == raw
-    listed = diff_of(repository, "--name-only", "-z", *[flag for flag in flags if "renames" in flag or "copies" in flag]).split(b"\0")[:-1]
+    listed = diff_of(
+        repository, "--name-only", "-z", *[flag for flag in flags if "renames" in flag or "copies" in flag]
+    ).split(b"\0")[:-1]
     expected = {path.decode("utf-8", "surrogateescape") for path in listed}
     if "-R" in flags:
         expected = expected - {"new.txt"} | {"old.txt"}
@@ -157,17 +179,25 @@ def test_a_merge_is_read_with_all_its_parents() -> None:
     (change,) = diff.changes
     assert (change.path, change.added, change.removed) == ("a b.py", 2, 2)
     rows = change.patches[0].hunks[0].rows()
-    assert [row.old for row in rows] == [(True, True), (True, False), (False, True), (False, False), (True, False), (True, True)]
+    assert [row.old for row in rows] == [
+        (True, True),
+        (True, False),
+        (False, True),
+        (False, False),
+        (True, False),
+        (True, True),
+    ]
     assert [row.new for row in rows] == [True, False, False, True, True, True]
     assert diff.outside == ((1, 5),)
 
 
 def test_a_plain_diff_needs_no_git() -> None:
     raw = (
-        "diff -ruN old/a b.c new/a b.c\n--- old/a b.c\t2024-01-01 10:00:00.0 +0100\n+++ new/a b.c\t2024-01-02 10:00:00.0 +0100\n@@ -1 +1,2 @@\n-x\n+y\n+z\n"
-        "Only in new: more.c\nIndex: trunk/b.c\n===================================================================\n"
-        "--- trunk/b.c\t(revision 1)\n+++ trunk/b.c\t(working copy)\n@@ -3,0 +4 @@\n+new\n"
-        "Binary files old/p.png and new/p.png differ\n--- /dev/null\t1970-01-01\n+++ c.c\t2024\n@@ -0,0 +1 @@\n+c\n"
+        "diff -ruN old/a b.c new/a b.c\n--- old/a b.c\t2024-01-01 10:00:00.0 +0100\n+++ new/a b.c\t2024-01-02"
+        " 10:00:00.0 +0100\n@@ -1 +1,2 @@\n-x\n+y\n+z\nOnly in new: more.c\nIndex:"
+        " trunk/b.c\n===================================================================\n--- trunk/b.c\t(revision"
+        " 1)\n+++ trunk/b.c\t(working copy)\n@@ -3,0 +4 @@\n+new\nBinary files old/p.png and new/p.png differ\n---"
+        " /dev/null\t1970-01-01\n+++ c.c\t2024\n@@ -0,0 +1 @@\n+c\n"
     )
     diff = parse_diff(raw)
     assert [(change.path, change.treatment, change.added, change.binary) for change in diff.changes] == [
@@ -181,8 +211,9 @@ def test_a_plain_diff_needs_no_git() -> None:
 
 def test_patches_by_mail_that_touch_a_file_twice_are_one_change() -> None:
     mail = (
-        "From 0123 Mon Sep 17 00:00:00 2001\nFrom: A <a@b.c>\nSubject: [PATCH 1/2] One\n\n--- looks like a name\n---\n a.py | 2 +-\n\n"
-        "diff --git a/a.py b/a.py\nindex 1..2 100644\n--- a/a.py\n+++ b/a.py\n@@ -1 +1 @@\n-{0}\n+{1}\n-- \n2.39.5\n\n"
+        "From 0123 Mon Sep 17 00:00:00 2001\nFrom: A <a@b.c>\nSubject: [PATCH 1/2] One\n\n--- looks like a name\n---\n"
+        " a.py | 2 +-\n\ndiff --git a/a.py b/a.py\nindex 1..2 100644\n--- a/a.py\n+++ b/a.py\n@@ -1 +1"
+        " @@\n-{0}\n+{1}\n-- \n2.39.5\n\n"
     )
     diff = parse_diff(mail.format("x", "y") + mail.format("y", "z"))
     (change,) = diff.changes
@@ -191,7 +222,9 @@ def test_patches_by_mail_that_touch_a_file_twice_are_one_change() -> None:
 
 
 def test_the_log_of_a_submodule_is_one_change() -> None:
-    raw = "Submodule libs/a b 0123456..789abcd:\n  > One\n  < Two\nSubmodule c 0123456...789abcd (commits not present)\n"
+    raw = (
+        "Submodule libs/a b 0123456..789abcd:\n  > One\n  < Two\nSubmodule c 0123456...789abcd (commits not present)\n"
+    )
     diff = parse_diff(raw)
     assert [(change.path, change.patches[0].line) for change in diff.changes] == [("libs/a b", 1), ("c", 4)]
     assert text_of(diff).decode() == raw
@@ -206,7 +239,13 @@ def test_text_in_the_hunks_is_not_taken_for_structure() -> None:
 
 def test_line_ends_and_marks_of_order_are_no_obstacle() -> None:
     raw = "diff --git a/a.txt b/a.txt\nindex 1..2 100644\n--- a/a.txt\n+++ b/a.txt\n@@ -1,3 +1,3 @@\n one\n\n-two\n+2\n"
-    for data in (raw.encode(), raw.encode("utf-8-sig"), raw.encode("utf-16"), raw.replace("\n", "\r\n").encode(), raw.rstrip("\n").encode()):
+    for data in (
+        raw.encode(),
+        raw.encode("utf-8-sig"),
+        raw.encode("utf-16"),
+        raw.replace("\n", "\r\n").encode(),
+        raw.rstrip("\n").encode(),
+    ):
         (change,) = parse_diff(data).changes
         assert (change.path, change.added, change.removed) == ("a.txt", 1, 1)
 

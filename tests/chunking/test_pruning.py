@@ -13,12 +13,28 @@ from support.diffs import added, line_diff
 from support.repos import committed, git
 
 ATTRIBUTES = {
-    ".gitattributes": b"# note\n*.pb.go linguist-generated\nlib/** linguist-vendored=true\n/top.js linguist-generated=true\n*.md text linguist-generated=0\n",
-    "api/.gitattributes": b'gen* -text linguist-generated\nkept.pb.go -linguist-generated\n"a b.txt" linguist-generated\n[attr]x linguist-generated\n',
+    ".gitattributes": (
+        b"# note\n*.pb.go linguist-generated\nlib/** linguist-vendored=true\n/top.js linguist-generated=true\n*.md text"
+        b" linguist-generated=0\n"
+    ),
+    "api/.gitattributes": (
+        b'gen* -text linguist-generated\nkept.pb.go -linguist-generated\n"a b.txt" linguist-generated\n[attr]x'
+        b" linguist-generated\n"
+    ),
     "api/v2/.gitattributes": b"*.pb.go !linguist-generated\r\n",
 }
 PATHS = [
-    *("a.pb.go", "api/a.pb.go", "api/kept.pb.go", "api/v2/a.pb.go", "api/gen.py", "gen.py", "api/a b.txt", "top.js", "sub/top.js"),
+    *(
+        "a.pb.go",
+        "api/a.pb.go",
+        "api/kept.pb.go",
+        "api/v2/a.pb.go",
+        "api/gen.py",
+        "gen.py",
+        "api/a b.txt",
+        "top.js",
+        "sub/top.js",
+    ),
     *("lib/x/y.c", "lib", "README.md", "api/generated/deep.py"),
 ]
 
@@ -99,6 +115,14 @@ def test_deletions_renames_and_modes_go_out_as_git_shows_them() -> None:
     mode = "diff --git a/run.sh b/run.sh\nold mode 100644\nnew mode 100755\n"
     gone = line_diff("old.py", ["x = 1"], None, newline=True)
     (chunk,) = chunks = chunk_diff(rename + away + mode + gone)
-    assert {entry.path: entry.state for entry in chunks.coverage} == {"src/a.py": "whole", "vendor/b.py": "left_out", "run.sh": "whole", "old.py": "whole"}
+    assert {entry.path: entry.state for entry in chunks.coverage} == {
+        "src/a.py": "whole",
+        "vendor/b.py": "left_out",
+        "run.sh": "whole",
+        "old.py": "whole",
+    }
     assert all(text in chunk.text for text in (rename, mode, gone))
-    assert [entry["old_path"] for entry in chunks.to_dict()["coverage"] if "old_path" in entry] == ["vendor/a.py", "src/b.py"]
+    assert [entry["old_path"] for entry in chunks.to_dict()["coverage"] if "old_path" in entry] == [
+        "vendor/a.py",
+        "src/b.py",
+    ]

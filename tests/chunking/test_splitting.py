@@ -13,11 +13,17 @@ from secateur.chunking.planning import FilePiece
 from support.diffs import git_apply, line_diff
 
 OLD = [f"line {number} of the file as it was" for number in range(600)]
-NEW = [f"line {number} of the file as it is" if number % 9 == 0 or 200 < number < 260 else line for number, line in enumerate(OLD) if number % 31]
+NEW = [
+    f"line {number} of the file as it is" if number % 9 == 0 or 200 < number < 260 else line
+    for number, line in enumerate(OLD)
+    if number % 31
+]
 
 
 def pieces(chunks: Chunks) -> list[FilePiece]:
-    return sorted((piece for chunk in chunks.plan.chunks for piece in chunk), key=lambda piece: (piece.file.number, piece.number))
+    return sorted(
+        (piece for chunk in chunks.plan.chunks for piece in chunk), key=lambda piece: (piece.file.number, piece.number)
+    )
 
 
 @pytest.mark.parametrize("limit", [200, 400, 1500])
@@ -34,13 +40,20 @@ def test_each_part_alone_applies_to_the_file_as_it_was(tmp_path: Path, limit: in
 
 @pytest.mark.parametrize(("old", "new"), [(OLD, NEW), (None, NEW), (OLD, None), ([], NEW), (OLD, [])])
 @pytest.mark.parametrize("newline", [True, False])
-def test_git_reads_every_part_and_their_counts_add_up(tmp_path: Path, old: list[str] | None, new: list[str] | None, newline: bool) -> None:
+def test_git_reads_every_part_and_their_counts_add_up(
+    tmp_path: Path, old: list[str] | None, new: list[str] | None, newline: bool
+) -> None:
     diff = line_diff("deep/a b.txt", old, new, newline=newline)
     parts = pieces(chunk_diff(diff, 500))
     assert len(parts) > 2
-    said = [git_apply(tmp_path, piece.part.text, "--numstat", "--unidiff-zero").split("\t") for piece in parts if piece.part]
+    said = [
+        git_apply(tmp_path, piece.part.text, "--numstat", "--unidiff-zero").split("\t") for piece in parts if piece.part
+    ]
     (change,) = parse_diff(diff).changes
-    assert (sum(int(fields[0]) for fields in said), sum(int(fields[1]) for fields in said)) == (change.added, change.removed)
+    assert (sum(int(fields[0]) for fields in said), sum(int(fields[1]) for fields in said)) == (
+        change.added,
+        change.removed,
+    )
     assert {fields[2] for fields in said} == {"deep/a b.txt\n"}
 
 
@@ -55,7 +68,10 @@ def test_parts_of_a_new_file_number_its_lines() -> None:
 
 
 def test_a_file_that_became_a_link_keeps_both_its_patches() -> None:
-    link = "diff --git a/a.txt b/a.txt\nnew file mode 120000\n--- /dev/null\n+++ b/a.txt\n@@ -0,0 +1 @@\n+elsewhere\n\\ No newline at end of file\n"
+    link = (
+        "diff --git a/a.txt b/a.txt\nnew file mode 120000\n--- /dev/null\n+++ b/a.txt\n@@ -0,0 +1 @@\n+elsewhere\n\\ No"
+        " newline at end of file\n"
+    )
     parts = pieces(chunk_diff(line_diff("a.txt", OLD, None, newline=True) + link, 500))
     texts = [piece.part.text for piece in parts if piece.part]
     assert link in texts[-1]
@@ -70,11 +86,16 @@ def test_between_hunks_before_between_lines() -> None:
     hunks = [hunk.text for hunk in change.patches[0].hunks]
     for piece in pieces(chunk_diff(diff, 400)):
         assert piece.part
-        assert "".join(hunk for hunk in hunks if hunk in piece.part.text) == piece.part.text.removeprefix(change.patches[0].header)
+        assert "".join(hunk for hunk in hunks if hunk in piece.part.text) == piece.part.text.removeprefix(
+            change.patches[0].header
+        )
 
 
 def test_a_combined_diff_is_cut_with_marks_for_all_parents() -> None:
-    body = "".join(f"  both have line {number}\n- one had {number}\n -two had {number}\n++none had {number}\n" for number in range(120))
+    body = "".join(
+        f"  both have line {number}\n- one had {number}\n -two had {number}\n++none had {number}\n"
+        for number in range(120)
+    )
     diff = f"diff --cc a.txt\nindex 1,2..3\n--- a/a.txt\n+++ b/a.txt\n@@@ -1,240 -1,240 +1,240 @@@ top\n{body}"
     parts = [piece.part.text for piece in pieces(chunk_diff(diff, 800)) if piece.part]
     assert len(parts) > 2

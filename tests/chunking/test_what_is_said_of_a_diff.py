@@ -16,8 +16,12 @@ FORMATS = """
 
 @pytest.mark.parametrize("sign", ["\u200b", "\u202e", "\u2066"])
 def test_characters_that_a_reader_does_not_see_are_named_with_their_file(sign: str) -> None:
-    diff = line_diff("plain.py", ["a = 1"], ["a = 2"], newline=True) + line_diff("odd.py", ["b = 1"], [f"b = {sign}2"], newline=True)
-    (notice,) = [notice for notice in chunk_diff(diff, 1000, counter="chars4").warnings if notice.code == "hidden_characters"]
+    diff = line_diff("plain.py", ["a = 1"], ["a = 2"], newline=True) + line_diff(
+        "odd.py", ["b = 1"], [f"b = {sign}2"], newline=True
+    )
+    (notice,) = [
+        notice for notice in chunk_diff(diff, 1000, counter="chars4").warnings if notice.code == "hidden_characters"
+    ]
     assert "odd.py" in notice.message and "plain.py" not in notice.message
 
 

@@ -25,7 +25,9 @@ def diff(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 def test_json_is_that_of_the_contract(diff: str) -> None:
-    told = secateur("chunk", "--diff", diff, "--max-tokens", 900, "--skill", "SKILL.md", "--rules", "RULES.md", "--format", "json").json
+    told = secateur(
+        "chunk", "--diff", diff, "--max-tokens", 900, "--skill", "SKILL.md", "--rules", "RULES.md", "--format", "json"
+    ).json
     assert set(told) >= {"chunks", "coverage", "report", "warnings"}
     assert [set(chunk) >= {"index", "of", "token_count", "files", "text"} for chunk in told["chunks"]] == [True] * 2
     for chunk in told["chunks"]:
@@ -39,7 +41,11 @@ def test_json_is_that_of_the_contract(diff: str) -> None:
     ]
     assert told["coverage"][2]["reason"] == "lock file (uv.lock)"
     report = told["report"]
-    assert sum(action["afterTokens"] for action in report["actions"]) == report["estimateAfter"] == sum(chunk["token_count"] for chunk in told["chunks"])
+    assert (
+        sum(action["afterTokens"] for action in report["actions"])
+        == report["estimateAfter"]
+        == sum(chunk["token_count"] for chunk in told["chunks"])
+    )
     assert told["packing"]["lower_bound"] == 2
 
 
@@ -53,7 +59,10 @@ def test_text_names_every_chunk_and_what_is_not_seen(diff: str) -> None:
 
 def test_markdown_is_the_chunks_as_they_are(diff: str) -> None:
     both = secateur("chunk", "--diff", diff, "--max-tokens", 900, "--format", "markdown").out
-    one, two = (secateur("chunk", "--diff", diff, "--max-tokens", 900, "--format", "markdown", "--only", number).out for number in (1, 2))
+    one, two = (
+        secateur("chunk", "--diff", diff, "--max-tokens", 900, "--format", "markdown", "--only", number).out
+        for number in (1, 2)
+    )
     assert both == one + two
     assert one.startswith("# Context Chunk 1/2\n")
     assert added("src/b.py", 60) in two
@@ -62,7 +71,11 @@ def test_markdown_is_the_chunks_as_they_are(diff: str) -> None:
 def test_a_file_per_chunk(diff: str, tmp_path: Path) -> None:
     ran = secateur("chunk", "--diff", diff, "--max-tokens", 900, "--out", "out")
     assert ran.err == "written: 2 chunks and coverage.json to out\n"
-    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["chunk-001.md", "chunk-002.md", "coverage.json"]
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
+        "chunk-001.md",
+        "chunk-002.md",
+        "coverage.json",
+    ]
     manifest = json.loads((tmp_path / "out" / "coverage.json").read_text())
     assert len(manifest["coverage"]) == 3
     assert [chunk["token_count"] for chunk in manifest["chunks"]] == [
@@ -70,11 +83,18 @@ def test_a_file_per_chunk(diff: str, tmp_path: Path) -> None:
     ]
     (tmp_path / "out" / "chunk-009.md").write_text("mine\n")
     secateur("chunk", "--diff", diff, "--out", "out")
-    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["chunk-001.md", "chunk-009.md", "coverage.json"]
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
+        "chunk-001.md",
+        "chunk-009.md",
+        "coverage.json",
+    ]
 
 
 def test_stdin_is_a_dash(diff: str) -> None:
-    assert secateur("chunk", "--diff", "-", stdin=Path(diff).read_bytes()).out.split("\n", 1)[1] == secateur("chunk", "--diff", diff).out.split("\n", 1)[1]
+    assert (
+        secateur("chunk", "--diff", "-", stdin=Path(diff).read_bytes()).out.split("\n", 1)[1]
+        == secateur("chunk", "--diff", diff).out.split("\n", 1)[1]
+    )
 
 
 def test_a_check_fails_on_what_is_not_seen(diff: str) -> None:
@@ -97,7 +117,9 @@ def test_a_check_fails_on_what_was_not_looked_at(tmp_path: Path) -> None:
 
 
 def test_patterns_of_the_user_decide(diff: str) -> None:
-    coverage = secateur("chunk", "--diff", diff, "--ignore", "*.py", "--ignore", "!b.py", "--format", "json").json["coverage"]
+    coverage = secateur("chunk", "--diff", diff, "--ignore", "*.py", "--ignore", "!b.py", "--format", "json").json[
+        "coverage"
+    ]
     assert [(entry["path"], entry["state"], entry["rule"]) for entry in coverage] == [
         ("src/a.py", "left_out", "pattern"),
         ("src/b.py", "whole", None),
@@ -108,8 +130,14 @@ def test_patterns_of_the_user_decide(diff: str) -> None:
 
 def test_patterns_of_the_call_add_to_the_configured_ones(diff: str) -> None:
     Path("secateur.toml").write_text('[chunking]\nignore = ["a.py", "*.lock"]\n')
-    coverage = secateur("chunk", "--diff", diff, "--ignore", "b.py", "--ignore", "!*.lock", "--format", "json").json["coverage"]
-    assert [(entry["path"], entry["state"]) for entry in coverage] == [("src/a.py", "left_out"), ("src/b.py", "left_out"), ("uv.lock", "whole")]
+    coverage = secateur("chunk", "--diff", diff, "--ignore", "b.py", "--ignore", "!*.lock", "--format", "json").json[
+        "coverage"
+    ]
+    assert [(entry["path"], entry["state"]) for entry in coverage] == [
+        ("src/a.py", "left_out"),
+        ("src/b.py", "left_out"),
+        ("uv.lock", "whole"),
+    ]
 
 
 def test_a_folder_that_cannot_be_written_stays_as_it_was(diff: str, tmp_path: Path) -> None:

@@ -34,7 +34,10 @@ def test_every_key_with_its_value_and_origin(tmp_path: Path) -> None:
 
 
 def test_later_layers_win_and_are_named(tmp_path: Path, user: Path) -> None:
-    root = write(tmp_path / "repo", {"secateur.toml": "[graph_rag]\nmax_depth = 1\ntop_k = 20\ncache_ttl = 60\ntoken_budget = 5000\n"})
+    root = write(
+        tmp_path / "repo",
+        {"secateur.toml": "[graph_rag]\nmax_depth = 1\ntop_k = 20\ncache_ttl = 60\ntoken_budget = 5000\n"},
+    )
     write(user, {"secateur.toml": "[graph_rag]\ntop_k = 21\ncache_ttl = 61\ntoken_budget = 5001\n"})
     write(tmp_path, {"more.toml": "[graph_rag]\ncache_ttl = 62\ntoken_budget = 5002\n"})
     values = config(root, "--config", tmp_path / "more.toml", "--set", "graph_rag.token_budget=5003").json
@@ -57,7 +60,10 @@ def test_a_table_in_pyproject_counts_where_there_is_no_file(tmp_path: Path) -> N
 def test_profiles_of_ones_own(tmp_path: Path, user: Path) -> None:
     write(user, {"secateur.toml": "[profiles.mine.smart_pruning.priority_weights]\nrelevance = 1.0\n"})
     assert config(tmp_path).json["smart_pruning.priority_weights.relevance"]["value"] == 0.4
-    assert config(tmp_path, "--profile", "mine").json["smart_pruning.priority_weights.relevance"] == {"value": 1.0, "origin": "profile mine"}
+    assert config(tmp_path, "--profile", "mine").json["smart_pruning.priority_weights.relevance"] == {
+        "value": 1.0,
+        "origin": "profile mine",
+    }
 
 
 @pytest.mark.parametrize(
@@ -69,7 +75,10 @@ def test_profiles_of_ones_own(tmp_path: Path, user: Path) -> None:
         ("budget = 3\n", ("budget", "flag")),
         ('pins = ["x"]\n', ("pins", "flag")),
         ("[smart_pruning]\nstrategy = 'gpt'\n", ("smart_pruning.strategy", "density")),
-        ("[smart_pruning.priority_weights]\nrelevance = nan\n", ("smart_pruning.priority_weights.relevance", "from 0 to 10")),
+        (
+            "[smart_pruning.priority_weights]\nrelevance = nan\n",
+            ("smart_pruning.priority_weights.relevance", "from 0 to 10"),
+        ),
         ("[index]\nignore = 'x'\n", ("index.ignore", "list of texts")),
         ("profile = 'nope'\n", ("nope", "spec, recommended")),
     ],
@@ -101,7 +110,10 @@ def test_a_repository_chooses_no_server_key_folder_model_or_process(tmp_path: Pa
     root = write(tmp_path / "repo", {"secateur.toml": toml})
     ran = config(root)
     assert {name for name, entry in ran.json.items() if entry["origin"] != "default"} == {"graph_rag.top_k"}
-    ignored = [name for name in keys() if name.startswith(("embedding.", "llm."))] + ["graph_rag.cache_dir", "index.workers"]
+    ignored = [name for name in keys() if name.startswith(("embedding.", "llm."))] + [
+        "graph_rag.cache_dir",
+        "index.workers",
+    ]
     assert len(ignored) >= 10
     for name in ignored:
         assert f"{name} counts only from your own configuration" in ran.err

@@ -1,4 +1,5 @@
-"""`secateur conversation`: the shape of the contract, the file in the shape it came in, and figures that agree with each other."""
+"""`secateur conversation`: the shape of the contract, the file in the shape it came in, and figures that agree with
+each other."""
 
 from __future__ import annotations
 
@@ -11,13 +12,18 @@ from support.cli import secateur
 from support.conversations import FORMATS, Said, conversation
 
 LONG = "value = 1\n" * 400
-TURNS = [Said(f"Look at src/m{number}.py.", (("read_file", f"m{number}.py", LONG + str(number), True),), "It is fine. " * 20) for number in range(4)]
+TURNS = [
+    Said(f"Look at src/m{number}.py.", (("read_file", f"m{number}.py", LONG + str(number), True),), "It is fine. " * 20)
+    for number in range(4)
+]
 
 
 @pytest.fixture(params=FORMATS)
 def transcript(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[str, Path]:
     path = tmp_path / "transcript.jsonl"
-    path.write_text("".join(json.dumps(message) + "\n" for message in conversation(request.param, TURNS, asks="And now?")), "utf-8")
+    path.write_text(
+        "".join(json.dumps(message) + "\n" for message in conversation(request.param, TURNS, asks="And now?")), "utf-8"
+    )
     return request.param, path
 
 
@@ -39,7 +45,9 @@ def test_the_json_is_that_of_the_contract_and_agrees_with_itself(transcript: tup
     assert sum(action["afterTokens"] for action in report["actions"]) == figures["pruned_tokens"]
 
 
-def test_out_is_the_file_in_the_shape_it_came_in_and_fits_when_it_is_read_again(transcript: tuple[str, Path], tmp_path: Path) -> None:
+def test_out_is_the_file_in_the_shape_it_came_in_and_fits_when_it_is_read_again(
+    transcript: tuple[str, Path], tmp_path: Path
+) -> None:
     form, path = transcript
     secateur("conversation", path, "--safe-zone", 5000, "--out", tmp_path / "out.jsonl", "--quiet")
     before, after = (file.read_text("utf-8").splitlines() for file in (path, tmp_path / "out.jsonl"))

@@ -1,4 +1,5 @@
-"""`secateur envelope`: the frozen shape on standard output, everything else on standard error, exit code 3 where the budget cannot be met."""
+"""`secateur envelope`: the frozen shape on standard output, everything else on standard error, exit code 3 where the
+budget cannot be met."""
 
 from __future__ import annotations
 
@@ -22,7 +23,9 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_it_prints_exactly_the_frozen_shape(file: Path) -> None:
-    expected = trim_context_with_budget(envelope=BEFORE, model="gpt-4o", context_token_budget=1500, reserve_for_response=700)
+    expected = trim_context_with_budget(
+        envelope=BEFORE, model="gpt-4o", context_token_budget=1500, reserve_for_response=700
+    )
     call = ("envelope", file, "--model", "gpt-4o", "--context-budget", 1500, "--reserve", 700)
     ran = secateur(*call)
     assert (ran.code, ran.err) == (0, "")
@@ -40,9 +43,18 @@ def test_the_window_may_come_from_the_configuration(file: Path) -> None:
     Path("own.toml").write_text("[context_budget]\nwindows = { mine = 2000 }\n", "utf-8")
     report = secateur("envelope", file, "--model", "mine", "--config", "own.toml").json["trimReport"]
     assert (report["applied"], report["contextBudget"], report["reserveForResponse"]) == (True, 1400, 600)
-    report = secateur("envelope", file, "--model", "mine", "--config", "own.toml", "--set", "context_budget.context_share=0.5", "--counter", "chars4").json[
-        "trimReport"
-    ]
+    report = secateur(
+        "envelope",
+        file,
+        "--model",
+        "mine",
+        "--config",
+        "own.toml",
+        "--set",
+        "context_budget.context_share=0.5",
+        "--counter",
+        "chars4",
+    ).json["trimReport"]
     assert report["contextBudget"] == 1000
     assert report["estimateBefore"] == -(-len(json.dumps(BEFORE, ensure_ascii=False)) // 4)
 
@@ -53,7 +65,10 @@ def test_a_budget_that_cannot_be_met_is_exit_code_3(file: Path) -> None:
         assert ran.code == 3
         assert "a context budget of" in ran.err
     assert ran.out == ""
-    assert secateur("envelope", file, "--model", "m", "--context-budget", 30, "--format", "json").json["error"]["code"] == "AI_CONTEXT_BUDGET_EXCEEDED"
+    assert (
+        secateur("envelope", file, "--model", "m", "--context-budget", 30, "--format", "json").json["error"]["code"]
+        == "AI_CONTEXT_BUDGET_EXCEEDED"
+    )
 
 
 def test_what_is_malformed_is_named_by_its_path(file: Path) -> None:
@@ -102,7 +117,9 @@ def test_every_character_comes_back_and_none_moves_a_cursor(file: Path) -> None:
 
 
 def test_text_shows_every_section_once(file: Path) -> None:
-    out = secateur("envelope", file, "--model", "gpt-4o", "--context-budget", 1500, "--reserve", 700, "--format", "text").out
+    out = secateur(
+        "envelope", file, "--model", "gpt-4o", "--context-budget", 1500, "--reserve", 700, "--format", "text"
+    ).out
     head, _, columns, *rows = out.splitlines()
     assert head.startswith("trimmed: ")
     assert "budget 1,500, 700 kept free for the answer" in head

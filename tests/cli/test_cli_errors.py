@@ -1,4 +1,5 @@
-"""Wrong calls and failures: a message, a hint, an exit code, and nothing in them that a terminal would obey or that is secret."""
+"""Wrong calls and failures: a message, a hint, an exit code, and nothing in them that a terminal would obey or that is
+secret."""
 
 from __future__ import annotations
 
@@ -56,13 +57,18 @@ def test_debug_shows_what_happened():
 
 def test_what_nobody_thought_of_is_named_and_asked_to_be_reported(capsys):
     guarded(raising(ZeroDivisionError("odd")), options())
-    assert capsys.readouterr().err == "error: unexpected ZeroDivisionError: odd\nhint: run again with --debug and report what it prints\n"
+    assert (
+        capsys.readouterr().err
+        == "error: unexpected ZeroDivisionError: odd\nhint: run again with --debug and report what it prints\n"
+    )
 
 
 def test_json_carries_the_error_on_stdout(capsys):
     assert guarded(raising(BudgetExceeded("too much", hint="raise it")), options(format="json")) == 3
     out, err = capsys.readouterr()
-    assert json.loads(out) == {"error": {"code": "AI_CONTEXT_BUDGET_EXCEEDED", "message": "too much", "hint": "raise it"}}
+    assert json.loads(out) == {
+        "error": {"code": "AI_CONTEXT_BUDGET_EXCEEDED", "message": "too much", "hint": "raise it"}
+    }
     assert err == "error: too much\nhint: raise it\n"
 
 
@@ -77,7 +83,9 @@ def test_text_from_outside_moves_no_cursor(capsys, form):
     assert "\nc" not in shown
 
 
-@pytest.mark.parametrize("text", ["api_key=sk-1234", "API-KEY = sk-1234", "--token=sk-1234 is unknown", "password=sk-1234"])
+@pytest.mark.parametrize(
+    "text", ["api_key=sk-1234", "API-KEY = sk-1234", "--token=sk-1234 is unknown", "password=sk-1234"]
+)
 @pytest.mark.parametrize("form", ["text", "json"])
 def test_secrets_are_not_repeated(capsys, text, form):
     guarded(raising(SecateurError(text)), options(format=form))
@@ -96,15 +104,39 @@ def test_a_setting_whose_name_holds_the_word_is_no_secret(capsys):
     ("arguments", "message", "hint"),
     [
         (["serch", "x"], "there is no command serch", "did you mean search? see secateur --help"),
-        (["search", "x", "--budgt=5"], "secateur search has no flag --budgt", "did you mean --budget? see secateur search --help"),
-        (["search", "x", "--top_k", "5"], "secateur search has no flag --top_k", "did you mean --top-k? see secateur search --help"),
+        (
+            ["search", "x", "--budgt=5"],
+            "secateur search has no flag --budgt",
+            "did you mean --budget? see secateur search --help",
+        ),
+        (
+            ["search", "x", "--top_k", "5"],
+            "secateur search has no flag --top_k",
+            "did you mean --top-k? see secateur search --help",
+        ),
         # abbreviations are no flags: they would change meaning with new ones
-        (["index", "--worker", "2"], "secateur index has no flag --worker", "did you mean --workers? see secateur index --help"),
+        (
+            ["index", "--worker", "2"],
+            "secateur index has no flag --worker",
+            "did you mean --workers? see secateur index --help",
+        ),
         (["search", "x", "-b", "5"], "secateur search has no flag -b", "see secateur search --help"),
-        (["search", "what", "is", "this"], "secateur search has no place for 'this'", "put words that belong together in quotes; see secateur search --help"),
+        (
+            ["search", "what", "is", "this"],
+            "secateur search has no place for 'this'",
+            "put words that belong together in quotes; see secateur search --help",
+        ),
         (["--quiet", "search", "x"], "secateur has no flag --quiet", "see secateur --help"),
-        (["search", "x", "--format", "markdwn"], "--format markdwn is not allowed", "did you mean markdown? --format takes one of text, json, markdown, xml"),
-        (["search", "x", "--format", "jsn"], "--format jsn is not allowed", "did you mean json? --format takes one of text, json, markdown, xml"),
+        (
+            ["search", "x", "--format", "markdwn"],
+            "--format markdwn is not allowed",
+            "did you mean markdown? --format takes one of text, json, markdown, xml",
+        ),
+        (
+            ["search", "x", "--format", "jsn"],
+            "--format jsn is not allowed",
+            "did you mean json? --format takes one of text, json, markdown, xml",
+        ),
         (["search", "x", "--budget"], "--budget: expected one argument", "see secateur search --help"),
         (["search", "x", "--budget", "-5"], "--budget -5 is not allowed", "--budget takes an integer of at least 0"),
         (["search", "x", "--budget="], "--budget '' is not allowed", "--budget takes an integer of at least 0"),

@@ -30,10 +30,18 @@ def test_json_is_that_of_the_contract_with_every_decision() -> None:
     assert ran.code == 0
     assert set(ran.json) == {"files", "decisions", "report", "warnings"}
     (file,) = ran.json["files"]
-    assert file == {"module_name": "shop/refund.py", "source_code": SHOP["shop/refund.py"], "tokens": count_tokens(SHOP["shop/refund.py"])}
+    assert file == {
+        "module_name": "shop/refund.py",
+        "source_code": SHOP["shop/refund.py"],
+        "tokens": count_tokens(SHOP["shop/refund.py"]),
+    }
     report = ran.json["report"]
     assert (report["estimateAfter"], report["contextBudget"]) == (file["tokens"], 40)
-    assert [action["section"] for action in report["actions"]] == sorted([*SHOP, "walk.py"]) == [one["module_name"] for one in ran.json["decisions"]]
+    assert (
+        [action["section"] for action in report["actions"]]
+        == sorted([*SHOP, "walk.py"])
+        == [one["module_name"] for one in ran.json["decisions"]]
+    )
     assert sum(action["beforeTokens"] for action in report["actions"]) == report["estimateBefore"]
     assert {one["reason"] for one in ran.json["decisions"]} >= {"fits", "no_room", "not_relevant"}
 
@@ -48,7 +56,19 @@ def test_text_says_a_line_a_file_with_score_tokens_and_reason() -> None:
     assert "shop/refund.py" in kept
     assert kept.endswith("fits")
     assert any(line.startswith("○") and "needs" in line and "8 left" in line for line in lines)
-    verbose = secateur("files", ".", "--query", QUERY, "--max-tokens", 40, "--strategy", "extract", "--set", "context_prune.full_file_share=0", "--verbose").out
+    verbose = secateur(
+        "files",
+        ".",
+        "--query",
+        QUERY,
+        "--max-tokens",
+        40,
+        "--strategy",
+        "extract",
+        "--set",
+        "context_prune.full_file_share=0",
+        "--verbose",
+    ).out
     assert "4-6 refund_total" in verbose
 
 
@@ -61,18 +81,41 @@ def test_markdown_is_the_text_that_leaves() -> None:
 
 
 def test_a_conversation_says_what_the_files_are_for(shop: Path) -> None:
-    write(shop, {"talk.json": json.dumps([{"role": "user", "content": QUERY}, {"role": "assistant", "content": "Let me look."}])})
+    write(
+        shop,
+        {
+            "talk.json": json.dumps(
+                [{"role": "user", "content": QUERY}, {"role": "assistant", "content": "Let me look."}]
+            )
+        },
+    )
     by_talk = secateur("files", "shop", "--conversation", "talk.json", "--max-tokens", 40, "--format", "json")
     by_query = secateur("files", "shop", "--query", QUERY, "--max-tokens", 40, "--format", "json")
-    by_pipe = secateur("files", "shop", "--conversation", "-", "--max-tokens", 40, "--format", "json", stdin=(shop / "talk.json").read_bytes())
+    by_pipe = secateur(
+        "files",
+        "shop",
+        "--conversation",
+        "-",
+        "--max-tokens",
+        40,
+        "--format",
+        "json",
+        stdin=(shop / "talk.json").read_bytes(),
+    )
     assert by_talk.out == by_query.out == by_pipe.out
-    assert secateur("files", "shop", "--query", "-", "--max-tokens", 40, "--format", "json", stdin=QUERY.encode()).out == by_query.out
+    assert (
+        secateur("files", "shop", "--query", "-", "--max-tokens", 40, "--format", "json", stdin=QUERY.encode()).out
+        == by_query.out
+    )
 
 
 @pytest.mark.usefixtures("shop", "orders")
 def test_files_folders_patterns_and_samples() -> None:
     def names(*words: object) -> list[str]:
-        return [one["module_name"] for one in secateur("files", *words, "--strategy", "delete", "--format", "json").json["decisions"]]
+        return [
+            one["module_name"]
+            for one in secateur("files", *words, "--strategy", "delete", "--format", "json").json["decisions"]
+        ]
 
     assert names("shop/*.py", "README.md") == ["shop/api.py", "shop/money.py", "shop/refund.py", "README.md"]
     assert names("shop") == names("shop/**")
@@ -113,7 +156,9 @@ def test_an_empty_result_is_done_with_a_warning(shop: Path) -> None:
 @pytest.mark.usefixtures("shop")
 def test_pruning_switched_off_needs_no_query_and_says_so() -> None:
     ran = secateur("files", "shop", "--max-tokens", 1, "--set", "context_prune.enabled=false", "--format", "json")
-    assert [file["source_code"] for file in ran.json["files"]] == [SHOP[f"shop/{name}.py"] for name in ("api", "money", "refund")]
+    assert [file["source_code"] for file in ran.json["files"]] == [
+        SHOP[f"shop/{name}.py"] for name in ("api", "money", "refund")
+    ]
     assert [warning["code"] for warning in ran.json["warnings"]] == ["pruning_disabled"]
 
 
@@ -161,7 +206,26 @@ def test_a_model_judges_where_one_is_configured_and_the_report_says_what_it_cost
 
 
 def test_same_input_same_bytes_whatever_the_hash_seed(shop: Path) -> None:
-    words = [sys.executable, "-m", "secateur.cli.main", "files", ".", "--query", QUERY, "--max-tokens", "60", "--strategy", "extract", "--format", "json"]
-    outs = [subprocess.run(words, env=os.environ | {"PYTHONHASHSEED": seed}, check=True, capture_output=True, cwd=shop).stdout for seed in ("0", "7")]
+    words = [
+        sys.executable,
+        "-m",
+        "secateur.cli.main",
+        "files",
+        ".",
+        "--query",
+        QUERY,
+        "--max-tokens",
+        "60",
+        "--strategy",
+        "extract",
+        "--format",
+        "json",
+    ]
+    outs = [
+        subprocess.run(
+            words, env=os.environ | {"PYTHONHASHSEED": seed}, check=True, capture_output=True, cwd=shop
+        ).stdout
+        for seed in ("0", "7")
+    ]
     assert outs[0] == outs[1]
     assert json.loads(outs[0])["files"]

@@ -1,4 +1,5 @@
-"""What commands read and write besides standard output: bounded, whole or not at all, and no more readable than it was."""
+"""What commands read and write besides standard output: bounded, whole or not at all, and no more readable than it
+was."""
 
 from __future__ import annotations
 
@@ -71,7 +72,10 @@ def test_what_cannot_be_written_leaves_nothing_behind(transcript: Path, tmp_path
     assert sorted(path.name for path in tmp_path.rglob("*")) == before
 
 
-@pytest.mark.parametrize(("flag", "value"), [("--safe-zone", "-1"), ("--group-size", "0"), ("--keep-last", "many"), ("--strategy", "sumarize")])
+@pytest.mark.parametrize(
+    ("flag", "value"),
+    [("--safe-zone", "-1"), ("--group-size", "0"), ("--keep-last", "many"), ("--strategy", "sumarize")],
+)
 def test_errors_speak_of_the_flag_that_was_typed(transcript: Path, flag: str, value: str) -> None:
     ran = secateur("conversation", transcript, flag, value)
     assert ran.code == 2

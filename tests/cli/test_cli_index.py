@@ -46,14 +46,28 @@ def test_check_says_whether_the_index_is_stale_and_leaves_it_as_it_is(tmp_path: 
         return ran.code, ran.json
 
     assert check() == (4, {"indexed": False, "fresh": False, "changed": [], "new_commit": False})
-    assert secateur("status", root, "--check").out == "not indexed yet: secateur index does that, and so does the first search\n"
+    assert (
+        secateur("status", root, "--check").out
+        == "not indexed yet: secateur index does that, and so does the first search\n"
+    )
     secateur("index", root)
     assert check() == (0, {"indexed": True, "fresh": True, "changed": [], "new_commit": False})
     write(root, {"shop/money.py": "def round_total(amount):\n    return amount\n", "shop/new.py": "x = 1\n"})
     (root / "README.md").unlink()
     for _ in range(2):
-        assert check() == (4, {"indexed": True, "fresh": False, "changed": ["README.md", "shop/money.py", "shop/new.py"], "new_commit": False})
-    assert secateur("status", root, "--check").out.splitlines() == ["stale: 3 files changed", *(f"  changed   {name}" for name in check()[1]["changed"])]  # type: ignore[attr-defined]
+        assert check() == (
+            4,
+            {
+                "indexed": True,
+                "fresh": False,
+                "changed": ["README.md", "shop/money.py", "shop/new.py"],
+                "new_commit": False,
+            },
+        )
+    assert secateur("status", root, "--check").out.splitlines() == [
+        "stale: 3 files changed",
+        *(f"  changed   {name}" for name in check()[1]["changed"]),
+    ]  # type: ignore[attr-defined]
     assert secateur("status", root, "--format", "json").json["read"] == 2
     assert check()[0] == 0
     git(root, "commit", "-q", "-a", "-m", "Less")

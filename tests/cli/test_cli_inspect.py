@@ -1,4 +1,5 @@
-"""`secateur inspect` without a terminal prints what the headless commands print, so that a pipe or a CI job is never stuck."""
+"""`secateur inspect` without a terminal prints what the headless commands print, so that a pipe or a CI job is never
+stuck."""
 
 from __future__ import annotations
 
@@ -26,11 +27,24 @@ def test_with_a_query_it_is_the_search(shop: Path) -> None:
     assert ran.out == secateur("search", QUERY, shop).out
     assert "no terminal here" in ran.err
     for form in ("json", "markdown", "xml"):
-        assert secateur("inspect", shop, "--query", QUERY, "--format", form).out == secateur("search", QUERY, shop, "--format", form).out
+        assert (
+            secateur("inspect", shop, "--query", QUERY, "--format", form).out
+            == secateur("search", QUERY, shop, "--format", form).out
+        )
 
 
 def test_flags_reach_the_search(shop: Path) -> None:
-    words = ("--budget", 60, "--profile", "recommended", "--set", "graph_rag.max_depth=1", "--counter", "chars4", "--quiet")
+    words = (
+        "--budget",
+        60,
+        "--profile",
+        "recommended",
+        "--set",
+        "graph_rag.max_depth=1",
+        "--counter",
+        "chars4",
+        "--quiet",
+    )
     ran = secateur("inspect", shop, "--query", QUERY, *words)
     assert ran.out == secateur("search", QUERY, shop, *words).out
     assert ran.err == ""
@@ -67,7 +81,9 @@ def test_a_diff_is_opened_as_one_and_printed_as_chunk_prints_it(shop: Path, tmp_
         assert "src/a.py" in headless.out
     asked = ("--base", "HEAD", "--head", "HEAD", "--format", "markdown")
     assert secateur("inspect", shop, "--bench", "diff", *asked).out == secateur("chunk", shop, *asked).out
-    assert secateur("inspect", shop, "--base", "HEAD").err.startswith("error: --base says nothing to the bench search\n")
+    assert secateur("inspect", shop, "--base", "HEAD").err.startswith(
+        "error: --base says nothing to the bench search\n"
+    )
 
 
 def test_the_benches_are_those_of_the_inspector() -> None:
@@ -81,7 +97,11 @@ def test_the_benches_are_those_of_the_inspector() -> None:
 @pytest.fixture
 def given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    turns = [{"role": "user", "content": "Where is it?"}, {"role": "assistant", "content": "There. " * 50}, {"role": "user", "content": "And?"}]
+    turns = [
+        {"role": "user", "content": "Where is it?"},
+        {"role": "assistant", "content": "There. " * 50},
+        {"role": "user", "content": "And?"},
+    ]
     (tmp_path / "talk.json").write_text(json.dumps(turns))
     (tmp_path / "envelope.json").write_text(json.dumps(envelope(digest={"notes": "Nothing depends on it. " * 200})))
     (tmp_path / "a.py").write_text("def add(a, b):\n    return a + b\n")
@@ -95,7 +115,10 @@ def given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("talk.json --budget 20 --format json", "conversation talk.json --safe-zone 20 --format json"),
         ("talk.json --set conversation_prune.strategy=truncate", "conversation talk.json --strategy truncate"),
         ("envelope.json --model gpt-4", "envelope envelope.json --model gpt-4 --format text"),
-        ("envelope.json --model gpt-4 --budget 400 --format json", "envelope envelope.json --model gpt-4 --context-budget 400"),
+        (
+            "envelope.json --model gpt-4 --budget 400 --format json",
+            "envelope envelope.json --model gpt-4 --context-budget 400",
+        ),
         ("a.py --query add", "files a.py --query add"),
         ("--bench files . --query add --budget 9", "files . --query add --max-tokens 9"),
         ("talk.json --bench files --query add", "files talk.json --query add"),
@@ -134,22 +157,21 @@ def test_the_inspector_is_found_through_its_entry_point() -> None:
 
 def test_the_engine_alone_loads_no_screen() -> None:
     program = (
-        "import sys\n"
-        "from secateur.cli.main import main\n"
-        f"code = main(['search', {QUERY!r}, '.', '--no-cache', '--quiet'])\n"
-        "sys.exit(code or sorted({name.partition('.')[0] for name in sys.modules} & {'textual', 'rich', 'networkx', 'secateur_tui'}) or 0)\n"
+        f"import sys\nfrom secateur.cli.main import main\ncode = main(['search', {QUERY!r}, '.', '--no-cache',"
+        " '--quiet'])\nsys.exit(code or sorted({name.partition('.')[0] for name in sys.modules} & {'textual',"
+        " 'rich', 'networkx', 'secateur_tui'}) or 0)\n"
     )
-    done = subprocess.run([sys.executable, "-c", program], cwd=Path(__file__).parent, env=os.environ, capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=Path(__file__).parent, env=os.environ, capture_output=True, text=True
+    )
     assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_help_and_version_load_almost_nothing() -> None:
     program = (
-        "import sys\n"
-        "from secateur.cli.main import main\n"
-        "try: main(['--help'])\n"
-        "except SystemExit: pass\n"
-        "print(sorted({name.partition('.')[0] for name in sys.modules} & {'numpy', 'tiktoken', 'textual', 'tree_sitter', 'sqlite3', 'msgspec'}))\n"
+        "import sys\nfrom secateur.cli.main import main\ntry: main(['--help'])\nexcept SystemExit:"
+        " pass\nprint(sorted({name.partition('.')[0] for name in sys.modules} & {'numpy', 'tiktoken', 'textual',"
+        " 'tree_sitter', 'sqlite3', 'msgspec'}))\n"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "[]"

@@ -30,7 +30,11 @@ def with_model(server: ChatServer, *words: object) -> Ran:
 def answered(body: dict[str, Any]) -> Back:
     """What the schema of the question asks for."""
     fields = body["response_format"]["json_schema"]["schema"]["properties"]
-    return said({"notes": ["The user wants the parts looked at."]} if "notes" in fields else {"relevant_score": 9, "reason": "it is \x1b[31mit"})
+    return said(
+        {"notes": ["The user wants the parts looked at."]}
+        if "notes" in fields
+        else {"relevant_score": 9, "reason": "it is \x1b[31mit"}
+    )
 
 
 @pytest.fixture(autouse=True)
@@ -40,7 +44,17 @@ def key(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_conversation_is_summarised_by_the_model_and_its_cost_is_in_the_report(tmp_path: Path) -> None:
     with chat_server(answered) as server:
-        ran = with_model(server, "conversation", transcript(tmp_path), "--strategy", "summarize", "--safe-zone", 1200, "--format", "json")
+        ran = with_model(
+            server,
+            "conversation",
+            transcript(tmp_path),
+            "--strategy",
+            "summarize",
+            "--safe-zone",
+            1200,
+            "--format",
+            "json",
+        )
     assert ran.code == 0
     (call,) = ran.json["report"]["modelCalls"]
     assert re.fullmatch(r"summarize messages\[0-\d+\]", call["what"])
@@ -60,7 +74,9 @@ def test_files_are_scored_by_the_model(tmp_path: Path) -> None:
     for name in ("a", "b"):
         (tmp_path / f"{name}.py").write_text(f"def total_{name}(cart):\n    return sum(cart)\n" * 10)
     with chat_server(answered) as server:
-        ran = with_model(server, "files", tmp_path / "a.py", tmp_path / "b.py", "--query", "where is the total?", "--max-tokens", 160)
+        ran = with_model(
+            server, "files", tmp_path / "a.py", tmp_path / "b.py", "--query", "where is the total?", "--max-tokens", 160
+        )
     assert ran.code == 0
     assert "2 of 2 questions answered" in ran.out
     assert "\x1b" not in ran.out + ran.err
@@ -68,10 +84,15 @@ def test_files_are_scored_by_the_model(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "words",
-    [("conversation", "--strategy", "summarize", "--safe-zone", 1200), ("files", "--query", "the parts", "--strategy", "extract", "--max-tokens", 1200)],
+    [
+        ("conversation", "--strategy", "summarize", "--safe-zone", 1200),
+        ("files", "--query", "the parts", "--strategy", "extract", "--max-tokens", 1200),
+    ],
 )
 @pytest.mark.parametrize("debug", [(), ("--debug",)])
-def test_a_server_that_fails_costs_the_words_and_nothing_else(tmp_path: Path, words: tuple[object, ...], debug: tuple[str, ...]) -> None:
+def test_a_server_that_fails_costs_the_words_and_nothing_else(
+    tmp_path: Path, words: tuple[object, ...], debug: tuple[str, ...]
+) -> None:
     command, *flags = words
     with chat_server(lambda _: refusal(401, f"Incorrect API key provided: {KEY}")) as server:
         ran = with_model(server, command, transcript(tmp_path), *flags, *debug)
@@ -82,7 +103,9 @@ def test_a_server_that_fails_costs_the_words_and_nothing_else(tmp_path: Path, wo
 
 @pytest.mark.parametrize("strategy", ["truncate", "tool-results"])
 def test_where_nothing_is_to_be_told_no_server_is_needed(tmp_path: Path, strategy: str) -> None:
-    ran = secateur("conversation", transcript(tmp_path), "--strategy", strategy, "--safe-zone", 1200, "--set", "llm.enabled=true")
+    ran = secateur(
+        "conversation", transcript(tmp_path), "--strategy", strategy, "--safe-zone", 1200, "--set", "llm.enabled=true"
+    )
     assert ran.code == 0
 
 
@@ -97,10 +120,20 @@ def test_where_nothing_is_to_be_told_no_server_is_needed(tmp_path: Path, strateg
     ],
 )
 @pytest.mark.parametrize("command", ["conversation", "files"])
-def test_what_is_missing_is_said_before_anything_is_sent(tmp_path: Path, command: str, sets: tuple[str, ...], code: int, error: str) -> None:
+def test_what_is_missing_is_said_before_anything_is_sent(
+    tmp_path: Path, command: str, sets: tuple[str, ...], code: int, error: str
+) -> None:
     flags = ("--strategy", "summarize") if command == "conversation" else ("--query", "parts")
     with chat_server(answered) as server:
-        ran = with_model(server, command, transcript(tmp_path), *flags, "--format", "json", *(word for one in sets for word in ("--set", one)))
+        ran = with_model(
+            server,
+            command,
+            transcript(tmp_path),
+            *flags,
+            "--format",
+            "json",
+            *(word for one in sets for word in ("--set", one)),
+        )
     assert ran.code == code
     assert error in ran.json["error"]["message"]
     assert server.bodies == []
@@ -110,7 +143,9 @@ def test_what_is_missing_is_said_before_anything_is_sent(tmp_path: Path, command
 def test_a_repository_cannot_have_a_model_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     with chat_server(answered) as server:
-        (tmp_path / "secateur.toml").write_text(f"[llm]\nenabled = true\nbase_url = '{server.url}'\nmodel = 'm'\napi_key_env = 'MY_KEY'\n")
+        (tmp_path / "secateur.toml").write_text(
+            f"[llm]\nenabled = true\nbase_url = '{server.url}'\nmodel = 'm'\napi_key_env = 'MY_KEY'\n"
+        )
         ran = secateur("conversation", transcript(tmp_path), "--strategy", "summarize", "--safe-zone", 1200)
     assert ran.code == 0
     assert server.bodies == []

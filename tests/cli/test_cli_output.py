@@ -24,7 +24,18 @@ def shell(words: str, shop: Path) -> tuple[int, str, str]:
     return done.returncode, done.stdout, done.stderr
 
 
-@pytest.mark.parametrize("words", [f"search '{QUERY}'", f"search '{QUERY}' --format json", "status", "config", "--help", "search --help", "--version"])
+@pytest.mark.parametrize(
+    "words",
+    [
+        f"search '{QUERY}'",
+        f"search '{QUERY}' --format json",
+        "status",
+        "config",
+        "--help",
+        "search --help",
+        "--version",
+    ],
+)
 def test_output_that_cannot_be_written_is_an_error(shop, words):
     code, _, err = shell(f"{words} > /dev/full", shop)
     assert code == 1

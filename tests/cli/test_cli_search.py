@@ -36,7 +36,7 @@ def failure(ran: Ran, code: int, *said: str) -> None:
         assert word in ran.err
 
 
-# --- streams -----------------------------------------------------------------------------------------------------------
+# --- streams ----------------------------------------------------------------------------------------------------------
 
 
 def test_json_is_all_there_is_on_stdout(shop: Path) -> None:
@@ -85,7 +85,11 @@ def test_what_was_ignored_of_the_repositorys_file_is_a_warning_of_the_answer(tmp
     root = write(tmp_path / "shop", SHOP)
     assert search(root, "--format", "json").json["warnings"] == []
     write(tmp_path, {"own.toml": "[llm]\nenabled = true\n"})
-    (root / "secateur.toml").symlink_to(tmp_path / "own.toml") if link else (tmp_path / "own.toml").rename(root / "secateur.toml")
+    (
+        (root / "secateur.toml").symlink_to(tmp_path / "own.toml")
+        if link
+        else (tmp_path / "own.toml").rename(root / "secateur.toml")
+    )
     for _ in range(2):  # from the cache as well
         report = search(root, "--format", "json").json
         assert [warning["code"] for warning in report["warnings"]] == ["config_ignored"]
@@ -97,8 +101,13 @@ def test_what_was_ignored_of_the_repositorys_file_is_a_warning_of_the_answer(tmp
 
 def test_settings_that_do_not_count_take_no_room_from_the_answer(tmp_path: Path) -> None:
     """Each is told on stderr; the pack names the first and counts the others, however many a repository tries."""
-    tried = "[tokens]\ncounter = 'chars4'\n[graph_rag]\nenabled = false\n[llm]\nenabled = true\nmodel = 'x'\ntimeout = 9\nretries = 9\nconcurrency = 9\n"
-    few, many = (write(tmp_path / name, SHOP | {"secateur.toml": text}) for name, text in (("few", tried[:28]), ("many", tried)))
+    tried = (
+        "[tokens]\ncounter = 'chars4'\n[graph_rag]\nenabled = false\n[llm]\nenabled = true\nmodel = 'x'\ntimeout ="
+        " 9\nretries = 9\nconcurrency = 9\n"
+    )
+    few, many = (
+        write(tmp_path / name, SHOP | {"secateur.toml": text}) for name, text in (("few", tried[:28]), ("many", tried))
+    )
     of_few, of_many = (search(root, "--budget", 4000, "--format", "json") for root in (few, many))
     assert (of_few.err.count("ignored"), of_many.err.count("ignored")) == (1, 7)
     said = [notice["message"] for notice in of_many.json["warnings"] if notice["code"] == "config_ignored"]
@@ -122,7 +131,7 @@ def test_a_closed_pipe_is_the_end_and_no_error(shop: Path) -> None:
     assert done.stderr == ""
 
 
-# --- decisions that a user makes ---------------------------------------------------------------------------------------
+# --- decisions that a user makes --------------------------------------------------------------------------------------
 
 
 def test_pins_exclusions_and_boosts_show_in_the_output(shop: Path) -> None:
@@ -143,7 +152,9 @@ def test_pins_exclusions_and_boosts_show_in_the_output(shop: Path) -> None:
 
 
 def test_an_id_that_explain_shows_can_be_pinned(shop: Path) -> None:
-    ids = [line.split(maxsplit=1)[1] for line in search(shop, "--explain").out.splitlines() if line.startswith("    id ")]
+    ids = [
+        line.split(maxsplit=1)[1] for line in search(shop, "--explain").out.splitlines() if line.startswith("    id ")
+    ]
     assert ROUND in ids
     assert "pinned" in search(shop, "--explain", "--pin", ids[-1]).out
 
@@ -184,7 +195,7 @@ def test_a_commit_can_be_searched(tmp_path: Path) -> None:
     failure(search(root, "--rev=--upload-pack=x"), 1, "--upload-pack=x")
 
 
-# --- calls that cannot be meant ----------------------------------------------------------------------------------------
+# --- calls that cannot be meant ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -215,7 +226,9 @@ def test_a_commit_can_be_searched(tmp_path: Path) -> None:
         (("--format", "yaml"), ("yaml", "markdown")),
     ],
 )
-def test_a_wrong_call_is_two_and_names_what_is_allowed(shop: Path, words: tuple[str, ...], said: tuple[str, ...]) -> None:
+def test_a_wrong_call_is_two_and_names_what_is_allowed(
+    shop: Path, words: tuple[str, ...], said: tuple[str, ...]
+) -> None:
     failure(search(shop, *words), 2, *said)
     if "--format" not in words:
         ran = search(shop, *words, "--format", "json")
@@ -243,7 +256,7 @@ def test_help_lists_every_command() -> None:
     assert secateur("--version").out.startswith("secateur ")
 
 
-# --- folders and files as they are -------------------------------------------------------------------------------------
+# --- folders and files as they are ------------------------------------------------------------------------------------
 
 
 def test_a_missing_folder(tmp_path: Path) -> None:
@@ -265,7 +278,10 @@ def test_a_file_instead_of_a_folder(shop: Path) -> None:
 
 
 def test_a_folder_inside_a_sample() -> None:
-    paths = {row["file_path"] for row in search("sample:orders/orders", "--format", "json", query="refund total").json["candidates"]}
+    paths = {
+        row["file_path"]
+        for row in search("sample:orders/orders", "--format", "json", query="refund total").json["candidates"]
+    }
     assert paths
     assert not any(path.startswith(("orders/", "tests/", "docs/")) for path in paths)
 
@@ -282,7 +298,9 @@ def test_a_folder_inside_a_sample() -> None:
         (SHOP, "xylophone", "no_match"),
     ],
 )
-def test_an_empty_answer_says_which_kind_of_empty(tmp_path: Path, form: str, files: dict[str, str | bytes], query: str, code: str) -> None:
+def test_an_empty_answer_says_which_kind_of_empty(
+    tmp_path: Path, form: str, files: dict[str, str | bytes], query: str, code: str
+) -> None:
     root = write(tmp_path / "repo", files)
     root.mkdir(exist_ok=True)
     report = search(root, "--format", "json", query=query).json
@@ -359,7 +377,9 @@ def test_ctrl_c_is_130(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "kept" in ran.err
 
 
-def test_what_nobody_thought_of_is_a_message_and_with_debug_a_traceback(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_nobody_thought_of_is_a_message_and_with_debug_a_traceback(
+    shop: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from secateur.engine import Engine
 
     def broken(*_: object, **__: object) -> None:

@@ -1,4 +1,5 @@
-"""What leaves a search is within its budget whatever the format, what the JSON explains is proven, and numbers print as they are."""
+"""What leaves a search is within its budget whatever the format, what the JSON explains is proven, and numbers print as
+they are."""
 
 from __future__ import annotations
 
@@ -86,4 +87,7 @@ def test_why_a_candidate_is_too_large_names_the_head_of_the_pack(shop: Path) -> 
         pool = engine.retrieve(QUERY)
     budget = int(pool.cost.max()) + pool.overhead - 1
     out = secateur("search", QUERY, shop, "--budget", budget).out
-    assert f"more than the {budget - pool.overhead} that the pack's head of {pool.overhead} leaves of the budget of {budget}" in out
+    assert (
+        f"more than the {budget - pool.overhead} that the pack's head of {pool.overhead} leaves of the budget of"
+        f" {budget}" in out
+    )

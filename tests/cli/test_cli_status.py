@@ -35,7 +35,10 @@ def test_text_says_the_same(tmp_path: Path) -> None:
 
 
 def test_what_was_skipped_is_listed_with_its_reason(tmp_path: Path) -> None:
-    root = write(tmp_path / "shop", SHOP | {"logo.png": b"\x89PNG\r\n\x1a\n\0\0", "uv.lock": "version = 1\n", "big.py": "x = 1\n" * 200_000})
+    root = write(
+        tmp_path / "shop",
+        SHOP | {"logo.png": b"\x89PNG\r\n\x1a\n\0\0", "uv.lock": "version = 1\n", "big.py": "x = 1\n" * 200_000},
+    )
     (root / "link.py").symlink_to("big.py")
     status = secateur("status", root, "--format", "json", "--set", 'index.ignore=["shop/api.py"]').json
     assert dict(status["skipped_paths"]) == {

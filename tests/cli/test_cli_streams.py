@@ -12,8 +12,19 @@ from support.processes import environment
 from support.repos import QUERY, SHOP, committed, git
 
 RELATIVE = [
-    *(["search", "total"], ["search", "total", "--rev", "HEAD"], ["files", "a.py", "--query", "total"], ["files", ".", "--strategy", "delete"]),
-    *(["conversation", "session.jsonl"], ["envelope", "e.json", "--model", "gpt-4o"], ["chunk"], ["chunk", "--worktree"], ["chunk", "--diff", "d"]),
+    *(
+        ["search", "total"],
+        ["search", "total", "--rev", "HEAD"],
+        ["files", "a.py", "--query", "total"],
+        ["files", ".", "--strategy", "delete"],
+    ),
+    *(
+        ["conversation", "session.jsonl"],
+        ["envelope", "e.json", "--model", "gpt-4o"],
+        ["chunk"],
+        ["chunk", "--worktree"],
+        ["chunk", "--diff", "d"],
+    ),
     *(
         ["index"],
         ["index", "--clear"],
@@ -43,14 +54,23 @@ def test_in_a_folder_that_was_removed_a_relative_path_is_an_error_in_words(
     assert "git was not found" not in ran.err
 
 
-def test_in_a_folder_that_was_removed_other_folders_can_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_in_a_folder_that_was_removed_other_folders_can_be_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     root = committed(tmp_path / "shop", SHOP)
     git(root, "commit", "-q", "--allow-empty", "-m", "Nothing")
     folder = tmp_path / "gone"
     folder.mkdir()
     monkeypatch.chdir(folder)
     folder.rmdir()
-    for words in (["search", QUERY, root], ["chunk", root, "--base", "HEAD~1"], ["status", root], ["index", root], ["config", root], ["inspect", root]):
+    for words in (
+        ["search", QUERY, root],
+        ["chunk", root, "--base", "HEAD~1"],
+        ["status", root],
+        ["index", root],
+        ["config", root],
+        ["inspect", root],
+    ):
         ran = secateur(*words)
         assert ran.code == 0, ran.err
 
@@ -62,7 +82,20 @@ TO_NOBODY = "import sys; from secateur.cli.main import main; sys.exit(main(sys.a
 @pytest.mark.parametrize("format", ["text", "json"])
 def test_output_that_cannot_be_written_is_an_error_in_words(tmp_path: Path, way: str, format: str) -> None:
     root = committed(tmp_path / "shop", SHOP)
-    words = [sys.executable, "-c", TO_NOBODY, "search", QUERY, str(root), "--counter", "chars4", "--set", "embedding.model=none", "--format", format]
+    words = [
+        sys.executable,
+        "-c",
+        TO_NOBODY,
+        "search",
+        QUERY,
+        str(root),
+        "--counter",
+        "chars4",
+        "--set",
+        "embedding.model=none",
+        "--format",
+        format,
+    ]
     shell = ["sh", "-c", '"$@" >&-' if way == "closed" else '"$@" >/dev/full', "sh", *words]
     done = subprocess.run(shell, env=environment(), capture_output=True, text=True, check=False, timeout=120)
     assert done.returncode == 1
@@ -72,8 +105,27 @@ def test_output_that_cannot_be_written_is_an_error_in_words(tmp_path: Path, way:
 
 def test_without_any_stream_a_command_still_ends_as_it_should(tmp_path: Path) -> None:
     root = committed(tmp_path / "shop", SHOP)
-    words = [sys.executable, "-c", TO_NOBODY, "status", str(root), "--counter", "chars4", "--set", "embedding.model=none"]
-    assert subprocess.run(["sh", "-c", '"$@" 2>&-', "sh", *words], env=environment(), stdout=subprocess.DEVNULL, check=False, timeout=120).returncode == 0
+    words = [
+        sys.executable,
+        "-c",
+        TO_NOBODY,
+        "status",
+        str(root),
+        "--counter",
+        "chars4",
+        "--set",
+        "embedding.model=none",
+    ]
+    assert (
+        subprocess.run(
+            ["sh", "-c", '"$@" 2>&-', "sh", *words],
+            env=environment(),
+            stdout=subprocess.DEVNULL,
+            check=False,
+            timeout=120,
+        ).returncode
+        == 0
+    )
 
 
 def test_an_error_of_chunk_names_the_repository(tmp_path: Path) -> None:

@@ -43,7 +43,9 @@ PLACES: list[Callable[[Path], Path]] = [never_there, a_file, a_system_folder, a_
 
 
 @pytest.mark.parametrize("place", PLACES, ids=[place.__name__ for place in PLACES])
-def test_every_command_answers_and_warns_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: Callable[[Path], Path]) -> None:
+def test_every_command_answers_and_warns_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: Callable[[Path], Path]
+) -> None:
     root = committed(tmp_path / "shop", SHOP)
     monkeypatch.setenv("SECATEUR_CACHE_DIR", str(place(tmp_path)))
     for command, *words in COMMANDS:
@@ -97,14 +99,17 @@ signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[3]),) * 2)
 with Engine.open(sys.argv[1], SETTINGS, cache_dir=Path(sys.argv[2])) as engine:
     selection = engine.search("where is the refund total rounded?")
-os.write(1, json.dumps([selection.pool.symbol_id[row] for row in selection.kept_rows] + [notice.code for notice in selection.warnings]).encode())
+kept = [selection.pool.symbol_id[row] for row in selection.kept_rows]
+os.write(1, json.dumps(kept + [notice.code for notice in selection.warnings]).encode())
 """
 
 
 @pytest.mark.parametrize("room", [0, 4096, 60_000])
 def test_a_disk_that_fills_up_at_any_moment_costs_no_answer(tmp_path: Path, room: int) -> None:
     """No file grows beyond `room` bytes: the database cannot be made, or its log, or the arrays beside it."""
-    root = committed(tmp_path / "shop", {**SHOP, **{f"more/m{number}.py": "def f():\n    return 1\n" * 300 for number in range(4)}})
+    root = committed(
+        tmp_path / "shop", {**SHOP, **{f"more/m{number}.py": "def f():\n    return 1\n" * 300 for number in range(4)}}
+    )
     words = [sys.executable, "-c", FILLS, str(root), str(tmp_path / "cache"), str(room)]
     done = subprocess.run(words, env=environment(), capture_output=True, text=True, check=False, timeout=120)
     assert done.returncode == 0, done.stderr
@@ -117,9 +122,24 @@ def test_somebody_without_a_home_gets_an_answer_and_nothing_is_left_behind(tmp_p
     for folder in (tmp_path, *tmp_path.parents[:2]):
         folder.chmod(0o755)
     root = write(tmp_path / "shop", SHOP)
-    env = {key: value for key, value in environment().items() if key not in ("HOME", "XDG_CACHE_HOME", "SECATEUR_CACHE_DIR", "SECATEUR_CONFIG_DIR")}
+    env = {
+        key: value
+        for key, value in environment().items()
+        if key not in ("HOME", "XDG_CACHE_HOME", "SECATEUR_CACHE_DIR", "SECATEUR_CONFIG_DIR")
+    }
     words = [sys.executable, "-m", "secateur.cli.main", "search", QUERY, str(root), *CHEAP]
-    done = subprocess.run(words, env=env, user=54321, group=54321, extra_groups=[], cwd=root, capture_output=True, text=True, check=False, timeout=120)
+    done = subprocess.run(
+        words,
+        env=env,
+        user=54321,
+        group=54321,
+        extra_groups=[],
+        cwd=root,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
     if done.returncode and "secateur" not in done.stderr:
         pytest.skip("the environment of these tests is closed to others")
     assert done.returncode == 0, done.stderr

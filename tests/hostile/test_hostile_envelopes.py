@@ -1,4 +1,5 @@
-"""Envelopes nobody should write: a clear error with the JSON path, or a trimmed envelope; never a traceback, never a changed target."""
+"""Envelopes nobody should write: a clear error with the JSON path, or a trimmed envelope; never a traceback, never a
+changed target."""
 
 from __future__ import annotations
 
@@ -54,7 +55,9 @@ def test_what_is_no_json_is_named_by_its_path(digest: Any, message: str) -> None
     assert error.value.hint
 
 
-@pytest.mark.parametrize("wrong", [None, [], "text", 3, {}, {"a": 1}, {None: 1}, {"x" * 10_000: 1}, dict.fromkeys(range(10_000))])
+@pytest.mark.parametrize(
+    "wrong", [None, [], "text", 3, {}, {"a": 1}, {None: 1}, {"x" * 10_000: 1}, dict.fromkeys(range(10_000))]
+)
 def test_what_is_no_envelope_at_all(wrong: Any) -> None:
     with pytest.raises(PromptComposeError, match=r"^\$: the envelope (is|lacks)") as error:
         trim_envelope(wrong, "m", 100)
@@ -108,10 +111,24 @@ def test_malformed_json_is_named_by_its_place(text: str, message: str) -> None:
     assert message in error.value.message
 
 
-@pytest.mark.parametrize("held", ["\ud800" * 5000, "\x00\x1b[2J" * 2000, "\u202e" * 4000, "\U0010ffff" * 3000, " " * 300_000, "订单" * 4000, "\n" * 9000])
+@pytest.mark.parametrize(
+    "held",
+    [
+        "\ud800" * 5000,
+        "\x00\x1b[2J" * 2000,
+        "\u202e" * 4000,
+        "\U0010ffff" * 3000,
+        " " * 300_000,
+        "订单" * 4000,
+        "\n" * 9000,
+    ],
+)
 def test_any_text_is_counted_and_cut(held: str) -> None:
     target = {held[:40]: held[:9], "t": ("a", ["b", ("c",)])}
-    before = envelope({"notes": held, held[:30]: [held, held], "files": [{"path": held, "summary": held, "hash": held}]}, target=target)
+    before = envelope(
+        {"notes": held, held[:30]: [held, held], "files": [{"path": held, "summary": held, "hash": held}]},
+        target=target,
+    )
     result = trim_envelope(before, "m", 900)
     assert result.envelope["target_snapshot"] == target
     assert count_tokens(json.dumps(result.envelope, ensure_ascii=False)) == result.report.after <= 900
@@ -120,7 +137,9 @@ def test_any_text_is_counted_and_cut(held: str) -> None:
 
 def test_huge_names_leave_no_room_and_say_so() -> None:
     """A name is no text that can be cut: only the digest's last reduction takes it away."""
-    result = trim_envelope(envelope({"k" * 50_000: {"a": [1] * 50}, "b": [{"path": "p" * 50_000, "hash": "h" * 50_000}]}), "m", 300)
+    result = trim_envelope(
+        envelope({"k" * 50_000: {"a": [1] * 50}, "b": [{"path": "p" * 50_000, "hash": "h" * 50_000}]}), "m", 300
+    )
     assert list(result.envelope["dependency_digest"]) == ["path", "summary", "hash"]
     assert result.report.after <= 300
 
@@ -144,7 +163,13 @@ class Watching:
 def test_cost_is_a_fixed_number_of_counts_whatever_the_number_of_cuts() -> None:
     """One count of the whole for each cut would be thousands here."""
     for number in (200, 4000):
-        before = envelope({"files": files(number, 600), "paths": asset_paths(9000), **{f"n{position}": "word " * 200 for position in range(number)}})
+        before = envelope(
+            {
+                "files": files(number, 600),
+                "paths": asset_paths(9000),
+                **{f"n{position}": "word " * 200 for position in range(number)},
+            }
+        )
         size = len(json.dumps(before))
         for share in (0.6, 0.3, 0.15):
             counter = Watching()
@@ -155,7 +180,9 @@ def test_cost_is_a_fixed_number_of_counts_whatever_the_number_of_cuts() -> None:
 
 def test_mappings_of_any_kind_are_read() -> None:
     before = {name: MappingProxyType(value) for name, value in envelope({"a": (1, 2)}).items()}
-    out = trim_context_with_budget(envelope=MappingProxyType(before), model="m", context_token_budget=900, reserve_for_response=0)["trimmedEnvelope"]
+    out = trim_context_with_budget(
+        envelope=MappingProxyType(before), model="m", context_token_budget=900, reserve_for_response=0
+    )["trimmedEnvelope"]
     assert out["target_snapshot"] == before["target_snapshot"]
     assert out["dependency_digest"] == {"a": [1, 2]}
     json.dumps(out)

@@ -42,7 +42,11 @@ TEXTS = {
 @pytest.mark.parametrize("strategy", ["score", "extract", "delete"])
 @pytest.mark.parametrize("name", TEXTS)
 def test_any_text_is_counted_and_accounted_for(name: str, strategy: str) -> None:
-    files = [SourceCode("a.py", TEXTS[name]), SourceCode("b.md", TEXTS[name]), SourceCode("c.py", "def refund_total(total):\n    return round(total)\n")]
+    files = [
+        SourceCode("a.py", TEXTS[name]),
+        SourceCode("b.md", TEXTS[name]),
+        SourceCode("c.py", "def refund_total(total):\n    return round(total)\n"),
+    ]
     for form in ("plain", "markdown"):
         weighed = weigh_files(files, Settings(), QUERY, form=form)
         for budget in (1, 40, 200):
@@ -53,20 +57,61 @@ def test_any_text_is_counted_and_accounted_for(name: str, strategy: str) -> None
             assert result.report.after <= result.report.before
 
 
-@pytest.mark.parametrize("name", ["", ".", "..", "/", "//a//b.py", "a\0b", "\ud800.py", "\x1b[2J.py", "x" * 100_000, "a\nb.py", "2/a", "C:\\x.py", "::", " "])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "",
+        ".",
+        "..",
+        "/",
+        "//a//b.py",
+        "a\0b",
+        "\ud800.py",
+        "\x1b[2J.py",
+        "x" * 100_000,
+        "a\nb.py",
+        "2/a",
+        "C:\\x.py",
+        "::",
+        " ",
+    ],
+)
 def test_any_name_is_a_name(name: str) -> None:
-    files = [SourceCode(name, "def refund_total(total):\n    return round(total)\n"), SourceCode(name, "def walk():\n    pass\n" * 30)]
+    files = [
+        SourceCode(name, "def refund_total(total):\n    return round(total)\n"),
+        SourceCode(name, "def walk():\n    pass\n" * 30),
+    ]
     result = prune_files(files, pruning(max_tokens=30, strategy="extract"), QUERY)
     assert [file.module_name for file in result.files] == [name]
-    assert document(prune_files(files, Settings(), QUERY, form="markdown")).count("\n```\n") == (2 if len(name) < 1000 else 0)
+    assert document(prune_files(files, Settings(), QUERY, form="markdown")).count("\n```\n") == (
+        2 if len(name) < 1000 else 0
+    )
 
 
 def test_nothing_of_a_file_reaches_the_terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    write(tmp_path, {"\x1b[2Jrefund\u202e.py": TEXTS["control characters"] * 20, "b.py": "def refund(total):\n    return '\x1b]0;x\x07\x9b'\n"})
+    write(
+        tmp_path,
+        {
+            "\x1b[2Jrefund\u202e.py": TEXTS["control characters"] * 20,
+            "b.py": "def refund(total):\n    return '\x1b]0;x\x07\x9b'\n",
+        },
+    )
     for form in ("text", "json", "markdown"):
         for strategy in ("extract", "score"):
-            ran = secateur("files", ".", "--query", "refund \x1b[2J total", "--max-tokens", 60, "--strategy", strategy, "--verbose", "--format", form)
+            ran = secateur(
+                "files",
+                ".",
+                "--query",
+                "refund \x1b[2J total",
+                "--max-tokens",
+                60,
+                "--strategy",
+                strategy,
+                "--verbose",
+                "--format",
+                form,
+            )
             assert ran.code == 0
             assert not set(ran.out + ran.err) & {"\x1b", "\x07", "\x9b", "\u202e"}
     missing = secateur("files", "no\x1b[2J.py", "--query", "x")
@@ -118,7 +163,13 @@ def test_a_file_that_is_too_large_is_an_error_before_it_is_read(tmp_path: Path) 
 
 
 def test_a_configuration_in_the_folder_sets_no_server(tmp_path: Path) -> None:
-    write(tmp_path, {"secateur.toml": '[llm]\nenabled = true\nbase_url = "http://127.0.0.1:9"\nmodel = "m"\n', "a.py": "def refund():\n    pass\n" * 50})
+    write(
+        tmp_path,
+        {
+            "secateur.toml": '[llm]\nenabled = true\nbase_url = "http://127.0.0.1:9"\nmodel = "m"\n',
+            "a.py": "def refund():\n    pass\n" * 50,
+        },
+    )
     ran = secateur("files", tmp_path, "--query", "refund", "--max-tokens", 20, "--format", "json")
     assert ran.code == 0
     assert "modelCalls" not in ran.json["report"]

@@ -17,8 +17,27 @@ from secateur.repository.process import Patience
 from secateur.repository.source import CommitSource, Source, WorktreeSource, open_source
 
 HOOKS = (
-    *("applypatch-msg", "commit-msg", "fsmonitor-watchman", "post-applypatch", "post-checkout", "post-commit", "post-index-change", "post-merge"),
-    *("post-rewrite", "post-update", "pre-applypatch", "pre-auto-gc", "pre-commit", "pre-push", "pre-rebase", "pre-receive", "prepare-commit-msg"),
+    *(
+        "applypatch-msg",
+        "commit-msg",
+        "fsmonitor-watchman",
+        "post-applypatch",
+        "post-checkout",
+        "post-commit",
+        "post-index-change",
+        "post-merge",
+    ),
+    *(
+        "post-rewrite",
+        "post-update",
+        "pre-applypatch",
+        "pre-auto-gc",
+        "pre-commit",
+        "pre-push",
+        "pre-rebase",
+        "pre-receive",
+        "prepare-commit-msg",
+    ),
     *("proc-receive", "push-to-checkout", "reference-transaction", "sendemail-validate", "update"),
 )
 PLAIN = {"PATH": os.environ["PATH"], "HOME": "/nonexistent", "GIT_CONFIG_NOSYSTEM": "1"}
@@ -44,7 +63,14 @@ class Trap:
 
     def git(self, *arguments: str, env: dict[str, str] | None = None, check: bool = True) -> str:
         done = subprocess.run(
-            ["git", *arguments], cwd=self.root, env=env or PLAIN, check=check, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=30
+            ["git", *arguments],
+            cwd=self.root,
+            env=env or PLAIN,
+            check=check,
+            capture_output=True,
+            text=True,
+            stdin=subprocess.DEVNULL,
+            timeout=30,
         )
         return done.stdout.strip()
 
@@ -76,9 +102,11 @@ class Trap:
         for hook in HOOKS:
             (hooks / hook).symlink_to(self._program(f"hook-{hook}"))
         included = git_dir / "more.config"
-        included.write_text(f"[core]\n\tfsmonitor = {self._program('included-fsmonitor')}\n[pager]\n\tlog = {self._program('included-pager')}\n")
-        (git_dir / "config").write_text(
-            f"""
+        included.write_text(
+            f"[core]\n\tfsmonitor = {self._program('included-fsmonitor')}\n[pager]\n\tlog ="
+            f" {self._program('included-pager')}\n"
+        )
+        (git_dir / "config").write_text(f"""
 [core]
 	repositoryformatversion = 1
 	bare = false
@@ -158,8 +186,7 @@ class Trap:
 	ui = always
 [include]
 	path = {included}
-"""
-        )
+""")
 
 
 @pytest.fixture(scope="module")
@@ -193,7 +220,9 @@ EVERY_GIT_METHOD: dict[str, Callable[[Git], object]] = {
     "blobs": lambda git: drain(git.blobs([entry.oid for entry in git.ls_tree(git.resolve("main"))], max_bytes=100)),
     "merge_base": lambda git: git.merge_base(git.resolve("main"), git.resolve("main~1")),
     "diff": lambda git: git.diff(git.resolve("main~1"), git.resolve("main")),
-    "diff_unknown": lambda git: git.diff("4b825dc642cb6eb9a060e54bf8d69288fbee4904", git.resolve("main")),  # all of it, the missing blob too
+    "diff_unknown": lambda git: git.diff(
+        "4b825dc642cb6eb9a060e54bf8d69288fbee4904", git.resolve("main")
+    ),  # all of it, the missing blob too
     "history": lambda git: drain(git.history(git.resolve("main"), since=git.resolve("main~1"))),
     "is_linear": lambda git: git.is_linear(git.resolve("main~1"), git.resolve("main")),
     "shallow": lambda git: git.shallow(),
@@ -235,15 +264,41 @@ def test_the_trap_is_live(tmp_path: Path) -> None:
     config = trap.root / ".git" / "config"
     for out_of_the_way in ("nothing", "process", "(clean|smudge|required)", "command", "external"):
         config.write_text(re.sub(rf"\t{out_of_the_way} = ", "\tnothing = ", config.read_text()))
-        for command in (["status"], ["diff"], ["diff", "HEAD~1", "HEAD"], ["show", "HEAD:gone.txt"], ["hook", "run", "pre-commit"]):
+        for command in (
+            ["status"],
+            ["diff"],
+            ["diff", "HEAD~1", "HEAD"],
+            ["show", "HEAD:gone.txt"],
+            ["hook", "run", "pre-commit"],
+        ):
             trap.git("--work-tree=.", *command, check=False)
-    expected = {"clean", "diff-command", "diff-external", "ext", "hook-pre-commit", "included-fsmonitor", "process", "ssh", "textconv", "uploadpack"}
+    expected = {
+        "clean",
+        "diff-command",
+        "diff-external",
+        "ext",
+        "hook-pre-commit",
+        "included-fsmonitor",
+        "process",
+        "ssh",
+        "textconv",
+        "uploadpack",
+    }
     assert set(trap.fired()) >= expected
 
 
 def test_the_environment_of_the_caller_does_not_reach_git(trap: Trap, monkeypatch: pytest.MonkeyPatch) -> None:
     program = trap._program("environment")
-    for name in ("GIT_EXTERNAL_DIFF", "GIT_PAGER", "PAGER", "GIT_SSH", "GIT_SSH_COMMAND", "GIT_ASKPASS", "GIT_EDITOR", "GIT_PROXY_COMMAND"):
+    for name in (
+        "GIT_EXTERNAL_DIFF",
+        "GIT_PAGER",
+        "PAGER",
+        "GIT_SSH",
+        "GIT_SSH_COMMAND",
+        "GIT_ASKPASS",
+        "GIT_EDITOR",
+        "GIT_PROXY_COMMAND",
+    ):
         monkeypatch.setenv(name, program)
     monkeypatch.setenv("GIT_DIR", str(trap.decoy))
     monkeypatch.setenv("GIT_TRACE", str(trap.canaries / "trace"))
@@ -251,7 +306,13 @@ def test_the_environment_of_the_caller_does_not_reach_git(trap: Trap, monkeypatc
     monkeypatch.setenv("GIT_CONFIG_KEY_0", "core.fsmonitor")
     monkeypatch.setenv("GIT_CONFIG_VALUE_0", program)
     source = open_source(trap.root)
-    assert [entry.path for entry in source.entries()] == [".gitattributes", "code.txt", "gone.txt", "sub/more.txt", "untracked.txt"]
+    assert [entry.path for entry in source.entries()] == [
+        ".gitattributes",
+        "code.txt",
+        "gone.txt",
+        "sub/more.txt",
+        "untracked.txt",
+    ]
     assert len(list(source.history())) == 3
     assert trap.fired() == []
 
@@ -299,7 +360,9 @@ def test_a_pipe_as_ignore_file_costs_gits_patience_and_then_our_own_walk_answers
     assert [notice.code for notice in source.notices()] == ["git_failed"]
 
 
-def test_git_is_never_taken_from_the_repository_or_the_current_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_git_is_never_taken_from_the_repository_or_the_current_directory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     repository = tmp_path / "repository"
     (repository / "bin").mkdir(parents=True)
     for folder in ("objects", "refs"):
@@ -317,7 +380,21 @@ def test_git_is_never_taken_from_the_repository_or_the_current_directory(tmp_pat
     assert isinstance(Git.discover(repository, environ={"PATH": f".:{repository}/bin:{os.environ['PATH']}"}), Git)
 
 
-@pytest.mark.parametrize("rev", ["--output=/tmp/x", "-h", "", "no\0thing", "nothing", "HEAD:code.txt", "main\nmain", "@{upstream}", "^main", "main..main"])
+@pytest.mark.parametrize(
+    "rev",
+    [
+        "--output=/tmp/x",
+        "-h",
+        "",
+        "no\0thing",
+        "nothing",
+        "HEAD:code.txt",
+        "main\nmain",
+        "@{upstream}",
+        "^main",
+        "main..main",
+    ],
+)
 def test_a_revision_that_is_none_is_named(trap: Trap, rev: str) -> None:
     with pytest.raises(RepositoryError) as error:
         open_source(trap.root, rev)

@@ -1,4 +1,5 @@
-"""A folder whose `.git` leads to somebody else's repository: nothing of that is shown; what really belongs here is read as ever."""
+"""A folder whose `.git` leads to somebody else's repository: nothing of that is shown; what really belongs here is read
+as ever."""
 
 from __future__ import annotations
 
@@ -61,7 +62,9 @@ def linked_commondir(root: Path, other: Path) -> None:
 
 
 def alternates(root: Path, other: Path) -> None:
-    (skeleton(root, git(other, "rev-parse", "HEAD")) / "objects/info/alternates").write_text(f"# here\n{other}/.git/objects\n")
+    (skeleton(root, git(other, "rev-parse", "HEAD")) / "objects/info/alternates").write_text(
+        f"# here\n{other}/.git/objects\n"
+    )
 
 
 def quoted_alternates(root: Path, other: Path) -> None:
@@ -70,7 +73,9 @@ def quoted_alternates(root: Path, other: Path) -> None:
 
 
 def long_alternates(root: Path, other: Path) -> None:
-    (skeleton(root, git(other, "rev-parse", "HEAD")) / "objects/info/alternates").write_text("#\n" * 40_000 + f"{other}/.git/objects\n")
+    (skeleton(root, git(other, "rev-parse", "HEAD")) / "objects/info/alternates").write_text(
+        "#\n" * 40_000 + f"{other}/.git/objects\n"
+    )
 
 
 def nested_alternates(root: Path, other: Path) -> None:
@@ -127,7 +132,11 @@ def test_another_repository_is_not_shown(tmp_path: Path, way: Callable[[Path, Pa
     other, root = victim(tmp_path), bait(tmp_path)
     way(root, other)
     assert isinstance(Git.discover(root), Foreign)
-    for words in (["search", "total", root, "--rev", "HEAD"], ["chunk", root, "--base", "HEAD~1"], ["chunk", root, "--worktree"]):
+    for words in (
+        ["search", "total", root, "--rev", "HEAD"],
+        ["chunk", root, "--base", "HEAD~1"],
+        ["chunk", root, "--worktree"],
+    ):
         refused = secateur(*words, "--no-cache" if words[0] == "search" else "--no-rules")
         assert refused.code == 1, refused.out
         assert "--trust-git-dir" in refused.err
@@ -185,7 +194,13 @@ def below_a_work_tree(folder: Path, inner: Path) -> Path:
     return folder / "further" / "deep"
 
 
-OWN: list[Callable[[Path, Path], Path]] = [submodule, further_work_tree, moved_with_everything, whole_clone, below_a_work_tree]
+OWN: list[Callable[[Path, Path], Path]] = [
+    submodule,
+    further_work_tree,
+    moved_with_everything,
+    whole_clone,
+    below_a_work_tree,
+]
 
 
 @pytest.mark.parametrize("way", OWN, ids=[way.__name__ for way in OWN])
@@ -211,7 +226,12 @@ def test_a_work_tree_of_another_owner_is_not_read(tmp_path: Path) -> None:
 def test_a_shared_clone_is_told_the_ways_out(tmp_path: Path) -> None:
     git(tmp_path, "clone", "-q", "--shared", str(victim(tmp_path)), "shared")
     refused = secateur("chunk", tmp_path / "shared", "--base", "HEAD~1")
-    assert (refused.code, "--shared" in refused.err, "git repack -ad" in refused.err, "--trust-git-dir" in refused.err) == (1, True, True, True)
+    assert (
+        refused.code,
+        "--shared" in refused.err,
+        "git repack -ad" in refused.err,
+        "--trust-git-dir" in refused.err,
+    ) == (1, True, True, True)
     git(tmp_path / "shared", "repack", "-adq")
     (tmp_path / "shared/.git/objects/info/alternates").unlink()
     assert secateur("chunk", tmp_path / "shared", "--base", "HEAD~1").code == 0

@@ -1,6 +1,7 @@
 """A repository that wants to harm its reader, through every format of the command line.
 
-Names and contents try to leave the place they are printed in; a shipped cache, configuration and links try to be believed.
+Names and contents try to leave the place they are printed in; a shipped cache, configuration and links try to be
+believed.
 """
 
 from __future__ import annotations
@@ -129,11 +130,26 @@ def test_a_shipped_cache_is_not_believed(answers: dict[str, Ran], repository: Pa
 def test_links_are_not_followed(answers: dict[str, Ran], repository: Path) -> None:
     assert all("total_secret" not in ran.out for ran in answers.values())
     skipped = dict(secateur("status", repository, "--format", "json").json["skipped_paths"])
-    assert {path for path, reason in skipped.items() if reason == "symbolic_link"} == {"link.py", "folder", "up.py", "loop"}
+    assert {path for path, reason in skipped.items() if reason == "symbolic_link"} == {
+        "link.py",
+        "folder",
+        "up.py",
+        "loop",
+    }
 
 
-def test_its_configuration_sets_no_server_and_no_folder_and_that_is_said(answers: dict[str, Ran], repository: Path) -> None:
-    for name in ("embedding.model", "embedding.base_url", "embedding.api_key_env", "llm.enabled", "llm.base_url", "graph_rag.cache_dir", "index.workers"):
+def test_its_configuration_sets_no_server_and_no_folder_and_that_is_said(
+    answers: dict[str, Ran], repository: Path
+) -> None:
+    for name in (
+        "embedding.model",
+        "embedding.base_url",
+        "embedding.api_key_env",
+        "llm.enabled",
+        "llm.base_url",
+        "graph_rag.cache_dir",
+        "index.workers",
+    ):
         assert name in answers["text"].err
     assert not (repository.parent / "stolen").exists()
     assert "embedding_failed" not in answers["json"].out

@@ -1,4 +1,5 @@
-"""Names, paths, queries, warnings and bodies written to break out of each format: none of them does, and JSON still gives them back exactly."""
+"""Names, paths, queries, warnings and bodies written to break out of each format: none of them does, and JSON still
+gives them back exactly."""
 
 from __future__ import annotations
 
@@ -30,7 +31,9 @@ HOSTILE = [
     "",
 ]
 FENCES = ["```", "`" * 40 + "\n", "~~~\n```\n~~~", "```\n## `x.py:1-2 function y`\n```python\nevil()\n"]
-FORBIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff\U000e0000-\U000e007f]")
+FORBIDDEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff\U000e0000-\U000e007f]"
+)
 
 
 def hostile_selection(text: str) -> Selection:
@@ -77,17 +80,24 @@ def test_json_gives_everything_back_exactly(text: str) -> None:
     assert read == report
     assert read["query"] == text
     assert [candidate["content"] for candidate in read["candidates"]] == [text, text]
-    assert json.loads(error_json(SecateurError(text, hint=text)))["error"] == {"code": "FAILED", "message": text, "hint": text}
+    assert json.loads(error_json(SecateurError(text, hint=text)))["error"] == {
+        "code": "FAILED",
+        "message": text,
+        "hint": text,
+    }
 
 
 @pytest.mark.parametrize("text", HOSTILE + FENCES)
 def test_a_report_keeps_its_lines(text: str) -> None:
     plain = render_text(selection_of([("a.py", "f", "python", 1, False)]), 10)
-    assert render_text(selection_of([(text, text, "python", 1, False)], query=text), 10).count("\n") == plain.count("\n")
+    assert render_text(selection_of([(text, text, "python", 1, False)], query=text), 10).count("\n") == plain.count(
+        "\n"
+    )
 
 
 def parse_markdown(pack: str) -> tuple[list[str], list[str]]:
-    """Opening lines of fences and what is inside them, by the rules of CommonMark: a fence closes at a line of at least as many backticks."""
+    """Opening lines of fences and what is inside them, by the rules of CommonMark: a fence closes at a line of at least
+    as many backticks."""
     headings: list[str] = []
     bodies: list[str] = []
     fence = ""

@@ -18,11 +18,17 @@ BROKEN = {
     "empty": (b"", "is empty"),
     "prose": (b"just words", "neither JSON"),
     "not utf-8": (b'{"role": "user", "content": "\xff"', "is not UTF-8"),
-    "every line not utf-8": (b'{"role": "user", "content": "\xff"}\n{"role": "user", "content": "\xff"}\n', "line 1: is not UTF-8"),
+    "every line not utf-8": (
+        b'{"role": "user", "content": "\xff"}\n{"role": "user", "content": "\xff"}\n',
+        "line 1: is not UTF-8",
+    ),
     "cut off": (b'[{"role": "user",\n "content": "hel', "line 2, column"),
     "every line cut off": (b'{"role": "user", "content": "a\n{"role": "us', "line 1, column 31"),
     "every line no object": (b'{"a": 1}\n7\n', "line 1: has no role"),
-    "a body over lines that is damaged": (b'{"messages": [\n{"role": "user", "content": "a"}\n{"role": "user", "content": "b"}\n]}\n', "line 3, column 1"),
+    "a body over lines that is damaged": (
+        b'{"messages": [\n{"role": "user", "content": "a"}\n{"role": "user", "content": "b"}\n]}\n',
+        "line 3, column 1",
+    ),
     "no list": (b'{"messages": 7}', "$.messages"),
     "no object": (b"[7]", "$[0]"),
     "no role": (b'[{"content": "x"}]', "has no role"),
@@ -35,9 +41,18 @@ BROKEN = {
     "a request without messages": (b'{"model": "m"}', "$: the object holds no `messages`"),
     "another interface": (b'{"model": "m",\n "input": []}', "`input` is another interface's"),
     "a system prompt of another kind": (b'{"system": 7, "messages": []}', "$.system: "),
-    "a picture's block of another kind": (b'[{"role": "user", "content": [{"type": "tool_result", "content": 7}]}]', "$[0].content[0].content"),
-    "thinking of another kind": (b'[{"role": "assistant", "content": [{"type": "thinking", "thinking": 7}]}]', "$[0].content[0].thinking"),
-    "a session's message without role": (b'{"type": "user", "uuid": "1", "message": {"content": "x"}}', "line 1: message: has no role"),
+    "a picture's block of another kind": (
+        b'[{"role": "user", "content": [{"type": "tool_result", "content": 7}]}]',
+        "$[0].content[0].content",
+    ),
+    "thinking of another kind": (
+        b'[{"role": "assistant", "content": [{"type": "thinking", "thinking": 7}]}]',
+        "$[0].content[0].thinking",
+    ),
+    "a session's message without role": (
+        b'{"type": "user", "uuid": "1", "message": {"content": "x"}}',
+        "line 1: message: has no role",
+    ),
     "packed": (b"\x1f\x8b\x08\x00", "byte 1: is not UTF-8"),
     "two conversations": (b'{"messages": []}\n{"messages": []}', "line 1"),
     "a session's message of another kind": (b'{"type": "user", "uuid": "1", "message": []}', "line 1: message"),
@@ -84,8 +99,15 @@ def test_nothing_in_a_transcript_reaches_the_terminal() -> None:
 
 
 def test_half_characters_unknown_fields_and_blocks_come_back(tmp_path: Path) -> None:
-    rows = [{"role": "user", "content": "\ud800", "x": [None, 1.0]}, {"role": "assistant", "content": [{"type": "of the future", "y": 1}]}, GOOD]
-    for data in (json.dumps({"model": "m", "messages": rows, "z": {}}).encode(), "\n".join(map(json.dumps, rows)).encode()):
+    rows = [
+        {"role": "user", "content": "\ud800", "x": [None, 1.0]},
+        {"role": "assistant", "content": [{"type": "of the future", "y": 1}]},
+        GOOD,
+    ]
+    for data in (
+        json.dumps({"model": "m", "messages": rows, "z": {}}).encode(),
+        "\n".join(map(json.dumps, rows)).encode(),
+    ):
         ran = secateur("conversation", "-", "--out", tmp_path / "out", "--quiet", stdin=data)
         assert ran.code == 0
         written = (tmp_path / "out").read_bytes()
@@ -94,11 +116,18 @@ def test_half_characters_unknown_fields_and_blocks_come_back(tmp_path: Path) -> 
 
 def test_a_text_of_results_is_pruned_as_text(tmp_path: Path) -> None:
     long = "value = 1\n" * 400
-    text = f"Find it.\n<tool_result tool_name='read_file' success='true'>{long}</tool_result>\nmore\n<tool_result tool_name='b'>{long}x</tool_result>\nSo?\n"
-    ran = secateur("conversation", "-", "--safe-zone", 100, "--out", tmp_path / "out", "--format", "json", stdin=text.encode())
+    text = (
+        f"Find it.\n<tool_result tool_name='read_file' success='true'>{long}</tool_result>\nmore\n<tool_result"
+        f" tool_name='b'>{long}x</tool_result>\nSo?\n"
+    )
+    ran = secateur(
+        "conversation", "-", "--safe-zone", 100, "--out", tmp_path / "out", "--format", "json", stdin=text.encode()
+    )
     assert ran.json["format"] == "text"
     written = (tmp_path / "out").read_text("utf-8")
-    assert written.startswith("Find it.\n<tool_result tool_name='read_file' success='true'>[tool result cleared: read_file")
+    assert written.startswith(
+        "Find it.\n<tool_result tool_name='read_file' success='true'>[tool result cleared: read_file"
+    )
     assert written.endswith("</tool_result>\nSo?\n")
 
 

@@ -1,4 +1,5 @@
-"""A repository that keeps git waiting, or computing, costs one short wait in a run; what is left out is said, the files are read."""
+"""A repository that keeps git waiting, or computing, costs one short wait in a run; what is left out is said, the files
+are read."""
 
 from __future__ import annotations
 
@@ -122,7 +123,7 @@ def test_all_waits_of_a_run_together_are_less_than_five_seconds() -> None:
     assert PATIENCE.idle + max(PATIENCE.query, PATIENCE.untracked) < 5
 
 
-# --- our own matcher -----------------------------------------------------------------------------------------------------
+# --- our own matcher --------------------------------------------------------------------------------------------------
 
 
 class Counted(bytes):
@@ -139,7 +140,9 @@ class Counted(bytes):
             yield byte
 
 
-@pytest.mark.parametrize("pattern", ["*a" * 60 + "b", "**/a*b/" * 30 + "z", "a*" * 100 + "[!a]", "**/*a/" * 40 + "b", "?*" * 80 + "/"])
+@pytest.mark.parametrize(
+    "pattern", ["*a" * 60 + "b", "**/a*b/" * 30 + "z", "a*" * 100 + "[!a]", "**/*a/" * 40 + "b", "?*" * 80 + "/"]
+)
 def test_a_glob_looks_at_every_byte_at_most_once(pattern: str) -> None:
     glob = Glob.parse(pattern.encode(), is_path=True)
     assert glob

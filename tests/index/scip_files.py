@@ -25,7 +25,9 @@ def chunk(field: int, data: bytes) -> bytes:
 
 
 def occurrence(place: Iterable[int], symbol: str, roles: int = 0) -> bytes:
-    return chunk(2, chunk(1, b"".join(map(varint, place))) + chunk(2, symbol.encode()) + (number(3, roles) if roles else b""))
+    return chunk(
+        2, chunk(1, b"".join(map(varint, place))) + chunk(2, symbol.encode()) + (number(3, roles) if roles else b"")
+    )
 
 
 def implements(symbol: str, base: str) -> bytes:

@@ -22,7 +22,17 @@ class Repository:
         return {
             (self.names[a], self.names[b]): (How(h).label, c)
             for a, b, k, c, h in zip(
-                *(column.tolist() for column in (self.edges.source, self.edges.target, self.edges.kind, self.edges.confidence, self.edges.how)), strict=True
+                *(
+                    column.tolist()
+                    for column in (
+                        self.edges.source,
+                        self.edges.target,
+                        self.edges.kind,
+                        self.edges.confidence,
+                        self.edges.how,
+                    )
+                ),
+                strict=True,
             )
             if k == kind
         }
@@ -37,7 +47,9 @@ def parsed(sources: dict[str, str]) -> list[tuple[str, FileFacts]]:
 
 
 def from_facts(files: list[tuple[str, FileFacts]]) -> Repository:
-    return Repository([f"{path}::{fragment.qualname}" for path, facts in files for fragment in facts.fragments], resolve(files))
+    return Repository(
+        [f"{path}::{fragment.qualname}" for path, facts in files for fragment in facts.fragments], resolve(files)
+    )
 
 
 def repository(sources: dict[str, str]) -> Repository:

@@ -21,7 +21,11 @@ def test_arrays_come_back_as_they_were(tmp_path):
     assert loaded is not None
     assert list(loaded) == list(ARRAYS)
     for name, array in ARRAYS.items():
-        assert (loaded[name].dtype, loaded[name].shape, loaded[name].tolist()) == (array.dtype, array.shape, array.tolist())
+        assert (loaded[name].dtype, loaded[name].shape, loaded[name].tolist()) == (
+            array.dtype,
+            array.shape,
+            array.tolist(),
+        )
 
 
 def test_no_arrays_are_arrays_too(tmp_path):
@@ -58,7 +62,9 @@ def test_a_file_that_is_not_there_is_none(tmp_path):
     assert load(tmp_path) is None
 
 
-@pytest.mark.parametrize("content", [b"", b"x", MAGIC, MAGIC + b"\xff" * 8 + b"\0" * 16, b"\0" * 4096, MAGIC + bytes(56)])
+@pytest.mark.parametrize(
+    "content", [b"", b"x", MAGIC, MAGIC + b"\xff" * 8 + b"\0" * 16, b"\0" * 4096, MAGIC + bytes(56)]
+)
 def test_other_content_is_none(tmp_path, content):
     (tmp_path / "a").write_bytes(content)
     assert load(tmp_path / "a") is None

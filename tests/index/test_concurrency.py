@@ -24,7 +24,10 @@ def files(count: int = FILES, version: int = 1) -> dict[str, str]:
         before = f"from steps.s{number - 1:03} import step_{number - 1}\n\n\n" if number else ""
         change = f"    total += {version}\n" if number % 7 == 0 else ""
         call = f"step_{number - 1}(total)" if number else "round(total)"
-        found[f"steps/s{number:03}.py"] = f'{before}def step_{number}(total):\n    """The total of step {number}, rounded."""\n{change}    return {call}\n'
+        found[f"steps/s{number:03}.py"] = (
+            f'{before}def step_{number}(total):\n    """The total of step {number}, rounded."""\n{change}    return'
+            f" {call}\n"
+        )
     return found
 
 
@@ -59,7 +62,9 @@ def assert_sound(root: Path, cache: Path) -> None:
     assert not list(folder.glob("*.broken"))
 
 
-def test_writers_that_begin_at_once_answer_as_if_they_were_alone(root: Path, fresh: dict[Question, str], tmp_path: Path) -> None:
+def test_writers_that_begin_at_once_answer_as_if_they_were_alone(
+    root: Path, fresh: dict[Question, str], tmp_path: Path
+) -> None:
     asked: list[list[Question]] = [[(rev, query) for query in QUERIES] for rev in (None, "v1", "v2")]
     answers = together(root, tmp_path, asked)
     for questions, given in zip(asked, answers, strict=True):
@@ -70,7 +75,9 @@ def test_writers_that_begin_at_once_answer_as_if_they_were_alone(root: Path, fre
             assert engine.freshen().read == 0, "what each of them read is there for all"
 
 
-def test_readers_beside_a_writer_answer_as_if_they_were_alone(root: Path, fresh: dict[Question, str], tmp_path: Path) -> None:
+def test_readers_beside_a_writer_answer_as_if_they_were_alone(
+    root: Path, fresh: dict[Question, str], tmp_path: Path
+) -> None:
     answer_of(root, tmp_path, "v1", QUERIES[0])
     writer: list[Question] = [(rev, QUERIES[0]) for rev in ("v2", "v3", None)]
     reader: list[Question] = [("v1", query) for query in QUERIES] * 2
@@ -90,17 +97,21 @@ def test_readers_of_files_that_a_writer_changes_see_one_state_or_the_next(tmp_pa
         states.append(answer_of(root, tmp_path / "fresh", None, query))
     write(root, files(12))
     reader: list[Question] = [(None, query)] * 6
-    written, *read = together(root, tmp_path / "cache", [[(f"write steps/s007.py={content}", query) for content in contents], reader, reader])
+    written, *read = together(
+        root, tmp_path / "cache", [[(f"write steps/s007.py={content}", query) for content in contents], reader, reader]
+    )
     assert written == states[1:]
     assert {answer for answers in read for answer in answers} <= {*states, "CHANGED"}
     assert answer_of(root, tmp_path / "cache", None, query) == states[-1]
 
 
-# --- killed ------------------------------------------------------------------------------------------------------------
+# --- killed -----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("moment", ["reading 115", "linking 0", "open .arrays", "os.rename .arrays"])
-def test_a_killed_writer_loses_nothing_it_had_committed_and_spoils_no_answer(root: Path, fresh: dict[Question, str], tmp_path: Path, moment: str) -> None:
+def test_a_killed_writer_loses_nothing_it_had_committed_and_spoils_no_answer(
+    root: Path, fresh: dict[Question, str], tmp_path: Path, moment: str
+) -> None:
     process = started(root, tmp_path, [("v1", QUERIES[0])], kill_at=moment)
     output, _ = process.communicate(timeout=120)
     assert process.returncode == -signal.SIGKILL

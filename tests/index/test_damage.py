@@ -27,7 +27,7 @@ from support.repos import QUERY, SHOP, write
 EXTRACTOR = Extractor(get_counter("chars4"), None, 1)
 
 
-# --- a damaged record, and a file that changes before it is mended ------------------------------------------------------
+# --- a damaged record, and a file that changes before it is mended ----------------------------------------------------
 
 
 class Changing(MemorySource):
@@ -63,7 +63,9 @@ def test_a_file_that_looks_unchanged_and_is_not_stops_only_one_run(tmp_path: Pat
         with sqlite3.connect(tmp_path / FILE_NAME) as database:
             database.execute("DELETE FROM record WHERE path = ?", (b"shop/money.py",))
             database.execute("UPDATE seen SET digest = ? WHERE path = ?", (b"x" * 16, b"shop/money.py"))
-            database.execute("INSERT INTO record VALUES (?, ?, ?, 1, x'00')", (b"shop/money.py", b"x" * 16, EXTRACTOR.version))
+            database.execute(
+                "INSERT INTO record VALUES (?, ?, ?, 1, x'00')", (b"shop/money.py", b"x" * 16, EXTRACTOR.version)
+            )
         database.close()
         source = MemorySource(SHOP)
         with pytest.raises(IndexingError, match="changed"):
@@ -74,7 +76,7 @@ def test_a_file_that_looks_unchanged_and_is_not_stops_only_one_run(tmp_path: Pat
         snapshot_of(again, source, store, EXTRACTOR)
 
 
-# --- damaged files under a real engine -----------------------------------------------------------------------------------
+# --- damaged files under a real engine --------------------------------------------------------------------------------
 
 
 class Indexed:
@@ -86,7 +88,9 @@ class Indexed:
         self.cache = base / "whole"
         with Engine.open(self.root, SETTINGS, cache_dir=self.cache) as engine:
             engine.freshen()
-        write(self.root, {"shop/money.py": "def round_total(amount):\n    return round(amount, 2)\n"})  # what an edit makes of a state is a file too
+        write(
+            self.root, {"shop/money.py": "def round_total(amount):\n    return round(amount, 2)\n"}
+        )  # what an edit makes of a state is a file too
         with Engine.open(self.root, SETTINGS, cache_dir=self.cache) as engine:
             self.answer = engine.answer(QUERY, "json").text
             self.folder = folder_of(self.cache, self.root).relative_to(self.cache)
@@ -201,7 +205,10 @@ def test_a_cache_folder_that_cannot_be_written_is_a_warning_that_says_what_to_do
 def test_a_full_disk_is_a_warning_that_says_so_and_spoils_no_later_answer(indexed: Indexed, tmp_path: Path) -> None:
     for size in (0, 5_000, 20_000):
         cache = tmp_path / str(size)
-        assert confined(indexed.root, cache, f"resource.setrlimit(resource.RLIMIT_FSIZE, ({size}, {size}))") == "done, warned of SECATEUR_CACHE_DIR"
+        assert (
+            confined(indexed.root, cache, f"resource.setrlimit(resource.RLIMIT_FSIZE, ({size}, {size}))")
+            == "done, warned of SECATEUR_CACHE_DIR"
+        )
         assert not list(cache.rglob("*.part"))
         indexed.assert_survives(cache)
 
@@ -228,6 +235,12 @@ except SecateurError as error:
     print("error", error.message)
 """
     before = AS_ANYBODY if os.geteuid() == 0 and not limit else []
-    ran = subprocess.run([*before, sys.executable, "-c", program, str(root), str(cache)], env=environment(), capture_output=True, text=True, check=False)
+    ran = subprocess.run(
+        [*before, sys.executable, "-c", program, str(root), str(cache)],
+        env=environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert ran.returncode == 0, ran.stderr
     return ran.stdout.strip()

@@ -51,11 +51,15 @@ def failing_go(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) 
 
 
 @pytest.mark.usefixtures("failing_go")
-@pytest.mark.parametrize("failing_go", [ValueError("child index"), MemoryError(), RecursionError(), Panic()], indirect=True, ids=repr)
+@pytest.mark.parametrize(
+    "failing_go", [ValueError("child index"), MemoryError(), RecursionError(), Panic()], indirect=True, ids=repr
+)
 def test_an_error_of_a_reader_leaves_blocks_of_text() -> None:
     facts = parse_file("a.go", GO)
     assert facts.problems == ("reader_failed",)
-    assert [(fragment.kind, fragment.line_start, fragment.line_end) for fragment in facts.fragments] == [("block", 1, 3)]
+    assert [(fragment.kind, fragment.line_start, fragment.line_end) for fragment in facts.fragments] == [
+        ("block", 1, 3)
+    ]
     assert parse_file("a.py", b"def f():\n    pass\n").problems == ()
 
 
@@ -72,7 +76,10 @@ def test_status_and_search_name_what_is_read_as_text(tmp_path: Path) -> None:
     root = write(tmp_path / "shop", {"a.go": GO.decode(), "b.py": "def total(): ...\n", "c.py": b"x = '\0'\n"})
     status = secateur("status", root, "--format", "json").json
     assert status["problems"] == {"reader_failed": 1}
-    said = {warning["code"]: warning["message"] for warning in secateur("search", "total", root, "--format", "json").json["warnings"]}
+    said = {
+        warning["code"]: warning["message"]
+        for warning in secateur("search", "total", root, "--format", "json").json["warnings"]
+    }
     assert "a.go (reader_failed)" in said["read_as_text"]
     assert "c.py (binary)" in said["code_not_indexed"]
     assert said["read_as_text"] in status["notices"]
@@ -113,16 +120,22 @@ _DIES = "import os, signal; os.kill(os.getpid(), signal.SIGSEGV)"
 _SPINS = "\n        while True: pass"
 
 
-@pytest.mark.parametrize("boot", ["raise SystemExit", "import secateur.index.worker as worker; worker.main('no such counter', False)"])
+@pytest.mark.parametrize(
+    "boot", ["raise SystemExit", "import secateur.index.worker as worker; worker.main('no such counter', False)"]
+)
 @pytest.mark.parametrize("workers", [1, 2])
-def test_where_processes_do_not_work_files_are_read_without_them(monkeypatch: pytest.MonkeyPatch, workers: int, boot: str) -> None:
+def test_where_processes_do_not_work_files_are_read_without_them(
+    monkeypatch: pytest.MonkeyPatch, workers: int, boot: str
+) -> None:
     for name, value in (("_BOOT", boot), ("INLINE_BYTES", 0), ("LARGE_FILE_BYTES", 0)):
         monkeypatch.setattr(parallel, name, value)
     records = [decode(encoded) for _, _, encoded in Extractor(COUNTER, None, workers).run(FILES, 10_000)]
     assert [(record.facts.problems, record.indexed) for record in records] == [((), True)] * 3
 
 
-def run(monkeypatch: pytest.MonkeyPatch, workers: int, end: str, *, only: str = " and not rest[-1]", seconds: int = 30) -> list[Record]:
+def run(
+    monkeypatch: pytest.MonkeyPatch, workers: int, end: str, *, only: str = " and not rest[-1]", seconds: int = 30
+) -> list[Record]:
     """The records of FILES, made by processes that end over one of them. `only`: a further condition."""
     boot, _, call = parallel._BOOT.rpartition("; main(")
     fault = _ENDS.format(end=end, only=only) + f"worker.FILE_SECONDS = {seconds}\n"
@@ -161,7 +174,12 @@ def test_a_file_that_the_resolver_cannot_take_costs_its_own_edges() -> None:
     assert len(edges) == 1
     records = [msgspec.structs.replace(extract(path, b"", COUNTER, None), facts=facts) for path, facts in files]
     whole = [fill(record) for record in records]
-    snapshot = build([(path, bytes(DIGEST_BYTES), record) for (path, _), record in zip(files, whole, strict=True)], History.of(()), 0, 0)
+    snapshot = build(
+        [(path, bytes(DIGEST_BYTES), record) for (path, _), record in zip(files, whole, strict=True)],
+        History.of(()),
+        0,
+        0,
+    )
     assert [(notice.code, "b.py" in notice.message) for notice in snapshot.notices] == [("links_failed", True)]
 
 
@@ -169,7 +187,15 @@ def fill(record: Record) -> Record:
     """The record with a column entry for each of its fragments."""
     count = len(record.facts.fragments)
     empty = (bytes(8 * (count + 1)), b"", b"")
-    return msgspec.structs.replace(record, tokens=bytes(4 * count), sig_tokens=bytes(4 * count), wrapping=bytes(8 * count), body=empty, names=empty, docs=empty)
+    return msgspec.structs.replace(
+        record,
+        tokens=bytes(4 * count),
+        sig_tokens=bytes(4 * count),
+        wrapping=bytes(8 * count),
+        body=empty,
+        names=empty,
+        docs=empty,
+    )
 
 
 def test_a_fault_of_the_resolver_is_said_after_edits_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -181,7 +207,9 @@ def test_a_fault_of_the_resolver_is_said_after_edits_too(tmp_path: Path, monkeyp
         return sound(self, number, gid, receiver, name, arguments)
 
     monkeypatch.setattr(CallResolver, "resolve", resolve)
-    root = write(tmp_path / "shop", {"a.py": "def f():\n    deadly()\n", "b.py": "def g():\n    h()\n\n\ndef h(): ...\n"})
+    root = write(
+        tmp_path / "shop", {"a.py": "def f():\n    deadly()\n", "b.py": "def g():\n    h()\n\n\ndef h(): ...\n"}
+    )
     settings = with_values(Settings(), {"embedding.model": "none"})
     with Engine.open(root, settings, cache_dir=tmp_path / "cache") as engine:
         assert engine.freshen().notices == ("Some calls of a.py could not be followed.",)

@@ -14,7 +14,8 @@ from secateur.tokens import get_counter
 
 COUNTER = get_counter()
 CODE = (
-    'import os\n\n\nclass Cart:\n    """Holds lines."""\n\n    # what is owed\n    def total(self, tax):\n        """Sum of the lines."""\n        return tax\n'
+    'import os\n\n\nclass Cart:\n    """Holds lines."""\n\n    # what is owed\n    def total(self, tax):\n       '
+    ' """Sum of the lines."""\n        return tax\n'
 )
 
 
@@ -32,7 +33,13 @@ def test_columns_have_one_entry_a_fragment() -> None:
 def test_tokens_are_those_of_the_text_that_would_go_out() -> None:
     record = extract("cart.py", CODE.encode(), COUNTER, None)
     lines = split_lines(CODE)
-    columns = zip(record.facts.fragments, signed(record.facts.fragments), record.column("tokens"), record.column("sig_tokens"), strict=True)
+    columns = zip(
+        record.facts.fragments,
+        signed(record.facts.fragments),
+        record.column("tokens"),
+        record.column("sig_tokens"),
+        strict=True,
+    )
     for fragment, has, tokens, signature in columns:
         assert tokens == COUNTER.count(body(text_of(lines, fragment.line_start, fragment.line_end)))
         declared = text_of(lines, fragment.sig_start, fragment.sig_end) if has else ""
@@ -58,7 +65,10 @@ def test_bytes_and_back() -> None:
             decode(damaged)
 
 
-@pytest.mark.parametrize(("path", "data"), [("a.png", b"\x89PNG\r\n\x1a\n\0"), ("uv.lock", b"version = 1\n"), ("app.min.js", b"var a=1;" * 2000)])
+@pytest.mark.parametrize(
+    ("path", "data"),
+    [("a.png", b"\x89PNG\r\n\x1a\n\0"), ("uv.lock", b"version = 1\n"), ("app.min.js", b"var a=1;" * 2000)],
+)
 def test_what_nobody_reads_is_counted_not_indexed(path: str, data: bytes) -> None:
     record = extract(path, data, COUNTER, None)
     assert not record.indexed
@@ -86,6 +96,10 @@ def test_no_content_can_make_it_fail(data: bytes, path: str) -> None:
 
 
 def test_versions_that_must_not_mix_have_other_names() -> None:
-    assert fingerprint("o200k_base", "none") != fingerprint("cl100k_base", "none") != fingerprint("cl100k_base", "wordllama")
+    assert (
+        fingerprint("o200k_base", "none")
+        != fingerprint("cl100k_base", "none")
+        != fingerprint("cl100k_base", "wordllama")
+    )
     assert digest_of(b"a") != digest_of(b"b")
     assert len(digest_of(b"")) == 16

@@ -1,4 +1,5 @@
-"""Records follow the source: read what changed, keep what did not, repair what is damaged, name equal states equally."""
+"""Records follow the source: read what changed, keep what did not, repair what is damaged, name equal states
+equally."""
 
 from __future__ import annotations
 
@@ -105,7 +106,8 @@ from secateur.repository.source import MemorySource
 from secateur.tokens import get_counter
 
 with Store.open(Path(sys.argv[1])) as store:
-    print(record(MemorySource({"\\u8ba2\\u5355.py": "x = 1", "\\udcff.py": "x = 2"}), store, Extractor(get_counter("chars4"), None, 1)).name)
+    source = MemorySource({"\\u8ba2\\u5355.py": "x = 1", "\\udcff.py": "x = 2"})
+    print(record(source, store, Extractor(get_counter("chars4"), None, 1)).name)
 """
     environ = {key: value for key, value in os.environ.items() if not key.startswith(("LC_", "LANG"))} | {"LC_ALL": "C"}
     names = set()

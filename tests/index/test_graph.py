@@ -44,7 +44,9 @@ def test_each_node_names_the_step_that_leads_to_it() -> None:
 
 
 def test_the_better_step_wins_and_orders_its_level() -> None:
-    diamond = graph(5, (0, 1, CALLS, 600), (0, 2, CALLS, 950), (1, 3, CALLS, 950), (2, 3, CALLS, 700), (2, 4, CALLS, 950))
+    diamond = graph(
+        5, (0, 1, CALLS, 600), (0, 2, CALLS, 950), (1, 3, CALLS, 950), (2, 3, CALLS, 700), (2, 4, CALLS, 950)
+    )
     reach = diamond.bfs([0], 2)
     assert reach.nodes.tolist() == [0, 2, 1, 3, 4]
     assert reach.via.tolist() == [-1, 0, 0, 1, 2]
@@ -102,7 +104,15 @@ def test_arrays_survive_storage_and_damage_is_noticed() -> None:
     st.integers(1, 12).flatmap(
         lambda nodes: st.tuples(
             st.just(nodes),
-            st.lists(st.tuples(st.integers(0, nodes - 1), st.integers(0, nodes - 1), st.sampled_from(list(EdgeKind)), st.integers(1, 1000)), max_size=40),
+            st.lists(
+                st.tuples(
+                    st.integers(0, nodes - 1),
+                    st.integers(0, nodes - 1),
+                    st.sampled_from(list(EdgeKind)),
+                    st.integers(1, 1000),
+                ),
+                max_size=40,
+            ),
             st.integers(0, nodes - 1),
             st.integers(0, 4),
         )
@@ -121,7 +131,9 @@ def test_search_agrees_with_networkx(case: tuple[int, list[tuple[int, int, EdgeK
 
 
 def test_the_view_carries_what_a_reader_needs() -> None:
-    view = to_networkx(graph(3, (0, 1, CALLS, 960), (0, 1, IMPORTS, 960), (1, 2, CALLS, 300)), ["a", "b", "c"], ["x.py"] * 3)
+    view = to_networkx(
+        graph(3, (0, 1, CALLS, 960), (0, 1, IMPORTS, 960), (1, 2, CALLS, 300)), ["a", "b", "c"], ["x.py"] * 3
+    )
     assert isinstance(view, networkx.DiGraph)
     assert view.nodes[1] == {"symbol_id": "b", "path": "x.py"}
     assert view.edges[0, 1, "calls"] == {"kind": "calls", "confidence": 0.96, "how": "import", "count": 1}

@@ -13,7 +13,12 @@ from secateur.repository.git import HistoryCommit
 from support.processes import SETTINGS
 from support.repos import committed, git, write
 
-COMMITS = [HistoryCommit(f"{n:040x}", 1_750_000_000 - n // 2, "Mei", f"Save order {n}", (f"f{n % 3}.py", "all.py", f"f{n % 3}.py")) for n in range(9)]
+COMMITS = [
+    HistoryCommit(
+        f"{n:040x}", 1_750_000_000 - n // 2, "Mei", f"Save order {n}", (f"f{n % 3}.py", "all.py", f"f{n % 3}.py")
+    )
+    for n in range(9)
+]
 
 
 def assert_same(one: History, other: History) -> None:

@@ -2,7 +2,17 @@ import math
 
 import pytest
 from secateur.index import names as names_module
-from secateur.index.names import EXACT, HALF_NAMED, NEAR_CUTOFF, NEAR_FACTOR, NEAR_LIMIT, NEAR_WORDS, OWNER_NAMED, PLAIN_NAMED, NameTable
+from secateur.index.names import (
+    EXACT,
+    HALF_NAMED,
+    NEAR_CUTOFF,
+    NEAR_FACTOR,
+    NEAR_LIMIT,
+    NEAR_WORDS,
+    OWNER_NAMED,
+    PLAIN_NAMED,
+    NameTable,
+)
 
 QUALNAMES = ["Cart", "Cart.total", "Order.total", "", "handleToolCall", "Cart.Item.total", "näme", "round"]
 SHARED = round(1 / (1 + math.log2(3)), 6)
@@ -20,7 +30,14 @@ SHARED = round(1 / (1 + math.log2(3)), 6)
         ("cart->total", {"Cart.total": EXACT, "Cart": OWNER_NAMED}),
         ("Cart#total", {"Cart.total": EXACT, "Cart": OWNER_NAMED}),
         ("Item.total", {"Cart.Item.total": EXACT}),
-        ("Basket.total", {"Cart.total": HALF_NAMED * SHARED, "Order.total": HALF_NAMED * SHARED, "Cart.Item.total": HALF_NAMED * SHARED}),
+        (
+            "Basket.total",
+            {
+                "Cart.total": HALF_NAMED * SHARED,
+                "Order.total": HALF_NAMED * SHARED,
+                "Cart.Item.total": HALF_NAMED * SHARED,
+            },
+        ),
         ("näme", {"näme": EXACT}),
         ("", {}),
         ("...", {}),

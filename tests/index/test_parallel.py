@@ -11,7 +11,10 @@ from secateur.index import parallel
 from secateur.index.parallel import Extractor
 from secateur.tokens import get_counter
 
-FILES = [(f"m{number:03}.py", f"def f{number}(x):\n    return x + {number}\n".encode()) for number in range(60)] + [("\udcff.py", b"x = 1\n"), ("e.py", b"")]
+FILES = [(f"m{number:03}.py", f"def f{number}(x):\n    return x + {number}\n".encode()) for number in range(60)] + [
+    ("\udcff.py", b"x = 1\n"),
+    ("e.py", b""),
+]
 
 
 def extractor(workers: int) -> Extractor:
@@ -65,7 +68,9 @@ def test_an_interruption_ends_the_processes() -> None:
 
 @pytest.mark.parametrize("workers", [1, 2])
 @pytest.mark.usefixtures("in_processes")
-def test_who_does_not_want_it_any_more_ends_it_in_the_middle_of_a_file(monkeypatch: pytest.MonkeyPatch, workers: int) -> None:
+def test_who_does_not_want_it_any_more_ends_it_in_the_middle_of_a_file(
+    monkeypatch: pytest.MonkeyPatch, workers: int
+) -> None:
     monkeypatch.setattr(parallel, "LARGE_FILE_BYTES", 0)
     monkeypatch.setattr(parallel, "_BOOT", "import time; time.sleep(600)")  # a file that takes ten minutes
 

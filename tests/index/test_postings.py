@@ -35,7 +35,12 @@ def bm25(texts: list[str], query: list[tuple[str, float]]) -> list[float]:
     return scores
 
 
-@given(TEXTS.filter(bool), st.lists(st.tuples(st.sampled_from(["a", "b", "ab", "订单", "nowhere"]), st.sampled_from([0.5, 1.0, 2.0])), max_size=4))
+@given(
+    TEXTS.filter(bool),
+    st.lists(
+        st.tuples(st.sampled_from(["a", "b", "ab", "订单", "nowhere"]), st.sampled_from([0.5, 1.0, 2.0])), max_size=4
+    ),
+)
 def test_postings_score_as_the_formula_says(texts, query):
     score = Postings.build(TermBag.of(texts)).score([(hash_of(term), weight) for term, weight in query])
     assert score.tolist() == pytest.approx(bm25(texts, query), abs=1e-6)
@@ -44,7 +49,10 @@ def test_postings_score_as_the_formula_says(texts, query):
 
 def test_a_query_about_nothing_here_scores_low():
     postings = Postings.build(TermBag.of(["apple pie", "pear pie", "plum"]))
-    known, mixed = postings.score([(hash_of("appl"), 1.0)]), postings.score([(hash_of("appl"), 1.0), (hash_of("zebra"), 1.0)])
+    known, mixed = (
+        postings.score([(hash_of("appl"), 1.0)]),
+        postings.score([(hash_of("appl"), 1.0), (hash_of("zebra"), 1.0)]),
+    )
     assert known[0] > mixed[0] > 0
     assert postings.score([]).tolist() == [0.0, 0.0, 0.0]
 
@@ -69,10 +77,13 @@ def test_postings_survive_being_saved():
     assert again.score([(hash_of("b"), 1.0)]).tolist() == postings.score([(hash_of("b"), 1.0)]).tolist()
 
 
-# --- editing -----------------------------------------------------------------------------------------------------------
+# --- editing ----------------------------------------------------------------------------------------------------------
 
 
-@given(TEXTS, st.lists(st.tuples(st.booleans(), st.integers(0, 2), st.text(st.sampled_from("abc A"), max_size=12)), max_size=12))
+@given(
+    TEXTS,
+    st.lists(st.tuples(st.booleans(), st.integers(0, 2), st.text(st.sampled_from("abc A"), max_size=12)), max_size=12),
+)
 def test_edited_postings_are_those_that_would_be_built(before, steps):
     """Each step: does the next document stay, and how many new ones come before it."""
     moved, after, coming, numbers = [], [], [], []
@@ -84,7 +95,9 @@ def test_edited_postings_are_those_that_would_be_built(before, steps):
             after.append(word)
         moved.append(len(after) if stays else -1)
         after += [text] if stays else []
-    edited = Postings.build(TermBag.of(before)).edited(np.array(moved, dtype=np.int32), TermBag.of(coming), np.array(numbers, dtype=np.int32))
+    edited = Postings.build(TermBag.of(before)).edited(
+        np.array(moved, dtype=np.int32), TermBag.of(coming), np.array(numbers, dtype=np.int32)
+    )
     built = Postings.build(TermBag.of(after))
     for name, array in built.to_arrays("x").items():
         assert array.dtype == edited.to_arrays("x")[name].dtype

@@ -1,4 +1,5 @@
-"""JavaScript and TypeScript: modules and their defaults, classes and interfaces, declared types and what values come from."""
+"""JavaScript and TypeScript: modules and their defaults, classes and interfaces, declared types and what values come
+from."""
 
 from __future__ import annotations
 
@@ -7,7 +8,8 @@ from secateur.index.resolve import TRUSTED
 from sources import repository
 
 SHOP = {
-    "src/cart.ts": """
+    "src/cart.ts": (
+        """
         export interface Priced {
           price(): number;
           owner: Owner;
@@ -71,13 +73,17 @@ SHOP = {
         export const rate = (cart: Cart): Owner => cart.buyer;
         export const shared = new Basket(new Owner(), "");
         """
+    )
 }
 
 
 def calls_in(body: str) -> dict[str, str]:
     """Calls of a function with that body, of the repository SHOP."""
     lines = "".join(f"  {line}\n" for line in body.splitlines())
-    header = "import * as c from './cart';\nimport { Alias, Basket, Cart, Line, Owner, Priced, load, make, rate, shared } from './cart';\n"
+    header = (
+        "import * as c from './cart';\nimport { Alias, Basket, Cart, Line, Owner, Priced, load, make, rate, shared }"
+        " from './cart';\n"
+    )
     repo = repository({**SHOP, "src/app.ts": header + "export function f(p: any, q: any) {\n" + lines + "}\n"})
     return {target.removeprefix("src/cart.ts::"): rule for target, rule in repo.calls("src/app.ts::f").items()}
 
@@ -128,23 +134,28 @@ def test_types_written_as_objects_declare_methods_too() -> None:
 
 
 MANIFESTS = {
-    "package.json": """
+    "package.json": (
+        """
         {"name": "shop", "source": "src/index.js", "main": "dist/shop.js",
-         "exports": {".": {"default": "./dist/shop.js"}, "./money": {"types": "./money/src/index.d.ts", "default": "./money/dist/index.js"},
+         "exports": {".": {"default": "./dist/shop.js"}, 
+                     "./money": {"types": "./money/src/index.d.ts", "default": "./money/dist/index.js"},
                      "./tax/*": "./tax/*.js"},
          "imports": {"#rate": {"node": "./src/rate.js"}}}
-        """,
+        """
+    ),
     "src/index.js": "export function sell() {\n  return 1;\n}\n",
     "src/rate.js": "export function rate() {\n  return 1;\n}\n",
     "money/src/index.js": "export function cents() {\n  return 1;\n}\n",
     "tax/vat.js": "export function vat() {\n  return 1;\n}\n",
-    "apps/web/tsconfig.json": """
+    "apps/web/tsconfig.json": (
+        """
         {
           // what the bundler knows as well
           "extends": "../base",
           "compilerOptions": { "baseUrl": "./code", },
         }
-        """,
+        """
+    ),
     "apps/base.json": '{"compilerOptions": {"paths": {"nobody": ["x"]}}}',
     "apps/tsconfig.base.json": '{"compilerOptions": {"baseUrl": ".", "paths": {"~ui/*": ["web/code/ui/*"]}}}',
     "apps/web/code/ui/panel.ts": "export function panel() {\n  return 1;\n}\n",
@@ -168,7 +179,10 @@ MANIFESTS = {
     ],
 )
 def test_manifests_say_where_names_lead(module: str, name: str, target: str) -> None:
-    extended = {**MANIFESTS, "apps/web/tsconfig.json": MANIFESTS["apps/web/tsconfig.json"].replace("../base", "../tsconfig.base")}
+    extended = {
+        **MANIFESTS,
+        "apps/web/tsconfig.json": MANIFESTS["apps/web/tsconfig.json"].replace("../base", "../tsconfig.base"),
+    }
     user = f"import {{ {name} }} from '{module}';\nexport function f() {{\n  {name}();\n}}\n"
     repo = repository({**extended, "apps/web/code/main.ts": user})
     assert list(repo.calls("apps/web/code/main.ts::f")) == ([f"{target}::{name}"] if target else [])
@@ -177,14 +191,24 @@ def test_manifests_say_where_names_lead(module: str, name: str, target: str) -> 
 def test_of_packages_of_one_name_that_hold_a_file_the_nearest_is_meant() -> None:
     files = {f"{folder}main.js": "export function here() {\n  return 1;\n}\n" for folder in ("a/", "a/b/", "a/z/")}
     files |= {path.replace("main.js", "package.json"): '{"name": "kit", "main": "./main.js"}' for path in files}
-    users = {f"a/{folder}/use.js": "import { here } from 'kit';\nexport function f() {\n  here();\n}\n" for folder in ("b", "z", "c")}
+    users = {
+        f"a/{folder}/use.js": "import { here } from 'kit';\nexport function f() {\n  here();\n}\n"
+        for folder in ("b", "z", "c")
+    }
     repo = repository(dict(sorted({**files, **users}.items())))
-    assert [list(repo.calls(f"{path}::f")) for path in sorted(users)] == [["a/b/main.js::here"], ["a/main.js::here"], ["a/z/main.js::here"]]
+    assert [list(repo.calls(f"{path}::f")) for path in sorted(users)] == [
+        ["a/b/main.js::here"],
+        ["a/main.js::here"],
+        ["a/z/main.js::here"],
+    ]
 
 
 def test_this_is_that_of_the_method_in_arrows_and_of_nobody_in_functions() -> None:
     repo = repository(SHOP)
-    assert repo.calls("src/cart.ts::Cart.ask") == {"src/cart.ts::Owner.greet": "annotation", "src/cart.ts::Cart.ask2": "same_scope"}
+    assert repo.calls("src/cart.ts::Cart.ask") == {
+        "src/cart.ts::Owner.greet": "annotation",
+        "src/cart.ts::Cart.ask2": "same_scope",
+    }
     without = {**SHOP, "src/cart.ts": SHOP["src/cart.ts"].replace("self.ask2();", "")}
     found = repository(without).found().get(("src/cart.ts::Cart.ask", "src/cart.ts::Cart.ask2"))
     assert found is None or found[1] < TRUSTED
@@ -217,9 +241,13 @@ def test_titles_of_tests_are_no_names() -> None:
 def test_functions_of_an_exported_object_are_those_it_names() -> None:
     repo = repository(
         {
-            "lib/utils.js": "function isDate(x) {\n  return x;\n}\nconst trim = (x) => x;\nexport default { isDate, cut: trim };\n",
-            "lib/app.js": "import utils from './utils.js';\nconst { isDate } = utils;\n"
-            "export function f(x) {\n  utils.isDate(x);\n}\nexport function g(x) {\n  isDate(x);\n}\n",
+            "lib/utils.js": (
+                "function isDate(x) {\n  return x;\n}\nconst trim = (x) => x;\nexport default { isDate, cut: trim };\n"
+            ),
+            "lib/app.js": (
+                "import utils from './utils.js';\nconst { isDate } = utils;\n"
+                "export function f(x) {\n  utils.isDate(x);\n}\nexport function g(x) {\n  isDate(x);\n}\n"
+            ),
         }
     )
     assert list(repo.calls("lib/app.js::f")) == ["lib/utils.js::isDate"]
@@ -230,8 +258,10 @@ def test_components_are_called_by_their_elements() -> None:
     repo = repository(
         {
             "ui/panel.jsx": "export function Panel() {\n  return <p>x</p>;\n}\n",
-            "ui/app.jsx": "import { Panel } from './panel';\nimport * as ui from './panel';\n"
-            "export function App({ Other }) {\n  return <div><Panel /><Other /><ui.Panel></ui.Panel></div>;\n}\n",
+            "ui/app.jsx": (
+                "import { Panel } from './panel';\nimport * as ui from './panel';\n"
+                "export function App({ Other }) {\n  return <div><Panel /><Other /><ui.Panel></ui.Panel></div>;\n}\n"
+            ),
         }
     )
     assert repo.calls("ui/app.jsx::App") == {"ui/panel.jsx::Panel": "import"}

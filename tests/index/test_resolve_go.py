@@ -47,13 +47,21 @@ SHOP = """
 
 def calls(body: str, *, other: str = "") -> dict[str, str]:
     repo: Repository = repository(
-        {"shop/shop.go": SHOP, "shop/use.go": f"package shop\n\n{other}\nfunc use(cart *Cart, xs Lines, p Priced, anything any) {{\n{body}\n}}\n"}
+        {
+            "shop/shop.go": SHOP,
+            "shop/use.go": (
+                f"package shop\n\n{other}\nfunc use(cart *Cart, xs Lines, p Priced, anything any) {{\n{body}\n}}\n"
+            ),
+        }
     )
     return {name.removeprefix("shop/shop.go::"): rule for name, rule in repo.calls("shop/use.go::use").items()}
 
 
 def test_what_a_variable_was_made_from_says_what_it_is() -> None:
-    assert calls("made, err := NewCart()\n_ = err.Error()\nmade.Lock()") == {"NewCart": "package", "Base.Lock": "annotation"}
+    assert calls("made, err := NewCart()\n_ = err.Error()\nmade.Lock()") == {
+        "NewCart": "package",
+        "Base.Lock": "annotation",
+    }
     assert calls("n, line := split()\nn.Price()\nline.Price()") == {"split": "package", "Line.Price": "annotation"}
     assert calls("line := First[int](nil)\nline.Price()") == {"First": "package", "Line.Price": "annotation"}
     assert calls("line := new(Line)\nline.Price().Round()") == {"Line.Price": "annotation", "Money.Round": "annotation"}
@@ -66,7 +74,9 @@ def test_elements_of_slices_maps_channels_and_named_containers() -> None:
     assert calls("for _, x := range xs {\nx.Price()\n}\nxs[0].Price()") == {"Line.Price": "annotation"}
     assert calls("queue := make(chan *Line)\nnext := <-queue\nnext.Price()") == {"Line.Price": "annotation"}
     assert calls("for _, t := range []struct{ of *Line }{} {\nt.of.Price()\n}") == {"Line.Price": "annotation"}
-    assert calls("for i := range xs {\ni.Price()\n}") == {"Line.Price": "unique_name"}  # an index: a guess by name is all that is left
+    assert calls("for i := range xs {\ni.Price()\n}") == {
+        "Line.Price": "unique_name"
+    }  # an index: a guess by name is all that is left
 
 
 def test_a_name_means_what_its_innermost_block_says() -> None:

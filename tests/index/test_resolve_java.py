@@ -41,7 +41,8 @@ PRICES = """
     """
 FILES = {
     "shop/Cart.java": PRICES,
-    "shop/Base.java": """
+    "shop/Base.java": (
+        """
         package shop;
 
         abstract class Base {
@@ -51,10 +52,15 @@ FILES = {
             void go() {}
           }
         }
-        """,
-    "shop/Line.java": "package shop;\n\nclass Line implements Priced {\n  public int price() { return 1; }\n  boolean gone() { return false; }\n}\n",
+        """
+    ),
+    "shop/Line.java": (
+        "package shop;\n\nclass Line implements Priced {\n  public int price() { return 1; }\n  boolean gone() { return"
+        " false; }\n}\n"
+    ),
     "shop/Priced.java": "package shop;\n\npublic interface Priced {\n  int price();\n}\n",
-    "shop/Kind.java": """
+    "shop/Kind.java": (
+        """
         package shop;
 
         enum Kind {
@@ -67,14 +73,22 @@ FILES = {
           void run() {}
           void stop() {}
         }
-        """,
+        """
+    ),
 }
 
 
 def calls(body: str) -> dict[str, str]:
-    text = f"package shop;\n\nimport java.util.*;\n\nclass Use extends Base {{\n  void use(Cart cart, Object any, Kind kind) {{\n{body}\n  }}\n}}\n"
+    text = (
+        "package shop;\n\nimport java.util.*;\n\nclass Use extends Base {\n  void use(Cart cart, Object any, Kind"
+        f" kind) {{\n{body}\n  }}\n}}\n"
+    )
     repo = repository({**FILES, "shop/Use.java": text})
-    return {b.rpartition("::")[2]: rule for (a, b), (rule, confidence) in repo.found().items() if a == "shop/Use.java::Use.use" and confidence >= TRUSTED}
+    return {
+        b.rpartition("::")[2]: rule
+        for (a, b), (rule, confidence) in repo.found().items()
+        if a == "shop/Use.java::Use.use" and confidence >= TRUSTED
+    }
 
 
 def overloads_called(body: str) -> list[str]:
@@ -83,10 +97,20 @@ def overloads_called(body: str) -> list[str]:
     files = parsed({**FILES, "shop/Use.java": text})
     edges = resolve(files)
     fragments = [(path, fragment) for path, facts in files for fragment in facts.fragments]
-    rows = zip(edges.source.tolist(), edges.target.tolist(), edges.confidence.tolist(), edges.kind.tolist(), strict=True)
-    found = [fragments[b] for a, b, confidence, kind in rows if fragments[a][1].name == "use" and kind == EdgeKind.CALLS and confidence >= TRUSTED]
+    rows = zip(
+        edges.source.tolist(), edges.target.tolist(), edges.confidence.tolist(), edges.kind.tolist(), strict=True
+    )
+    found = [
+        fragments[b]
+        for a, b, confidence, kind in rows
+        if fragments[a][1].name == "use" and kind == EdgeKind.CALLS and confidence >= TRUSTED
+    ]
     source = FILES["shop/Cart.java"].splitlines()
-    return [source[fragment.sig_start - 1].strip().partition("(")[2].partition(")")[0] for path, fragment in found if path == "shop/Cart.java"]
+    return [
+        source[fragment.sig_start - 1].strip().partition("(")[2].partition(")")[0]
+        for path, fragment in found
+        if path == "shop/Cart.java"
+    ]
 
 
 def test_fields_results_elements_and_casts_say_what_a_receiver_is() -> None:
@@ -97,7 +121,11 @@ def test_fields_results_elements_and_casts_say_what_a_receiver_is() -> None:
     assert calls("((Line) any).gone();") == {"Line.gone": "annotation"}
     assert calls("if (any instanceof Line line && line.gone()) {}") == {"Line.gone": "annotation"}
     assert calls("var line = cart.at(1); line.gone();") == {"Cart.at": "annotation", "Line.gone": "annotation"}
-    assert calls('Cart.of("a").add(null).lines.iterator().next().gone();') == {"Cart.of": "package", "Cart.add": "annotation", "Line.gone": "annotation"}
+    assert calls('Cart.of("a").add(null).lines.iterator().next().gone();') == {
+        "Cart.of": "package",
+        "Cart.add": "annotation",
+        "Line.gone": "annotation",
+    }
     assert calls("cart.priced.price();") == {"Priced": "annotation", "Line.price": "implementation"}
     assert calls("new Inner().go(); first().gone();") == {
         "Base": "same_scope",
@@ -140,9 +168,14 @@ def test_methods_of_an_enum_constant_are_not_those_of_the_enum() -> None:
 
 def test_the_name_of_the_own_class_is_its_constructor() -> None:
     repo = repository(FILES)
-    assert repo.calls("shop/Cart.java::Cart.of") == {"shop/Cart.java::Cart": "constructor", "shop/Cart.java::Cart.Cart": "constructor"}
+    assert repo.calls("shop/Cart.java::Cart.of") == {
+        "shop/Cart.java::Cart": "constructor",
+        "shop/Cart.java::Cart.Cart": "constructor",
+    }
 
 
 def test_a_name_no_scope_knows_may_come_from_a_static_import_of_a_library() -> None:
-    repo = repository({"A.java": "import static org.junit.Assert.*;\n\nclass A {\n  void a() {\n    assertTrue(true);\n  }\n}\n"})
+    repo = repository(
+        {"A.java": "import static org.junit.Assert.*;\n\nclass A {\n  void a() {\n    assertTrue(true);\n  }\n}\n"}
+    )
     assert (repo.edges.total.external, repo.edges.total.unresolved) == (1, 0)

@@ -141,9 +141,14 @@ def test_go_packages_are_directories_and_the_module_path_is_inferred() -> None:
                 """,
         }
     )
-    assert repo.calls("cmd/main.go::run") == {"internal/route/route.go::New": "import", "internal/route/methods.go::Route.Plan": "annotation"}
+    assert repo.calls("cmd/main.go::run") == {
+        "internal/route/route.go::New": "import",
+        "internal/route/methods.go::Route.Plan": "annotation",
+    }
     assert "internal/route/methods.go::helper" in repo.calls("internal/route/route.go::New")
-    assert repo.calls("internal/route/methods.go::Route.Plan") == {"internal/route/methods.go::Route.step": "annotation"}
+    assert repo.calls("internal/route/methods.go::Route.Plan") == {
+        "internal/route/methods.go::Route.step": "annotation"
+    }
     assert repo.edges.external == 1
 
 
@@ -198,11 +203,13 @@ def test_java_packages_interfaces_and_fields() -> None:
     pay = repo.found()
     assert pay["src/com/acme/Shop.java::Shop.pay", "src/com/acme/card/Card.java::Card.charge"][0] == "implementation"
     assert pay["src/com/acme/Shop.java::Shop.pay", "src/com/acme/Till.java::Till.open"][0] == "package"
-    assert repo.calls("src/com/acme/card/Card.java::Card.charge") == {"src/com/acme/card/Card.java::Card.log": "same_scope"}
+    assert repo.calls("src/com/acme/card/Card.java::Card.charge") == {
+        "src/com/acme/card/Card.java::Card.log": "same_scope"
+    }
     assert ("src/com/acme/card/Card.java::Card", "src/com/acme/Gateway.java::Gateway") in repo.found(EdgeKind.INHERITS)
 
 
-# --- by hand: the rules of languages with few of their own ---------------------------------------------------------------
+# --- by hand: the rules of languages with few of their own ------------------------------------------------------------
 
 
 def fragment(kind: Kind, qualname: str, line: int, parent: int = -1) -> Fragment:
@@ -214,8 +221,14 @@ REGION = fragment(Kind.REGION, "", 1)
 
 def test_rust_paths_from_the_crate_the_parent_and_another_crate() -> None:
     files = [
-        ("crates/order-book/src/lib.rs", FileFacts("rust", (REGION,), imports=(Import("Order", "order", "Order", exported=True),))),
-        ("crates/order-book/src/order.rs", FileFacts("rust", (fragment(Kind.CLASS, "Order", 1), fragment(Kind.METHOD, "Order.new", 5, 0)))),
+        (
+            "crates/order-book/src/lib.rs",
+            FileFacts("rust", (REGION,), imports=(Import("Order", "order", "Order", exported=True),)),
+        ),
+        (
+            "crates/order-book/src/order.rs",
+            FileFacts("rust", (fragment(Kind.CLASS, "Order", 1), fragment(Kind.METHOD, "Order.new", 5, 0))),
+        ),
         (
             "crates/order-book/src/match/engine.rs",
             FileFacts(
@@ -228,18 +241,33 @@ def test_rust_paths_from_the_crate_the_parent_and_another_crate() -> None:
         ("crates/order-book/src/match/help.rs", FileFacts("rust", (fragment(Kind.FUNCTION, "help", 1),))),
         (
             "crates/cli/src/main.rs",
-            FileFacts("rust", (fragment(Kind.FUNCTION, "main", 1),), calls=(Call(0, "new", "Order", 2),), imports=(Import("Order", "order_book", "Order"),)),
+            FileFacts(
+                "rust",
+                (fragment(Kind.FUNCTION, "main", 1),),
+                calls=(Call(0, "new", "Order", 2),),
+                imports=(Import("Order", "order_book", "Order"),),
+            ),
         ),
     ]
     repo = from_facts(files)
-    assert repo.calls("crates/order-book/src/match/engine.rs::run")["crates/order-book/src/order.rs::Order.new"] == "import"
+    assert (
+        repo.calls("crates/order-book/src/match/engine.rs::run")["crates/order-book/src/order.rs::Order.new"]
+        == "import"
+    )
     assert repo.calls("crates/cli/src/main.rs::main") == {"crates/order-book/src/order.rs::Order.new": "import"}
     assert repo.edges.external == 1
 
 
 def test_c_links_by_name_and_prefers_the_own_folder() -> None:
     files = [
-        ("a/main.c", FileFacts("c", (fragment(Kind.FUNCTION, "main", 1),), calls=(Call(0, "start", "", 2), Call(0, "only", "", 3), Call(0, "printf", "", 4)))),
+        (
+            "a/main.c",
+            FileFacts(
+                "c",
+                (fragment(Kind.FUNCTION, "main", 1),),
+                calls=(Call(0, "start", "", 2), Call(0, "only", "", 3), Call(0, "printf", "", 4)),
+            ),
+        ),
         ("a/start.c", FileFacts("c", (fragment(Kind.FUNCTION, "start", 1),))),
         ("b/start.c", FileFacts("c", (fragment(Kind.FUNCTION, "start", 1), fragment(Kind.FUNCTION, "only", 9)))),
     ]
@@ -249,10 +277,21 @@ def test_c_links_by_name_and_prefers_the_own_folder() -> None:
 
 
 def test_cpp_namespaces_and_overloads_link() -> None:
-    overloads = (fragment(Kind.FUNCTION, "fmt.detail.put", 1), fragment(Kind.FUNCTION, "fmt.detail.put", 5), fragment(Kind.FUNCTION, "other.put", 9))
+    overloads = (
+        fragment(Kind.FUNCTION, "fmt.detail.put", 1),
+        fragment(Kind.FUNCTION, "fmt.detail.put", 5),
+        fragment(Kind.FUNCTION, "other.put", 9),
+    )
     files = [
         ("include/fmt.h", FileFacts("cpp", overloads)),
-        ("src/main.cc", FileFacts("cpp", (fragment(Kind.FUNCTION, "main", 1),), calls=(Call(0, "put", "detail", 2), Call(0, "put", "absent", 3)))),
+        (
+            "src/main.cc",
+            FileFacts(
+                "cpp",
+                (fragment(Kind.FUNCTION, "main", 1),),
+                calls=(Call(0, "put", "detail", 2), Call(0, "put", "absent", 3)),
+            ),
+        ),
     ]
     repo = from_facts(files)
     assert repo.found() == {("src/main.cc::main", "include/fmt.h::fmt.detail.put"): ("linkage", 700)}
@@ -265,7 +304,9 @@ def test_methods_written_outside_their_class_belong_to_it() -> None:
         (
             "cart.cpp",
             FileFacts(
-                "cpp", (fragment(Kind.METHOD, "Cart.total", 1), fragment(Kind.METHOD, "Cart.add", 9)), calls=(Call(0, "add", "this", 2), Call(0, "add", "", 3))
+                "cpp",
+                (fragment(Kind.METHOD, "Cart.total", 1), fragment(Kind.METHOD, "Cart.add", 9)),
+                calls=(Call(0, "add", "this", 2), Call(0, "add", "", 3)),
             ),
         ),
     ]
@@ -279,7 +320,18 @@ def test_a_function_inside_the_calling_function_comes_before_one_of_the_file() -
         fragment(Kind.FUNCTION, "helper", 9),
         fragment(Kind.FUNCTION, "other", 13),
     )
-    repo = from_facts([("a.js", FileFacts("javascript", fragments, calls=(Call(0, "helper", "", 2), Call(1, "helper", "", 6), Call(3, "helper", "", 14))))])
+    repo = from_facts(
+        [
+            (
+                "a.js",
+                FileFacts(
+                    "javascript",
+                    fragments,
+                    calls=(Call(0, "helper", "", 2), Call(1, "helper", "", 6), Call(3, "helper", "", 14)),
+                ),
+            )
+        ]
+    )
     assert repo.calls("a.js::outer") == {"a.js::outer.helper": "same_scope"}
     assert repo.calls("a.js::other") == {"a.js::helper": "same_scope"}
 
@@ -290,7 +342,18 @@ def test_a_class_written_in_parts_is_one_class(language: str, package: str, file
     second = (fragment(Kind.CLASS, "Cart", 11), fragment(Kind.METHOD, "Cart.add", 15, 0))
     if files == 1:
         moved = Fragment(**{name: getattr(second[1], name) for name in Fragment.__slots__} | {"parent": 2})
-        repo = from_facts([("a", FileFacts(language, (*first, second[0], moved), calls=(Call(1, "add", "self", 6), Call(3, "total", "self", 16))))])
+        repo = from_facts(
+            [
+                (
+                    "a",
+                    FileFacts(
+                        language,
+                        (*first, second[0], moved),
+                        calls=(Call(1, "add", "self", 6), Call(3, "total", "self", 16)),
+                    ),
+                )
+            ]
+        )
         assert repo.calls("a::Cart.total") == {"a::Cart.add": "same_scope"}
         assert repo.calls("a::Cart.add") == {"a::Cart.total": "same_scope"}
     else:
@@ -308,7 +371,14 @@ def test_ruby_constants_instance_variables_and_new() -> None:
     files = [
         (
             "cart.rb",
-            FileFacts("ruby", (fragment(Kind.CLASS, "Cart", 1), fragment(Kind.METHOD, "Cart.initialize", 5, 0), fragment(Kind.METHOD, "Cart.tally", 9, 0))),
+            FileFacts(
+                "ruby",
+                (
+                    fragment(Kind.CLASS, "Cart", 1),
+                    fragment(Kind.METHOD, "Cart.initialize", 5, 0),
+                    fragment(Kind.METHOD, "Cart.tally", 9, 0),
+                ),
+            ),
         ),
         (
             "shop.rb",
@@ -329,12 +399,21 @@ def test_ruby_constants_instance_variables_and_new() -> None:
 
 def test_php_namespaces_this_and_parent() -> None:
     files = [
-        ("Base.php", FileFacts("php", (fragment(Kind.CLASS, "Base", 1), fragment(Kind.METHOD, "Base.boot", 5, 0)), package="Acme\\Core")),
+        (
+            "Base.php",
+            FileFacts(
+                "php", (fragment(Kind.CLASS, "Base", 1), fragment(Kind.METHOD, "Base.boot", 5, 0)), package="Acme\\Core"
+            ),
+        ),
         (
             "Kernel.php",
             FileFacts(
                 "php",
-                (fragment(Kind.CLASS, "Kernel", 1), fragment(Kind.METHOD, "Kernel.boot", 5, 0), fragment(Kind.METHOD, "Kernel.run", 9, 0)),
+                (
+                    fragment(Kind.CLASS, "Kernel", 1),
+                    fragment(Kind.METHOD, "Kernel.boot", 5, 0),
+                    fragment(Kind.METHOD, "Kernel.run", 9, 0),
+                ),
                 calls=(Call(1, "boot", "parent", 6), Call(2, "boot", "$this", 10)),
                 imports=(Import("Base", "Acme\\Core", "Base"),),
                 bases=(Base(0, "Base"),),
@@ -347,15 +426,34 @@ def test_php_namespaces_this_and_parent() -> None:
     assert repo.calls("Kernel.php::Kernel.run") == {"Kernel.php::Kernel.boot": "same_scope"}
 
 
-@pytest.mark.parametrize("language", ["python", "typescript", "go", "java", "rust", "c", "csharp", "php", "ruby", "text", "klingon"])
+@pytest.mark.parametrize(
+    "language", ["python", "typescript", "go", "java", "rust", "c", "csharp", "php", "ruby", "text", "klingon"]
+)
 def test_facts_that_contradict_themselves_yield_no_edge_and_no_error(language: str) -> None:
     hostile = FileFacts(
         language,
         (fragment(Kind.CLASS, "A", 1), fragment(Kind.METHOD, "A.m", 5, 0)),
-        calls=(Call(99, "x", "", 1), Call(-5, "x", "", 1), Call(1, "", "..", 1), Call(1, "m", "A" * 5000 + "()", 1), Call(1, "\x00", "\udc80.y", 1)),
-        imports=(Import("", "", ""), Import("a", "../../../..", "*"), Import("b", ".", "b"), Import("c", "::::", "super"), Import("A", "", "A", 90)),
+        calls=(
+            Call(99, "x", "", 1),
+            Call(-5, "x", "", 1),
+            Call(1, "", "..", 1),
+            Call(1, "m", "A" * 5000 + "()", 1),
+            Call(1, "\x00", "\udc80.y", 1),
+        ),
+        imports=(
+            Import("", "", ""),
+            Import("a", "../../../..", "*"),
+            Import("b", ".", "b"),
+            Import("c", "::::", "super"),
+            Import("A", "", "A", 90),
+        ),
         bases=(Base(0, "A"), Base(0, "A.A"), Base(77, "B"), Base(0, "")),
-        annotations=(Annotation(88, "x", "y"), Annotation(1, "", ""), Annotation(0, "self.", "A"), Annotation(1, "x", "x")),
+        annotations=(
+            Annotation(88, "x", "y"),
+            Annotation(1, "", ""),
+            Annotation(0, "self.", "A"),
+            Annotation(1, "x", "x"),
+        ),
         package="..",
     )
     repo = from_facts([("a/b", hostile), ("", hostile), ("a/b", hostile)])
@@ -366,14 +464,20 @@ def test_deep_hierarchies_and_long_chains_of_reexports_are_bounded() -> None:
     depth = 1500
     classes = tuple(fragment(Kind.CLASS, f"C{n}", 4 * n + 1) for n in range(depth))
     chain = FileFacts(
-        "python", (*classes, fragment(Kind.METHOD, f"C{depth - 1}.m", 4 * depth, depth - 1)), bases=tuple(Base(n, f"C{n - 1}") for n in range(1, depth))
+        "python",
+        (*classes, fragment(Kind.METHOD, f"C{depth - 1}.m", 4 * depth, depth - 1)),
+        bases=tuple(Base(n, f"C{n - 1}") for n in range(1, depth)),
     )
     chained = FileFacts("python", chain.fragments, calls=(Call(depth, "gone", "self", 1),), bases=chain.bases)
     crossed = tuple(Base(n, f"C{n + 1}.X") for n in range(depth - 1))
     types = tuple(Annotation(n, "f", f"C{n + 1}.f") for n in range(depth - 1))
-    tangled = FileFacts("python", chain.fragments, calls=(Call(depth, "gone", "C0.f.f", 1),), bases=crossed, annotations=types)
+    tangled = FileFacts(
+        "python", chain.fragments, calls=(Call(depth, "gone", "C0.f.f", 1),), bases=crossed, annotations=types
+    )
     assert len(from_facts([("tangled.py", tangled)]).found()) == 0
-    links = [(f"m{n}.py", FileFacts("python", (REGION,), imports=(Import("x", f"m{n + 1}", "x"),))) for n in range(depth)]
+    links = [
+        (f"m{n}.py", FileFacts("python", (REGION,), imports=(Import("x", f"m{n + 1}", "x"),))) for n in range(depth)
+    ]
     repo = from_facts([("chain.py", chained), *links])
     assert len(repo.found(EdgeKind.INHERITS)) == depth - 1
     assert len(repo.found()) == 0

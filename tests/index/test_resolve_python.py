@@ -17,19 +17,24 @@ from sources import parsed, repository
 
 SHOP = {
     "shop/__init__.py": "from .cart import Cart as Basket\nfrom .prices import *\n",
-    "shop/base.py": """
+    "shop/base.py": (
+        """
         class Store:
             def load(self, key):
                 return self.open(key)
 
             def open(self, key):
                 raise NotImplementedError
-        """,
-    "shop/prices.py": """
+        """
+    ),
+    "shop/prices.py": (
+        """
         def total(lines):
             return sum(lines)
-        """,
-    "shop/cart.py": """
+        """
+    ),
+    "shop/cart.py": (
+        """
         from . import prices
         from .base import Store
 
@@ -62,8 +67,10 @@ SHOP = {
 
         def helper():
             pass
-        """,
-    "app.py": """
+        """
+    ),
+    "app.py": (
+        """
         import shop
         import shop.prices
         import requests
@@ -77,7 +84,8 @@ SHOP = {
             cart.bank.charge(1)
             shop.Basket(None)
             requests.get("x").json()
-        """,
+        """
+    ),
 }
 
 
@@ -124,7 +132,8 @@ def test_inheritance_and_imports_are_edges_of_their_own() -> None:
 def test_counts_tell_external_from_unresolved_and_guessed() -> None:
     repo = repository(
         {
-            "a.py": """
+            "a.py": (
+                """
                 import os
                 class Box:
                     def frobnicate(self): pass
@@ -137,6 +146,7 @@ def test_counts_tell_external_from_unresolved_and_guessed() -> None:
                     x.update()       # unresolved: any dict has it
                     f(x, cb)         # resolved: itself, and no edge
                 """
+            )
         }
     )
     counts = repo.edges.calls["python"]
@@ -146,14 +156,19 @@ def test_counts_tell_external_from_unresolved_and_guessed() -> None:
 
 
 def test_a_module_of_the_same_name_elsewhere_does_not_shadow_the_standard_library() -> None:
-    repo = repository({"examples/json.py": "def dumps(x):\n    pass\n", "src/app.py": "import json\ndef f():\n    json.dumps(1)\n"})
+    repo = repository(
+        {"examples/json.py": "def dumps(x):\n    pass\n", "src/app.py": "import json\ndef f():\n    json.dumps(1)\n"}
+    )
     assert repo.calls("src/app.py::f") == {}
     assert repo.edges.external == 1
 
 
 def test_tests_beside_a_src_layout_find_the_package() -> None:
     repo = repository(
-        {"src/orders/money.py": "def cents(x):\n    pass\n", "tests/test_money.py": "from orders.money import cents\ndef test_it():\n    cents(1)\n"}
+        {
+            "src/orders/money.py": "def cents(x):\n    pass\n",
+            "tests/test_money.py": "from orders.money import cents\ndef test_it():\n    cents(1)\n",
+        }
     )
     assert repo.calls("tests/test_money.py::test_it") == {"src/orders/money.py::cents": "import"}
 
@@ -161,7 +176,8 @@ def test_tests_beside_a_src_layout_find_the_package() -> None:
 def test_diamonds_follow_the_linearisation() -> None:
     repo = repository(
         {
-            "d.py": """
+            "d.py": (
+                """
                 class A:
                     def who(self): pass
                 class B(A): pass
@@ -171,6 +187,7 @@ def test_diamonds_follow_the_linearisation() -> None:
                     def ask(self):
                         self.who()
                 """
+            )
         }
     )
     assert repo.calls("d.py::D.ask") == {"d.py::C.who": "self_mro"}
@@ -179,7 +196,10 @@ def test_diamonds_follow_the_linearisation() -> None:
 def test_cycles_of_imports_and_bases_end() -> None:
     repo = repository(
         {
-            "a.py": "from b import x\nfrom b import *\nclass P(Q): pass\nclass Q(P):\n    def m(self):\n        self.n()\ndef f():\n    x()\n    y()\n",
+            "a.py": (
+                "from b import x\nfrom b import *\nclass P(Q): pass\nclass Q(P):\n    def m(self):\n       "
+                " self.n()\ndef f():\n    x()\n    y()\n"
+            ),
             "b.py": "from a import x\nfrom a import *\n",
         }
     )
@@ -194,7 +214,8 @@ def test_call_sites_of_one_edge_are_counted_up_to_the_cap() -> None:
 
 
 TYPES = {
-    "shop/cart.py": """
+    "shop/cart.py": (
+        """
         from __future__ import annotations
 
         from collections.abc import Callable, Iterator
@@ -249,6 +270,7 @@ TYPES = {
         def opened() -> Iterator[Cart]:
             yield Cart()
         """
+    )
 }
 
 
@@ -275,7 +297,9 @@ def test_an_iterator_that_gives_itself_ends_the_search() -> None:
 def calls_in(body: str) -> dict[str, str]:
     """Calls of a function with that body, of the repository TYPES."""
     lines = "".join(f"    {line}\n" for line in body.splitlines())
-    repo = repository({**TYPES, "app.py": "from shop import cart as c\nfrom shop.cart import *\ndef f(p, q):\n" + lines})
+    repo = repository(
+        {**TYPES, "app.py": "from shop import cart as c\nfrom shop.cart import *\ndef f(p, q):\n" + lines}
+    )
     return {target.removeprefix("shop/cart.py::"): rule for target, rule in repo.calls("app.py::f").items()}
 
 
@@ -368,7 +392,14 @@ def test_edges_do_not_depend_on_the_hash_seed(seed: str) -> None:
         "print([c.tolist() for c in (e.source, e.target, e.kind, e.confidence, e.how, e.count)])"
     )
     environment = {**os.environ, "PYTHONHASHSEED": seed}
-    ran = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True, cwd=Path(__file__).parent, env=environment)
+    ran = subprocess.run(
+        [sys.executable, "-c", program],
+        check=True,
+        capture_output=True,
+        text=True,
+        cwd=Path(__file__).parent,
+        env=environment,
+    )
     edges = repository(SHOP).edges
     columns = (edges.source, edges.target, edges.kind, edges.confidence, edges.how, edges.count)
     assert ran.stdout.strip() == str([column.tolist() for column in columns])

@@ -1,4 +1,5 @@
-"""Rust: implementation blocks wherever they stand, paths, patterns, traits, and what options, results and pointers hold."""
+"""Rust: implementation blocks wherever they stand, paths, patterns, traits, and what options, results and pointers
+hold."""
 
 from __future__ import annotations
 
@@ -6,7 +7,8 @@ from secateur.index.resolve import TRUSTED, EdgeKind
 from sources import repository
 
 FILES = {
-    "crates/shop/src/lib.rs": """
+    "crates/shop/src/lib.rs": (
+        """
         mod cart;
         pub mod rate;
         pub use cart::{Cart, Line};
@@ -16,8 +18,10 @@ FILES = {
         macro_rules! checked {
             ($x:expr) => { $x };
         }
-        """,
-    "crates/shop/src/cart.rs": """
+        """
+    ),
+    "crates/shop/src/cart.rs": (
+        """
         use std::{collections::HashMap, sync::Arc};
         use crate::Rate;
 
@@ -64,8 +68,10 @@ FILES = {
         impl Money {
             pub fn round(self) {}
         }
-        """,
-    "crates/shop/src/rate.rs": """
+        """
+    ),
+    "crates/shop/src/rate.rs": (
+        """
         use super::cart::{Cart, Line, Priced};
 
         pub struct Rate;
@@ -79,7 +85,8 @@ FILES = {
                 todo!()
             }
         }
-        """,
+        """
+    ),
 }
 
 
@@ -87,7 +94,11 @@ def calls(body: str, *, outside: str = "") -> dict[str, str]:
     imports = "use acme_shop::{Cart, Line};\nuse acme_shop::cart::{Event::{self, *}, Priced};\n"
     text = f"{imports}{outside}\nfn run(cart: &mut Cart, event: Event) {{\n{body}\n}}\n"
     repo = repository({**FILES, "crates/app/src/main.rs": text})
-    return {b.rpartition("::")[2]: rule for (a, b), (rule, confidence) in repo.found().items() if a == "crates/app/src/main.rs::run" and confidence >= TRUSTED}
+    return {
+        b.rpartition("::")[2]: rule
+        for (a, b), (rule, confidence) in repo.found().items()
+        if a == "crates/app/src/main.rs::run" and confidence >= TRUSTED
+    }
 
 
 def test_fields_options_and_containers_lead_to_what_they_hold() -> None:
@@ -95,18 +106,31 @@ def test_fields_options_and_containers_lead_to_what_they_hold() -> None:
     assert calls('cart.named.get("a").unwrap().weigh();') == {"Line.weigh": "annotation"}
     assert calls("cart.lines.iter().map(|line| line.weigh());") == {"Line.weigh": "annotation"}
     assert calls("for (at, line) in cart.lines.iter().enumerate() { line.weigh(); }") == {"Line.weigh": "annotation"}
-    assert calls("let line = Some(cart.first().cloned());\nline.weigh();") == {"Cart.first": "annotation", "Line.weigh": "annotation"}
-    assert calls("Cart::new().lines(1).lines(2).rated();") == {"Cart.new": "import", "Cart.lines": "annotation", "Cart.rated": "annotation"}
+    assert calls("let line = Some(cart.first().cloned());\nline.weigh();") == {
+        "Cart.first": "annotation",
+        "Line.weigh": "annotation",
+    }
+    assert calls("Cart::new().lines(1).lines(2).rated();") == {
+        "Cart.new": "import",
+        "Cart.lines": "annotation",
+        "Cart.rated": "annotation",
+    }
 
 
 def test_patterns_bind_what_they_take_apart() -> None:
-    assert calls("if let Some(line) = cart.first() { line.weigh(); }") == {"Cart.first": "annotation", "Line.weigh": "annotation"}
+    assert calls("if let Some(line) = cart.first() { line.weigh(); }") == {
+        "Cart.first": "annotation",
+        "Line.weigh": "annotation",
+    }
     assert calls("match event { Event::Sold(line) => line.weigh(), Event::Gone { cart: left } => left.rated(), }") == {
         "Line.weigh": "annotation",
         "Cart.rated": "annotation",
     }
     assert calls("let Cart { lines, .. } = cart;\nlines[0].weigh();") == {"Line.weigh": "annotation"}
-    assert calls("let Line(money) = cart.first();\nmoney.round();") == {"Cart.first": "annotation", "Money.round": "annotation"}
+    assert calls("let Line(money) = cart.first();\nmoney.round();") == {
+        "Cart.first": "annotation",
+        "Money.round": "annotation",
+    }
 
 
 def test_a_block_belongs_to_its_type_in_another_file() -> None:
@@ -120,14 +144,24 @@ def test_what_a_trait_only_declares_is_the_trait_and_its_only_implementation() -
     assert calls("cart.rate.as_ref().unwrap().twice();") == {"Priced.twice": "annotation"}
     assert calls("with(cart);", outside="fn with<T: Priced>(item: T) { item.twice(); }") == {"with": "same_scope"}
     repo = repository(
-        {**FILES, "crates/app/src/main.rs": "use acme_shop::cart::Priced;\n\nfn with<T>(item: &T) where T: Priced + Send {\n    item.twice();\n}\n"}
+        {
+            **FILES,
+            "crates/app/src/main.rs": (
+                "use acme_shop::cart::Priced;\n\nfn with<T>(item: &T) where T: Priced + Send {\n    item.twice();\n}\n"
+            ),
+        }
     )
     assert repo.calls("crates/app/src/main.rs::with") == {"crates/shop/src/cart.rs::Priced.twice": "annotation"}
 
 
 def test_a_name_means_what_its_innermost_block_says() -> None:
     body = "let x = Cart::new();\n{ let x = cart.first(); x.weigh(); }\nx.rated();"
-    assert calls(body) == {"Cart.new": "import", "Cart.first": "annotation", "Line.weigh": "annotation", "Cart.rated": "annotation"}
+    assert calls(body) == {
+        "Cart.new": "import",
+        "Cart.first": "annotation",
+        "Line.weigh": "annotation",
+        "Cart.rated": "annotation",
+    }
     assert calls("let with = |x| x;\nwith(1);", outside="fn with(n: u8) {}") == {}
 
 
@@ -176,6 +210,12 @@ def test_a_parameter_of_a_struct_is_what_its_blocks_demand() -> None:
 
 def test_tests_beside_a_crate_import_it_by_a_name_no_folder_has() -> None:
     files = {path.removeprefix("crates/shop/"): text for path, text in FILES.items()}
-    use = "use acme_store::Cart;\nuse serde::de::Cart as Other;\nfn run() {\n    Cart::new().rated();\n    Other::new();\n}\n"
+    use = (
+        "use acme_store::Cart;\nuse serde::de::Cart as Other;\nfn run() {\n    Cart::new().rated();\n   "
+        " Other::new();\n}\n"
+    )
     repo = repository({**files, "tests/buys.rs": use})
-    assert repo.calls("tests/buys.rs::run") == {"src/cart.rs::Cart.new": "import", "src/rate.rs::Cart.rated": "annotation"}
+    assert repo.calls("tests/buys.rs::run") == {
+        "src/cart.rs::Cart.new": "import",
+        "src/rate.rs::Cart.rated": "annotation",
+    }

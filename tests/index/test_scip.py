@@ -17,7 +17,10 @@ from secateur.index.scip import ScipDamaged, ScipIndex, documents
 from secateur.settings import Settings
 
 SHOP = "class Cart:\n    def stow(self):\n        pass\n\n    def drop(self):\n        pass\n\ndef total():\n    pass\n"
-APP = "from shop import total\n\ndef run(cart, other):\n    cart.stow()\n    other.drop()\n    total()\n\ndef unknown(x):\n    x.launch()\n"
+APP = (
+    "from shop import total\n\ndef run(cart, other):\n    cart.stow()\n    other.drop()\n    total()\n\ndef"
+    " unknown(x):\n    x.launch()\n"
+)
 CART, ADD, DROP, TOTAL = (f"s p shop 1 `shop`/{name}" for name in ("Cart#", "Cart#stow().", "Cart#drop().", "total()."))
 
 
@@ -39,14 +42,23 @@ def read(*parts: bytes) -> ScipIndex:
     return ScipIndex(documents(index(*parts)))
 
 
-# --- the wire format ----------------------------------------------------------------------------------------------------
+# --- the wire format --------------------------------------------------------------------------------------------------
 
 
 def test_documents_and_occurrences_are_read_and_the_rest_is_skipped() -> None:
     extra = chunk(9, b"later") + varint(10 << 3 | 1) + bytes(8) + varint(11 << 3 | 5) + bytes(4) + number(12, 1 << 63)
-    (found,) = documents(index(chunk(2, chunk(1, b"a.py") + occurrence((3, 4, 3, 9), "s p n 1 x().", 9) + extra)) + extra)
+    (found,) = documents(
+        index(chunk(2, chunk(1, b"a.py") + occurrence((3, 4, 3, 9), "s p n 1 x().", 9) + extra)) + extra
+    )
     (one,) = found.occurrences
-    assert (found.path, one.line, one.start, one.end, one.symbol, one.defines) == ("a.py", 3, 4, 9, b"s p n 1 x().", True)
+    assert (found.path, one.line, one.start, one.end, one.symbol, one.defines) == (
+        "a.py",
+        3,
+        4,
+        9,
+        b"s p n 1 x().",
+        True,
+    )
 
 
 @pytest.mark.parametrize("place", [(1,), (1, 2, 3, 4), (1, 5, 4), (1, 2, 3, 4, 5), (1 << 40, 0, 1), ()])
@@ -86,22 +98,37 @@ def test_damage_anywhere_is_told_or_harmless(noise: bytes, at: int) -> None:
             found.references(path, SHOP.split("\n"))
 
 
-# --- what names mean ----------------------------------------------------------------------------------------------------
+# --- what names mean --------------------------------------------------------------------------------------------------
 
 
 def test_a_document_agrees_only_with_the_text_it_was_made_from() -> None:
     found = read(shop())
     assert found.agrees("shop.py", SHOP.split("\n"))
-    for other in ("\n" + SHOP, SHOP.replace("drop", "lose"), SHOP.replace("drop", "droplet"), SHOP.replace("    def stow", "  def stow"), ""):
+    for other in (
+        "\n" + SHOP,
+        SHOP.replace("drop", "lose"),
+        SHOP.replace("drop", "droplet"),
+        SHOP.replace("    def stow", "  def stow"),
+        "",
+    ):
         assert not found.agrees("shop.py", other.split("\n"))
 
 
-@pytest.mark.parametrize(("encoding", "unit"), [(0, "utf-16-le"), (0, "utf-8"), (1, "utf-8"), (2, "utf-16-le"), (3, "utf-32-le")])
+@pytest.mark.parametrize(
+    ("encoding", "unit"), [(0, "utf-16-le"), (0, "utf-8"), (1, "utf-8"), (2, "utf-16-le"), (3, "utf-32-le")]
+)
 def test_columns_count_what_the_index_says_or_what_fits(encoding: int, unit: str) -> None:
     text = 'def f(): pass\nx = "订𝒞"; f()\n'
     width = {"utf-8": 1, "utf-16-le": 2, "utf-32-le": 4}[unit]
     start = len('x = "订𝒞"; '.encode(unit)) // width
-    found = read(document("a.py", occurrence((0, 4, 5), "s p n 1 f().", 1), occurrence((1, start, start + 1), "s p n 1 f()."), encoding=encoding))
+    found = read(
+        document(
+            "a.py",
+            occurrence((0, 4, 5), "s p n 1 f().", 1),
+            occurrence((1, start, start + 1), "s p n 1 f()."),
+            encoding=encoding,
+        )
+    )
     assert found.agrees("a.py", text.split("\n"))
     assert found.references("a.py", text.split("\n"))[2, "f"].places == (("a.py", 1),)
 
@@ -124,7 +151,13 @@ def test_members_that_only_name_a_definition_lead_to_it_and_circles_end() -> Non
 def test_members_that_all_name_one_another_are_followed_in_a_moment() -> None:
     symbols = [f"s p n 1 f{number}:" for number in range(200)]
     place = (0, 0, 1)
-    found = read(document("a.js", *(occurrence(place, symbol, roles) for roles in (1, 0) for symbol in symbols), occurrence((1, 0, 1), symbols[0])))
+    found = read(
+        document(
+            "a.js",
+            *(occurrence(place, symbol, roles) for roles in (1, 0) for symbol in symbols),
+            occurrence((1, 0, 1), symbols[0]),
+        )
+    )
     assert found.references("a.js", ["f", "f"])[2, "f"].places == (("a.js", 1),)
 
 
@@ -147,13 +180,27 @@ def test_the_name_at_the_end_of_a_symbol(symbol: str, name: str) -> None:
 
 
 def test_names_of_any_length_are_found_in_linear_time() -> None:
-    symbols = (b"a" * 4_000_000, b"a(" * 2_000_000 + b").", b"(" * 4_000_000 + b").", b"a." * 2_000_000 + b"b", b"a" * 4_000_000 + b".")
+    symbols = (
+        b"a" * 4_000_000,
+        b"a(" * 2_000_000 + b").",
+        b"(" * 4_000_000 + b").",
+        b"a." * 2_000_000 + b"b",
+        b"a" * 4_000_000 + b".",
+    )
     assert [len(scip._plain_name(symbol)) for symbol in symbols] == [0, 1, 0, 0, 4_000_000]
 
 
 def test_symbols_that_no_indexer_writes_are_passed_over() -> None:
     long = "s p n 1 " + "x" * scip.LONGEST_SYMBOL + "()."
-    found = list(documents(index(document("a.py", occurrence((0, 0, 1), long, 1), occurrence((0, 2, 3), TOTAL, 1), implements(long, TOTAL)))))
+    found = list(
+        documents(
+            index(
+                document(
+                    "a.py", occurrence((0, 0, 1), long, 1), occurrence((0, 2, 3), TOTAL, 1), implements(long, TOTAL)
+                )
+            )
+        )
+    )
     assert [(len(one.occurrences), one.implements) for one in found] == [(1, ())]
 
 
@@ -162,7 +209,11 @@ def test_symbols_that_no_indexer_writes_are_passed_over() -> None:
     [
         [document("a.py"), document("b.py"), document("c.py"), document("d.py")],
         [document("a.py", *(occurrence((line, 0, 1), TOTAL) for line in range(4)))],
-        [document("a.py", implements(ADD, DROP), implements(DROP, ADD), implements(ADD, TOTAL), implements(TOTAL, ADD))],
+        [
+            document(
+                "a.py", implements(ADD, DROP), implements(DROP, ADD), implements(ADD, TOTAL), implements(TOTAL, ADD)
+            )
+        ],
         [document("a.py", chunk(3, chunk(4, b"") * 4))],
     ],
 )
@@ -173,15 +224,22 @@ def test_an_index_of_too_many_entries_is_told(monkeypatch: pytest.MonkeyPatch, p
 
 
 def test_places_of_one_symbol_and_what_implements_one_are_bounded() -> None:
-    many = [document(f"{number}.py", occurrence((0, 0, 1), TOTAL, 1), implements(f"s p n 1 f{number}().", ADD)) for number in range(200)]
-    found = read(*many, *(document(f"f{number}.py", occurrence((0, 0, 1), f"s p n 1 f{number}().", 1)) for number in range(200)))
+    many = [
+        document(f"{number}.py", occurrence((0, 0, 1), TOTAL, 1), implements(f"s p n 1 f{number}().", ADD))
+        for number in range(200)
+    ]
+    found = read(
+        *many, *(document(f"f{number}.py", occurrence((0, 0, 1), f"s p n 1 f{number}().", 1)) for number in range(200))
+    )
     assert len(found.definitions("0.py", TOTAL.encode())) == 64
     assert len(found._meaning("0.py", (ADD.encode(),)).below) == 64
 
 
 def test_names_on_endless_lines_are_not_looked_at() -> None:
     lines = ["total" + " " * scip.LONGEST_LINE, "total"]
-    found = read(document("a.py", occurrence((0, 0, 5), TOTAL), occurrence((1, 0, 5), TOTAL, 1), occurrence((0, 0, 4), TOTAL, 1)))
+    found = read(
+        document("a.py", occurrence((0, 0, 5), TOTAL), occurrence((1, 0, 5), TOTAL, 1), occurrence((0, 0, 4), TOTAL, 1))
+    )
     assert found.agrees("a.py", lines)
     assert found.references("a.py", lines) == {}
 
@@ -202,7 +260,7 @@ def test_what_the_indexer_could_not_resolve_says_nothing() -> None:
     assert {name: meaning.places for (_, name), meaning in meanings.items()} == {"h": ()}
 
 
-# --- laid over the call graph -------------------------------------------------------------------------------------------
+# --- laid over the call graph -----------------------------------------------------------------------------------------
 
 
 def folder(tmp_path: Path, scip: bytes | None) -> Path:
@@ -244,16 +302,22 @@ def test_a_class_that_is_called_runs_its_constructor(tmp_path: Path) -> None:
     root = folder(tmp_path, None)
     source = "class A:\n    def __init__(self):\n        pass\n\ndef f(k):\n    k()\n"
     (root / "a.py").write_text(source)
-    found = document("a.py", occurrence(place_of(source, "A"), "s p n 1 A#", 1), occurrence(place_of(source, "k", 1), "s p n 1 A#"))
+    found = document(
+        "a.py", occurrence(place_of(source, "A"), "s p n 1 A#", 1), occurrence(place_of(source, "k", 1), "s p n 1 A#")
+    )
     (root / "index.scip").write_bytes(index(found))
     with opened(root, tmp_path) as engine:
-        assert {pair for pair, how in calls(engine).items() if how is How.SCIP} == {("a.py::f", "a.py::A"), ("a.py::f", "a.py::A.__init__")}
+        assert {pair for pair, how in calls(engine).items() if how is How.SCIP} == {
+            ("a.py::f", "a.py::A"),
+            ("a.py::f", "a.py::A.__init__"),
+        }
 
 
 def test_what_implements_a_method_is_followed_where_it_is_alone(tmp_path: Path) -> None:
     root = folder(tmp_path, None)
     source = (
-        "interface Priced {\n  price(): number;\n}\nclass Line implements Priced {\n  price() {\n    return 1;\n  }\n}\nfunction f(x: any) {\n  x.price();\n}\n"
+        "interface Priced {\n  price(): number;\n}\nclass Line implements Priced {\n  price() {\n    return 1;\n "
+        " }\n}\nfunction f(x: any) {\n  x.price();\n}\n"
     )
     (root / "a.ts").write_text(source)
     found = document(
@@ -265,17 +329,28 @@ def test_what_implements_a_method_is_followed_where_it_is_alone(tmp_path: Path) 
     )
     (root / "index.scip").write_bytes(index(found))
     with opened(root, tmp_path) as engine:
-        assert {pair for pair, how in calls(engine).items() if how is How.SCIP} == {("a.ts::f", "a.ts::Priced"), ("a.ts::f", "a.ts::Line.price")}
+        assert {pair for pair, how in calls(engine).items() if how is How.SCIP} == {
+            ("a.ts::f", "a.ts::Priced"),
+            ("a.ts::f", "a.ts::Line.price"),
+        }
 
 
 def test_of_a_widely_implemented_method_some_are_followed(tmp_path: Path) -> None:
     root = folder(tmp_path, None)
-    lines = "".join(f"class Line{number} implements Priced {{\n  price() {{\n    return {number};\n  }}\n}}\n" for number in range(40))
+    lines = "".join(
+        f"class Line{number} implements Priced {{\n  price() {{\n    return {number};\n  }}\n}}\n"
+        for number in range(40)
+    )
     source = f"interface Priced {{\n  price(): number;\n}}\nfunction f(x: any) {{\n  x.price();\n}}\n{lines}"
     (root / "a.ts").write_text(source)
-    parts = [occurrence(place_of(source, "price", number + 2), f"s p n 1 Line{number}#price().", 1) for number in range(40)]
+    parts = [
+        occurrence(place_of(source, "price", number + 2), f"s p n 1 Line{number}#price().", 1) for number in range(40)
+    ]
     parts += [implements(f"s p n 1 Line{number}#price().", "s p n 1 Priced#price().") for number in range(40)]
-    declared = occurrence(place_of(source, "price"), "s p n 1 Priced#price().", 1), occurrence(place_of(source, "price", 1), "s p n 1 Priced#price().")
+    declared = (
+        occurrence(place_of(source, "price"), "s p n 1 Priced#price().", 1),
+        occurrence(place_of(source, "price", 1), "s p n 1 Priced#price()."),
+    )
     (root / "index.scip").write_bytes(index(document("a.ts", *declared, *parts)))
     with opened(root, tmp_path) as engine:
         found = {pair[1] for pair, how in calls(engine).items() if how is How.SCIP}
@@ -290,7 +365,9 @@ def test_files_that_changed_are_left_as_they_are_and_counted(tmp_path: Path) -> 
         assert calls(engine) == {**RESOLVED, **GUESSED}
         status = engine.freshen()
         assert status.snapshot != before
-        assert status.notices == ("index.scip: 1 of 2 files changed since it was made; their calls are resolved without it",)
+        assert status.notices == (
+            "index.scip: 1 of 2 files changed since it was made; their calls are resolved without it",
+        )
         (root / "app.py").write_text(APP)
         (root / "shop.py").write_text("# moved\n" + SHOP)  # where `stow` is now, the index does not know
         assert calls(engine) == {(RUN, "shop.py::Cart.stow"): How.UNIQUE_NAME, **RESOLVED}

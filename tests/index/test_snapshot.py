@@ -1,4 +1,5 @@
-"""A snapshot is what its records say: every fragment once, numbered by path and line, the same through a file and back."""
+"""A snapshot is what its records say: every fragment once, numbered by path and line, the same through a file and
+back."""
 
 from __future__ import annotations
 
@@ -14,12 +15,19 @@ from secateur.repository.git import HistoryCommit
 from secateur.tokens import get_counter
 from support.repos import SHOP
 
-FILES = SHOP | {"a.py": "def f():\n    return 1\n\n\ndef f():\n    return 2\n", "uv.lock": "version = 1\n", "empty.py": ""}
+FILES = SHOP | {
+    "a.py": "def f():\n    return 1\n\n\ndef f():\n    return 2\n",
+    "uv.lock": "version = 1\n",
+    "empty.py": "",
+}
 
 
 def read(files: dict[str, str]) -> list[tuple[str, bytes, Record]]:
     counter = get_counter("chars4")
-    return [(path, digest_of(text.encode()), extract(path, text.encode(), counter, None)) for path, text in sorted(files.items())]
+    return [
+        (path, digest_of(text.encode()), extract(path, text.encode(), counter, None))
+        for path, text in sorted(files.items())
+    ]
 
 
 def snapshot(files: dict[str, str] = FILES, commits: tuple[HistoryCommit, ...] = ()) -> Snapshot:

@@ -16,7 +16,9 @@ from support.repos import SHOP, committed, git, write
 
 
 def test_in_words() -> None:
-    assert [str(found) for found in (Changes(), Changes(("a",)), Changes(("a",) * 1204, True), Changes(commit=True))] == [
+    assert [
+        str(found) for found in (Changes(), Changes(("a",)), Changes(("a",) * 1204, True), Changes(commit=True))
+    ] == [
         "",
         "1 file changed",
         "1,204 files changed",
@@ -59,7 +61,10 @@ def test_another_commit_is_a_change_though_no_file_is_another(tmp_path: Path) ->
 
 def test_a_revision_changes_when_it_names_another_commit(tmp_path: Path) -> None:
     root = committed(tmp_path / "shop", SHOP)
-    with Engine.open(root, SETTINGS, rev="main") as named, Engine.open(root, SETTINGS, rev=git(root, "rev-parse", "HEAD")) as fixed:
+    with (
+        Engine.open(root, SETTINGS, rev="main") as named,
+        Engine.open(root, SETTINGS, rev=git(root, "rev-parse", "HEAD")) as fixed,
+    ):
         for engine in (named, fixed):
             engine.freshen()
         write(root, {"shop/new.py": "x = 1\n"})

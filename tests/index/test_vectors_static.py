@@ -17,8 +17,12 @@ NOTHING: Mapping[str, str] = {}
 
 DOCUMENTS = [
     document_text("shop/cart.py::Cart.total", "def total(self):\n    return sum(line.price for line in self.lines)"),
-    document_text("shop/mail.py::send_receipt", "def send_receipt(address, order):\n    smtp.deliver(address, render(order))"),
-    document_text("shop/auth.py::check_password", "def check_password(user, secret):\n    return verify(user.digest, secret)"),
+    document_text(
+        "shop/mail.py::send_receipt", "def send_receipt(address, order):\n    smtp.deliver(address, render(order))"
+    ),
+    document_text(
+        "shop/auth.py::check_password", "def check_password(user, secret):\n    return verify(user.digest, secret)"
+    ),
     document_text("graph/paths.py::shortestPath", "def shortestPath(g, a, b):\n    queue = [a]"),
 ]
 
@@ -30,7 +34,12 @@ def embedder() -> StaticEmbedder:
 
 @pytest.mark.parametrize(
     ("query", "row"),
-    [("sum of the prices in the basket", 0), ("email the customer a confirmation", 1), ("log in with credentials", 2), ("nearest route between two nodes", 3)],
+    [
+        ("sum of the prices in the basket", 0),
+        ("email the customer a confirmation", 1),
+        ("log in with credentials", 2),
+        ("nearest route between two nodes", 3),
+    ],
 )
 def test_a_query_finds_what_means_the_same_in_other_words(embedder: StaticEmbedder, query: str, row: int) -> None:
     space = SemanticSpace(embedder.embed(DOCUMENTS, "document"))
@@ -46,7 +55,9 @@ def test_a_vector_depends_on_its_text_alone(embedder: StaticEmbedder) -> None:
 
 
 def test_identifiers_are_words_whatever_their_case(embedder: StaticEmbedder) -> None:
-    spellings = embedder.embed(["shortestPath", "shortest_path", "SHORTEST_PATH", "ShortestPath", "shortest path"], "query")
+    spellings = embedder.embed(
+        ["shortestPath", "shortest_path", "SHORTEST_PATH", "ShortestPath", "shortest path"], "query"
+    )
     assert (spellings == spellings[0]).all()
 
 
@@ -66,11 +77,15 @@ def test_chinese_characters_of_the_vocabulary_count_and_unknown_ones_do_not_dist
     asked = embedder.embed(["连接数据库", "连接数据库订"], "query")
     assert asked.any()
     assert np.array_equal(asked[0], asked[1])
-    found = embedder.embed(["# 数据库的连接", "def parse_colour(text): ..."], "document").astype(int) @ asked[0].astype(int)
+    found = embedder.embed(["# 数据库的连接", "def parse_colour(text): ..."], "document").astype(int) @ asked[0].astype(
+        int
+    )
     assert found[0] > 3 * found[1]
 
 
-def test_more_words_than_the_cache_holds_change_nothing(embedder: StaticEmbedder, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_more_words_than_the_cache_holds_change_nothing(
+    embedder: StaticEmbedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
     whole = embedder.embed(DOCUMENTS, "document")
     monkeypatch.setattr("secateur.index.embedding.static.CACHED_WORDS", 20)
     assert CACHED_WORDS > 20
@@ -79,7 +94,9 @@ def test_more_words_than_the_cache_holds_change_nothing(embedder: StaticEmbedder
     assert len(small._place) <= 20 + 20
 
 
-def test_the_factory_knows_the_models_and_missing_data_is_an_error_with_a_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_factory_knows_the_models_and_missing_data_is_an_error_with_a_remedy(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     assert open_embedder(Embedding(model="none"), NOTHING) is None
     static = open_embedder(Embedding(), NOTHING)
     assert static is not None

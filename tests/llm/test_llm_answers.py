@@ -28,7 +28,13 @@ class Spans(msgspec.Struct):
 
 
 def question(answer: type[msgspec.Struct] = Score) -> Question:
-    return Question("score a.py", "Rate.", "text", answer, check=lambda value: "there is an odd score" if getattr(value, "score", 0) % 2 else "")
+    return Question(
+        "score a.py",
+        "Rate.",
+        "text",
+        answer,
+        check=lambda value: "there is an odd score" if getattr(value, "score", 0) % 2 else "",
+    )
 
 
 @pytest.mark.parametrize(
@@ -89,7 +95,12 @@ def test_nothing_a_model_says_raises(said: str) -> None:
         assert (value is None) == bool(problem)
 
 
-@given(st.integers(0, 5), st.text(st.characters(exclude_categories=["Cs"])), st.text(alphabet="ab .:\n", max_size=20), st.text(max_size=20))
+@given(
+    st.integers(0, 5),
+    st.text(st.characters(exclude_categories=["Cs"])),
+    st.text(alphabet="ab .:\n", max_size=20),
+    st.text(max_size=20),
+)
 def test_a_valid_answer_is_found_whatever_stands_around_it(half: int, reason: str, before: str, after: str) -> None:
     written = json.dumps({"score": half * 2, "reason": reason})
     assert read_answer(before + written + after, question())[0] == Score(half * 2, reason)
@@ -142,7 +153,10 @@ def test_the_longest_answer_that_a_schema_allows_is_within_its_tokens(most_token
         assert len(written) <= most_tokens * CHARACTERS_A_TOKEN + 60  # braces and names of fields
     deep = bounded(schema_of(Deep), most_tokens)
     assert deep["properties"]["spans"]["maxItems"] <= 3
-    assert deep["properties"]["notes"]["maxItems"] * deep["properties"]["notes"]["items"]["maxLength"] <= most_tokens * CHARACTERS_A_TOKEN
+    assert (
+        deep["properties"]["notes"]["maxItems"] * deep["properties"]["notes"]["items"]["maxLength"]
+        <= most_tokens * CHARACTERS_A_TOKEN
+    )
     assert deep["properties"]["level"]["maximum"] == 10
 
 

@@ -22,7 +22,9 @@ class Number(msgspec.Struct):
 
 
 def question(what: str) -> Question:
-    return Question(what, "Say a number.", "text", Number, check=lambda value: "" if value.number > 0 else "it is not above 0")
+    return Question(
+        what, "Say a number.", "text", Number, check=lambda value: "" if value.number > 0 else "it is not above 0"
+    )
 
 
 class Silent:
@@ -36,7 +38,12 @@ class Silent:
 
 def test_every_question_has_a_reply() -> None:
     first, second = replies_of(Silent(), [question("first"), question("second")])
-    assert (first.value, second.value, second.call.what, second.problem) == (Number(1), None, "second", "there is no reply")
+    assert (first.value, second.value, second.call.what, second.problem) == (
+        Number(1),
+        None,
+        "second",
+        "there is no reply",
+    )
     assert replies_of(Silent(), []) == []
 
 
@@ -48,9 +55,15 @@ def test_a_value_of_another_shape_or_one_that_does_not_do_is_none(value: Any) ->
 
 @pytest.mark.parametrize("value", [{"notes": ["x"]}, "words", 7])
 def test_a_conversation_is_told_in_excerpts_where_the_answers_are_none(value: Any) -> None:
-    messages = [{"role": role, "content": f"We decided {number}. " * 30} for number in range(12) for role in ("user", "assistant")]
+    messages = [
+        {"role": role, "content": f"We decided {number}. " * 30}
+        for number in range(12)
+        for role in ("user", "assistant")
+    ]
     settings = with_values(Settings(), {"conversation_prune.safe_zone_tokens": 900})
     weighed = weigh(read_messages(messages), get_counter("o200k_base"))
     told = prune_weighed(weighed, settings, "summarize", llm=Table(lambda _: value))
     assert told.messages == prune_weighed(weighed, settings, "summarize").messages
-    assert {call.outcome for call in told.report.calls} == {"refused"} and "summary_in_excerpts" in [notice.code for notice in told.warnings]
+    assert {call.outcome for call in told.report.calls} == {"refused"} and "summary_in_excerpts" in [
+        notice.code for notice in told.warnings
+    ]

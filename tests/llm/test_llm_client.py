@@ -61,7 +61,7 @@ def outcomes(replies: Sequence[Reply]) -> list[str]:
     return [reply.call.outcome for reply in replies]
 
 
-# --- questions and replies ---------------------------------------------------------------------------------------------
+# --- questions and replies --------------------------------------------------------------------------------------------
 
 
 def test_a_question_is_sent_as_the_protocol_has_it_and_its_cost_is_the_servers() -> None:
@@ -69,11 +69,22 @@ def test_a_question_is_sent_as_the_protocol_has_it_and_its_cost_is_the_servers()
         (reply,) = model_of(server).ask([question(3)])
     assert reply.value == Score(3)
     assert reply.problem == ""
-    assert reply.call.to_dict() == {"what": "score 3", "outcome": "answered", "attempts": 1, "promptTokens": 11, "completionTokens": 5}
+    assert reply.call.to_dict() == {
+        "what": "score 3",
+        "outcome": "answered",
+        "attempts": 1,
+        "promptTokens": 11,
+        "completionTokens": 5,
+    }
     (body,) = server.bodies
     assert server.paths == ["/v1/chat/completions"]
     assert server.headers[0]["Authorization"] == f"Bearer {KEY}"
-    assert {key: body[key] for key in ("model", "temperature", "stream", "max_tokens")} == {"model": "m", "temperature": 0, "stream": False, "max_tokens": 20}
+    assert {key: body[key] for key in ("model", "temperature", "stream", "max_tokens")} == {
+        "model": "m",
+        "temperature": 0,
+        "stream": False,
+        "max_tokens": 20,
+    }
     assert body["seed"] == 7
     assert body["response_format"]["type"] == "json_schema"
     assert body["response_format"]["json_schema"]["schema"]["required"] == ["score"]
@@ -92,7 +103,9 @@ def test_replies_come_in_the_order_of_the_questions_whatever_answers_first() -> 
 
     steps: list[tuple[str, int, int]] = []
     with chat_server(slow_first) as server:
-        replies = model_of(server, concurrency=3).ask([question(number) for number in range(10)], lambda *step: steps.append(step))
+        replies = model_of(server, concurrency=3).ask(
+            [question(number) for number in range(10)], lambda *step: steps.append(step)
+        )
     assert [reply.value for reply in replies] == [Score(number) for number in range(10)]
     assert steps == [("asking", number, 10) for number in range(1, 11)]
     assert number_in(server.bodies[0]) == 0
@@ -131,14 +144,17 @@ def test_text_from_outside_is_bounded() -> None:
     assert "not shown" in server.texts()[0]
 
 
-# --- the cap -----------------------------------------------------------------------------------------------------------
+# --- the cap ----------------------------------------------------------------------------------------------------------
 
 
 @settings(max_examples=30)
 @given(st.lists(st.integers(1, 300), max_size=8), st.integers(0, 2000), st.integers(0, 2000))
 def test_what_is_asked_depends_on_order_and_size_alone(sizes: list[int], cap: int, spent: int) -> None:
     """What is sent in a round is reserved within the rest of the cap; what is not sent did not fit into it."""
-    model = ServerModel(server_at("http://127.0.0.1:9", Key("")), Llm(enabled=True, base_url="http://127.0.0.1:9", model="m", spend_cap=cap))
+    model = ServerModel(
+        server_at("http://127.0.0.1:9", Key("")),
+        Llm(enabled=True, base_url="http://127.0.0.1:9", model="m", spend_cap=cap),
+    )
     model._spent = spent
     plans = [model._plan(question(number, most)) for number, most in enumerate(sizes)]
     left = cap - spent
@@ -178,7 +194,19 @@ def test_a_server_that_counts_more_is_told_of_and_what_it_counted_is_gone() -> N
         assert outcomes(model.ask([question(1, most_tokens=20_000)])) == ["not_sent"]
 
 
-@pytest.mark.parametrize("usage", [None, 3, [], {}, {"prompt_tokens": "9"}, {"prompt_tokens": -4}, {"prompt_tokens": True}, {"prompt_tokens": 10**30}])
+@pytest.mark.parametrize(
+    "usage",
+    [
+        None,
+        3,
+        [],
+        {},
+        {"prompt_tokens": "9"},
+        {"prompt_tokens": -4},
+        {"prompt_tokens": True},
+        {"prompt_tokens": 10**30},
+    ],
+)
 def test_a_count_that_is_none_is_estimated(usage: object) -> None:
     body = json.dumps({"choices": [{"message": {"content": '{"score": 1}'}}], "usage": usage}).encode()
     with chat_server(lambda _: Back(body=body)) as server:
@@ -189,7 +217,7 @@ def test_a_count_that_is_none_is_estimated(usage: object) -> None:
     assert 0 < reply.call.completion_tokens < 20
 
 
-# --- faults ------------------------------------------------------------------------------------------------------------
+# --- faults -----------------------------------------------------------------------------------------------------------
 
 
 def test_nobody_listening_is_found_out_once() -> None:
@@ -356,7 +384,7 @@ def test_a_fault_that_will_not_go_away_stops_the_rest() -> None:
     assert len(server.bodies) == 1
 
 
-# --- what a server takes -----------------------------------------------------------------------------------------------
+# --- what a server takes ----------------------------------------------------------------------------------------------
 
 
 def refusing(name: str, message: str) -> Answer:
@@ -387,7 +415,9 @@ def test_a_parameter_that_is_refused_is_left_out_from_then_on(name: str, message
     assert all(20 in (body.get("max_tokens"), body.get("max_completion_tokens")) for body in server.bodies)
 
 
-@pytest.mark.parametrize("message", ["response_format is not supported by this model", "Unrecognized request.", "failed to parse grammar"])
+@pytest.mark.parametrize(
+    "message", ["response_format is not supported by this model", "Unrecognized request.", "failed to parse grammar"]
+)
 def test_a_schema_that_is_refused_goes_without_its_limits_and_then_not_at_all(message: str) -> None:
     with chat_server(refusing("response_format", message)) as server:
         replies = model_of(server).ask([question(number) for number in range(4)])
@@ -402,7 +432,11 @@ def test_a_server_that_knows_no_limits_of_texts_gets_a_schema_without_them() -> 
 
     def answer(body: dict[str, Any]) -> Back:
         limited = "maxLength" in json.dumps(body["response_format"])
-        return refusal(400, "Invalid schema for response_format: 'maxLength' is not permitted") if limited else said({"text": "x" * 5000})
+        return (
+            refusal(400, "Invalid schema for response_format: 'maxLength' is not permitted")
+            if limited
+            else said({"text": "x" * 5000})
+        )
 
     with chat_server(answer) as server:
         replies = model_of(server).ask([Question(f"q {number}", "i", "t", Text, 50) for number in range(2)])
@@ -435,7 +469,7 @@ def test_a_server_that_refuses_everything_is_given_up() -> None:
     assert reply.call.attempts == len(server.bodies) == 7
 
 
-# --- keys, addresses ---------------------------------------------------------------------------------------------------
+# --- keys, addresses --------------------------------------------------------------------------------------------------
 
 
 def test_redirects_are_not_followed_so_key_and_text_stay() -> None:

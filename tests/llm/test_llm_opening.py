@@ -43,19 +43,32 @@ def test_addresses_are_taken_as_other_clients_take_them(given: str, url: str) ->
 
 @pytest.mark.parametrize(
     ("host", "loopback"),
-    [("localhost", True), ("a.localhost", True), ("127.8.9.1", True), ("[::1]", True), ("127.0.0.1.example.com", False), ("10.0.0.1", False)],
+    [
+        ("localhost", True),
+        ("a.localhost", True),
+        ("127.8.9.1", True),
+        ("[::1]", True),
+        ("127.0.0.1.example.com", False),
+        ("10.0.0.1", False),
+    ],
 )
 def test_loopback_is_known(host: str, loopback: bool) -> None:
     assert server_at(f"http://{host}:80/v1", Key("")).loopback is loopback
 
 
-@pytest.mark.parametrize("url", ["localhost:11434", "file:///etc/passwd", "ftp://x/", "http://", "http://[", "http://x:99999999/", "http://a b/"])
+@pytest.mark.parametrize(
+    "url",
+    ["localhost:11434", "file:///etc/passwd", "ftp://x/", "http://", "http://[", "http://x:99999999/", "http://a b/"],
+)
 def test_addresses_that_are_none_are_refused(url: str) -> None:
     with pytest.raises(ConfigError, match=r"llm\.base_url is not"):
         open_model(Llm(**GOOD | {"base_url": url}), {})
 
 
-@pytest.mark.parametrize("url", ["https://me:s3cret@host/v1", "https://s3cret@host/v1", "https://host/v1?key=s3cret", "https://host/v1#s3cret"])
+@pytest.mark.parametrize(
+    "url",
+    ["https://me:s3cret@host/v1", "https://s3cret@host/v1", "https://host/v1?key=s3cret", "https://host/v1#s3cret"],
+)
 def test_an_address_that_holds_a_secret_is_refused_and_not_repeated(url: str) -> None:
     with pytest.raises(ConfigError) as caught:
         open_model(Llm(**GOOD | {"base_url": url}), {})
@@ -122,7 +135,12 @@ def test_errors_of_opening_are_errors_of_ours() -> None:
 @pytest.mark.parametrize("table", ["llm", "embedding"])
 @pytest.mark.parametrize(
     ("key", "value"),
-    [("base_url", "https://me:s3cret@host/v1"), ("base_url", "https://host/v1?key=s3cret"), ("api_key_env", "sk-s3cret"), ("api_key_env", "s3cret " * 20)],
+    [
+        ("base_url", "https://me:s3cret@host/v1"),
+        ("base_url", "https://host/v1?key=s3cret"),
+        ("api_key_env", "sk-s3cret"),
+        ("api_key_env", "s3cret " * 20),
+    ],
 )
 def test_a_secret_in_a_setting_is_refused_before_it_could_be_shown(table: str, key: str, value: str) -> None:
     with pytest.raises(ConfigError) as caught:
@@ -133,7 +151,8 @@ def test_a_secret_in_a_setting_is_refused_before_it_could_be_shown(table: str, k
 
 def test_without_a_model_no_client_is_loaded() -> None:
     program = (
-        "import sys, secateur.trimming.conversations.pruning, secateur.llm.opening as o; o.server_at('http://x', o.Key('')); print('httpx2' in sys.modules)"
+        "import sys, secateur.trimming.conversations.pruning, secateur.llm.opening as o; o.server_at('http://x',"
+        " o.Key('')); print('httpx2' in sys.modules)"
     )
     ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60)
     assert ran.stdout.strip() == "False"

@@ -19,9 +19,28 @@ from secateur.tokens import count_tokens
 from support.diffs import first_fit, git_apply, line_diff
 
 words = st.sampled_from(
-    ["def f(a):", "    return a + 1", "", "}", "x = 1", "```", "## Instructions", "-- a", "++ b", "\t/ path", "订单 = 1", "@@ -1 +1 @@", "\\ x", "  "]
+    [
+        "def f(a):",
+        "    return a + 1",
+        "",
+        "}",
+        "x = 1",
+        "```",
+        "## Instructions",
+        "-- a",
+        "++ b",
+        "\t/ path",
+        "订单 = 1",
+        "@@ -1 +1 @@",
+        "\\ x",
+        "  ",
+    ]
 )
-lines = st.lists(words, max_size=30).map(lambda some: some[:-1] if some and not some[-1] else some).filter(lambda some: not some or some[-1])
+lines = (
+    st.lists(words, max_size=30)
+    .map(lambda some: some[:-1] if some and not some[-1] else some)
+    .filter(lambda some: not some or some[-1])
+)
 names = st.sampled_from(["a.py", "pkg/b.py", "pkg/c d.py", "pkg/deep/订.go", "x.md", "pkg/z.txt", "web/app.ts"])
 sides = st.dictionaries(names, st.tuples(st.none() | lines, st.none() | lines, st.booleans()), min_size=1, max_size=7)
 limits = st.sampled_from([100, 140, 300, 1000, 32_000])
@@ -53,12 +72,18 @@ def test_coverage_is_exact_and_the_budget_holds(files: Any, limit: int, counter:
     for chunk in chunks:
         assert chunk.tokens == count_tokens(chunk.text, counter) <= limit
         assert chunk.text.startswith(f"# Context Chunk {chunk.index}/{len(chunks)}\n")
-    assert sum(action.after for action in chunks.report.actions) == chunks.report.after == sum(chunk.tokens for chunk in chunks)
+    assert (
+        sum(action.after for action in chunks.report.actions)
+        == chunks.report.after
+        == sum(chunk.tokens for chunk in chunks)
+    )
     assert all(count <= limit for count in chunks.plan.charged)
     if counter in ("o200k_base", "cl100k_base"):  # the pieces of a chunk add up
         for chunk, pieces in zip(chunks, chunks.plan.chunks, strict=True):
             head = chunks.plan.weighed.injection.head(chunk.index, chunk.of)
-            assert chunk.tokens == count_tokens(head, counter) + sum(count_tokens(piece.text, counter) for piece in pieces)
+            assert chunk.tokens == count_tokens(head, counter) + sum(
+                count_tokens(piece.text, counter) for piece in pieces
+            )
             assert all(piece.cost == count_tokens(piece.text, counter) for piece in pieces if piece.part is None)
     assert all(chunk.tokens <= charged for chunk, charged in zip(chunks, chunks.plan.charged, strict=True))
     for entry in chunks.coverage:
@@ -74,7 +99,10 @@ def test_coverage_is_exact_and_the_budget_holds(files: Any, limit: int, counter:
 def test_parts_are_patches_that_hold_every_row_once(files: Any, limit: int) -> None:
     chunks = attempt(diff_of(files), limit)
     for entry in chunks.coverage if chunks is not None else ():
-        pieces = sorted((piece for chunk in chunks.plan.chunks for piece in chunk if piece.file is entry.file and piece.part), key=lambda piece: piece.number)
+        pieces = sorted(
+            (piece for chunk in chunks.plan.chunks for piece in chunk if piece.file is entry.file and piece.part),
+            key=lambda piece: piece.number,
+        )
         if pieces and entry.verdict is None:
             again = [parse_diff(piece.part.text) for piece in pieces]
             rows = [row for diff in again for change in diff.changes for row in rows_of(change)]
@@ -99,7 +127,9 @@ def test_whole_patches_apply(files: Any, tmp_path_factory: pytest.TempPathFactor
     if patches:
         git_apply(root, patches, "--whitespace=nowarn")
     for path, (_, new, newline) in files.items():
-        assert ((root / path).read_bytes() if (root / path).exists() else None) == (None if new is None else content(new, newline))
+        assert ((root / path).read_bytes() if (root / path).exists() else None) == (
+            None if new is None else content(new, newline)
+        )
 
 
 @budgeted(max_examples=40, deadline=None)
@@ -145,7 +175,9 @@ def test_any_text_is_a_diff_or_a_clear_error(text: list[str]) -> None:
     assert inside + sum(count for _, count in parsed.outside) == parsed.lines
 
 
-sizes = st.integers(0, 40).flatmap(lambda capacity: st.tuples(st.lists(st.integers(0, capacity), max_size=40), st.just(capacity)))
+sizes = st.integers(0, 40).flatmap(
+    lambda capacity: st.tuples(st.lists(st.integers(0, capacity), max_size=40), st.just(capacity))
+)
 
 
 @given(case=sizes)
@@ -156,10 +188,17 @@ def test_packing_is_first_fit_decreasing_and_its_bound_is_one(case: tuple[list[i
     assert -(-sum(tokens) // max(capacity, 1)) <= max(fewest_bins(tokens, capacity), 0) <= len(bins)
 
 
-@given(case=sizes, folders=st.lists(st.sampled_from(["a", "b", "a/c"]), min_size=40, max_size=40), seed=st.integers(0, 5))
-def test_arranging_costs_no_chunk_and_never_parts_more(case: tuple[list[int], int], folders: list[str], seed: int) -> None:
+@given(
+    case=sizes, folders=st.lists(st.sampled_from(["a", "b", "a/c"]), min_size=40, max_size=40), seed=st.integers(0, 5)
+)
+def test_arranging_costs_no_chunk_and_never_parts_more(
+    case: tuple[list[int], int], folders: list[str], seed: int
+) -> None:
     tokens, capacity = case
-    pieces = [Piece(f"{folder}/{number}.py", 0, size) for number, (size, folder) in enumerate(zip(tokens, folders, strict=False))]
+    pieces = [
+        Piece(f"{folder}/{number}.py", 0, size)
+        for number, (size, folder) in enumerate(zip(tokens, folders, strict=False))
+    ]
     links = {(number, number + seed + 1): 1.0 for number in range(len(pieces) - seed - 1)}
     plain, better = (arrange(pieces, capacity, links, together=together) for together in (False, True))
     assert sorted(at for members in better for at in members) == list(range(len(pieces)))
@@ -168,7 +207,11 @@ def test_arranging_costs_no_chunk_and_never_parts_more(case: tuple[list[int], in
     assert togetherness(pieces, better, links) >= togetherness(pieces, plain, links) - 1e-6 or len(better) < len(plain)
 
 
-@given(large=st.lists(st.integers(51, 100), max_size=12), small=st.lists(st.integers(1, 49), max_size=12), at=st.integers(0, 12))
+@given(
+    large=st.lists(st.integers(51, 100), max_size=12),
+    small=st.lists(st.integers(1, 49), max_size=12),
+    at=st.integers(0, 12),
+)
 def test_parts_that_need_a_chunk_each_are_in_order(large: list[int], small: list[int], at: int) -> None:
     parts = [Piece("big.py", number, size) for number, size in enumerate(large, 1)]
     others = [Piece(f"{number % 3}/x{number}.py", 0, size) for number, size in enumerate(small)]

@@ -8,8 +8,14 @@ from secateur.config import FILE_NAME, Layer, keys, load, lookup, merge, with_va
 from secateur.errors import ConfigError
 from secateur.settings import PROFILES, Settings
 
-_PLAIN = st.one_of(st.none(), st.booleans(), st.integers(), st.integers(10**300, 10**310), st.floats(), st.text(max_size=8))
-VALUES = st.recursive(_PLAIN, lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(st.text(max_size=8), inner, max_size=3)), max_leaves=5)
+_PLAIN = st.one_of(
+    st.none(), st.booleans(), st.integers(), st.integers(10**300, 10**310), st.floats(), st.text(max_size=8)
+)
+VALUES = st.recursive(
+    _PLAIN,
+    lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(st.text(max_size=8), inner, max_size=3)),
+    max_leaves=5,
+)
 NAMES = st.sampled_from(list(keys()))
 
 
@@ -48,14 +54,22 @@ def test_changing_a_key_is_the_same_as_reading_it(name, value):
             return None
 
     if name != "profile":
-        assert outcome(lambda: with_values(Settings(), {name: value})) == outcome(lambda: merge([Layer("x", nested(name, value), "run")]).settings)
+        assert outcome(lambda: with_values(Settings(), {name: value})) == outcome(
+            lambda: merge([Layer("x", nested(name, value), "run")]).settings
+        )
 
 
 @given(st.lists(st.sampled_from([*PROFILES, None, 0.2, 0.7]), max_size=5))
 def test_the_last_word_counts(words):
-    """Layers that name a profile or set a weight: the last profile covers what came before it, a later weight covers the profile."""
+    """Layers that name a profile or set a weight: the last profile covers what came before it, a later weight covers
+    the profile."""
     tables = [
-        {} if word is None else {"profile": word} if isinstance(word, str) else nested("smart_pruning.priority_weights.relevance", word) for word in words
+        {}
+        if word is None
+        else {"profile": word}
+        if isinstance(word, str)
+        else nested("smart_pruning.priority_weights.relevance", word)
+        for word in words
     ]
     expected = 0.4
     last = max((place for place, word in enumerate(words) if isinstance(word, str)), default=-1)
@@ -71,7 +85,9 @@ def test_the_last_word_counts(words):
 
 @given(st.text())
 def test_any_text_in_a_file_is_settings_or_an_error_that_names_the_file(tmp_path_factory, text):
-    folder = tmp_path_factory.getbasetemp() / "configurations"  # not the folder above those of other tests: it would be their configuration
+    folder = (
+        tmp_path_factory.getbasetemp() / "configurations"
+    )  # not the folder above those of other tests: it would be their configuration
     folder.mkdir(exist_ok=True)
     path = folder / FILE_NAME
     path.write_text(text, "utf-8", errors="surrogatepass", newline="")

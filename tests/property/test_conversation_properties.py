@@ -26,21 +26,29 @@ ZONES = st.one_of(st.integers(0, 60), st.integers(0, 2000))
 
 
 def pruned(messages: Sequence[dict[str, Any]], strategy: str, zone: int, group: int = 4) -> Pruned:
-    values = {"tokens.counter": "chars4", "conversation_prune.safe_zone_tokens": zone, "conversation_prune.group_size": group}
+    values = {
+        "tokens.counter": "chars4",
+        "conversation_prune.safe_zone_tokens": zone,
+        "conversation_prune.group_size": group,
+    }
     return prune(read_messages(messages), with_values(Settings(), values), strategy)
 
 
 def pairs(messages: Sequence[dict[str, Any]]) -> tuple[list[str], list[str]]:
     """Ids of calls and of results, in order."""
     parts = [part for message in read_messages(messages).messages for part in message.parts]
-    return [part.call for part in parts if part.kind is PartKind.CALL], [part.call for part in parts if part.kind is PartKind.RESULT and part.call]
+    return [part.call for part in parts if part.kind is PartKind.CALL], [
+        part.call for part in parts if part.kind is PartKind.RESULT and part.call
+    ]
 
 
 @pytest.mark.parametrize("form", FORMATS)
 @pytest.mark.parametrize("strategy", STRATEGIES)
 @settings(max_examples=30)
 @given(turns=TURNS, asks=st.one_of(st.just(""), TEXT), zone=ZONES, group=st.integers(1, 6))
-def test_what_leaves_is_a_conversation_and_its_books_are_right(form: str, strategy: str, turns: list[Said], asks: str, zone: int, group: int) -> None:
+def test_what_leaves_is_a_conversation_and_its_books_are_right(
+    form: str, strategy: str, turns: list[Said], asks: str, zone: int, group: int
+) -> None:
     messages = conversation(form, turns, system="You are careful.", asks=asks)
     before = copy.deepcopy(messages)
     result = pruned(messages, strategy, zone, group)
@@ -63,7 +71,9 @@ def test_what_leaves_is_a_conversation_and_its_books_are_right(form: str, strate
     if form != "openai":
         assert all(left != right for left, right in pairwise(spoken)), "a side speaks twice"
         assert spoken[0] == "user"
-    assert [message for message in after if message.get("role") == "system"] == [message for message in messages if message.get("role") == "system"]
+    assert [message for message in after if message.get("role") == "system"] == [
+        message for message in messages if message.get("role") == "system"
+    ]
     asked = {"role": "user", "content": asks or turns[-1].user}
     assert asked in [message.get("message", message) for message in after], "the last question is gone"
     if form == "claude-code":
@@ -87,7 +97,9 @@ def test_pruning_twice_is_pruning_once(form: str, strategy: str, turns: list[Sai
 def test_the_cache_keeps_what_is_before_the_first_change(form: str, turns: list[Said], zone: int) -> None:
     messages = conversation(form, turns)
     result = pruned(messages, "tool-results", zone)
-    first = next((number for number, (old, new) in enumerate(zip(messages, result.messages, strict=True)) if old != new), None)
+    first = next(
+        (number for number, (old, new) in enumerate(zip(messages, result.messages, strict=True)) if old != new), None
+    )
     assert result.cache.first_changed == first
     assert result.cache.prefix_tokens + result.cache.reread_tokens == result.report.after
     assert result.cache.prefix_tokens == weigh(read_messages(messages[:first]), COUNTER).total

@@ -1,4 +1,5 @@
-"""For any transcript or diff and any damage to one line or file of it: the others are decided, and the damaged one is accounted for once."""
+"""For any transcript or diff and any damage to one line or file of it: the others are decided, and the damaged one is
+accounted for once."""
 
 from __future__ import annotations
 
@@ -49,7 +50,9 @@ def damaged_line(message: dict[str, Any], kind: str, cut: int) -> bytes:
 @pytest.mark.parametrize("strategy", STRATEGIES)
 @budgeted(max_examples=12, deadline=None)
 @given(turns=TURNS, zone=st.integers(0, 600), at=st.integers(0, 100), kind=LINE_DAMAGE, cut=st.integers(0, 10_000))
-def test_a_damaged_line_of_a_transcript_costs_itself(form: str, strategy: str, turns: list[Said], zone: int, at: int, kind: str, cut: int) -> None:
+def test_a_damaged_line_of_a_transcript_costs_itself(
+    form: str, strategy: str, turns: list[Said], zone: int, at: int, kind: str, cut: int
+) -> None:
     messages = conversation(form, turns, asks="Go on.")
     spoken = [number for number, message in enumerate(messages) if "role" in message.get("message", message)]
     at = spoken[at % len(spoken)]
@@ -73,25 +76,47 @@ def test_a_damaged_line_of_a_transcript_costs_itself(form: str, strategy: str, t
     parts = [part for message in again.messages for part in message.parts if part.call]
     calls, results = ({part.call for part in parts if part.kind is kind} for kind in (PartKind.CALL, PartKind.RESULT))
     assert all(name in json.dumps(messages[at]) for name in calls ^ results), "a call and its result are parted"
-    assert "Go on." in [part.text for message in again.messages for part in message.parts] or messages[at].get("message", messages[at])["content"] == "Go on."
+    assert (
+        "Go on." in [part.text for message in again.messages for part in message.parts]
+        or messages[at].get("message", messages[at])["content"] == "Go on."
+    )
 
 
 @pytest.mark.parametrize("form", ["openai", "anthropic", "text"])
 @budgeted(max_examples=12, deadline=None)
-@given(turns=TURNS, asks=TEXT, zone=st.integers(0, 600), at=st.integers(0, 100), bad=st.sampled_from([7, "text", None, [], {}, {"role": "bot"}]))
-def test_a_bad_message_of_a_list_costs_itself(form: str, turns: list[Said], asks: str, zone: int, at: int, bad: Any) -> None:
+@given(
+    turns=TURNS,
+    asks=TEXT,
+    zone=st.integers(0, 600),
+    at=st.integers(0, 100),
+    bad=st.sampled_from([7, "text", None, [], {}, {"role": "bot"}]),
+)
+def test_a_bad_message_of_a_list_costs_itself(
+    form: str, turns: list[Said], asks: str, zone: int, at: int, bad: Any
+) -> None:
     messages: list[Any] = conversation(form, turns, asks=asks)
     at %= len(messages) + 1
     messages.insert(at, bad)
     values = {"tokens.counter": "chars4", "conversation_prune.safe_zone_tokens": zone}
-    pruned = prune(read_transcript(json.dumps({"messages": messages}).encode()), with_values(Settings(), values), "truncate")
+    pruned = prune(
+        read_transcript(json.dumps({"messages": messages}).encode()), with_values(Settings(), values), "truncate"
+    )
     assert [item.number for item in pruned.items if item.reason == "damaged"] == [at]
     assert pruned.messages.count(bad) == 1 and f"$.messages[{at}]" in pruned.warnings[0].message
     assert weigh(read_transcript(pruned.write().encode()), COUNTER).total == pruned.report.after
 
 
-SOURCE = st.lists(st.sampled_from(["def f(a):", "    return a", "}", "-- a", "++ b", "@@ -1 +1 @@", "diff --git a/x b/x"]), min_size=1, max_size=20)
-FILES = st.dictionaries(st.sampled_from(["a.py", "b.py", "pkg/c d.py", "pkg/订.go", "x.md"]), st.tuples(SOURCE, SOURCE), min_size=1, max_size=5)
+SOURCE = st.lists(
+    st.sampled_from(["def f(a):", "    return a", "}", "-- a", "++ b", "@@ -1 +1 @@", "diff --git a/x b/x"]),
+    min_size=1,
+    max_size=20,
+)
+FILES = st.dictionaries(
+    st.sampled_from(["a.py", "b.py", "pkg/c d.py", "pkg/订.go", "x.md"]),
+    st.tuples(SOURCE, SOURCE),
+    min_size=1,
+    max_size=5,
+)
 FILE_DAMAGE = st.sampled_from(["head", "short", "long", "foreign", "no hunk"])
 
 
@@ -117,8 +142,12 @@ def damaged_patch(patch: str, kind: str, at: int) -> str:
 @given(files=FILES, which=st.integers(0, 4), kind=FILE_DAMAGE, at=st.integers(0, 9))
 @example(files={"a.py": (["def f(a):"], ["++ b"])}, which=0, kind="long", at=0)
 @example(files={"a.py": (["def f(a):"], ["++ b"]), "b.py": (["def f(a):"], ["}"])}, which=0, kind="long", at=0)
-def test_a_damaged_file_of_a_diff_costs_itself(files: dict[str, tuple[list[str], list[str]]], which: int, kind: str, at: int) -> None:
-    patches = {path: line_diff(path, old, new, newline=True) for path, (old, new) in sorted(files.items()) if old != new}
+def test_a_damaged_file_of_a_diff_costs_itself(
+    files: dict[str, tuple[list[str], list[str]]], which: int, kind: str, at: int
+) -> None:
+    patches = {
+        path: line_diff(path, old, new, newline=True) for path, (old, new) in sorted(files.items()) if old != new
+    }
     if not patches:
         return
     bad = list(patches)[which % len(patches)]
@@ -132,5 +161,7 @@ def test_a_damaged_file_of_a_diff_costs_itself(files: dict[str, tuple[list[str],
     chunks = chunk_diff(diff, 300, counter="chars4")
     assert [entry.path for entry in chunks.coverage] == list(patches)
     assert {entry.path for entry in chunks.coverage if entry.verdict and entry.verdict.rule.value == "damaged"} == {bad}
-    assert all(entry.file.change.text == (damaged if entry.path == bad else patches[entry.path]) for entry in chunks.coverage)
+    assert all(
+        entry.file.change.text == (damaged if entry.path == bad else patches[entry.path]) for entry in chunks.coverage
+    )
     assert not any(file.path == bad for chunk in chunks for file in chunk.files)

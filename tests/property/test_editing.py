@@ -1,4 +1,5 @@
-"""After any edits a snapshot is, array for array, the one that is built from nothing: in memory, reopened from disk, and with a history in git."""
+"""After any edits a snapshot is, array for array, the one that is built from nothing: in memory, reopened from disk,
+and with a history in git."""
 
 from __future__ import annotations
 
@@ -50,7 +51,8 @@ PYTHON = st.one_of(
     ),
     st.builds("def {0}():\n    return shop.{1}() + a.{1}() + pkg.c.{2}()".format, FUNCTION, FUNCTION, FUNCTION),
     st.builds(
-        "class {0}({1}):\n    part: {2}\n\n    def {3}(self):\n        return self.{4}() + self.part.{5}() + super().{4}()".format,
+        "class {0}({1}):\n    part: {2}\n\n    def {3}(self):\n        return self.{4}() + self.part.{5}() +"
+        " super().{4}()".format,
         CLASS,
         st.sampled_from([*NAMES[3:], "a.Base", ""]),
         CLASS,
@@ -59,7 +61,8 @@ PYTHON = st.one_of(
         FUNCTION,
     ),
     st.builds(
-        "class {0}:\n    def __init__(self, part: {1}):\n        self.part = part\n\n    def __getitem__(self, at) -> {1}:\n        return {2}(self)".format,
+        "class {0}:\n    def __init__(self, part: {1}):\n        self.part = part\n\n    def __getitem__(self, at) ->"
+        " {1}:\n        return {2}(self)".format,
         CLASS,
         CLASS,
         NAME,
@@ -71,7 +74,9 @@ JAVASCRIPT = st.one_of(
     st.builds("export * from '{0}';".format, SCRIPT),
     st.builds("export function {0}(x) {{\n  return {1}(x) + x.{2}();\n}}".format, FUNCTION, FUNCTION, FUNCTION),
     st.builds(
-        "export default class {0} extends {1} {{\n  {2}() {{\n    return this.{3}() + new {4}().{3}();\n  }}\n}}".format,
+        (
+            "export default class {0} extends {1} {{\n  {2}() {{\n    return this.{3}() + new {4}().{3}();\n  }}\n}}"
+        ).format,
         CLASS,
         CLASS,
         FUNCTION,
@@ -81,11 +86,20 @@ JAVASCRIPT = st.one_of(
 )
 GO = st.one_of(
     st.builds("type {0} struct {{\n\t{1}\n}}".format, CLASS, CLASS),
-    st.builds("func (c *{0}) {1}() {2} {{\n\tc.{3}()\n\treturn {4}()\n}}".format, CLASS, FUNCTION, CLASS, FUNCTION, FUNCTION),
-    st.builds("func {0}() {1} {{\n\tvar x {1}\n\tx.{2}()\n\treturn store.{3}()\n}}".format, FUNCTION, CLASS, FUNCTION, FUNCTION),
+    st.builds(
+        "func (c *{0}) {1}() {2} {{\n\tc.{3}()\n\treturn {4}()\n}}".format, CLASS, FUNCTION, CLASS, FUNCTION, FUNCTION
+    ),
+    st.builds(
+        "func {0}() {1} {{\n\tvar x {1}\n\tx.{2}()\n\treturn store.{3}()\n}}".format,
+        FUNCTION,
+        CLASS,
+        FUNCTION,
+        FUNCTION,
+    ),
 )
 JAVA = st.builds(
-    "class {0} extends {1} {{\n  {2} part;\n  {3} {4}({3} x) {{\n    part.{5}();\n    x.{5}();\n    return {6}(x);\n  }}\n}}".format,
+    "class {0} extends {1} {{\n  {2} part;\n  {3} {4}({3} x) {{\n    part.{5}();\n    x.{5}();\n    return {6}(x);\n "
+    " }}\n}}".format,
     CLASS,
     CLASS,
     CLASS,
@@ -97,7 +111,8 @@ JAVA = st.builds(
 RUST = st.one_of(
     st.builds("use crate::{0}::{1};".format, st.sampled_from(["m", "n"]), NAME),
     st.builds(
-        "pub struct {0} {{ part: {1} }}\n\nimpl {0} {{\n    pub fn {2}(&self) -> {1} {{\n        self.part.{3}();\n        {4}()\n    }}\n}}".format,
+        "pub struct {0} {{ part: {1} }}\n\nimpl {0} {{\n    pub fn {2}(&self) -> {1} {{\n        self.part.{3}();\n    "
+        "    {4}()\n    }}\n}}".format,
         CLASS,
         CLASS,
         FUNCTION,
@@ -123,17 +138,44 @@ LANGUAGES = {
     ".java": (JAVA, "package shop;\n\n"),
     ".rs": (RUST, ""),
 }
-PATHS = ("a.py", "b.py", "pkg/__init__.py", "pkg/c.py", "pkg/d.py", "m.js", "n.js", "ui/view.js", "ui/index.js", "store/s.go", "store/t.go", "main.go")
-PATHS += ("kit/package.json", "kit/core.js", "tsconfig.json", "tsconfig.base.json", "shop/Cart.java", "shop/Order.java", "src/lib.rs", "src/m.rs", "src/n.rs")
+PATHS = (
+    "a.py",
+    "b.py",
+    "pkg/__init__.py",
+    "pkg/c.py",
+    "pkg/d.py",
+    "m.js",
+    "n.js",
+    "ui/view.js",
+    "ui/index.js",
+    "store/s.go",
+    "store/t.go",
+    "main.go",
+)
+PATHS += (
+    "kit/package.json",
+    "kit/core.js",
+    "tsconfig.json",
+    "tsconfig.base.json",
+    "shop/Cart.java",
+    "shop/Order.java",
+    "src/lib.rs",
+    "src/m.rs",
+    "src/n.rs",
+)
 
 
 def content(path: str) -> st.SearchStrategy[str]:
     pieces, head = LANGUAGES[path[path.rindex(".") :]]
-    return st.lists(pieces, max_size=1 if path.endswith(".json") else 4).map(lambda found: head + "\n\n\n".join(found) + "\n" if found else head)
+    return st.lists(pieces, max_size=1 if path.endswith(".json") else 4).map(
+        lambda found: head + "\n\n\n".join(found) + "\n" if found else head
+    )
 
 
 WRITE = st.sampled_from(PATHS).flatmap(lambda path: st.tuples(st.just("write"), st.just(path), content(path)))
-STEP = st.one_of(WRITE, WRITE, WRITE, st.tuples(st.sampled_from(["delete", "comment"]), st.sampled_from(PATHS), st.just("")))
+STEP = st.one_of(
+    WRITE, WRITE, WRITE, st.tuples(st.sampled_from(["delete", "comment"]), st.sampled_from(PATHS), st.just(""))
+)
 START = st.fixed_dictionaries({}, optional={path: content(path) for path in PATHS})
 
 
@@ -141,8 +183,14 @@ ALIASED = {
     "tsconfig.json": '{"compilerOptions": {"paths": {"made": ["src/first", "src/helpers"]}}}',
     "kit/package.json": '{"name": "kit", "main": "./core.js"}',
 }
-CALLERS = {path: f"import u from '{name}';\n\nexport function caller() {{\n  return u(1);\n}}\n" for path, name in (("app.ts", "made"), ("b.js", "kit"))}
-OTHERS = {f"f{number}.js": "export function q() {\n  return z() + z();\n}\n\nfunction z() {\n  return q();\n}\n" for number in range(8)}
+CALLERS = {
+    path: f"import u from '{name}';\n\nexport function caller() {{\n  return u(1);\n}}\n"
+    for path, name in (("app.ts", "made"), ("b.js", "kit"))
+}
+OTHERS = {
+    f"f{number}.js": "export function q() {\n  return z() + z();\n}\n\nfunction z() {\n  return q();\n}\n"
+    for number in range(8)
+}
 """Enough of calls elsewhere that not everything is resolved anew."""
 
 
@@ -169,7 +217,9 @@ METHOD_OF = "\n\ndef go():\n    return {}.run()\n"
 def test_a_module_is_seen_by_those_who_do_not_import_it_themselves(files: dict[str, str]) -> None:
     before = {**OTHERS, **files}
     empty = before | {"pkg/c.py": "import os\n\n\ndef other():\n    pass\n"}
-    full = before | {"pkg/c.py": "import os\n\n\ndef run():\n    pass\n\n\nclass Cart:\n    def run(self):\n        pass\n"}
+    full = before | {
+        "pkg/c.py": "import os\n\n\ndef run():\n    pass\n\n\nclass Cart:\n    def run(self):\n        pass\n"
+    }
     _assert_each_as_built(before, empty, full, empty, full, before)
 
 
@@ -181,7 +231,9 @@ def _assert_each_as_built(*states: dict[str, str]) -> None:
                 _assert_same(_shot(files, store, keeper), _shot(files, fresh, Keeper(fresh)))
 
 
-@given(start=START, steps=st.lists(st.tuples(STEP, st.sampled_from(["", "", "save", "reopen"])), min_size=1, max_size=6))
+@given(
+    start=START, steps=st.lists(st.tuples(STEP, st.sampled_from(["", "", "save", "reopen"])), min_size=1, max_size=6)
+)
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 def test_edited_equals_built(start: dict[str, str], steps: list[tuple[tuple[str, str, str], str]]) -> None:
     with tempfile.TemporaryDirectory() as folder, Store.open(Path(folder)) as store:
@@ -215,7 +267,14 @@ def _shot(files: dict[str, str], store: Store, keeper: Keeper) -> Snapshot:
 
 def _ask(snapshot: Snapshot) -> tuple[object, ...]:
     match = snapshot.name_table.match(["Cart", "Order.save", "lode"], ["run", "base"])
-    return match.exact.tolist(), match.near.tolist(), match.suggestions, snapshot.qualnames, snapshot.space.mean.tolist(), snapshot.space.lengths.tolist()
+    return (
+        match.exact.tolist(),
+        match.near.tolist(),
+        match.suggestions,
+        snapshot.qualnames,
+        snapshot.space.mean.tolist(),
+        snapshot.space.lengths.tolist(),
+    )
 
 
 def _assert_same(found: Snapshot, fresh: Snapshot, besides: Sequence[str] = ()) -> None:
@@ -227,9 +286,13 @@ def _assert_same(found: Snapshot, fresh: Snapshot, besides: Sequence[str] = ()) 
     assert _ask(found) == _ask(fresh)
 
 
-# --- with git --------------------------------------------------------------------------------------------------------------
+# --- with git ---------------------------------------------------------------------------------------------------------
 
-GIT_STEPS = st.lists(st.sampled_from(["edit", "commit", "branch", "switch", "rebase", "merge", "delete", "amend"]), min_size=3, max_size=8)
+GIT_STEPS = st.lists(
+    st.sampled_from(["edit", "commit", "branch", "switch", "rebase", "merge", "delete", "amend"]),
+    min_size=3,
+    max_size=8,
+)
 
 
 @given(steps=GIT_STEPS)
@@ -237,7 +300,13 @@ GIT_STEPS = st.lists(st.sampled_from(["edit", "commit", "branch", "switch", "reb
 def test_what_git_does_to_a_folder_leaves_no_ghosts(steps: list[str]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         root, cache = Path(folder) / "repo", Path(folder) / "cache"
-        write(root, {"a.py": "def run():\n    return save()\n", "b.py": "from a import run\n\n\ndef save():\n    return run()\n"})
+        write(
+            root,
+            {
+                "a.py": "def run():\n    return save()\n",
+                "b.py": "from a import run\n\n\ndef save():\n    return run()\n",
+            },
+        )
         git(root, "init", "-q", "-b", "main", "--template=")
         _commit(root, 0)
         with Engine.open(root, SETTINGS, cache_dir=cache) as engine:
@@ -264,7 +333,14 @@ def _do(root: Path, step: str, number: int) -> None:
     here = git(root, "branch", "--show-current")
     other = next((branch for branch in branches if branch != here), "main")
     if step == "edit":
-        write(root, {f"f{number % 3}.py": f"from b import save\n\n\ndef run_{number}():\n    return save() + run_{number - 1}()\n"})
+        write(
+            root,
+            {
+                f"f{number % 3}.py": (
+                    f"from b import save\n\n\ndef run_{number}():\n    return save() + run_{number - 1}()\n"
+                )
+            },
+        )
     elif step == "delete":
         (root / f"f{number % 3}.py").unlink(missing_ok=True)
     elif step in ("commit", "amend"):
@@ -277,7 +353,11 @@ def _do(root: Path, step: str, number: int) -> None:
         elif step == "switch":
             git(root, "switch", "-q", other)
         else:
-            words = ["rebase", "-q", "-X", "theirs", other] if step == "rebase" else ["merge", "-q", "--no-ff", "-X", "theirs", "-m", "Merge", other]
+            words = (
+                ["rebase", "-q", "-X", "theirs", other]
+                if step == "rebase"
+                else ["merge", "-q", "--no-ff", "-X", "theirs", "-m", "Merge", other]
+            )
             try:
                 git(root, *words, time=1_750_000_000 + number)
             except Exception:

@@ -23,19 +23,42 @@ anything = st.text(alphabet=st.characters(exclude_categories=()), max_size=30)
 
 keys = st.sampled_from(["path", "summary", "hash", "content", "notes", "extensions", "x_more", "a.b", ""]) | anything
 texts = anything | st.builds(lambda text, times: text * times, anything, st.integers(1, 60))
-scalars = st.none() | st.booleans() | st.integers(-(2**70), 2**70) | st.floats(allow_nan=False, allow_infinity=False) | texts
-values = st.recursive(scalars, lambda inner: st.lists(inner, max_size=14) | st.dictionaries(keys, inner, max_size=6), max_leaves=25)
-paths = st.builds(lambda base, number: [f"{base}/{n % 7}/{n}.md" for n in range(number)], st.sampled_from(["docs", "src/a", "订单"]), st.integers(8, 80))
+scalars = (
+    st.none() | st.booleans() | st.integers(-(2**70), 2**70) | st.floats(allow_nan=False, allow_infinity=False) | texts
+)
+values = st.recursive(
+    scalars, lambda inner: st.lists(inner, max_size=14) | st.dictionaries(keys, inner, max_size=6), max_leaves=25
+)
+paths = st.builds(
+    lambda base, number: [f"{base}/{n % 7}/{n}.md" for n in range(number)],
+    st.sampled_from(["docs", "src/a", "订单"]),
+    st.integers(8, 80),
+)
 long = st.builds(lambda text, times: (text + " words ") * times, anything, st.integers(5, 80))
-entry = st.fixed_dictionaries({"path": anything, "content": texts | long}, optional={"summary": texts, "hash": texts, "refs": paths, "more": values})
-entries = st.lists(entry, min_size=2, max_size=6).flatmap(lambda some: st.integers(1, 5).map(lambda times: some * times))
+entry = st.fixed_dictionaries(
+    {"path": anything, "content": texts | long},
+    optional={"summary": texts, "hash": texts, "refs": paths, "more": values},
+)
+entries = st.lists(entry, min_size=2, max_size=6).flatmap(
+    lambda some: st.integers(1, 5).map(lambda times: some * times)
+)
 mixed = st.builds(lambda one, other, third: [*one, *other, *third], entries, paths, entries)
-whole = st.fixed_dictionaries({"files": entries, "assets": paths, "more": mixed}, optional={"notes": long, "odd": values})
-digests = whole | st.dictionaries(keys, values | paths | entries | mixed | long, min_size=1, max_size=5) | mixed | values
-small = st.recursive(scalars, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(keys, inner, max_size=3), max_leaves=4)
-envelopes = st.fixed_dictionaries({section: digests if section == "dependency_digest" else small for section in SECTIONS})
+whole = st.fixed_dictionaries(
+    {"files": entries, "assets": paths, "more": mixed}, optional={"notes": long, "odd": values}
+)
+digests = (
+    whole | st.dictionaries(keys, values | paths | entries | mixed | long, min_size=1, max_size=5) | mixed | values
+)
+small = st.recursive(
+    scalars, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(keys, inner, max_size=3), max_leaves=4
+)
+envelopes = st.fixed_dictionaries(
+    {section: digests if section == "dependency_digest" else small for section in SECTIONS}
+)
 rules = st.builds(
-    lambda counter, items, chars: with_values(Settings(), {"tokens.counter": counter, "context_budget.keep_items": items, "context_budget.keep_chars": chars}),
+    lambda counter, items, chars: with_values(
+        Settings(), {"tokens.counter": counter, "context_budget.keep_items": items, "context_budget.keep_chars": chars}
+    ),
     st.sampled_from(["o200k_base", "estimate", "chars4"]),
     st.sampled_from([0, 1, 3, 10]),
     st.sampled_from([20, 60, 400]),
@@ -59,12 +82,19 @@ def floor(value: Any, settings: Settings) -> int:
 def attempt(value: Any, share: float, settings: Settings) -> TrimmedEnvelope:
     """Trimmed to what lies at `share`, so that every stage is met."""
     least = floor(value, settings)
-    return trim_envelope(value, MODEL, least + int(share * (count_tokens(text(value), settings.tokens.counter) - least)), settings=settings)
+    return trim_envelope(
+        value,
+        MODEL,
+        least + int(share * (count_tokens(text(value), settings.tokens.counter) - least)),
+        settings=settings,
+    )
 
 
 @budgeted(max_examples=80, deadline=None)
 @given(value=envelopes, share=shares, settings=rules)
-def test_the_budget_is_met_or_an_error_and_the_rest_is_as_it_was(value: dict[str, Any], share: float, settings: Settings) -> None:
+def test_the_budget_is_met_or_an_error_and_the_rest_is_as_it_was(
+    value: dict[str, Any], share: float, settings: Settings
+) -> None:
     before = copy.deepcopy(value)
     result = attempt(value, share, settings)
     assert value == before

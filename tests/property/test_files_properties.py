@@ -45,12 +45,16 @@ def rules(draw: st.DrawFn) -> Settings:
         "sliding_window_overlap": draw(st.integers(0, window - 1)),
     }
     counter = draw(st.sampled_from(["o200k_base", "chars4", "estimate"]))
-    return with_values(Settings(), {"tokens.counter": counter, **{f"context_prune.{key}": value for key, value in values.items()}})
+    return with_values(
+        Settings(), {"tokens.counter": counter, **{f"context_prune.{key}": value for key, value in values.items()}}
+    )
 
 
 @settings(max_examples=60)
 @given(files=FILES, query=QUERIES, chosen=rules(), form=st.sampled_from(["plain", "plain", "markdown"]))
-def test_the_books_are_right_and_the_budget_holds(files: list[SourceCode], query: str, chosen: Settings, form: str) -> None:
+def test_the_books_are_right_and_the_budget_holds(
+    files: list[SourceCode], query: str, chosen: Settings, form: str
+) -> None:
     before = copy.deepcopy(files)
     result = prune_files(files, chosen, query, form=form)
     counter, budget = get_counter(chosen.tokens.counter), chosen.context_prune.max_tokens
@@ -59,7 +63,11 @@ def test_the_books_are_right_and_the_budget_holds(files: list[SourceCode], query
     assert [entry.number for entry in result.entries] == list(range(len(files)))
     assert [action.section for action in result.report.actions] == [file.module_name for file in files]
     assert result.report.before == sum(action.before for action in result.report.actions)
-    assert result.report.after == sum(action.after for action in result.report.actions) <= min(budget, result.report.before)
+    assert (
+        result.report.after
+        == sum(action.after for action in result.report.actions)
+        <= min(budget, result.report.before)
+    )
     assert counter.count(document(result)) <= budget
     if form == "plain":
         assert result.report.after == sum(counter.count(file.source_code) for file in result.files)
@@ -69,7 +77,9 @@ def test_the_books_are_right_and_the_budget_holds(files: list[SourceCode], query
     going = [entry for entry in result.entries if entry.text is not None]
     assert [file.module_name for file in result.files] == [entry.module_name for entry in going]
     assert all(file.tokens == counter.count(file.source_code) for file in result.files)
-    assert bool(going) != any(notice.code in ("no_files", "zero_budget", "nothing_relevant", "budget_too_small") for notice in result.warnings)
+    assert bool(going) != any(
+        notice.code in ("no_files", "zero_budget", "nothing_relevant", "budget_too_small") for notice in result.warnings
+    )
     for entry in result.entries:
         source = files[entry.number].source_code
         assert 0 <= entry.score <= 10
@@ -81,10 +91,15 @@ def test_the_books_are_right_and_the_budget_holds(files: list[SourceCode], query
         elif entry.state is State.SHORTENED:
             lines = source.split("\n")
             assert list(entry.ranges) == merge(entry.ranges, len(lines))
-            parts = [f"# Lines {start}-{end}\n" + "".join(f"{line}\n" for line in lines[start - 1 : end]) for start, end in entry.ranges]
+            parts = [
+                f"# Lines {start}-{end}\n" + "".join(f"{line}\n" for line in lines[start - 1 : end])
+                for start, end in entry.ranges
+            ]
             assert entry.text is not None
             assert OWNER.sub(r"\1", entry.text) == "Snippets:\n" + "".join(parts)
-        assert all(piece.needed > piece.left for piece in entry.tried if piece.why in (Why.NO_ROOM, Why.LARGER_THAN_BUDGET))
+        assert all(
+            piece.needed > piece.left for piece in entry.tried if piece.why in (Why.NO_ROOM, Why.LARGER_THAN_BUDGET)
+        )
 
 
 @settings(max_examples=30)
@@ -96,16 +111,23 @@ def test_pruning_twice_is_pruning_once(files: list[SourceCode], query: str, chos
 
 @settings(max_examples=20)
 @given(files=FILES, query=QUERIES, chosen=rules(), data=st.data())
-def test_the_order_of_the_files_decides_nothing_but_ties(files: list[SourceCode], query: str, chosen: Settings, data: st.DataObject) -> None:
+def test_the_order_of_the_files_decides_nothing_but_ties(
+    files: list[SourceCode], query: str, chosen: Settings, data: st.DataObject
+) -> None:
     files = [SourceCode(f"{number}/{file.module_name}", file.source_code) for number, file in enumerate(files)]
     turned = data.draw(st.permutations(files))
-    scores = [{entry.module_name: entry.score for entry in prune_files(some, chosen, query).entries} for some in (files, turned)]
+    scores = [
+        {entry.module_name: entry.score for entry in prune_files(some, chosen, query).entries}
+        for some in (files, turned)
+    ]
     assert scores[0] == scores[1]
 
 
 @settings(max_examples=30)
 @given(files=FILES, query=QUERIES, chosen=rules(), seed=st.integers(0, 10**6))
-def test_whatever_a_model_answers_the_books_are_right(files: list[SourceCode], query: str, chosen: Settings, seed: int) -> None:
+def test_whatever_a_model_answers_the_books_are_right(
+    files: list[SourceCode], query: str, chosen: Settings, seed: int
+) -> None:
     def answer(question: object) -> object:
         turn = hash((seed, len(str(question)))) % 7
         ranges = [LineRange(turn * 3 - 4, turn * 5 - 6), LineRange(turn, turn + 2)]
@@ -113,6 +135,10 @@ def test_whatever_a_model_answers_the_books_are_right(files: list[SourceCode], q
 
     result = prune_files(files, chosen, query, llm=Table(answer))
     counter = get_counter(chosen.tokens.counter)
-    assert result.report.after == sum(counter.count(file.source_code) for file in result.files) <= chosen.context_prune.max_tokens
+    assert (
+        result.report.after
+        == sum(counter.count(file.source_code) for file in result.files)
+        <= chosen.context_prune.max_tokens
+    )
     assert len(result.entries) == len(files)
     assert prune_files(files, chosen, query, llm=Table(answer)) == result

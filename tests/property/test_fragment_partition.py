@@ -1,4 +1,5 @@
-"""Whatever a file holds, its fragments are sorted, disjoint, hold every non-blank line exactly once, and every fact points into them."""
+"""Whatever a file holds, its fragments are sorted, disjoint, hold every non-blank line exactly once, and every fact
+points into them."""
 
 from __future__ import annotations
 
@@ -119,13 +120,19 @@ def test_fragments_partition_any_file(extension: str, data: bytes) -> None:
 TESTS = Path(__file__).parent.parent
 REAL = [
     *sorted((path.name.removesuffix(".txt"), path) for path in (TESTS / "repository/languages").glob("*.txt")),
-    *sorted((path.name, path) for path in (TESTS.parent / "sample_repos").glob("*/**/*") if path.suffix in {".py", ".ts", ".tsx", ".js", ".go", ".md"}),
+    *sorted(
+        (path.name, path)
+        for path in (TESTS.parent / "sample_repos").glob("*/**/*")
+        if path.suffix in {".py", ".ts", ".tsx", ".js", ".go", ".md"}
+    ),
 ]
 """Files of all languages: (name, where it is)."""
 
 
 @settings(max_examples=300)
 @given(st.sampled_from(REAL), st.sampled_from(REAL), st.integers(0, 2**32), st.integers(1, 6))
-def test_fragments_partition_real_files_in_the_middle_of_an_edit(real: tuple[str, Path], other: tuple[str, Path], seed: int, times: int) -> None:
+def test_fragments_partition_real_files_in_the_middle_of_an_edit(
+    real: tuple[str, Path], other: tuple[str, Path], seed: int, times: int
+) -> None:
     data = mutate(random.Random(seed), real[1].read_bytes(), other[1].read_bytes(), times)
     assert "reader_failed" not in check(real[0], data).problems

@@ -18,7 +18,9 @@ QUICK = with_values(Settings(), {"tokens.counter": "chars4", "embedding.model": 
 
 PATHS = st.sampled_from(["a.py", "b.py", "pkg/c.py", "pkg/d.py", "notes.md"])
 BODIES = st.sampled_from(["alpha()", "beta() + alpha()", "gamma(alpha)", "0"])
-CONTENTS = st.builds("def {0}(x):\n    # refund\n    return {1}\n".format, st.sampled_from(["alpha", "beta", "gamma"]), BODIES)
+CONTENTS = st.builds(
+    "def {0}(x):\n    # refund\n    return {1}\n".format, st.sampled_from(["alpha", "beta", "gamma"]), BODIES
+)
 STEPS = st.lists(
     st.one_of(
         st.tuples(st.just("write"), PATHS, CONTENTS),
@@ -33,7 +35,9 @@ STEPS = st.lists(
 
 @given(start=st.dictionaries(PATHS, CONTENTS, min_size=1), other=st.dictionaries(PATHS, CONTENTS), steps=STEPS)
 @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-def test_incremental_equals_fresh(start: dict[str, str], other: dict[str, str], steps: list[tuple[str, str, str]]) -> None:
+def test_incremental_equals_fresh(
+    start: dict[str, str], other: dict[str, str], steps: list[tuple[str, str, str]]
+) -> None:
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder) / "repo"
         root.mkdir()
@@ -44,7 +48,10 @@ def test_incremental_equals_fresh(start: dict[str, str], other: dict[str, str], 
                 _lay_out(root, files)
                 with Engine.of(MemorySource(files), QUICK) as fresh:
                     assert _answer(engine) == _answer(fresh)
-        with Engine.open(root, QUICK, cache_dir=Path(folder) / "cache") as again, Engine.of(MemorySource(files), QUICK) as fresh:
+        with (
+            Engine.open(root, QUICK, cache_dir=Path(folder) / "cache") as again,
+            Engine.of(MemorySource(files), QUICK) as fresh,
+        ):
             assert _answer(again) == _answer(fresh)
 
 
@@ -52,7 +59,9 @@ def _answer(engine: Engine) -> str:
     return engine.answer("refund alpha", "json", explain=True, use_cache=False).text
 
 
-def _applied(step: tuple[str, str, str], files: dict[str, str], away: dict[str, str]) -> tuple[dict[str, str], dict[str, str]]:
+def _applied(
+    step: tuple[str, str, str], files: dict[str, str], away: dict[str, str]
+) -> tuple[dict[str, str], dict[str, str]]:
     """The files after one step, and those of the other branch."""
     match step:
         case ("write", path, text):
@@ -71,5 +80,12 @@ def _lay_out(root: Path, files: dict[str, str]) -> None:
     for path in [path for path in root.rglob("*") if path.is_file()]:
         if path.relative_to(root).as_posix() not in files:
             path.unlink()
-    write(root, {path: text for path, text in files.items() if not (root / path).is_file() or (root / path).read_text() != text})
+    write(
+        root,
+        {
+            path: text
+            for path, text in files.items()
+            if not (root / path).is_file() or (root / path).read_text() != text
+        },
+    )
     shutil.rmtree(root / ".devbooks", ignore_errors=True)

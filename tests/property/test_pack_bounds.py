@@ -1,4 +1,5 @@
-"""The bound `select` relies on: for any text and any rows, the rendered pack holds no more tokens than overhead and costs say."""
+"""The bound `select` relies on: for any text and any rows, the rendered pack holds no more tokens than overhead and
+costs say."""
 
 from __future__ import annotations
 
@@ -14,7 +15,30 @@ from secateur.reporting import Item, PackCosts, body, ingredients, render_pack
 from secateur.tokens import get_counter
 from support.packs import selection_of
 
-SNIPPETS = ["\n", "\n\n", "  ", "\t", "    ", "`", "```", "````", "]]>", "]]", ">", "/", "//", "}\n", ")", "'s", "订单", "、", "é", "e\u0301", "😀", "\x1b[31m"]
+SNIPPETS = [
+    "\n",
+    "\n\n",
+    "  ",
+    "\t",
+    "    ",
+    "`",
+    "```",
+    "````",
+    "]]>",
+    "]]",
+    ">",
+    "/",
+    "//",
+    "}\n",
+    ")",
+    "'s",
+    "订单",
+    "、",
+    "é",
+    "e\u0301",
+    "😀",
+    "\x1b[31m",
+]
 SNIPPETS += [
     "\r\n",
     "\r",
@@ -48,7 +72,9 @@ def bound_of(selection: Selection, texts: list[str], form: str, counter_name: st
     costs = PackCosts(counter, form)
     columns = zip(pool.path, pool.line_start.tolist(), pool.line_end.tolist(), pool.kind, pool.qualname, strict=True)
     stored = np.array([ingredients(text) for text in texts], dtype=np.int64).reshape(-1, 2)
-    wrappers = costs.wrappers(costs.headings(Item(*values) for values in columns), pool.language, stored[:, 0], stored[:, 1])
+    wrappers = costs.wrappers(
+        costs.headings(Item(*values) for values in columns), pool.language, stored[:, 0], stored[:, 1]
+    )
     shortened = selection.state == State.SHORTENED
     total = wrappers + np.where(shortened, costs.signature_mark, 0) + counter.count_many(map(body, texts))
     return costs.overhead(pool.query, selection.warnings) + int(total.sum())
@@ -61,7 +87,11 @@ def bound_of(selection: Selection, texts: list[str], form: str, counter_name: st
 def test_the_pack_never_exceeds_overhead_and_costs(
     form: str, counter: str, rows: list[tuple[str, str, str, str, int, bool]], query: str, warnings: list[Notice]
 ) -> None:
-    selection = selection_of([(path, name, language, line, shortened) for _, path, name, language, line, shortened in rows], query=query, warnings=warnings)
+    selection = selection_of(
+        [(path, name, language, line, shortened) for _, path, name, language, line, shortened in rows],
+        query=query,
+        warnings=warnings,
+    )
     texts = [text for text, *_ in rows]
     pack = render_pack(selection, texts.__getitem__, texts.__getitem__, form)
     bound = bound_of(selection, texts, form, counter)
@@ -90,14 +120,24 @@ def test_no_part_of_a_text_needs_more_than_the_whole(text: str, start: int, size
 @given(rows=rows.filter(len))
 def test_the_default_bound_is_tight(rows: list[tuple[str, str, str, str, int, bool]]) -> None:
     """Two tokens a fragment at most: what is charged and not used is lost to other fragments."""
-    selection = selection_of([(path, name, language, line, False) for _, path, name, language, line, _ in rows], query="q")
+    selection = selection_of(
+        [(path, name, language, line, False) for _, path, name, language, line, _ in rows], query="q"
+    )
     texts = [text for text, *_ in rows]
     used = get_counter("o200k_base").count(render_pack(selection, texts.__getitem__, texts.__getitem__))
     assert bound_of(selection, texts, "markdown", "o200k_base") - used <= 2 * len(rows) + 1
 
 
 def test_real_bodies_waste_nothing() -> None:
-    texts = ["def total(self):\n    return 1\n", "// comment\nfunc f() {}\n", "\n\n    indented()\n\n\n", "订单处理逻辑 }\n", "x = [\n    1,\n]"]
-    selection = selection_of([(f"src/a{i}.py", "Cart.total", "python", 100 * i + 1, False) for i in range(len(texts))], query="refund total")
+    texts = [
+        "def total(self):\n    return 1\n",
+        "// comment\nfunc f() {}\n",
+        "\n\n    indented()\n\n\n",
+        "订单处理逻辑 }\n",
+        "x = [\n    1,\n]",
+    ]
+    selection = selection_of(
+        [(f"src/a{i}.py", "Cart.total", "python", 100 * i + 1, False) for i in range(len(texts))], query="refund total"
+    )
     pack = render_pack(selection, texts.__getitem__, texts.__getitem__)
     assert bound_of(selection, texts, "markdown", "o200k_base") == get_counter("o200k_base").count(pack)

@@ -160,9 +160,11 @@ from secateur.config import with_values
 from secateur.selection import select
 from secateur.settings import Settings
 from support.pools import Row, digest, pool_of
-rows = [Row(f"f{i}", tokens=10 + i * 7 % 90, relevance=i * 37 % 100 / 100, hotspot=i % 3 / 2, distance=i % 4, sig=i % 5) for i in range(200)]
+rows = [Row(f"f{i}", tokens=10 + i * 7 % 90, relevance=i * 37 % 100 / 100, hotspot=i % 3 / 2, distance=i % 4, sig=i % 5)
+        for i in range(200)]
 pins = ["f3.py::f3", "f150.py::f150"]
-settings = {"budget": 900, "pins": pins, "excludes": ["f99.py::f99"], "boosts": {"f5.py::f5": 2.0}, "smart_pruning.signature_share": 0.1}
+settings = {"budget": 900, "pins": pins, "excludes": ["f99.py::f99"], "boosts": {"f5.py::f5": 2.0},
+            "smart_pruning.signature_share": 0.1}
 print(digest(select(pool_of(rows), with_values(Settings(), settings))))
 """
 
@@ -171,7 +173,12 @@ def test_hash_seeds_change_nothing(request):
     paths = [str(request.config.rootpath / name) for name in ("core", "tests")]
     seen = {
         subprocess.run(
-            [sys.executable, "-c", _DIGEST_SCRIPT, *paths], env={"PYTHONHASHSEED": seed}, capture_output=True, text=True, check=True, timeout=60
+            [sys.executable, "-c", _DIGEST_SCRIPT, *paths],
+            env={"PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=60,
         ).stdout
         for seed in ("0", "1", "4242")
     }

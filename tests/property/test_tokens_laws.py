@@ -33,7 +33,13 @@ def test_no_count_exceeds_the_bytes(name: str, text: str) -> None:
 
 @pytest.mark.parametrize("name", COUNTERS)
 @budgeted(max_examples=60, deadline=None)
-@given(lines=st.lists(st.text(alphabet="ab1 .(){}订", min_size=1, max_size=20).map(lambda line: "x" + line + "\n"), min_size=1, max_size=8))
+@given(
+    lines=st.lists(
+        st.text(alphabet="ab1 .(){}订", min_size=1, max_size=20).map(lambda line: "x" + line + "\n"),
+        min_size=1,
+        max_size=8,
+    )
+)
 def test_whole_lines_cost_no_more_together_than_apart(name: str, lines: list[str]) -> None:
     counter = get_counter(name)
     assert counter.count("".join(lines)) <= sum(counter.count_many(lines))

@@ -7,7 +7,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from secateur.model import Pool, State
 from secateur.selection import select
-from secateur.selection.whatif import WEIGHT_LIMIT, WEIGHT_STEP, budget_to_keep, unchanged_range, weight_to_keep, with_weight
+from secateur.selection.whatif import (
+    WEIGHT_LIMIT,
+    WEIGHT_STEP,
+    budget_to_keep,
+    unchanged_range,
+    weight_to_keep,
+    with_weight,
+)
 from secateur.settings import Settings
 from support.strategies import cases
 
@@ -27,7 +34,9 @@ def test_at_the_budget_named_the_row_is_kept_and_what_is_lost_is_lost(case: tupl
     before, then = select(pool, now), select(pool, replace(now, budget=flip.budget))
     assert then.state[row] == State.KEPT
     assert flip.budget >= before.budget
-    assert sorted(flip.lost) == [r for r in range(len(pool)) if before.state[r] != State.DROPPED and then.state[r] == State.DROPPED]
+    assert sorted(flip.lost) == [
+        r for r in range(len(pool)) if before.state[r] != State.DROPPED and then.state[r] == State.DROPPED
+    ]
     if flip.budget > before.budget:
         assert select(pool, replace(now, budget=flip.budget - 1)).state[row] != State.KEPT
 
@@ -52,7 +61,9 @@ def test_inside_the_range_nothing_changes_and_a_step_outside_something_does(case
 
 @settings(max_examples=30)
 @given(cases(6), SIGNALS, st.data())
-def test_at_the_weight_named_the_row_is_kept_and_at_no_nearer_one(case: tuple[Pool, Settings], signal: str, data: st.DataObject):
+def test_at_the_weight_named_the_row_is_kept_and_at_no_nearer_one(
+    case: tuple[Pool, Settings], signal: str, data: st.DataObject
+):
     pool, now = case
     if not len(pool):
         return

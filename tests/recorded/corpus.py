@@ -4,10 +4,11 @@
     python tests/recorded/corpus.py update          # writes the digests that the default test run checks
     python tests/recorded/corpus.py check           # the digests, public repositories too; lists what differs
 
-The command lines are in `commands.toml`. Those on the sample repositories are checked in the default test run; those on public repositories
-only here, where `--mirror FOLDER` (or BENCH_MIRROR) names a folder of bare copies, `owner+name/...`. All run in one process, in a folder of
-their own with an empty configuration; the index of each repository is built by the first command that needs it. A difference that is intended is
-listed in `exceptions.toml` with its reason, or the digests are updated in the commit that causes it, which says why.
+The command lines are in `commands.toml`. Those on the sample repositories are checked in the default test run; those on
+public repositories only here, where `--mirror FOLDER` (or BENCH_MIRROR) names a folder of bare copies,
+`owner+name/...`. All run in one process, in a folder of their own with an empty configuration; the index of each
+repository is built by the first command that needs it. A difference that is intended is listed in `exceptions.toml`
+with its reason, or the digests are updated in the commit that causes it, which says why.
 """
 
 from __future__ import annotations
@@ -87,7 +88,9 @@ def commands() -> list[Command]:
         names = [name for name, entry in repositories.items() if "source" in entry] if "public" in over else over
         for name in names:
             query = repositories.get(name, {}).get("query", "")
-            found += [Command(line.replace("{repo}", name).replace("{query}", query), public) for line in group["commands"]]
+            found += [
+                Command(line.replace("{repo}", name).replace("{query}", query), public) for line in group["commands"]
+            ]
     return found
 
 
@@ -111,7 +114,10 @@ def run(base: Path, command: Command) -> Output:
 
 def environment(base: Path) -> Any:
     """A cache and a configuration of their own, and nothing of the caller's terminal."""
-    return patch.dict(os.environ, {"SECATEUR_CACHE_DIR": str(base / "cache"), "SECATEUR_CONFIG_DIR": str(base / "config"), "COLUMNS": "100"})
+    return patch.dict(
+        os.environ,
+        {"SECATEUR_CACHE_DIR": str(base / "cache"), "SECATEUR_CONFIG_DIR": str(base / "config"), "COLUMNS": "100"},
+    )
 
 
 def prepare(base: Path, mirror: Path | None) -> None:
@@ -138,7 +144,11 @@ def prepare(base: Path, mirror: Path | None) -> None:
 
 def versions() -> dict[str, str]:
     """Releases that shape the answers, to tell a change of ours from a change of theirs."""
-    grammars = {name for each in importlib.metadata.distributions() if (name := each.metadata["Name"]).startswith("tree-sitter-")}
+    grammars = {
+        name
+        for each in importlib.metadata.distributions()
+        if (name := each.metadata["Name"]).startswith("tree-sitter-")
+    }
     return {name: importlib.metadata.version(name) for name in sorted({*SHAPING, *grammars})}
 
 
@@ -164,11 +174,18 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("task", choices=("compare", "update", "check", "record"))
     parser.add_argument("revision", nargs="?", help="with compare: the commit before; with record: the file to write")
-    parser.add_argument("--mirror", type=Path, default=os.environ.get("BENCH_MIRROR"), help="folder of bare copies of public repositories")
+    parser.add_argument(
+        "--mirror",
+        type=Path,
+        default=os.environ.get("BENCH_MIRROR"),
+        help="folder of bare copies of public repositories",
+    )
     parser.add_argument("--only", default="*", metavar="PATTERN", help="only command lines that match, e.g. 'search*'")
     options = parser.parse_args()
     mirror = None if options.mirror is None else Path(options.mirror).resolve()
-    chosen = [each for each in commands() if (mirror or not each.public) and fnmatch.fnmatchcase(each.line, options.only)]
+    chosen = [
+        each for each in commands() if (mirror or not each.public) and fnmatch.fnmatchcase(each.line, options.only)
+    ]
     if options.task in ("compare", "record") and options.revision is None:
         parser.error(f"{options.task} needs an argument")
     if options.task == "compare":

@@ -1,4 +1,5 @@
-"""Inputs of the recorded commands, made the same on every machine: transcripts, envelopes, a diff, folders that are wrong in some way."""
+"""Inputs of the recorded commands, made the same on every machine: transcripts, envelopes, a diff, folders that are
+wrong in some way."""
 
 from __future__ import annotations
 
@@ -61,18 +62,35 @@ def _turns(sample: Path) -> list[Said]:
     turns = []
     for package in ("domain", "payments", "services", "storage"):
         paths = sorted((sample / "orders" / package).glob("*.py"))
-        steps = tuple(("read_file", path.relative_to(sample).as_posix(), path.read_text("utf-8"), True) for path in paths)
-        failing = (("run_tests", f"tests/test_{package}.py", f"FAILED tests/test_{package}.py::test_total - AssertionError", False),)
-        turns.append(Said(f"What is in {package}, and do its tests pass?", steps + failing, f"I read {len(paths)} files of {package}; one test fails."))
+        steps = tuple(
+            ("read_file", path.relative_to(sample).as_posix(), path.read_text("utf-8"), True) for path in paths
+        )
+        failing = (
+            (
+                "run_tests",
+                f"tests/test_{package}.py",
+                f"FAILED tests/test_{package}.py::test_total - AssertionError",
+                False,
+            ),
+        )
+        turns.append(
+            Said(
+                f"What is in {package}, and do its tests pass?",
+                steps + failing,
+                f"I read {len(paths)} files of {package}; one test fails.",
+            )
+        )
     return turns
 
 
 def _dependencies(number: int) -> list[dict[str, str]]:
-    """Dependencies with a summary and a hash each; lengths vary, so that cutting evenly differs from cutting in order."""
+    """Dependencies with a summary and a hash each; lengths vary, so that cutting evenly differs from cutting in
+    order."""
     return [
         {
             "path": f"src/module_{position:02}/service.py",
-            "summary": f"Service {position} validates, prices and stores what module {position} receives. " + "It retries on failure. " * (position % 7 + 1),
+            "summary": f"Service {position} validates, prices and stores what module {position} receives. "
+            + "It retries on failure. " * (position % 7 + 1),
             "hash": f"{position * 2654435761 % 2**32:08x}",
         }
         for position in range(number)
@@ -89,7 +107,9 @@ def _folders(folder: Path) -> None:
     (broken / "secateur.toml").write_text("[graph_rag]\nmax_dept = 3\n")
     hostile = folder / "hostile"
     hostile.mkdir()
-    (hostile / "secateur.toml").write_text('tokens.counter = "chars4"\n[llm]\nbase_url = "http://127.0.0.1:9"\n[graph_rag]\nmax_depth = 3\n')
+    (hostile / "secateur.toml").write_text(
+        'tokens.counter = "chars4"\n[llm]\nbase_url = "http://127.0.0.1:9"\n[graph_rag]\nmax_depth = 3\n'
+    )
     (hostile / "deep.c").write_text("{" * 5_000)
     (hostile / "escape.py").write_text("def money():\n    return '\x1b]0;owned\x07'\n")
     (hostile / "latin.py").write_bytes(b"def money_latin():\n    return '\xe9\xff'\n")

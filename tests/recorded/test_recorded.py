@@ -22,7 +22,9 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         yield folder
 
 
-@pytest.mark.skipif(corpus.versions() != RECORDED["versions"], reason="recorded with other releases of the packages that shape answers")
+@pytest.mark.skipif(
+    corpus.versions() != RECORDED["versions"], reason="recorded with other releases of the packages that shape answers"
+)
 @pytest.mark.parametrize("command", SAMPLES, ids=lambda command: command.line)
 def test_prints_what_was_recorded(base: Path, command: corpus.Command) -> None:
     output = corpus.run(base, command)

@@ -17,7 +17,9 @@ from support.pools import Row, pool_of
 TEXT = 'def f():\n    return "é\x1b"\n'
 
 
-def written(kept: int, dropped: int, most: int | None = DROPPED_LISTED, explain: bool = False) -> tuple[str, dict[str, Any]]:
+def written(
+    kept: int, dropped: int, most: int | None = DROPPED_LISTED, explain: bool = False
+) -> tuple[str, dict[str, Any]]:
     """The printed report of a selection with so many candidates, and what a reader makes of it."""
     rows = [Row(f"handler_{i}", 10, 0.9, path=f"src/some/folder/of/the/project/module_{i}.py") for i in range(kept)]
     rows += [Row(f"other_{i}", 10**6, 0.5, path=f"src/some/folder/module_{i}.py") for i in range(dropped)]
@@ -37,8 +39,13 @@ def test_what_stands_beside_the_text_is_bounded(kept: int, dropped: int) -> None
     text, report = written(kept, dropped)
     assert beside(text, report) <= JSON_LIMIT
     assert len(report["candidates"]) == kept
-    assert all(set(LEAST_FIELDS) <= candidate.keys() and candidate["content"] == TEXT for candidate in report["candidates"])
-    for entries, before, after in ((report["ledger"]["entries"], "before", "after"), (report["report"]["actions"], "beforeTokens", "afterTokens")):
+    assert all(
+        set(LEAST_FIELDS) <= candidate.keys() and candidate["content"] == TEXT for candidate in report["candidates"]
+    )
+    for entries, before, after in (
+        (report["ledger"]["entries"], "before", "after"),
+        (report["report"]["actions"], "beforeTokens", "afterTokens"),
+    ):
         assert sum(entry[before] for entry in entries) == report["ledger"]["before"] == 10 * kept + 10**6 * dropped
         assert sum(entry[after] for entry in entries) == report["token_count"]
 

@@ -17,8 +17,12 @@ sizes = st.lists(st.tuples(st.integers(1, 900), st.integers(0, 40), st.floats(0,
 
 
 @given(rows=sizes, budget=st.integers(0, 3000), share=st.sampled_from([0.0, 0.1, 0.5]), around=st.integers(0, 50))
-def test_every_input_is_accounted_for_exactly_once(rows: list[tuple[int, int, float]], budget: int, share: float, around: int) -> None:
-    pool = pool_of([Row(f"f{i}", tokens, relevance, sig=min(sig, tokens)) for i, (tokens, sig, relevance) in enumerate(rows)])
+def test_every_input_is_accounted_for_exactly_once(
+    rows: list[tuple[int, int, float]], budget: int, share: float, around: int
+) -> None:
+    pool = pool_of(
+        [Row(f"f{i}", tokens, relevance, sig=min(sig, tokens)) for i, (tokens, sig, relevance) in enumerate(rows)]
+    )
     settings = Settings(budget=budget)
     selection = select(pool, replace(settings, smart_pruning=replace(settings.smart_pruning, signature_share=share)))
     out = sum(decision.tokens_after for decision in selection.decisions)

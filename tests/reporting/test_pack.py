@@ -46,7 +46,13 @@ def test_xml_says_the_same() -> None:
     assert root.get("query") == "a < b"
     assert [(w.get("code"), w.text) for w in root.findall("warning")] == [("skipped", "2 files & more")]
     whole, shortened = root.findall("fragment")
-    assert whole.attrib == {"path": "orders/cart.py", "lines": "10-19", "kind": "function", "name": "Cart.total", "language": "python"}
+    assert whole.attrib == {
+        "path": "orders/cart.py",
+        "lines": "10-19",
+        "kind": "function",
+        "name": "Cart.total",
+        "language": "python",
+    }
     assert (whole.text or "").lstrip() == WHOLE
     assert (shortened.text or "").strip() == DECLARATION
     assert shortened.get("form") == "signature"
@@ -106,7 +112,9 @@ def test_body(text: str, expected: str) -> None:
     assert body(text) == expected
 
 
-@pytest.mark.parametrize(("text", "expected"), [("", (0, 0)), ("``", (0, 0)), ("``` `````", (5, 0)), ("a]]>]]>", (0, 2))])
+@pytest.mark.parametrize(
+    ("text", "expected"), [("", (0, 0)), ("``", (0, 0)), ("``` `````", (5, 0)), ("a]]>]]>", (0, 2))]
+)
 def test_ingredients(text: str, expected: tuple[int, int]) -> None:
     assert ingredients(text) == expected
 

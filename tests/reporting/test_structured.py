@@ -19,8 +19,30 @@ TOP = [
     *("candidates", "dropped", "graph", "report", "ledger", "warnings"),
 ]
 FIELDS = [
-    *("file_path", "line_start", "line_end", "line_range", "symbol_id", "kind", "language", "relevance_score", "hotspot_score"),
-    *("distance", "depth", "path", "relation", "priority", "terms", "source", "channels", "token_count", "decision", "content"),
+    *(
+        "file_path",
+        "line_start",
+        "line_end",
+        "line_range",
+        "symbol_id",
+        "kind",
+        "language",
+        "relevance_score",
+        "hotspot_score",
+    ),
+    *(
+        "distance",
+        "depth",
+        "path",
+        "relation",
+        "priority",
+        "terms",
+        "source",
+        "channels",
+        "token_count",
+        "decision",
+        "content",
+    ),
 ]
 
 POOL = replace(
@@ -44,7 +66,12 @@ def test_every_field_is_there_in_the_order_of_the_contract() -> None:
     assert list(REPORT) == TOP
     assert [list(candidate) for candidate in REPORT["candidates"]] == [FIELDS, FIELDS]
     assert [list(candidate) for candidate in REPORT["dropped"]] == [FIELDS[:-1]]
-    assert (REPORT["schema_version"], REPORT["source"], REPORT["token_count"], REPORT["budget"]) == ("1.0", "graph-rag", 131, 150)
+    assert (REPORT["schema_version"], REPORT["source"], REPORT["token_count"], REPORT["budget"]) == (
+        "1.0",
+        "graph-rag",
+        131,
+        150,
+    )
 
 
 def test_an_anchor() -> None:
@@ -59,14 +86,27 @@ def test_an_anchor() -> None:
 
 def test_what_calls_lead_to() -> None:
     callee = REPORT["candidates"][1]
-    assert (callee["distance"], callee["depth"], callee["path"], callee["source"]) == (2, 1, ["anchor.py::anchor"], "graph")
+    assert (callee["distance"], callee["depth"], callee["path"], callee["source"]) == (
+        2,
+        1,
+        ["anchor.py::anchor"],
+        "graph",
+    )
     assert callee["hotspot_score"] == 0.123457
-    assert REPORT["graph"] == {"callers": [], "callees": [{"symbol_id": "callee.py::callee", "file_path": "callee.py", "depth": 1}]}
+    assert REPORT["graph"] == {
+        "callers": [],
+        "callees": [{"symbol_id": "callee.py::callee", "file_path": "callee.py", "depth": 1}],
+    }
 
 
 def test_what_no_call_reaches_has_no_distance() -> None:
     loose = REPORT["dropped"][0]
-    assert (loose["distance"], loose["depth"], loose["source"], loose["terms"]["distance"]) == (None, None, "embedding", 0.0)
+    assert (loose["distance"], loose["depth"], loose["source"], loose["terms"]["distance"]) == (
+        None,
+        None,
+        "embedding",
+        0.0,
+    )
     assert loose["decision"] == {"state": "dropped", "reason": "larger_than_budget", "needed": 300, "left": 10}
 
 
@@ -105,7 +145,13 @@ def test_text_stays_readable_and_harmless() -> None:
 
 def test_an_error_has_its_shape() -> None:
     read = json.loads(error_json(BudgetExceeded("the target holds 900 tokens", hint="raise the budget")))
-    assert read == {"error": {"code": "AI_CONTEXT_BUDGET_EXCEEDED", "message": "the target holds 900 tokens", "hint": "raise the budget"}}
+    assert read == {
+        "error": {
+            "code": "AI_CONTEXT_BUDGET_EXCEEDED",
+            "message": "the target holds 900 tokens",
+            "hint": "raise the budget",
+        }
+    }
 
 
 @pytest.mark.parametrize("most", [0, 1, 2, 3, 9])
@@ -120,10 +166,23 @@ def test_the_list_of_what_was_dropped_can_be_cut_and_the_ledger_counts_the_rest(
     for report in (whole, cut):
         ledger = report["ledger"]
         assert (ledger["kind"], ledger["budget"]) == ("search", 250)
-        assert sum(entry["before"] for entry in ledger["entries"]) == ledger["before"] == report["report"]["estimateBefore"] == sum(range(100, 105))
+        assert (
+            sum(entry["before"] for entry in ledger["entries"])
+            == ledger["before"]
+            == report["report"]["estimateBefore"]
+            == sum(range(100, 105))
+        )
         assert sum(entry["after"] for entry in ledger["entries"]) == ledger["after"] == report["token_count"] == 210
-        assert ledger["entries"][-1] == {"id": "wrapper", "state": "kept", "reason": "wrapper", "before": 0, "after": 210 - 201}
-        actions = [(action["section"], action["beforeTokens"], action["afterTokens"]) for action in report["report"]["actions"]]
+        assert ledger["entries"][-1] == {
+            "id": "wrapper",
+            "state": "kept",
+            "reason": "wrapper",
+            "before": 0,
+            "after": 210 - 201,
+        }
+        actions = [
+            (action["section"], action["beforeTokens"], action["afterTokens"]) for action in report["report"]["actions"]
+        ]
         assert actions[:-1] == [(entry["id"], entry["before"], entry["after"]) for entry in ledger["entries"][:-1]]
     missing = [entry for entry in cut["ledger"]["entries"] if entry["id"] == "not-listed"]
     assert [entry["figures"]["items"] for entry in missing] == ([3 - most] if most < 3 else [])

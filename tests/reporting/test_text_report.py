@@ -14,7 +14,13 @@ from secateur.settings import Settings
 from support.pools import REACHED, Row, pool_of
 
 POOL = replace(
-    pool_of([Row("anchor", 100, 0.8, 0.31, 1, line=10), Row("订单处理", 40, 0.2, 0.1, 2, channels=REACHED, path="订单.py"), Row("loose", 300, 0.1, 0.0, 0)]),
+    pool_of(
+        [
+            Row("anchor", 100, 0.8, 0.31, 1, line=10),
+            Row("订单处理", 40, 0.2, 0.1, 2, channels=REACHED, path="订单.py"),
+            Row("loose", 300, 0.1, 0.0, 0),
+        ]
+    ),
     via=np.array([-1, 0, -1]),
     via_edge=["", "called_by", ""],
     parts={
@@ -34,7 +40,7 @@ ranked  by priority, profile spec, source graph-rag, vectors none
     3 ○     300     0.040      0.040    0.000     0.000  loose.py:1-10  loose  (needs 300, more than the whole budget of 150 holds)
 
 ● kept 2 (140 tokens)  ○ dropped 1 (300 tokens)  free 19
-"""
+"""  # noqa: E501
 
 
 def test_each_candidate_has_a_line_and_the_totals_follow() -> None:
@@ -85,7 +91,9 @@ def test_an_empty_answer_says_which_kind(budget: int, words: str) -> None:
 
 
 def test_no_match() -> None:
-    assert render_text(select(pool_of([]), Settings(budget=100)), 0).endswith("! no_match: Nothing that is indexed matches the query.\n")
+    assert render_text(select(pool_of([]), Settings(budget=100)), 0).endswith(
+        "! no_match: Nothing that is indexed matches the query.\n"
+    )
 
 
 def test_every_reason_has_words_with_its_figures() -> None:

@@ -31,7 +31,23 @@ def test_files_are_read_in_any_order(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "path", ["", ".", "..", "../outside", "a/../a/f", "a//f", "/etc/passwd", "a/f/", "a", "missing", "a/missing/f", "a/f/g", "a\0", "x" * 300]
+    "path",
+    [
+        "",
+        ".",
+        "..",
+        "../outside",
+        "a/../a/f",
+        "a//f",
+        "/etc/passwd",
+        "a/f/",
+        "a",
+        "missing",
+        "a/missing/f",
+        "a/f/g",
+        "a\0",
+        "x" * 300,
+    ],
 )
 def test_what_is_no_plain_relative_path_of_a_file_is_not_read(tmp_path: Path, path: str) -> None:
     (tmp_path / "root" / "a").mkdir(parents=True)

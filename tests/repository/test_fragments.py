@@ -1,4 +1,5 @@
-"""The rules that hold for every language: lines, the partition, what belongs to what, and what happens when things go wrong."""
+"""The rules that hold for every language: lines, the partition, what belongs to what, and what happens when things go
+wrong."""
 
 from __future__ import annotations
 
@@ -15,7 +16,9 @@ from secateur.repository.syntax import grammar
 
 
 def shape(facts: FileFacts) -> list[tuple[str, str, int, int]]:
-    return [(fragment.kind.value, fragment.qualname, fragment.line_start, fragment.line_end) for fragment in facts.fragments]
+    return [
+        (fragment.kind.value, fragment.qualname, fragment.line_start, fragment.line_end) for fragment in facts.fragments
+    ]
 
 
 def python(source: str) -> list[tuple[str, str, int, int]]:
@@ -81,7 +84,11 @@ def test_byte_order_mark_and_utf16_do_not_shift_anything() -> None:
 
 def test_carriage_returns_do_not_matter() -> None:
     source = "import os\n\n# f\ndef f():\n\n    return os\n\n\nclass A:\n    x = 1\n"
-    assert python(source.replace("\n", "\r\n")) == python(source) == [("region", "", 1, 1), ("function", "f", 3, 6), ("class", "A", 9, 10)]
+    assert (
+        python(source.replace("\n", "\r\n"))
+        == python(source)
+        == [("region", "", 1, 1), ("function", "f", 3, 6), ("class", "A", 9, 10)]
+    )
 
 
 @pytest.mark.parametrize("data", [b"", b"\n", b" \n\t\n\x0c\n", b"\xef\xbb\xbf"])
@@ -90,11 +97,14 @@ def test_nothing_but_blanks_has_no_fragments(path: str, data: bytes) -> None:
     assert parse_file(path, data).fragments == ()
 
 
-# --- what belongs to what -----------------------------------------------------------------------------------------------
+# --- what belongs to what ---------------------------------------------------------------------------------------------
 
 
 def test_comments_belong_to_what_follows_also_across_a_blank_line() -> None:
-    source = "# licence\n\n# about f\n# more\ndef f():\n    pass\n\n\n# --- part two ---\n\n\ndef g():\n    pass\n\n\n# the end\n"
+    source = (
+        "# licence\n\n# about f\n# more\ndef f():\n    pass\n\n\n# --- part two ---\n\n\ndef g():\n    pass\n\n\n# the"
+        " end\n"
+    )
     assert python(source) == [("region", "", 1, 1), ("function", "f", 3, 6), ("function", "g", 9, 16)]
 
 
@@ -109,14 +119,25 @@ def test_imports_are_cut_off_the_constants_below_them() -> None:
 
 
 def test_class_lines_between_methods_are_further_pieces_of_the_class() -> None:
-    source = "class A:\n    x = 1\n\n    def f(self):\n        pass\n\n    y = 2\n\n    def g(self):\n        pass\n\n    z = 3\n"
+    source = (
+        "class A:\n    x = 1\n\n    def f(self):\n        pass\n\n    y = 2\n\n    def g(self):\n        pass\n\n    z"
+        " = 3\n"
+    )
     facts = parse_file("a.py", source.encode())
-    assert shape(facts) == [("class", "A", 1, 2), ("method", "A.f", 4, 5), ("class", "A", 7, 7), ("method", "A.g", 9, 10), ("class", "A", 12, 12)]
+    assert shape(facts) == [
+        ("class", "A", 1, 2),
+        ("method", "A.f", 4, 5),
+        ("class", "A", 7, 7),
+        ("method", "A.g", 9, 10),
+        ("class", "A", 12, 12),
+    ]
     assert [fragment.parent for fragment in facts.fragments] == [-1, 0, -1, 0, -1]
 
 
 def test_nested_functions_stay_inside() -> None:
-    assert python("def f():\n    def g():\n        class A:\n            def h(self): pass\n    return g\n") == [("function", "f", 1, 5)]
+    assert python("def f():\n    def g():\n        class A:\n            def h(self): pass\n    return g\n") == [
+        ("function", "f", 1, 5)
+    ]
 
 
 def test_closing_brackets_belong_to_the_last_member() -> None:
@@ -157,7 +178,9 @@ def test_large_describe_gives_its_cases() -> None:
 
 
 def test_small_object_with_functions_is_one_piece() -> None:
-    assert javascript("const api = {\n  get: () => 1,\n  post() {\n    return 2;\n  },\n};\n") == [("class", "api", 1, 6)]
+    assert javascript("const api = {\n  get: () => 1,\n  post() {\n    return 2;\n  },\n};\n") == [
+        ("class", "api", 1, 6)
+    ]
 
 
 def test_preprocessor_conditions_go_with_what_they_guard() -> None:
@@ -166,8 +189,15 @@ def test_preprocessor_conditions_go_with_what_they_guard() -> None:
 
 
 def test_header_guard_does_not_swallow_the_file() -> None:
-    source = "#ifndef A_H\n#define A_H\n\nnamespace a {\n\nstruct B {\n  int x;\n};\n\ninline int f() { return 1; }\n\n}\n\n#endif\n"
-    assert shape(parse_file("a.h", source.encode())) == [("region", "", 1, 4), ("class", "a.B", 6, 8), ("function", "a.f", 10, 14)]
+    source = (
+        "#ifndef A_H\n#define A_H\n\nnamespace a {\n\nstruct B {\n  int x;\n};\n\ninline int f() { return 1;"
+        " }\n\n}\n\n#endif\n"
+    )
+    assert shape(parse_file("a.h", source.encode())) == [
+        ("region", "", 1, 4),
+        ("class", "a.B", 6, 8),
+        ("function", "a.f", 10, 14),
+    ]
 
 
 def test_two_definitions_on_a_line_share_the_first_ones_fragment() -> None:
@@ -204,11 +234,13 @@ def test_functions_passed_along_are_not_called() -> None:
     assert [call.name for call in facts.calls] == ["partial", "map"]
 
 
-# --- when things go wrong -------------------------------------------------------------------------------------------------
+# --- when things go wrong ---------------------------------------------------------------------------------------------
 
 
 def test_broken_syntax_keeps_what_parses() -> None:
-    facts = parse_file("a.py", b"def f():\n    return (1\n\n\nclass A:\n    def g(self):\n        pass\n\n\ndef h():\n    pass\n")
+    facts = parse_file(
+        "a.py", b"def f():\n    return (1\n\n\nclass A:\n    def g(self):\n        pass\n\n\ndef h():\n    pass\n"
+    )
     assert facts.problems == ("syntax_errors",)
     assert ("function", "h", 10, 11) in shape(facts)
 
@@ -247,11 +279,17 @@ def test_what_would_exhaust_the_parser_is_cut_into_blocks(path: str, source: byt
     assert facts.fragments[-1].line_end == max(1, source.count(b"\n"))
 
 
-@pytest.mark.parametrize("path", ["a.py", "a.ts", "a.tsx", "a.go", "a.java", "a.rs", "a.c", "a.cpp", "a.cs", "a.rb", "a.php"])
-@pytest.mark.parametrize("unit", ["(", "{", "[", "a.b(", "if (a) ", "class A {", "x = ", "a.b().", "`${", '"', "// ", "\0", "-"])
+@pytest.mark.parametrize(
+    "path", ["a.py", "a.ts", "a.tsx", "a.go", "a.java", "a.rs", "a.c", "a.cpp", "a.cs", "a.rb", "a.php"]
+)
+@pytest.mark.parametrize(
+    "unit", ["(", "{", "[", "a.b(", "if (a) ", "class A {", "x = ", "a.b().", "`${", '"', "// ", "\0", "-"]
+)
 def test_deep_nesting_is_survived(path: str, unit: str) -> None:
     source = ("<?php " if path == "a.php" else "") + unit * 3000
-    assert [(fragment.line_start, fragment.line_end) for fragment in parse_file(path, source.encode()).fragments] == [(1, 1)]
+    assert [(fragment.line_start, fragment.line_end) for fragment in parse_file(path, source.encode()).fragments] == [
+        (1, 1)
+    ]
 
 
 def test_too_large_files_are_not_parsed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -311,7 +349,10 @@ def test_parser_version_names_every_grammar() -> None:
 
 
 def test_importing_loads_no_grammar() -> None:
-    code = "import secateur.repository.fragments, sys; assert not [name for name in sys.modules if name.startswith('tree_sitter')]"
+    code = (
+        "import secateur.repository.fragments, sys; assert not [name for name in sys.modules if"
+        " name.startswith('tree_sitter')]"
+    )
     subprocess.run([sys.executable, "-c", code], check=True)
 
 

@@ -1,4 +1,5 @@
-"""One small source a language, with everything that is known of it, line by line: `languages/NAME.txt` and `languages/NAME.facts`."""
+"""One small source a language, with everything that is known of it, line by line: `languages/NAME.txt` and
+`languages/NAME.facts`."""
 
 from __future__ import annotations
 
@@ -19,15 +20,22 @@ def describe(facts: FileFacts) -> list[str]:
     for number, fragment in enumerate(facts.fragments):
         place = f"{fragment.line_start}-{fragment.line_end} signature {fragment.sig_start}-{fragment.sig_end}"
         inside = f" in {fragment.parent}" if fragment.parent >= 0 else ""
-        lines.append(f"{number} {fragment.kind} {fragment.qualname or '-'} {place} complexity {fragment.complexity}{inside}")
+        lines.append(
+            f"{number} {fragment.kind} {fragment.qualname or '-'} {place} complexity {fragment.complexity}{inside}"
+        )
         lines += [f"  base {base.name}" for base in facts.bases if base.fragment == number]
         lines += [f"  type {item.name}: {item.type}" for item in facts.annotations if item.fragment == number]
         lines += [
-            f"  call {call.line}: {call.receiver + '.' if call.receiver else ''}{call.name}{call.arguments}" for call in facts.calls if call.fragment == number
+            f"  call {call.line}: {call.receiver + '.' if call.receiver else ''}{call.name}{call.arguments}"
+            for call in facts.calls
+            if call.fragment == number
         ]
     for item in facts.imports:
         origin = "." * item.level + item.module
-        lines.append(f"{'export' if item.exported else 'import'} {item.local or '-'} from {origin or '-'} symbol {item.symbol or '-'}")
+        lines.append(
+            f"{'export' if item.exported else 'import'} {item.local or '-'} from {origin or '-'} symbol"
+            f" {item.symbol or '-'}"
+        )
     return lines + [f"problem {problem}" for problem in facts.problems]
 
 

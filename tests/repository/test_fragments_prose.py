@@ -7,11 +7,16 @@ from secateur.repository.fragments import parse_file
 
 def shape(path: str, source: str) -> list[tuple[str, str, int, int]]:
     facts = parse_file(path, source.encode())
-    return [(fragment.kind.value, fragment.qualname, fragment.line_start, fragment.line_end) for fragment in facts.fragments]
+    return [
+        (fragment.kind.value, fragment.qualname, fragment.line_start, fragment.line_end) for fragment in facts.fragments
+    ]
 
 
 def test_markdown_sections() -> None:
-    source = "---\n# not: a heading\n---\nIntro\n\n# One\n\n## Two ##\ntext\n\n```sh\n# not a heading\n```\n\nThree\n-----\ntext\n\n#hash\n# Four\n"
+    source = (
+        "---\n# not: a heading\n---\nIntro\n\n# One\n\n## Two ##\ntext\n\n```sh\n# not a"
+        " heading\n```\n\nThree\n-----\ntext\n\n#hash\n# Four\n"
+    )
     assert shape("a.md", source) == [
         ("block", "", 1, 4),
         ("section", "One > Two", 6, 13),
@@ -25,7 +30,9 @@ def test_markdown_table_rule_is_no_heading() -> None:
 
 
 def test_restructured_text_sections() -> None:
-    source = "=====\nTitle\n=====\n\nIntro.\n\nPart\n----\n\nText.\n\nDetail\n~~~~~~\n\nText.\n\nPart two\n--------\nText\n"
+    source = (
+        "=====\nTitle\n=====\n\nIntro.\n\nPart\n----\n\nText.\n\nDetail\n~~~~~~\n\nText.\n\nPart two\n--------\nText\n"
+    )
     assert shape("a.rst", source) == [
         ("section", "Title", 1, 5),
         ("section", "Title > Part", 7, 10),
@@ -35,7 +42,10 @@ def test_restructured_text_sections() -> None:
 
 
 def test_asciidoc_sections() -> None:
-    assert shape("a.adoc", "= Title\nIntro\n\n== Part\n----\n== no\n----\n") == [("section", "Title", 1, 2), ("section", "Title > Part", 4, 7)]
+    assert shape("a.adoc", "= Title\nIntro\n\n== Part\n----\n== no\n----\n") == [
+        ("section", "Title", 1, 2),
+        ("section", "Title > Part", 4, 7),
+    ]
 
 
 def test_long_sections_are_cut_and_keep_their_name() -> None:
@@ -50,13 +60,23 @@ def test_toml_tables_with_their_comments_and_tiny_ones_joined() -> None:
 
 
 def test_json_keys_and_brackets() -> None:
-    source = '{\n  "name": "a",\n  "scripts": {\n    "a": 1,\n    "b": 1,\n    "c": 1,\n    "d": 1\n  },\n  "last": 1\n}\n'
-    assert shape("a.json", source) == [("section", "name", 1, 2), ("section", "scripts", 3, 8), ("section", "last", 9, 10)]
+    source = (
+        '{\n  "name": "a",\n  "scripts": {\n    "a": 1,\n    "b": 1,\n    "c": 1,\n    "d": 1\n  },\n  "last": 1\n}\n'
+    )
+    assert shape("a.json", source) == [
+        ("section", "name", 1, 2),
+        ("section", "scripts", 3, 8),
+        ("section", "last", 9, 10),
+    ]
 
 
 def test_yaml_keys() -> None:
     source = "a: 1\nb: 2\njobs:\n  build:\n    steps: 1\n    more: 2\n    last: 3\n# deploys\ndeploy:\n  x: 1\n"
-    assert shape("a.yml", source) == [("section", "a, b", 1, 2), ("section", "jobs", 3, 7), ("section", "deploy", 8, 10)]
+    assert shape("a.yml", source) == [
+        ("section", "a, b", 1, 2),
+        ("section", "jobs", 3, 7),
+        ("section", "deploy", 8, 10),
+    ]
 
 
 def test_makefile_targets_are_not_assignments() -> None:
@@ -66,7 +86,11 @@ def test_makefile_targets_are_not_assignments() -> None:
 
 def test_dockerfile_stages() -> None:
     source = "ARG A\nFROM a AS build\n" + "RUN x\n" * 5 + "from b\nCOPY . .\n"
-    assert shape("Dockerfile", source) == [("section", "", 1, 1), ("section", "FROM a AS build", 2, 7), ("section", "from b", 8, 9)]
+    assert shape("Dockerfile", source) == [
+        ("section", "", 1, 1),
+        ("section", "FROM a AS build", 2, 7),
+        ("section", "from b", 8, 9),
+    ]
 
 
 def test_plain_text_is_cut_at_blank_lines() -> None:

@@ -12,14 +12,30 @@ from secateur.errors import RepositoryError
 from secateur.repository.git import GITLINK, SYMBOLIC_LINK, UNTRACKED, Git, NoGit, locate
 from secateur.repository.process import Patience
 
-ODD_NAMES = [b"a b.txt", b"line\nbreak.txt", b'quo"te.txt', b"caf\xe9.txt", "订单.txt".encode(), b"tab\t.txt", b"-dash.txt", b":(glob)x.txt", b"\x1b[31m.txt"]
+ODD_NAMES = [
+    b"a b.txt",
+    b"line\nbreak.txt",
+    b'quo"te.txt',
+    b"caf\xe9.txt",
+    "订单.txt".encode(),
+    b"tab\t.txt",
+    b"-dash.txt",
+    b":(glob)x.txt",
+    b"\x1b[31m.txt",
+]
 
 
 def run(root: Path, *arguments: str, time: int = 1_700_000_000) -> str:
-    who = {f"GIT_{role}_{part}": value for role in ("AUTHOR", "COMMITTER") for part, value in (("NAME", "Ada Łódź"), ("EMAIL", "ada@example.com"))}
+    who = {
+        f"GIT_{role}_{part}": value
+        for role in ("AUTHOR", "COMMITTER")
+        for part, value in (("NAME", "Ada Łódź"), ("EMAIL", "ada@example.com"))
+    }
     dates = dict.fromkeys(("GIT_AUTHOR_DATE", "GIT_COMMITTER_DATE"), f"{time} +0200")
     env = {"PATH": os.environ["PATH"], "HOME": "/nonexistent", "GIT_CONFIG_NOSYSTEM": "1"} | who | dates
-    return subprocess.run(["git", *arguments], cwd=root, env=env, check=True, capture_output=True, text=True).stdout.strip()
+    return subprocess.run(
+        ["git", *arguments], cwd=root, env=env, check=True, capture_output=True, text=True
+    ).stdout.strip()
 
 
 def opened(folder: Path) -> Git:
@@ -233,7 +249,9 @@ def test_patience_ends(repository: Path, tmp_path: Path) -> None:
     stuck.parent.mkdir()
     stuck.write_text(f"#!/bin/sh\nexec cat '{nobody_writes}'\n")
     stuck.chmod(0o755)
-    git = Git.discover(repository, environ={"PATH": f"{stuck.parent}:{os.environ['PATH']}"}, patience=Patience(idle=0.05))
+    git = Git.discover(
+        repository, environ={"PATH": f"{stuck.parent}:{os.environ['PATH']}"}, patience=Patience(idle=0.05)
+    )
     assert isinstance(git, Git)
     with pytest.raises(RepositoryError, match="did nothing"):
         list(git.history("main"))

@@ -77,9 +77,14 @@ def test_a_file_below_an_ignored_folder_stays_ignored() -> None:
     assert not IgnoreFilter(()).ignores("anything")
 
 
-@pytest.mark.parametrize(("pattern", "path"), [("*a" * 60 + "b", b"a" * 250), ("**/a*b/" * 30 + "z", b"a/ab/" * 200), ("a*" * 100 + "[!a]", b"a" * 250)])
+@pytest.mark.parametrize(
+    ("pattern", "path"),
+    [("*a" * 60 + "b", b"a" * 250), ("**/a*b/" * 30 + "z", b"a/ab/" * 200), ("a*" * 100 + "[!a]", b"a" * 250)],
+)
 def test_a_hostile_pattern_is_decided_in_this_lifetime(pattern: str, path: bytes) -> None:
-    assert Rules.of([pattern]).decide(path, is_folder=False) is None  # a matcher that backtracks into each star never returns
+    assert (
+        Rules.of([pattern]).decide(path, is_folder=False) is None
+    )  # a matcher that backtracks into each star never returns
 
 
 def empty_repository(root: Path) -> None:
@@ -90,7 +95,27 @@ def empty_repository(root: Path) -> None:
 
 
 # `a**/` is left out: git before 2.41 decides it by comparing unrelated pointers
-_PIECES = ["a", "b", "ab", "*", "?", "[ab]", "[!a]", "[a-b]", ".", "\\a", "\\*", "a*", "*b", "*a*", "a?b", "[", "é", "[[:alpha:]]", " "]
+_PIECES = [
+    "a",
+    "b",
+    "ab",
+    "*",
+    "?",
+    "[ab]",
+    "[!a]",
+    "[a-b]",
+    ".",
+    "\\a",
+    "\\*",
+    "a*",
+    "*b",
+    "*a*",
+    "a?b",
+    "[",
+    "é",
+    "[[:alpha:]]",
+    " ",
+]
 _SEGMENTS = st.one_of(st.lists(st.sampled_from(_PIECES), min_size=1, max_size=3).map("".join), st.just("**"))
 _PATTERNS = st.builds(
     lambda bang, lead, segments, trail: bang + lead + "/".join(segments) + trail,
@@ -98,7 +123,16 @@ _PATTERNS = st.builds(
     st.sampled_from(["", "", "/"]),
     st.lists(_SEGMENTS, min_size=1, max_size=3),
     st.sampled_from(["", "", "/", "  ", "\\ "]),
-).filter(lambda pattern: "**" not in pattern.replace("/**/", "/").removeprefix("**/").removeprefix("/**/").removeprefix("!**/").removesuffix("/**"))
+).filter(
+    lambda pattern: (
+        "**"
+        not in pattern.replace("/**/", "/")
+        .removeprefix("**/")
+        .removeprefix("/**/")
+        .removeprefix("!**/")
+        .removesuffix("/**")
+    )
+)
 _NAMES = st.sampled_from(["a", "b", "ab", "aab", "ba", "a b", "*", ".a", "é", "c", "a "])
 _PATHS = st.lists(_NAMES, min_size=1, max_size=3).map("/".join)
 
@@ -109,7 +143,9 @@ def _trees(draw: st.DrawFn) -> dict[str, bytes]:
     tree: dict[str, bytes] = {}
     for path in draw(st.lists(_PATHS, min_size=1, max_size=12, unique=True)):
         parts = path.split("/")
-        if all("/".join(parts[:i]) not in tree for i in range(1, len(parts))) and not any(other.startswith(path + "/") for other in tree):
+        if all("/".join(parts[:i]) not in tree for i in range(1, len(parts))) and not any(
+            other.startswith(path + "/") for other in tree
+        ):
             tree[path] = b"x"
     folders = sorted({""} | {path.rpartition("/")[0] + "/" for path in tree if "/" in path})
     for folder in draw(st.lists(st.sampled_from(folders), min_size=1, max_size=3, unique=True)):

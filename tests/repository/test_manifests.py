@@ -18,9 +18,17 @@ def said(path: str, text: str) -> list[tuple[str, str]]:
 
 
 def test_entries_of_a_package_come_in_their_order_whatever_the_conditions() -> None:
-    text = '{"name": "shop", "main": "a.js", "exports": {".": [{"import": {"types": "b.d.ts", "default": "b.js"}}, "c.js"]}}'
+    text = (
+        '{"name": "shop", "main": "a.js", "exports": {".": [{"import": {"types": "b.d.ts", "default": "b.js"}},'
+        ' "c.js"]}}'
+    )
     assert read_manifest("x/package.json", text)[0] == "shop"
-    assert said("x/package.json", text) == [("#entry .", "a.js"), ("#entry .", "b.d.ts"), ("#entry .", "b.js"), ("#entry .", "c.js")]
+    assert said("x/package.json", text) == [
+        ("#entry .", "a.js"),
+        ("#entry .", "b.d.ts"),
+        ("#entry .", "b.js"),
+        ("#entry .", "c.js"),
+    ]
     assert said("package.json", '{"exports": "./one.js"}') == [("#entry .", "./one.js")]
 
 
@@ -29,7 +37,16 @@ def test_comments_and_last_commas_are_no_obstacle() -> None:
     assert said("tsconfig.app.json", text) == [("#base", "src"), ("#path @//*,]", "http://x/*")]
 
 
-BROKEN = ["", "[]", "{", '{"exports": 5, "main": [], "name": 7}', "[" * 100_000, '{"exports": {"a": ' * 2000, '"x"', '{"name": "' + "x" * 300_000]
+BROKEN = [
+    "",
+    "[]",
+    "{",
+    '{"exports": 5, "main": [], "name": 7}',
+    "[" * 100_000,
+    '{"exports": {"a": ' * 2000,
+    '"x"',
+    '{"name": "' + "x" * 300_000,
+]
 ENDLESS = ["{" + "/* " * 80_000, "{" + '"\\' * 120_000, "{" + ", " * 120_000, '{"name": ' + "1" * 200_000]
 """What each character would begin anew, were what begins not taken to the end."""
 
@@ -57,7 +74,11 @@ def test_other_files_say_nothing() -> None:
         st.none() | st.integers() | st.text(max_size=5),
         lambda inner: (
             st.lists(inner, max_size=3)
-            | st.dictionaries(st.sampled_from(["exports", "main", ".", "./a", "paths", "compilerOptions", "extends", "baseUrl", "x"]), inner, max_size=4)
+            | st.dictionaries(
+                st.sampled_from(["exports", "main", ".", "./a", "paths", "compilerOptions", "extends", "baseUrl", "x"]),
+                inner,
+                max_size=4,
+            )
         ),
         max_leaves=12,
     )

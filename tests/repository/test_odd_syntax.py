@@ -1,4 +1,5 @@
-"""Sources that once broke a reader, or took it minutes: each is read, or is named as too much, and the rest of its file is there."""
+"""Sources that once broke a reader, or took it minutes: each is read, or is named as too much, and the rest of its file
+is there."""
 
 from __future__ import annotations
 
@@ -20,12 +21,27 @@ from secateur.repository.syntax import grammar
         ("a.java", "class A { Object a = new (){}; Object b = new A; long n = ; }"),
         ("A.java", "class A { void f() { if (x instanceof ) {} switch (y) { case (): } for (: xs) {} } }"),
         ("a.cpp", "template <class T> template <> ; class ::; struct : A {}; int (*)(int) { }"),
-        ("a.go", 'package\nimport . ""\nfunc () () {}\ntype = struct{ ; *T }\nfunc f() { for range { } switch := x.(type) {} }'),
-        ("a.ts", "function f(...): {} const {a: = 1, ...} = x; class { #; [] = 1 } import {} from; export * as from ''; type = "),
+        (
+            "a.go",
+            (
+                'package\nimport . ""\nfunc () () {}\ntype = struct{ ; *T }\nfunc f() { for range { } switch :='
+                " x.(type) {} }"
+            ),
+        ),
+        (
+            "a.ts",
+            (
+                "function f(...): {} const {a: = 1, ...} = x; class { #; [] = 1 } import {} from; export * as from '';"
+                " type = "
+            ),
+        ),
         ("a.py", "def f(*, /, **): pass\nfor in x: pass\nwith as y: pass\nx: = 1\nclass (): pass\nlambda: \ndel\n"),
         ("a.rb", "class ::\nend\ndef\nend\nclass << self\nend\nattr_accessor\nX = Struct.new\n->(){}\n"),
         ("a.php", "<?php function () {} class { use ; const ; } namespace ; use {}; $->x(); new class {}; fn() =>;"),
-        ("a.cs", "class { event ; this[] => ; } namespace ; using = ; record (int); delegate ; void f(out ) { x is ; }"),
+        (
+            "a.cs",
+            "class { event ; this[] => ; } namespace ; using = ; record (int); delegate ; void f(out ) { x is ; }",
+        ),
         ("a.c", "struct { } ; typedef ; int () { } void (*f(void))(int) { } #include\n"),
     ],
 )
@@ -72,7 +88,8 @@ def interruptible() -> Iterator[None]:
 
 @pytest.mark.usefixtures("interruptible")
 def test_an_interruption_in_the_middle_of_a_parse_is_passed_on() -> None:
-    """Of the process, not of the call: the signal comes while the parser runs, and Python would handle it in the parser's callback."""
+    """Of the process, not of the call: the signal comes while the parser runs, and Python would handle it in the
+    parser's callback."""
     loaded = grammar.load("python")
     source = b"x = f(a)\n" * 100_000
     asked = 0

@@ -30,8 +30,14 @@ def git(root: Path, *arguments: str, step: int = 0) -> str:
     name, mail = AUTHORS[step % len(AUTHORS)]
     env = {"PATH": os.environ["PATH"], "HOME": "/nonexistent", "GIT_CONFIG_NOSYSTEM": "1"}
     for role in ("AUTHOR", "COMMITTER"):
-        env |= {f"GIT_{role}_NAME": name, f"GIT_{role}_EMAIL": mail, f"GIT_{role}_DATE": f"{1718000000 + step * 3600} +0800"}
-    return subprocess.run(["git", *arguments], cwd=root, env=env, check=True, capture_output=True, text=True).stdout.strip()
+        env |= {
+            f"GIT_{role}_NAME": name,
+            f"GIT_{role}_EMAIL": mail,
+            f"GIT_{role}_DATE": f"{1718000000 + step * 3600} +0800",
+        }
+    return subprocess.run(
+        ["git", *arguments], cwd=root, env=env, check=True, capture_output=True, text=True
+    ).stdout.strip()
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +59,9 @@ def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def record(repository: Path, name: str, into: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, str(RECORD), str(repository), name, "--into", str(into)], capture_output=True, text=True)
+    return subprocess.run(
+        [sys.executable, str(RECORD), str(repository), name, "--into", str(into)], capture_output=True, text=True
+    )
 
 
 @pytest.fixture(scope="module")

@@ -42,7 +42,10 @@ def committed(root: Path, files: Mapping[str, bytes]) -> Path:
 
 def contents(source: Source) -> list[tuple[str, int, bytes | None]]:
     entries = source.entries()
-    return [(entry.path, entry.size, content) for entry, (_, content) in zip(entries, source.read([e.path for e in entries]), strict=True)]
+    return [
+        (entry.path, entry.size, content)
+        for entry, (_, content) in zip(entries, source.read([e.path for e in entries]), strict=True)
+    ]
 
 
 def reasons(source: Source) -> list[tuple[str, str]]:
@@ -50,7 +53,9 @@ def reasons(source: Source) -> list[tuple[str, str]]:
 
 
 _NAMES = st.sampled_from(["a", "b.py", "ab", "é", "A", "z-1", "\udcff", "a b", "订"])
-_FILES = st.dictionaries(st.lists(_NAMES, min_size=1, max_size=3).map("/".join), st.binary(max_size=30), min_size=1, max_size=8)
+_FILES = st.dictionaries(
+    st.lists(_NAMES, min_size=1, max_size=3).map("/".join), st.binary(max_size=30), min_size=1, max_size=8
+)
 
 
 @given(
@@ -58,7 +63,9 @@ _FILES = st.dictionaries(st.lists(_NAMES, min_size=1, max_size=3).map("/".join),
     st.lists(st.sampled_from(["a/", "*.py", "!b.py", "/ab"])),
 )
 @settings(max_examples=15, deadline=None)
-def test_the_same_tree_reads_the_same_three_ways(tmp_path_factory: pytest.TempPathFactory, files: dict[str, bytes], ignore: list[str]) -> None:
+def test_the_same_tree_reads_the_same_three_ways(
+    tmp_path_factory: pytest.TempPathFactory, files: dict[str, bytes], ignore: list[str]
+) -> None:
     root = committed(tmp_path_factory.mktemp("same"), files)
     worktree = open_source(root, ignore=ignore, max_file_bytes=20)
     commit = open_source(root, "main", ignore=ignore, max_file_bytes=20)
@@ -72,9 +79,16 @@ def test_the_same_tree_reads_the_same_three_ways(tmp_path_factory: pytest.TempPa
 
 def test_what_a_source_says_of_itself(tmp_path: Path) -> None:
     root = committed(tmp_path / "orders", {"a.py": b"x\r\n"})
-    head = subprocess.run(["git", "rev-parse", "HEAD"], cwd=root, check=True, capture_output=True, text=True).stdout.strip()
+    head = subprocess.run(
+        ["git", "rev-parse", "HEAD"], cwd=root, check=True, capture_output=True, text=True
+    ).stdout.strip()
     for source in (open_source(root), open_source(root, "HEAD")):
-        assert (source.describe(), source.commit, source.time, source.root) == (f"orders @ {head[:7]}", head, 1_700_000_000, root)
+        assert (source.describe(), source.commit, source.time, source.root) == (
+            f"orders @ {head[:7]}",
+            head,
+            1_700_000_000,
+            root,
+        )
         assert [commit.paths for commit in source.history()] == [("a.py",)]
         assert contents(source) == [("a.py", 3, b"x\r\n")]
         assert source.notices() == []
@@ -96,7 +110,11 @@ def test_a_folder_without_git_takes_its_date_from_its_newest_file(tmp_path: Path
 
 def test_a_token_changes_with_the_content_and_only_then(tmp_path: Path) -> None:
     root = committed(tmp_path, {"a": b"one", "b": b"two"})
-    sources = [lambda: open_source(root), lambda: open_source(root, "HEAD"), lambda: MemorySource({"a": (root / "a").read_bytes(), "b": b"two"})]
+    sources = [
+        lambda: open_source(root),
+        lambda: open_source(root, "HEAD"),
+        lambda: MemorySource({"a": (root / "a").read_bytes(), "b": b"two"}),
+    ]
     before = [{entry.path: entry.token for entry in source().entries()} for source in sources]
     again = [{entry.path: entry.token for entry in source().entries()} for source in sources]
     assert before == again
@@ -111,7 +129,18 @@ def test_a_token_changes_with_the_content_and_only_then(tmp_path: Path) -> None:
 @pytest.mark.parametrize("with_git", [True, False])
 def test_what_is_not_read_has_a_reason(tmp_path: Path, with_git: bool) -> None:
     root = tmp_path / "root"
-    write(root, {"a.py": b"x", "big.py": b"x" * 101, "src/b.py": b"x", "gen/c.py": b"x", "d.tmp": b"x", ".gitignore": b"ignored.py\n", "ignored.py": b"x"})
+    write(
+        root,
+        {
+            "a.py": b"x",
+            "big.py": b"x" * 101,
+            "src/b.py": b"x",
+            "gen/c.py": b"x",
+            "d.tmp": b"x",
+            ".gitignore": b"ignored.py\n",
+            "ignored.py": b"x",
+        },
+    )
     if with_git:
         git(root, "init", "-q", "--template=")
     (root / "link.py").symlink_to("a.py")
@@ -141,8 +170,18 @@ def test_a_commit_keeps_links_and_submodules_out(tmp_path: Path) -> None:
     git(root, "commit", "-q", "-m", "odd")
     source = open_source(root, "HEAD", ignore=["*.tmp"], max_file_bytes=100)
     assert [entry.path for entry in source.entries()] == ["a.py"]
-    assert reasons(source) == [("b.tmp", "ignored_by_setting"), ("big.py", "too_large"), ("link", "symbolic_link"), ("module/", "nested_repository")]
-    assert list(source.read(["big.py", "a.py", "missing", "link"])) == [("big.py", None), ("a.py", b"x"), ("missing", None), ("link", None)]
+    assert reasons(source) == [
+        ("b.tmp", "ignored_by_setting"),
+        ("big.py", "too_large"),
+        ("link", "symbolic_link"),
+        ("module/", "nested_repository"),
+    ]
+    assert list(source.read(["big.py", "a.py", "missing", "link"])) == [
+        ("big.py", None),
+        ("a.py", b"x"),
+        ("missing", None),
+        ("link", None),
+    ]
 
 
 def test_the_work_tree_is_read_as_it_is_now(tmp_path: Path) -> None:
@@ -191,9 +230,13 @@ def test_folders_nobody_may_enter_are_recorded(tmp_path: Path) -> None:
 
 def test_a_tracked_path_longer_than_the_system_allows_is_recorded(tmp_path: Path) -> None:
     root = committed(tmp_path, {"a.py": b"x"})
-    blob = subprocess.run(["git", "rev-parse", "HEAD:a.py"], cwd=root, check=True, capture_output=True, text=True).stdout.strip()
+    blob = subprocess.run(
+        ["git", "rev-parse", "HEAD:a.py"], cwd=root, check=True, capture_output=True, text=True
+    ).stdout.strip()
     deep = "d/" * 3000 + "f.py"
-    subprocess.run(["git", "update-index", "--index-info"], cwd=root, check=True, input=f"100644 {blob}\t{deep}\n", text=True)
+    subprocess.run(
+        ["git", "update-index", "--index-info"], cwd=root, check=True, input=f"100644 {blob}\t{deep}\n", text=True
+    )
     source = open_source(root)
     assert [entry.path for entry in source.entries()] == ["a.py"]
     assert reasons(source) == [(deep, "unreadable")]
@@ -229,7 +272,9 @@ def test_a_damaged_repository_is_read_as_a_folder_and_says_so(tmp_path: Path) ->
 
 def test_a_history_that_breaks_off_is_kept_as_far_as_it_goes(tmp_path: Path) -> None:
     root = committed(tmp_path, {"a.py": b"1"})
-    first = subprocess.run(["git", "rev-parse", "HEAD"], cwd=root, check=True, capture_output=True, text=True).stdout.strip()
+    first = subprocess.run(
+        ["git", "rev-parse", "HEAD"], cwd=root, check=True, capture_output=True, text=True
+    ).stdout.strip()
     write(root, {"a.py": b"2"})
     git(root, "commit", "-q", "-am", "second")
     (root / ".git" / "objects" / first[:2] / first[2:]).unlink()
@@ -288,7 +333,9 @@ def test_git_waits_for_nobody_who_works_on_what_it_gave(tmp_path: Path, monkeypa
     assert read == files | {"none.py": None}
 
 
-def test_an_object_that_cannot_be_read_costs_what_comes_after_it_and_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_object_that_cannot_be_read_costs_what_comes_after_it_and_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     files = {f"{number}.py": b"x" * number for number in range(1, 5)}
     root = committed(tmp_path, files)
     source = open_source(root, rev="HEAD")

@@ -30,7 +30,7 @@ def codes(pool: Pool) -> set[str]:
     return {notice.code for notice in pool.warnings}
 
 
-# --- the floor ---------------------------------------------------------------------------------------------------------
+# --- the floor --------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("profile", ["spec", "recommended"])
@@ -67,11 +67,20 @@ def test_an_anchor_that_shares_no_word_is_much_alike() -> None:
 
 
 @pytest.mark.parametrize(
-    ("query", "said"), [("refund pterodactyl brontosaurus stegosaurus", "Only 1 of the 4 words of the query occurs here"), ("erase", "No word")]
+    ("query", "said"),
+    [
+        ("refund pterodactyl brontosaurus stegosaurus", "Only 1 of the 4 words of the query occurs here"),
+        ("erase", "No word"),
+    ],
 )
 def test_one_word_that_occurs_or_a_mere_resemblance_is_not_passed_off_as_an_answer(query: str, said: str) -> None:
     """A word that no repository has counts for nothing in a score, so what is left of the query can score high."""
-    pool = pool_for(SHOP | {"shop/items.py": "def delete(item):\n    item.delete()\n"}, query, relevance__floor=0.0, relevance__low=0.0)
+    pool = pool_for(
+        SHOP | {"shop/items.py": "def delete(item):\n    item.delete()\n"},
+        query,
+        relevance__floor=0.0,
+        relevance__low=0.0,
+    )
     assert len(pool)
     (doubt,) = [notice.message for notice in pool.warnings if notice.code == "low_relevance"]
     assert said in doubt
@@ -93,7 +102,7 @@ def test_scripts_can_fail_on_a_query_that_nothing_answers(tmp_path: Path, form: 
     assert secateur("search", "", root, "--fail-on-low").code == 4
 
 
-# --- what ran ----------------------------------------------------------------------------------------------------------
+# --- what ran ---------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -115,7 +124,9 @@ def test_the_source_is_what_really_ran(query: str, values: dict[str, object], so
 
 
 def test_anchors_by_vectors_are_ordered_by_similarity_alone() -> None:
-    settings = with_values(Settings(), {"graph_rag.anchors": "embedding", "relevance.lexical": 4.0, "relevance.semantic": 0.0})
+    settings = with_values(
+        Settings(), {"graph_rag.anchors": "embedding", "relevance.lexical": 4.0, "relevance.semantic": 0.0}
+    )
     with Engine.of(MemorySource(SHOP), settings) as engine:
         pool = engine.retrieve(QUERY)
         snapshot, _ = engine.code()
@@ -126,7 +137,9 @@ def test_anchors_by_vectors_are_ordered_by_similarity_alone() -> None:
     best = sorted(found.values(), reverse=True)[:10]
     assert pool.relevance[pool.anchor].tolist() == pytest.approx(best)
     assert list(pool.parts["relevance"]) == ["semantic"]
-    assert all(pool.relevance[row] == pytest.approx(found[pool.symbol_id[row]]) for row in range(len(pool)) if pool.anchor[row])
+    assert all(
+        pool.relevance[row] == pytest.approx(found[pool.symbol_id[row]]) for row in range(len(pool)) if pool.anchor[row]
+    )
 
 
 def test_anchors_by_vectors_need_vectors() -> None:
@@ -134,7 +147,7 @@ def test_anchors_by_vectors_need_vectors() -> None:
         pool_for(SHOP, QUERY, graph_rag__anchors="embedding", embedding__model="none")
 
 
-# --- callers and callees -----------------------------------------------------------------------------------------------
+# --- callers and callees ----------------------------------------------------------------------------------------------
 
 FAMILY = """
 class Shape:
@@ -170,8 +183,15 @@ def relations(depth: int) -> dict[str, dict[str, int]]:
     settings = with_values(Settings(), WORDS_ONLY | {"graph_rag.max_depth": depth})
     with Engine.of(MemorySource({"shapes.py": FAMILY}), settings) as engine:
         report = engine.report(engine.search("zebra"))
-    found = {side: {node["symbol_id"].partition("::")[2]: node["depth"] for node in nodes} for side, nodes in report["graph"].items()}
-    found["related"] = {row["symbol_id"].partition("::")[2]: row["depth"] for row in report["candidates"] if row["relation"] == "related"}
+    found = {
+        side: {node["symbol_id"].partition("::")[2]: node["depth"] for node in nodes}
+        for side, nodes in report["graph"].items()
+    }
+    found["related"] = {
+        row["symbol_id"].partition("::")[2]: row["depth"]
+        for row in report["candidates"]
+        if row["relation"] == "related"
+    }
     return found
 
 
@@ -190,5 +210,7 @@ def test_on_a_cycle_a_function_is_both() -> None:
     ring = "def a():\n    # zebra\n    return b()\n\n\ndef b():\n    return a()\n"
     with Engine.of(MemorySource({"ring.py": ring}), with_values(Settings(), WORDS_ONLY)) as engine:
         report = engine.report(engine.search("zebra"))
-    assert [node["symbol_id"] for side in ("callers", "callees") for node in report["graph"][side]] == ["ring.py::b"] * 2
+    assert [node["symbol_id"] for side in ("callers", "callees") for node in report["graph"][side]] == [
+        "ring.py::b"
+    ] * 2
     assert [row["relation"] for row in report["candidates"]] == ["anchor", "both"]

@@ -108,7 +108,7 @@ def test_two_repositories_never_share_a_fallback(tmp_path):
     assert len(folders) == 2
 
 
-# --- a repository that ships a cache -------------------------------------------------------------------------------------
+# --- a repository that ships a cache ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("link", [".devbooks", ".devbooks/cache", ".devbooks/cache/graph-context"])
@@ -216,7 +216,7 @@ def test_an_entry_that_is_too_large_is_not_read(places, monkeypatch):
     assert cache.get("key") is None
 
 
-# --- the folder over time ----------------------------------------------------------------------------------------------
+# --- the folder over time ---------------------------------------------------------------------------------------------
 
 
 def test_only_so_many_entries_are_kept_the_oldest_go(places, monkeypatch):

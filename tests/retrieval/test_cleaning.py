@@ -54,7 +54,9 @@ def test_lines_come_in_order_cut_and_with_a_weight(text):
     assert all(0 < weight <= TITLE and len(line) <= LONGEST_LINE and line.strip() for line, weight in lines)
 
 
-@pytest.mark.parametrize("unit", ["<!--", "what did you ", "**a ", 'File "', "a.b:", "x 1.2 ", " " * 399 + "\n", "steps to reproduce\n"])
+@pytest.mark.parametrize(
+    "unit", ["<!--", "what did you ", "**a ", 'File "', "a.b:", "x 1.2 ", " " * 399 + "\n", "steps to reproduce\n"]
+)
 def test_a_pattern_that_backtracks_would_not_end_here(unit):
     text = unit * (200_000 // len(unit))
     assert all(line in text for line, _ in weighted_lines(text))

@@ -53,11 +53,20 @@ def test_patterns_tell_upper_from_lower_case():
     assert preference_scores(SYMBOLS, {"*::orderprocessor.*": 1.0}).tolist() == [0.0, 0.0, 0.0]
 
 
-# --- what does nothing is told -------------------------------------------------------------------------------------------
+# --- what does nothing is told ----------------------------------------------------------------------------------------
 
 
 def search(shop, *words):
-    return secateur("search", "where is the refund total rounded?", shop, "--format", "json", "--set", "preference.enabled=true", *words).json
+    return secateur(
+        "search",
+        "where is the refund total rounded?",
+        shop,
+        "--format",
+        "json",
+        "--set",
+        "preference.enabled=true",
+        *words,
+    ).json
 
 
 def notices_of(report, code):
@@ -88,7 +97,9 @@ def test_preference_without_a_symbol_is_told_with_the_file(own, shop, text):
 
 
 def test_a_symbol_that_is_misspelt_is_told_with_those_near_to_it(own, shop):
-    (own / FILE_NAME).write_text('[symbols]\n"shop/refund.py::refund_totl" = 1.0\n"shp/*" = 0.5\n"*::round_total" = 0.4\n"README.md::*" = 0.1\n')
+    (own / FILE_NAME).write_text(
+        '[symbols]\n"shop/refund.py::refund_totl" = 1.0\n"shp/*" = 0.5\n"*::round_total" = 0.4\n"README.md::*" = 0.1\n'
+    )
     (message,) = notices_of(search(shop), "unknown_preference")
     lost = "shop/refund.py::refund_totl (near: shop/refund.py::refund_total); shp/* (near: shop)"
     assert message == f"{FILE_NAME} in your configuration folder: nothing here is called {lost}."

@@ -41,7 +41,10 @@ def test_terms_are_the_hashes_of_the_words():
     ("text", "identifiers"),
     [
         ("why does handleToolCall fail", ("handleToolCall",)),
-        ("Cart.total and snake_case and a::b::C, x->y, $scope", ("Cart.total", "snake_case", "a::b::C", "x->y", "$scope")),
+        (
+            "Cart.total and snake_case and a::b::C, x->y, $scope",
+            ("Cart.total", "snake_case", "a::b::C", "x->y", "$scope"),
+        ),
         ("retry", ("retry",)),  # the whole query is one word: then it is a name
         ("retry later", ()),
         ("订单handleToolCall在哪里", ("handleToolCall",)),
@@ -84,7 +87,9 @@ def test_a_query_without_a_word_is_empty(text):
     assert query.text == text.replace("31m", "")
 
 
-@pytest.mark.parametrize("piece", ["a", "a-", "a.", "a/", "a::", "/", ".", "http://", "A1", "订", "_", "\\", "a b.c/d "])
+@pytest.mark.parametrize(
+    "piece", ["a", "a-", "a.", "a/", "a::", "/", ".", "http://", "A1", "订", "_", "\\", "a b.c/d "]
+)
 def test_no_query_hangs(piece):
     """A pattern that goes back over what it read takes minutes on one of these; all of them are done at once."""
     query = parse_query(piece * (MAX_QUERY // len(piece) + 10))

@@ -1,4 +1,5 @@
-"""Relevance can be taken apart: parts that are printed add up, each has its weight, and more evidence never means less."""
+"""Relevance can be taken apart: parts that are printed add up, each has its weight, and more evidence never means
+less."""
 
 from __future__ import annotations
 
@@ -19,7 +20,17 @@ def only(**weights: float) -> dict[str, float]:
 
 
 @pytest.mark.parametrize("profile", ["spec", "recommended"])
-@pytest.mark.parametrize("query", [QUERY, "round_total", "shop/refund.py", 'File "shop/refund.py", line 6, in refund_total', "shop tests", "refund " * 500])
+@pytest.mark.parametrize(
+    "query",
+    [
+        QUERY,
+        "round_total",
+        "shop/refund.py",
+        'File "shop/refund.py", line 6, in refund_total',
+        "shop tests",
+        "refund " * 500,
+    ],
+)
 def test_parts_add_up_and_stay_in_range(profile: str, query: str) -> None:
     pool = pool_for(SHOP, query, profile=profile)
     assert len(pool)
@@ -37,7 +48,10 @@ def test_a_weight_of_zero_silences_its_part() -> None:
 
 def test_each_kind_of_evidence_finds_what_it_is_for() -> None:
     files = {
-        "audit/log.py": "def write(entry):\n    '''Persist the giraffe ledger.'''\n    return store(entry)\n\n\ndef store(entry):\n    return entry\n",
+        "audit/log.py": (
+            "def write(entry):\n    '''Persist the giraffe ledger.'''\n    return store(entry)\n\n\ndef store(entry):\n"
+            "    return entry\n"
+        ),
         "audit/zoo.py": "def feed_giraffe():\n    return 1\n",
         "giraffe/other.py": "def unrelated():\n    return 2\n",
     }
@@ -79,7 +93,10 @@ def test_more_words_found_is_never_less_relevant() -> None:
 
 
 def test_tests_are_held_back_only_where_asked_for_and_unless_the_query_is_about_them() -> None:
-    files = {"shop/refund.py": "def refund():\n    return 'alpha'\n", "tests/test_refund.py": "def test_refund():\n    assert 'alpha'\n"}
+    files = {
+        "shop/refund.py": "def refund():\n    return 'alpha'\n",
+        "tests/test_refund.py": "def test_refund():\n    assert 'alpha'\n",
+    }
 
     def relevance(query: str, share: float) -> float:
         pool = pool_for(files, query, relevance__hold_back__test=share)
@@ -98,7 +115,10 @@ def test_chinese_queries_find_chinese_comments() -> None:
 
 
 def test_a_name_says_as_much_in_a_long_query_as_in_a_short_one() -> None:
-    short, long = (pool_for(SHOP, query, **only(name=1.0)) for query in ("refund total", "refund total" + " and nothing else of this shop" * 50))
+    short, long = (
+        pool_for(SHOP, query, **only(name=1.0))
+        for query in ("refund total", "refund total" + " and nothing else of this shop" * 50)
+    )
     row = short.row_of["shop/refund.py::refund_total"]
     assert short.relevance[row] > 0
     assert short.relevance[row] == long.relevance[long.row_of["shop/refund.py::refund_total"]]
@@ -107,17 +127,33 @@ def test_a_name_says_as_much_in_a_long_query_as_in_a_short_one() -> None:
 def test_what_a_matching_test_calls_is_hinted_at() -> None:
     files = {
         "shop/stock.py": "def reserve(item):\n    return item\n\n\ndef release(item):\n    return item\n",
-        "tests/test_stock.py": "from shop.stock import reserve\n\n\ndef test_giraffes_are_kept():\n    assert reserve('giraffe')\n",
+        "tests/test_stock.py": (
+            "from shop.stock import reserve\n\n\ndef test_giraffes_are_kept():\n    assert reserve('giraffe')\n"
+        ),
     }
     pool = pool_for(files, "giraffe items", relevance__pool="all", **only(lexical=0.1, tests=1.0))
-    hinted = {symbol for symbol, value in zip(pool.symbol_id, pool.parts["relevance"]["tests"], strict=True) if value > 0}
+    hinted = {
+        symbol for symbol, value in zip(pool.symbol_id, pool.parts["relevance"]["tests"], strict=True) if value > 0
+    }
     assert hinted == {"shop/stock.py::reserve"}
 
 
 def test_a_copy_counts_less_than_what_it_was_copied_from() -> None:
-    body = "(invoice, payments):\n    left = invoice.total\n    for payment in sorted(payments):\n        left -= min(left, payment.amount)\n    return left\n"
-    files = {"billing/settle.py": f"def settle{body}", "legacy/settle.py": f"def settle{body}", "other.py": "def other(invoice):\n    return invoice\n"}
-    pools = [pool_for(files, "settle payments of an invoice", relevance__pool="all", relevance__hold_back__copy=share) for share in (0.0, 0.5)]
-    whole, less = ({symbol: float(value) for symbol, value in zip(pool.symbol_id, pool.relevance, strict=True)} for pool in pools)
+    body = (
+        "(invoice, payments):\n    left = invoice.total\n    for payment in sorted(payments):\n        left -="
+        " min(left, payment.amount)\n    return left\n"
+    )
+    files = {
+        "billing/settle.py": f"def settle{body}",
+        "legacy/settle.py": f"def settle{body}",
+        "other.py": "def other(invoice):\n    return invoice\n",
+    }
+    pools = [
+        pool_for(files, "settle payments of an invoice", relevance__pool="all", relevance__hold_back__copy=share)
+        for share in (0.0, 0.5)
+    ]
+    whole, less = (
+        {symbol: float(value) for symbol, value in zip(pool.symbol_id, pool.relevance, strict=True)} for pool in pools
+    )
     twins = sorted(("billing/settle.py::settle", "legacy/settle.py::settle"), key=lambda symbol: whole[symbol])
     assert [symbol for symbol in whole if less[symbol] < whole[symbol]] == twins[:1]

@@ -32,7 +32,9 @@ class Letters:
             raise EmbeddingError("the model is out of reach")
         if kind == "document":
             self.asked += texts
-        counts = np.array([[text.lower().count(chr(97 + letter)) for letter in range(26)] for text in texts], dtype=float).reshape(len(texts), 26)
+        counts = np.array(
+            [[text.lower().count(chr(97 + letter)) for letter in range(26)] for text in texts], dtype=float
+        ).reshape(len(texts), 26)
         norms = np.maximum(np.linalg.norm(counts, axis=1, keepdims=True), 1e-9)
         return np.rint(127 * counts / norms).astype(np.int8)
 
@@ -45,7 +47,9 @@ def store() -> Store:
     return Store.open(None)
 
 
-def similarity(model: Letters, store: Store, query: str = "abc", rows: Sequence[int] = (0, 1, 2, 3)) -> npt.NDArray[np.float64]:
+def similarity(
+    model: Letters, store: Store, query: str = "abc", rows: Sequence[int] = (0, 1, 2, 3)
+) -> npt.NDArray[np.float64]:
     return Reranker(model, TEXTS.__getitem__, store).similarity(query, np.array(rows, dtype=np.int64))
 
 
@@ -93,4 +97,6 @@ def test_a_server_that_is_not_there_falls_back_says_so_and_is_not_cached(tmp_pat
         assert not engine.answer(QUERY).cached
     with Engine.of(MemorySource(SHOP), cache_dir=tmp_path) as engine:
         plain = engine.search(QUERY)
-    assert [plain.pool.symbol_id[row] for row in plain.kept_rows] == [selection.pool.symbol_id[row] for row in selection.kept_rows]
+    assert [plain.pool.symbol_id[row] for row in plain.kept_rows] == [
+        selection.pool.symbol_id[row] for row in selection.kept_rows
+    ]

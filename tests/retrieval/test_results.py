@@ -1,4 +1,5 @@
-"""What a query found is kept: whoever asks again, in Python too, runs neither the vector search nor the walk through calls (SC-GRAG-005)."""
+"""What a query found is kept: whoever asks again, in Python too, runs neither the vector search nor the walk through
+calls (SC-GRAG-005)."""
 
 from __future__ import annotations
 
@@ -31,7 +32,11 @@ def same(one: Pool, other: Pool) -> bool:
             if a.dtype != b.dtype or not np.array_equal(a, b):
                 return False
         elif spec.name == "parts":
-            if a.keys() != b.keys() or any(not np.array_equal(a[s][p], b[s][p]) for s in a for p in a[s]) or any(a[s].keys() != b[s].keys() for s in a):
+            if (
+                a.keys() != b.keys()
+                or any(not np.array_equal(a[s][p], b[s][p]) for s in a for p in a[s])
+                or any(a[s].keys() != b[s].keys() for s in a)
+            ):
                 return False
         elif a != b:
             return False
@@ -40,7 +45,11 @@ def same(one: Pool, other: Pool) -> bool:
 
 @pytest.mark.parametrize("profile", ["spec", "recommended"])
 def test_another_engine_finds_what_was_found(shop: Path, tmp_path: Path, profile: str) -> None:
-    settings = with_values(Settings(), {}) if profile == "spec" else with_values(Settings(), {"relevance.pool": "all", "smart_pruning.signature_share": 0.1})
+    settings = (
+        with_values(Settings(), {})
+        if profile == "spec"
+        else with_values(Settings(), {"relevance.pool": "all", "smart_pruning.signature_share": 0.1})
+    )
     with Engine.open(shop, settings, cache_dir=tmp_path / "cache") as engine:
         first = engine.search(QUERY)
         assert engine.retrievals == 1
@@ -71,7 +80,9 @@ def test_another_engine_finds_what_was_found(shop: Path, tmp_path: Path, profile
         ({"tokens.counter": "chars4"}, 2),
     ],
 )
-def test_only_what_finding_reads_makes_it_find_again(shop: Path, tmp_path: Path, change: dict[str, Any], retrievals: int) -> None:
+def test_only_what_finding_reads_makes_it_find_again(
+    shop: Path, tmp_path: Path, change: dict[str, Any], retrievals: int
+) -> None:
     with Engine.open(shop, cache_dir=tmp_path / "cache") as engine:
         engine.search(QUERY)
         engine.search(QUERY, with_values(Settings(), change))
@@ -96,7 +107,11 @@ def test_an_edit_another_format_and_the_end_of_its_time_find_again(shop: Path, t
 
 
 def test_a_pool_comes_back_as_it_was() -> None:
-    pool = replace(pool_of([Row("a", 10, 0.1 + 0.2), Row("b", 20)]), facts={"terms": {"订单": 3}}, parts={"relevance": {"lexical": np.array([0.1, 0.2])}})
+    pool = replace(
+        pool_of([Row("a", 10, 0.1 + 0.2), Row("b", 20)]),
+        facts={"terms": {"订单": 3}},
+        parts={"relevance": {"lexical": np.array([0.1, 0.2])}},
+    )
     text = stored(pool)
     assert text is not None
     assert same(restored(text), pool)

@@ -1,4 +1,5 @@
-"""query -> Pool: anchors, what calls lead to, a total order, costs that bound the pack, and warnings that say which kind of empty it is."""
+"""query -> Pool: anchors, what calls lead to, a total order, costs that bound the pack, and warnings that say which
+kind of empty it is."""
 
 from __future__ import annotations
 
@@ -29,7 +30,13 @@ def test_anchors_are_the_most_relevant() -> None:
 
 def test_the_graph_adds_callers_and_callees_with_the_way_that_led_there() -> None:
     pool = pool_for(chain(), "zebra", embedding__model="none")
-    assert by_name(pool, pool.via_edge) == {"middle": "", "up1": "called_by", "up2": "called_by", "down1": "calls", "down2": "calls"}
+    assert by_name(pool, pool.via_edge) == {
+        "middle": "",
+        "up1": "called_by",
+        "up2": "called_by",
+        "down1": "calls",
+        "down2": "calls",
+    }
     row = pool.row_of["chain.py::down2"]
     assert [pool.qualname[step] for step in pool.call_path(row)] == ["middle", "down1", "down2"]
     assert channels(pool, "chain.py::down2") == {"GRAPH"}
@@ -50,19 +57,28 @@ def test_pool_all_lets_everything_relevant_compete() -> None:
 def test_rows_are_in_tie_break_order() -> None:
     for profile in ("spec", "recommended"):
         pool = pool_for(WIDE | SHOP | handlers(6, 3), "zebra tool refund", profile=profile)
-        keys = list(zip((-pool.relevance).tolist(), pool.tokens.tolist(), pool.path, pool.line_start.tolist(), strict=True))
+        keys = list(
+            zip((-pool.relevance).tolist(), pool.tokens.tolist(), pool.path, pool.line_start.tolist(), strict=True)
+        )
         assert keys == sorted(keys)
         assert len(set(pool.symbol_id)) == len(pool)
 
 
 @pytest.mark.parametrize("form", ["markdown", "xml"])
 def test_costs_bound_the_pack(form: str) -> None:
-    files = SHOP | {"odd`name.py": 'def refund_odd():\n    """```\n]]> ]]>\n"""\n', "empty_lines.py": "\n\n\ndef refund():\n\n\n    pass\n\n\n"}
+    files = SHOP | {
+        "odd`name.py": 'def refund_odd():\n    """```\n]]> ]]>\n"""\n',
+        "empty_lines.py": "\n\n\ndef refund():\n\n\n    pass\n\n\n",
+    }
     with Engine.of(MemorySource(files), with_values(Settings(), {"relevance.pool": "all"})) as engine:
         pool = engine.retrieve(QUERY, format=form)
         selection = engine.select(pool)
         assert len(selection.kept_rows) == len(pool)
-        assert engine.counter().count(engine.render(selection, form)) <= selection.used == pool.overhead + int(pool.cost.sum())
+        assert (
+            engine.counter().count(engine.render(selection, form))
+            <= selection.used
+            == pool.overhead + int(pool.cost.sum())
+        )
     assert (pool.cost > pool.tokens).all()
     assert ((pool.sig_cost == 0) | (pool.sig_cost > pool.sig_tokens)).all()
 

@@ -21,18 +21,28 @@ similarity index 100%
 rename from src/shop/old_name.py
 rename to src/shop/new_name.py
 """
-BINARY = "diff --git a/assets/logo.png b/assets/logo.png\nindex 1111111..2222222 100644\nBinary files a/assets/logo.png and b/assets/logo.png differ\n"
+BINARY = (
+    "diff --git a/assets/logo.png b/assets/logo.png\nindex 1111111..2222222 100644\nBinary files a/assets/logo.png and"
+    " b/assets/logo.png differ\n"
+)
 
 
 def functions(name: str, count: int, amount: int = 1) -> list[str]:
     """A module of so many functions."""
     return [
-        line for number in range(count) for line in (f"def {name}_{number}(amount, places=2):", f"    return round(amount * {number} + {amount}, places)", "")
+        line
+        for number in range(count)
+        for line in (
+            f"def {name}_{number}(amount, places=2):",
+            f"    return round(amount * {number} + {amount}, places)",
+            "",
+        )
     ]
 
 
 def pull_request() -> str:
-    """Ten changed files: one larger than a chunk of LIMIT, a renamed and a deleted one, and three that rules leave out."""
+    """Ten changed files: one larger than a chunk of LIMIT, a renamed and a deleted one, and three that rules leave
+    out."""
     return "".join(
         (
             added("assets/readme.txt", 4, "Logo number {0} of the shop."),
@@ -61,7 +71,11 @@ def write_pull_request(folder: Path) -> None:
 def write_repository(folder: Path) -> Path:
     """`shop/`: two commits, and rules of the project that hold from the first."""
     rules = "Round half to even.\n"
-    first = {"CLAUDE.md": rules, "src/cart.py": "\n".join(functions("cart", 6)), "src/money.py": "\n".join(functions("money", 6))}
+    first = {
+        "CLAUDE.md": rules,
+        "src/cart.py": "\n".join(functions("cart", 6)),
+        "src/money.py": "\n".join(functions("money", 6)),
+    }
     root = committed(folder / "shop", first)
     write(root, {"src/cart.py": "\n".join(functions("cart", 7, 2)), "src/tax.py": "\n".join(functions("tax", 3))})
     git(root, "add", "-A")

@@ -1,4 +1,5 @@
-"""An engine that serves prepared pools and decides with the real `select`; and what screen tests need to look at a screen."""
+"""An engine that serves prepared pools and decides with the real `select`; and what screen tests need to look at a
+screen."""
 
 from __future__ import annotations
 
@@ -27,7 +28,8 @@ FRAME = 0.02
 """Seconds between two looks: a little longer than Textual waits before it paints."""
 
 STALLED = 120.0
-"""Seconds after which nothing is expected to come any more: it only ends a wait that would never end, however slow the machine."""
+"""Seconds after which nothing is expected to come any more: it only ends a wait that would never end, however slow the
+machine."""
 
 QUERY = "where is the refund total rounded?"
 GOLDENS = Path(__file__).parent / "goldens"
@@ -54,15 +56,35 @@ class Candidate:
 
 ORDERS = (
     Candidate("src/orders/money.py", "Money.round_half_even", (41, 66), 212, 0.93, 0.61, kind="method", sig_tokens=24),
-    Candidate("docs/rounding.md", "Refunds and rounding", (12, 48), 431, 0.88, 0.12, kind="section", language="markdown"),
+    Candidate(
+        "docs/rounding.md", "Refunds and rounding", (12, 48), 431, 0.88, 0.12, kind="section", language="markdown"
+    ),
     Candidate("src/orders/refund.py", "refund_total", (18, 77), 690, 0.84, 0.92, sig_tokens=31),
-    Candidate("tests/unit/payments/test_refund_rounding.py", "test_half_even", (9, 140), 1204, 0.71, 0.18, sig_tokens=22),
-    Candidate("src/orders/api/handlers.py", "post_refund", (102, 171), 958, 0.42, 0.84, 2, 2, "called_by", sig_tokens=40),
+    Candidate(
+        "tests/unit/payments/test_refund_rounding.py", "test_half_even", (9, 140), 1204, 0.71, 0.18, sig_tokens=22
+    ),
+    Candidate(
+        "src/orders/api/handlers.py", "post_refund", (102, 171), 958, 0.42, 0.84, 2, 2, "called_by", sig_tokens=40
+    ),
     Candidate("src/orders/tax/rounding.py", "round_tax", (3, 31), 297, 0.66, 0.35, 2, 0, "calls", sig_tokens=18),
-    Candidate("src/orders/ledger/post.py", "Ledger.post", (55, 159), 1310, 0.31, 0.77, 3, 4, "calls", kind="method", sig_tokens=29),
+    Candidate(
+        "src/orders/ledger/post.py",
+        "Ledger.post",
+        (55, 159),
+        1310,
+        0.31,
+        0.77,
+        3,
+        4,
+        "calls",
+        kind="method",
+        sig_tokens=29,
+    ),
     Candidate("src/orders/config.py", "", (1, 40), 388, 0.22, 0.44, 0, kind="region"),
     Candidate("src/orders/mail/refund_mail.py", "render", (20, 88), 744, 0.36, 0.08, 3, 4, "called_by", sig_tokens=26),
-    Candidate("src/orders/cart.py", "Cart.total", (61, 102), 455, 0.58, 0.66, 2, 0, "called_by", kind="method", sig_tokens=21),
+    Candidate(
+        "src/orders/cart.py", "Cart.total", (61, 102), 455, 0.58, 0.66, 2, 0, "called_by", kind="method", sig_tokens=21
+    ),
     Candidate("src/orders/currency/日本円.py", "丸める", (5, 29), 276, 0.52, 0.05, 2, 0, "called_by", sig_tokens=19),
     Candidate("src/orders/audit.py", "record", (7, 33), 268, 0.12, 0.31, 4, 6, "called_by", sig_tokens=17),
 )
@@ -81,7 +103,10 @@ def make_pool(candidates: Sequence[Candidate] = ORDERS, query: str = QUERY, **ch
     relevance = np.array([c.relevance for c in candidates], dtype=np.float64)
     hotspot = np.array([c.hotspot for c in candidates], dtype=np.float64)
     lexical = np.round(relevance * 0.75, 6)
-    channels = [(1 << Channel.LEXICAL) | (1 << Channel.SEMANTIC if i % 2 else 0) | (1 << Channel.GRAPH if c.via >= 0 else 0) for i, c in enumerate(candidates)]
+    channels = [
+        (1 << Channel.LEXICAL) | (1 << Channel.SEMANTIC if i % 2 else 0) | (1 << Channel.GRAPH if c.via >= 0 else 0)
+        for i, c in enumerate(candidates)
+    ]
     return Pool(
         **{
             "query": query,
@@ -106,7 +131,10 @@ def make_pool(candidates: Sequence[Candidate] = ORDERS, query: str = QUERY, **ch
             "hotspot": hotspot,
             "distance": ints([c.distance for c in candidates]),
             "preference": np.zeros(n),
-            "parts": {"relevance": {"lexical": lexical, "semantic": relevance - lexical}, "hotspot": {"churn × complexity": hotspot}},
+            "parts": {
+                "relevance": {"lexical": lexical, "semantic": relevance - lexical},
+                "hotspot": {"churn × complexity": hotspot},
+            },
             "channels": ints(channels),
             "anchor": np.array([c.distance == 1 for c in candidates]),
             "via": ints([c.via for c in candidates]),
@@ -126,7 +154,12 @@ def large_pool(n: int) -> Pool:
     tokens = rng.integers(20, 1500, n)
     candidates = [
         Candidate(
-            f"src/package_{i % 97}/module_{i % 1013}.py", f"function_{i}", (1 + i % 900, 20 + i % 900), int(tokens[i]), float(relevance[i]), sig_tokens=15
+            f"src/package_{i % 97}/module_{i % 1013}.py",
+            f"function_{i}",
+            (1 + i % 900, 20 + i % 900),
+            int(tokens[i]),
+            float(relevance[i]),
+            sig_tokens=15,
         )
         for i in range(n)
     ]
@@ -142,7 +175,8 @@ class KitStatus:
 
 @dataclass
 class ScriptedEngine:
-    """Serves prepared pools; every decision is the real one. `before` runs ahead of each retrieval, on the engine's thread."""
+    """Serves prepared pools; every decision is the real one. `before` runs ahead of each retrieval, on the engine's
+    thread."""
 
     pools: Callable[[str, Settings], Pool]
     source_name: str = "orders @ 4f2c91d"
@@ -179,7 +213,10 @@ class ScriptedEngine:
         return selection.used
 
     def content(self, pool: Pool, row: int) -> str:
-        default = f'def {pool.qualname[row].split(".")[-1]}(amount, places=2):\n    """Round half to even."""\n\treturn amount  # {row}\n'
+        default = (
+            f'def {pool.qualname[row].split(".")[-1]}(amount, places=2):\n    """Round half to even."""\n\treturn'
+            f" amount  # {row}\n"
+        )
         return self.texts.get(pool.symbol_id[row], default)
 
 
@@ -188,9 +225,13 @@ def orders_engine(**options: Any) -> ScriptedEngine:
     return ScriptedEngine(lambda query, _settings: make_pool(query=query), **options)
 
 
-def inspector(engine: Any = None, settings: Settings | None = None, *, query: str = QUERY, path: str = "orders", **options: Any) -> Inspector:
+def inspector(
+    engine: Any = None, settings: Settings | None = None, *, query: str = QUERY, path: str = "orders", **options: Any
+) -> Inspector:
     """An inspector that does not dawdle, and looks for changes only when a test tells it to (`looked`)."""
-    return Inspector(engine or orders_engine(), settings or Settings(), path=path, query=query, pace=Pace(0.001, 0.001, 0), **options)
+    return Inspector(
+        engine or orders_engine(), settings or Settings(), path=path, query=query, pace=Pace(0.001, 0.001, 0), **options
+    )
 
 
 def bench_of(app: Inspector) -> SearchBench:
@@ -226,8 +267,11 @@ async def quiet(app: Inspector) -> None:
         pumps = (app, *(widget for screen in app.screen_stack for widget in (screen, *screen.query("*"))))
         waiting = [pump for pump in pumps if pump.message_queue_size]
         rounds = 0 if waiting else rounds + 1
-        # Messages for an application that has ended are never taken: without this a crash would look like a test that hangs.
-        assert app.is_running and time.monotonic() < end, f"messages wait for {waiting}; the application {'runs' if app.is_running else 'has ended'}"
+        # Messages for an application that has ended are never taken: without this a crash would look like a test that
+        # hangs.
+        assert app.is_running and time.monotonic() < end, (
+            f"messages wait for {waiting}; the application {'runs' if app.is_running else 'has ended'}"
+        )
 
 
 async def settle(app: Inspector) -> list[str]:
@@ -260,4 +304,6 @@ def assert_golden(name: str, lines: list[str]) -> None:
     if os.environ.get("SECATEUR_UPDATE_GOLDENS"):
         path.parent.mkdir(exist_ok=True)
         path.write_text(text, encoding="utf-8")
-    assert text == path.read_text(encoding="utf-8"), f"the screen differs from {path}; to accept it run with SECATEUR_UPDATE_GOLDENS=1"
+    assert text == path.read_text(encoding="utf-8"), (
+        f"the screen differs from {path}; to accept it run with SECATEUR_UPDATE_GOLDENS=1"
+    )

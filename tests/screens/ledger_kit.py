@@ -1,4 +1,5 @@
-"""Transcripts, envelopes and files for the benches over a ledger, written where a test is, and those benches opened on them."""
+"""Transcripts, envelopes and files for the benches over a ledger, written where a test is, and those benches opened on
+them."""
 
 from __future__ import annotations
 
@@ -20,7 +21,9 @@ CONVERSATION = Settings()
 
 def read_text(name: str, lines: int) -> str:
     """A file as a tool reads it."""
-    return "\n".join(f"def {name}_{number}(amount, places=2):  # rounds half to even, line {number}" for number in range(lines))
+    return "\n".join(
+        f"def {name}_{number}(amount, places=2):  # rounds half to even, line {number}" for number in range(lines)
+    )
 
 
 def turns() -> list[Said]:
@@ -31,7 +34,13 @@ def turns() -> list[Said]:
         steps = [("read_file", f"src/{name}.py", read_text(name, 20 + 5 * number), True)]
         if number == 4:
             steps.append(("run_tests", "tests/unit", "ValueError: no rate for JPY\n" * 30, False))
-        asked.append(Said(f"Question {number}: where is the refund total rounded?", tuple(steps), f"In src/part_{number}.py, by round_half_even."))
+        asked.append(
+            Said(
+                f"Question {number}: where is the refund total rounded?",
+                tuple(steps),
+                f"In src/part_{number}.py, by round_half_even.",
+            )
+        )
     return asked
 
 
@@ -48,9 +57,16 @@ def write_transcript(folder: Path, form: str = "anthropic") -> None:
 
 def write_envelope(folder: Path, **sections: Any) -> None:
     """`envelope.json` in a folder: long lists and long texts."""
-    digest = {"references": {"asset_paths": asset_paths(6000)}, "files": files(14, 3000), "notes": "Nothing else depends on it. " * 100}
+    digest = {
+        "references": {"asset_paths": asset_paths(6000)},
+        "files": files(14, 3000),
+        "notes": "Nothing else depends on it. " * 100,
+    }
     tools = {"tools": ["builder.step.read"], "x_examples": "An example of a call. " * 120}
-    (folder / ENVELOPE).write_text(json.dumps(envelope(**({"digest": digest, "tool_capabilities": tools} | sections)), ensure_ascii=False), encoding="utf-8")
+    (folder / ENVELOPE).write_text(
+        json.dumps(envelope(**({"digest": digest, "tool_capabilities": tools} | sections)), ensure_ascii=False),
+        encoding="utf-8",
+    )
 
 
 def write_files(folder: Path) -> None:
@@ -58,16 +74,28 @@ def write_files(folder: Path) -> None:
     for name, lines in (("cart", 12), ("money", 40), ("mail", 25)):
         path = folder / "shop" / f"{name}.py"
         path.parent.mkdir(exist_ok=True)
-        path.write_text("\n\n".join(f"def {name}_{number}(amount):\n    return amount * {number}" for number in range(lines)) + "\n", encoding="utf-8")
+        path.write_text(
+            "\n\n".join(f"def {name}_{number}(amount):\n    return amount * {number}" for number in range(lines))
+            + "\n",
+            encoding="utf-8",
+        )
 
 
-WRITERS: dict[str, Callable[[Path], None]] = {"conversation": write_transcript, "envelope": write_envelope, "files": write_files}
+WRITERS: dict[str, Callable[[Path], None]] = {
+    "conversation": write_transcript,
+    "envelope": write_envelope,
+    "files": write_files,
+}
 PATHS = {"conversation": TRANSCRIPT, "envelope": ENVELOPE, "files": "shop"}
 
 
 def opened(bench: str, settings: Settings | None = None, **options: Any) -> Inspector:
     """An inspector on what was written in the current folder; it does not dawdle."""
-    given = {"path": PATHS[bench], "model": MODEL if bench == "envelope" else "", "query": "where is the money rounded?" if bench == "files" else ""} | options
+    given = {
+        "path": PATHS[bench],
+        "model": MODEL if bench == "envelope" else "",
+        "query": "where is the money rounded?" if bench == "files" else "",
+    } | options
     return Inspector(None, settings or Settings(), bench=bench, pace=Pace(0.001, 0.001, 0), **given)
 
 

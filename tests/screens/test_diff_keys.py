@@ -1,4 +1,5 @@
-"""What keys do in the Diff bench, that its command line reproduces the screen, and that text from outside stays text."""
+"""What keys do in the Diff bench, that its command line reproduces the screen, and that text from outside stays
+text."""
 
 import shlex
 from pathlib import Path
@@ -35,14 +36,26 @@ def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         (LIMIT, PULL, {}, ""),
         (Settings(), PULL, {"ignore": "*.md !uv.lock", "skill": "SKILL.md"}, "B"),
         (LIMIT, PULL, {}, "B B w down down right down down left"),
-        (config.with_values(LIMIT, {"chunking.ignore": ["*.md"], "tokens.counter": "estimate"}), PULL, {}, "down K G K"),
+        (
+            config.with_values(LIMIT, {"chunking.ignore": ["*.md"], "tokens.counter": "estimate"}),
+            PULL,
+            {},
+            "down K G K",
+        ),
         (config.with_values(LIMIT, {"chunking.ignore": ["/src/shop/cart.py"]}), PULL, {}, "G K"),
-        (config.with_values(LIMIT, {"chunking.max_chunk_tokens": 900}), "shop", {"base": "HEAD^", "linter": "lint.txt"}, "w down right right right"),
+        (
+            config.with_values(LIMIT, {"chunking.max_chunk_tokens": 900}),
+            "shop",
+            {"base": "HEAD^", "linter": "lint.txt"},
+            "w down right right right",
+        ),
         (LIMIT, "shop", {"head": "--worktree --untracked"}, "w down 0"),
         (LIMIT, "shop", {"base": "HEAD^", "head": "HEAD"}, "w down down down right"),
     ],
 )
-async def test_the_copied_command_reproduces_the_chunks(settings: Settings, path: str, typed: dict[str, str], keys: str) -> None:
+async def test_the_copied_command_reproduces_the_chunks(
+    settings: Settings, path: str, typed: dict[str, str], keys: str
+) -> None:
     write(Path("shop"), {"src/new [1].py": "x = 1\n", "src/money.py": "y = 2\n"})
     app = opened(settings, path, **typed)
     async with app.run_test(size=SIZE):
@@ -143,14 +156,24 @@ async def test_hostile_names_and_texts_are_text(size: tuple[int, int]) -> None:
     patches = []
     for number, text in enumerate(HOSTILE):
         name = "".join(character for character in text if character not in '\n"\\\0')[:60] + str(number)
-        said = "".join(f"\\{byte:03o}" if byte < 32 or byte > 126 else chr(byte) for byte in name.encode("utf-8", "surrogateescape"))
+        said = "".join(
+            f"\\{byte:03o}" if byte < 32 or byte > 126 else chr(byte)
+            for byte in name.encode("utf-8", "surrogateescape")
+        )
         lines = "".join(f"+{line}\n" for line in text.split("\n"))
-        head = f'diff --git "a/{said}" "b/{said}"\nnew file mode 100644\nindex 0000000..1111111\n--- /dev/null\n+++ "b/{said}"\n'
-        patches.append(f"{head}@@ -0,0 +1,{lines.count(chr(10))} @@ {text.splitlines()[0] if text.splitlines() else ''}\n{lines}")
+        head = (
+            f'diff --git "a/{said}" "b/{said}"\nnew file mode 100644\nindex 0000000..1111111\n--- /dev/null\n+++'
+            f' "b/{said}"\n'
+        )
+        patches.append(
+            f"{head}@@ -0,0 +1,{lines.count(chr(10))} @@ {text.splitlines()[0] if text.splitlines() else ''}\n{lines}"
+        )
     diff = "[b]\x1b]0;x\x07\u202e.diff"
     Path(diff).write_bytes("".join(patches).encode("utf-8", "surrogateescape"))
     Path("SKILL.md").write_text("\n".join(HOSTILE), encoding="utf-8", errors="replace")
-    settings = config.with_values(Settings(), {"chunking.max_chunk_tokens": 1500, "chunking.ignore": [HOSTILE[0].split("\n")[0]]})
+    settings = config.with_values(
+        Settings(), {"chunking.max_chunk_tokens": 1500, "chunking.ignore": [HOSTILE[0].split("\n")[0]]}
+    )
     app = opened(settings, diff, skill="SKILL.md", ignore="[b]\x1b[2J")
     async with app.run_test(size=size, notifications=True):
         assert_harmless(await settle(app), size[0])

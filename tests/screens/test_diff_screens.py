@@ -1,4 +1,5 @@
-"""Golden screens of the Diff bench, and the same figures taken from the packing: a deliberate change of the engine fails both."""
+"""Golden screens of the Diff bench, and the same figures taken from the packing: a deliberate change of the engine
+fails both."""
 
 import re
 from pathlib import Path
@@ -24,20 +25,33 @@ def number(text: str) -> int:
 
 
 def assert_true_figures(app: Inspector, lines: list[str]) -> None:
-    """Every figure of the budget line and of each visible row is that of the packing, and the bars are as full as the chunks."""
+    """Every figure of the budget line and of each visible row is that of the packing, and the bars are as full as the
+    chunks."""
     ledger = packing(app)
     limit = ledger.plan.limit
     text = next(line for line in lines if re.search(r"\d chunks? .*of [\d,]+", line))
     found = re.search(r"([\d,]+) chunks? (?:\(was [\d,]+\) )?of ([\d,]+)", text)
     assert found and (number(found[1]), number(found[2])) == (len(ledger.tokens), limit)
-    for word, value in (("sends", sum(ledger.tokens)), ("free", limit * len(ledger.tokens) - sum(ledger.tokens)), ("fewest", ledger.plan.fewest)):
+    for word, value in (
+        ("sends", sum(ledger.tokens)),
+        ("free", limit * len(ledger.tokens) - sum(ledger.tokens)),
+        ("fewest", ledger.plan.fewest),
+    ):
         said = re.search(rf"{word} ([\d,]+)", text)
         assert said is None or number(said[1]) == value
-    shown = [match for line in lines if (match := re.search(r"chunk +(\d+)/(\d+) ([█▓▒░·]+) +([\d,]+) +(\d+)%  (\d+) files?", line))]
+    shown = [
+        match
+        for line in lines
+        if (match := re.search(r"chunk +(\d+)/(\d+) ([█▓▒░·]+) +([\d,]+) +(\d+)%  (\d+) files?", line))
+    ]
     assert shown, "no chunk is on screen"
     for match in shown:
         index, tokens = int(match[1]), ledger.tokens[int(match[1]) - 1]
-        assert (int(match[2]), number(match[4]), int(match[6])) == (len(ledger.tokens), tokens, len(ledger.plan.chunks[index - 1]))
+        assert (int(match[2]), number(match[4]), int(match[6])) == (
+            len(ledger.tokens),
+            tokens,
+            len(ledger.plan.chunks[index - 1]),
+        )
         assert match[5] == f"{tokens / limit:.0%}"[:-1]
         assert abs(len(match[3].rstrip("·")) - len(match[3]) * tokens / limit) <= 1
     costs = {(row.piece.cost if row.piece else row.entry.file.tokens) for row in ledger.rows if row.entry is not None}
@@ -85,7 +99,12 @@ async def test_a_repository_shows_what_is_compared_and_what_is_injected(tmp_path
         lines = await settle(app)
         assert_true_figures(app, lines)
         text = "\n".join(lines)
-        for words in ("HEAD^...HEAD (from ", "headings, project rules,", "beside them: 1 line", "linter: 1 of 1 findings shown, 1 about other files"):
+        for words in (
+            "HEAD^...HEAD (from ",
+            "headings, project rules,",
+            "beside them: 1 line",
+            "linter: 1 of 1 findings shown, 1 about other files",
+        ):
             assert words in text
         await pilot.resize_terminal(160, 40)
         wide = "\n".join(await settle(app))

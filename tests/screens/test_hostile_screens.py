@@ -1,9 +1,21 @@
-"""Text from outside on every view: no markup is obeyed, no control sequence reaches the terminal, columns stay where they are."""
+"""Text from outside on every view: no markup is obeyed, no control sequence reaches the terminal, columns stay where
+they are."""
 
 from dataclasses import replace
 
 import pytest
-from inspector_kit import ORDERS, Candidate, KitStatus, ScriptedEngine, bench_of, inspector, make_pool, press, screen_lines, settle
+from inspector_kit import (
+    ORDERS,
+    Candidate,
+    KitStatus,
+    ScriptedEngine,
+    bench_of,
+    inspector,
+    make_pool,
+    press,
+    screen_lines,
+    settle,
+)
 from secateur.errors import RepositoryError
 from secateur.model import Notice
 from secateur.settings import Settings, Ui
@@ -33,10 +45,25 @@ PAGES = ("i", "v", "d", "w", "y", "question_mark", "slash")
 
 def hostile_pool(query: str):
     candidates = [
-        Candidate(f"src/{text}/{text}", text, (1 + i, 9 + i), 100 + i, 0.9 - i / 50, 0.5, 1 if i == 0 else 2, i - 1, text, text or "k", text, 10)
+        Candidate(
+            f"src/{text}/{text}",
+            text,
+            (1 + i, 9 + i),
+            100 + i,
+            0.9 - i / 50,
+            0.5,
+            1 if i == 0 else 2,
+            i - 1,
+            text,
+            text or "k",
+            text,
+            10,
+        )
         for i, text in enumerate(HOSTILE)
     ]
-    pool = make_pool(candidates, query=query, counter=HOSTILE[0], warnings=tuple(Notice("w", text) for text in HOSTILE[:3]))
+    pool = make_pool(
+        candidates, query=query, counter=HOSTILE[0], warnings=tuple(Notice("w", text) for text in HOSTILE[:3])
+    )
     pool.parts["relevance"] = {text: pool.relevance / len(HOSTILE) for text in HOSTILE}
     return pool
 
@@ -45,7 +72,11 @@ def assert_harmless(lines: list[str], width: int) -> None:
     from rich.cells import cell_len
 
     for line in lines:
-        assert not [character for character in line if ord(character) < 32 or 0x7F <= ord(character) < 0xA0 or character in "\u202e\u200b"]
+        assert not [
+            character
+            for character in line
+            if ord(character) < 32 or 0x7F <= ord(character) < 0xA0 or character in "\u202e\u200b"
+        ]
         assert cell_len(line) <= width
         assert not any("\ud800" <= character <= "\udfff" for character in line)
 
@@ -82,7 +113,12 @@ async def test_every_view_shows_hostile_text_as_text(size: tuple[int, int]) -> N
 async def test_wide_characters_keep_columns_aligned() -> None:
     names = ("日本語", "한국어 이름", "plain", "混ぜmixed", "ｆｕｌｌ")
     pool = make_pool(
-        [replace(ORDERS[0], path=f"src/{name}/very/long/path/that/is/cut/{name}.py", name=name, relevance=0.9 - i / 10) for i, name in enumerate(names)]
+        [
+            replace(
+                ORDERS[0], path=f"src/{name}/very/long/path/that/is/cut/{name}.py", name=name, relevance=0.9 - i / 10
+            )
+            for i, name in enumerate(names)
+        ]
     )
     app = inspector(ScriptedEngine(lambda _query, _settings: pool))
     async with app.run_test(size=(120, 40)):
@@ -115,7 +151,9 @@ async def test_hostile_errors_and_progress() -> None:
     def freshen(progress):
         progress("[/b]\x1b[2J", 1, 3)
 
-    engine = ScriptedEngine(lambda query, _settings: make_pool(query=query), before=refuse, on_freshen=freshen, state=KitStatus(0, 0))
+    engine = ScriptedEngine(
+        lambda query, _settings: make_pool(query=query), before=refuse, on_freshen=freshen, state=KitStatus(0, 0)
+    )
     app = inspector(engine)
     async with app.run_test(size=(80, 24)):
         lines = await settle(app)

@@ -1,4 +1,5 @@
-"""Text from outside on the benches over a ledger: no markup is obeyed, no control sequence reaches the terminal, columns stay where they are."""
+"""Text from outside on the benches over a ledger: no markup is obeyed, no control sequence reaches the terminal,
+columns stay where they are."""
 
 import json
 from pathlib import Path
@@ -21,7 +22,9 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-async def looked_at(bench: str, size: tuple[int, int], path: str, settings: Settings, turns: int, **options: str) -> list[str]:
+async def looked_at(
+    bench: str, size: tuple[int, int], path: str, settings: Settings, turns: int, **options: str
+) -> list[str]:
     """All pages on several items, under several settings; the last screen."""
     app = opened(bench, settings, path=path, **options)
     async with app.run_test(size=size, notifications=True):
@@ -44,12 +47,24 @@ async def test_a_hostile_transcript_is_text(size: tuple[int, int]) -> None:
         messages += [
             {"role": "user", "content": f"{text} {number}"},
             {"role": "assistant", "content": [{"type": "text", "text": text}, call]},
-            {"role": "user", "content": [{"type": "tool_result", "tool_use_id": f"c{number}", "content": (text + "\n") * 40, "is_error": number % 2 == 0}]},
+            {
+                "role": "user",
+                "content": [
+                    {
+                        "type": "tool_result",
+                        "tool_use_id": f"c{number}",
+                        "content": (text + "\n") * 40,
+                        "is_error": number % 2 == 0,
+                    }
+                ],
+            },
             {"role": "assistant", "content": f"Done {text}"},
         ]
     name = "[b]a[$x]\u202e\\.json"
     Path(name).write_text(json.dumps({"system": HOSTILE[0], "messages": messages}))
-    zone = config.with_values(Settings(), {"conversation_prune.safe_zone_tokens": 1500, "conversation_prune.keep_tools": (HOSTILE[5],)})
+    zone = config.with_values(
+        Settings(), {"conversation_prune.safe_zone_tokens": 1500, "conversation_prune.keep_tools": (HOSTILE[5],)}
+    )
     lines = await looked_at("conversation", size, name, zone, STRATEGIES)
     assert "[b]a[$x]<U+202E>" in lines[0]
 
@@ -57,8 +72,17 @@ async def test_a_hostile_transcript_is_text(size: tuple[int, int]) -> None:
 @pytest.mark.parametrize("size", SIZES, ids=str)
 async def test_a_hostile_envelope_is_text(size: tuple[int, int]) -> None:
     digest = {text.encode("utf-8", "replace").decode(): [text] * 30 for text in HOSTILE}
-    Path("envelope.json").write_text(json.dumps(envelope(digest=digest, target={"path": HOSTILE[1], "content": "\n".join(HOSTILE)})))
-    await looked_at("envelope", size, "envelope.json", config.with_values(Settings(), {"context_budget.tokens": 3000}), 3, model=HOSTILE[0])
+    Path("envelope.json").write_text(
+        json.dumps(envelope(digest=digest, target={"path": HOSTILE[1], "content": "\n".join(HOSTILE)}))
+    )
+    await looked_at(
+        "envelope",
+        size,
+        "envelope.json",
+        config.with_values(Settings(), {"context_budget.tokens": 3000}),
+        3,
+        model=HOSTILE[0],
+    )
 
 
 @pytest.mark.parametrize("size", SIZES, ids=str)
@@ -74,7 +98,11 @@ async def test_hostile_files_are_text(size: tuple[int, int]) -> None:
 
 @pytest.mark.parametrize("size", SIZES, ids=str)
 async def test_hostile_errors_are_text(size: tuple[int, int]) -> None:
-    for bench, name in (("conversation", "[b]\x1b]0;x\x07.json"), ("envelope", "\u202e[$x].json"), ("files", "a[b]\x1b[2J.py")):
+    for bench, name in (
+        ("conversation", "[b]\x1b]0;x\x07.json"),
+        ("envelope", "\u202e[$x].json"),
+        ("files", "a[b]\x1b[2J.py"),
+    ):
         Path(name).write_text('{"messages": [{"role": "[/b]\\u001b[2J\\u202e"}]}')
         app = opened(bench, path=name, model=HOSTILE[4])
         async with app.run_test(size=size):

@@ -1,4 +1,5 @@
-"""Jobs of the benches over a ledger: what is turned or typed while one is under way, and what becomes of one that nobody waits for."""
+"""Jobs of the benches over a ledger: what is turned or typed while one is under way, and what becomes of one that
+nobody waits for."""
 
 import threading
 import time

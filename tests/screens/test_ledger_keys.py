@@ -98,7 +98,10 @@ async def test_a_burst_of_steps_ends_in_the_decision_on_the_last() -> None:
         await settle(app)
         state = ledger_bench(app).state
         assert state.settings.conversation_prune.safe_zone_tokens == 800, "eight steps of 250, then of 50"
-        assert state.answer is not None and state.answer.report.budget == state.settings.conversation_prune.safe_zone_tokens
+        assert (
+            state.answer is not None
+            and state.answer.report.budget == state.settings.conversation_prune.safe_zone_tokens
+        )
 
 
 async def test_the_cursor_stays_on_its_message() -> None:
@@ -148,17 +151,25 @@ async def test_decisions_are_the_engines() -> None:
         assert state.answer.report == again.report and state.answer.result.messages == again.messages
 
 
-# --- the command line ---------------------------------------------------------------------------------------------------
+# --- the command line -------------------------------------------------------------------------------------------------
 
 CASES = [
     ("conversation", ZONE, "B B"),
     ("conversation", ZONE, "s w up right right"),
     ("conversation", ZONE, "s s b p"),
     ("conversation", ZONE, "down down down K"),
-    ("conversation", config.with_values(ZONE, {"tokens.counter": "chars4", "conversation_prune.keep_last": 3}), "w down down down 0"),
+    (
+        "conversation",
+        config.with_values(ZONE, {"tokens.counter": "chars4", "conversation_prune.keep_last": 3}),
+        "w down down down 0",
+    ),
     ("envelope", Settings(), "B B"),
     ("envelope", Settings(), "w down down right right right"),
-    ("envelope", config.with_values(Settings(), {"context_budget.windows": {"gpt-4": 6000}, "context_budget.tokens": 4500}), "w r 0"),
+    (
+        "envelope",
+        config.with_values(Settings(), {"context_budget.windows": {"gpt-4": 6000}, "context_budget.tokens": 4500}),
+        "w r 0",
+    ),
     ("files", config.with_values(Settings(), {"context_prune.max_tokens": 800}), "s B"),
     ("files", config.with_values(Settings(), {"context_prune.max_tokens": 400}), "s w down down right"),
 ]
@@ -192,7 +203,7 @@ def test_a_path_that_looks_like_a_flag_stays_a_path() -> None:
     assert command.endswith(" -- --all.json")
 
 
-# --- fields, errors, watching -------------------------------------------------------------------------------------------
+# --- fields, errors, watching -----------------------------------------------------------------------------------------
 
 
 async def test_a_path_is_typed_and_read_and_a_wrong_one_says_what_is_wrong() -> None:
@@ -203,7 +214,9 @@ async def test_a_path_is_typed_and_read_and_a_wrong_one_says_what_is_wrong() -> 
         assert isinstance(app.focused, QueryInput), "nothing is open: the field waits"
         await press(app, *"nowhere.json", "enter")
         lines = await settle(app)
-        assert any("cannot read nowhere.json" in line for line in lines) and any("NO_SUCH_FILE" in line for line in lines)
+        assert any("cannot read nowhere.json" in line for line in lines) and any(
+            "NO_SUCH_FILE" in line for line in lines
+        )
         await press(app, "slash", "ctrl+u", *TRANSCRIPT, "enter")
         lines = await settle(app)
         assert screen.state.path == TRANSCRIPT and any("35 messages" in line for line in lines)
@@ -212,7 +225,12 @@ async def test_a_path_is_typed_and_read_and_a_wrong_one_says_what_is_wrong() -> 
 
 @pytest.mark.parametrize(
     ("text", "said"),
-    [("", "is empty"), ('[{"role": "user", "content": 7}]', "$[0].content"), ('{"a": 1}', "TRANSCRIPT"), ("prose", "neither JSON nor text")],
+    [
+        ("", "is empty"),
+        ('[{"role": "user", "content": 7}]', "$[0].content"),
+        ('{"a": 1}', "TRANSCRIPT"),
+        ("prose", "neither JSON nor text"),
+    ],
 )
 async def test_a_file_that_is_no_transcript_is_an_error_on_the_screen(text: str, said: str) -> None:
     Path("wrong.json").write_text(text)
@@ -301,7 +319,7 @@ async def test_a_slow_reading_shows_progress_and_can_be_left() -> None:
         assert any("35 messages" in line for line in await settle(app))
 
 
-# --- between benches ----------------------------------------------------------------------------------------------------
+# --- between benches --------------------------------------------------------------------------------------------------
 
 
 async def test_each_bench_stays_as_it_was_left() -> None:
@@ -312,7 +330,9 @@ async def test_each_bench_stays_as_it_was_left() -> None:
         before = await settle(app)
         await press(app, "4")
         lines = await settle(app)
-        assert ledger_bench(app).name_of_bench == "envelope" and any("prompt envelope can be opened" in line for line in lines)
+        assert ledger_bench(app).name_of_bench == "envelope" and any(
+            "prompt envelope can be opened" in line for line in lines
+        )
         await press(app, "escape", "3")
         assert await settle(app) == before
         await press(app, "3")

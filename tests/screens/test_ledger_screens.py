@@ -1,4 +1,5 @@
-"""Golden screens of the benches over a ledger, and the same figures taken from the ledger: a deliberate change of the engine fails both."""
+"""Golden screens of the benches over a ledger, and the same figures taken from the ledger: a deliberate change of the
+engine fails both."""
 
 import re
 from pathlib import Path
@@ -31,21 +32,31 @@ def number(text: str) -> int:
 
 
 def assert_true_figures(app: Inspector, lines: list[str]) -> None:
-    """Every figure of the budget line and of each visible row is the ledger's; what goes out and what is free sum to the budget."""
+    """Every figure of the budget line and of each visible row is the ledger's; what goes out and what is free sum to
+    the budget."""
     ledger = ledger_bench(app).state.answer
     assert ledger is not None
     report = ledger.report
     text = next(line for line in lines if re.search(r"free [\d,]+ of|[\d,]+ over [\d,]+", line))
-    out = {glyph: (number(tokens), number(items)) for glyph, tokens, items in re.findall(r"([●◐◍○]) (?:[a-z]+ )?([\d,]+) \(([\d,]+)", text)}
+    out = {
+        glyph: (number(tokens), number(items))
+        for glyph, tokens, items in re.findall(r"([●◐◍○]) (?:[a-z]+ )?([\d,]+) \(([\d,]+)", text)
+    }
     assert sum(tokens for tokens, _ in out.values()) == report.after
     assert sum(items for _, items in out.values()) == len(report.actions)
     free = re.search(r"free ([\d,]+) of ([\d,]+)", text)
     over = re.search(r"([\d,]+) over ([\d,]+)", text)
     left = number(free[1]) if free else -number(over[1]) if over else None
     assert left == report.budget - report.after
-    rows = [match for line in lines if (match := re.match(r"│.*?(!?)([●◐◍○]) +([\d,]+) +(·|[\d,]+) ", line)) and "(" not in match[0]]
+    rows = [
+        match
+        for line in lines
+        if (match := re.match(r"│.*?(!?)([●◐◍○]) +([\d,]+) +(·|[\d,]+) ", line)) and "(" not in match[0]
+    ]
     assert rows, "no item is on screen"
-    figures = [(state.glyph, action.before, action.after) for state, action in zip(ledger.states, report.actions, strict=True)]
+    figures = [
+        (state.glyph, action.before, action.after) for state, action in zip(ledger.states, report.actions, strict=True)
+    ]
     for match in rows:
         before = number(match[3])
         assert (match[2], before, before if match[4] == "·" else number(match[4])) in figures
@@ -104,7 +115,11 @@ async def test_a_summary_stands_for_what_it_tells() -> None:
         bench = ledger_bench(app)
         ledger = bench.state.answer
         assert ledger is not None
-        told = next(item for item, state in enumerate(ledger.states) if state is State.SUMMARISED and not ledger.action(item).after)
+        told = next(
+            item
+            for item, state in enumerate(ledger.states)
+            if state is State.SUMMARISED and not ledger.action(item).after
+        )
         await press(app, *["down"] * told, "i")
         text = "\n".join(await settle(app))
         assert "SUMMARISED" in text and "this summary stands for it" in text and "[Summary of " in text

@@ -6,7 +6,17 @@ import threading
 from dataclasses import replace
 
 import pytest
-from inspector_kit import QUERY, ScriptedEngine, bench_of, inspector, large_pool, make_pool, orders_engine, press, settle
+from inspector_kit import (
+    QUERY,
+    ScriptedEngine,
+    bench_of,
+    inspector,
+    large_pool,
+    make_pool,
+    orders_engine,
+    press,
+    settle,
+)
 from secateur.model import State
 from secateur.selection import select
 from secateur.settings import Settings, Ui
@@ -55,7 +65,9 @@ async def test_knobs() -> None:
             row = next(line for line in lines if f" {knob.label} " in line)
             assert knob.text(bench.state.settings) in row and ("*" in row) == (knob.value(TIGHT) != value)
             assert bench.state.answer is not None
-            assert bench.state.answer.settings == bench.state.settings, "the answer on screen is the one for the knobs on screen"
+            assert bench.state.answer.settings == bench.state.settings, (
+                "the answer on screen is the one for the knobs on screen"
+            )
             while bench.state.history.can_undo:
                 await press(app, "u")
         assert bench.state.settings == TIGHT
@@ -156,7 +168,13 @@ async def test_ranges_beside_the_sliders_hold() -> None:
     answer = bench.state.answer
     assert answer is not None
     for name in ("relevance", "hotspot", "distance"):
-        low, high = (float(part) for part in next(line for line in lines if f"{name} " in line and "◆" in line).rstrip("│").split()[-1].split("–"))
+        low, high = (
+            float(part)
+            for part in next(line for line in lines if f"{name} " in line and "◆" in line)
+            .rstrip("│")
+            .split()[-1]
+            .split("–")
+        )
         weights = answer.settings.smart_pruning.priority_weights
         for weight in (low, high):
             changed = replace(answer.settings.smart_pruning, priority_weights=replace(weights, **{name: weight}))
@@ -251,7 +269,8 @@ async def test_an_older_answer_is_dimmed_and_never_painted_over_a_newer_one() ->
     gates = {"first": threading.Event(), "second": threading.Event()}
     pools = {"first": make_pool(query="first"), "second": make_pool(make_rows(3), query="second")}
     engine = ScriptedEngine(
-        lambda query, _settings: pools.get(query) or make_pool(query=query), before=lambda query: gates[query].wait(10) if query in gates else None
+        lambda query, _settings: pools.get(query) or make_pool(query=query),
+        before=lambda query: gates[query].wait(10) if query in gates else None,
     )
     app = inspector(engine, TIGHT)
     async with app.run_test(size=(120, 40), notifications=True):
@@ -261,16 +280,25 @@ async def test_an_older_answer_is_dimmed_and_never_painted_over_a_newer_one() ->
         field.value = "first"
         while "first" not in engine.retrieved:
             await asyncio.sleep(0.01)
-        assert all(bench.query_one(name).styles.text_opacity < 1 for name in ("#list", "#budget", "#why")) and bench.state.answer is not None
+        assert (
+            all(bench.query_one(name).styles.text_opacity < 1 for name in ("#list", "#budget", "#why"))
+            and bench.state.answer is not None
+        )
         field.value = "second"
         await asyncio.sleep(0.02)
         gates["first"].set()
         while "second" not in engine.retrieved:
             await asyncio.sleep(0.01)
-        assert bench.state.request is not None and bench.state.request.query == QUERY, "the answer to `first` came too late"
+        assert bench.state.request is not None and bench.state.request.query == QUERY, (
+            "the answer to `first` came too late"
+        )
         gates["second"].set()
         await settle(app)
-        assert bench.state.request.query == "second" and bench.state.answer is not None and len(bench.state.answer.selection) == 3
+        assert (
+            bench.state.request.query == "second"
+            and bench.state.answer is not None
+            and len(bench.state.answer.selection) == 3
+        )
         assert bench.query_one("#list").styles.text_opacity == 1
 
 

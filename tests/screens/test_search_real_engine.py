@@ -54,9 +54,16 @@ def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.parametrize("counter", ["o200k_base", "estimate", "chars4"])
-@pytest.mark.parametrize(("profile", "keys"), [("spec", "B right w down left s"), ("recommended", "b w down down right")])
-async def test_the_copied_command_prints_what_is_on_screen(shop: Path, capsys: pytest.CaptureFixture[str], profile: str, keys: str, counter: str) -> None:
-    settings = config.with_values(config.with_profile(Settings(), profile), {"budget": 200, "tokens.counter": counter, "graph_rag.anchors": "embedding"})
+@pytest.mark.parametrize(
+    ("profile", "keys"), [("spec", "B right w down left s"), ("recommended", "b w down down right")]
+)
+async def test_the_copied_command_prints_what_is_on_screen(
+    shop: Path, capsys: pytest.CaptureFixture[str], profile: str, keys: str, counter: str
+) -> None:
+    settings = config.with_values(
+        config.with_profile(Settings(), profile),
+        {"budget": 200, "tokens.counter": counter, "graph_rag.anchors": "embedding"},
+    )
     with Engine.open(shop, settings) as engine:
         app = inspector(engine, settings, query="where is the refund total rounded?", path=str(shop))
         async with app.run_test(size=(120, 40)):
@@ -86,7 +93,9 @@ async def test_an_edit_behind_the_screen_is_noticed(shop: Path) -> None:
         app = inspector(engine, query="refund total")
         async with app.run_test(size=(120, 40)):
             assert "● fresh" in (await settle(app))[0]
-            (shop / "shop/money.py").write_text("def round_up(refund_total):\n    return refund_total + 1\n", encoding="utf-8")
+            (shop / "shop/money.py").write_text(
+                "def round_up(refund_total):\n    return refund_total + 1\n", encoding="utf-8"
+            )
             app.post_message(events.AppFocus())
             assert "○ stale" in (await settle(app))[0]
             await press(app, "R")
@@ -110,6 +119,11 @@ def test_a_picture_for_the_documentation(shop: Path, tmp_path: Path) -> None:
     from secateur_tui.shot import main as shot
 
     output = tmp_path / "screen.svg"
-    assert shot([str(shop), "--query", "refund total", "--keys", "right i", "--set", "budget=300", "--output", str(output)]) == 0
+    assert (
+        shot(
+            [str(shop), "--query", "refund total", "--keys", "right i", "--set", "budget=300", "--output", str(output)]
+        )
+        == 0
+    )
     text = output.read_text(encoding="utf-8")
     assert text.startswith("<svg") and "refund.py" in text and "0.45" in text

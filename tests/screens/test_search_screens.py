@@ -1,4 +1,5 @@
-"""Golden screens of the Search bench, and the same figures taken from the selection: a deliberate change of the engine fails both."""
+"""Golden screens of the Search bench, and the same figures taken from the selection: a deliberate change of the engine
+fails both."""
 
 import re
 from dataclasses import replace
@@ -23,7 +24,13 @@ def figures_on_screen(lines: list[str]) -> dict[str, int]:
         "wrapper": re.search(r"▫ (?:wrapper )?([\d,]+)()", text),
         "free": re.search(r"free ([\d,]+) of ([\d,]+)", text),
     }
-    return {f"{name}{part}": int(match[part].replace(",", "")) for name, match in found.items() if match for part in (1, 2) if match[part]}
+    return {
+        f"{name}{part}": int(match[part].replace(",", ""))
+        for name, match in found.items()
+        if match
+        for part in (1, 2)
+        if match[part]
+    }
 
 
 def assert_true_figures(app: Inspector, lines: list[str]) -> None:
@@ -40,7 +47,11 @@ def assert_true_figures(app: Inspector, lines: list[str]) -> None:
     assert (shown.get("shortened1", 0), shown.get("shortened2", 0)) == (short_tokens, short)
     assert (shown["free1"], shown["free2"]) == (selection.budget - selection.used, selection.budget)
     assert shown["kept1"] + shown.get("shortened1", 0) + shown["wrapper1"] + shown["free1"] == selection.budget
-    rows = [match for line in lines if (match := re.match(r"│.\s+(\d+) +(?:[▲▼]\d+|new)? +(!?)([●◐○]) +([\d,]+) +([\d.]+) ", line))]
+    rows = [
+        match
+        for line in lines
+        if (match := re.match(r"│.\s+(\d+) +(?:[▲▼]\d+|new)? +(!?)([●◐○]) +([\d,]+) +([\d.]+) ", line))
+    ]
     assert rows, "no candidate is on screen"
     for match in rows:
         row = int(selection.order[int(match[1]) - 1])

@@ -3,13 +3,25 @@
 import threading
 
 import pytest
-from inspector_kit import KitStatus, ScriptedEngine, bench_of, inspector, make_pool, orders_engine, press, screen_lines, settle
+from inspector_kit import (
+    KitStatus,
+    ScriptedEngine,
+    bench_of,
+    inspector,
+    make_pool,
+    orders_engine,
+    press,
+    screen_lines,
+    settle,
+)
 from secateur.errors import EmbeddingError, UsageError
 from secateur.settings import Settings
 from secateur_tui.app import run
 
 
-async def text_of(engine: ScriptedEngine, settings: Settings | None = None, query: str = "refund", size: tuple[int, int] = (120, 40)) -> str:
+async def text_of(
+    engine: ScriptedEngine, settings: Settings | None = None, query: str = "refund", size: tuple[int, int] = (120, 40)
+) -> str:
     app = inspector(engine, settings, query=query)
     async with app.run_test(size=size, notifications=True):
         return "\n".join(await settle(app))
@@ -42,7 +54,9 @@ async def test_a_budget_too_small_keeps_the_candidates_in_sight_and_says_so(budg
 async def test_an_error_shows_message_and_hint_and_can_be_left() -> None:
     def fail(query: str) -> None:
         if query == "refund":
-            raise EmbeddingError("the server at port 9 does not answer", hint="start it, or set embedding.model = static")
+            raise EmbeddingError(
+                "the server at port 9 does not answer", hint="start it, or set embedding.model = static"
+            )
 
     engine = orders_engine(before=fail)
     app = inspector(engine, query="refund")
@@ -106,7 +120,9 @@ async def test_no_colour_is_honoured(monkeypatch: pytest.MonkeyPatch) -> None:
         assert styles
         for style in styles:
             for colour in (style.color, style.bgcolor):
-                assert colour is None or colour.triplet is None or max(colour.triplet) - min(colour.triplet) <= 1, "shades of grey only"
+                assert colour is None or colour.triplet is None or max(colour.triplet) - min(colour.triplet) <= 1, (
+                    "shades of grey only"
+                )
 
 
 def test_a_bench_that_does_not_exist_is_a_usage_error() -> None:

@@ -5,7 +5,17 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from inspector_kit import ScriptedEngine, assert_golden, bench_of, inspector, looked, orders_engine, press, screen_lines, settle
+from inspector_kit import (
+    ScriptedEngine,
+    assert_golden,
+    bench_of,
+    inspector,
+    looked,
+    orders_engine,
+    press,
+    screen_lines,
+    settle,
+)
 from secateur.engine import Engine
 from secateur.errors import RepositoryError
 from secateur.index.staleness import Changes
@@ -188,7 +198,13 @@ async def test_on_a_real_repository_edits_deletes_branches_and_rebases_are_seen(
                 assert "● fresh" in lines[0] and "● fresh" in (await looked(app))[0]
                 return lines
 
-            write(root, {"shop/money.py": "def round_total(amount):\n    return amount\n", "shop/new.py": "def refund_total_again():\n    return 1\n"})
+            write(
+                root,
+                {
+                    "shop/money.py": "def round_total(amount):\n    return amount\n",
+                    "shop/new.py": "def refund_total_again():\n    return 1\n",
+                },
+            )
             assert any("shop/new.py" in line for line in await told_and_read("2 files changed"))
             (root / "shop/new.py").unlink()
             assert not any("shop/new.py" in line for line in await told_and_read("1 file changed"))

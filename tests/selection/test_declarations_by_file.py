@@ -1,4 +1,5 @@
-"""Declarations of what did not fit: files of which nothing is there yet come before second functions of the same file."""
+"""Declarations of what did not fit: files of which nothing is there yet come before second functions of the same
+file."""
 
 from __future__ import annotations
 

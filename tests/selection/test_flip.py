@@ -6,7 +6,17 @@ import pytest
 from secateur.config import with_values
 from secateur.model import Pool, State
 from secateur.selection import select
-from secateur.selection.whatif import SIGNALS, WEIGHT_STEP, BudgetFlip, Flip, WeightRuns, budget_to_drop, budget_to_keep, flip, with_weight
+from secateur.selection.whatif import (
+    SIGNALS,
+    WEIGHT_STEP,
+    BudgetFlip,
+    Flip,
+    WeightRuns,
+    budget_to_drop,
+    budget_to_keep,
+    flip,
+    with_weight,
+)
 from secateur.settings import Settings
 from support.pools import Row, kept, names, pool_of
 
@@ -31,7 +41,9 @@ def close_pair() -> Pool:
 
 
 def test_the_budget_that_drops_a_row_is_the_last_one_below_its_cost() -> None:
-    pool = pool_of([Row("A", tokens=90, relevance=0.9), Row("C", tokens=40, relevance=0.8), Row("D", tokens=20, relevance=0.7)])
+    pool = pool_of(
+        [Row("A", tokens=90, relevance=0.9), Row("C", tokens=40, relevance=0.8), Row("D", tokens=20, relevance=0.7)]
+    )
     now = settings(budget=150)
     assert kept(select(pool, now)) == ["A", "C", "D"]
     dropped = budget_to_drop(pool, now, pool.qualname.index("A"))
@@ -54,8 +66,11 @@ def test_what_is_not_kept_is_dropped_by_no_budget() -> None:
 
 
 def test_the_least_budget_is_found_where_the_first_guess_is_not_it() -> None:
-    """Only half of the budget is for whole rows until declarations have had theirs, so what was missing is not enough."""
-    pool = pool_of([Row(f"R{number}", tokens=size, relevance=0.9 - number / 10, sig=700) for number, size in enumerate(SIZES)])
+    """Only half of the budget is for whole rows until declarations have had theirs, so what was missing is not
+    enough."""
+    pool = pool_of(
+        [Row(f"R{number}", tokens=size, relevance=0.9 - number / 10, sig=700) for number, size in enumerate(SIZES)]
+    )
     now = settings(budget=400, smart_pruning__signature_share=0.5)
     for row in range(len(SIZES)):
         found = budget_to_keep(pool, now, row)

@@ -57,7 +57,13 @@ def test_a_candidate_no_path_reaches_has_no_distance_term_and_never_beats_a_call
 
 
 def test_beyond_the_depth_limit_a_distance_counts_as_unreached():
-    pool = pool_of([Row("A", relevance=0.9, distance=3), Row("B", relevance=0.8, distance=4), Row("C", relevance=0.7, distance=900)])
+    pool = pool_of(
+        [
+            Row("A", relevance=0.9, distance=3),
+            Row("B", relevance=0.8, distance=4),
+            Row("C", relevance=0.7, distance=900),
+        ]
+    )
     shallow = terms_of(pool, Settings())["distance"]
     deep = terms_of(pool, with_values(Settings(), {"graph_rag.max_depth": 3}))["distance"]
     assert [round(float(value), 6) for value in shallow] == [0.1, 0.0, 0.0]
@@ -83,5 +89,10 @@ def test_a_boost_is_the_term_that_turns_the_priority_into_its_multiple(factor, e
 def test_quantised_rounds_to_millionths_and_leaves_its_input_alone():
     column = np.array([0.12345649, 0.1234565, 1.0, 0.0])
     before = column.copy()
-    assert [f"{value:.9f}" for value in quantised(column)] == ["0.123456000", "0.123456000", "1.000000000", "0.000000000"]
+    assert [f"{value:.9f}" for value in quantised(column)] == [
+        "0.123456000",
+        "0.123456000",
+        "1.000000000",
+        "0.000000000",
+    ]
     assert np.array_equal(column, before)

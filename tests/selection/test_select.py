@@ -13,7 +13,9 @@ from support.pools import FOUND, REACHED, Row, fates, kept, names, pool_of
 
 def budget(tokens: int, **more: object) -> Settings:
     """Settings with a budget; `a__b` stands for the key `a.b`."""
-    return with_values(Settings(), {"budget": tokens} | {name.replace("__", "."): value for name, value in more.items()})
+    return with_values(
+        Settings(), {"budget": tokens} | {name.replace("__", "."): value for name, value in more.items()}
+    )
 
 
 def test_without_a_budget_of_the_run_the_configured_one_holds():
@@ -49,19 +51,31 @@ def test_strategies_order_as_documented():
     assert orders == {
         "priority": ["Hot", "Small", "Relevant"],
         "relevance": ["Relevant", "Hot", "Small"],
-        "density": ["Small", "Relevant", "Hot"],  # priority × evidence / relevance / cost**0.2: 0.130 / 1.82, 0.240 / 3.98, 0.229 / 5.25
+        "density": [
+            "Small",
+            "Relevant",
+            "Hot",
+        ],  # priority × evidence / relevance / cost**0.2: 0.130 / 1.82, 0.240 / 3.98, 0.229 / 5.25
     }
 
 
 def test_every_strategy_prints_the_same_priorities():
     pool = pool_of([Row("A", relevance=0.7), Row("B", relevance=0.3, hotspot=0.9)])
-    columns = [select(pool, budget(1000, smart_pruning__strategy=s)).priority.tolist() for s in ("priority", "relevance", "density")]
+    columns = [
+        select(pool, budget(1000, smart_pruning__strategy=s)).priority.tolist()
+        for s in ("priority", "relevance", "density")
+    ]
     assert columns[0] == columns[1] == columns[2]
 
 
 def test_a_dropped_candidate_says_what_it_needed_and_what_was_left():
     pool = pool_of(
-        [Row("A", tokens=70, relevance=0.9), Row("B", tokens=50, relevance=0.8), Row("C", tokens=20, relevance=0.7), Row("D", tokens=400, relevance=0.6)]
+        [
+            Row("A", tokens=70, relevance=0.9),
+            Row("B", tokens=50, relevance=0.8),
+            Row("C", tokens=20, relevance=0.7),
+            Row("D", tokens=400, relevance=0.6),
+        ]
     )
     selection = select(pool, budget(100))
     by_name = {pool.qualname[d.row]: d for d in selection.decisions}
@@ -74,7 +88,9 @@ def test_a_dropped_candidate_says_what_it_needed_and_what_was_left():
 
 
 def test_the_head_of_the_pack_and_wrappers_are_charged():
-    pool = pool_of([Row("A", tokens=60, cost=70, relevance=0.9), Row("B", tokens=15, cost=20, relevance=0.8)], overhead=10)
+    pool = pool_of(
+        [Row("A", tokens=60, cost=70, relevance=0.9), Row("B", tokens=15, cost=20, relevance=0.8)], overhead=10
+    )
     assert (kept(select(pool, budget(100))), select(pool, budget(100)).used) == (["A", "B"], 100)
     assert (kept(select(pool, budget(99))), select(pool, budget(99)).used) == (["A"], 80)
 
@@ -84,7 +100,9 @@ def test_an_empty_selection_uses_nothing_not_even_the_head():
 
 
 def test_larger_than_the_budget_is_what_does_not_fit_beside_the_head_alone():
-    pool = pool_of([Row("A", tokens=91), Row("B", tokens=90, relevance=0.4), Row("C", tokens=90, relevance=0.3)], overhead=10)
+    pool = pool_of(
+        [Row("A", tokens=91), Row("B", tokens=90, relevance=0.4), Row("C", tokens=90, relevance=0.3)], overhead=10
+    )
     reasons = {name: reason for name, (_, reason) in fates(select(pool, budget(100))).items()}
     assert reasons == {"a.py::A": "larger_than_budget", "b.py::B": "fits", "c.py::C": "no_room"}
 
@@ -135,7 +153,8 @@ def test_a_boost_of_zero_silences():
 
 
 def test_what_only_calls_led_to_is_cut_beyond_the_depth_even_when_pinned():
-    """A search with that depth would not have met it (SC-GRAG-003); what words found too stays, without a distance term."""
+    """A search with that depth would not have met it (SC-GRAG-003); what words found too stays, without a distance
+    term."""
     pool = pool_of([Row("Reached", distance=3, channels=REACHED), Row("Found", distance=3, channels=REACHED | FOUND)])
     selection = select(pool, budget(1000, graph_rag__max_depth=1, pins=("reached.py::Reached",)))
     assert fates(selection) == {"reached.py::Reached": ("dropped", "beyond_depth"), "found.py::Found": ("kept", "fits")}
@@ -147,7 +166,12 @@ def test_what_only_calls_led_to_is_cut_beyond_the_depth_even_when_pinned():
     [
         ([Row("A")], budget(0), "zero_budget", "0 tokens"),
         ([Row("A", tokens=500)], budget(100), "budget_too_small", "预算过小，无法包含任何完整片段"),
-        ([Row("A"), Row("B", relevance=0, distance=0)], budget(100, excludes=("a.py::A",)), "nothing_eligible", "1 excluded, 1 no_signal"),
+        (
+            [Row("A"), Row("B", relevance=0, distance=0)],
+            budget(100, excludes=("a.py::A",)),
+            "nothing_eligible",
+            "1 excluded, 1 no_signal",
+        ),
     ],
 )
 def test_an_empty_selection_says_which_kind_of_empty_it_is(rows, settings, code, message):
@@ -181,7 +205,7 @@ def test_a_nan_is_an_error_that_names_the_candidate():
         select(pool, Settings())
 
 
-# --- declarations of what did not fit whole ----------------------------------------------------------------------------
+# --- declarations of what did not fit whole ---------------------------------------------------------------------------
 
 
 def test_declarations_take_their_share_of_the_budget():
@@ -225,6 +249,14 @@ def test_what_declarations_leave_goes_to_whole_fragments():
 
 
 def test_counts_say_how_many_and_how_much_per_state():
-    rows = [Row("A", tokens=60, relevance=0.9), Row("B", tokens=90, relevance=0.8, sig=15), Row("C", tokens=50, relevance=0.7)]
+    rows = [
+        Row("A", tokens=60, relevance=0.9),
+        Row("B", tokens=90, relevance=0.8, sig=15),
+        Row("C", tokens=50, relevance=0.7),
+    ]
     selection = select(pool_of(rows), budget(100, smart_pruning__signature_share=0.2))
-    assert [selection.counts(state) for state in (State.KEPT, State.SHORTENED, State.DROPPED)] == [(1, 60), (1, 15), (1, 50)]
+    assert [selection.counts(state) for state in (State.KEPT, State.SHORTENED, State.DROPPED)] == [
+        (1, 60),
+        (1, 15),
+        (1, 50),
+    ]

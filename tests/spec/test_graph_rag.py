@@ -37,7 +37,7 @@ class Clock:
         return self.now
 
 
-# --- scenarios ---------------------------------------------------------------------------------------------------------
+# --- scenarios --------------------------------------------------------------------------------------------------------
 
 
 def test_sc_grag_001_vector_search_returns_related_code(orders: Path) -> None:
@@ -77,7 +77,9 @@ def test_sc_grag_002_graph_traversal_expands_the_call_chain(orders: Path) -> Non
 
 def test_sc_grag_002_callers_and_callees_of_a_known_chain(zebra: Engine) -> None:
     graph = zebra.report(zebra.search("zebra"))["graph"]
-    found = {side: {node["symbol_id"].partition("::")[2]: node["depth"] for node in nodes} for side, nodes in graph.items()}
+    found = {
+        side: {node["symbol_id"].partition("::")[2]: node["depth"] for node in nodes} for side, nodes in graph.items()
+    }
     assert found == {"callers": {"up1": 1, "up2": 2}, "callees": {"down1": 1, "down2": 2}}
 
 
@@ -94,7 +96,9 @@ def test_sc_grag_003_graph_traversal_stops_at_max_depth(zebra: Engine, depth: in
 
 
 def test_sc_grag_003_cycles_end() -> None:
-    ring = "def a():\n    # zebra\n    return b()\n\n\ndef b():\n    return c()\n\n\ndef c():\n    a()\n    return c()\n"
+    ring = (
+        "def a():\n    # zebra\n    return b()\n\n\ndef b():\n    return c()\n\n\ndef c():\n    a()\n    return c()\n"
+    )
     with Engine.of(MemorySource({"ring.py": ring}), with_values(WORDS_ONLY, {"graph_rag.max_depth": 4})) as engine:
         pool = engine.retrieve("zebra")
     assert dict(zip(pool.qualname, pool.distance.tolist(), strict=True)) == {"a": 1, "b": 2, "c": 2}
@@ -111,7 +115,11 @@ def test_sc_grag_004_low_relevance_is_cut_first(tmp_path: Path, reference_tokens
     write(root, {"secateur.toml": toml})
     report = secateur("search", "handleToolCall", root, "--format", "json").json
     assert report["budget"] == 4000
-    assert reference_tokens(secateur("search", "handleToolCall", root, "--format", "markdown").out) == report["token_count"] <= 4000
+    assert (
+        reference_tokens(secateur("search", "handleToolCall", root, "--format", "markdown").out)
+        == report["token_count"]
+        <= 4000
+    )
     kept, dropped = report["candidates"], report["dropped"]
     assert len(kept) + len(dropped) == HANDLERS
     assert dropped
@@ -281,13 +289,20 @@ def test_sc_grag_005_without_any_folder_it_still_answers(tmp_path: Path) -> None
         assert engine.answer(QUERY).text == engine.answer(QUERY).text
 
 
-# --- the table of the output -------------------------------------------------------------------------------------------
+# --- the table of the output ------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
 def reports(orders: Path) -> list[dict[str, Any]]:
-    variants = ((), ("--set", "graph_rag.enabled=false"), ("--set", "embedding.model=none"), ("--profile", "recommended", "--budget", "3000"))
-    return [secateur("search", QUERY, orders, "--format", "json", "--dropped", "all", *words).json for words in variants]
+    variants = (
+        (),
+        ("--set", "graph_rag.enabled=false"),
+        ("--set", "embedding.model=none"),
+        ("--profile", "recommended", "--budget", "3000"),
+    )
+    return [
+        secateur("search", QUERY, orders, "--format", "json", "--dropped", "all", *words).json for words in variants
+    ]
 
 
 def test_output_head(reports: list[dict[str, Any]]) -> None:
@@ -299,8 +314,8 @@ def test_output_head(reports: list[dict[str, Any]]) -> None:
         assert isinstance(report["candidates"], list)
         assert report["candidates"]
         assert set(report) == {
-            "schema_version", "source", "query", "token_count", "budget", "counter", "embedding", "anchored_by", "profile",
-            "candidates", "dropped", "graph", "report", "ledger", "warnings",
+            "schema_version", "source", "query", "token_count", "budget", "counter", "embedding", "anchored_by",
+            "profile", "candidates", "dropped", "graph", "report", "ledger", "warnings",
         }  # fmt: skip
 
 
@@ -321,7 +336,9 @@ def test_output_head(reports: list[dict[str, Any]]) -> None:
         ("decision", dict, lambda value, _: {"state", "reason"} <= set(value)),
     ],
 )
-def test_output_candidates(reports: list[dict[str, Any]], field: str, kind: type, holds: Callable[[Any, dict[str, Any]], bool]) -> None:
+def test_output_candidates(
+    reports: list[dict[str, Any]], field: str, kind: type, holds: Callable[[Any, dict[str, Any]], bool]
+) -> None:
     for report in reports:
         for row in report["candidates"] + report["dropped"]:
             assert type(row[field]) is kind
@@ -342,14 +359,25 @@ def test_output_every_candidate_is_accounted_for_once(reports: list[dict[str, An
         symbols = [row["symbol_id"] for row in report["candidates"] + report["dropped"]]
         assert len(symbols) == len(set(symbols))
         ledger = report["report"]
-        assert sorted(action["section"] for action in ledger["actions"] if action["section"] != "pack") == sorted(symbols)
+        assert sorted(action["section"] for action in ledger["actions"] if action["section"] != "pack") == sorted(
+            symbols
+        )
         assert sum(action["beforeTokens"] for action in ledger["actions"]) == ledger["estimateBefore"]
-        assert sum(action["afterTokens"] for action in ledger["actions"]) == ledger["estimateAfter"] == report["token_count"]
+        assert (
+            sum(action["afterTokens"] for action in ledger["actions"])
+            == ledger["estimateAfter"]
+            == report["token_count"]
+        )
 
 
-# --- the table of the configuration ------------------------------------------------------------------------------------
+# --- the table of the configuration -----------------------------------------------------------------------------------
 
-RANGES = [("max_depth", 2, 1, 4), ("token_budget", 8000, 4000, 16000), ("cache_ttl", 300, 60, 3600), ("top_k", 10, 5, 50)]
+RANGES = [
+    ("max_depth", 2, 1, 4),
+    ("token_budget", 8000, 4000, 16000),
+    ("cache_ttl", 300, 60, 3600),
+    ("top_k", 10, 5, 50),
+]
 
 
 def test_configuration_defaults() -> None:
@@ -386,7 +414,9 @@ def test_configuration_enabled_is_true_or_false(tmp_path: Path) -> None:
 
 
 def test_relevance_is_in_its_range_for_any_weights(orders: Path) -> None:
-    heavy = with_values(Settings(), {f"relevance.{part}": 2.0 for part in ("lexical", "name", "path", "semantic", "mention")})
+    heavy = with_values(
+        Settings(), {f"relevance.{part}": 2.0 for part in ("lexical", "name", "path", "semantic", "mention")}
+    )
     with Engine.open(orders, heavy) as engine:
         pool: Pool = engine.retrieve("OrderProcessor.process_order in orders/services/processing.py")
     assert pool.relevance.max() <= 1.0

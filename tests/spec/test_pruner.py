@@ -28,11 +28,21 @@ def read(path: str, text: str = LONG, success: bool = True) -> tuple[str, str, s
     return ("read_file", path, text, success)
 
 
-# --- gold vector -------------------------------------------------------------------------------------------------------
+# --- gold vector ------------------------------------------------------------------------------------------------------
 
 
 def test_clean_up_statistics_2000_to_1200_tokens_1_cleaned_9_messages() -> None:
-    said = ["s" * 400, "u" * 400, "a" * 400, "", "a" * 400, "u" * 400, "a" * 400, "u" * 400, "a" * 400]  # 100 tokens each
+    said = [
+        "s" * 400,
+        "u" * 400,
+        "a" * 400,
+        "",
+        "a" * 400,
+        "u" * 400,
+        "a" * 400,
+        "u" * 400,
+        "a" * 400,
+    ]  # 100 tokens each
     result = "<tool_result tool_name='read_file' success='true'>{}</tool_result>"
     rows = ["system", "user", "assistant", "user", "assistant", "user", "assistant", "user", "assistant"]
     original = [{"role": role, "content": text} for role, text in zip(rows, said, strict=True)]
@@ -50,7 +60,7 @@ def test_clean_up_statistics_2000_to_1200_tokens_1_cleaned_9_messages() -> None:
     }
 
 
-# --- what a tool result is ---------------------------------------------------------------------------------------------
+# --- what a tool result is --------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -72,20 +82,33 @@ def test_results_as_text_are_recognised_with_their_tool(text: str, tool: str) ->
 
 
 @pytest.mark.parametrize(
-    "content", ["", "plain", "the tag <tool_result tool_name='x'> opens one", "<tool_results tool_name='x'>", "<tool_result", None, 7, ["<tool_result>"]]
+    "content",
+    [
+        "",
+        "plain",
+        "the tag <tool_result tool_name='x'> opens one",
+        "<tool_results tool_name='x'>",
+        "<tool_result",
+        None,
+        7,
+        ["<tool_result>"],
+    ],
 )
 def test_prose_that_mentions_the_tag_and_what_is_no_text_is_no_result(content: object) -> None:
     assert not is_result_text(content)
 
 
 def test_several_results_in_one_message_and_what_follows_them_are_told_apart() -> None:
-    text = "<tool_result tool_name='a'>1 </tool_result> in it</tool_result>\n<tool_result tool_name='b' success='false'>2</tool_result>\nGo on."
+    text = (
+        "<tool_result tool_name='a'>1 </tool_result> in it</tool_result>\n<tool_result tool_name='b'"
+        " success='false'>2</tool_result>\nGo on."
+    )
     (message,) = read_messages([{"role": "user", "content": text}]).messages
     assert [(part.tool, part.success) for _, part in message.results] == [("a", None), ("b", False)]
     assert message.from_user
 
 
-# --- tool results ------------------------------------------------------------------------------------------------------
+# --- tool results -----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("form", FORMATS)
@@ -94,7 +117,9 @@ def test_clean_up_goes_from_the_oldest_and_stops_when_it_fits(form: str) -> None
     messages = conversation(form, turns, system="Be brief.", asks="And now?")
     pruner = AgenticConversationPruner(pruning(safe_zone=1300))
     after = pruner.prune_conversations(messages)
-    cleared = [MARK in str(message) for message in after if "tool_result" in str(message) or message.get("role") == "tool"]
+    cleared = [
+        MARK in str(message) for message in after if "tool_result" in str(message) or message.get("role") == "tool"
+    ]
     assert cleared == [True, True, False, False]
     assert pruner.report and pruner.report.after <= 1300
     assert roles(after) == roles(messages)
@@ -113,13 +138,20 @@ def test_superseded_reads_and_repeats_go_before_older_results(form: str) -> None
     result = AgenticConversationPruner(pruning(safe_zone=1700))
     result.prune_conversations(messages)
     assert result.report
-    assert sorted(action.reason for action in result.report.actions if action.action == "shorten") == ["repeated", "superseded"]
+    assert sorted(action.reason for action in result.report.actions if action.action == "shorten") == [
+        "repeated",
+        "superseded",
+    ]
 
 
 @pytest.mark.parametrize("form", FORMATS)
 def test_the_placeholder_keeps_tool_success_size_digest_and_the_way_back(form: str) -> None:
     messages = conversation(form, [Said("Look.", (read("a.py", LONG, success=False),), "Done.")], asks="And now?")
-    (text,) = [str(message) for message in AgenticConversationPruner(pruning(safe_zone=0)).prune_conversations(messages) if MARK in str(message)]
+    (text,) = [
+        str(message)
+        for message in AgenticConversationPruner(pruning(safe_zone=0)).prune_conversations(messages)
+        if MARK in str(message)
+    ]
     assert "read_file" in text
     assert "500 tokens" in text or form == "text"  # there the tags count too
     assert "sha256 " in text
@@ -151,9 +183,12 @@ def test_results_that_were_not_answered_yet_stay_and_the_report_says_what_is_too
     assert [notice.code for notice in pruner.result.warnings] == ["safe_zone_exceeded"]
 
 
-# --- conversations -----------------------------------------------------------------------------------------------------
+# --- conversations ----------------------------------------------------------------------------------------------------
 
-PAIRS = [Said(f"Question {number} about src/m{number}.py " + "filler " * 40, (), "Answer. " + "filler " * 40) for number in range(10)]
+PAIRS = [
+    Said(f"Question {number} about src/m{number}.py " + "filler " * 40, (), "Answer. " + "filler " * 40)
+    for number in range(10)
+]
 
 
 def test_truncate_takes_out_the_oldest_groups_of_four() -> None:
@@ -174,7 +209,10 @@ def test_summarize_puts_a_pair_where_early_groups_were(form: str) -> None:
     (place,) = [number for number, text in enumerate(texts) if SUMMARY_MARK in text]
     assert "src/m0.py" in texts[place]
     assert "[Noted.]" in texts[place + 1]
-    assert after[-1]["message" if form == "claude-code" else "content"] == messages[-1]["message" if form == "claude-code" else "content"]
+    assert (
+        after[-1]["message" if form == "claude-code" else "content"]
+        == messages[-1]["message" if form == "claude-code" else "content"]
+    )
     assert pruner.report and pruner.report.after <= 1000
 
 
@@ -194,12 +232,17 @@ def test_planted_facts_survive_a_summary_at_half_the_tokens() -> None:
         *(f"See src/area{number}/handler_{number}.py for it." for number in range(10)),
         *(f"Open question: who owns queue_{number}?" for number in range(10)),
     ]
-    turns = [Said(noise + fact, (read(f"f{number}.py", f"line of a log {number}\n" * 40),), noise) for number, fact in enumerate(facts)]
+    turns = [
+        Said(noise + fact, (read(f"f{number}.py", f"line of a log {number}\n" * 40),), noise)
+        for number, fact in enumerate(facts)
+    ]
     messages = conversation("anthropic", turns, asks="And now?")
     before = ConversationPruner(pruning(safe_zone=10**8))
     before.prune_conversations(messages)
     assert before.report
-    after = str(ConversationPruner(pruning(safe_zone=before.report.before // 2)).prune_conversations(messages, "summarize"))
+    after = str(
+        ConversationPruner(pruning(safe_zone=before.report.before // 2)).prune_conversations(messages, "summarize")
+    )
     assert sum(fact in after for fact in facts) >= 0.9 * len(facts)
 
 

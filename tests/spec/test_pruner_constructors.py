@@ -58,11 +58,12 @@ def quiet_logging() -> Any:
     logger.handlers[:], logger.level = handlers, level
 
 
-# --- the example, and the constructors -----------------------------------------------------------------------------------
+# --- the example, and the constructors --------------------------------------------------------------------------------
 
 
 def test_the_complete_example_of_the_spec_runs_and_extracts_add_and_subtract(tmp_path: Path) -> None:
-    """As the spec prints it; what it prints is what the spec expects. In a process of its own, without a user's configuration."""
+    """As the spec prints it; what it prints is what the spec expects. In a process of its own, without a user's
+    configuration."""
     ran = subprocess.run(
         [sys.executable, "-X", "utf8", "-"],
         input=EXAMPLE.read_text("utf-8"),
@@ -81,7 +82,9 @@ def test_the_complete_example_of_the_spec_runs_and_extracts_add_and_subtract(tmp
 
 
 def test_arguments_of_the_spec_do_what_settings_do() -> None:
-    args = arguments(query="如何实现加法和减法运算？", conversation_prune_safe_zone_tokens=50_000, conversation_prune_group_size=4)
+    args = arguments(
+        query="如何实现加法和减法运算？", conversation_prune_safe_zone_tokens=50_000, conversation_prune_group_size=4
+    )
     by_args = PruneContext(max_tokens=60, args=args, llm=None, verbose=False)
     changed = {"sliding_window_size": 10, "sliding_window_overlap": 2, "strategy": "extract"}
     settings = with_values(Settings(), {f"context_prune.{key}": value for key, value in changed.items()})
@@ -108,9 +111,15 @@ def test_context_prune_off_returns_the_files() -> None:
 
 @pytest.mark.parametrize("pruner", [ConversationPruner, AgenticConversationPruner])
 def test_conversations_are_pruned_to_the_safe_zone_of_the_arguments(pruner: type) -> None:
-    messages = conversation("anthropic", [Said(f"Question {n}", (("Read", "a.py", "line\n" * 400, True),), "An answer.") for n in range(12)])
-    args = SimpleNamespace(conversation_prune_safe_zone_tokens=2000, conversation_prune_group_size=2, something_else=object())
-    settings = with_values(Settings(), {"conversation_prune.safe_zone_tokens": 2000, "conversation_prune.group_size": 2})
+    messages = conversation(
+        "anthropic", [Said(f"Question {n}", (("Read", "a.py", "line\n" * 400, True),), "An answer.") for n in range(12)]
+    )
+    args = SimpleNamespace(
+        conversation_prune_safe_zone_tokens=2000, conversation_prune_group_size=2, something_else=object()
+    )
+    settings = with_values(
+        Settings(), {"conversation_prune.safe_zone_tokens": 2000, "conversation_prune.group_size": 2}
+    )
     by_args, by_settings = pruner(args=args, llm=None), pruner(settings)
     assert by_args.prune_conversations(messages) == by_settings.prune_conversations(messages) != messages
     assert by_args.report == by_settings.report
@@ -136,10 +145,22 @@ def test_the_face_of_the_contract_keeps_its_order() -> None:
     [
         ({"args": {"query": "x"}}, "args is a dict, not an object with attributes"),
         ({"args": "x"}, "args is a str"),
-        ({"args": AutoCoderArgs(context_prune="yes")}, "args.context_prune: context_prune.enabled = 'yes' is not allowed"),
-        ({"args": AutoCoderArgs(context_prune_strategy="extrakt")}, "args.context_prune_strategy: .*'extrakt' is not allowed"),
-        ({"args": AutoCoderArgs(conversation_prune_safe_zone_tokens=-1)}, "args.conversation_prune_safe_zone_tokens: .*-1 is not allowed"),
-        ({"args": AutoCoderArgs(conversation_prune_group_size=2.5)}, "args.conversation_prune_group_size: .*2.5 is not allowed"),
+        (
+            {"args": AutoCoderArgs(context_prune="yes")},
+            "args.context_prune: context_prune.enabled = 'yes' is not allowed",
+        ),
+        (
+            {"args": AutoCoderArgs(context_prune_strategy="extrakt")},
+            "args.context_prune_strategy: .*'extrakt' is not allowed",
+        ),
+        (
+            {"args": AutoCoderArgs(conversation_prune_safe_zone_tokens=-1)},
+            "args.conversation_prune_safe_zone_tokens: .*-1 is not allowed",
+        ),
+        (
+            {"args": AutoCoderArgs(conversation_prune_group_size=2.5)},
+            "args.conversation_prune_group_size: .*2.5 is not allowed",
+        ),
         ({"settings": AutoCoderArgs(query="x")}, "settings is a AutoCoderArgs, not Settings"),
         ({"llm": "v3_chat"}, "llm is a str, which has no method ask"),
     ],
@@ -153,7 +174,9 @@ def test_what_is_wrong_is_named(pruner: type, wrong: dict[str, Any], said: str) 
 
 def test_windows_that_do_not_move_on_and_queries_that_are_none_are_errors() -> None:
     args = AutoCoderArgs(context_prune_sliding_window_size=5, context_prune_sliding_window_overlap=5, query="x")
-    with pytest.raises(ConfigError, match=r"^args: context_prune.sliding_window_overlap = 5 is not less than the window of 5"):
+    with pytest.raises(
+        ConfigError, match=r"^args: context_prune.sliding_window_overlap = 5 is not less than the window of 5"
+    ):
         PruneContext(60, args=args)
     with pytest.raises(UsageError, match="query is int"):
         PruneContext(60, args=AutoCoderArgs(query=5))
@@ -167,20 +190,30 @@ def test_helpers_of_the_spec(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) ->
     assert list(tmp_path.iterdir()) == []
 
 
-# --- reports are logged --------------------------------------------------------------------------------------------------
+# --- reports are logged -----------------------------------------------------------------------------------------------
 
 
 def test_every_pruner_logs_its_report(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO, logger="secateur")
     PruneContext(60, query="add numbers").handle_overflow(FILES)
-    messages = conversation("openai", [Said(f"Question {n}", (("Read", "a.py", "line\n" * 400, True),), "Yes.") for n in range(6)])
+    messages = conversation(
+        "openai", [Said(f"Question {n}", (("Read", "a.py", "line\n" * 400, True),), "Yes.") for n in range(6)]
+    )
     ConversationPruner(args=AutoCoderArgs(conversation_prune_safe_zone_tokens=900)).prune_conversations(messages)
     AgenticConversationPruner(args=AutoCoderArgs(conversation_prune_safe_zone_tokens=900)).prune_conversations(messages)
-    report = trim_context_with_budget(envelope=envelope({"files": dependencies(40)}), model="gpt-4o", context_token_budget=3500, reserve_for_response=0)[
-        "trimReport"
-    ]
+    report = trim_context_with_budget(
+        envelope=envelope({"files": dependencies(40)}),
+        model="gpt-4o",
+        context_token_budget=3500,
+        reserve_for_response=0,
+    )["trimReport"]
     chunk_diff("diff --git a/a.py b/a.py\n--- a/a.py\n+++ b/a.py\n@@ -1 +1 @@\n-a\n+b\n")
-    assert {record.name for record in caplog.records} == {"secateur.files", "secateur.conversation", "secateur.envelope", "secateur.chunk"}
+    assert {record.name for record in caplog.records} == {
+        "secateur.files",
+        "secateur.conversation",
+        "secateur.envelope",
+        "secateur.chunk",
+    }
     assert {record.levelno for record in caplog.records} == {logging.INFO}
     said = [record.getMessage() for record in caplog.records if record.name == "secateur.envelope"]
     assert said[0] == f"envelope: pruned, {report['estimateBefore']} -> {report['estimateAfter']} tokens, budget 3500"

@@ -21,7 +21,7 @@ def pruning(**values: object) -> Settings:
     return with_values(Settings(), {f"context_prune.{key}": value for key, value in values.items()})
 
 
-# --- the example -------------------------------------------------------------------------------------------------------
+# --- the example ------------------------------------------------------------------------------------------------------
 
 
 def test_the_example_extracts_add_and_subtract_within_60_tokens() -> None:
@@ -59,12 +59,15 @@ def test_the_last_question_of_the_conversation_alone_is_enough() -> None:
 def test_below_the_budget_all_files_come_back_as_they_are() -> None:
     for strategy in ("score", "extract", "delete"):
         pruner = PruneContext(max_tokens=sum(file.tokens for file in FILES))
-        assert all(left is right for left, right in zip(pruner.handle_overflow(FILES, CONVERSATION, strategy), FILES, strict=True))
+        assert all(
+            left is right
+            for left, right in zip(pruner.handle_overflow(FILES, CONVERSATION, strategy), FILES, strict=True)
+        )
         assert pruner.report is not None
         assert not pruner.report.applied
 
 
-# --- strategies --------------------------------------------------------------------------------------------------------
+# --- strategies -------------------------------------------------------------------------------------------------------
 
 
 def test_delete_keeps_files_in_their_order_and_skips_what_does_not_fit() -> None:
@@ -89,26 +92,37 @@ def test_score_keeps_the_best_files_whole_and_scores_run_from_0_to_10() -> None:
 
 def test_whole_files_come_first_up_to_four_fifths_of_the_tokens_then_snippets() -> None:
     whole = [
-        SourceCode(f"{name}.py", f'def refund_{name}():\n    """The refund of an order."""\n    return {number}\n' * 3) for number, name in enumerate("abcd")
+        SourceCode(f"{name}.py", f'def refund_{name}():\n    """The refund of an order."""\n    return {number}\n' * 3)
+        for number, name in enumerate("abcd")
     ]
     large = SourceCode(
-        "large.py", 'def refund_total(parts):\n    """The refund of an order."""\n    return sum(parts)\n\n\n' + "def other():\n    pass\n\n\n" * 100
+        "large.py",
+        'def refund_total(parts):\n    """The refund of an order."""\n    return sum(parts)\n\n\n'
+        + "def other():\n    pass\n\n\n" * 100,
     )
     size = count_tokens(whole[0].source_code)
-    result = prune_files([*whole, large], pruning(max_tokens=5 * size, strategy="extract"), "how is the refund of an order made?")
+    result = prune_files(
+        [*whole, large], pruning(max_tokens=5 * size, strategy="extract"), "how is the refund of an order made?"
+    )
     assert [entry.why for entry in result.entries].count(Why.WHOLE) == 4  # 4 of 5 are just the share of 0.8
     assert result.entries[-1].why is Why.SNIPPETS
     assert result.entries[-1].ranges == ((1, 3),)
-    tighter = prune_files([*whole, large], pruning(max_tokens=5 * size - 1, strategy="extract"), "how is the refund of an order made?")
+    tighter = prune_files(
+        [*whole, large], pruning(max_tokens=5 * size - 1, strategy="extract"), "how is the refund of an order made?"
+    )
     assert [entry.why for entry in tighter.entries].count(Why.WHOLE) == 3
 
 
 def test_a_snippet_that_does_not_fit_is_skipped_and_recorded_and_the_rest_goes_on() -> None:
     long = (
-        'def refund_total(parts):\n    """The refund of an order: refund, order."""\n' + "".join(f"    refund_{n} = order[{n}]\n" for n in range(60)) + "\n\n"
+        'def refund_total(parts):\n    """The refund of an order: refund, order."""\n'
+        + "".join(f"    refund_{n} = order[{n}]\n" for n in range(60))
+        + "\n\n"
     )
     short = 'def small(order):\n    """The refund of an order."""\n    return 1\n'
-    result = prune_files([SourceCode("a.py", long + short)], pruning(max_tokens=60, strategy="extract"), "refund of an order")
+    result = prune_files(
+        [SourceCode("a.py", long + short)], pruning(max_tokens=60, strategy="extract"), "refund of an order"
+    )
     (entry,) = result.entries
     assert entry.state is State.SHORTENED
     refused, kept = entry.tried
@@ -141,7 +155,7 @@ def test_an_unknown_strategy_is_a_usage_error_with_the_nearest() -> None:
     assert "did you mean extract?" in error.value.hint
 
 
-# --- gold vectors: windows and ranges ----------------------------------------------------------------------------------
+# --- gold vectors: windows and ranges ---------------------------------------------------------------------------------
 
 
 def test_windows_over_20_lines() -> None:
@@ -162,6 +176,9 @@ def test_windows_that_overlap_whole_are_an_error(size: int, overlap: int) -> Non
         windows(20, size, overlap)
     with pytest.raises(UsageError, match="not less than the window"):
         pruning(sliding_window_size=size, sliding_window_overlap=overlap)
-    unchecked = replace(Settings(), context_prune=replace(Settings().context_prune, sliding_window_size=size, sliding_window_overlap=overlap))
+    unchecked = replace(
+        Settings(),
+        context_prune=replace(Settings().context_prune, sliding_window_size=size, sliding_window_overlap=overlap),
+    )
     with pytest.raises(UsageError, match="cannot share"):
         PruneContext(max_tokens=10**6, settings=unchecked).handle_overflow(FILES, CONVERSATION)

@@ -1,4 +1,5 @@
-"""The scenarios of the spec `smart-pruning` through the command line, each under its test id; the formula itself is tested beside this file."""
+"""The scenarios of the spec `smart-pruning` through the command line, each under its test id; the formula itself is
+tested beside this file."""
 
 from __future__ import annotations
 
@@ -28,7 +29,10 @@ def test_budget_pruning(tools: Path, reference_tokens: Count) -> None:
     everything = report["candidates"] + report["dropped"]
     assert len(everything) == 20
     assert sum(candidate["token_count"] for candidate in everything) > 4000
-    packs = {form: secateur("search", QUERY, tools, "--top-k", 20, "--budget", 4000, "--format", form).out for form in ("markdown", "xml")}
+    packs = {
+        form: secateur("search", QUERY, tools, "--top-k", 20, "--budget", 4000, "--format", form).out
+        for form in ("markdown", "xml")
+    }
     for pack in packs.values():
         assert reference_tokens(pack) <= 4000
     assert report["token_count"] == reference_tokens(packs["markdown"])
@@ -41,7 +45,9 @@ def test_budget_pruning(tools: Path, reference_tokens: Count) -> None:
         assert dropped["decision"]["reason"] == "no_room"
         assert dropped["decision"]["needed"] > dropped["decision"]["left"]
     for candidate in report["candidates"]:  # never split
-        assert candidate["content"] == _lines(tools / candidate["file_path"], candidate["line_start"], candidate["line_end"])
+        assert candidate["content"] == _lines(
+            tools / candidate["file_path"], candidate["line_start"], candidate["line_end"]
+        )
 
 
 @pytest.mark.parametrize("budget", [1, 50, 481, 1000, 2500, 3999, 7777])
@@ -109,10 +115,15 @@ def test_intent_preference_integration(tools: Path, tmp_path: Path, monkeypatch:
 
 
 def test_token_estimation(reference_tokens: Count) -> None:
-    """SC-SP-008: on code and on Chinese text the estimate is within 20 % and rather above; the default counter is exact."""
+    """SC-SP-008: on code and on Chinese text the estimate is within 20 % and rather above; the default counter is
+    exact."""
     root = Path(__file__).parents[2]
     texts = [path.read_text("utf-8") for path in sorted(root.glob("core/secateur/*.py"))]
-    texts += [path.read_text("utf-8") for path in sorted(root.glob("sample_repos/*/**/*")) if path.suffix in {".py", ".ts", ".md"}]
+    texts += [
+        path.read_text("utf-8")
+        for path in sorted(root.glob("sample_repos/*/**/*"))
+        if path.suffix in {".py", ".ts", ".md"}
+    ]
     texts = [text for text in texts if len(text) > 400]
     chinese = [text for text in texts if sum("\u4e00" <= letter <= "\u9fff" for letter in text) > len(text) / 8]
     assert len(texts) > 50

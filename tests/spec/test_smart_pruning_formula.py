@@ -1,4 +1,5 @@
-"""The smart-pruning spec at the level of the formula and of `select`; tests carry the spec's names, gold vectors its numbers."""
+"""The smart-pruning spec at the level of the formula and of `select`; tests carry the spec's names, gold vectors its
+numbers."""
 
 import pytest
 from secateur import priority, select, select_greedy
@@ -37,12 +38,21 @@ def test_priority_calculation_orders_a_before_b():
     first, second = selection.decisions
     assert kept(selection) == ["A", "B"]
     assert [round(decision.priority, 6) for decision in (first, second)] == [0.90, 0.58]
-    assert {name: round(value, 6) for name, value in first.terms.items()} == {"relevance": 0.36, "hotspot": 0.24, "distance": 0.30}
-    assert {name: round(value, 6) for name, value in second.terms.items()} == {"relevance": 0.28, "hotspot": 0.15, "distance": 0.15}
+    assert {name: round(value, 6) for name, value in first.terms.items()} == {
+        "relevance": 0.36,
+        "hotspot": 0.24,
+        "distance": 0.30,
+    }
+    assert {name: round(value, 6) for name, value in second.terms.items()} == {
+        "relevance": 0.28,
+        "hotspot": 0.15,
+        "distance": 0.15,
+    }
 
 
 def test_the_spec_profile_is_the_spec():
-    """REQ-SP-001, REQ-SP-002: 8000 tokens and 0.4 / 0.3 / 0.3 are the defaults, and the profile `spec` says the same."""
+    """REQ-SP-001, REQ-SP-002: 8000 tokens and 0.4 / 0.3 / 0.3 are the defaults, and the profile `spec` says the
+    same."""
     settings = Settings()
     weights = settings.smart_pruning.priority_weights
     assert (settings.profile, settings.effective_budget) == ("spec", 8000)
@@ -91,7 +101,9 @@ def test_intent_preference_integration():
     """SC-SP-007: preference raises the priority by a term of its own, and the selection follows."""
     rows = [Row("Plain", tokens=3000, relevance=0.60), Row("Preferred", tokens=3000, relevance=0.55, preference=1.0)]
     off = select(pool_of(rows), with_values(Settings(), {"budget": 5000}))
-    on = select(pool_of(rows), with_values(Settings(), {"budget": 5000, "preference.enabled": True, "preference.weight": 0.2}))
+    on = select(
+        pool_of(rows), with_values(Settings(), {"budget": 5000, "preference.enabled": True, "preference.weight": 0.2})
+    )
     assert (kept(off), kept(on)) == (["Plain"], ["Preferred"])
     by_name = {on.pool.qualname[decision.row]: decision for decision in on.decisions}
     assert {name: round(value, 6) for name, value in by_name["Preferred"].terms.items()} == {

@@ -10,7 +10,8 @@ from secateur.model import ModelCall
 
 
 class Table:
-    """Answers by the name of a question: a value as it is, a problem where there is none. What it was asked is in `asked`."""
+    """Answers by the name of a question: a value as it is, a problem where there is none. What it was asked is in
+    `asked`."""
 
     name = "table"
 

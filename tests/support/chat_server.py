@@ -21,7 +21,9 @@ class Back:
     body: bytes = b""
     headers: Mapping[str, str] = field(default_factory=dict)
     promised: int | None = None  # Content-Length that is sent; None: the true one
-    until: threading.Event | None = None  # what is waited for before the answer; the connection is then closed without one
+    until: threading.Event | None = (
+        None  # what is waited for before the answer; the connection is then closed without one
+    )
 
 
 Answer = Callable[[dict[str, Any]], Back]
@@ -37,7 +39,11 @@ def said(content: object, prompt_tokens: int = 11, completion_tokens: int = 5) -
 
 def refusal(status: int, message: str = "", **headers: str) -> Back:
     """An error as servers put it."""
-    return Back(status, json.dumps({"error": {"message": message}}).encode(), {name.replace("_", "-"): value for name, value in headers.items()})
+    return Back(
+        status,
+        json.dumps({"error": {"message": message}}).encode(),
+        {name.replace("_", "-"): value for name, value in headers.items()},
+    )
 
 
 class ChatServer:

@@ -30,7 +30,9 @@ def secateur(*words: object, stdin: bytes = b"") -> Ran:
     """`secateur WORDS...` without a terminal."""
     argv = [str(word) for word in words]
     out, err = io.TextIOWrapper(io.BytesIO(), "utf-8", newline=""), io.TextIOWrapper(io.BytesIO(), "utf-8", newline="")
-    streams = patch.multiple(sys, argv=["secateur", *argv], stdin=io.TextIOWrapper(io.BytesIO(stdin), "utf-8"), stdout=out, stderr=err)
+    streams = patch.multiple(
+        sys, argv=["secateur", *argv], stdin=io.TextIOWrapper(io.BytesIO(stdin), "utf-8"), stdout=out, stderr=err
+    )
     with streams:
         try:
             code = main(argv)

@@ -38,10 +38,16 @@ def _step(form: str, call: str, tool: str, path: str, result: str, success: bool
     arguments = {"path": path}
     if form == "openai":
         asked = {"id": call, "type": "function", "function": {"name": tool, "arguments": json.dumps(arguments)}}
-        return [{"role": "assistant", "content": None, "tool_calls": [asked]}, {"role": "tool", "tool_call_id": call, "content": result, "x_seen": 1.5}]
+        return [
+            {"role": "assistant", "content": None, "tool_calls": [asked]},
+            {"role": "tool", "tool_call_id": call, "content": result, "x_seen": 1.5},
+        ]
     if form == "text":
         text = f"<tool_result tool_name='{tool}' success='{str(success).lower()}'>{result}</tool_result>"
-        return [{"role": "assistant", "content": f"<{tool}><path>{path}</path></{tool}>"}, {"role": "user", "content": text}]
+        return [
+            {"role": "assistant", "content": f"<{tool}><path>{path}</path></{tool}>"},
+            {"role": "user", "content": text},
+        ]
     used = {"type": "tool_use", "id": call, "name": tool, "input": arguments}
     got = {
         "type": "tool_result",
@@ -50,14 +56,26 @@ def _step(form: str, call: str, tool: str, path: str, result: str, success: bool
         "is_error": not success,
         "cache_control": {"type": "ephemeral"},
     }
-    return [{"role": "assistant", "content": [{"type": "text", "text": "Looking."}, used]}, {"role": "user", "content": [got]}]
+    return [
+        {"role": "assistant", "content": [{"type": "text", "text": "Looking."}, used]},
+        {"role": "user", "content": [got]},
+    ]
 
 
 def _session(messages: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     lines: list[dict[str, Any]] = [{"type": "summary", "summary": "before", "leafUuid": "id-0"}]
     for number, message in enumerate(messages):
         parent = f"id-{number - 1}" if number else None
-        lines.append({"parentUuid": parent, "isSidechain": False, "type": message["role"], "message": message, "uuid": f"id-{number}", "sessionId": "s"})
+        lines.append(
+            {
+                "parentUuid": parent,
+                "isSidechain": False,
+                "type": message["role"],
+                "message": message,
+                "uuid": f"id-{number}",
+                "sessionId": "s",
+            }
+        )
     return lines
 
 

@@ -5,7 +5,15 @@ from __future__ import annotations
 from hashlib import sha256
 from typing import Any
 
-SECTIONS = ("session_meta", "domain_profile", "normative_baseline", "target_snapshot", "dependency_digest", "tool_capabilities", "revision_info")
+SECTIONS = (
+    "session_meta",
+    "domain_profile",
+    "normative_baseline",
+    "target_snapshot",
+    "dependency_digest",
+    "tool_capabilities",
+    "revision_info",
+)
 
 
 def envelope(digest: Any = None, target: Any = None, **others: Any) -> dict[str, Any]:
@@ -14,7 +22,9 @@ def envelope(digest: Any = None, target: Any = None, **others: Any) -> dict[str,
         "session_meta": {"session": "s-1", "mode": "optimize"},
         "domain_profile": {"industry_domain": "音乐制作", "quality_style": "exact"},
         "normative_baseline": {"rules": ["no extra fields"]},
-        "target_snapshot": {"path": "steps/step-01.md", "content": "# Step\nDo the thing.\n"} if target is None else target,
+        "target_snapshot": (
+            {"path": "steps/step-01.md", "content": "# Step\nDo the thing.\n"} if target is None else target
+        ),
         "dependency_digest": {"references": {"asset_paths": ["assets/a.png"]}} if digest is None else digest,
         "tool_capabilities": {"tools": ["builder.step.read"]},
         "revision_info": {"revision": 12},
@@ -32,7 +42,12 @@ def asset_paths(chars: int) -> list[str]:
 def files(number: int, chars: int) -> list[dict[str, str]]:
     """Dependencies as objects, each with a long text."""
     return [
-        {"path": f"docs/{position}.md", "title": f"Doc {position}", "summary": f"What doc {position} says.", "content": ("Lorem ipsum dolor. " * chars)[:chars]}
+        {
+            "path": f"docs/{position}.md",
+            "title": f"Doc {position}",
+            "summary": f"What doc {position} says.",
+            "content": ("Lorem ipsum dolor. " * chars)[:chars],
+        }
         for position in range(number)
     ]
 
@@ -42,7 +57,10 @@ def dependencies(number: int, chars: int = 0) -> list[dict[str, str]]:
     return [
         {
             "path": f"src/orders/module_{position:02}/service_{position:02}.py",
-            "summary": f"Service {position} rounds refunds, keeps the ledger of order {position} and tells the shop what it owes. " * 2,
+            "summary": (
+                f"Service {position} rounds refunds, keeps the ledger of order {position} and tells the shop what it"
+                " owes. " * 2
+            ),
             "hash": "sha256:" + sha256(str(position).encode()).hexdigest(),
         }
         | ({"content": ("Lorem ipsum dolor. " * chars)[:chars]} if chars else {})

@@ -1,7 +1,8 @@
 """Facts to plant in transcripts, as people and tools write them, and transcripts to plant them in.
 
-Two sets of phrasings for each kind: SEEN may be looked at when summaries are worked on; HELD_OUT is only counted. In braces stands what makes a
-fact one of its own: made-up words that are nowhere else, so that a fact found in the output is the one that was planted.
+Two sets of phrasings for each kind: SEEN may be looked at when summaries are worked on; HELD_OUT is only counted. In
+braces stands what makes a fact one of its own: made-up words that are nowhere else, so that a fact found in the output
+is the one that was planted.
 """
 
 from __future__ import annotations
@@ -42,7 +43,10 @@ SEEN: Phrasings = {
             "I'll switch {snake} to a bounded queue of {number} entries as you asked.",
             "Rather than patching the parser, I moved the check into {snake}.",
         ),
-        "result": ("# ADR {number}: {camel} replaces the nightly job", "NOTE({person}): {snake} is frozen until the migration is through"),
+        "result": (
+            "# ADR {number}: {camel} replaces the nightly job",
+            "NOTE({person}): {snake} is frozen until the migration is through",
+        ),
     },
     "name": {
         "user": (
@@ -60,7 +64,12 @@ SEEN: Phrasings = {
             "The service registers itself as {kebab}.",
             "What you call the wallet is the class {camel} in the code.",
         ),
-        "result": ("class {camel}(Base):", "def {snake}(self, order, *, dry_run=False):", "export {upper}=1", "* {kebab} 3 days ago {person}"),
+        "result": (
+            "class {camel}(Base):",
+            "def {snake}(self, order, *, dry_run=False):",
+            "export {upper}=1",
+            "* {kebab} 3 days ago {person}",
+        ),
         "call": ("{snake}", "{camel}"),
     },
     "path": {
@@ -77,7 +86,12 @@ SEEN: Phrasings = {
             "It turns out {path} shadows the installed module.",
             "已经修改了 {path} 里的计算。",
         ),
-        "result": ("{path}:{number}:    total = round(amount * rate, 2)", " M {path}", "create mode 100644 {path}", "{path} .......... [ 64%]"),
+        "result": (
+            "{path}:{number}:    total = round(amount * rate, 2)",
+            " M {path}",
+            "create mode 100644 {path}",
+            "{path} .......... [ 64%]",
+        ),
         "call": ("{path}",),
     },
     "error": {
@@ -120,7 +134,10 @@ SEEN: Phrasings = {
             "TODO: document {snake}.",
             "I left the {kebab} case for later.",
         ),
-        "result": ("    # TODO({person}): {snake} does not handle leap seconds", "    # FIXME: why is {snake} called twice?"),
+        "result": (
+            "    # TODO({person}): {snake} does not handle leap seconds",
+            "    # FIXME: why is {snake} called twice?",
+        ),
     },
 }
 
@@ -142,7 +159,10 @@ HELD_OUT: Phrasings = {
             "We are back to {snake}, because the alternative needed a lock.",
             "I reverted {path} to the version before the refactoring.",
         ),
-        "result": ("Status: accepted - {camel} is the single writer", "commit: prefer {snake} over the global registry"),
+        "result": (
+            "Status: accepted - {camel} is the single writer",
+            "commit: prefer {snake} over the global registry",
+        ),
     },
     "name": {
         "user": (
@@ -158,18 +178,32 @@ HELD_OUT: Phrasings = {
             "The queue behind it is {kebab}.",
             "Authentication uses the header {upper}.",
         ),
-        "result": ("interface {camel} extends Stored {", "func ({kebab}) {snake}(ctx context.Context) error {", "{upper}: enabled"),
+        "result": (
+            "interface {camel} extends Stored {",
+            "func ({kebab}) {snake}(ctx context.Context) error {",
+            "{upper}: enabled",
+        ),
         "call": ("{kebab}", "{snake}"),
     },
     "path": {
-        "user": ("You'll find it in {path} I think.", "{path} is generated, by the way.", "same problem in {path}", "日志在 {path} 里面。"),
+        "user": (
+            "You'll find it in {path} I think.",
+            "{path} is generated, by the way.",
+            "same problem in {path}",
+            "日志在 {path} 里面。",
+        ),
         "assistant": (
             "I've moved the constants over to {path}.",
             "{path} has the same bug.",
             "See the comment at the top of {path}.",
             "That leaves {path}, which nothing imports any more.",
         ),
-        "result": ("deleted:    {path}", '  File "{path}", line {number}, in run', "+++ b/{path}", "Wrote {number} bytes to {path}"),
+        "result": (
+            "deleted:    {path}",
+            '  File "{path}", line {number}, in run',
+            "+++ b/{path}",
+            "Wrote {number} bytes to {path}",
+        ),
         "call": ("{path}",),
     },
     "error": {
@@ -252,7 +286,12 @@ class Fact:
 
 def facts(phrasings: Phrasings, random: Random) -> list[Fact]:
     """One fact for each phrasing, in random order."""
-    made = [Fact(kind, by, _filled(template, random)) for kind, speakers in phrasings.items() for by, templates in speakers.items() for template in templates]
+    made = [
+        Fact(kind, by, _filled(template, random))
+        for kind, speakers in phrasings.items()
+        for by, templates in speakers.items()
+        for template in templates
+    ]
     random.shuffle(made)
     return made
 
@@ -304,7 +343,7 @@ def _word(kind: str, random: Random) -> str:
     return made[kind]
 
 
-# --- what stands around them -------------------------------------------------------------------------------------------
+# --- what stands around them ------------------------------------------------------------------------------------------
 
 ASKED = (
     "Can you have a look at this?",
@@ -380,7 +419,18 @@ THINGS = (
     "button",
     "form",
 )
-KNOWN = ("load_config", "render", "getUser", "OrderService", "parse_line", "handle", "to_dict", "Session", "retry_all", "fetchRows")
+KNOWN = (
+    "load_config",
+    "render",
+    "getUser",
+    "OrderService",
+    "parse_line",
+    "handle",
+    "to_dict",
+    "Session",
+    "retry_all",
+    "fetchRows",
+)
 LOGGED = (
     "tests/unit/test_{n}.py ........................ [ {p}%]",
     "2026-03-0{d} 10:{m}:07,113 INFO  worker-{d} handled request {n} in {m} ms",
@@ -393,7 +443,9 @@ LOGGED = (
 )
 """Templates of what tools print."""
 
-_IN_FILES = re.compile(r"^(?:class|interface|func|def|export) |TODO|FIXME|XXX|NOTE\(|^# ADR|^Status:|^- \[ \]|: enabled$")
+_IN_FILES = re.compile(
+    r"^(?:class|interface|func|def|export) |TODO|FIXME|XXX|NOTE\(|^# ADR|^Status:|^- \[ \]|: enabled$"
+)
 """What stands in files; all else that tools print is of runs, or a match of a search."""
 _MATCH = re.compile(r":\d+:    total")
 
@@ -402,7 +454,11 @@ _SAMPLES = Path(__file__).parents[2] / "sample_repos"
 
 def sources() -> list[str]:
     """Texts of real files: those of the sample repositories."""
-    return [path.read_text("utf-8") for path in sorted(_SAMPLES.rglob("*")) if path.suffix in (".py", ".ts", ".go", ".md", ".java", ".rb") and path.is_file()]
+    return [
+        path.read_text("utf-8")
+        for path in sorted(_SAMPLES.rglob("*"))
+        if path.suffix in (".py", ".ts", ".go", ".md", ".java", ".rb") and path.is_file()
+    ]
 
 
 def planted(facts: Sequence[Fact], random: Random, *, steps: int = 2, lines: int = 60) -> Iterator[Said]:
@@ -415,7 +471,10 @@ def planted(facts: Sequence[Fact], random: Random, *, steps: int = 2, lines: int
     files = sources()
     for fact in facts:
         asked = random.sample(ASKED, random.randrange(1, 3))
-        told = [*random.sample(TOLD, random.randrange(1, 4)), *(_chatter(random) for _ in range(random.randrange(1, 4)))]
+        told = [
+            *random.sample(TOLD, random.randrange(1, 4)),
+            *(_chatter(random) for _ in range(random.randrange(1, 4))),
+        ]
         random.shuffle(told)
         if fact.by in ("user", "assistant"):
             said = asked if fact.by == "user" else told
@@ -429,7 +488,9 @@ def planted(facts: Sequence[Fact], random: Random, *, steps: int = 2, lines: int
             path = fact.text if fact.by == "call" and step == 0 else f"src/part{random.randrange(40)}.py"
             tool = random.choice(("read_file", "grep", "run_tests"))
             if fact.by == "result" and step == 0:
-                tool = "read_file" if _IN_FILES.search(fact.text) else "grep" if _MATCH.search(fact.text) else "run_tests"
+                tool = (
+                    "read_file" if _IN_FILES.search(fact.text) else "grep" if _MATCH.search(fact.text) else "run_tests"
+                )
             made.append((tool, path, "\n".join(printed), random.random() < 0.9))
         yield Said(" ".join(asked), tuple(made), " ".join(told))
 
@@ -437,7 +498,9 @@ def planted(facts: Sequence[Fact], random: Random, *, steps: int = 2, lines: int
 def _chatter(random: Random) -> str:
     thing, other = random.sample(THINGS, 2)
     place = f"src/part{random.randrange(40)}.py"
-    return random.choice(VARIED).format(thing=thing, other=other, place=place, known=random.choice(KNOWN), n=random.randrange(10, 999))
+    return random.choice(VARIED).format(
+        thing=thing, other=other, place=place, known=random.choice(KNOWN), n=random.randrange(10, 999)
+    )
 
 
 def _printed(files: Sequence[str], random: Random, lines: int) -> list[str]:
@@ -446,4 +509,9 @@ def _printed(files: Sequence[str], random: Random, lines: int) -> list[str]:
         start = random.randrange(max(1, len(rows) - lines))
         return rows[start : start + lines]
     template = random.choice(LOGGED)
-    return [template.format(n=random.randrange(100, 9999), p=row * 100 // lines, d=random.randrange(1, 9), m=random.randrange(10, 60)) for row in range(lines)]
+    return [
+        template.format(
+            n=random.randrange(100, 9999), p=row * 100 // lines, d=random.randrange(1, 9), m=random.randrange(10, 60)
+        )
+        for row in range(lines)
+    ]

@@ -13,7 +13,9 @@ from secateur.repository.source import MemorySource
 
 def pool_for(files: Mapping[str, str | bytes], query: str, *, profile: str = "spec", **changes: Any) -> Pool:
     """The pool of a query on these files; `changes` are dotted keys with `__` for the point."""
-    settings = with_values(with_profile(Settings(), profile), {name.replace("__", "."): value for name, value in changes.items()})
+    settings = with_values(
+        with_profile(Settings(), profile), {name.replace("__", "."): value for name, value in changes.items()}
+    )
     with Engine.of(MemorySource(files), settings) as engine:
         return engine.retrieve(query)
 

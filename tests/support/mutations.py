@@ -1,18 +1,63 @@
-"""Sources as they look in the middle of an edit, or after an accident: real files with spans cut, copied, swapped, joined."""
+"""Sources as they look in the middle of an edit, or after an accident: real files with spans cut, copied, swapped,
+joined."""
 
 from __future__ import annotations
 
 import random
 
 _INSERTED = (
-    *(b"(", b")", b"[", b"]", b"{", b"}", b"<", b">", b'"', b"'", b"`", b"\\", b"\n", b"\r", b"\t", b"\0", b"\xff", b"\x1c", b";", b":", b",", b"."),
-    *(b"=", b"&", b"*", b"#", b"@", b"$", b"/*", b"*/", b"//", b'"""', b"<?php", b"?>", b"=>", b"->", b"::", b"<<EOT\n", b"#{", b"${", b"#if\n"),
+    *(
+        b"(",
+        b")",
+        b"[",
+        b"]",
+        b"{",
+        b"}",
+        b"<",
+        b">",
+        b'"',
+        b"'",
+        b"`",
+        b"\\",
+        b"\n",
+        b"\r",
+        b"\t",
+        b"\0",
+        b"\xff",
+        b"\x1c",
+        b";",
+        b":",
+        b",",
+        b".",
+    ),
+    *(
+        b"=",
+        b"&",
+        b"*",
+        b"#",
+        b"@",
+        b"$",
+        b"/*",
+        b"*/",
+        b"//",
+        b'"""',
+        b"<?php",
+        b"?>",
+        b"=>",
+        b"->",
+        b"::",
+        b"<<EOT\n",
+        b"#{",
+        b"${",
+        b"#if\n",
+    ),
 )
 _LONGEST = 400  # bytes of a span that is moved
 
 
 def mutate(chance: random.Random, source: bytes, other: bytes, times: int) -> bytes:
-    """`source` changed `times` times; some changes bring a part of `other`. A pure function of the state of `chance`."""
+    """`source` changed `times` times; some changes bring a part of `other`. A pure function of the state of
+    `chance`."""
     for _ in range(times):
         first, last = _span(chance, source)
         at = chance.randrange(len(source) + 1)

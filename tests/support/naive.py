@@ -10,7 +10,8 @@ from secateur.selection.select import DENSITY_EXPONENT
 from secateur.settings import Settings
 
 STEPS = round(1 / QUANTUM)
-"""Steps in 1: dividing by a whole number gives the float nearest to the decimal, which a product with QUANTUM need not."""
+"""Steps in 1: dividing by a whole number gives the float nearest to the decimal, which a product with QUANTUM need
+not."""
 
 
 def greedy(costs: list[int], budget: int) -> tuple[list[bool], list[int]]:
@@ -48,7 +49,10 @@ def select(pool: Pool, settings: Settings) -> Naive:
     if strategy == "relevance":
         by = [_micro(float(pool.relevance[row])) for row in range(n)]
     elif strategy == "density":
-        by = [_micro(micro[row] * QUANTUM * _unbent(pool, row) / max(int(pool.cost[row]), 1) ** DENSITY_EXPONENT) for row in range(n)]
+        by = [
+            _micro(micro[row] * QUANTUM * _unbent(pool, row) / max(int(pool.cost[row]), 1) ** DENSITY_EXPONENT)
+            for row in range(n)
+        ]
     else:
         by = micro
     order = sorted(range(n), key=lambda row: (-by[row], row))
@@ -59,7 +63,9 @@ def select(pool: Pool, settings: Settings) -> Naive:
     barred = set()
     for row in range(n):
         symbol = pool.symbol_id[row]
-        beyond = int(pool.channels[row]) == 1 << Channel.GRAPH and int(pool.distance[row]) > settings.graph_rag.max_depth + 1
+        beyond = (
+            int(pool.channels[row]) == 1 << Channel.GRAPH and int(pool.distance[row]) > settings.graph_rag.max_depth + 1
+        )
         why = (
             "excluded" if symbol in settings.excludes
             else "beyond_depth" if beyond
@@ -94,12 +100,20 @@ def select(pool: Pool, settings: Settings) -> Naive:
                 seen.add(pool.path[row])
                 first.append(row)
         spent = take(first, reserve, sig_cost, "shortened", "signature")
-        spent += take([row for row in waiting if state[row] == "dropped"], reserve - spent, sig_cost, "shortened", "signature")
+        spent += take(
+            [row for row in waiting if state[row] == "dropped"], reserve - spent, sig_cost, "shortened", "signature"
+        )
         free -= spent
         free -= take([row for row in others if state[row] == "dropped"], free, cost, "kept", "fits")
     for row in range(n):
         if state[row] == "dropped" and row not in barred:
-            reason[row] = "zero_budget" if settings.effective_budget == 0 else "larger_than_budget" if cost[row] > capacity else "no_room"
+            reason[row] = (
+                "zero_budget"
+                if settings.effective_budget == 0
+                else "larger_than_budget"
+                if cost[row] > capacity
+                else "no_room"
+            )
     spent = capacity - free
     return Naive(order, [m * QUANTUM for m in micro], state, reason, left, spent + pool.overhead if spent else 0)
 

@@ -92,5 +92,9 @@ def fates(selection: Selection) -> dict[str, tuple[str, str]]:
 
 def digest(selection: Selection) -> str:
     """Everything a selection says, in one word."""
-    said = [repr(decision) for decision in selection.decisions] + [str(selection.used), str(selection.budget), repr(selection.warnings)]
+    said = [repr(decision) for decision in selection.decisions] + [
+        str(selection.used),
+        str(selection.budget),
+        repr(selection.warnings),
+    ]
     return blake2b("\n".join(said).encode(), digest_size=16).hexdigest()

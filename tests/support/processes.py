@@ -54,7 +54,15 @@ print(json.dumps(answers))
 """
 
 
-def answer_of(root: Path | str, cache: Path | str, rev: str | None, query: str, progress: Any = None, *, settings: Settings = SETTINGS) -> str:
+def answer_of(
+    root: Path | str,
+    cache: Path | str,
+    rev: str | None,
+    query: str,
+    progress: Any = None,
+    *,
+    settings: Settings = SETTINGS,
+) -> str:
     """The JSON of a search, straight from the index, with everything it says of the index."""
     with Engine.open(root, settings, rev=rev, cache_dir=Path(cache)) as engine:
         text = engine.answer(query, "json", explain=True, use_cache=False, progress=progress).text
@@ -71,11 +79,19 @@ Question = tuple[str | None, str]
 """A revision, None for the work tree, or "write NAME=CONTENT" to change a file of it first; and a query."""
 
 
-def started(root: Path, cache: Path, questions: Sequence[Question], *, wait: bool = False, kill_at: str = "") -> subprocess.Popen[str]:
-    """A process that answers the questions in turn. `kill_at`: "PHASE DONE" of the progress, or "EVENT .KIND": an audit event on such a file."""
+def started(
+    root: Path, cache: Path, questions: Sequence[Question], *, wait: bool = False, kill_at: str = ""
+) -> subprocess.Popen[str]:
+    """A process that answers the questions in turn. `kill_at`: "PHASE DONE" of the progress, or "EVENT .KIND": an audit
+    event on such a file."""
     task = {"root": str(root), "cache": str(cache), "questions": list(questions), "wait": wait, "kill_at": kill_at}
     return subprocess.Popen(
-        [sys.executable, "-c", _PROGRAM, json.dumps(task)], env=environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [sys.executable, "-c", _PROGRAM, json.dumps(task)],
+        env=environment(),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
     )
 
 

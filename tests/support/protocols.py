@@ -60,7 +60,11 @@ def _anthropic(messages: Messages) -> list[str]:
 def _session(messages: Messages) -> list[str]:
     """The lines of the last one's branch, put together as they are sent."""
     lines = {line["uuid"]: line for line in messages if "uuid" in line}
-    found = [f"{line['uuid']}: follows {line['parentUuid']}, which is not there" for line in lines.values() if line["parentUuid"] not in (None, *lines)]
+    found = [
+        f"{line['uuid']}: follows {line['parentUuid']}, which is not there"
+        for line in lines.values()
+        if line["parentUuid"] not in (None, *lines)
+    ]
     spoken = [line for line in messages if line.get("type") in ("user", "assistant")]
     branch = []
     line = spoken[-1] if spoken else None
@@ -78,7 +82,9 @@ def _session(messages: Messages) -> list[str]:
     sent: list[dict[str, Any]] = []
     for row in spoken:
         blocks = _blocks(row["message"])
-        belongs = row["message"].get("id") in answers or any(block["type"] == "tool_result" and block["tool_use_id"] in calls for block in blocks)
+        belongs = row["message"].get("id") in answers or any(
+            block["type"] == "tool_result" and block["tool_use_id"] in calls for block in blocks
+        )
         if row["uuid"] in branch or belongs:
             if sent and sent[-1]["role"] == row["message"]["role"]:
                 sent[-1]["content"] += blocks
@@ -91,7 +97,9 @@ def _session(messages: Messages) -> list[str]:
 
 def _text(messages: Messages) -> list[str]:
     spoken = [message["role"] for message in messages if message["role"] != "system"]
-    return [f"{number}: {role} speaks twice" for number, role in enumerate(spoken) if number and role == spoken[number - 1]]
+    return [
+        f"{number}: {role} speaks twice" for number, role in enumerate(spoken) if number and role == spoken[number - 1]
+    ]
 
 
 def _blocks(message: dict[str, Any]) -> list[dict[str, Any]]:

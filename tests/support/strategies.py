@@ -8,7 +8,9 @@ from secateur.model import Pool
 from secateur.settings import Settings
 from support.pools import FOUND, REACHED, Row, pool_of
 
-_SCORES = st.one_of(st.sampled_from([0.0, 0.25, 0.5, 0.5, 1.0]), st.integers(0, 1_000_000).map(lambda steps: steps / 1e6))
+_SCORES = st.one_of(
+    st.sampled_from([0.0, 0.25, 0.5, 0.5, 1.0]), st.integers(0, 1_000_000).map(lambda steps: steps / 1e6)
+)
 _SIZES = st.one_of(st.integers(1, 12), st.integers(1, 400))
 
 

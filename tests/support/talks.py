@@ -1,4 +1,5 @@
-"""Conversations as agents have them, in every format: calls made at once, thinking, pictures, users who interrupt, branches that were given up."""
+"""Conversations as agents have them, in every format: calls made at once, thinking, pictures, users who interrupt,
+branches that were given up."""
 
 from __future__ import annotations
 
@@ -23,7 +24,8 @@ class Call:
 
 @dataclass(frozen=True)
 class Round:
-    """Calls made at once; `thinks` and `shows` add a block of thinking and a picture, `cuts_in` is what the user says with the results."""
+    """Calls made at once; `thinks` and `shows` add a block of thinking and a picture, `cuts_in` is what the user says
+    with the results."""
 
     calls: tuple[Call, ...]
     thinks: bool = False
@@ -33,7 +35,8 @@ class Round:
 
 @dataclass(frozen=True)
 class Turn:
-    """What the user says, the rounds of calls, the answer; `given_up`: the answers that came first, on branches of their own."""
+    """What the user says, the rounds of calls, the answer; `given_up`: the answers that came first, on branches of
+    their own."""
 
     user: str
     rounds: tuple[Round, ...]
@@ -68,11 +71,20 @@ def _openai(turns: Sequence[Turn], asks: str) -> list[dict[str, Any]]:
         messages.append({"role": "user", "content": turn.user})
         for place, step in enumerate(turn.rounds):
             calls = [
-                {"id": f"c{number}.{place}.{at}", "type": "function", "function": {"name": call.tool, "arguments": json.dumps({"path": call.path})}}
+                {
+                    "id": f"c{number}.{place}.{at}",
+                    "type": "function",
+                    "function": {"name": call.tool, "arguments": json.dumps({"path": call.path})},
+                }
                 for at, call in enumerate(step.calls)
             ]
-            messages.append({"role": "assistant", "content": "Let me see." if step.thinks else None, "tool_calls": calls})
-            messages += [{"role": "tool", "tool_call_id": f"c{number}.{place}.{at}", "content": call.result} for at, call in enumerate(step.calls)]
+            messages.append(
+                {"role": "assistant", "content": "Let me see." if step.thinks else None, "tool_calls": calls}
+            )
+            messages += [
+                {"role": "tool", "tool_call_id": f"c{number}.{place}.{at}", "content": call.result}
+                for at, call in enumerate(step.calls)
+            ]
             if step.cuts_in:
                 messages.append({"role": "user", "content": step.cuts_in})
         messages.append({"role": "assistant", "content": turn.answer})
@@ -84,9 +96,16 @@ def _text(turns: Sequence[Turn], asks: str) -> list[dict[str, Any]]:
     for turn in turns:
         messages.append({"role": "user", "content": turn.user})
         for step in turn.rounds:
-            messages.append({"role": "assistant", "content": "".join(f"<{call.tool}><path>{call.path}</path></{call.tool}>" for call in step.calls)})
+            messages.append(
+                {
+                    "role": "assistant",
+                    "content": "".join(f"<{call.tool}><path>{call.path}</path></{call.tool}>" for call in step.calls),
+                }
+            )
             results = "\n".join(
-                f"<tool_result tool_name='{call.tool}' success='{str(call.success).lower()}'>{call.result}</tool_result>" for call in step.calls
+                f"<tool_result tool_name='{call.tool}'"
+                f" success='{str(call.success).lower()}'>{call.result}</tool_result>"
+                for call in step.calls
             )
             messages.append({"role": "user", "content": f"{results}\n{step.cuts_in}" if step.cuts_in else results})
         messages.append({"role": "assistant", "content": turn.answer})
@@ -94,14 +113,24 @@ def _text(turns: Sequence[Turn], asks: str) -> list[dict[str, Any]]:
 
 
 def _session(turns: Sequence[Turn], asks: str) -> list[dict[str, Any]]:
-    """Each block of an answer is a line; results follow the lines of their calls; answers that were given up are leaves of their own."""
+    """Each block of an answer is a line; results follow the lines of their calls; answers that were given up are leaves
+    of their own."""
     lines: list[dict[str, Any]] = [{"type": "summary", "summary": "before", "leafUuid": "x"}]
     last: list[str | None] = [None]
 
     def add(role: str, content: Any, parent: str | None, answer: str = "") -> str:
         name = f"id-{len(lines)}"
         message = {"role": role, "content": content} | ({"id": answer} if answer else {})
-        lines.append({"parentUuid": parent, "isSidechain": False, "type": role, "message": message, "uuid": name, "sessionId": "s"})
+        lines.append(
+            {
+                "parentUuid": parent,
+                "isSidechain": False,
+                "type": role,
+                "message": message,
+                "uuid": name,
+                "sessionId": "s",
+            }
+        )
         return name
 
     for number, turn in enumerate(turns):
@@ -128,11 +157,18 @@ _SHAPES = {"anthropic": _anthropic, "openai": _openai, "text": _text, "claude-co
 
 
 def _thinking(step: Round) -> list[dict[str, Any]]:
-    return [{"type": "thinking", "thinking": "What do I know?", "signature": "x"}, {"type": "text", "text": "Let me see."}] if step.thinks else []
+    return (
+        [{"type": "thinking", "thinking": "What do I know?", "signature": "x"}, {"type": "text", "text": "Let me see."}]
+        if step.thinks
+        else []
+    )
 
 
 def _used(step: Round, number: int, place: int) -> list[dict[str, Any]]:
-    return [{"type": "tool_use", "id": f"c{number}.{place}.{at}", "name": call.tool, "input": {"path": call.path}} for at, call in enumerate(step.calls)]
+    return [
+        {"type": "tool_use", "id": f"c{number}.{place}.{at}", "name": call.tool, "input": {"path": call.path}}
+        for at, call in enumerate(step.calls)
+    ]
 
 
 def _got(step: Round, number: int, place: int) -> list[dict[str, Any]]:
@@ -153,7 +189,17 @@ def _cut_in(step: Round) -> list[dict[str, Any]]:
 
 
 _CALLS = st.lists(
-    st.builds(Call, st.sampled_from(["read_file", "edit_file", "run_tests"]), st.sampled_from(["a.py", "b.py"]), RESULT, st.booleans()), min_size=1, max_size=3
+    st.builds(
+        Call,
+        st.sampled_from(["read_file", "edit_file", "run_tests"]),
+        st.sampled_from(["a.py", "b.py"]),
+        RESULT,
+        st.booleans(),
+    ),
+    min_size=1,
+    max_size=3,
 )
 _ROUNDS = st.lists(st.builds(Round, _CALLS.map(tuple), st.booleans(), st.booleans(), st.just("") | TEXT), max_size=3)
-TALKS = st.lists(st.builds(Turn, TEXT, _ROUNDS.map(tuple), TEXT, st.lists(TEXT, max_size=2).map(tuple)), min_size=1, max_size=4)
+TALKS = st.lists(
+    st.builds(Turn, TEXT, _ROUNDS.map(tuple), TEXT, st.lists(TEXT, max_size=2).map(tuple)), min_size=1, max_size=4
+)

@@ -1,4 +1,5 @@
-"""SC-SP-008, function by function: at least nine of ten functions of the samples are within 20 % of o200k, and the sum is rather over."""
+"""SC-SP-008, function by function: at least nine of ten functions of the samples are within 20 % of o200k, and the sum
+is rather over."""
 
 from __future__ import annotations
 
@@ -35,13 +36,27 @@ def test_nine_of_ten_functions_are_within_a_fifth(sample: str) -> None:
     assert 0 <= sum(estimated) / sum(exact) - 1 < 0.08
 
 
-@pytest.mark.parametrize("text", ["", "getHTTPResponse", "a_b_c", "x = 1234567\n", "    return self._total(order)\n", "if (!ok) {\n\t\treturn;\n}\n"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "getHTTPResponse",
+        "a_b_c",
+        "x = 1234567\n",
+        "    return self._total(order)\n",
+        "if (!ok) {\n\t\treturn;\n}\n",
+    ],
+)
 def test_a_text_is_cut_where_the_encoding_cuts_it(text: str) -> None:
     assert 0 <= EstimateCounter().count(text) - get_counter("o200k_base").count(text) <= 1
 
 
-@pytest.mark.parametrize("text", ["A" * 400_000, " " * 400_000, "=" * 400_000, "aB" * 200_000, " \n" * 200_000, "1" * 400_000, "_a" * 200_000])
+@pytest.mark.parametrize(
+    "text",
+    ["A" * 400_000, " " * 400_000, "=" * 400_000, "aB" * 200_000, " \n" * 200_000, "1" * 400_000, "_a" * 200_000],
+)
 def test_pieces_add_up(text: str) -> None:
-    """The count of a text is no more than those of its halves: what is charged by piece is a bound. Nor is any run of a length read twice."""
+    """The count of a text is no more than those of its halves: what is charged by piece is a bound. Nor is any run of a
+    length read twice."""
     counter = EstimateCounter()
     assert counter.count(text) <= counter.count(text[:200_000]) + counter.count(text[200_000:]) + 1

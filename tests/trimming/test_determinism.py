@@ -30,8 +30,15 @@ def digest(form: str, strategy: str) -> str:
     """Of everything that leaves: the file, the ledger, cache and warnings."""
     random = Random(3)
     messages = conversation(form, list(planted(facts(SEEN, random)[:12], random, steps=2, lines=20)), asks="And now?")
-    result = prune(read_messages(messages), with_values(Settings(), {"conversation_prune.safe_zone_tokens": 1500}), strategy)
-    told = [result.write(), result.report.to_dict(), result.cache.to_dict(), [notice.to_dict() for notice in result.warnings]]
+    result = prune(
+        read_messages(messages), with_values(Settings(), {"conversation_prune.safe_zone_tokens": 1500}), strategy
+    )
+    told = [
+        result.write(),
+        result.report.to_dict(),
+        result.cache.to_dict(),
+        [notice.to_dict() for notice in result.warnings],
+    ]
     assert result.report.applied
     return hashlib.sha256(json.dumps(told).encode()).hexdigest()
 
@@ -71,6 +78,10 @@ def test_the_same_bytes_from_many_threads_in_any_order(seed: int, expected: dict
 def test_counts_from_several_threads_are_those_of_one() -> None:
     texts = [f"line {number} of a log, {'x' * (number % 50)}" for number in range(3 * COUNTED_AT_ONCE + 7)]
     counter, seen = get_counter("o200k_base"), list[tuple[int, int]]()
-    weighed = weigh(read_messages([{"role": "user", "content": text} for text in [*texts, *texts]]), counter, lambda _, done, total: seen.append((done, total)))
+    weighed = weigh(
+        read_messages([{"role": "user", "content": text} for text in [*texts, *texts]]),
+        counter,
+        lambda _, done, total: seen.append((done, total)),
+    )
     assert list(weighed.tokens) == counter.count_many([*texts, *texts])
     assert seen == [(500, 1507), (1000, 1507), (1500, 1507), (1507, 1507)]

@@ -1,4 +1,5 @@
-"""Between an envelope as it is and one whose dependencies are a list there are steps, and none is taken further than the budget asks for."""
+"""Between an envelope as it is and one whose dependencies are a list there are steps, and none is taken further than
+the budget asks for."""
 
 from __future__ import annotations
 
@@ -36,7 +37,7 @@ def kept(value: dict[str, Any], budget: int) -> list[dict[str, str]]:
     return entries
 
 
-# --- the cliff ---------------------------------------------------------------------------------------------------------
+# --- the cliff --------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("content", [0, 2000])
@@ -47,7 +48,9 @@ def test_forty_dependencies_use_the_budget_whatever_it_is(content: int, share: f
     budget = int(share * tokens(envelope({"files": dependencies(40)})))
     out = trim(before, budget)
     assert USED * budget <= out["trimReport"]["estimateAfter"] == tokens(out["trimmedEnvelope"]) <= budget
-    assert [entry["path"] for entry in kept(before, budget)] == [entry["path"] for entry in before["dependency_digest"]["files"]]
+    assert [entry["path"] for entry in kept(before, budget)] == [
+        entry["path"] for entry in before["dependency_digest"]["files"]
+    ]
 
 
 def test_summaries_are_shortened_evenly_and_nothing_else_goes() -> None:
@@ -60,14 +63,21 @@ def test_summaries_are_shortened_evenly_and_nothing_else_goes() -> None:
     assert lengths == sorted(lengths, reverse=True), "the last entries first"
     assert out[7] == entries[7]
     assert [entry | {"summary": ""} for entry in out] == [entry | {"summary": ""} for entry in entries]
-    assert all(short["summary"][:-1] == entry["summary"][: len(short["summary"]) - 1] for short, entry in zip(out, entries, strict=True) if short != entry)
+    assert all(
+        short["summary"][:-1] == entry["summary"][: len(short["summary"]) - 1]
+        for short, entry in zip(out, entries, strict=True)
+        if short != entry
+    )
 
 
 def test_the_figures_of_the_page() -> None:
     before = envelope({"files": dependencies(40)})
     out = trim(before, 3500)
     assert (out["trimReport"]["estimateBefore"], out["trimReport"]["estimateAfter"]) == (4331, 3500)
-    summaries = [[entry["summary"] for entry in value["dependency_digest"]["files"]] for value in (before, out["trimmedEnvelope"])]
+    summaries = [
+        [entry["summary"] for entry in value["dependency_digest"]["files"]]
+        for value in (before, out["trimmedEnvelope"])
+    ]
     assert [len(entries[3]) for entries in summaries] == [174, 88]
     assert "88 of 174 characters" in (Path(__file__).parents[2] / "docs" / "envelopes.md").read_text("utf-8")
 
@@ -102,7 +112,10 @@ def test_the_actions_say_what_was_done() -> None:
     assert verbs == ["truncate", "drop"]
     reasons: list[str] = []
     for budget in range(whole, 220, -60):
-        reasons += sorted({action.reason for action in trim_envelope(before, MODEL, budget).report.actions if action.action != "keep"} - set(reasons))
+        reasons += sorted(
+            {action.reason for action in trim_envelope(before, MODEL, budget).report.actions if action.action != "keep"}
+            - set(reasons)
+        )
     assert reasons == ["summary_shortened", "summary_dropped", "hash_dropped", "entries_dropped"]
 
 
@@ -120,18 +133,25 @@ def test_a_map_of_versions_keeps_its_first_fields() -> None:
     before = envelope({"versions": {f"package-{number}": f"{number}.0.1" for number in range(200)}})
     out = trim(before, 900)
     assert out["trimReport"]["estimateAfter"] > USED * 900
-    assert list(out["trimmedEnvelope"]["dependency_digest"]["versions"])[:50] == [f"package-{number}" for number in range(50)]
+    assert list(out["trimmedEnvelope"]["dependency_digest"]["versions"])[:50] == [
+        f"package-{number}" for number in range(50)
+    ]
 
 
 def test_what_is_no_entry_is_reduced_before_a_dependency_loses_its_summary() -> None:
-    before = envelope({"files": dependencies(20), "layers": {"core": {"rules": {f"rule {n}": "must not import the screen" for n in range(60)}}}})
+    before = envelope(
+        {
+            "files": dependencies(20),
+            "layers": {"core": {"rules": {f"rule {n}": "must not import the screen" for n in range(60)}}},
+        }
+    )
     budget = tokens(envelope({"files": dependencies(20)})) + 100
     out = trim(before, budget)["trimmedEnvelope"]["dependency_digest"]
     assert out["files"] == before["dependency_digest"]["files"]
     assert out["layers"] != before["dependency_digest"]["layers"]
 
 
-# --- no further than is needed, in the spec's own stages ----------------------------------------------------------------
+# --- no further than is needed, in the spec's own stages --------------------------------------------------------------
 
 
 @pytest.mark.parametrize("budget", [500, 1000, 2000, 3000])
@@ -165,10 +185,15 @@ def test_the_last_object_that_is_cut_keeps_what_fits() -> None:
     assert action["action"] == "summarize"
 
 
-# --- as a property -----------------------------------------------------------------------------------------------------
+# --- as a property ----------------------------------------------------------------------------------------------------
 
 words = st.text(alphabet='ab \n"é订单😀', max_size=80)
-entry = st.builds(lambda path, summary, digest: {"path": path, "summary": summary, "hash": digest}, words, words, st.text("0123456789abcdef", max_size=64))
+entry = st.builds(
+    lambda path, summary, digest: {"path": path, "summary": summary, "hash": digest},
+    words,
+    words,
+    st.text("0123456789abcdef", max_size=64),
+)
 counted = st.sampled_from(["o200k_base", "estimate", "chars4"])
 
 
@@ -197,7 +222,8 @@ def clipped(text: str, room: int) -> str:
 @budgeted(max_examples=120, deadline=None)
 @given(entries=st.lists(entry, min_size=1, max_size=25), share=st.integers(1, 99), counter=counted)
 def test_no_step_is_taken_further_than_is_needed(entries: list[dict[str, str]], share: int, counter: str) -> None:
-    """What leaves uses 85 % of the budget, or the next larger step, which holds one character, summary or hash more, does not fit."""
+    """What leaves uses 85 % of the budget, or the next larger step, which holds one character, summary or hash more,
+    does not fit."""
     settings = with_values(Settings(), {"tokens.counter": counter})
     before = envelope({"files": entries})
 
@@ -222,7 +248,9 @@ def test_no_step_is_taken_further_than_is_needed(entries: list[dict[str, str]], 
     share=st.floats(0, 1),
     guess=st.integers(0, 80),
 )
-def test_the_search_ends_on_a_step_that_fits_behind_one_that_does_not(sizes: list[int], share: float, guess: int) -> None:
+def test_the_search_ends_on_a_step_that_fits_behind_one_that_does_not(
+    sizes: list[int], share: float, guess: int
+) -> None:
     """Also where tokens rise now and then from one step to the next."""
     held = [sum(sizes) - sum(sizes[:number]) for number in range(len(sizes) + 1)]
     budget = int(held[-1] + share * (held[0] - held[-1]))

@@ -25,7 +25,9 @@ def piece(start: int, end: int, relevance: float = 0.8) -> Piece:
 
 
 def settings(**values: object) -> Settings:
-    return with_values(Settings(), {"tokens.counter": "chars4", **{f"context_prune.{key}": value for key, value in values.items()}})
+    return with_values(
+        Settings(), {"tokens.counter": "chars4", **{f"context_prune.{key}": value for key, value in values.items()}}
+    )
 
 
 def kept_lines(one: WeighedFile, budget: int) -> list[tuple[int, int]]:

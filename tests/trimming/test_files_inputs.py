@@ -49,7 +49,15 @@ def test_a_file_a_folder_and_a_pattern_in_the_order_given_each_file_once(tree: P
 
 def test_a_folder_gives_what_the_index_would_read_and_says_what_it_leaves_out(tree: Path) -> None:
     files, notices = read_files(["."], Settings(), tree / "cache", tree)
-    assert [file.module_name for file in files] == [".gitignore", "src/.hidden.py", "src/[id].ts", "src/a.py", "src/deep/b.py", "src/deep/c.txt", "top.py"]
+    assert [file.module_name for file in files] == [
+        ".gitignore",
+        "src/.hidden.py",
+        "src/[id].ts",
+        "src/a.py",
+        "src/deep/b.py",
+        "src/deep/c.txt",
+        "top.py",
+    ]
     assert [notice.message for notice in notices] == ["Left out: 1 binary, 1 lockfile (pic.png, uv.lock)."]
 
 
@@ -101,7 +109,9 @@ def test_paths_that_lead_elsewhere_keep_their_names(tree: Path) -> None:
 
 def test_samples_are_folders_files_and_patterns(tree: Path, orders: Path) -> None:
     cache = orders.parents[2]
-    files, _ = read_files(["sample:orders/orders/domain/money.py", "sample:orders/docs", "sample:orders/*.toml"], Settings(), cache, tree)
+    files, _ = read_files(
+        ["sample:orders/orders/domain/money.py", "sample:orders/docs", "sample:orders/*.toml"], Settings(), cache, tree
+    )
     found = [file.module_name for file in files]
     assert found[0] == "orders/domain/money.py"
     assert "docs/refunds.md" in found
@@ -160,6 +170,8 @@ def test_only_the_beginning_of_a_file_says_whether_it_is_text(tree: Path) -> Non
 def test_another_repositorys_git_folder_is_trusted_where_the_user_says_so(tree: Path, trusted: bool) -> None:
     folder = tree.parent / "folder"
     write(folder, {"a.py": "a = 1\n", ".git": f"gitdir: {tree / '.git'}\n"})
-    files, notices = read_files(["."], with_values(Settings(), {"index.trust_git_dir": trusted}), tree / "cache", folder)
+    files, notices = read_files(
+        ["."], with_values(Settings(), {"index.trust_git_dir": trusted}), tree / "cache", folder
+    )
     assert "a.py" in [file.module_name for file in files]
     assert ("git_foreign" in [notice.code for notice in notices]) is not trusted

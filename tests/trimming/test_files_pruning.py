@@ -79,7 +79,9 @@ def test_snippets_are_whole_functions_and_long_ones_are_cut_between_statements()
     body = "".join(f"    step_{n} = tree[{n}]\n    if step_{n}:\n        return step_{n}\n\n" for n in range(40))
     text = f"def climb(tree):\n{body}    refund = tree.refund(total)\n    return refund\n"
     result = prune_files(
-        [SourceCode("a.py", OTHER * 20 + text)], pruning(max_tokens=300, strategy="extract", sliding_window_size=20, sliding_window_overlap=2), QUERY
+        [SourceCode("a.py", OTHER * 20 + text)],
+        pruning(max_tokens=300, strategy="extract", sliding_window_size=20, sliding_window_overlap=2),
+        QUERY,
     )
     (entry,) = result.entries
     lines = (OTHER * 20 + text).split("\n")
@@ -110,14 +112,23 @@ def test_a_snippet_fits_to_the_token() -> None:
     weighed = weigh_files([SourceCode("a.py", OTHER * 20 + SHOP["shop/refund.py"])], Settings(), QUERY)
     rules = pruning(max_tokens=1, strategy="extract", snippet_share=1.0)
     (best,) = prune(weighed, rules).entries[0].tried
-    just, short = (prune(weighed, with_values(rules, {"context_prune.max_tokens": budget})) for budget in (best.needed, best.needed - 1))
+    just, short = (
+        prune(weighed, with_values(rules, {"context_prune.max_tokens": budget}))
+        for budget in (best.needed, best.needed - 1)
+    )
     assert just.report.after == best.needed
     assert "def refund_total" in just.files[0].source_code
     assert short.files == ()
 
 
 def test_blank_lines_that_cost_tokens_are_charged() -> None:
-    text = "def refund_a(order):\n    return 1\n" + " \n\t \n  \n" + "def refund_b(order):\n    return 2\n" + "\n\n\n" + OTHER * 20
+    text = (
+        "def refund_a(order):\n    return 1\n"
+        + " \n\t \n  \n"
+        + "def refund_b(order):\n    return 2\n"
+        + "\n\n\n"
+        + OTHER * 20
+    )
     weighed = weigh_files([SourceCode("a.py", text)], Settings(), "refund an order")
     for budget in range(10, 60):
         result = prune(weighed, pruning(max_tokens=budget, strategy="extract", snippet_share=0.5))
@@ -127,16 +138,29 @@ def test_blank_lines_that_cost_tokens_are_charged() -> None:
 
 
 def test_a_share_of_the_tokens_is_what_it_says() -> None:
-    files = [SourceCode("refund.txt", "refund! " * 28 + "...."), SourceCode("other.txt", "x" * 400)]  # 57 and 100 tokens
-    settings = with_values(pruning(max_tokens=100, strategy="extract", full_file_share=0.57), {"tokens.counter": "chars4"})
+    files = [
+        SourceCode("refund.txt", "refund! " * 28 + "...."),
+        SourceCode("other.txt", "x" * 400),
+    ]  # 57 and 100 tokens
+    settings = with_values(
+        pruning(max_tokens=100, strategy="extract", full_file_share=0.57), {"tokens.counter": "chars4"}
+    )
     assert prune_files(files, settings, "refund").entries[0].why is Why.WHOLE
-    assert prune_files(files, with_values(settings, {"context_prune.max_tokens": 99}), "refund").entries[0].why is not Why.WHOLE
+    assert (
+        prune_files(files, with_values(settings, {"context_prune.max_tokens": 99}), "refund").entries[0].why
+        is not Why.WHOLE
+    )
 
 
 def test_a_method_without_its_class_says_whose_it_is() -> None:
-    text = 'class Cart:\n    """Things to buy."""\n\n    def refund(self):\n        return 1\n\n' + "    def walk(self):\n        return 2\n\n" * 20
+    text = (
+        'class Cart:\n    """Things to buy."""\n\n    def refund(self):\n        return 1\n\n'
+        + "    def walk(self):\n        return 2\n\n" * 20
+    )
     rules = pruning(max_tokens=60, strategy="extract", snippet_share=0.3)
-    method = prune_files([SourceCode("a.py", text)], pruning(max_tokens=60, strategy="extract", snippet_share=1.0), "refund")
+    method = prune_files(
+        [SourceCode("a.py", text)], pruning(max_tokens=60, strategy="extract", snippet_share=1.0), "refund"
+    )
     assert method.files[0].source_code == "Snippets:\n# Lines 4-5 of Cart\n    def refund(self):\n        return 1\n"
     both = prune_files([SourceCode("a.py", text)], rules, "refund things to buy")
     assert both.files[0].source_code.startswith("Snippets:\n# Lines 1-5\nclass Cart:\n")
@@ -145,12 +169,22 @@ def test_a_method_without_its_class_says_whose_it_is() -> None:
 def test_a_file_whose_snippets_are_no_shorter_is_kept_whole() -> None:
     small = SourceCode("a.py", "def refund(a):\n    return a\n")
     size = count_tokens(small.source_code)
-    result = prune_files([small, SourceCode("b.py", OTHER * 50)], pruning(max_tokens=size + 12, strategy="extract", full_file_share=0.0), "refund")
+    result = prune_files(
+        [small, SourceCode("b.py", OTHER * 50)],
+        pruning(max_tokens=size + 12, strategy="extract", full_file_share=0.0),
+        "refund",
+    )
     assert (result.entries[0].why, result.files[0].source_code) == (Why.NOT_SHORTER, small.source_code)
 
 
 def test_duplicate_names_and_empty_files_are_files_of_their_own() -> None:
-    files = [SourceCode("a.py", ""), SourceCode("a.py", SHOP["shop/refund.py"]), SourceCode("a.py", OTHER), SourceCode("2/a.py", OTHER), SourceCode("", "")]
+    files = [
+        SourceCode("a.py", ""),
+        SourceCode("a.py", SHOP["shop/refund.py"]),
+        SourceCode("a.py", OTHER),
+        SourceCode("2/a.py", OTHER),
+        SourceCode("", ""),
+    ]
     result = prune_files(files, pruning(max_tokens=55), QUERY)
     assert [entry.state for entry in result.entries] == [State.DROPPED, State.KEPT, *[State.DROPPED] * 3]
     assert [action.section for action in result.report.actions] == ["a.py", "a.py", "a.py", "2/a.py", ""]
@@ -168,7 +202,9 @@ def test_an_empty_result_says_which_kind_of_empty() -> None:
     assert codes([SourceCode("a.py", OTHER * 9)], "zebra", max_tokens=20) == ["nothing_relevant"]
     assert codes([SourceCode("a.py", OTHER * 9)], "walk the tree", max_tokens=20) == ["budget_too_small"]
     assert codes([SourceCode("a.py", OTHER * 9)], "???", max_tokens=20) == ["empty_query", "nothing_relevant"]
-    (notice,) = prune_files([SourceCode("a.py", OTHER * 9)], pruning(max_tokens=20, strategy="extract"), "walk the tree").warnings
+    (notice,) = prune_files(
+        [SourceCode("a.py", OTHER * 9)], pruning(max_tokens=20, strategy="extract"), "walk the tree"
+    ).warnings
     assert "needs" in notice.message
 
 
@@ -177,7 +213,9 @@ def test_markdown_holds_the_budget_with_its_headings_and_fences() -> None:
         for strategy in ("score", "extract", "delete"):
             result = prune_files(FILES, pruning(max_tokens=budget, strategy=strategy), QUERY, form="markdown")
             assert count_tokens(document(result)) == result.report.after <= budget
-    assert "```python shop/refund.py:1-6\n" in document(prune_files(FILES, pruning(max_tokens=10_000), QUERY, form="markdown"))
+    assert "```python shop/refund.py:1-6\n" in document(
+        prune_files(FILES, pruning(max_tokens=10_000), QUERY, form="markdown")
+    )
 
 
 def test_a_text_cannot_end_its_fence() -> None:
@@ -224,7 +262,11 @@ def test_lock_files_that_are_given_are_read_and_endless_lines_are_said() -> None
         SourceCode("b.js", "refund" * 2000),
         SourceCode("c.bin", "refund\0" * 99),
     ]
-    result = prune_files(files, pruning(max_tokens=120, strategy="extract", sliding_window_size=21, sliding_window_overlap=0), "httpx version")
+    result = prune_files(
+        files,
+        pruning(max_tokens=120, strategy="extract", sliding_window_size=21, sliding_window_overlap=0),
+        "httpx version",
+    )
     assert result.entries[0].state is State.SHORTENED
     assert [entry.why for entry in result.entries[1:]] == [Why.NOT_RELEVANT] * 2
     (said,) = [notice.message for notice in result.warnings if notice.code == "not_read"]
@@ -246,7 +288,11 @@ def test_least_score_and_snippet_share_decide_what_is_relevant() -> None:
     files = [*FILES, SourceCode("other.py", OTHER * 60)]
 
     def kept(**values: object) -> list[str]:
-        return [entry.module_name for entry in prune_files(files, pruning(strategy="extract", max_tokens=150, **values), QUERY).entries if entry.text]
+        return [
+            entry.module_name
+            for entry in prune_files(files, pruning(strategy="extract", max_tokens=150, **values), QUERY).entries
+            if entry.text
+        ]
 
     assert kept(snippet_share=1.0) == ["shop/refund.py"]
     assert set(kept(snippet_share=0.0)) > {"shop/refund.py"}
@@ -269,13 +315,18 @@ def test_what_is_no_file_is_named(wrong: object) -> None:
 def test_a_query_is_a_text_and_files_may_come_one_by_one() -> None:
     with pytest.raises(UsageError, match="query is int"):
         PruneContext(query=5)  # type: ignore[arg-type]
-    assert PruneContext(max_tokens=10**9, query=QUERY).handle_overflow(iter(FILES))[0].module_name == FILES[0].module_name
+    assert (
+        PruneContext(max_tokens=10**9, query=QUERY).handle_overflow(iter(FILES))[0].module_name == FILES[0].module_name
+    )
 
 
 def test_a_file_of_which_no_snippet_had_room_says_what_the_best_one_needed() -> None:
     """Not what the whole file would have needed: it was never going to leave whole."""
     function = "def refund_total_{}(order):\n    return sum(line.price for line in order.lines)\n\n\n"
-    files = [SourceCode(f"src/{name}.py", "".join(function.format(f"{name}_{number}") for number in range(20))) for name in ("cart", "shop", "till")]
+    files = [
+        SourceCode(f"src/{name}.py", "".join(function.format(f"{name}_{number}") for number in range(20)))
+        for name in ("cart", "shop", "till")
+    ]
     one = min(piece.needed for entry in _extracted(files, 10).entries for piece in entry.tried)
     dropped = [entry for entry in _extracted(files, one).entries if entry.state is State.DROPPED and entry.tried]
     assert dropped
@@ -286,4 +337,6 @@ def test_a_file_of_which_no_snippet_had_room_says_what_the_best_one_needed() -> 
 
 
 def _extracted(files: list[SourceCode], budget: int) -> PrunedFiles:
-    return prune_files(files, pruning(strategy="extract", max_tokens=budget), "how is the refund total of an order made?")
+    return prune_files(
+        files, pruning(strategy="extract", max_tokens=budget), "how is the refund total of an order made?"
+    )

@@ -12,7 +12,9 @@ RANGES = st.lists(st.tuples(st.integers(-5, 40), st.integers(-5, 40)), max_size=
 
 
 @given(lines=st.integers(0, 300), size=st.integers(1, 60), overlap=st.integers(0, 59))
-def test_windows_hold_every_line_start_a_step_apart_and_none_lies_in_another(lines: int, size: int, overlap: int) -> None:
+def test_windows_hold_every_line_start_a_step_apart_and_none_lies_in_another(
+    lines: int, size: int, overlap: int
+) -> None:
     overlap %= size
     found = windows(lines, size, overlap)
     assert sorted({line for start, end in found for line in range(start, end + 1)}) == list(range(1, lines + 1))

@@ -28,7 +28,14 @@ def talk(last: str) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("strategy", ["summarize", "truncate", "hybrid", "tool-results"])
-@pytest.mark.parametrize("said", [f"{SUMMARY_MARK}the meeting] Please write it up.", f"{SUMMARY_MARK}3 earlier messages, in excerpts] is what I saw", NOTED])
+@pytest.mark.parametrize(
+    "said",
+    [
+        f"{SUMMARY_MARK}the meeting] Please write it up.",
+        f"{SUMMARY_MARK}3 earlier messages, in excerpts] is what I saw",
+        NOTED,
+    ],
+)
 def test_the_last_thing_a_user_said_survives_whatever_it_begins_with(said: str, strategy: str) -> None:
     messages = talk(said)
     pruner = ConversationPruner(settings(0))
@@ -49,13 +56,21 @@ def test_where_users_only_bring_results_the_last_of_them_stays_and_not_what_a_su
 
 @pytest.mark.parametrize(
     "printed",
-    [MARK + LONG, f"{MARK}Read, 5 tokens, sha256 0123456789ab; {LONG}]", f"{SUMMARY_MARK}2 earlier messages, in excerpts]\n{LONG}"],
+    [
+        MARK + LONG,
+        f"{MARK}Read, 5 tokens, sha256 0123456789ab; {LONG}]",
+        f"{SUMMARY_MARK}2 earlier messages, in excerpts]\n{LONG}",
+    ],
 )
 @pytest.mark.parametrize("strategy", ["tool-results", "summarize"])
 def test_a_tool_cannot_print_what_is_never_pruned(printed: str, strategy: str) -> None:
     messages = [
         {"role": "user", "content": "Run it."},
-        {"role": "assistant", "content": None, "tool_calls": [{"id": "c1", "type": "function", "function": {"name": "run", "arguments": "{}"}}]},
+        {
+            "role": "assistant",
+            "content": None,
+            "tool_calls": [{"id": "c1", "type": "function", "function": {"name": "run", "arguments": "{}"}}],
+        },
         {"role": "tool", "tool_call_id": "c1", "content": printed},
         {"role": "assistant", "content": "It ran."},
         {"role": "user", "content": "And now?"},
@@ -88,6 +103,8 @@ def test_a_placeholder_tells_no_lie_when_what_it_speaks_of_is_cleared_too() -> N
             {"role": "assistant", "content": [{"type": "tool_use", "id": f"c{number}", "name": "run", "input": {}}]},
             {"role": "user", "content": [{"type": "tool_result", "tool_use_id": f"c{number}", "content": LONG}]},
         ]
-    cleared = AgenticConversationPruner(settings(0)).prune_conversations([*messages, {"role": "assistant", "content": "Seen."}])
+    cleared = AgenticConversationPruner(settings(0)).prune_conversations(
+        [*messages, {"role": "assistant", "content": "Seen."}]
+    )
     first, second = (cleared[number]["content"][0]["content"] for number in (2, 4))
     assert "the same text came again later" in first and "call it again" in second

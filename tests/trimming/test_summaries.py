@@ -1,4 +1,5 @@
-"""What a summary keeps: facts planted in transcripts, counted; and what it does with lines that are meant to break it."""
+"""What a summary keeps: facts planted in transcripts, counted; and what it does with lines that are meant to break
+it."""
 
 from __future__ import annotations
 
@@ -28,13 +29,19 @@ SURVIVE = 0.9
 def halved(messages: list[dict[str, Any]]) -> Pruned:
     transcript = read_messages(messages)
     half = weigh(transcript, COUNTER).total // 2
-    return prune(transcript, with_values(Settings(), {"tokens.counter": "chars4", "conversation_prune.safe_zone_tokens": half}), "summarize")
+    return prune(
+        transcript,
+        with_values(Settings(), {"tokens.counter": "chars4", "conversation_prune.safe_zone_tokens": half}),
+        "summarize",
+    )
 
 
 @pytest.mark.parametrize("phrasings", [SEEN, HELD_OUT], ids=["seen", "held out"])
 @pytest.mark.parametrize("form", FORMATS)
 @pytest.mark.parametrize(("steps", "lines"), [(3, 40), (0, 6)], ids=["with tools", "talk"])
-def test_nine_of_ten_planted_facts_survive_at_half_the_tokens(form: str, steps: int, lines: int, phrasings: Phrasings) -> None:
+def test_nine_of_ten_planted_facts_survive_at_half_the_tokens(
+    form: str, steps: int, lines: int, phrasings: Phrasings
+) -> None:
     random = Random(5)
     there = facts(phrasings, random)
     result = halved(conversation(form, list(planted(there, random, steps=steps, lines=lines)), asks="And now?"))
@@ -64,7 +71,9 @@ def parsed(*raw: dict[str, Any]) -> tuple[Message, ...]:
 
 
 def test_a_summary_stays_within_its_characters_and_in_order() -> None:
-    messages = parsed(*({"role": "user", "content": f"Use module_{number} for part {number}."} for number in range(300)))
+    messages = parsed(
+        *({"role": "user", "content": f"Use module_{number} for part {number}."} for number in range(300))
+    )
     for characters in (0, 10, 100, 1000, 10_000):
         lines = summary_lines(messages, characters)
         assert sum(len(line) + 1 for line in lines) <= characters + len("- user: ")
@@ -73,7 +82,9 @@ def test_a_summary_stays_within_its_characters_and_in_order() -> None:
 
 
 def test_who_said_a_line_stands_once_before_several() -> None:
-    messages = parsed({"role": "user", "content": "Use a_b.\nKeep c_d."}, {"role": "assistant", "content": "It is in src/x.py."})
+    messages = parsed(
+        {"role": "user", "content": "Use a_b.\nKeep c_d."}, {"role": "assistant", "content": "It is in src/x.py."}
+    )
     assert summary_lines(messages, 1000) == ["- user: Use a_b.", "  Keep c_d.", "- assistant: It is in src/x.py."]
 
 
@@ -84,14 +95,21 @@ def test_lines_that_differ_in_numbers_are_told_once() -> None:
 
 
 def test_a_line_without_end_is_cut_around_what_makes_it_worth_reading() -> None:
-    messages = parsed({"role": "assistant", "content": "x " * 500 + "the build failed in parse_total " + "y " * 100_000})
+    messages = parsed(
+        {"role": "assistant", "content": "x " * 500 + "the build failed in parse_total " + "y " * 100_000}
+    )
     (line,) = summary_lines(messages, 10_000)
     assert "the build failed in parse_total" in line
     assert len(line) <= LONGEST_LINE + len("- assistant: ")
 
 
 def test_long_arguments_of_a_call_are_told_by_their_size() -> None:
-    call = {"type": "tool_use", "id": "1", "name": "Write", "input": {"file_path": "src/new.py", "content": "x = 1\n" * 500}}
+    call = {
+        "type": "tool_use",
+        "id": "1",
+        "name": "Write",
+        "input": {"file_path": "src/new.py", "content": "x = 1\n" * 500},
+    }
     messages = parsed({"role": "assistant", "content": [call]})
     assert summary_lines(messages, 1000) == ["- call Write: file_path: src/new.py, content: (3,000 characters)"]
 
@@ -101,8 +119,13 @@ def test_arguments_of_a_call_are_told_as_they_were_written() -> None:
     block = {"type": "tool_use", "id": "1", "name": "Grep", "input": {"pattern": "refund", "path": "src", "-n": True}}
     written = '{"pattern": "refund",  "path": "src"}'
     several = '{\n  "pattern": "total",\n  "glob": "*.py"\n}'
-    calls = [{"id": name, "type": "function", "function": {"name": "Grep", "arguments": given}} for name, given in (("2", written), ("3", several))]
-    messages = parsed({"role": "assistant", "content": [block]}, {"role": "assistant", "content": None, "tool_calls": calls})
+    calls = [
+        {"id": name, "type": "function", "function": {"name": "Grep", "arguments": given}}
+        for name, given in (("2", written), ("3", several))
+    ]
+    messages = parsed(
+        {"role": "assistant", "content": [block]}, {"role": "assistant", "content": None, "tool_calls": calls}
+    )
     assert summary_lines(messages, 1000) == [
         '- call Grep: {"pattern":"refund","path":"src","-n":true}',
         f"  {written}",
@@ -112,7 +135,12 @@ def test_arguments_of_a_call_are_told_as_they_were_written() -> None:
 
 def test_groups_added_one_by_one_compete_for_the_same_room() -> None:
     gist = Gist()
-    dull = parsed(*({"role": "assistant", "content": f"That is fine, as it was before. {'Well. ' * number}"} for number in range(1, 40)))
+    dull = parsed(
+        *(
+            {"role": "assistant", "content": f"That is fine, as it was before. {'Well. ' * number}"}
+            for number in range(1, 40)
+        )
+    )
     gist.add(dull)
     gist.add(parsed({"role": "user", "content": "We decided on order_total."}))
     assert "- user: We decided on order_total." in gist.lines(60)

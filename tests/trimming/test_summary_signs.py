@@ -53,10 +53,16 @@ def test_a_tool_that_acts_does_not_look(tool: str) -> None:
 
 
 def test_a_user_counts_most_and_what_a_tool_printed_least() -> None:
-    worth = {side: weighed("the cart_total is wrong", side).worth for side in ("user", "assistant", "system", "call", "result")}
+    worth = {
+        side: weighed("the cart_total is wrong", side).worth
+        for side in ("user", "assistant", "system", "call", "result")
+    }
     assert worth["user"] > worth["assistant"] == worth["system"] > worth["call"] > worth["result"] > 0
 
 
-@pytest.mark.parametrize(("role", "text", "joins"), [("assistant", NOTED, True), ("user", BRIDGE, True), ("user", NOTED, False), ("assistant", BRIDGE, False)])
+@pytest.mark.parametrize(
+    ("role", "text", "joins"),
+    [("assistant", NOTED, True), ("user", BRIDGE, True), ("user", NOTED, False), ("assistant", BRIDGE, False)],
+)
 def test_what_joins_a_summary_to_the_rest_is_told_by_its_role(role: str, text: str, joins: bool) -> None:
     assert is_summary(Message("line 1", role, {}, (Part(PartKind.TEXT, text, ("content",)),))) is joins

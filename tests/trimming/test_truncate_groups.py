@@ -14,7 +14,11 @@ SENTENCE = "the parcel was weighed, stamped and put onto the van that leaves at 
 
 def left_of(group_size: int, zone: int) -> list[int]:
     """Numbers of the messages that are left of 24 of the same size."""
-    values = {"tokens.counter": "chars4", "conversation_prune.safe_zone_tokens": zone, "conversation_prune.group_size": group_size}
+    values = {
+        "tokens.counter": "chars4",
+        "conversation_prune.safe_zone_tokens": zone,
+        "conversation_prune.group_size": group_size,
+    }
     roles = ("user", "assistant")
     messages = [{"role": roles[number % 2], "content": f"{number:02} {SENTENCE * 5}"} for number in range(TURNS)]
     pruned = ConversationPruner(with_values(Settings(), values)).prune_conversations(messages, "truncate")

@@ -21,7 +21,11 @@ def says(text: str = "Yes.") -> dict[str, Any]:
 
 
 def calls(*ids: str) -> dict[str, Any]:
-    return {"role": "assistant", "content": None, "tool_calls": [{"id": one, "type": "function", "function": {"name": "f", "arguments": "{}"}} for one in ids]}
+    return {
+        "role": "assistant",
+        "content": None,
+        "tool_calls": [{"id": one, "type": "function", "function": {"name": "f", "arguments": "{}"}} for one in ids],
+    }
 
 
 def result(one: str) -> dict[str, Any]:
@@ -41,7 +45,9 @@ def test_results_that_cross_join_both_calls() -> None:
 
 
 def test_one_message_with_results_of_two_steps_joins_them() -> None:
-    used = [{"role": "assistant", "content": [{"type": "tool_use", "id": one, "name": "f", "input": {}}]} for one in "ab"]
+    used = [
+        {"role": "assistant", "content": [{"type": "tool_use", "id": one, "name": "f", "input": {}}]} for one in "ab"
+    ]
     got = {"role": "user", "content": [{"type": "tool_result", "tool_use_id": one, "content": "x"} for one in "ab"]}
     assert numbers(user(), used[0], user("Wait."), used[1], got, says()) == [[0], [1, 2, 3, 4], [5]]
 
@@ -60,7 +66,9 @@ def test_a_result_without_a_call_is_an_element_that_joins_nothing() -> None:
 
 
 def test_system_messages_belong_to_no_element() -> None:
-    assert numbers({"role": "system", "content": "Be brief."}, user(), {"role": "developer", "content": "Be kind."}, says()) == [[1], [3]]
+    assert numbers(
+        {"role": "system", "content": "Be brief."}, user(), {"role": "developer", "content": "Be kind."}, says()
+    ) == [[1], [3]]
 
 
 def test_thousands_of_crossing_results_are_joined_in_no_time_that_grows_with_their_square() -> None:
@@ -72,6 +80,15 @@ def test_thousands_of_crossing_results_are_joined_in_no_time_that_grows_with_the
 def test_a_turn_goes_step_by_step_then_its_question_with_its_answer() -> None:
     rows = [user("1"), calls("a"), result("a"), says(), user("2"), calls("b"), result("b"), says(), user("3")]
     elements = elements_of(read_messages(rows).messages)
-    assert [[element.numbers for element in turn] for turn in turns_of(elements)] == [[[0], [1, 2], [3]], [[4], [5, 6], [7]], [[8]]]
-    assert [[number for element in unit for number in element.numbers] for unit in removable(elements)] == [[1, 2], [0, 3], [5, 6], [4, 7]]
+    assert [[element.numbers for element in turn] for turn in turns_of(elements)] == [
+        [[0], [1, 2], [3]],
+        [[4], [5, 6], [7]],
+        [[8]],
+    ]
+    assert [[number for element in unit for number in element.numbers] for unit in removable(elements)] == [
+        [1, 2],
+        [0, 3],
+        [5, 6],
+        [4, 7],
+    ]
     assert elements[-1].fixed == "last_user"

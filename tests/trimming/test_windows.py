@@ -79,7 +79,9 @@ def test_the_table_is_data_that_holds() -> None:
 @pytest.mark.parametrize("window", [1, 2, 10, 100_003, 128_000, 10**12])
 @pytest.mark.parametrize("share", [0.01, 0.57, 0.7, 0.99])
 def test_what_is_derived_fills_the_window_and_no_more(window: int, share: float) -> None:
-    rules = with_values(Settings(), {"context_budget.windows": {"m": window}, "context_budget.context_share": share}).context_budget
+    rules = with_values(
+        Settings(), {"context_budget.windows": {"m": window}, "context_budget.context_share": share}
+    ).context_budget
     if window * share < 1:
         return
     both = budget_of("m", 0, 0, rules, "o200k_base")

@@ -12,7 +12,9 @@ def test_no_key_does_two_things() -> None:
 
 def test_every_action_is_done_somewhere() -> None:
     missing = [
-        action.id for action in actions.ACTIONS if not action.id.startswith(actions.BENCH) and not hasattr(SearchBench, "do_" + action.id.replace("-", "_"))
+        action.id
+        for action in actions.ACTIONS
+        if not action.id.startswith(actions.BENCH) and not hasattr(SearchBench, "do_" + action.id.replace("-", "_"))
     ]
     assert missing == []
 
@@ -44,7 +46,9 @@ def test_an_unknown_action_is_reported_with_the_nearest_one() -> None:
     assert "budget-upp" in notice.message and "did you mean budget-up?" in notice.message
 
 
-@pytest.mark.parametrize("chosen", [{"strategy": "q"}, {"quit": ""}, {"quit": "z", "undo": "z"}, {"strategy": "q", "undo": "q,ctrl+z"}])
+@pytest.mark.parametrize(
+    "chosen", [{"strategy": "q"}, {"quit": ""}, {"quit": "z", "undo": "z"}, {"strategy": "q", "undo": "q,ctrl+z"}]
+)
 def test_quit_never_loses_its_last_key(chosen: dict[str, str]) -> None:
     keys = actions.keymap(chosen)
     assert keys.keys["quit"] == ("q",)
@@ -60,4 +64,10 @@ def test_the_key_of_quit_is_free_once_quit_has_another() -> None:
 
 
 def test_printed_keys() -> None:
-    assert [actions.key_name(key) for key in ("question_mark", "shift+left", "escape", "slash", "b")] == ["?", "shift+←", "Esc", "/", "b"]
+    assert [actions.key_name(key) for key in ("question_mark", "shift+left", "escape", "slash", "b")] == [
+        "?",
+        "shift+←",
+        "Esc",
+        "/",
+        "b",
+    ]

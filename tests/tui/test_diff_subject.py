@@ -57,9 +57,14 @@ def test_the_rows_are_the_chunks_of_the_engine(limit: int, counter: str) -> None
     assert ledger.report.after == sum(action.after for action in ledger.report.actions) == chunks.report.after
     assert sum(total.after for total in ledger.sums.values()) == chunks.report.after
     assert sum(action.before for action in ledger.report.actions) == sum(entry.file.tokens for entry in chunks.coverage)
-    shown = [[row.entry.path for row in ledger.rows if row.kind is Kind.PIECE and row.chunk == chunk.index and row.entry] for chunk in chunks]
+    shown = [
+        [row.entry.path for row in ledger.rows if row.kind is Kind.PIECE and row.chunk == chunk.index and row.entry]
+        for chunk in chunks
+    ]
     assert shown == [[file.path for file in chunk.files] for chunk in chunks]
-    assert [row.entry.path for row in ledger.rows if row.kind is Kind.LEFT_OUT and row.entry] == [e.path for e in chunks.coverage if e.state == LEFT_OUT]
+    assert [row.entry.path for row in ledger.rows if row.kind is Kind.LEFT_OUT and row.entry] == [
+        e.path for e in chunks.coverage if e.state == LEFT_OUT
+    ]
     assert [ledger.text(chunk.index) for chunk in chunks] == [chunk.text for chunk in chunks]
     assert len(ledger.ids) == len(set(ledger.ids)) == len(ledger)
 
@@ -79,7 +84,11 @@ def test_what_moved_is_told_by_the_chunks_of_a_file() -> None:
     moved = moves(LedgerComparison(then, now))
     assert moved is not None and moves(LedgerComparison(then, then)).groups == {name: [] for name in moved.groups}
     told = {title: [entry.path for entry in entries] for title, entries in moved.groups.items()}
-    assert told["taken in"] == ["uv.lock"] and told["left out now"] == ["docs/refunds.md"] and "src/shop/rates.py" in told["in other chunks"]
+    assert (
+        told["taken in"] == ["uv.lock"]
+        and told["left out now"] == ["docs/refunds.md"]
+        and "src/shop/rates.py" in told["in other chunks"]
+    )
     assert (moved.was("uv.lock"), moved.was("vendor/tables.py")) == ("out", "")
     assert moved.was("docs/refunds.md") == numbers(then.chunks_of["docs/refunds.md"])
     assert numbers((2, 3, 4)) == "2-4" and numbers((4, 1)) == "1,4" and numbers(()) == "out"
@@ -87,7 +96,11 @@ def test_what_moved_is_told_by_the_chunks_of_a_file() -> None:
 
 def test_leaving_out_and_taking_in_is_a_pattern_and_once_more_takes_it_back() -> None:
     ledger = decided()
-    for path, pattern in (("src/shop/cart.py", "/src/shop/cart.py"), ("uv.lock", "!/uv.lock"), ("vendor/tables.py", "!/vendor/tables.py")):
+    for path, pattern in (
+        ("src/shop/cart.py", "/src/shop/cart.py"),
+        ("uv.lock", "!/uv.lock"),
+        ("vendor/tables.py", "!/vendor/tables.py"),
+    ):
         held = DIFF.hold(ledger, row_of(ledger, path), LIMIT)
         assert isinstance(held, Settings) and held.chunking.ignore == (pattern,)
         turned = decided(held)
@@ -96,11 +109,15 @@ def test_leaving_out_and_taking_in_is_a_pattern_and_once_more_takes_it_back() ->
     assert DIFF.hold(ledger, 0, LIMIT) == "only a file is left out or taken in"
 
 
-@pytest.mark.parametrize("name", ["a*b.py", "a[1].py", "q?.py", "back\\slash.py", "!x.py", "#x.py", "end ", "two  blanks.py"])
+@pytest.mark.parametrize(
+    "name", ["a*b.py", "a[1].py", "q?.py", "back\\slash.py", "!x.py", "#x.py", "end ", "two  blanks.py"]
+)
 def test_the_pattern_of_a_file_is_about_that_file_alone(name: str) -> None:
     other = {"a*b.py": "acb.py", "a[1].py": "a1.py", "q?.py": "qq.py"}.get(name, "other.py")
     quoted = '"' + name.replace("\\", "\\\\") + '"'
-    patch = "diff --git {0} {1}\nnew file mode 100644\nindex 0000000..1111111\n--- /dev/null\n+++ {1}\n@@ -0,0 +1 @@\n+x\n"
+    patch = (
+        "diff --git {0} {1}\nnew file mode 100644\nindex 0000000..1111111\n--- /dev/null\n+++ {1}\n@@ -0,0 +1 @@\n+x\n"
+    )
     text = patch.format(f'"a/{quoted[1:]}', f'"b/{quoted[1:]}') + patch.format(f"a/{other}", f"b/{other}")
     Path("odd.diff").write_text(text)
     ledger = decided(path="odd.diff")
@@ -110,14 +127,19 @@ def test_the_pattern_of_a_file_is_about_that_file_alone(name: str) -> None:
 
 
 def test_what_has_no_room_is_not_taken_in_by_a_pattern() -> None:
-    Path("long.diff").write_text("diff --git a/{0} b/{0}\nold mode 100644\nnew mode 100755\n".format("a b/" * 300 + "c"))
+    Path("long.diff").write_text(
+        "diff --git a/{0} b/{0}\nold mode 100644\nnew mode 100755\n".format("a b/" * 300 + "c")
+    )
     tight = with_values(LIMIT, {"chunking.max_chunk_tokens": 100})
     ledger = decided(tight, path="long.diff")
     assert DIFF.hold(ledger, len(ledger) - 1, tight) == "no rule leaves it out: not even a line of it has room"
 
 
 @budgeted(max_examples=12, deadline=None)
-@given(limits=st.lists(st.integers(100, 4000), min_size=1, max_size=4), patterns=st.sets(st.sampled_from(["*.md", "src/", "!uv.lock", "money.py"])))
+@given(
+    limits=st.lists(st.integers(100, 4000), min_size=1, max_size=4),
+    patterns=st.sets(st.sampled_from(["*.md", "src/", "!uv.lock", "money.py"])),
+)
 def test_turning_is_pure_whatever_was_turned_before(limits: list[int], patterns: set[str]) -> None:
     Path(PULL).write_text(pull_request())
     material, ignore = read(), " ".join(sorted(patterns))
@@ -142,7 +164,9 @@ def test_what_is_typed_is_what_is_compared() -> None:
 def test_a_repository_is_read_again_where_its_diff_depends_on_a_knob_and_a_diff_file_is_not(tmp_path: Path) -> None:
     write_repository(tmp_path)
     wide = with_values(LIMIT, {"chunking.context_lines": 9, "chunking.signatures": True})
-    near = with_values(LIMIT, {"chunking.max_chunk_tokens": 900, "chunking.keep_together": False, "chunking.ignore": ["*.md"]})
+    near = with_values(
+        LIMIT, {"chunking.max_chunk_tokens": 900, "chunking.keep_together": False, "chunking.ignore": ["*.md"]}
+    )
     for path, again in ((PULL, False), ("shop", True)):
         inputs = TYPED | {"path": path}
         assert (DIFF.reading_of(inputs, wide) != DIFF.reading_of(inputs, LIMIT)) is again
@@ -155,7 +179,11 @@ def test_the_rules_of_a_repository_instructions_and_findings_are_in_its_chunks(t
     Path("SKILL.md").write_text("Look at the roundings.\n")
     Path("lint.txt").write_text("src/cart.py:1:1: too many places\n")
     text = decided(path="shop", base="HEAD^", skill="SKILL.md", linter="lint.txt").text(1)
-    assert "## Project Rules\nRound half to even.\n" in text and "## Instructions\nLook at the roundings.\n" in text and "too many places" in text
+    assert (
+        "## Project Rules\nRound half to even.\n" in text
+        and "## Instructions\nLook at the roundings.\n" in text
+        and "too many places" in text
+    )
     nothing = decided(path="shop")
     assert len(nothing) == 0 and nothing.warnings[0].code == "nothing_changed"
 
@@ -175,7 +203,14 @@ def test_a_commit_behind_the_bench_is_seen_and_so_is_another_diff(tmp_path: Path
 def test_what_cannot_be_read_says_so(tmp_path: Path) -> None:
     write_repository(tmp_path)
     Path("prose.diff").write_text("@@ nothing of a diff @@\n--- a\n+++ b\n@@ -1,9 +1 @@\n-x\n")
-    for typed in ({"path": "nowhere"}, {"path": "prose.diff"}, {"base": "main"}, {"path": "shop", "base": "nowhere"}, {"skill": "nowhere"}, {"linter": PULL}):
+    for typed in (
+        {"path": "nowhere"},
+        {"path": "prose.diff"},
+        {"base": "main"},
+        {"path": "shop", "base": "nowhere"},
+        {"skill": "nowhere"},
+        {"linter": PULL},
+    ):
         with pytest.raises(SecateurError) as caught:
             read(**typed)
         assert caught.value.hint
@@ -187,10 +222,14 @@ def test_what_cannot_be_read_says_so(tmp_path: Path) -> None:
 @pytest.mark.parametrize("line", ["x" * 700_000, "日" * 700_000, "a b " * 175_000])
 def test_the_preview_of_a_chunk_is_bounded_and_as_wide_as_its_page(line: str) -> None:
     Path("long.diff").write_text(
-        f"diff --git a/x.txt b/x.txt\nindex 0000000..1111111 100644\n--- a/x.txt\n+++ b/x.txt\n@@ -1 +1 @@\n-x\n+{line}\n", encoding="utf-8"
+        "diff --git a/x.txt b/x.txt\nindex 0000000..1111111 100644\n--- a/x.txt\n+++ b/x.txt\n@@ -1 +1"
+        f" @@\n-x\n+{line}\n",
+        encoding="utf-8",
     )
     ledger = decided(
-        with_values(LIMIT, {"chunking.max_chunk_tokens": 5_000_000, "chunking.max_file_kb": 9_000, "tokens.counter": "chars4"}),
+        with_values(
+            LIMIT, {"chunking.max_chunk_tokens": 5_000_000, "chunking.max_file_kb": 9_000, "tokens.counter": "chars4"}
+        ),
         path="long.diff",
         ignore="!x.txt",
     )
@@ -201,7 +240,9 @@ def test_the_preview_of_a_chunk_is_bounded_and_as_wide_as_its_page(line: str) ->
 
 
 def test_a_damaged_file_and_a_bad_finding_are_told(tmp_path: Path) -> None:
-    (tmp_path / PULL).write_text("diff --git a/bad.py b/bad.py\nindex 1..2 100644\n--- a/bad.py\n+++ b/bad.py\n@@ what @@\n" + pull_request())
+    (tmp_path / PULL).write_text(
+        "diff --git a/bad.py b/bad.py\nindex 1..2 100644\n--- a/bad.py\n+++ b/bad.py\n@@ what @@\n" + pull_request()
+    )
     (tmp_path / "lint.json").write_text('[{"filename": "src/shop/rates.py", "message": "odd"}, 7]')
     ledger = decided(linter="lint.json")
     place = row_of(ledger, "bad.py")

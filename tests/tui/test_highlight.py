@@ -4,13 +4,18 @@ from secateur_tui.highlight import highlight
 from secateur_tui.ink import Span, plain
 
 
-@given(st.lists(st.text(alphabet="ab \"'`#/*\\1def_[]", max_size=30), max_size=6), st.sampled_from(["python", "go", "ruby", "markdown"]))
+@given(
+    st.lists(st.text(alphabet="ab \"'`#/*\\1def_[]", max_size=30), max_size=6),
+    st.sampled_from(["python", "go", "ruby", "markdown"]),
+)
 def test_colours_change_no_character(lines: list[str], language: str) -> None:
     assert [plain(drawn) for drawn in highlight(lines, language)] == lines
 
 
 def test_python() -> None:
-    first, second, third, fourth = highlight(['def f(x="a#b"):  # c', '    """Open', "  still 'open'", '    end""" + 12'], "python")
+    first, second, third, fourth = highlight(
+        ['def f(x="a#b"):  # c', '    """Open', "  still 'open'", '    end""" + 12'], "python"
+    )
     assert Span("def", "keyword") in first and Span('"a#b"', "string") in first and Span("# c", "comment") in first
     assert second[-1] == Span("Open", "string")
     assert third == (Span("  still 'open'", "string"),)

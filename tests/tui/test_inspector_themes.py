@@ -32,7 +32,16 @@ def contrast(one: str, other: str) -> float:
 @pytest.mark.parametrize("name", ["secateur-dark", "secateur-light"])
 def test_text_is_readable_on_its_background(name: str) -> None:
     theme = load_themes([OWN])[0][name]
-    for key in ("foreground", "faint", "primary", "accent", "error", "success", *(f"state-{key}" for key in STATES), *(f"signal-{key}" for key in SIGNALS)):
+    for key in (
+        "foreground",
+        "faint",
+        "primary",
+        "accent",
+        "error",
+        "success",
+        *(f"state-{key}" for key in STATES),
+        *(f"signal-{key}" for key in SIGNALS),
+    ):
         assert contrast(theme.background or "", getattr(theme, key, None) or theme.variables[key]) >= 4.5, key
 
 
@@ -65,7 +74,9 @@ def test_a_binary_file_is_no_theme(tmp_path: Path) -> None:
     assert len(load_themes([tmp_path, tmp_path / "missing"])[1]) == 1
 
 
-@pytest.mark.parametrize(("text", "told"), [("a = " + "[" * 20_000, "deep|nest|recurs"), ("a = " + "9" * 5000, "digits")])
+@pytest.mark.parametrize(
+    ("text", "told"), [("a = " + "[" * 20_000, "deep|nest|recurs"), ("a = " + "9" * 5000, "digits")]
+)
 def test_what_no_reader_bears_is_a_broken_theme(tmp_path: Path, text: str, told: str) -> None:
     (tmp_path / "odd.toml").write_text(text)
     themes, (notice,) = load_themes([tmp_path])
@@ -79,4 +90,6 @@ def test_a_pipe_is_no_theme(tmp_path: Path) -> None:
 
 
 def test_the_palette_is_the_whole_of_a_theme() -> None:
-    assert set(PALETTE) | set(STATES) | set(SIGNALS) == {line.split(" =")[0] for line in DARK.splitlines() if '= "#' in line}
+    assert set(PALETTE) | set(STATES) | set(SIGNALS) == {
+        line.split(" =")[0] for line in DARK.splitlines() if '= "#' in line
+    }

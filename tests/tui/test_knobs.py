@@ -34,7 +34,9 @@ def test_strategies_go_round() -> None:
     assert settings == Settings()
 
 
-@pytest.mark.parametrize("knob", knobs.knobs_of(config.with_values(Settings(), {"preference.enabled": True})), ids=lambda knob: knob.label)
+@pytest.mark.parametrize(
+    "knob", knobs.knobs_of(config.with_values(Settings(), {"preference.enabled": True})), ids=lambda knob: knob.label
+)
 def test_every_knob_moves_its_setting_and_nothing_else(knob: knobs.Knob) -> None:
     before = Settings()
     after = knob.turned(before, 1)

@@ -19,7 +19,9 @@ def ledgers(draw: st.DrawFn) -> Ledger[None]:
         after = before if verb == "keep" else draw(st.integers(0, before))
         actions.append(TrimAction(section, verb, "reason", before, after))
     before, after = sum(action.before for action in actions), sum(action.after for action in actions)
-    return Ledger(Settings(), TrimReport(True, before, after, draw(st.integers(0, 20_000_000)), actions=tuple(actions)), None)
+    return Ledger(
+        Settings(), TrimReport(True, before, after, draw(st.integers(0, 20_000_000)), actions=tuple(actions)), None
+    )
 
 
 @given(ledgers())
@@ -41,7 +43,11 @@ def test_a_comparison_accounts_for_every_token(then: Ledger[None], now: Ledger[N
     for item in range(len(now)):
         if item not in comparison.moved:
             place = comparison.place_then(item)
-            assert place != ABSENT and then.action(place).after == now.action(item).after and then.states[place] == now.states[item]
+            assert (
+                place != ABSENT
+                and then.action(place).after == now.action(item).after
+                and then.states[place] == now.states[item]
+            )
     same = LedgerComparison(now, now)
     assert not same.moved and not same.vanished and same.tokens == 0
 
@@ -57,7 +63,9 @@ def test_bar_and_rows_keep_to_their_width(ledger: Ledger[None], ghost: Ledger[No
 
 
 def test_over_budget_is_said_with_its_figure() -> None:
-    ledger = Ledger(Settings(), TrimReport(True, 900, 700, 500, actions=(TrimAction("a", "shorten", "r", 900, 700),)), None)
+    ledger = Ledger(
+        Settings(), TrimReport(True, 900, 700, 500, actions=(TrimAction("a", "shorten", "r", 900, 700),)), None
+    )
     bar, figures = draw_budget(ledger, None, 70)
     assert "200 over 500" in plain(figures) and plain(bar).count("▚") == 20
     empty = Ledger(Settings(), TrimReport(False, 0, 0, 0), None)

@@ -1,4 +1,5 @@
-"""Leaving the inspector waits for nothing that is under way, and gives the terminal back. Real processes on a terminal of their own."""
+"""Leaving the inspector waits for nothing that is under way, and gives the terminal back. Real processes on a terminal
+of their own."""
 
 from __future__ import annotations
 
@@ -43,14 +44,28 @@ sys.exit(main())
 
 
 def left(folder: Path, how: bytes | signal.Signals) -> tuple[int, bytes, bool]:
-    """Exit code, what the terminal got, and whether its settings are as before, of an inspector that is left while its reader is stuck."""
+    """Exit code, what the terminal got, and whether its settings are as before, of an inspector that is left while its
+    reader is stuck."""
     (folder / "talk.json").write_text('[{"role": "user", "content": "Where?"}]')
     begun, tells = os.pipe()
     terminal, inside = pty.openpty()
     before = termios.tcgetattr(terminal)
-    env = environment() | {"TERM": "xterm-256color", "SECATEUR_CACHE_DIR": str(folder / "cache"), "SECATEUR_CONFIG_DIR": str(folder / "config")}
+    env = environment() | {
+        "TERM": "xterm-256color",
+        "SECATEUR_CACHE_DIR": str(folder / "cache"),
+        "SECATEUR_CONFIG_DIR": str(folder / "config"),
+    }
     words = [sys.executable, "-c", STUCK, str(tells)]
-    process = subprocess.Popen(words, env=env, cwd=folder, stdin=inside, stdout=inside, stderr=inside, pass_fds=(tells,), start_new_session=True)
+    process = subprocess.Popen(
+        words,
+        env=env,
+        cwd=folder,
+        stdin=inside,
+        stdout=inside,
+        stderr=inside,
+        pass_fds=(tells,),
+        start_new_session=True,
+    )
     os.close(inside)
     os.close(tells)
     printed, sent = b"", False
@@ -79,8 +94,12 @@ def left(folder: Path, how: bytes | signal.Signals) -> tuple[int, bytes, bool]:
         os.close(begun)
 
 
-@pytest.mark.parametrize(("how", "code"), [(b"q", 0), (b"\x03", 130), (signal.SIGTERM, -signal.SIGTERM), (signal.SIGHUP, -signal.SIGHUP)])
-def test_a_reader_that_never_comes_back_keeps_nobody_from_leaving(tmp_path: Path, how: bytes | signal.Signals, code: int) -> None:
+@pytest.mark.parametrize(
+    ("how", "code"), [(b"q", 0), (b"\x03", 130), (signal.SIGTERM, -signal.SIGTERM), (signal.SIGHUP, -signal.SIGHUP)]
+)
+def test_a_reader_that_never_comes_back_keeps_nobody_from_leaving(
+    tmp_path: Path, how: bytes | signal.Signals, code: int
+) -> None:
     ended, printed, restored = left(tmp_path, how)
     assert (ended, restored) == (code, True)
     assert LEFT_THE_SCREEN in printed

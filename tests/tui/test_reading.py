@@ -10,7 +10,12 @@ def test_what_is_no_readable_file_is_an_error_that_names_it(tmp_path: Path) -> N
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "large").write_bytes(b"x" * 11)
     missing = ("nowhere", "a\0b", "x" * 5000)
-    for name, code in (("pipe", "NO_FILE"), (".", "NO_FILE"), ("large", "TOO_LARGE"), *((name, "NO_SUCH_FILE") for name in missing)):
+    for name, code in (
+        ("pipe", "NO_FILE"),
+        (".", "NO_FILE"),
+        ("large", "TOO_LARGE"),
+        *((name, "NO_SUCH_FILE") for name in missing),
+    ):
         with pytest.raises(SecateurError) as raised:
             read_file(str(tmp_path / name), largest=10)
         assert raised.value.code == code

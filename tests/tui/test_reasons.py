@@ -1,4 +1,5 @@
-"""Every reason an engine gives for a decision has words on its bench, and no bench has words for a reason that nobody gives."""
+"""Every reason an engine gives for a decision has words on its bench, and no bench has words for a reason that nobody
+gives."""
 
 import json
 from pathlib import Path
@@ -29,10 +30,19 @@ def reasons(subject: Subject, inputs: dict[str, str], settings: Settings) -> set
 
 
 def session(folder: Path) -> str:
-    """A session in which results are repeated, read anew, and changed later; with aside lines, a system message and steps without a result."""
+    """A session in which results are repeated, read anew, and changed later; with aside lines, a system message and
+    steps without a result."""
     read = [("Read", "a.py", LONG + "1", True), ("Read", "b.py", LONG + "2", True), ("Read", "c.py", LONG, True)]
-    again = [("Bash", "ls", LONG + "3", True), ("Bash", "ls", LONG + "3", True), ("Read", "a.py", LONG + "4", True), ("Edit", "b.py", "done", True)]
-    turns = [Said(f"Question {number}", tuple(steps), "An answer. " * 50) for number, steps in enumerate([read, again, [], [("Bash", "make", LONG, True)]])]
+    again = [
+        ("Bash", "ls", LONG + "3", True),
+        ("Bash", "ls", LONG + "3", True),
+        ("Read", "a.py", LONG + "4", True),
+        ("Edit", "b.py", "done", True),
+    ]
+    turns = [
+        Said(f"Question {number}", tuple(steps), "An answer. " * 50)
+        for number, steps in enumerate([read, again, [], [("Bash", "make", LONG, True)]])
+    ]
     messages = conversation("claude-code", [*turns, Said("And now?", (("Bash", "ls -l", "x", True),), "That.")])
     path = folder / "session.jsonl"
     path.write_text("\n".join(json.dumps(line).replace('"path"', '"file_path"') for line in messages))
@@ -52,7 +62,11 @@ def damaged(folder: Path) -> str:
 
 def request(folder: Path) -> str:
     path = folder / "request.json"
-    messages = conversation("openai", [Said(f"Question {number}", (("Read", "a.py", LONG, True),), LONG) for number in range(4)], system="Be brief.")
+    messages = conversation(
+        "openai",
+        [Said(f"Question {number}", (("Read", "a.py", LONG, True),), LONG) for number in range(4)],
+        system="Be brief.",
+    )
     path.write_text(json.dumps(messages))
     return str(path)
 
@@ -62,7 +76,9 @@ def test_every_reason_of_the_conversation_pruner_has_words(tmp_path: Path) -> No
     for path in (session(tmp_path), damaged(tmp_path), request(tmp_path)):
         for strategy in STRATEGIES:
             for zone in (0, 400, 2500, 1_000_000):
-                settings = with_values(Settings(), {"conversation_prune.strategy": strategy, "conversation_prune.safe_zone_tokens": zone})
+                settings = with_values(
+                    Settings(), {"conversation_prune.strategy": strategy, "conversation_prune.safe_zone_tokens": zone}
+                )
                 given |= reasons(Conversation(), {"path": path}, settings)
     assert given | WITH_A_MODEL == set(Conversation.reasons)
     assert all(f'"{reason}"' in Path(retell.__code__.co_filename).read_text() for reason in WITH_A_MODEL)
@@ -71,7 +87,9 @@ def test_every_reason_of_the_conversation_pruner_has_words(tmp_path: Path) -> No
 def test_every_reason_of_the_envelope_trimmer_has_words(tmp_path: Path) -> None:
     path = tmp_path / "envelope.json"
     digest = {"references": {"asset_paths": asset_paths(3000)}, "files": dependencies(14, 3000)}
-    path.write_text(json.dumps(envelope(digest=digest, tool_capabilities={"tools": ["read"], "x_examples": "An example. " * 200})))
+    path.write_text(
+        json.dumps(envelope(digest=digest, tool_capabilities={"tools": ["read"], "x_examples": "An example. " * 200}))
+    )
     given: set[str] = set()
     for budget in (100_000, 7000, 4000, 2000, 1500, 1000, 800, 500, 300):
         settings = with_values(Settings(), {"context_budget.tokens": budget, "context_budget.reserve": 0})
@@ -85,7 +103,9 @@ def test_every_reason_of_the_file_pruner_has_words() -> None:
 
 def test_why_of_a_file_names_the_threshold_that_decided_and_what_whole_files_displaced(tmp_path: Path) -> None:
     answer = "def refund_total(order):\n" + "".join(f"    refund = order.refund_{n} + total\n" for n in range(12))
-    (tmp_path / "large.py").write_text(answer + "".join(f"\n\ndef other_{n}(a):\n    return a + {n}\n" for n in range(80)))
+    (tmp_path / "large.py").write_text(
+        answer + "".join(f"\n\ndef other_{n}(a):\n    return a + {n}\n" for n in range(80))
+    )
     more = "def more(a):\n    return a\n\n\n"
     for number in range(2):
         (tmp_path / f"small_{number}.py").write_text(f"def refund_{number}(total):\n    return total\n\n\n{more * 6}")
@@ -105,10 +125,16 @@ def test_why_of_a_file_names_the_threshold_that_decided_and_what_whole_files_dis
 
 @pytest.mark.parametrize("cells", [30, 58])
 def test_a_summary_is_shown_line_by_line_and_says_when_there_is_more(tmp_path: Path, cells: int) -> None:
-    settings = with_values(Settings(), {"conversation_prune.strategy": "summarize", "conversation_prune.safe_zone_tokens": 2500})
+    settings = with_values(
+        Settings(), {"conversation_prune.strategy": "summarize", "conversation_prune.safe_zone_tokens": 2500}
+    )
     subject = Conversation()
     ledger = subject.decide(subject.read({"path": session(tmp_path)}, settings, lambda *_: None), {}, settings)
-    item = next(item for item in range(len(ledger)) if ledger.states[item] is State.SUMMARISED and ledger.action(item).section.startswith("messages"))
+    item = next(
+        item
+        for item in range(len(ledger))
+        if ledger.states[item] is State.SUMMARISED and ledger.action(item).section.startswith("messages")
+    )
     lines = [plain(line) for line in subject.facts(ledger, item, cells)]
     assert not any("␊" in line for line in lines)
     assert any(line.startswith("- user: Question 0") for line in lines) and lines[-1].endswith("…")

@@ -24,9 +24,14 @@ def settings_of(command: str) -> Settings:
             sets.append(value)
         elif flag == "--weights":
             names = ("relevance", "hotspot", "distance")
-            flags |= {f"smart_pruning.priority_weights.{name}": float(part) for name, part in zip(names, value.split(","), strict=True)}
+            flags |= {
+                f"smart_pruning.priority_weights.{name}": float(part)
+                for name, part in zip(names, value.split(","), strict=True)
+            }
         elif flag in ("--budget", "--top-k", "--depth"):
-            flags[{"--budget": "budget", "--top-k": "graph_rag.top_k", "--depth": "graph_rag.max_depth"}[flag]] = int(value)
+            flags[{"--budget": "budget", "--top-k": "graph_rag.top_k", "--depth": "graph_rag.max_depth"}[flag]] = int(
+                value
+            )
         elif flag == "--strategy":
             flags["smart_pruning.strategy"] = value
     return config.load(None, profile=profile, sets=sets, flags=flags).settings
@@ -38,7 +43,12 @@ def settings_of(command: str) -> Settings:
         {},
         {"smart_pruning.priority_weights.hotspot": 0.55, "budget": 8500},
         {"smart_pruning.signature_share": 0.1, "smart_pruning.strategy": "density"},
-        {"preference.enabled": True, "preference.weight": 0.35, "relevance.pool": "all", "index.ignore": ("*.min.js", 'a"b')},
+        {
+            "preference.enabled": True,
+            "preference.weight": 0.35,
+            "relevance.pool": "all",
+            "index.ignore": ("*.min.js", 'a"b'),
+        },
         {"graph_rag.enabled": False, "graph_rag.max_depth": 4, "graph_rag.top_k": 50, "tokens.counter": "chars4"},
     ],
 )

@@ -104,7 +104,9 @@ def test_the_cursor_follows_the_candidate_into_another_pool() -> None:
     assert state.accept(wanted, make_pool(flat[::-1], query="refund"))
     assert state.pool.symbol_id[state.cursor] == symbol
     assert state.comparison is not None
-    assert np.count_nonzero(state.comparison.flipped) == 0, "the same candidates in another row order are the same candidates"
+    assert np.count_nonzero(state.comparison.flipped) == 0, (
+        "the same candidates in another row order are the same candidates"
+    )
 
 
 def test_an_emptied_query_forgets_its_answer() -> None:

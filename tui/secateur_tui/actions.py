@@ -21,7 +21,8 @@ BENCH = "bench-"
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """Something the user can do. The bench has a method `do_<id with underscores>`; those that open a bench are the application's."""
+    """Something the user can do. The bench has a method `do_<id with underscores>`; those that open a bench are the
+    application's."""
 
     id: str  # the name in `[ui] keys`
     keys: tuple[str, ...]
@@ -32,7 +33,14 @@ class Action:
 
 
 ACTIONS = (
-    Action("query", ("slash",), "Query", "Type what is asked or opened; Enter or Escape goes to the items", "Ask", footer=True),
+    Action(
+        "query",
+        ("slash",),
+        "Query",
+        "Type what is asked or opened; Enter or Escape goes to the items",
+        "Ask",
+        footer=True,
+    ),
     Action("refresh", ("R",), "Refresh", "Read again what is on disk", "Ask"),
     Action("budget-up", ("b", "plus"), "Budget+", "A larger budget", "Turn", footer=True),
     Action("budget-down", ("B", "minus"), "Budget−", "A smaller budget", "Turn", footer=True),
@@ -53,7 +61,10 @@ ACTIONS = (
     Action("undo", ("u",), "Undo", "Take the last change of settings back", "Change", footer=True),
     Action("redo", ("U", "ctrl+r"), "Redo", "Make the change that was taken back again", "Change"),
     Action("copy", ("y",), "Copy", "Copy and show the command line that reproduces this screen", "Change", footer=True),
-    *(Action(BENCH + bench.name, (bench.key,), bench.title, f"The {bench.title} bench: {bench.about}", "Benches") for bench in BENCHES.values()),
+    *(
+        Action(BENCH + bench.name, (bench.key,), bench.title, f"The {bench.title} bench: {bench.about}", "Benches")
+        for bench in BENCHES.values()
+    ),
     Action("theme", ("t",), "Theme", "The next theme", "Program"),
     Action("back", ("escape",), "Back", "Close what lies on top; go to the items", "Program"),
     Action("help", ("question_mark",), "Help", "This page", "Program", footer=True),
@@ -77,7 +88,8 @@ class Keymap:
 
 
 def keymap(chosen: Mapping[str, str]) -> Keymap:
-    """Default keys under the user's own. A chosen key is taken from whoever had it; an unknown action is reported with the nearest name.
+    """Default keys under the user's own. A chosen key is taken from whoever had it; an unknown action is reported with
+    the nearest name.
 
     `quit` never ends without a key: where the last one is taken, it gets its default keys back, and a notice says so.
     """
@@ -99,16 +111,26 @@ def keymap(chosen: Mapping[str, str]) -> Keymap:
         keys = {action: tuple(key for key in has if key not in kept) for action, has in keys.items()} | {QUIT: kept}
         shown = ", ".join(map(key_name, kept))
         why = f"{', '.join(losers)} would take the last key of {QUIT}" if losers else f"{QUIT} would have no key"
-        notices.append(Notice("quit_kept", f'ui.keys: {why}; {shown} stays with {QUIT}. Another key for it frees {shown}: {QUIT} = "ctrl+x"'))
+        notices.append(
+            Notice(
+                "quit_kept",
+                f'ui.keys: {why}; {shown} stays with {QUIT}. Another key for it frees {shown}: {QUIT} = "ctrl+x"',
+            )
+        )
     return Keymap(keys, tuple(notices))
 
 
 def overrides(keys: Keymap) -> dict[str, str]:
     """What Textual is told: the actions whose keys are not the default ones."""
-    return {action.id: ",".join(keys.keys[action.id]) for action in ACTIONS if keys.keys[action.id] not in (action.keys, ())}
+    return {
+        action.id: ",".join(keys.keys[action.id]) for action in ACTIONS if keys.keys[action.id] not in (action.keys, ())
+    }
 
 
-BINDINGS = [Binding(",".join(action.keys), f"do('{action.id}')", action.label, id=action.id, show=action.footer) for action in ACTIONS]
+BINDINGS = [
+    Binding(",".join(action.keys), f"do('{action.id}')", action.label, id=action.id, show=action.footer)
+    for action in ACTIONS
+]
 """Bindings of every bench, with ids, so that a keymap can replace their keys."""
 
 

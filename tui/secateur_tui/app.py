@@ -38,7 +38,9 @@ from secateur_tui.palette import Palette
 from secateur_tui.themes import BASE_COLOURS, DEFAULT_THEME, load_themes
 from secateur_tui.widgets.title import BenchTitle
 
-SUBJECTS: Mapping[str, Subject[Any, Any]] = {subject.name: subject for subject in (Files(), Conversation(), Envelope(), Diff())}
+SUBJECTS: Mapping[str, Subject[Any, Any]] = {
+    subject.name: subject for subject in (Files(), Conversation(), Envelope(), Diff())
+}
 """What the benches over a ledger are about, by the bench's name."""
 
 ROOMS: Mapping[str, type[LedgerBench]] = {Diff.name: DiffBench}
@@ -87,7 +89,8 @@ class ActionCommands(Provider):
 
 
 class Inspector(App[int]):
-    """`Inspector(engine, settings, path="orders").run()`; without an engine `path` is the file for `bench`, and `opener` opens folders typed later.
+    """`Inspector(engine, settings, path="orders").run()`; without an engine `path` is the file for `bench`, and
+    `opener` opens folders typed later.
 
     `folder` is what the other benches that read folders start on.
     """
@@ -138,7 +141,9 @@ class Inspector(App[int]):
         for theme in self._themes.values():
             self.register_theme(theme)
         if settings.ui.theme not in self._themes:
-            self._notices += (Notice("no_theme", f"there is no usable theme {settings.ui.theme}; {DEFAULT_THEME} takes its place"),)
+            self._notices += (
+                Notice("no_theme", f"there is no usable theme {settings.ui.theme}; {DEFAULT_THEME} takes its place"),
+            )
         self.theme = settings.ui.theme if settings.ui.theme in self._themes else DEFAULT_THEME
 
     def on_mount(self) -> None:
@@ -158,7 +163,8 @@ class Inspector(App[int]):
             thread.close()
 
     def action_help_quit(self) -> None:
-        """Ctrl-C: leave at once, whatever is under way, with the exit code of an interruption. In a field with marked text it copies that."""
+        """Ctrl-C: leave at once, whatever is under way, with the exit code of an interruption. In a field with marked
+        text it copies that."""
         self.exit(INTERRUPTED)
 
     def show_bench(self, name: str) -> None:
@@ -167,7 +173,10 @@ class Inspector(App[int]):
 
     def bench_titles(self, current: str) -> Sequence[BenchTitle]:
         """All benches, for the title line."""
-        return [BenchTitle(self.keymap.shown(actions.BENCH + name), face.title, name == current) for name, face in BENCHES.items()]
+        return [
+            BenchTitle(self.keymap.shown(actions.BENCH + name), face.title, name == current)
+            for name, face in BENCHES.items()
+        ]
 
     def _bench(self, name: str) -> Bench:
         if name not in self._benches:
@@ -192,7 +201,10 @@ class Inspector(App[int]):
         """Styles of the present theme."""
         if self._palette is None or self._palette[0] != self.theme:
             theme = self.current_theme
-            self._palette = (self.theme, Palette({**theme.variables, **{name: getattr(theme, name) for name in BASE_COLOURS}}))
+            self._palette = (
+                self.theme,
+                Palette({**theme.variables, **{name: getattr(theme, name) for name in BASE_COLOURS}}),
+            )
         return self._palette[1]
 
     def next_theme(self) -> None:
@@ -252,7 +264,9 @@ def run(
         theme_folders=(places.config_dir(variables) / "themes",),
     )
     code = app.run()
-    if app.thread.ended(QUIT_PATIENCE) and isinstance(app.engine, Engine):  # otherwise it is at something long, and the index is safe as it is
+    if app.thread.ended(QUIT_PATIENCE) and isinstance(
+        app.engine, Engine
+    ):  # otherwise it is at something long, and the index is safe as it is
         app.engine.close()
     if code == INTERRUPTED:
         raise KeyboardInterrupt

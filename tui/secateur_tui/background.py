@@ -1,7 +1,9 @@
-"""Daemon threads for the engine's slow calls: one to retrieve, one to look whether files have changed, one to prove hints.
+"""Daemon threads for the engine's slow calls: one to retrieve, one to look whether files have changed, one to prove
+hints.
 
-Calls of a thread run one after another, so the engine's database sees a single thread; a call whose awaiter was cancelled before its turn
-never runs. The thread is a daemon and its jobs look at `closing`: quitting does not wait for an index to finish.
+Calls of a thread run one after another, so the engine's database sees a single thread; a call whose awaiter was
+cancelled before its turn never runs. The thread is a daemon and its jobs look at `closing`: quitting does not wait for
+an index to finish.
 """
 
 from __future__ import annotations
@@ -18,14 +20,17 @@ T = TypeVar("T")
 
 
 MANY = 100_000
-"""New objects from which a job's are set aside for good: fewer are looked through in a few milliseconds, and what is set aside is never collected."""
+"""New objects from which a job's are set aside for good: fewer are looked through in a few milliseconds, and what is
+set aside is never collected."""
 
 
 @contextlib.contextmanager
 def uncollected() -> Iterator[None]:
-    """For jobs that make millions of objects that stay: while they run, and of what they made, nothing is looked through for garbage.
+    """For jobs that make millions of objects that stay: while they run, and of what they made, nothing is looked
+    through for garbage.
 
-    Looking through a gigabyte of objects takes a second or more in which no frame is painted. Almost nothing of it hangs together in circles.
+    Looking through a gigabyte of objects takes a second or more in which no frame is painted. Almost nothing of it
+    hangs together in circles.
     """
     gc.disable()
     try:
@@ -45,7 +50,9 @@ class EngineThread:
 
     def __init__(self) -> None:
         self.closing = threading.Event()
-        self._jobs: queue.SimpleQueue[tuple[asyncio.AbstractEventLoop, asyncio.Future[Any], Callable[[], Any]]] = queue.SimpleQueue()
+        self._jobs: queue.SimpleQueue[tuple[asyncio.AbstractEventLoop, asyncio.Future[Any], Callable[[], Any]]] = (
+            queue.SimpleQueue()
+        )
         self._thread = threading.Thread(target=self._work, name="secateur-engine", daemon=True)
         self._thread.start()
 

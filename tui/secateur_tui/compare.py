@@ -1,4 +1,5 @@
-"""What changed between a pinned selection (the ghost) and the one on screen. Derived whenever it is drawn, stored nowhere."""
+"""What changed between a pinned selection (the ghost) and the one on screen. Derived whenever it is drawn, stored
+nowhere."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 """Colours for source text: strings, comments, numbers and keywords, in one linear pass that no input can slow down.
 
-It is a reading aid, not a parser: it knows quotes, comment marks and a common set of keywords, and colours nothing it is unsure of.
+It is a reading aid, not a parser: it knows quotes, comment marks and a common set of keywords, and colours nothing it
+is unsure of.
 """
 
 from __future__ import annotations
@@ -16,14 +17,18 @@ _PLAIN = frozenset({"markdown", "text", "restructuredtext", "", "csv", "html", "
 _KEYWORDS = frozenset(
     re.findall(
         r"\w+",
-        "abstract and as async await break case catch class const continue def default defer delete do elif else enum except export extends final "
-        "finally fn for foreach from func function go goto if impl implements import in interface is lambda let match mod module mut namespace new "
-        "not or package pass private protected pub public raise readonly require return select static struct super switch throw throws trait try type "
-        "typedef union unless unsafe use using var virtual void when where while with yield None True False null nil true false self this ",
+        "abstract and as async await break case catch class const continue def default defer delete do elif else enum"
+        " except export extends final finally fn for foreach from func function go goto if impl implements import in"
+        " interface is lambda let match mod module mut namespace new not or package pass private protected pub public"
+        " raise readonly require return select static struct super switch throw throws trait try type typedef union"
+        " unless unsafe use using var virtual void when where while with yield None True False null nil true false self"
+        " this ",
     )
 )
 
-_WORD_OR_MARK = re.compile(r"(?P<word>[^\W\d]\w*)|(?P<number>\d[\w.]*)|(?P<triple>\"\"\"|''')|(?P<quote>[\"'`])|(?P<block>/\*)|(?P<slashes>//)|(?P<hash>#)")
+_WORD_OR_MARK = re.compile(
+    r"(?P<word>[^\W\d]\w*)|(?P<number>\d[\w.]*)|(?P<triple>\"\"\"|''')|(?P<quote>[\"'`])|(?P<block>/\*)|(?P<slashes>//)|(?P<hash>#)"
+)
 
 LONGEST_TEXT = 200_000
 """Characters above which a text is shown without colours."""

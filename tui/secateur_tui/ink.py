@@ -1,8 +1,8 @@
 """Lines of styled text without markup: what every view is drawn with.
 
-A line is a tuple of spans; a span is text and the name of a role ("kept", "faint", ...) that the palette colours. Text never
-passes through a markup parser. Text from outside enters through `outside`, which makes control and bidi characters visible.
-Widths are terminal cells, so wide characters keep columns aligned.
+A line is a tuple of spans; a span is text and the name of a role ("kept", "faint", ...) that the palette colours. Text
+never passes through a markup parser. Text from outside enters through `outside`, which makes control and bidi
+characters visible. Widths are terminal cells, so wide characters keep columns aligned.
 """
 
 from __future__ import annotations
@@ -55,7 +55,16 @@ def clipped(spans: Line, cells: int) -> Line:
         used = cell_width(span.text)
         if used > room - 1:
             # One cell is kept back for the ellipsis, even when this span alone would just have fitted.
-            out.append(Span(clip(span.text, room) if used > room else span.text[:-1] + ELLIPSIS if used == room else span.text + ELLIPSIS, span.role))
+            out.append(
+                Span(
+                    clip(span.text, room)
+                    if used > room
+                    else span.text[:-1] + ELLIPSIS
+                    if used == room
+                    else span.text + ELLIPSIS,
+                    span.role,
+                )
+            )
             break
         out.append(span)
         room -= used

@@ -1,4 +1,5 @@
-"""Knobs: which setting each turns, by how much, within which range; those of the Search bench. Pure: settings in, settings out."""
+"""Knobs: which setting each turns, by how much, within which range; those of the Search bench. Pure: settings in,
+settings out."""
 
 from __future__ import annotations
 
@@ -88,7 +89,9 @@ def _weight(key: str, signal: str) -> Knob:
     return Knob(key, signal, step=0.05, fine_step=0.01, mutable=True, signal=signal)
 
 
-WEIGHTS = tuple(_weight(f"smart_pruning.priority_weights.{signal}", signal) for signal in ("relevance", "hotspot", "distance"))
+WEIGHTS = tuple(
+    _weight(f"smart_pruning.priority_weights.{signal}", signal) for signal in ("relevance", "hotspot", "distance")
+)
 PREFERENCE = _weight("preference.weight", "preference")
 SIGNATURES = Knob("smart_pruning.signature_share", "signatures", step=0.02, fine_step=0.01, mutable=True)
 STRATEGY = Knob("smart_pruning.strategy", "strategy")
@@ -103,7 +106,8 @@ def knobs_of(settings: Settings) -> tuple[Knob, ...]:
 
 
 _BUDGET_STEPS = ((1_000, 50), (4_000, 250), (16_000, 500), (60_000, 2_000))
-"""(below this budget, step): about a twentieth, on round numbers; each limit is a multiple of the steps on both sides of it."""
+"""(below this budget, step): about a twentieth, on round numbers; each limit is a multiple of the steps on both sides
+of it."""
 
 _LARGE_BUDGET_STEP = 10_000
 

@@ -1,4 +1,5 @@
-"""A pruner's answer as the inspector draws it, and what changed between two of them. Every figure is the engine's or a sum of its figures."""
+"""A pruner's answer as the inspector draws it, and what changed between two of them. Every figure is the engine's or a
+sum of its figures."""
 
 from __future__ import annotations
 
@@ -13,7 +14,13 @@ from secateur.settings import Settings
 
 R = TypeVar("R")
 
-_STATES = {"keep": State.KEPT, "shorten": State.SHORTENED, "truncate": State.SHORTENED, "summarize": State.SUMMARISED, "drop": State.DROPPED}
+_STATES = {
+    "keep": State.KEPT,
+    "shorten": State.SHORTENED,
+    "truncate": State.SHORTENED,
+    "summarize": State.SUMMARISED,
+    "drop": State.DROPPED,
+}
 """What an action of the ledger makes of an item."""
 
 ABSENT = -1
@@ -30,7 +37,8 @@ class Sum(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Ledger(Generic[R]):
-    """`result` is what the pruner gave back under `settings`; its `report` has an action per item, and the items are numbered by them."""
+    """`result` is what the pruner gave back under `settings`; its `report` has an action per item, and the items are
+    numbered by them."""
 
     settings: Settings
     report: TrimReport
@@ -48,7 +56,10 @@ class Ledger(Generic[R]):
     @cached_property
     def states(self) -> Sequence[State]:
         """Per item."""
-        return [_STATES.get(action.action) or (State.SHORTENED if action.after else State.DROPPED) for action in self.report.actions]
+        return [
+            _STATES.get(action.action) or (State.SHORTENED if action.after else State.DROPPED)
+            for action in self.report.actions
+        ]
 
     @cached_property
     def ids(self) -> Sequence[str]:

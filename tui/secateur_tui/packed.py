@@ -1,6 +1,8 @@
-"""The chunks of a diff as the rows that the inspector lists: each chunk with its files below it, then the files left out. Every figure is the engine's.
+"""The chunks of a diff as the rows that the inspector lists: each chunk with its files below it, then the files left
+out. Every figure is the engine's.
 
-The rows are the items of a `Ledger`: a file cut in parts has a row in each of its chunks, a chunk has one of its own, which holds what is injected.
+The rows are the items of a `Ledger`: a file cut in parts has a row in each of its chunks, a chunk has one of its own,
+which holds what is injected.
 """
 
 from __future__ import annotations
@@ -51,7 +53,8 @@ class Packed(Ledger[Plan]):
 
     @cached_property
     def ids(self) -> Sequence[str]:
-        """A chunk is known by its number, a file and its first part by the path, so that the cursor stays on a file that is cut now or left out."""
+        """A chunk is known by its number, a file and its first part by the path, so that the cursor stays on a file
+        that is cut now or left out."""
         return [_name(row) for row in self.rows]
 
     @cached_property
@@ -121,7 +124,13 @@ def packed(settings: Settings, plan: Plan) -> Packed:
         rows.append(Row(Kind.LEFT_OUT, entry=entry))
         actions.append(TrimAction(entry.path, "drop", entry.reason, entry.file.tokens, 0))
     before, after = sum(action.before for action in actions), sum(tokens)
-    report = TrimReport(applied=bool(plan.skipped), before=before, after=after, budget=plan.limit * max(1, len(tokens)), actions=tuple(actions))
+    report = TrimReport(
+        applied=bool(plan.skipped),
+        before=before,
+        after=after,
+        budget=plan.limit * max(1, len(tokens)),
+        actions=tuple(actions),
+    )
     return Packed(settings, report, plan, warnings=plan.notices, rows=tuple(rows), tokens=tokens)
 
 

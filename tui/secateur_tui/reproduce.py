@@ -11,22 +11,38 @@ from secateur.config import keys as setting_keys
 from secateur.repository.files import path_bytes
 from secateur.settings import Settings
 
-_SEARCH_TABLES = ("graph_rag.anchors", "graph_rag.enabled", "smart_pruning.signature_share", "relevance.", "embedding.", "tokens.", "preference.", "index.")
+_SEARCH_TABLES = (
+    "graph_rag.anchors",
+    "graph_rag.enabled",
+    "smart_pruning.signature_share",
+    "relevance.",
+    "embedding.",
+    "tokens.",
+    "preference.",
+    "index.",
+)
 """Keys a search depends on that have no flag of their own."""
 
 
 def command_line(query: str, path: str, settings: Settings, opened: Settings, rev: str | None = None) -> str:
     """`secateur search …` with every knob spelled out, so that no configuration file can change the answer.
 
-    A key without a flag is written when it differs from the profile's own value, or from the one the inspector was opened with
-    (which a configuration file may hold).
+    A key without a flag is written when it differs from the profile's own value, or from the one the inspector was
+    opened with (which a configuration file may hold).
     """
     weights = settings.smart_pruning.priority_weights
     flag_like = query.startswith("-") or path.startswith("-")
     words = ["secateur", "search", *([] if flag_like else [query, path])]
     words += ["--profile", settings.profile, "--budget", str(settings.effective_budget)]
     words += ["--weights", ",".join(_number(value) for value in (weights.relevance, weights.hotspot, weights.distance))]
-    words += ["--top-k", str(settings.graph_rag.top_k), "--depth", str(settings.graph_rag.max_depth), "--strategy", settings.smart_pruning.strategy]
+    words += [
+        "--top-k",
+        str(settings.graph_rag.top_k),
+        "--depth",
+        str(settings.graph_rag.max_depth),
+        "--strategy",
+        settings.smart_pruning.strategy,
+    ]
     if rev is not None:
         words += ["--rev", rev]
     for name in _differing(_SEARCH_TABLES, settings, opened):
@@ -41,7 +57,8 @@ def command_line(query: str, path: str, settings: Settings, opened: Settings, re
 
 
 class Spelled:
-    """The words of `secateur COMMAND … FILE` as they come together; what a flag or a `set` has said is not said again."""
+    """The words of `secateur COMMAND … FILE` as they come together; what a flag or a `set` has said is not said
+    again."""
 
     def __init__(self, command: str, settings: Settings, opened: Settings) -> None:
         self._settings, self._opened = settings, opened
@@ -63,7 +80,8 @@ class Spelled:
         self._said.add(key)
 
     def differing(self, tables: tuple[str, ...]) -> None:
-        """Every other key of these tables that a configuration file may have set to something else than what is on screen."""
+        """Every other key of these tables that a configuration file may have set to something else than what is on
+        screen."""
         for name in _differing(tables, self._settings, self._opened):
             if name not in self._said:
                 self.set(name, toml(config.lookup(self._settings, name)))
@@ -77,14 +95,20 @@ def _differing(tables: tuple[str, ...], settings: Settings, opened: Settings) ->
     """Keys that are not what the profile says, or not what they were when the inspector was opened."""
     profile = config.with_profile(Settings(profiles=settings.profiles), settings.profile)
     names = [name for name in setting_keys() if name.startswith(tables)]
-    return [name for name in names if not config.lookup(settings, name) == config.lookup(profile, name) == config.lookup(opened, name)]
+    return [
+        name
+        for name in names
+        if not config.lookup(settings, name) == config.lookup(profile, name) == config.lookup(opened, name)
+    ]
 
 
 def quoted(word: str) -> str:
     """One shell word; control characters as escapes of `$'…'`, so that pasting it runs nothing and moves no cursor."""
     if word.isprintable():
         return shlex.quote(word)
-    escaped = "".join(character if character.isprintable() and character not in "\\'" else _escape(character) for character in word)
+    escaped = "".join(
+        character if character.isprintable() and character not in "\\'" else _escape(character) for character in word
+    )
     return f"$'{escaped}'"
 
 

@@ -1,6 +1,7 @@
 """Themes are palettes in TOML files: the program's own and the user's `themes` folder beside the configuration.
 
-A theme that cannot be used degrades: it is left out, the default takes its place, and a notice says which file, which key, and why.
+A theme that cannot be used degrades: it is left out, the default takes its place, and a notice says which file, which
+key, and why.
 """
 
 from __future__ import annotations
@@ -20,7 +21,19 @@ DEFAULT_THEME = "secateur-dark"
 MAX_THEME_BYTES = 64 * 1024
 """A theme file above this size is not one."""
 
-PALETTE = ("background", "surface", "panel", "foreground", "faint", "primary", "secondary", "accent", "success", "warning", "error")
+PALETTE = (
+    "background",
+    "surface",
+    "panel",
+    "foreground",
+    "faint",
+    "primary",
+    "secondary",
+    "accent",
+    "success",
+    "warning",
+    "error",
+)
 BASE_COLOURS = tuple(name for name in PALETTE if name != "faint")
 """Colours Textual's own themes have too."""
 

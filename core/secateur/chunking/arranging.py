@@ -1,7 +1,9 @@
-"""Which pieces share a chunk: packed into as few chunks as first-fit decreasing finds, then moved and swapped so that what belongs together is together.
+"""Which pieces share a chunk: packed into as few chunks as first-fit decreasing finds, then moved and swapped so that
+what belongs together is together.
 
-Pieces belong together as parts of one file, as files of one folder or neighbouring folders, and where one uses the other: a link. Moves never add a
-chunk, and the search ends after a fixed number of tries, so it is linear in the pieces. Pure: a function of sizes, paths and links.
+Pieces belong together as parts of one file, as files of one folder or neighbouring folders, and where one uses the
+other: a link. Moves never add a chunk, and the search ends after a fixed number of tries, so it is linear in the
+pieces. Pure: a function of sizes, paths and links.
 """
 
 from __future__ import annotations
@@ -40,9 +42,16 @@ class Piece:
     size: int
 
 
-def arrange(pieces: Sequence[Piece], capacity: int, links: Mapping[tuple[int, int], float] | None = None, *, together: bool = True) -> list[list[int]]:
-    """Positions of the pieces in chunks, never more chunks than first-fit decreasing makes; pieces in their order, chunks so that the parts of a file
-    come one after the other, else in that of their first piece. Only parts that lie crosswise in two chunks cannot be in order everywhere.
+def arrange(
+    pieces: Sequence[Piece],
+    capacity: int,
+    links: Mapping[tuple[int, int], float] | None = None,
+    *,
+    together: bool = True,
+) -> list[list[int]]:
+    """Positions of the pieces in chunks, never more chunks than first-fit decreasing makes; pieces in their order,
+    chunks so that the parts of a file come one after the other, else in that of their first piece. Only parts that lie
+    crosswise in two chunks cannot be in order everywhere.
 
     Args:
         links: worth of having two pieces in one chunk, by their positions, the lower first.
@@ -61,11 +70,15 @@ def arrange(pieces: Sequence[Piece], capacity: int, links: Mapping[tuple[int, in
         for search in arranged:
             search.run()
         fewest = min(len(search.bins()) for search in arranged)
-        bins = max((search for search in arranged if len(search.bins()) == fewest), key=lambda search: search.worth()).bins()
+        bins = max(
+            (search for search in arranged if len(search.bins()) == fewest), key=lambda search: search.worth()
+        ).bins()
     return _in_reading_order(pieces, sorted(sorted(members) for members in bins))
 
 
-def togetherness(pieces: Sequence[Piece], bins: Sequence[Sequence[int]], links: Mapping[tuple[int, int], float] | None = None) -> float:
+def togetherness(
+    pieces: Sequence[Piece], bins: Sequence[Sequence[int]], links: Mapping[tuple[int, int], float] | None = None
+) -> float:
     """What an arrangement is worth: the sum over all pairs that share a chunk."""
     return _Search(pieces, 0, links or {}, bins).worth()
 
@@ -84,7 +97,8 @@ def _next_fit(pieces: Sequence[Piece], capacity: int) -> list[list[int]]:
 
 
 def _in_reading_order(pieces: Sequence[Piece], bins: Sequence[list[int]]) -> list[list[int]]:
-    """The chunks so that a part comes after the part before it; where they go in circles, the chunk that waits for fewest goes next."""
+    """The chunks so that a part comes after the part before it; where they go in circles, the chunk that waits for
+    fewest goes next."""
     bin_of = {at: number for number, members in enumerate(bins) for at in members}
     place = {(piece.path, piece.part): at for at, piece in enumerate(pieces) if piece.part}
     waits = [0] * len(bins)
@@ -111,7 +125,13 @@ def _in_reading_order(pieces: Sequence[Piece], bins: Sequence[list[int]]) -> lis
 class _Search:
     """An arrangement that gets better step by step."""
 
-    def __init__(self, pieces: Sequence[Piece], capacity: int, links: Mapping[tuple[int, int], float], bins: Sequence[Sequence[int]]) -> None:
+    def __init__(
+        self,
+        pieces: Sequence[Piece],
+        capacity: int,
+        links: Mapping[tuple[int, int], float],
+        bins: Sequence[Sequence[int]],
+    ) -> None:
         self._sizes = [piece.size for piece in pieces]
         self._groups: list[tuple[tuple[str, float], ...]] = _groups(pieces)
         self._links: dict[int, dict[int, float]] = defaultdict(dict)
@@ -201,7 +221,9 @@ class _Search:
 
     def _between(self, one: int, other: int) -> float:
         shared = dict(self._groups[one])
-        return sum(shared.get(group, 0.0) for group, _ in self._groups[other]) + self._links.get(one, {}).get(other, 0.0)
+        return sum(shared.get(group, 0.0) for group, _ in self._groups[other]) + self._links.get(one, {}).get(
+            other, 0.0
+        )
 
     def _move(self, at: int, place: int) -> None:
         home = self._bin[at]
@@ -216,11 +238,18 @@ class _Search:
 
 
 def _groups(pieces: Sequence[Piece]) -> list[tuple[tuple[str, float], ...]]:
-    """Per piece the groups it is in, each with what one other member of it is worth; all others together are worth the group's weight."""
+    """Per piece the groups it is in, each with what one other member of it is worth; all others together are worth the
+    group's weight."""
     names = []
     for piece in pieces:
         folder = piece.path.rpartition("/")[0]
         above = folder.rpartition("/")[0] if "/" in folder else ""
-        names.append(((f"f{piece.path}", FILE_WEIGHT), (f"d{folder}", FOLDER_WEIGHT), *(((f"n{above}", NEIGHBOUR_WEIGHT),) if above else ())))
+        names.append(
+            (
+                (f"f{piece.path}", FILE_WEIGHT),
+                (f"d{folder}", FOLDER_WEIGHT),
+                *(((f"n{above}", NEIGHBOUR_WEIGHT),) if above else ()),
+            )
+        )
     sizes = Counter(name for each in names for name, _ in each)
     return [tuple((name, weight / (sizes[name] - 1)) for name, weight in each if sizes[name] > 1) for each in names]

@@ -1,4 +1,5 @@
-"""What `.gitattributes` files say of who wrote a file: `linguist-generated` and `linguist-vendored`, read here and never by git.
+"""What `.gitattributes` files say of who wrote a file: `linguist-generated` and `linguist-vendored`, read here and
+never by git.
 
 attributes = Attributes({".gitattributes": b"*.pb.go linguist-generated\\n"})
 attributes.says("api/a.pb.go", GENERATED)   # True; None where no rule speaks of it
@@ -22,7 +23,8 @@ _TRUE = ("", "true", "1", "set", "yes")
 
 
 class Attributes:
-    """The rules of all `.gitattributes` files of a tree, by the path of the file. Of several the deepest that speaks of a path decides."""
+    """The rules of all `.gitattributes` files of a tree, by the path of the file. Of several the deepest that speaks of
+    a path decides."""
 
     def __init__(self, files: Mapping[str, bytes]) -> None:
         self._rules: dict[tuple[str, str], Rules] = {}

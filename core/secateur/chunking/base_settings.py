@@ -1,6 +1,7 @@
 """A repository's settings as they were before a change, and what the change does to them.
 
-What a pull request writes into `secateur.toml` must not decide what of the pull request is shown: the settings at the base of what is compared count.
+What a pull request writes into `secateur.toml` must not decide what of the pull request is shown: the settings at the
+base of what is compared count.
 """
 
 from __future__ import annotations
@@ -32,18 +33,24 @@ def settings_at(git: Git, commit: str | None, entries: Sequence[TreeEntry]) -> C
 
 
 def distrusted(diff: Diff, origins: Mapping[str, str]) -> Notice | None:
-    """A notice where a diff that is all there is may have written the settings that a run found on disk: they are not to count then.
+    """A notice where a diff that is all there is may have written the settings that a run found on disk: they are not
+    to count then.
 
     Args:
         origins: where each setting in force is from.
     """
     touched = {path.rpartition("/")[2] for change in diff.changes for path in (change.path, change.old_path)}
-    touched |= {name for name in SETTINGS_FILES for change in diff.changes if change.fault and name in change.text}  # damage may hide a header
+    touched |= {
+        name for name in SETTINGS_FILES for change in diff.changes if change.fault and name in change.text
+    }  # damage may hide a header
     found = {name for name in SETTINGS_FILES if any(origin.startswith(name) for origin in origins.values())}
     file = next((name for name in SETTINGS_FILES if name in touched and (name in found or name == FILE_NAME)), None)
     if file is None:
         return None
-    return Notice(SETTINGS_CHANGED, f"The diff changes {file}. What that said before is not in a diff, so no settings of the repository are used.")
+    return Notice(
+        SETTINGS_CHANGED,
+        f"The diff changes {file}. What that said before is not in a diff, so no settings of the repository are used.",
+    )
 
 
 def settings_notice(before: Committed, diff: Diff, contents: Mapping[str, bytes | None]) -> Notice | None:
@@ -74,7 +81,10 @@ def settings_notice(before: Committed, diff: Diff, contents: Mapping[str, bytes 
     file = next((found[0] for found in (new, old) if found), FILE_NAME)
     more = f" and {len(changed) - _NAMED:,} more" if len(changed) > _NAMED else ""
     which = f" ({', '.join(changed[:_NAMED])}{more})" if changed else ""
-    return Notice(SETTINGS_CHANGED, f"This change edits settings in {file}{which}. The chunks are made with those from before it, {before.place}.")
+    return Notice(
+        SETTINGS_CHANGED,
+        f"This change edits settings in {file}{which}. The chunks are made with those from before it, {before.place}.",
+    )
 
 
 def _set_in(table: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:

@@ -1,7 +1,7 @@
 """The nouns of a diff: hunks, patches, changed files. Frozen; the exact text of every patch is kept.
 
-Text is the diff's bytes as UTF-8; bytes that are not UTF-8 travel as lone surrogates (`surrogateescape`), so that nothing is lost
-on the way. Lines end at `\\n` alone: a carriage return or a form feed belongs to its line.
+Text is the diff's bytes as UTF-8; bytes that are not UTF-8 travel as lone surrogates (`surrogateescape`), so that
+nothing is lost on the way. Lines end at `\\n` alone: a carriage return or a form feed belongs to its line.
 """
 
 from __future__ import annotations
@@ -120,7 +120,13 @@ class Change:
     def treatment(self) -> Treatment:
         """What happened to it."""
         first, last = self.patches[0].treatment, self.patches[-1].treatment
-        return Treatment.TYPE if (first, last) == (Treatment.DELETED, Treatment.ADDED) else last if len(self.patches) == 1 else Treatment.MODIFIED
+        return (
+            Treatment.TYPE
+            if (first, last) == (Treatment.DELETED, Treatment.ADDED)
+            else last
+            if len(self.patches) == 1
+            else Treatment.MODIFIED
+        )
 
     @property
     def binary(self) -> bool:
@@ -148,7 +154,8 @@ class Change:
         return "".join(patch.text for patch in self.patches)
 
     def side(self, *, new: bool) -> list[tuple[int, str]]:
-        """The lines of the result (or of what was before) that the diff shows: (number, text without line end), in order."""
+        """The lines of the result (or of what was before) that the diff shows: (number, text without line end), in
+        order."""
         shown: list[tuple[int, str]] = []
         for hunk in (hunk for patch in self.patches for hunk in patch.hunks):
             number = hunk.new[0] if new else hunk.old[0][0]
@@ -160,7 +167,13 @@ class Change:
 
     def changed_lines(self) -> frozenset[int]:
         """Numbers of the lines of the result that were added or changed."""
-        return frozenset(new for patch in self.patches for hunk in patch.hunks for _, new, row in numbered(hunk, hunk.rows()) if row.new and row.changed)
+        return frozenset(
+            new
+            for patch in self.patches
+            for hunk in patch.hunks
+            for _, new, row in numbered(hunk, hunk.rows())
+            if row.new and row.changed
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +181,9 @@ class Diff:
     """A parsed diff: every changed file once, in the order in which the diff comes to them."""
 
     changes: tuple[Change, ...]
-    outside: tuple[tuple[int, int], ...]  # (first line, number of lines) of text that belongs to no file: messages of commits, notes of tools
+    outside: tuple[
+        tuple[int, int], ...
+    ]  # (first line, number of lines) of text that belongs to no file: messages of commits, notes of tools
     lines: int
 
     def __len__(self) -> int:
@@ -183,14 +198,18 @@ def lines_of(text: str) -> list[str]:
 
 
 def sendable(text: str) -> str:
-    """`text` as valid UTF-8 can hold it: what stands for a byte that was none becomes U+FFFD, which every counter counts the same."""
+    """`text` as valid UTF-8 can hold it: what stands for a byte that was none becomes U+FFFD, which every counter
+    counts the same."""
     return text if text.isascii() else _SURROGATE.sub("\ufffd", text)
 
 
 def numbered(hunk: Hunk, rows: list[Row]) -> Iterator[tuple[tuple[int, ...], int, Row]]:
     """Each row with the number of the line that comes next in every parent and in the result."""
     # A range without lines names the line before it.
-    olds, new = [first if count else first + 1 for first, count in hunk.old], hunk.new[0] if hunk.new[1] else hunk.new[0] + 1
+    olds, new = (
+        [first if count else first + 1 for first, count in hunk.old],
+        hunk.new[0] if hunk.new[1] else hunk.new[0] + 1,
+    )
     for row in rows:
         yield tuple(olds), new, row
         olds = [number + held for number, held in zip(olds, row.old, strict=True)]

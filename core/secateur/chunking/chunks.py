@@ -40,7 +40,11 @@ class FilePart:
         """`{"path", "part", "token_count"}`; `part` is null for a whole file."""
         part = None
         if self.place is not None:
-            lines = {"line_start": self.place.line_start, "line_end": self.place.line_end, "side": "old" if self.place.old else "new"}
+            lines = {
+                "line_start": self.place.line_start,
+                "line_end": self.place.line_end,
+                "side": "old" if self.place.old else "new",
+            }
             part = {"number": self.number, "of": self.of, **lines, "inside": self.place.inside}
         return {"path": self.path, "part": part, "token_count": self.tokens}
 
@@ -57,7 +61,13 @@ class Chunk:
 
     def to_dict(self) -> dict[str, Any]:
         """The contract's shape."""
-        return {"index": self.index, "of": self.of, "token_count": self.tokens, "files": [file.to_dict() for file in self.files], "text": self.text}
+        return {
+            "index": self.index,
+            "of": self.of,
+            "token_count": self.tokens,
+            "files": [file.to_dict() for file in self.files],
+            "text": self.text,
+        }
 
 
 class Chunks(list[Chunk]):
@@ -120,14 +130,15 @@ def chunk_diff(
     counter: str | None = None,
     settings: Settings | None = None,
 ) -> Chunks:
-    """The chunks of a unified diff, a list whose items have `files`, `tokens` and `text`; its `coverage` names every changed file once.
+    """The chunks of a unified diff, a list whose items have `files`, `tokens` and `text`; its `coverage` names every
+    changed file once.
 
     Args:
         max_chunk_tokens: tokens a chunk may hold, everything injected included.
         skill: instructions that go into every chunk.
         rules: the project's rules, which do so too.
-        linter: output of a linter (SARIF, JSON of ruff or ESLint, lines `path:line:column: message`), put beside the files it speaks of.
-        ignore: patterns of files left out, in gitignore syntax; with `!` such that are not.
+        linter: output of a linter (SARIF, JSON of ruff or ESLint, lines `path:line:column: message`), put beside the
+        files it speaks of. ignore: patterns of files left out, in gitignore syntax; with `!` such that are not.
         counter: name of a token counter.
 
     Raises:
@@ -142,7 +153,10 @@ def chunk_diff(
         changed["tokens.counter"] = counter
     settings = with_values(settings or Settings(), changed)
     findings = read_findings(linter.encode("utf-8", "replace") if isinstance(linter, str) else linter)
-    return chunk(weigh(parse_diff(diff_text), settings, Injection(rules, skill), findings=findings, notices=findings.notices), settings)
+    return chunk(
+        weigh(parse_diff(diff_text), settings, Injection(rules, skill), findings=findings, notices=findings.notices),
+        settings,
+    )
 
 
 def chunk(weighed: Weighed, settings: Settings) -> Chunks:
@@ -170,14 +184,22 @@ def finish(plan: Plan) -> Chunks:
 
 
 def _file(piece: FilePiece) -> FilePart:
-    return FilePart(piece.file.change.path, piece.cost, piece.number, piece.of, piece.part.place if piece.part else None)
+    return FilePart(
+        piece.file.change.path, piece.cost, piece.number, piece.of, piece.part.place if piece.part else None
+    )
 
 
 def _ledger(plan: Plan, after: dict[int, int], total: int) -> TrimReport:
     """One entry per changed file, then what every chunk holds besides; sums are those of the diff and of the chunks."""
     weighed = plan.weighed
     actions = [
-        TrimAction(entry.path, _VERBS.get(entry.state, "keep") if entry.verdict else "keep", entry.reason, entry.file.tokens, after.get(entry.file.number, 0))
+        TrimAction(
+            entry.path,
+            _VERBS.get(entry.state, "keep") if entry.verdict else "keep",
+            entry.reason,
+            entry.file.tokens,
+            after.get(entry.file.number, 0),
+        )
         for entry in plan.coverage
     ]
     rules, skill = weighed.counter.count_many([weighed.injection.rules, weighed.injection.skill])
@@ -186,10 +208,20 @@ def _ledger(plan: Plan, after: dict[int, int], total: int) -> TrimReport:
         offered = [remark.tokens for remarks in weighed.remarks.values() for remark in remarks if remark.title == title]
         if offered:
             lines, spent = plan.shown(title)
-            actions.append(TrimAction(name, "keep" if lines == len(offered) else "shorten", f"room for {lines} of {len(offered)} lines", sum(offered), spent))
+            actions.append(
+                TrimAction(
+                    name,
+                    "keep" if lines == len(offered) else "shorten",
+                    f"room for {lines} of {len(offered)} lines",
+                    sum(offered),
+                    spent,
+                )
+            )
             filled += spent
     around = total - sum(after.values()) - filled
-    actions.append(TrimAction("injected", "keep", "rules, instructions and headings of every chunk", rules + skill, around))
+    actions.append(
+        TrimAction("injected", "keep", "rules, instructions and headings of every chunk", rules + skill, around)
+    )
     return TrimReport(
         applied=bool(plan.skipped),
         before=sum(action.before for action in actions),
@@ -202,7 +234,12 @@ def _ledger(plan: Plan, after: dict[int, int], total: int) -> TrimReport:
 def _covered(entry: Coverage) -> dict[str, Any]:
     change = entry.file.change
     said = {"path": entry.path, "state": entry.state, "chunks": list(entry.chunks), "reason": entry.reason}
-    more = {"rule": entry.verdict.rule.value if entry.verdict else None, "treatment": change.treatment.value, "added": change.added, "removed": change.removed}
+    more = {
+        "rule": entry.verdict.rule.value if entry.verdict else None,
+        "treatment": change.treatment.value,
+        "added": change.added,
+        "removed": change.removed,
+    }
     if change.old_path != change.path:
         more["old_path"] = change.old_path
     return said | more | {"tokens_before": entry.file.tokens}

@@ -1,13 +1,14 @@
-"""What changed in a repository: between two commits, in the index, or on disk, as a diff and what the rules need to know of its files.
+"""What changed in a repository: between two commits, in the index, or on disk, as a diff and what the rules need to
+know of its files.
 
     found = compare(Path("orders"), Asked(base="main"), settings)
 
     comparison = Comparison(Path("orders"), Asked(base="main"))     # where the repository's own settings count too:
     found = comparison.found(load(None, committed=comparison.settings).settings.chunking)
 
-Read like everything of a repository: by git that runs nothing of it (`repository.process`), or from its files here. The base is the merge base.
-What decides what is left out and which rules hold — `secateur.toml`, `.gitattributes`, `CLAUDE.md` — is read as it was at the base, so that a
-change cannot hide itself.
+Read like everything of a repository: by git that runs nothing of it (`repository.process`), or from its files here. The
+base is the merge base. What decides what is left out and which rules hold — `secateur.toml`, `.gitattributes`,
+`CLAUDE.md` — is read as it was at the base, so that a change cannot hide itself.
 """
 
 from __future__ import annotations
@@ -37,8 +38,15 @@ from secateur.repository.git import GITLINK, SYMBOLIC_LINK, UNTRACKED, Foreign, 
 from secateur.repository.process import TIMEOUT
 from secateur.settings import Chunking
 
-MAIN_BRANCHES = ("refs/remotes/origin/HEAD", "refs/remotes/origin/main", "refs/remotes/origin/master", "refs/heads/main", "refs/heads/master")
-"""Where a branch is taken to have started, the first that has a commit in common with it and is not itself part of it."""
+MAIN_BRANCHES = (
+    "refs/remotes/origin/HEAD",
+    "refs/remotes/origin/main",
+    "refs/remotes/origin/master",
+    "refs/heads/main",
+    "refs/heads/master",
+)
+"""Where a branch is taken to have started, the first that has a commit in common with it and is not itself part of
+it."""
 
 READ_BYTES = 64 << 20
 """Contents kept for finding functions: beyond that files are cut between hunks."""
@@ -52,7 +60,10 @@ UNREAD = "unread_files"
 RULES_BYTES = 1 << 20
 """Of a file of project rules, and of one of attributes."""
 
-_EMPTY_TREE = {40: "4b825dc642cb6eb9a060e54bf8d69288fbee4904", 64: "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321"}
+_EMPTY_TREE = {
+    40: "4b825dc642cb6eb9a060e54bf8d69288fbee4904",
+    64: "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321",
+}
 _LFS_POINTER = b"version https://git-lfs.github.com/spec/v1\n"
 _POINTER_BYTES = 1024
 _SHORT = 10
@@ -62,7 +73,8 @@ _Listing = dict[bytes, tuple[int, str]]
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What is to be compared. Nothing: the branch with its start on the main branch, or the files on disk with HEAD where there is no such branch."""
+    """What is to be compared. Nothing: the branch with its start on the main branch, or the files on disk with HEAD
+    where there is no such branch."""
 
     base: str | None = None
     head: str | None = None
@@ -99,7 +111,11 @@ def _opened(folder: Path, trust: bool) -> Git:
             raise RepositoryError(f"no such folder: {folder}", hint="Check the path.", code="NO_SUCH_FOLDER")
         git = Git.discover(folder, trust=trust)
     except OSError as error:
-        raise RepositoryError(f"cannot read {folder}: {error.strerror}", hint="Check the path and its permissions.", code="UNREADABLE_FOLDER") from error
+        raise RepositoryError(
+            f"cannot read {folder}: {error.strerror}",
+            hint="Check the path and its permissions.",
+            code="UNREADABLE_FOLDER",
+        ) from error
     if not isinstance(git, Git):
         hint = git.hint if isinstance(git, Foreign) else "Name a repository, or give a diff with --diff FILE."
         raise RepositoryError(f"there is nothing to compare in {folder}: {git.value}", hint=hint, code=git.name)
@@ -116,7 +132,10 @@ class Comparison:
 
     def __init__(self, folder: Path, asked: Asked, *, trust: bool = False) -> None:
         if asked.head is not None and (asked.staged or asked.worktree or asked.untracked):
-            raise UsageError("--head names a revision; --staged, --worktree and --untracked compare what is not committed", hint="leave one of them out")
+            raise UsageError(
+                "--head names a revision; --staged, --worktree and --untracked compare what is not committed",
+                hint="leave one of them out",
+            )
         if asked.staged and (asked.worktree or asked.untracked):
             raise UsageError("--staged and --worktree are two different states", hint="leave one of them out")
         self._git = _opened(folder, trust)
@@ -143,19 +162,27 @@ class Comparison:
             if head is not None:
                 trees = self._before, self._tree(head, self._empty)
             else:
-                trees = self._not_committed(scratch, {path_bytes(entry.path): (entry.mode, entry.oid) for entry in self._entries})
+                trees = self._not_committed(
+                    scratch, {path_bytes(entry.path): (entry.mode, entry.oid) for entry in self._entries}
+                )
             if git.prefix:
                 self._note("only_below", f"Only changes below {git.prefix} are in it.")
             diff = parse_diff(scratch.git.diff(*trees, context=settings.context_lines))
             texts = self._texts(settings.rules)
-            rules = self._rules(settings.rules, texts, {change.path for change in diff.changes} | {change.old_path for change in diff.changes})
+            rules = self._rules(
+                settings.rules,
+                texts,
+                {change.path for change in diff.changes} | {change.old_path for change in diff.changes},
+            )
             attributes = Attributes({path: text for path, text in texts.items() if path.endswith(ATTRIBUTES_FILE)})
             known = self._known(scratch.git, diff, attributes, settings.max_file_kb * 1024)
         turned = settings_notice(self.settings, diff, {path: fact.content for path, fact in known.items()})
         notices = (*self._notices, turned) if turned else tuple(self._notices)
         del self._notices[first:]  # those of the sides stay, for the next time
         has_skill = any(entry.path == SKILL_FILE for entry in self._entries) or SKILL_FILE in known
-        return Found(diff, known, rules, Compared(self._what, base or "", head or "", git.root.name), notices, has_skill)
+        return Found(
+            diff, known, rules, Compared(self._what, base or "", head or "", git.root.name), notices, has_skill
+        )
 
     @cached_property
     def _before(self) -> str:
@@ -167,7 +194,7 @@ class Comparison:
         """The files of the base."""
         return self._git.ls_tree(self._base) if self._before != self._empty and self._base else []
 
-    # --- which two states ----------------------------------------------------------------------------------------------
+    # --- which two states ---------------------------------------------------------------------------------------------
 
     def _sides(self) -> tuple[str | None, str | None, str]:
         """The base (None: nothing), the head (None: what is not committed), and what that is in words."""
@@ -192,7 +219,11 @@ class Comparison:
         if asked.head is None:
             self._needs_files()
             if git.shallow():
-                self._note("shallow_clone", "This clone is shallow: where the branch left the main branch is not in it. Fetch more history, or name --base.")
+                self._note(
+                    "shallow_clone",
+                    "This clone is shallow: where the branch left the main branch is not in it. Fetch more history, or"
+                    " name --base.",
+                )
             return here, None, f"the files on disk against HEAD ({(here or '')[:_SHORT]})"
         with suppress(RepositoryError):
             base = git.resolve(f"{head}^")
@@ -202,7 +233,11 @@ class Comparison:
     def _needs_files(self) -> None:
         if self._git.is_bare:
             hint = "Name two revisions with --base and --head."
-            raise RepositoryError(f"{self._git.root} is a bare git repository: it has no files to compare", hint=hint, code="BARE_REPOSITORY")
+            raise RepositoryError(
+                f"{self._git.root} is a bare git repository: it has no files to compare",
+                hint=hint,
+                code="BARE_REPOSITORY",
+            )
 
     def _merge_base(self, rev: str, head: str) -> str:
         base = self._git.merge_base(self._git.resolve(rev), head)
@@ -240,7 +275,7 @@ class Comparison:
                 raise
             return empty
 
-    # --- what is not committed -----------------------------------------------------------------------------------------
+    # --- what is not committed ----------------------------------------------------------------------------------------
 
     def _not_committed(self, scratch: Scratch, before: _Listing) -> tuple[str, str]:
         """Trees of both states that hold only what differs: as good as the whole for a diff, and small."""
@@ -264,7 +299,8 @@ class Comparison:
         return scratch.tree(old), scratch.tree(new)
 
     def _listed(self) -> list[TreeEntry]:
-        """The files git tracks and those it does not ignore; where its ignore rules take too long and nobody asked for these, the former."""
+        """The files git tracks and those it does not ignore; where its ignore rules take too long and nobody asked for
+        these, the former."""
         try:
             return self._git.ls_files()
         except RepositoryError as error:
@@ -301,7 +337,9 @@ class Comparison:
                     candidates.append((entry, mode))
             self._put_pointers(scratch, folder, candidates, found)
         if unread:
-            self._note(UNREAD, f"{len(unread):,} files could not be read and count as unchanged (the first is {unread[0]}).")
+            self._note(
+                UNREAD, f"{len(unread):,} files could not be read and count as unchanged (the first is {unread[0]})."
+            )
         return found
 
     def _mode(self, path: bytes) -> int | None:
@@ -321,8 +359,11 @@ class Comparison:
         except OSError:
             return None
 
-    def _put_pointers(self, scratch: Scratch, folder: Folder, candidates: list[tuple[TreeEntry, int]], found: _Listing) -> None:
-        """Files that the index holds as pointers of Git LFS are compared as pointers: nobody committed their content."""
+    def _put_pointers(
+        self, scratch: Scratch, folder: Folder, candidates: list[tuple[TreeEntry, int]], found: _Listing
+    ) -> None:
+        """Files that the index holds as pointers of Git LFS are compared as pointers: nobody committed their
+        content."""
         tracked = [(entry, mode) for entry, mode in candidates if entry.oid and mode != SYMBOLIC_LINK]
         if not tracked:
             return
@@ -336,14 +377,15 @@ class Comparison:
                     line = b"%boid sha256:%b\nsize %d\n" % (_LFS_POINTER, sha256(data).hexdigest().encode(), len(data))
                     found[path_bytes(entry.path)] = (mode, scratch.blob(line))
 
-    # --- what is known of the files ------------------------------------------------------------------------------------
+    # --- what is known of the files -----------------------------------------------------------------------------------
 
     def _texts(self, rules: Sequence[str]) -> dict[str, bytes]:
         """The files of the base that decide: attributes, and the project's rules."""
         wanted = [
             entry
             for entry in self._entries
-            if entry.mode not in (GITLINK, SYMBOLIC_LINK) and (entry.path in rules or entry.path.rpartition("/")[2] == ATTRIBUTES_FILE)
+            if entry.mode not in (GITLINK, SYMBOLIC_LINK)
+            and (entry.path in rules or entry.path.rpartition("/")[2] == ATTRIBUTES_FILE)
         ]
         contents = self._git.blobs([entry.oid for entry in wanted], max_bytes=RULES_BYTES) if wanted else iter(())
         return {entry.path: content for entry, content in zip(wanted, contents, strict=True) if content is not None}
@@ -355,7 +397,9 @@ class Comparison:
                 found.setdefault(texts[name].decode("utf-8", "replace").removeprefix("\ufeff").strip(), name)
         touched = sorted(changed.intersection(names))
         if touched:
-            self._note(RULES_CHANGED, f"{', '.join(touched)} changes here. The rules in the chunks are those from before.")
+            self._note(
+                RULES_CHANGED, f"{', '.join(touched)} changes here. The rules in the chunks are those from before."
+            )
         return "\n\n".join(text for text in found if text)
 
     def _known(self, git: Git, diff: Diff, attributes: Attributes, limit: int) -> dict[str, Known]:
@@ -365,10 +409,20 @@ class Comparison:
         sizes = list(git.sizes(oids)) if oids else []
         wanted, total = [], 0
         for number, (change, size) in enumerate(zip(changes, sizes, strict=True)):
-            if size is not None and size < limit and total + size <= READ_BYTES and by_path(change.path) is None and not change.binary:
+            if (
+                size is not None
+                and size < limit
+                and total + size <= READ_BYTES
+                and by_path(change.path) is None
+                and not change.binary
+            ):
                 wanted.append(number)
                 total += size
-        contents = dict(zip(wanted, git.blobs([oids[number] for number in wanted], max_bytes=limit), strict=True)) if wanted else {}
+        contents = (
+            dict(zip(wanted, git.blobs([oids[number] for number in wanted], max_bytes=limit), strict=True))
+            if wanted
+            else {}
+        )
         known = {change.path: Known(contents.get(number), sizes[number]) for number, change in enumerate(changes)}
         for change in diff.changes:
             fact = known.get(change.path, Known())

@@ -7,11 +7,13 @@
     one fenced block a file, or a part of one behind a line that says which
     ## About This Diff      where files are left out, or the change edits settings (`notes`)
 
-A piece ends in a blank line and begins with a letter, `#` or a backtick: the word patterns of the tokenizers always cut there, so the tokens
-of a chunk are the sum of the tokens of its pieces. The other counters round up by piece, so that their sum is a bound.
+A piece ends in a blank line and begins with a letter, `#` or a backtick: the word patterns of the tokenizers always cut
+there, so the tokens of a chunk are the sum of the tokens of its pieces. The other counters round up by piece, so that
+their sum is a bound.
 
-Nothing from outside can pass for structure: a fence is longer than any run of backticks inside, headings above parts hold no
-backticks, and rules or instructions that have one of the headings of this format in them, or leave something open, stand in a fence of their own.
+Nothing from outside can pass for structure: a fence is longer than any run of backticks inside, headings above parts
+hold no backticks, and rules or instructions that have one of the headings of this format in them, or leave something
+open, stand in a fence of their own.
 """
 
 from __future__ import annotations
@@ -33,8 +35,13 @@ FEWEST_DIGITS = 3
 _SHORTEST_FENCE = 3
 _BACKTICKS = re.compile("`{3,}")
 _FENCE = re.compile(r" {0,3}(`{3,}(?=[^`]*$)|~{3,})(.*)")
-_HEADING = re.compile(r"[\s>*+\-\d.)]*#{1,6}[\W_]*(context\s+chunk|project\s+rules|instructions|code\s+changes|about\s+this\s+diff)(?![^\W_])", re.IGNORECASE)
-_UNDERLINED = re.compile(r"\s*(context\s+chunk.*|project\s+rules|instructions|code\s+changes|about\s+this\s+diff)\s*", re.IGNORECASE)
+_HEADING = re.compile(
+    r"[\s>*+\-\d.)]*#{1,6}[\W_]*(context\s+chunk|project\s+rules|instructions|code\s+changes|about\s+this\s+diff)(?![^\W_])",
+    re.IGNORECASE,
+)
+_UNDERLINED = re.compile(
+    r"\s*(context\s+chunk.*|project\s+rules|instructions|code\s+changes|about\s+this\s+diff)\s*", re.IGNORECASE
+)
 _OPENERS = (
     ("<!--", "-->"),
     ("<![CDATA[", "]]>"),
@@ -75,7 +82,9 @@ def injected(data: bytes, name: str) -> tuple[str, tuple[Notice, ...]]:
         return data.decode("utf-8-sig"), ()
     except UnicodeDecodeError as error:
         if b"\0" in data:
-            raise SecateurError(f"{name}: not UTF-8 at byte {error.start}", hint="save it as UTF-8", code="NOT_UTF8") from error
+            raise SecateurError(
+                f"{name}: not UTF-8 at byte {error.start}", hint="save it as UTF-8", code="NOT_UTF8"
+            ) from error
         line = data.count(b"\n", 0, error.start) + 1
         said = f"{name}: bytes that are not UTF-8 go out as U+FFFD; the first is on line {line:,}."
         return data.decode("utf-8-sig", "replace"), (Notice("invalid_utf8", said),)
@@ -87,7 +96,8 @@ def largest(count: int) -> str:
 
 
 def guarded(text: str) -> str:
-    """A text that is to stand under a heading of its own: as it is, without blank lines around it, or in a fence where it could pass for more than that."""
+    """A text that is to stand under a heading of its own: as it is, without blank lines around it, or in a fence where
+    it could pass for more than that."""
     text = sendable(text).removeprefix("\ufeff").strip("\r\n").rstrip()
     return fenced(text, "markdown").rstrip("\n") if _breaks_out(text) else text
 
@@ -128,27 +138,37 @@ class Place:
         """The line before a part."""
         path = one_line(self.path, 2 * LONGEST_PLACE)
         inside = f", inside `{one_line(self.inside, LONGEST_PLACE)}`" if self.inside else ""
-        return f"Part {number}/{of} of `{path}`: {'old ' if self.old else ''}lines {self.line_start}-{self.line_end}{inside}{self.cut and '; '}{self.cut}\n"
+        return (
+            f"Part {number}/{of} of `{path}`: {'old ' if self.old else ''}lines"
+            f" {self.line_start}-{self.line_end}{inside}{self.cut and '; '}{self.cut}\n"
+        )
 
 
 def note_ends(title: str, path: str) -> tuple[str, str]:
-    """What stands before and after the lines of a note behind the changes of a file; none of its lines may hold three backticks in a row."""
+    """What stands before and after the lines of a note behind the changes of a file; none of its lines may hold three
+    backticks in a row."""
     return f"{title} `{one_line(path, 2 * LONGEST_PLACE)}`:\n```text\n", "```\n\n"
 
 
 def one_line(text: str, cells: int, *, quotes: bool = True) -> str:
-    """A text from outside as a part of one line, harmless, within `cells`. With `quotes` it can stand between backticks."""
+    """A text from outside as a part of one line, harmless, within `cells`. With `quotes` it can stand between
+    backticks."""
     shown = sendable(visible(" ".join(text.split())))
     return clip(shown.replace("`", "'") if quotes else shown, cells) or ELLIPSIS
 
 
 def _breaks_out(text: str) -> bool:
-    """Whether a Markdown text holds a heading of ours, or leaves a fence or a tag open that would swallow what follows."""
+    """Whether a Markdown text holds a heading of ours, or leaves a fence or a tag open that would swallow what
+    follows."""
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     open_fence = ""
     previous = ""
     for line in lines:
-        if _HEADING.match(line) or _PART_HEADINGS.match(line) or (_UNDERLINED.fullmatch(previous) and set(line.strip()) in ({"="}, {"-"})):
+        if (
+            _HEADING.match(line)
+            or _PART_HEADINGS.match(line)
+            or (_UNDERLINED.fullmatch(previous) and set(line.strip()) in ({"="}, {"-"}))
+        ):
             return True
         found = _FENCE.fullmatch(line)
         if found and not open_fence:

@@ -1,4 +1,5 @@
-"""What stands around the changes in the code graph: the declarations of what a changed function calls, and of who calls it.
+"""What stands around the changes in the code graph: the declarations of what a changed function calls, and of who calls
+it.
 
 Read from the index of the changed state; lines of it go out where a chunk has room, behind what linters say.
 """
@@ -35,7 +36,9 @@ class Hint:
     text: str  # with its end
 
 
-def signatures(snapshot: Snapshot, lines_of: Callable[[str], Sequence[str]], changed: Mapping[str, frozenset[int]]) -> list[Hint]:
+def signatures(
+    snapshot: Snapshot, lines_of: Callable[[str], Sequence[str]], changed: Mapping[str, frozenset[int]]
+) -> list[Hint]:
     """Callers and callees of the functions that hold changed lines, but those that changed too; in a total order.
 
     What many changed functions share comes first, callers before callees, tests last.
@@ -57,10 +60,15 @@ def signatures(snapshot: Snapshot, lines_of: Callable[[str], Sequence[str]], cha
     for (path, other, relation), users in found.items():
         home = snapshot.paths[int(snapshot.file[other])]
         tests = "test" in snapshot.flags[int(snapshot.file[other])]
-        names = ", ".join(snapshot.qualnames[row] for row in users[:2]) + (f" and {len(users) - 2} more" if len(users) > 2 else "")
+        names = ", ".join(snapshot.qualnames[row] for row in users[:2]) + (
+            f" and {len(users) - 2} more" if len(users) > 2 else ""
+        )
         first, last = int(snapshot.column("sig_start")[other]), int(snapshot.column("sig_end")[other])
         declared = one_line(" ".join(line.strip() for line in lines_of(home)[first - 1 : last]), LONGEST_SIGNATURE)
-        text = f"{one_line(home, LONGEST_SIGNATURE)}:{first} {declared} ({relation} {one_line(names, LONGEST_SIGNATURE)})\n"
+        text = (
+            f"{one_line(home, LONGEST_SIGNATURE)}:{first} {declared} ({relation}"
+            f" {one_line(names, LONGEST_SIGNATURE)})\n"
+        )
         rank = (_AFTER_LINTERS, int(tests), -len(users), int(relation != "calls"), other)
         hints.append(Hint(path, int(snapshot.line_start[users[0]]), rank, text))
     return sorted(hints, key=lambda hint: (hint.path, hint.rank))

@@ -1,7 +1,8 @@
-"""What a chunk has room for beside its changes: remarks of linters, signatures of what the changes use. It never costs a chunk.
+"""What a chunk has room for beside its changes: remarks of linters, signatures of what the changes use. It never costs
+a chunk.
 
-Remarks are of medium priority, so they are the first to be shortened: the diff is packed as if there were none, and each chunk takes of them
-what it has room for, those about changed lines first.
+Remarks are of medium priority, so they are the first to be shortened: the diff is packed as if there were none, and
+each chunk takes of them what it has room for, those about changed lines first.
 """
 
 from __future__ import annotations
@@ -56,5 +57,7 @@ def fill(offers: Sequence[Offer], paths: Sequence[str], room: int, counter: Coun
         ordered = sorted(lines, key=lambda offer: (offer.rank[1:], offer.text))
         start, end = note_ends(title, paths[piece])
         text = "".join([start, *(offer.text for offer in ordered), end])
-        found.setdefault(piece, []).append(Filling(title, text, sum(offer.cost for offer in lines) + shells[piece, title], len(lines)))
+        found.setdefault(piece, []).append(
+            Filling(title, text, sum(offer.cost for offer in lines) + shells[piece, title], len(lines))
+        )
     return found

@@ -1,7 +1,7 @@
 """Which changed files use each other: calls of a name that only one of them defines, and tests beside what they test.
 
-Read from the files as changed, without an index: what calls a name is believed to mean the one changed file that defines it. Good enough to choose
-between two chunks, and no more is done with it.
+Read from the files as changed, without an index: what calls a name is believed to mean the one changed file that
+defines it. Good enough to choose between two chunks, and no more is done with it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ _SHORTEST_NAME = 3
 
 
 def links(outlines: Mapping[int, Outline], paths: Mapping[int, str]) -> dict[tuple[int, int], float]:
-    """Worth of having two files in one chunk, by their numbers, the lower first: 0.5 for the first use, up to 1, and 1 for a test of the other.
+    """Worth of having two files in one chunk, by their numbers, the lower first: 0.5 for the first use, up to 1, and 1
+    for a test of the other.
 
     Args:
         outlines: of the files whose content is known.
@@ -33,7 +34,11 @@ def links(outlines: Mapping[int, Outline], paths: Mapping[int, str]) -> dict[tup
     """
     homes: dict[str, int] = {}  # name -> the file that defines it, -1: several do
     for number, outline in sorted(outlines.items()):
-        for name in {fragment.name for fragment in outline.facts.fragments if fragment.kind in _DEFINES and len(fragment.name) >= _SHORTEST_NAME}:
+        for name in {
+            fragment.name
+            for fragment in outline.facts.fragments
+            if fragment.kind in _DEFINES and len(fragment.name) >= _SHORTEST_NAME
+        }:
             homes[name] = number if homes.get(name, number) == number else -1
     uses: Counter[tuple[int, int]] = Counter()
     for number, outline in sorted(outlines.items()):

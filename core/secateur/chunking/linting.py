@@ -3,8 +3,9 @@
     findings = read_findings(Path("ruff.json").read_bytes())
     findings.notices       # what of it is no finding
 
-Nothing in such a file is believed: an entry without a path or a message is passed over, and a notice counts such entries. Lines of text that name no
-place are what linters print around their findings; they are passed over without a word.
+Nothing in such a file is believed: an entry without a path or a message is passed over, and a notice counts such
+entries. Lines of text that name no place are what linters print around their findings; they are passed over without a
+word.
 """
 
 from __future__ import annotations
@@ -28,8 +29,12 @@ ERROR, WARNING, REMARK = 0, 1, 2
 PASSED_OVER = "findings_passed_over"
 """Code of the warning about entries of a linter's output that are no findings."""
 
-_LINE = re.compile(r"(?P<path>(?:[A-Za-z]:)?[^:\0]+?):(?P<line>\d{1,9})(?:[:,](?P<column>\d{1,9}))?:?\s+(?P<message>\S.*)")
-_SEVERITY = re.compile(r"(?:\[?(error|fatal|critical|warning|warn|note|info|hint|style)\]?:?\s+)(.*)", re.IGNORECASE | re.DOTALL)
+_LINE = re.compile(
+    r"(?P<path>(?:[A-Za-z]:)?[^:\0]+?):(?P<line>\d{1,9})(?:[:,](?P<column>\d{1,9}))?:?\s+(?P<message>\S.*)"
+)
+_SEVERITY = re.compile(
+    r"(?:\[?(error|fatal|critical|warning|warn|note|info|hint|style)\]?:?\s+)(.*)", re.IGNORECASE | re.DOTALL
+)
 _LEVELS = {"error": ERROR, "fatal": ERROR, "critical": ERROR, "warning": WARNING, "warn": WARNING}
 _LARGEST_LINE = 10**9
 _BACKTICKS = re.compile("`{3,}")
@@ -99,7 +104,9 @@ def read_findings(data: bytes, name: str = "the linter's output") -> Findings:
         try:
             value = json.loads(text)
         except (ValueError, RecursionError) as error:
-            raise SecateurError(f"{name}: not the JSON it begins as: {error}", hint=hint, code="LINTER_OUTPUT") from error
+            raise SecateurError(
+                f"{name}: not the JSON it begins as: {error}", hint=hint, code="LINTER_OUTPUT"
+            ) from error
         found = _of_json(value, passed)
         if found is None:
             raise SecateurError(f"{name}: JSON of no known linter", hint=hint, code="LINTER_OUTPUT")
@@ -157,7 +164,14 @@ def _of_ruff(entries: Sequence[Any], passed: _Passed) -> Iterator[Finding]:
     for number, entry in enumerate(entries):
         found = entry if isinstance(entry, dict) else {}
         place = _dict(found, "location")
-        finding = _finding(found.get("filename"), place.get("row"), place.get("column"), WARNING, found.get("code"), found.get("message"))
+        finding = _finding(
+            found.get("filename"),
+            place.get("row"),
+            place.get("column"),
+            WARNING,
+            found.get("code"),
+            found.get("message"),
+        )
         yield from _kept(finding, f"$[{number}]", passed)
 
 
@@ -170,7 +184,14 @@ def _of_eslint(entries: Sequence[Any], passed: _Passed) -> Iterator[Finding]:
         for place, message in enumerate(messages):
             found = message if isinstance(message, dict) else {}
             severity = ERROR if found.get("severity") == 2 else WARNING
-            finding = _finding(entry.get("filePath"), found.get("line"), found.get("column"), severity, found.get("ruleId"), found.get("message"))
+            finding = _finding(
+                entry.get("filePath"),
+                found.get("line"),
+                found.get("column"),
+                severity,
+                found.get("ruleId"),
+                found.get("message"),
+            )
             yield from _kept(finding, f"$[{number}].messages[{place}]", passed)
 
 
@@ -197,7 +218,14 @@ def _of_result(result: Any) -> Iterator[Finding]:
         place = _dict(location, "physicalLocation")
         region = _dict(place, "region")
         uri = _text(_dict(place, "artifactLocation"), "uri")
-        finding = _finding(unquote(uri) if uri else uri, region.get("startLine", 0), region.get("startColumn", 0), severity, result.get("ruleId"), message)
+        finding = _finding(
+            unquote(uri) if uri else uri,
+            region.get("startLine", 0),
+            region.get("startColumn", 0),
+            severity,
+            result.get("ruleId"),
+            message,
+        )
         if finding is not None:
             yield finding
 
@@ -212,7 +240,10 @@ def _kept(finding: Finding | None, place: str, passed: _Passed) -> Iterator[Find
 
 def _finding(path: Any, line: Any, column: Any, severity: int, rule: Any, message: Any) -> Finding | None:
     """The finding, if it is one."""
-    numbers = [value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < _LARGEST_LINE else 0 for value in (line, column)]
+    numbers = [
+        value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < _LARGEST_LINE else 0
+        for value in (line, column)
+    ]
     if not (isinstance(path, str) and path and isinstance(message, str) and message.strip()):
         return None
     return Finding(path, numbers[0], numbers[1], severity, rule if isinstance(rule, str) else "", message)

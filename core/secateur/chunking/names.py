@@ -1,4 +1,5 @@
-"""The paths in the lines of a diff: quoting, prefixes, and the one line that names two paths with nothing but a space between."""
+"""The paths in the lines of a diff: quoting, prefixes, and the one line that names two paths with nothing but a space
+between."""
 
 from __future__ import annotations
 
@@ -10,7 +11,8 @@ NULL = "/dev/null"
 
 _LETTERS = (("a/", "b/"), ("i/", "w/"), ("c/", "i/"), ("c/", "w/"), ("o/", "w/"))
 _PREFIXES = (*_LETTERS, ("w/", "i/"), ("b/", "a/"), ("1/", "2/"))
-"""What git puts before the two paths: by default and with `diff.mnemonicPrefix`; with `-R`, and for comparisons without a repository."""
+"""What git puts before the two paths: by default and with `diff.mnemonicPrefix`; with `-R`, and for comparisons without
+a repository."""
 
 _ESCAPES = {"a": 7, "b": 8, "t": 9, "n": 10, "v": 11, "f": 12, "r": 13, '"': 34, "\\": 92}
 _ESCAPED = re.compile(r'\\([abtnvfr"\\]|[0-3][0-7]{2})')
@@ -30,7 +32,8 @@ def unquoted(quoted: str) -> str:
 
 
 def named(field: str) -> str:
-    """The path in a line that holds one: quoted, or up to a tab (a time stamp follows, or nothing, where a name holds spaces)."""
+    """The path in a line that holds one: quoted, or up to a tab (a time stamp follows, or nothing, where a name holds
+    spaces)."""
     field = field.removesuffix("\r")
     whole = _QUOTED.match(field)
     return unquoted(whole[1]) if whole else field.partition("\t")[0]
@@ -45,20 +48,27 @@ def both_named(fields: str) -> tuple[str, str] | None:
     if '"' in fields:
         first = _QUOTED.match(fields)
         if first:
-            return (unquoted(first[1]), named(fields[first.end() + 1 :])) if fields[first.end() : first.end() + 1] == " " else None
+            return (
+                (unquoted(first[1]), named(fields[first.end() + 1 :]))
+                if fields[first.end() : first.end() + 1] == " "
+                else None
+            )
         cut = fields.find(' "')
         return (fields[:cut], named(fields[cut + 1 :])) if cut > 0 else None
     half = len(fields) // 2
     if len(fields) % 2 and fields[half] == " ":
         one, other = fields[:half], fields[half + 1 :]
-        if one == other or any(one[2:] == other[2:] and one.startswith(a) and other.startswith(b) for a, b in _PREFIXES):
+        if one == other or any(
+            one[2:] == other[2:] and one.startswith(a) and other.startswith(b) for a, b in _PREFIXES
+        ):
             return one, other
     parts = fields.split(" ")
     return (parts[0], parts[1]) if len(parts) == 2 else None
 
 
 def without_prefixes(old: str, new: str) -> tuple[str, str]:
-    """Both paths without the pair of prefixes git puts before them; `/dev/null` stays. Paths that have no such pair stay as they are."""
+    """Both paths without the pair of prefixes git puts before them; `/dev/null` stays. Paths that have no such pair
+    stay as they are."""
     if NULL in (old, new):
         known = {prefix for pair in _LETTERS for prefix in pair}
         return tuple(path[2:] if path != NULL and path[:2] in known else path for path in (old, new))  # type: ignore[return-value]
@@ -70,4 +80,8 @@ def without_prefixes(old: str, new: str) -> tuple[str, str]:
 
 def _escapable(text: str) -> bool:
     """Whether its lone surrogates all stand for bytes."""
-    return not any(0xD800 <= ord(char) < 0xDC80 or 0xDCFF < ord(char) < 0xE000 for char in text) if not text.isascii() else True
+    return (
+        not any(0xD800 <= ord(char) < 0xDC80 or 0xDCFF < ord(char) < 0xE000 for char in text)
+        if not text.isascii()
+        else True
+    )

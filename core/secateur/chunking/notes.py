@@ -1,6 +1,8 @@
-"""What every chunk says of the diff it is from: settings that the change edits, files that are left out and by which rule.
+"""What every chunk says of the diff it is from: settings that the change edits, files that are left out and by which
+rule.
 
-A reader of a chunk cannot see what is not in it. The section is bounded, and charged like everything else that goes into each chunk. Pure.
+A reader of a chunk cannot see what is not in it. The section is bounded, and charged like everything else that goes
+into each chunk. Pure.
 """
 
 from __future__ import annotations
@@ -20,7 +22,8 @@ RULES_CHANGED = "rules_changed"
 """Code of the notice that a change edits the project's rules, which are those from before it."""
 
 SKILL_FILE = "SKILL.md"
-"""The file of instructions that the spec names. It goes into the chunks where it is asked for: it may be the change's own."""
+"""The file of instructions that the spec names. It goes into the chunks where it is asked for: it may be the change's
+own."""
 
 MOST_TOKENS = 240
 SHARE = 8
@@ -44,7 +47,9 @@ def room_for_notes(limit: int) -> int:
     return min(MOST_TOKENS, limit // SHARE)
 
 
-def notes(notices: Sequence[Notice], left_out: Sequence[tuple[str, Verdict]], of: int, room: int, counter: Counter) -> str:
+def notes(
+    notices: Sequence[Notice], left_out: Sequence[tuple[str, Verdict]], of: int, room: int, counter: Counter
+) -> str:
     """The section with as many names as fit; "" where there is nothing to say or not even a line has room.
 
     Args:

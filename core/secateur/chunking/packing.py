@@ -1,4 +1,5 @@
-"""First-fit decreasing, and how far from the best possible it is. Pure functions of sizes and capacity (specs README, point 15).
+"""First-fit decreasing, and how far from the best possible it is. Pure functions of sizes and capacity (specs README,
+point 15).
 
 first_fit_decreasing([20_000, 18_000, 14_000, 12_000], 32_000)   # [[0, 3], [1, 2]]
 """
@@ -16,7 +17,8 @@ EVEN_STEPS = 8
 
 
 def first_fit_decreasing(sizes: Sequence[int], capacity: int, names: Sequence[str] | None = None) -> list[list[int]]:
-    """Positions of the sizes in bins: each, from the largest to the smallest, into the first bin with room. Ties by name, then by position.
+    """Positions of the sizes in bins: each, from the largest to the smallest, into the first bin with room. Ties by
+    name, then by position.
 
     A tree over the room in the bins finds the first one, so that n sizes take n log n steps.
 
@@ -25,7 +27,9 @@ def first_fit_decreasing(sizes: Sequence[int], capacity: int, names: Sequence[st
     """
     wrong = next((size for size in sizes if not 0 <= size <= capacity), None)
     if wrong is not None:
-        raise UsageError(f"a size of {wrong:,} does not go into bins of {capacity:,}", hint="split what is larger than a bin first")
+        raise UsageError(
+            f"a size of {wrong:,} does not go into bins of {capacity:,}", hint="split what is larger than a bin first"
+        )
     order = sorted(range(len(sizes)), key=lambda at: (-sizes[at], names[at] if names else "", at))
     leaves = 1
     while leaves < len(sizes):
@@ -51,8 +55,8 @@ def first_fit_decreasing(sizes: Sequence[int], capacity: int, names: Sequence[st
 def fewest_bins(sizes: Sequence[int], capacity: int) -> int:
     """A number of bins below which no packing can go.
 
-    For every k: what is above capacity - k stands alone, what is above half of the capacity needs a bin each, and what is left of the sizes from k on
-    needs room beside those or more bins (Martello and Toth's second bound).
+    For every k: what is above capacity - k stands alone, what is above half of the capacity needs a bin each, and what
+    is left of the sizes from k on needs room beside those or more bins (Martello and Toth's second bound).
     """
     ordered = sorted(size for size in sizes if size > 0)
     if not ordered:
@@ -71,7 +75,8 @@ def fewest_bins(sizes: Sequence[int], capacity: int) -> int:
 
 
 def capacity_for_even(sizes: Sequence[int], capacity: int) -> int:
-    """A smaller capacity that first-fit decreasing needs no more bins for: what is left free is spread over them, not in the last."""
+    """A smaller capacity that first-fit decreasing needs no more bins for: what is left free is spread over them, not
+    in the last."""
     fewest = len(first_fit_decreasing(sizes, capacity))
     low, high = max([*sizes, -(-sum(sizes) // fewest)] if fewest else [capacity]), capacity
     for _ in range(EVEN_STEPS):

@@ -1,11 +1,13 @@
-"""Reads a unified diff, as git or `diff -u` write it, into changed files. Believes nothing: what a head says is counted.
+"""Reads a unified diff, as git or `diff -u` write it, into changed files. Believes nothing: what a head says is
+counted.
 
     diff = parse_diff(Path("pull.diff").read_bytes())
     for change in diff.changes: print(change.path, change.treatment, change.added, change.removed)
 
-Read are: renames, copies, deletions, changes of mode, binary files, submodules, links, any line ends, no newline at the end, quoted names,
-combined diffs of merges, patches by mail, several patches of one file, and diffs without git's headers. Text between files is
-passed over and its place noted. A damaged file costs itself: reading goes on at the header of the next one. Linear in the text.
+Read are: renames, copies, deletions, changes of mode, binary files, submodules, links, any line ends, no newline at the
+end, quoted names, combined diffs of merges, patches by mail, several patches of one file, and diffs without git's
+headers. Text between files is passed over and its place noted. A damaged file costs itself: reading goes on at the
+header of the next one. Linear in the text.
 """
 
 from __future__ import annotations
@@ -46,7 +48,9 @@ _RANGE = re.compile(r"-(\d+)(?:,(\d+))?")
 _BINARY = re.compile(r"Binary files (.*) and (.*) differ\r?")
 _DIFFER = ("differ", "differ\r")
 """How such a line ends; asked first, or the expression would try every `and` of a long one that does not."""
-_SUBMODULE = re.compile(r"Submodule (.+) (?:[0-9a-f]{4,64}\.{2,3}[0-9a-f]{4,64}.*|contains (?:untracked|modified) content)\r?")
+_SUBMODULE = re.compile(
+    r"Submodule (.+) (?:[0-9a-f]{4,64}\.{2,3}[0-9a-f]{4,64}.*|contains (?:untracked|modified) content)\r?"
+)
 _SUBMODULE_LOG = ("  > ", "  < ")
 _MODES = re.compile(r"[0-7]{6}")
 _IDS = re.compile(r"([0-9a-f]+)\.\.([0-9a-f]+)(?: ([0-7]{6}))?")
@@ -59,7 +63,8 @@ def parse_diff(diff: str | bytes, name: str = "the diff") -> Diff:
         name: what errors call it.
 
     Raises:
-        SecateurError: `MALFORMED_DIFF`: no diff at all, or one of which every file is damaged (a hunk that is not what its head says, a hunk of no
+        SecateurError: `MALFORMED_DIFF`: no diff at all, or one of which every file is damaged (a hunk that is not what
+        its head says, a hunk of no
             file); with the number of the line. Where some files can be read, the others have a `fault`.
     """
     text = _decoded(diff) if isinstance(diff, bytes) else diff.removeprefix("\ufeff")
@@ -120,8 +125,14 @@ class _Reader:
         if damages and all(patch.fault for patch in patches):
             raise SecateurError(f"{self._name}: {damages[0].fault}", hint=damages[0].hint, code=MALFORMED)
         if not patches and any(line.strip() for line in self._lines):
-            hint = "print it without colours: git diff --no-color" if any(line.startswith(_COLOURED) for line in self._lines) else _WANTED
-            raise SecateurError(f"{self._name}: no changed file in {len(self._lines):,} lines", hint=hint, code=MALFORMED)
+            hint = (
+                "print it without colours: git diff --no-color"
+                if any(line.startswith(_COLOURED) for line in self._lines)
+                else _WANTED
+            )
+            raise SecateurError(
+                f"{self._name}: no changed file in {len(self._lines):,} lines", hint=hint, code=MALFORMED
+            )
         changes: dict[str, list[Patch]] = {}
         for patch in patches:
             changes.setdefault(patch.path, []).append(patch)
@@ -141,10 +152,25 @@ class _Reader:
             at += 1
         self._at = at
         name = path or NAMELESS.format(line=first + 1)
-        return Patch(first + 1, name, name, Treatment.MODIFIED, self._text(first, at), (), False, frozenset(), "", "", 0, 0, damage.fault)
+        return Patch(
+            first + 1,
+            name,
+            name,
+            Treatment.MODIFIED,
+            self._text(first, at),
+            (),
+            False,
+            frozenset(),
+            "",
+            "",
+            0,
+            0,
+            damage.fault,
+        )
 
     def _starts_file(self, at: int, *, bare: bool) -> bool:
-        """Whether a file starts at this line. `bare`: also with `---` and `+++` alone, which lines of a hunk can look like, and git never writes."""
+        """Whether a file starts at this line. `bare`: also with `---` and `+++` alone, which lines of a hunk can look
+        like, and git never writes."""
         line = self._lines[at]
         if line.startswith((_GIT, *_COMBINED)):
             return True
@@ -154,7 +180,7 @@ class _Reader:
             return bare and self._named_here(at)
         return bool(_wordless(line) or _SUBMODULE.fullmatch(line))
 
-    # --- one file ------------------------------------------------------------------------------------------------------
+    # --- one file -----------------------------------------------------------------------------------------------------
 
     def _patch(self) -> Patch | None:
         """The patch that starts at this line, None where none does."""
@@ -175,7 +201,9 @@ class _Reader:
             self._at += 1
             while self._at < len(self._lines) and self._lines[self._at].startswith(_SUBMODULE_LOG):
                 self._at += 1
-            return self._made(start, self._at, submodule[1], submodule[1], Treatment.MODIFIED, modes=frozenset({SUBMODULE}))
+            return self._made(
+                start, self._at, submodule[1], submodule[1], Treatment.MODIFIED, modes=frozenset({SUBMODULE})
+            )
         return None
 
     def _git_patch(self, names: tuple[str, str] | None) -> Patch:
@@ -197,8 +225,16 @@ class _Reader:
             old, new = named(self._lines[self._at][4:]), named(self._lines[self._at + 1][4:])
             self._at += 2
         elif self._at < len(self._lines) and self._lines[self._at].startswith("--- ") and "index" in said:
-            self._path = named(said["rename to"]) if "rename to" in said else next((path for path in without_prefixes(old, new)[::-1] if path != NULL), "")
-            raise self._wrong(self._at, "names a file, and no hunk follows", "the diff was cut off, edited or is damaged; make it again")
+            self._path = (
+                named(said["rename to"])
+                if "rename to" in said
+                else next((path for path in without_prefixes(old, new)[::-1] if path != NULL), "")
+            )
+            raise self._wrong(
+                self._at,
+                "names a file, and no hunk follows",
+                "the diff was cut off, edited or is damaged; make it again",
+            )
         elif self._at < len(self._lines) and _wordless(self._lines[self._at]):
             binary = True
             self._at += 1
@@ -214,7 +250,16 @@ class _Reader:
             first = without_prefixes(*names) if names else (old, new)
             old, new = (first[0] if old == NULL else old), (first[1] if new == NULL else new)
             old, new = (new if old == NULL else old), (old if new == NULL else new)
-        return self._made(start, self._at, old or new, new, treatment, binary=binary, modes=frozenset(modes), ids=(ids[1], ids[2]) if ids else ("", ""))
+        return self._made(
+            start,
+            self._at,
+            old or new,
+            new,
+            treatment,
+            binary=binary,
+            modes=frozenset(modes),
+            ids=(ids[1], ids[2]) if ids else ("", ""),
+        )
 
     def _plain_patch(self, names: int) -> Patch:
         start = self._at
@@ -246,7 +291,9 @@ class _Reader:
     ) -> Patch:
         """The patch whose header is the lines from `start` to `end`, with the hunks that follow."""
         if not new:
-            raise self._wrong(start, "names no file that can be told", "write names with spaces or quotes the way git does")
+            raise self._wrong(
+                start, "names no file that can be told", "write names with spaces or quotes the way git does"
+            )
         self._path = new
         hunks: list[Hunk] = []
         added = removed = 0
@@ -256,7 +303,9 @@ class _Reader:
             added += plus
             removed += minus
         header = self._text(start, end)
-        return Patch(start + 1, new, old, treatment, header, tuple(hunks), binary, modes, ids[0], ids[1], added, removed)
+        return Patch(
+            start + 1, new, old, treatment, header, tuple(hunks), binary, modes, ids[0], ids[1], added, removed
+        )
 
     def _skip_binary(self) -> None:
         """Past the encoded bytes of a binary patch: up to the next file."""
@@ -266,12 +315,17 @@ class _Reader:
     def _named_here(self, at: int) -> bool:
         """Whether the two lines that name a file stand here, and its hunks follow."""
         lines = self._lines[at : at + 3]
-        return len(lines) == 3 and lines[0].startswith("--- ") and lines[1].startswith("+++ ") and lines[2].startswith("@@")
+        return (
+            len(lines) == 3
+            and lines[0].startswith("--- ")
+            and lines[1].startswith("+++ ")
+            and lines[2].startswith("@@")
+        )
 
     def _names_below(self, start: int) -> int | None:
         return next((at for at in range(start + 1, start + _LOOK_AHEAD) if self._named_here(at)), None)
 
-    # --- one hunk ------------------------------------------------------------------------------------------------------
+    # --- one hunk -----------------------------------------------------------------------------------------------------
 
     def _hunk(self) -> tuple[Hunk, int, int]:
         """The hunk that starts here, the lines it adds and those it removes."""
@@ -285,16 +339,27 @@ class _Reader:
             merge = _MERGE_HUNK.fullmatch(head)
             old = tuple(_range(first, count) for first, count in _RANGE.findall(merge[2])) if merge else ()
             if not merge or merge[1] != merge[5] or len(old) != len(merge[1]) - 1:
-                raise self._wrong(start, f"is no head of a hunk: {self._shown(start)}", "the diff is damaged; make it again")
+                raise self._wrong(
+                    start, f"is no head of a hunk: {self._shown(start)}", "the diff is damaged; make it again"
+                )
             new, section = _range(merge[3], merge[4]), merge[6]
         self._at += 1
         added, removed = self._plain_body(start, old[0][1], new[1]) if len(old) == 1 else self._merge_body(len(old))
         if self._at - 1 > start and self._named_here(self._at - 1):
-            raise self._wrong(start, "promises lines that name another file", "the diff was edited or is damaged", resume=self._at - 1)
+            raise self._wrong(
+                start, "promises lines that name another file", "the diff was edited or is damaged", resume=self._at - 1
+            )
         while self._at < len(self._lines) and self._lines[self._at].startswith("\\"):
             self._at += 1
         self._hunk_end = self._at
-        hunk = Hunk(start + 1, old, new, section.removesuffix("\r"), self._text(start, start + 1), self._text(start + 1, self._at))
+        hunk = Hunk(
+            start + 1,
+            old,
+            new,
+            section.removesuffix("\r"),
+            self._text(start, start + 1),
+            self._text(start + 1, self._at),
+        )
         return hunk, added, removed
 
     def _plain_body(self, start: int, old: int, new: int) -> tuple[int, int]:
@@ -317,7 +382,9 @@ class _Reader:
                 raise self._short(start, at, (old, new), (old - left_old, new - left_new))
             if left_old < 0 or left_new < 0:
                 counts = f"promises {old:,} old and {new:,} new lines; line {at + 1:,} is one more"
-                raise self._wrong(start, counts, "the diff was edited or is damaged", resume=self._names_before(start, at))
+                raise self._wrong(
+                    start, counts, "the diff was edited or is damaged", resume=self._names_before(start, at)
+                )
             at += 1
         self._at = at
         return added, removed
@@ -325,7 +392,8 @@ class _Reader:
     def _merge_body(self, parents: int) -> tuple[int, int]:
         """The same for a combined diff, with as many marks before a line as there are parents.
 
-        It ends where no marks stand: git's own counts of the parents' lines are wrong where it leaves out what is not interesting.
+        It ends where no marks stand: git's own counts of the parents' lines are wrong where it leaves out what is not
+        interesting.
         """
         added = removed = 0
         while self._at < len(self._lines):
@@ -342,7 +410,7 @@ class _Reader:
             self._at += 1
         return added, removed
 
-    # --- what is wrong -------------------------------------------------------------------------------------------------
+    # --- what is wrong ------------------------------------------------------------------------------------------------
 
     def _refuse_stray(self, line: str) -> None:
         """Raises where a line can only be part of a hunk whose head promised less, or that has no file."""
@@ -353,15 +421,27 @@ class _Reader:
             what = f"goes on behind the end of its hunk: {self._shown(self._at)}"
             raise self._wrong(self._at, what, "the hunk's head promises fewer lines than it has", behind=True)
         if line.startswith("@@ -") and _HUNK.fullmatch(line):
-            raise self._wrong(self._at, "is a hunk of no file: no `---` and `+++` before it", "give the whole diff, with the lines that name the files")
+            raise self._wrong(
+                self._at,
+                "is a hunk of no file: no `---` and `+++` before it",
+                "give the whole diff, with the lines that name the files",
+            )
 
     def _short(self, start: int, at: int, promised: tuple[int, int], held: tuple[int, int]) -> _Damage:
         where = f"line {at + 1:,} is none of them: {self._shown(at)}" if at < len(self._lines) else "the diff ends"
-        counts = f"promises {promised[0]:,} old and {promised[1]:,} new lines; after {held[0]:,} and {held[1]:,} {where}"
-        return self._wrong(start, counts, "the diff was cut off, edited or is damaged; make it again", resume=self._names_before(start, at))
+        counts = (
+            f"promises {promised[0]:,} old and {promised[1]:,} new lines; after {held[0]:,} and {held[1]:,} {where}"
+        )
+        return self._wrong(
+            start,
+            counts,
+            "the diff was cut off, edited or is damaged; make it again",
+            resume=self._names_before(start, at),
+        )
 
     def _names_before(self, start: int, at: int) -> int:
-        """`at`, or the line before it where the names of a next file were taken for lines of the hunk that starts at `start`."""
+        """`at`, or the line before it where the names of a next file were taken for lines of the hunk that starts at
+        `start`."""
         return next((place for place in (at - 2, at - 1) if place > start and self._named_here(place)), at)
 
     def _wrong(self, at: int, what: str, hint: str, *, resume: int = -1, behind: bool = False) -> _Damage:

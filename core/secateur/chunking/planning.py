@@ -1,10 +1,11 @@
-"""The instant part: a weighed diff under given settings becomes chunks, and every changed file is accounted for once. Pure.
+"""The instant part: a weighed diff under given settings becomes chunks, and every changed file is accounted for once.
+Pure.
 
     plan = plan_chunks(weighed, settings)
     for entry in plan.coverage: print(entry.path, entry.state, entry.chunks, entry.reason)
 
-Leave out by the rules, cut what is larger than a chunk, arrange the pieces. The capacity of a chunk is the limit less what is injected into
-each, so that the limit holds for the text that leaves.
+Leave out by the rules, cut what is larger than a chunk, arrange the pieces. The capacity of a chunk is the limit less
+what is injected into each, so that the limit holds for the text that leaves.
 """
 
 from __future__ import annotations
@@ -63,7 +64,9 @@ class FilePiece:
     def holds(self, line: int) -> bool:
         """Whether a remark about a line of the file belongs to this part of it."""
         place = self.part.place if self.part else None
-        return place is None or ((line >= place.line_start or self.number == 1) and (line <= place.line_end or self.number == self.of))
+        return place is None or (
+            (line >= place.line_start or self.number == 1) and (line <= place.line_end or self.number == self.of)
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,11 +100,15 @@ class Plan:
     @cached_property
     def charged(self) -> tuple[int, ...]:
         """Tokens per chunk: at least those of its text."""
-        return tuple(self.limit - self.capacity + sum(piece.cost + piece.filled for piece in chunk) for chunk in self.chunks)
+        return tuple(
+            self.limit - self.capacity + sum(piece.cost + piece.filled for piece in chunk) for chunk in self.chunks
+        )
 
     def shown(self, title: str) -> tuple[int, int]:
         """(lines, tokens) of what stands under a title behind the changes of files."""
-        found = [filling for chunk in self.chunks for piece in chunk for filling in piece.filling if filling.title == title]
+        found = [
+            filling for chunk in self.chunks for piece in chunk for filling in piece.filling if filling.title == title
+        ]
         return sum(filling.lines for filling in found), sum(filling.cost for filling in found)
 
     @property
@@ -134,18 +141,25 @@ def plan_chunks(weighed: Weighed, settings: Settings) -> Plan:
         else:
             pieces, capacity = smaller, beside
     packable = [Piece(piece.file.change.path, piece.number, piece.cost) for piece in pieces]
-    even = capacity_for_even([piece.size for piece in packable], capacity) if weighed.remarks else capacity  # so that each chunk has room for some
+    even = (
+        capacity_for_even([piece.size for piece in packable], capacity) if weighed.remarks else capacity
+    )  # so that each chunk has room for some
     several = rules.keep_together and sum(piece.size for piece in packable) > even
     bins = arrange(packable, even, _links(weighed, pieces) if several else None, together=rules.keep_together)
-    chunks = _filled(weighed, [_lengthened(weighed, [pieces[at] for at in members], capacity) for members in bins], capacity)
+    chunks = _filled(
+        weighed, [_lengthened(weighed, [pieces[at] for at in members], capacity) for members in bins], capacity
+    )
     coverage = _coverage(weighed, chunks, verdicts)
     fewest = fewest_bins([piece.cost for piece in pieces], capacity)
     plan = Plan(weighed, limit, capacity, chunks, fewest, coverage, (), said)
     return replace(plan, notices=_notices(plan))
 
 
-def _all_pieces(weighed: Weighed, verdicts: dict[int, Verdict | None], capacity: int) -> tuple[list[FilePiece], dict[int, Verdict]]:
-    """The pieces of all files that go out, and the verdict on each that cannot, because not even a line of it has room."""
+def _all_pieces(
+    weighed: Weighed, verdicts: dict[int, Verdict | None], capacity: int
+) -> tuple[list[FilePiece], dict[int, Verdict]]:
+    """The pieces of all files that go out, and the verdict on each that cannot, because not even a line of it has
+    room."""
     pieces: list[FilePiece] = []
     without_room: dict[int, Verdict] = {}
     for file in weighed.files:
@@ -153,14 +167,21 @@ def _all_pieces(weighed: Weighed, verdicts: dict[int, Verdict | None], capacity:
             cut = _pieces(weighed, file, capacity)
             pieces += cut
             if not cut:
-                without_room[file.number] = Verdict(Rule.NO_ROOM, f"a line with the file's header takes more than {capacity:,} tokens")
+                without_room[file.number] = Verdict(
+                    Rule.NO_ROOM, f"a line with the file's header takes more than {capacity:,} tokens"
+                )
     return pieces, without_room
 
 
 def _links(weighed: Weighed, pieces: list[FilePiece]) -> dict[tuple[int, int], float]:
-    """The links of files as links of pieces: those of files that go out whole, because a part is of its file before all."""
+    """The links of files as links of pieces: those of files that go out whole, because a part is of its file before
+    all."""
     places = {piece.file.number: at for at, piece in enumerate(pieces) if piece.part is None}
-    return {(places[one], places[other]): worth for (one, other), worth in weighed.links.items() if one in places and other in places}
+    return {
+        (places[one], places[other]): worth
+        for (one, other), worth in weighed.links.items()
+        if one in places and other in places
+    }
 
 
 def _lengthened(weighed: Weighed, pieces: list[FilePiece], capacity: int) -> list[FilePiece]:
@@ -178,7 +199,8 @@ def _lengthened(weighed: Weighed, pieces: list[FilePiece], capacity: int) -> lis
 
 
 def _filled(weighed: Weighed, chunks: list[list[FilePiece]], capacity: int) -> tuple[tuple[FilePiece, ...], ...]:
-    """The chunks with the remarks they have room for. A remark goes to one part of its file; a signature stands in a chunk once."""
+    """The chunks with the remarks they have room for. A remark goes to one part of its file; a signature stands in a
+    chunk once."""
     filled: list[tuple[FilePiece, ...]] = []
     offered: set[tuple[int, int]] = set()
     for pieces in chunks:
@@ -206,8 +228,12 @@ def _injected(weighed: Weighed, limit: int) -> int:
         rules, skill = weighed.counter.count_many([weighed.injection.rules, weighed.injection.skill])
         bare = weighed.counter.count(Injection().head(most, most))
         raise BudgetExceeded(
-            f"what goes into every chunk takes {tokens:,} tokens (instructions {skill:,}, project rules {rules:,}), the limit of a chunk is {limit:,}",
-            hint=f"raise --max-tokens to well above {tokens:,}, or make the instructions and rules shorter (without them it is {bare:,})",
+            f"what goes into every chunk takes {tokens:,} tokens (instructions {skill:,}, project rules {rules:,}), the"
+            f" limit of a chunk is {limit:,}",
+            hint=(
+                f"raise --max-tokens to well above {tokens:,}, or make the instructions and rules shorter (without them"
+                f" it is {bare:,})"
+            ),
             code=TOO_LARGE,
         )
     return tokens
@@ -221,7 +247,9 @@ def _pieces(weighed: Weighed, file: WeighedFile, capacity: int) -> list[FilePiec
     return [FilePiece(file, part, number, len(parts), part.cost) for number, part in enumerate(parts, 1)]
 
 
-def _coverage(weighed: Weighed, chunks: tuple[tuple[FilePiece, ...], ...], verdicts: dict[int, Verdict | None]) -> tuple[Coverage, ...]:
+def _coverage(
+    weighed: Weighed, chunks: tuple[tuple[FilePiece, ...], ...], verdicts: dict[int, Verdict | None]
+) -> tuple[Coverage, ...]:
     places: dict[int, list[int]] = {}
     shortened: dict[int, list[tuple[int, int]]] = {}
     for number, chunk in enumerate(chunks, 1):
@@ -255,15 +283,28 @@ def _notices(plan: Plan) -> tuple[Notice, ...]:
     offered = sum(remark.title == LINTER for remarks in weighed.remarks.values() for remark in remarks)
     missing = offered - plan.shown(LINTER)[0]
     if missing:
-        found.append(Notice("remarks_left_out", f"{missing:,} of {offered:,} findings of linters had no room, or are of files that do not go out."))
+        found.append(
+            Notice(
+                "remarks_left_out",
+                f"{missing:,} of {offered:,} findings of linters had no room, or are of files that do not go out.",
+            )
+        )
     if not coverage:
         more = " --base REV compares with another state." if weighed.compared.repository else ""
         found.append(Notice("nothing_changed", f"Nothing changed: {weighed.compared.what}.{more}"))
     elif not plan.chunks:
         named = ", ".join(f"{entry.path}: {entry.reason}" for entry in coverage[:NAMED])
         more = f" and {len(coverage) - NAMED:,} more" if len(coverage) > NAMED else ""
-        found.append(Notice("nothing_left", f"No chunk: all {len(coverage):,} changed files are left out ({named}{more})."))
+        found.append(
+            Notice("nothing_left", f"No chunk: all {len(coverage):,} changed files are left out ({named}{more}).")
+        )
     unseen = [entry for entry in coverage if entry.verdict and entry.verdict.rule in (Rule.LONG_LINE, Rule.NO_ROOM)]
     if unseen:
-        found.append(Notice("not_whole", f"{len(unseen):,} files do not go out whole because of the limit: {unseen[0].path}: {unseen[0].reason}."))
+        found.append(
+            Notice(
+                "not_whole",
+                f"{len(unseen):,} files do not go out whole because of the limit: {unseen[0].path}:"
+                f" {unseen[0].reason}.",
+            )
+        )
     return tuple(found)

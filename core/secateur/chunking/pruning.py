@@ -1,7 +1,9 @@
-"""Which changed files are left out, and by which rule. The patterns of the spec (3.2) at any depth, today's lock files, generated and vendored code.
+"""Which changed files are left out, and by which rule. The patterns of the spec (3.2) at any depth, today's lock files,
+generated and vendored code.
 
-What cannot be read is left out. Then patterns of the user decide: one that matches leaves a file out, one with `!` takes it in whatever the other rules say.
-Every rule works on the path a file is called by: the new one, of a deleted file the old one. Pure.
+What cannot be read is left out. Then patterns of the user decide: one that matches leaves a file out, one with `!`
+takes it in whatever the other rules say. Every rule works on the path a file is called by: the new one, of a deleted
+file the old one. Pure.
 """
 
 from __future__ import annotations
@@ -47,9 +49,28 @@ _SPEC_SUFFIXES = ("png", "jpg", "exe", "so", "dll")
 _PICTURES = ("jpeg", "gif", "bmp", "ico", "icns", "webp", "avif", "tif", "tiff", "psd", "pdf")
 _ARCHIVES = ("zip", "gz", "tgz", "bz2", "xz", "7z", "rar", "zst", "jar", "war", "ear")
 _PROGRAMS = ("class", "pyc", "pyo", "o", "a", "lib", "obj", "dylib", "pdb", "wasm")
-_FONTS_AND_MEDIA = ("woff", "woff2", "ttf", "otf", "eot", "mp3", "mp4", "m4a", "m4v", "mov", "avi", "mkv", "webm", "ogg", "flac", "wav")
+_FONTS_AND_MEDIA = (
+    "woff",
+    "woff2",
+    "ttf",
+    "otf",
+    "eot",
+    "mp3",
+    "mp4",
+    "m4a",
+    "m4v",
+    "mov",
+    "avi",
+    "mkv",
+    "webm",
+    "ogg",
+    "flac",
+    "wav",
+)
 _DATA = ("sqlite", "sqlite3", "parquet", "npy", "npz", "onnx", "pkl")
-BINARY_SUFFIXES = frozenset(f".{suffix}" for suffix in (*_SPEC_SUFFIXES, *_PICTURES, *_ARCHIVES, *_PROGRAMS, *_FONTS_AND_MEDIA, *_DATA))
+BINARY_SUFFIXES = frozenset(
+    f".{suffix}" for suffix in (*_SPEC_SUFFIXES, *_PICTURES, *_ARCHIVES, *_PROGRAMS, *_FONTS_AND_MEDIA, *_DATA)
+)
 """Extensions of files that are no text, whatever a diff shows of them."""
 
 _LIBRARY = re.compile(r".*\.so(\.\d+)+")
@@ -115,7 +136,8 @@ class Pruner:
         return by_path(change.path) or self._by_facts(change, facts)
 
     def _chosen(self, path: str) -> str | None:
-        """The user's pattern that leaves the path out, "" where one takes it in, None where none speaks of it. The deepest decides."""
+        """The user's pattern that leaves the path out, "" where one takes it in, None where none speaks of it. The
+        deepest decides."""
         if not self._together:
             return None
         place, is_folder = path, False
@@ -123,7 +145,15 @@ class Pruner:
             raw = path_bytes(place)
             said = self._together.decide(raw, is_folder=is_folder)
             if said is not None:
-                return next(pattern for pattern, rules in reversed(self._patterns) if rules.decide(raw, is_folder=is_folder) is not None) if said else ""
+                return (
+                    next(
+                        pattern
+                        for pattern, rules in reversed(self._patterns)
+                        if rules.decide(raw, is_folder=is_folder) is not None
+                    )
+                    if said
+                    else ""
+                )
             place, is_folder = place.rpartition("/")[0], True
         return None
 
@@ -166,7 +196,8 @@ def by_path(path: str) -> Verdict | None:
 
 
 def facts_of(change: Change, content: bytes | None = None, size: int | None = None) -> Facts:
-    """What path and content say. Without the content, what the diff shows of it stands for it, where that is the beginning of the file."""
+    """What path and content say. Without the content, what the diff shows of it stands for it, where that is the
+    beginning of the file."""
     if content is None:
         shown = change.side(new=change.treatment is not Treatment.DELETED)
         text = "".join(f"{line}\n" for _, line in shown)

@@ -1,7 +1,8 @@
 """A repository of our own, in a temporary folder, that borrows the objects of another: where diffs are made.
 
-What a repository configures — attributes that call a file binary, drivers, filters, converters, orders, replaced objects — is not read here at
-all, and what is not committed yet becomes objects here without a filter and without a byte written to the repository itself.
+What a repository configures — attributes that call a file binary, drivers, filters, converters, orders, replaced
+objects — is not read here at all, and what is not committed yet becomes objects here without a filter and without a
+byte written to the repository itself.
 
     with Scratch(git) as scratch:
         tree = scratch.tree({b"a.py": (0o100644, scratch.blob(data))})
@@ -26,7 +27,8 @@ from secateur.repository.process import find_git
 TREE = 0o040000
 
 LARGEST_COMPARED = 8 << 20
-"""Bytes of a file above which git tells that it differs, and not how, unless told otherwise: no chunk has room for it, and the diff would be as large."""
+"""Bytes of a file above which git tells that it differs, and not how, unless told otherwise: no chunk has room for it,
+and the diff would be as large."""
 
 _SHA256_DIGITS = 64
 _CONFIG = "[core]\n\trepositoryformatversion = {version}\n\tbare = true\n\tbigFileThreshold = {largest}\n{extensions}"
@@ -49,7 +51,9 @@ class Scratch:
         self._objects_of_it = objects_folder(git.git_dir)
         binary = find_git(os.environ.get("PATH", ""), outside=git.top or git.git_dir)
         if binary is None:
-            raise RepositoryError("git was not found on the PATH", hint="Install git, or give a diff with --diff.", code="NO_BINARY")
+            raise RepositoryError(
+                "git was not found on the PATH", hint="Install git, or give a diff with --diff.", code="NO_BINARY"
+            )
         self._binary = binary
 
     def __enter__(self) -> Scratch:
@@ -59,14 +63,22 @@ class Scratch:
                 (self._folder / part).mkdir(parents=True)
             (self._folder / "HEAD").write_text("ref: refs/heads/none\n", encoding="ascii")
             version, extensions = (1, _SHA256_EXTENSION) if self._sha256 else (0, "")
-            (self._folder / "config").write_text(_CONFIG.format(version=version, extensions=extensions, largest=self._largest), encoding="ascii")
+            (self._folder / "config").write_text(
+                _CONFIG.format(version=version, extensions=extensions, largest=self._largest), encoding="ascii"
+            )
             (self._folder / "objects/info/alternates").write_bytes(_quoted(os.fsencode(self._objects_of_it)) + b"\n")
         except OSError as error:
-            raise RepositoryError(f"cannot write a temporary folder: {error.strerror}", hint="Set TMPDIR to a folder with room.", code="TEMPORARY") from error
+            raise RepositoryError(
+                f"cannot write a temporary folder: {error.strerror}",
+                hint="Set TMPDIR to a folder with room.",
+                code="TEMPORARY",
+            ) from error
         self.git = Git(self._binary, Location(self._folder, None), self._folder)
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         shutil.rmtree(self._folder, ignore_errors=True)
         if isinstance(error, RepositoryError):  # a folder that is gone, with a name by chance, tells nobody anything
             error.message = error.message.replace(str(self._folder), str(self._of))
@@ -81,7 +93,8 @@ class Scratch:
         return self._keep(b"blob %d\0" % len(data), data)
 
     def tree(self, files: Mapping[bytes, tuple[int, str]]) -> str:
-        """Keep a tree of (mode, id) by path, with all trees below it; its id. A path that is the folder of another one is left out."""
+        """Keep a tree of (mode, id) by path, with all trees below it; its id. A path that is the folder of another one
+        is left out."""
         folders: dict[bytes, dict[bytes, tuple[int, str]]] = {}
         entries: dict[bytes, tuple[int, str]] = {}
         for path, entry in files.items():
@@ -109,7 +122,11 @@ class Scratch:
                 place.parent.mkdir(exist_ok=True)
                 place.write_bytes(zlib.compress(head + data, _FASTEST))
             except OSError as error:
-                raise RepositoryError(f"cannot write a temporary file: {error.strerror}", hint="Set TMPDIR to a folder with room.", code="TEMPORARY") from error
+                raise RepositoryError(
+                    f"cannot write a temporary file: {error.strerror}",
+                    hint="Set TMPDIR to a folder with room.",
+                    code="TEMPORARY",
+                ) from error
         return oid
 
 

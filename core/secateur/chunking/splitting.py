@@ -1,7 +1,8 @@
 """A file larger than a chunk, in parts: cut between functions, else between hunks, else between lines.
 
-Each part is a patch of its own: the file's header, and hunks whose heads count what they hold and keep the line numbers of the whole, so that a
-comment on line 812 of a part is one on line 812 of the file. The rows of all parts together are the rows of the file, in order and once each.
+Each part is a patch of its own: the file's header, and hunks whose heads count what they hold and keep the line numbers
+of the whole, so that a comment on line 812 of a part is one on line 812 of the file. The rows of all parts together are
+the rows of the file, in order and once each.
 """
 
 from __future__ import annotations
@@ -17,8 +18,8 @@ from secateur.model import FileFacts, Kind
 from secateur.tokens import Counter
 
 KEPT_OF_A_LINE = 400
-"""Characters that stay of a line too long for a chunk while chunks are packed: enough to see what it is, and it costs no other file its place. Once they
-are packed, `lengthened` gives it what room there is."""
+"""Characters that stay of a line too long for a chunk while chunks are packed: enough to see what it is, and it costs
+no other file its place. Once they are packed, `lengthened` gives it what room there is."""
 
 SHORTER = 4
 """Where that is still too long, the part of it that stays."""
@@ -48,7 +49,8 @@ class Outline:
         return bisect_right(self.starts, line) - 1
 
     def inside(self, line: int) -> str:
-        """The declaration that a line is inside of, with the class around it; "" at the start of a function of the file or outside of any."""
+        """The declaration that a line is inside of, with the class around it; "" at the start of a function of the file
+        or outside of any."""
         number = self.fragment(line)
         if number < 0:
             return ""
@@ -59,7 +61,11 @@ class Outline:
             fragment = self.facts.fragments[fragment.parent]
         if not fragment.name:
             return ""
-        declared = " ".join(line.strip() for line in self.lines[fragment.sig_start - 1 : fragment.sig_end]) if fragment.kind is not Kind.SECTION else ""
+        declared = (
+            " ".join(line.strip() for line in self.lines[fragment.sig_start - 1 : fragment.sig_end])
+            if fragment.kind is not Kind.SECTION
+            else ""
+        )
         owner = fragment.qualname.rpartition(".")[0]
         return ": ".join(text for text in (owner, declared or fragment.name) if text)
 
@@ -71,7 +77,9 @@ class Part:
     text: str  # a patch
     place: Place
     rows: int
-    shortened: tuple[tuple[int, int], ...]  # (line number, characters that do not go out) of lines that alone would fill a chunk
+    shortened: tuple[
+        tuple[int, int], ...
+    ]  # (line number, characters that do not go out) of lines that alone would fill a chunk
     cost: int = 0  # tokens of its block below the longest heading there can be
     span: tuple[int, int] = (0, 0)  # its rows, among those of the file
     cut: tuple[int, ...] = ()  # those of them that are shortened
@@ -128,7 +136,8 @@ class Splitter:
         return self._counter.count_many([patch.header for patch in self._change.patches])
 
     def parts(self, capacity: int) -> list[Part] | None:
-        """Parts whose blocks take at most `capacity` tokens each, headings included; None where not even one line of it does."""
+        """Parts whose blocks take at most `capacity` tokens each, headings included; None where not even one line of it
+        does."""
         parts: list[Part] = []
         units = list(self._units)
         start = 0
@@ -175,7 +184,7 @@ class Splitter:
                 high = kept - 1
         return best
 
-    # --- where to cut --------------------------------------------------------------------------------------------------
+    # --- where to cut -------------------------------------------------------------------------------------------------
 
     def _reach(self, units: list[_Unit], start: int, capacity: int) -> int:
         """The end of the longest part that starts here and seems to fit, cut where it is best; at least one row."""
@@ -201,7 +210,8 @@ class Splitter:
         return self._cut(units, start, max(end, start + 1))
 
     def _cut(self, units: list[_Unit], start: int, end: int) -> int:
-        """The best place to cut at or before `end`: the last between functions, else between hunks, else the end itself; `start` where nothing is left."""
+        """The best place to cut at or before `end`: the last between functions, else between hunks, else the end
+        itself; `start` where nothing is left."""
         if end >= len(units) or end <= start + 1:
             return max(start, min(end, len(units)))
         between_hunks = 0
@@ -221,13 +231,19 @@ class Splitter:
             excess -= max(units[end].cost, 1)
         return end
 
-    # --- what a part is ------------------------------------------------------------------------------------------------
+    # --- what a part is -----------------------------------------------------------------------------------------------
 
     def _part(self, units: list[_Unit], start: int, end: int) -> Part:
         pieces: list[str] = []
         patches = self._change.patches
         at = start
-        patch = units[start - 1].patch + 1 if start and units[start - 1].patch != units[start].patch else units[start].patch if start else 0
+        patch = (
+            units[start - 1].patch + 1
+            if start and units[start - 1].patch != units[start].patch
+            else units[start].patch
+            if start
+            else 0
+        )
         while at < end:
             unit = units[at]
             pieces += [wordless.text for wordless in patches[patch : unit.patch]]  # between, without hunks
@@ -243,8 +259,19 @@ class Splitter:
             pieces += [wordless.text for wordless in patches[patch:]]
         cut = tuple(at for at in range(start, end) if units[at].original)
         shortened = tuple((self._line(units[at]), units[at].missing) for at in cut)
-        place = replace(self._place(units, start, end), cut=_cut_words([units[at] for at in cut], [line for line, _ in shortened]))
-        return Part("".join(pieces), place, end - start, shortened, 0, (start, end), cut, max((units[at].kept for at in cut), default=0))
+        place = replace(
+            self._place(units, start, end), cut=_cut_words([units[at] for at in cut], [line for line, _ in shortened])
+        )
+        return Part(
+            "".join(pieces),
+            place,
+            end - start,
+            shortened,
+            0,
+            (start, end),
+            cut,
+            max((units[at].kept for at in cut), default=0),
+        )
 
     def _piece(self, units: list[_Unit], start: int, end: int) -> str:
         """Rows of one hunk with a head that says what they are."""
@@ -254,19 +281,29 @@ class Splitter:
         if body == hunk.body:
             return hunk.text
         begins = start == 0 or (units[start - 1].patch, units[start - 1].hunk) != (first.patch, first.hunk)
-        section = hunk.section if begins or not self._outline else " " + inside if (inside := self._outline.inside(self._line(first))) else ""
+        section = (
+            hunk.section
+            if begins or not self._outline
+            else " " + inside
+            if (inside := self._outline.inside(self._line(first)))
+            else ""
+        )
         return _head(hunk, first, rows, section) + body
 
     def _place(self, units: list[_Unit], start: int, end: int) -> Place:
         first, last = self._line(units[start]), self._line(units[end - 1])
         held = units[end - 1].row.old[0] if self._old else units[end - 1].row.new
-        inside = self._outline.inside(first) if self._outline else self._change.patches[units[start].patch].hunks[units[start].hunk].section.strip()
+        inside = (
+            self._outline.inside(first)
+            if self._outline
+            else self._change.patches[units[start].patch].hunks[units[start].hunk].section.strip()
+        )
         return Place(self._change.path, self._old, first, max(first, last if held else last - 1), inside)
 
     def _line(self, unit: _Unit) -> int:
         return unit.olds[0] if self._old else unit.new
 
-    # --- lines that alone are too long ---------------------------------------------------------------------------------
+    # --- lines that alone are too long --------------------------------------------------------------------------------
 
     def _shortened(self, unit: _Unit) -> _Unit | None:
         """The row with the beginning of its text; None where it cannot get any shorter."""
@@ -283,7 +320,12 @@ class Splitter:
         line, end, rest = original.partition("\n")
         if len(line) <= kept:
             return replace(unit, row=replace(unit.row, text=original), original="", kept=0)
-        return replace(unit, row=replace(unit.row, text=f"{line[:kept]}{_more(len(line) - kept)}{end}{rest}"), original=original, kept=kept)
+        return replace(
+            unit,
+            row=replace(unit.row, text=f"{line[:kept]}{_more(len(line) - kept)}{end}{rest}"),
+            original=original,
+            kept=kept,
+        )
 
 
 def _line_of(unit: _Unit) -> str:

@@ -1,4 +1,5 @@
-"""The slow part: what a diff and a repository say of every changed file, counted once. `planning` asks it again for every limit and rule.
+"""The slow part: what a diff and a repository say of every changed file, counted once. `planning` asks it again for
+every limit and rule.
 
 weighed = weigh(parse_diff(text), Settings(), Injection(rules, skill))
 """
@@ -45,7 +46,9 @@ _NAMED = 5
 class Known:
     """What a repository knows of a changed file beyond the diff."""
 
-    content: bytes | None = None  # of the file as changed, of a deleted one as it was; None: not known, or too large to be read
+    content: bytes | None = (
+        None  # of the file as changed, of a deleted one as it was; None: not known, or too large to be read
+    )
     size: int | None = None  # bytes
     generated: bool | None = None  # what `.gitattributes` says
     vendored: bool | None = None
@@ -153,8 +156,8 @@ def weigh(
     hints: Sequence[Hint] = (),
     notices: tuple[Notice, ...] = (),
 ) -> Weighed:
-    """Count every file of a diff and look at what is known of it. Files are numbered in the order of their paths, whatever order the diff has them in:
-    the same changes are the same chunks.
+    """Count every file of a diff and look at what is known of it. Files are numbered in the order of their paths,
+    whatever order the diff has them in: the same changes are the same chunks.
 
     Args:
         known: by path, what a repository says of the changed files.
@@ -175,19 +178,35 @@ def weigh(
         if (start, end) not in fences:
             fences[start, end] = sum(counter.count_many((start, end)))
         tokens = counter.count(patch)
-        files.append(WeighedFile(number, change, _facts(change, known.get(change.path)), tokens, tokens + fences[start, end]))
+        files.append(
+            WeighedFile(number, change, _facts(change, known.get(change.path)), tokens, tokens + fences[start, end])
+        )
     said, elsewhere = by_changed_file(findings, (change.path for change in diff.changes))
     around: dict[str, list[Hint]] = {}
     for hint in hints:
         around.setdefault(hint.path, []).append(hint)
     remarks = {
-        file.number: (*_remarks(file.change, said.get(file.change.path, ()), counter), *_hints(around.get(file.change.path, ()), counter))
+        file.number: (
+            *_remarks(file.change, said.get(file.change.path, ()), counter),
+            *_hints(around.get(file.change.path, ()), counter),
+        )
         for file in files
         if file.change.path in said or file.change.path in around
     }
     everything = (*notices, *_notices(diff))
     as_listed = tuple(sorted(range(len(files)), key=in_order.__getitem__))
-    return Weighed(diff, tuple(files), as_listed, counter, injection or Injection(), compared or Compared("a diff"), known, everything, remarks, elsewhere)
+    return Weighed(
+        diff,
+        tuple(files),
+        as_listed,
+        counter,
+        injection or Injection(),
+        compared or Compared("a diff"),
+        known,
+        everything,
+        remarks,
+        elsewhere,
+    )
 
 
 def _order(change: Change) -> tuple[bytes, ...]:
@@ -200,14 +219,22 @@ def _remarks(change: Change, findings: Sequence[Finding], counter: Counter) -> l
     changed = change.changed_lines()
     texts = [finding.text for finding in findings]
     return [
-        Remark(LINTER, finding.line, (finding.line not in changed, finding.severity, finding.line, finding.column), text, tokens)
+        Remark(
+            LINTER,
+            finding.line,
+            (finding.line not in changed, finding.severity, finding.line, finding.column),
+            text,
+            tokens,
+        )
         for finding, text, tokens in zip(findings, texts, counter.count_many(texts), strict=True)
     ]
 
 
 def _hints(hints: Sequence[Hint], counter: Counter) -> list[Remark]:
     costs = counter.count_many([hint.text for hint in hints])
-    return [Remark(SIGNATURES, hint.line, hint.rank, hint.text, tokens) for hint, tokens in zip(hints, costs, strict=True)]
+    return [
+        Remark(SIGNATURES, hint.line, hint.rank, hint.text, tokens) for hint, tokens in zip(hints, costs, strict=True)
+    ]
 
 
 def _facts(change: Change, known: Known | None) -> Facts:
@@ -238,18 +265,31 @@ def _notices(diff: Diff) -> list[Notice]:
     found = []
     if diff.outside:
         first, count = diff.outside[0][0], sum(lines for _, lines in diff.outside)
-        found.append(Notice("text_outside", f"{count:,} lines belong to no changed file (the first is line {first:,}) and do not go out."))
+        found.append(
+            Notice(
+                "text_outside",
+                f"{count:,} lines belong to no changed file (the first is line {first:,}) and do not go out.",
+            )
+        )
     damaged = [change for change in diff.changes if change.fault]
     if damaged:
         files = "1 changed file is" if len(damaged) == 1 else f"{len(damaged):,} changed files are"
-        said = f"{files} damaged in the diff and left out: {_listed([change.path for change in damaged])}; {damaged[0].fault}."
+        said = (
+            f"{files} damaged in the diff and left out: {_listed([change.path for change in damaged])};"
+            f" {damaged[0].fault}."
+        )
         found.append(Notice("damaged_files", f"{said} Make the diff again to see the whole change."))
     foreign = [change.path for change in diff.changes if sendable(change.text) != change.text]
     if foreign:
         found.append(Notice("invalid_utf8", f"Bytes that are not UTF-8 go out as U+FFFD: {_listed(foreign)}."))
     hidden = [change.path for change in diff.changes if _HIDDEN.search(change.text)]
     if hidden:
-        found.append(Notice("hidden_characters", f"Characters that a reader does not see, or that reorder what he sees, are in {_listed(hidden)}."))
+        found.append(
+            Notice(
+                "hidden_characters",
+                f"Characters that a reader does not see, or that reorder what he sees, are in {_listed(hidden)}.",
+            )
+        )
     return found
 
 

@@ -10,7 +10,15 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from secateur.cli.common import PATH_CELLS, ProgressBar, common_arguments, load_settings, sample_or_path, say, trusts_git_dir
+from secateur.cli.common import (
+    PATH_CELLS,
+    ProgressBar,
+    common_arguments,
+    load_settings,
+    sample_or_path,
+    say,
+    trusts_git_dir,
+)
 from secateur.cli.filing import read_input
 from secateur.cli.output import emit, on_terminal
 from secateur.cli.parsing import integer, not_allowed, whole_number
@@ -45,39 +53,74 @@ _CHUNK_START = b"# Context Chunk "
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Flags of the command."""
-    parser.add_argument("path", metavar="PATH", nargs="?", default=".", help="a folder of a repository, or sample:NAME (default: here)")
-    parser.add_argument("--base", metavar="REV", help="compare with the merge base of this revision and the head (default: that of the main branch)")
+    parser.add_argument(
+        "path", metavar="PATH", nargs="?", default=".", help="a folder of a repository, or sample:NAME (default: here)"
+    )
+    parser.add_argument(
+        "--base",
+        metavar="REV",
+        help="compare with the merge base of this revision and the head (default: that of the main branch)",
+    )
     parser.add_argument("--head", metavar="REV", help="the changed revision (default: HEAD)")
     parser.add_argument("--staged", action="store_true", help="the changed state is the index: what would be committed")
     parser.add_argument("--worktree", action="store_true", help="the changed state is the files as they are on disk")
-    parser.add_argument("--untracked", action="store_true", help="with the files on disk: also those that git does not track and does not ignore")
+    parser.add_argument(
+        "--untracked",
+        action="store_true",
+        help="with the files on disk: also those that git does not track and does not ignore",
+    )
     parser.add_argument("--diff", metavar="FILE", help="read a unified diff instead of a repository; - reads stdin")
-    parser.add_argument("--max-tokens", type=integer, metavar="N", help="tokens a chunk may hold, all that is injected included (default 32000)")
+    parser.add_argument(
+        "--max-tokens",
+        type=integer,
+        metavar="N",
+        help="tokens a chunk may hold, all that is injected included (default 32000)",
+    )
     parser.add_argument("--skill", metavar="FILE", help="instructions that go into every chunk")
-    parser.add_argument("--rules", metavar="FILE", help="project rules that go into every chunk (default: CLAUDE.md and AGENTS.md as they were at the base)")
+    parser.add_argument(
+        "--rules",
+        metavar="FILE",
+        help="project rules that go into every chunk (default: CLAUDE.md and AGENTS.md as they were at the base)",
+    )
     parser.add_argument("--no-rules", action="store_true", help="no project rules")
     parser.add_argument(
         "--linter",
         action="append",
         default=[],
         metavar="FILE",
-        help="findings beside the files they speak of, where there is room: SARIF, JSON of ruff or ESLint, path:line:col: message; repeatable",
+        help=(
+            "findings beside the files they speak of, where there is room: SARIF, JSON of ruff or ESLint,"
+            " path:line:col: message; repeatable"
+        ),
     )
     parser.add_argument(
         "--ignore",
         action="append",
         default=[],
         metavar="GLOB",
-        help="leave out files that match, beside those of chunking.ignore, in gitignore syntax; !GLOB takes them in; repeatable",
+        help=(
+            "leave out files that match, beside those of chunking.ignore, in gitignore syntax; !GLOB takes them in;"
+            " repeatable"
+        ),
     )
     parser.add_argument(
-        "--signatures", action="store_true", help="where there is room: declarations of what the changes call and who calls them, from the index"
+        "--signatures",
+        action="store_true",
+        help="where there is room: declarations of what the changes call and who calls them, from the index",
     )
     parser.add_argument("--context", type=integer, metavar="N", help="unchanged lines around a change (default 3)")
-    parser.add_argument("--only", type=whole_number("--only", 1), metavar="K", help="with markdown: print chunk K alone")
-    parser.add_argument("--out", type=Path, metavar="DIR", help="write one file per chunk, chunk-001.md and so on, and coverage.json")
-    parser.add_argument("--fail-on-skip", action="store_true", help="exit 4 if a changed file, or a part of one, is in no chunk")
-    parser.add_argument("--allow-skip", metavar="RULE,...", help="rules that --fail-on-skip does not count, e.g. lockfile,binary")
+    parser.add_argument(
+        "--only", type=whole_number("--only", 1), metavar="K", help="with markdown: print chunk K alone"
+    )
+    parser.add_argument(
+        "--out", type=Path, metavar="DIR", help="write one file per chunk, chunk-001.md and so on, and coverage.json"
+    )
+    parser.add_argument(
+        "--fail-on-skip", action="store_true", help="exit 4 if a changed file, or a part of one, is in no chunk"
+    )
+    parser.add_argument(
+        "--allow-skip", metavar="RULE,...", help="rules that --fail-on-skip does not count, e.g. lockfile,binary"
+    )
     common_arguments(parser, formats=("text", "json", "markdown"))
 
 
@@ -90,13 +133,20 @@ def run(options: argparse.Namespace) -> int:
     allowed = _allowed(options)
     path = Path() if options.diff is not None and options.path == "." else sample_or_path(options.path)
     if options.only is not None and options.format != "markdown":
-        raise UsageError("--only prints the text of one chunk: it goes with --format markdown", hint="add --format markdown, or leave --only out")
+        raise UsageError(
+            "--only prints the text of one chunk: it goes with --format markdown",
+            hint="add --format markdown, or leave --only out",
+        )
     settings, weighed = _weighed(options, path)
     chunks = chunk(weighed, settings)
     if options.only is not None and options.only > len(chunks):
-        raise UsageError(f"there is no chunk {options.only}: the last is {len(chunks)}", hint="leave --only out to see them all")
+        raise UsageError(
+            f"there is no chunk {options.only}: the last is {len(chunks)}", hint="leave --only out to see them all"
+        )
     for notice in chunks.warnings:
-        if options.format == "markdown" and notice.code != IGNORED:  # the other formats print them; what is ignored was said
+        if (
+            options.format == "markdown" and notice.code != IGNORED
+        ):  # the other formats print them; what is ignored was said
             say(options, f"warning: {notice.message}")
     if options.out is not None:
         write(options.out, chunks)
@@ -124,7 +174,8 @@ def flags(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def _weighed(options: argparse.Namespace, path: Path) -> tuple[Settings, Weighed]:
-    """The diff the call asks for, counted, and the settings that count for it: of a repository its own as they were at the base."""
+    """The diff the call asks for, counted, and the settings that count for it: of a repository its own as they were at
+    the base."""
     from secateur.chunking import weigh
     from secateur.chunking.comparing import Asked, Comparison
     from secateur.chunking.composing import Injection
@@ -136,7 +187,12 @@ def _weighed(options: argparse.Namespace, path: Path) -> tuple[Settings, Weighed
         raise UsageError("--rules and --no-rules contradict each other", hint="leave one of them out")
     skill, said = _text(options.skill, "--skill")
     rules, of_rules = _text(options.rules, "--rules")
-    outputs = [read_findings(read_input(name, "list of findings", flag="--linter"), f"--linter {clip(visible(name), PATH_CELLS)}") for name in options.linter]
+    outputs = [
+        read_findings(
+            read_input(name, "list of findings", flag="--linter"), f"--linter {clip(visible(name), PATH_CELLS)}"
+        )
+        for name in options.linter
+    ]
     findings = [finding for output in outputs for finding in output]
     notices = (*said, *of_rules, *(notice for output in outputs for notice in output.notices))
     asked = Asked(options.base, options.head, options.staged, options.worktree, options.untracked)
@@ -151,17 +207,39 @@ def _weighed(options: argparse.Namespace, path: Path) -> tuple[Settings, Weighed
         seen = (unused,) if found.has_skill and options.skill is None else ()
         everything = (*ignored, *notices, *found.notices, *failed, *seen)
         injection = Injection(rules, skill)
-        weighed = weigh(found.diff, settings, injection, known=found.known, compared=found.compared, findings=findings, hints=hints, notices=everything)
+        weighed = weigh(
+            found.diff,
+            settings,
+            injection,
+            known=found.known,
+            compared=found.compared,
+            findings=findings,
+            hints=hints,
+            notices=everything,
+        )
         return settings, weighed
     if asked != Asked():
         flag = next(name for name in ("base", "head", "staged", "worktree", "untracked") if getattr(options, name))
-        raise UsageError(f"--{flag} does not go with --diff", hint="a diff from a file is what it is; name a repository to compare revisions")
+        raise UsageError(
+            f"--{flag} does not go with --diff",
+            hint="a diff from a file is what it is; name a repository to compare revisions",
+        )
     if options.signatures:
-        raise UsageError("--signatures does not go with --diff", hint="the index knows a repository; name one and what to compare in it")
+        raise UsageError(
+            "--signatures does not go with --diff",
+            hint="the index knows a repository; name one and what to compare in it",
+        )
     diff, name = _read_diff(options)
     settings, ignored = _settings(options, path, diff=diff)
     seen = (unused,) if options.skill is None and (path / SKILL_FILE).is_file() else ()
-    return settings, weigh(diff, settings, Injection(rules, skill), compared=Compared(name), findings=findings, notices=(*ignored, *notices, *seen))
+    return settings, weigh(
+        diff,
+        settings,
+        Injection(rules, skill),
+        compared=Compared(name),
+        findings=findings,
+        notices=(*ignored, *notices, *seen),
+    )
 
 
 def _read_diff(options: argparse.Namespace) -> tuple[Diff, str]:
@@ -171,7 +249,9 @@ def _read_diff(options: argparse.Namespace) -> tuple[Diff, str]:
     return parse_diff(read_input(options.diff, "diff", flag="--diff"), clip(visible(name), PATH_CELLS)), name
 
 
-def _settings(options: argparse.Namespace, path: Path, committed: Committed | None = None, *, diff: Diff | None = None) -> tuple[Settings, tuple[Notice, ...]]:
+def _settings(
+    options: argparse.Namespace, path: Path, committed: Committed | None = None, *, diff: Diff | None = None
+) -> tuple[Settings, tuple[Notice, ...]]:
     """The settings of the call and what was ignored: never what the change itself wrote into the repository's file."""
     from secateur.chunking.base_settings import distrusted
 
@@ -186,8 +266,11 @@ def _settings(options: argparse.Namespace, path: Path, committed: Committed | No
     return settings, ignored
 
 
-def _hints(options: argparse.Namespace, path: Path, settings: Settings, found: Found) -> tuple[list[Hint], tuple[Notice, ...]]:
-    """Declarations around the changes, from the index of the changed state; a notice instead where it cannot be read."""
+def _hints(
+    options: argparse.Namespace, path: Path, settings: Settings, found: Found
+) -> tuple[list[Hint], tuple[Notice, ...]]:
+    """Declarations around the changes, from the index of the changed state; a notice instead where it cannot be
+    read."""
     from secateur.chunking.enriching import signatures
     from secateur.engine import Engine
     from secateur.model import Notice
@@ -204,7 +287,7 @@ def _hints(options: argparse.Namespace, path: Path, settings: Settings, found: F
         progress.close()
 
 
-# --- what is printed ---------------------------------------------------------------------------------------------------
+# --- what is printed --------------------------------------------------------------------------------------------------
 
 
 def as_text(chunks: Chunks, *, verbose: bool) -> str:
@@ -213,40 +296,65 @@ def as_text(chunks: Chunks, *, verbose: bool) -> str:
 
     plan, weighed = chunks.plan, chunks.plan.weighed
     about = "" if weighed.counter.exact else ", estimated"
-    added, removed = (sum(getattr(entry.file.change, side) for entry in chunks.coverage) for side in ("added", "removed"))
+    added, removed = (
+        sum(getattr(entry.file.change, side) for entry in chunks.coverage) for side in ("added", "removed")
+    )
     lines = [
         f"{'compared':<9} {visible(weighed.compared.what)}",
-        f"{'changed':<9} {len(chunks.coverage):,} files, +{added:,} -{removed:,}, {sum(entry.file.tokens for entry in chunks.coverage):,} tokens",
-        f"{'chunks':<9} {len(chunks):,} of at most {plan.limit:,} tokens ({weighed.counter.name}{about}); not possible in fewer than {plan.fewest:,}",
+        (
+            f"{'changed':<9} {len(chunks.coverage):,} files, +{added:,} -{removed:,},"
+            f" {sum(entry.file.tokens for entry in chunks.coverage):,} tokens"
+        ),
+        (
+            f"{'chunks':<9} {len(chunks):,} of at most {plan.limit:,} tokens ({weighed.counter.name}{about}); not"
+            f" possible in fewer than {plan.fewest:,}"
+        ),
         f"{'injected':<9} {plan.limit - plan.capacity:,} tokens in each: headings{_injected(weighed)}",
     ]
     around, findings = chunks.lines_under(SIGNATURES), chunks.lines_under(LINTER)
     if around["lines"]:
         lines.append(f"{'around':<9} {around['shown']:,} of {around['lines']:,} signatures of callers and callees")
     if findings["lines"] or weighed.elsewhere:
-        lines.append(f"{'linter':<9} {findings['shown']:,} findings shown of {findings['lines']:,}; {weighed.elsewhere:,} are about other files")
+        lines.append(
+            f"{'linter':<9} {findings['shown']:,} findings shown of {findings['lines']:,}; {weighed.elsewhere:,} are"
+            " about other files"
+        )
     lines += [f"! {visible(notice.message)}" for notice in chunks.warnings]
     for chunk in chunks:
         lines += ["", f"chunk {chunk.index}/{chunk.of}  {chunk.tokens:,} tokens  {chunk.tokens / plan.limit:.0%}"]
         rows = []
         for file in chunk.files:
-            part = f"  part {file.number}/{file.of}, lines {file.place.line_start}-{file.place.line_end}" if file.place else ""
+            part = (
+                f"  part {file.number}/{file.of}, lines {file.place.line_start}-{file.place.line_end}"
+                if file.place
+                else ""
+            )
             rows.append(f"  {file.tokens:>8,}  {visible(file.path)}{part}")
         lines += _shown(rows, verbose)
     left = [entry for entry in chunks.coverage if entry.verdict]
     if left:
         lines += ["", f"not seen, or not whole: {len(left):,}"]
-        lines += _shown([f"  {entry.file.tokens:>8,}  {visible(entry.path)}  {visible(entry.reason)}" for entry in left], verbose)
+        lines += _shown(
+            [f"  {entry.file.tokens:>8,}  {visible(entry.path)}  {visible(entry.reason)}" for entry in left], verbose
+        )
     return "\n".join(lines) + "\n"
 
 
 def _injected(weighed: Weighed) -> str:
-    said = [name for name, text in (("rules", weighed.injection.rules), ("instructions", weighed.injection.skill)) if text.strip()]
+    said = [
+        name
+        for name, text in (("rules", weighed.injection.rules), ("instructions", weighed.injection.skill))
+        if text.strip()
+    ]
     return "".join(f", {name}" for name in said)
 
 
 def _shown(rows: list[str], verbose: bool) -> list[str]:
-    return rows if verbose or len(rows) <= SHOWN_FILES else [*rows[:SHOWN_FILES], f"  ... and {len(rows) - SHOWN_FILES:,} more (--verbose lists all)"]
+    return (
+        rows
+        if verbose or len(rows) <= SHOWN_FILES
+        else [*rows[:SHOWN_FILES], f"  ... and {len(rows) - SHOWN_FILES:,} more (--verbose lists all)"]
+    )
 
 
 def _markdown(chunks: list[Chunk]) -> str:
@@ -272,13 +380,14 @@ def _allowed(options: argparse.Namespace) -> frozenset[str]:
     return frozenset(names)
 
 
-# --- files -------------------------------------------------------------------------------------------------------------
+# --- files ------------------------------------------------------------------------------------------------------------
 
 
 def write(folder: Path, chunks: Chunks) -> None:
     """One file per chunk, and what became of every changed file; chunks of an earlier run go.
 
-    All is written beside, then renamed: never half a file, never through a link, and what cannot be written leaves the folder as it was.
+    All is written beside, then renamed: never half a file, never through a link, and what cannot be written leaves the
+    folder as it was.
 
     Raises:
         SecateurError: `OUTPUT`: the folder cannot be written.
@@ -306,10 +415,20 @@ def write(folder: Path, chunks: Chunks) -> None:
                 with suppress(OSError):
                     place.unlink()
         for old in sorted(folder.iterdir()):
-            if old.name not in texts and _CHUNK_FILE.fullmatch(old.name) and old.is_file() and not old.is_symlink() and _starts(old):
+            if (
+                old.name not in texts
+                and _CHUNK_FILE.fullmatch(old.name)
+                and old.is_file()
+                and not old.is_symlink()
+                and _starts(old)
+            ):
                 old.unlink()
     except OSError as error:
-        raise SecateurError(f"cannot write {clip(visible(str(folder)), PATH_CELLS)}: {error.strerror}", hint="check --out", code="OUTPUT") from error
+        raise SecateurError(
+            f"cannot write {clip(visible(str(folder)), PATH_CELLS)}: {error.strerror}",
+            hint="check --out",
+            code="OUTPUT",
+        ) from error
 
 
 def _starts(path: Path) -> bool:

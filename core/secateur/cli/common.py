@@ -29,31 +29,68 @@ PATH_CELLS = 100
 _SECRET = re.compile(r"((?:api[_-]?key|token|password)\s*=\s*)\S+", re.IGNORECASE)
 
 
-def common_arguments(parser: argparse.ArgumentParser, formats: Sequence[str] = ("text", "json"), default: str = "text") -> None:
+def common_arguments(
+    parser: argparse.ArgumentParser, formats: Sequence[str] = ("text", "json"), default: str = "text"
+) -> None:
     """Flags every command takes (CONTRACT, command line)."""
     group = parser.add_argument_group("every command")
-    group.add_argument("--config", type=Path, metavar="FILE", help="a further configuration file; wins over the repository's and your own")
-    group.add_argument("--profile", metavar="NAME", help="named table of settings: spec (default; anchors by words and vectors), recommended, or one of yours")
-    group.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", dest="sets", help="any setting, e.g. graph_rag.max_depth=3; repeatable")
-    group.add_argument("--counter", metavar="NAME", help="token counter: o200k_base, cl100k_base, o200k_harmony, estimate, chars4")
-    group.add_argument("--format", type=one_of("--format", formats), choices=formats, default=default, help=f"what is printed (default {default})")
     group.add_argument(
-        "--trust-git-dir", action="store_true", help="also read a .git that leads elsewhere or borrows objects, as --shared clones do (docs/security.md)"
+        "--config",
+        type=Path,
+        metavar="FILE",
+        help="a further configuration file; wins over the repository's and your own",
+    )
+    group.add_argument(
+        "--profile",
+        metavar="NAME",
+        help="named table of settings: spec (default; anchors by words and vectors), recommended, or one of yours",
+    )
+    group.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        dest="sets",
+        help="any setting, e.g. graph_rag.max_depth=3; repeatable",
+    )
+    group.add_argument(
+        "--counter", metavar="NAME", help="token counter: o200k_base, cl100k_base, o200k_harmony, estimate, chars4"
+    )
+    group.add_argument(
+        "--format",
+        type=one_of("--format", formats),
+        choices=formats,
+        default=default,
+        help=f"what is printed (default {default})",
+    )
+    group.add_argument(
+        "--trust-git-dir",
+        action="store_true",
+        help="also read a .git that leads elsewhere or borrows objects, as --shared clones do (docs/security.md)",
     )
     group.add_argument("--quiet", action="store_true", help="no progress and no messages on stderr but errors")
     group.add_argument("--verbose", action="store_true", help="say more on stderr")
     group.add_argument("--debug", action="store_true", help="show the traceback of an error")
 
 
-def load_settings(options: argparse.Namespace, root: Path | None, flags: dict[str, Any] | None = None, *, committed: config.Committed | None = None) -> Loaded:
-    """Settings for this call; says on stderr what was ignored. `committed`: the repository's files as a commit has them, in place of those of `root`."""
+def load_settings(
+    options: argparse.Namespace,
+    root: Path | None,
+    flags: dict[str, Any] | None = None,
+    *,
+    committed: config.Committed | None = None,
+) -> Loaded:
+    """Settings for this call; says on stderr what was ignored. `committed`: the repository's files as a commit has
+    them, in place of those of `root`."""
     loaded = quiet_settings(options, root, flags, committed)
     for notice in loaded.notices:
         say(options, f"warning: {notice.message}")
     return loaded
 
 
-def quiet_settings(options: argparse.Namespace, root: Path | None, flags: dict[str, Any] | None, committed: config.Committed | None) -> Loaded:
+def quiet_settings(
+    options: argparse.Namespace, root: Path | None, flags: dict[str, Any] | None, committed: config.Committed | None
+) -> Loaded:
     """The same without a word."""
     flags = dict(flags or {})
     if options.counter is not None:
@@ -61,7 +98,15 @@ def quiet_settings(options: argparse.Namespace, root: Path | None, flags: dict[s
     if options.trust_git_dir:
         flags["index.trust_git_dir"] = True
     own = places.config_dir(os.environ)
-    return config.load(root, config_file=options.config, profile=options.profile, sets=options.sets, flags=flags, user_dir=own, committed=committed)
+    return config.load(
+        root,
+        config_file=options.config,
+        profile=options.profile,
+        sets=options.sets,
+        flags=flags,
+        user_dir=own,
+        committed=committed,
+    )
 
 
 def trusts_git_dir(options: argparse.Namespace) -> bool:
@@ -79,8 +124,12 @@ def sample_or_path(text: str) -> Path:
     path = samples.path_of(text, places.cache_dir(os.environ))
     try:
         path.is_dir()
-    except OSError as error:  # too long, or behind a folder that may not be entered; that it is not there is for the command to say
-        raise RepositoryError(f"cannot look at {clip(text, PATH_CELLS)}: {error.strerror}", hint="check the path", code="NO_SUCH_FOLDER") from error
+    except (
+        OSError
+    ) as error:  # too long, or behind a folder that may not be entered; that it is not there is for the command to say
+        raise RepositoryError(
+            f"cannot look at {clip(text, PATH_CELLS)}: {error.strerror}", hint="check the path", code="NO_SUCH_FOLDER"
+        ) from error
     return path
 
 
@@ -120,7 +169,11 @@ class ProgressBar:
         if not self._on:
             return
         filled = 24 * done // total if total else 0
-        line = f"{phase:<8} [{'#' * filled}{'.' * (24 - filled)}] {done:,}/{total:,} {self._unit}" if total else f"{phase:<8}"
+        line = (
+            f"{phase:<8} [{'#' * filled}{'.' * (24 - filled)}] {done:,}/{total:,} {self._unit}"
+            if total
+            else f"{phase:<8}"
+        )
         if line != self._shown:
             tell(f"\r\x1b[K{line}")
             self._shown = line
@@ -147,16 +200,24 @@ def guarded(run: Callable[[argparse.Namespace], int], options: argparse.Namespac
         if options.debug:
             raise
         if isinstance(error, OSError) and here() is None:
-            gone = SecateurError("the working folder does not exist any more", hint="change to another folder", code="NO_WORKING_FOLDER")
+            gone = SecateurError(
+                "the working folder does not exist any more", hint="change to another folder", code="NO_WORKING_FOLDER"
+            )
             return failure(gone, as_json=options.format == "json")
-        unexpected = SecateurError(f"unexpected {type(error).__name__}: {error}", hint="run again with --debug and report what it prints", code="UNEXPECTED")
+        unexpected = SecateurError(
+            f"unexpected {type(error).__name__}: {error}",
+            hint="run again with --debug and report what it prints",
+            code="UNEXPECTED",
+        )
         return failure(unexpected, as_json=options.format == "json")
 
 
 def failure(error: SecateurError, *, as_json: bool) -> int:
     """Say what went wrong, `error:` and `hint:` on stderr and with JSON the same on stdout; returns the exit code."""
     if as_json:
-        body = {key: visible(_SECRET.sub(r"\1***", value), keep_newlines=True) for key, value in error.to_dict().items()}
+        body = {
+            key: visible(_SECRET.sub(r"\1***", value), keep_newlines=True) for key, value in error.to_dict().items()
+        }
         with suppress(SecateurError):  # nobody reads that either: what follows is for whoever reads the other stream
             emit(json.dumps({"error": body}, ensure_ascii=False) + "\n")
     hint = f"hint: {visible(error.hint)}\n" if error.hint else ""

@@ -16,7 +16,9 @@ from secateur.terminal import visible
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Flags of the command."""
-    parser.add_argument("path", metavar="PATH", nargs="?", default=".", help="the repository whose file is read (default: here)")
+    parser.add_argument(
+        "path", metavar="PATH", nargs="?", default=".", help="the repository whose file is read (default: here)"
+    )
     parser.add_argument("--schema", action="store_true", help="print the JSON schema of secateur.toml")
     common_arguments(parser)
 
@@ -30,9 +32,20 @@ def run(options: argparse.Namespace) -> int:
     if not root.is_dir():
         raise RepositoryError(f"no such folder: {root}", hint="Check the path.", code="NO_SUCH_FOLDER")
     loaded = load_settings(options, root)
-    rows = [(key, config.lookup(loaded.settings, key.name), loaded.origins.get(key.name, "default")) for key in config.keys().values() if key.scope != "run"]
+    rows = [
+        (key, config.lookup(loaded.settings, key.name), loaded.origins.get(key.name, "default"))
+        for key in config.keys().values()
+        if key.scope != "run"
+    ]
     if options.format == "json":
-        emit(json.dumps({key.name: {"value": _plain(value), "origin": origin} for key, value, origin in rows}, indent=2, ensure_ascii=False) + "\n")
+        emit(
+            json.dumps(
+                {key.name: {"value": _plain(value), "origin": origin} for key, value, origin in rows},
+                indent=2,
+                ensure_ascii=False,
+            )
+            + "\n"
+        )
         return 0
     for key, value, origin in rows:
         text = json.dumps(_plain(value), ensure_ascii=False)

@@ -30,13 +30,31 @@ SHOWN_MESSAGES = 40
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Flags of the command."""
-    parser.add_argument("file", metavar="FILE", help="a transcript: OpenAI or Anthropic messages, a Claude Code session, <tool_result …> text; - reads stdin")
+    parser.add_argument(
+        "file",
+        metavar="FILE",
+        help="a transcript: OpenAI or Anthropic messages, a Claude Code session, <tool_result …> text; - reads stdin",
+    )
     parser.add_argument("--strategy", metavar="S", help="summarize, truncate, hybrid or tool-results (default)")
-    parser.add_argument("--safe-zone", type=integer, metavar="N", help="tokens the conversation may hold (default 50000)")
-    parser.add_argument("--group-size", type=integer, metavar="G", help="messages that are dropped or summarised together, at least (default 4)")
-    parser.add_argument("--keep-last", type=integer, metavar="N", help="tool results at the end that stay (default 0; what is not answered yet stays anyway)")
+    parser.add_argument(
+        "--safe-zone", type=integer, metavar="N", help="tokens the conversation may hold (default 50000)"
+    )
+    parser.add_argument(
+        "--group-size",
+        type=integer,
+        metavar="G",
+        help="messages that are dropped or summarised together, at least (default 4)",
+    )
+    parser.add_argument(
+        "--keep-last",
+        type=integer,
+        metavar="N",
+        help="tool results at the end that stay (default 0; what is not answered yet stays anyway)",
+    )
     parser.add_argument("--keep-tools", metavar="A,B", help="tools whose results stay")
-    parser.add_argument("--out", type=Path, metavar="FILE", help="write the pruned transcript here, in the shape it came in")
+    parser.add_argument(
+        "--out", type=Path, metavar="FILE", help="write the pruned transcript here, in the shape it came in"
+    )
     common_arguments(parser)
 
 
@@ -48,8 +66,14 @@ def run(options: argparse.Namespace) -> int:
     from secateur.trimming.conversations.transcripts import read_transcript
 
     loaded = load_settings(options, here(), flags(options))
-    model = open_model(loaded.settings.llm, os.environ) if loaded.settings.conversation_prune.strategy in SUMMARIZING else None
-    transcript = read_transcript(read_input(options.file, "transcript"), "standard input" if options.file == "-" else options.file)
+    model = (
+        open_model(loaded.settings.llm, os.environ)
+        if loaded.settings.conversation_prune.strategy in SUMMARIZING
+        else None
+    )
+    transcript = read_transcript(
+        read_input(options.file, "transcript"), "standard input" if options.file == "-" else options.file
+    )
     progress = ProgressBar(options, unit="parts")
     try:
         pruned = prune(transcript, loaded.settings, progress=progress, llm=model)
@@ -66,10 +90,21 @@ def run(options: argparse.Namespace) -> int:
 
 def flags(options: argparse.Namespace) -> dict[str, Any]:
     """The command's flags as settings."""
-    names = {"strategy": "strategy", "safe_zone": "safe_zone_tokens", "group_size": "group_size", "keep_last": "keep_last"}
-    values = {f"conversation_prune.{key}": getattr(options, name) for name, key in names.items() if getattr(options, name) is not None}
+    names = {
+        "strategy": "strategy",
+        "safe_zone": "safe_zone_tokens",
+        "group_size": "group_size",
+        "keep_last": "keep_last",
+    }
+    values = {
+        f"conversation_prune.{key}": getattr(options, name)
+        for name, key in names.items()
+        if getattr(options, name) is not None
+    }
     if options.keep_tools is not None:
-        values["conversation_prune.keep_tools"] = [name.strip() for name in options.keep_tools.split(",") if name.strip()]
+        values["conversation_prune.keep_tools"] = [
+            name.strip() for name in options.keep_tools.split(",") if name.strip()
+        ]
     return values
 
 
@@ -79,7 +114,10 @@ def as_json(pruned: Pruned, rules: ConversationPrune) -> dict[str, Any]:
         "messages": pruned.messages,
         "format": pruned.transcript.format,
         "statistics": pruned.statistics,
-        "cache": pruned.cache.to_dict() | {"pays_after_requests": pruned.cache.pays_after(rules.cache_read_price, rules.cache_write_price)},
+        "cache": (
+            pruned.cache.to_dict()
+            | {"pays_after_requests": pruned.cache.pays_after(rules.cache_read_price, rules.cache_write_price)}
+        ),
         "report": pruned.report.to_dict(),
         "warnings": [notice.to_dict() for notice in pruned.warnings],
     }
@@ -88,13 +126,20 @@ def as_json(pruned: Pruned, rules: ConversationPrune) -> dict[str, Any]:
 def as_text(pruned: Pruned, rules: ConversationPrune, verbose: bool) -> str:
     """Figures, and a line for each message that is not as it was; with `verbose` for every message."""
     figures, cache, report = pruned.statistics, pruned.cache, pruned.report
-    shares = (f"{report.before:,} -> {report.after:,} tokens", f"{figures['tokens_saved']:,} saved", f"safe zone {report.budget:,}")
+    shares = (
+        f"{report.before:,} -> {report.after:,} tokens",
+        f"{figures['tokens_saved']:,} saved",
+        f"safe zone {report.budget:,}",
+    )
     prefix = "unchanged: nothing is read again"
     if cache.first_changed is not None:
         stays = f"{cache.prefix_tokens:,} tokens before it stay cached (=), {cache.reread_tokens:,} are read again"
         prefix = f"messages[{cache.first_changed}] is the first that changed: {stays}{_pays(cache, rules)}"
     lines = [
-        f"{'format':<9} {pruned.transcript.format}, {figures['total_messages']:,} messages{_unsent(pruned)}; strategy {rules.strategy}",
+        (
+            f"{'format':<9} {pruned.transcript.format}, {figures['total_messages']:,} messages{_unsent(pruned)};"
+            f" strategy {rules.strategy}"
+        ),
         f"{'tokens':<9} {', '.join(shares)}",
         f"{'results':<9} {figures['tool_results_cleaned']:,} tool results gone",
         f"{'cache':<9} {prefix}",
@@ -112,7 +157,9 @@ def as_text(pruned: Pruned, rules: ConversationPrune, verbose: bool) -> str:
         name = _name(item)
         said = f"{message.role if message else 'summary'} {tools}".strip()
         figures_of = f"{item.before:>9,} -> {item.after:>7,}  {item.before / window:>6.1%}"
-        lines.append(f"{cached} {name:<{wide}} {clip(visible(said), 32):<32} {figures_of}  {item.action}: {item.reason}")
+        lines.append(
+            f"{cached} {name:<{wide}} {clip(visible(said), 32):<32} {figures_of}  {item.action}: {item.reason}"
+        )
     if len(shown) < len(listed):
         lines.append(f"  ... and {len(listed) - len(shown):,} more (--verbose lists all)")
     return "\n".join(lines) + "\n"

@@ -18,16 +18,29 @@ from secateur.trimming.envelopes.sections import parsed
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Flags of the command."""
-    parser.add_argument("file", metavar="FILE", help="the envelope, a JSON object with its seven sections; - reads stdin")
-    parser.add_argument("--model", metavar="M", required=True, help="the model it is for; its window gives the budget where none is given")
+    parser.add_argument(
+        "file", metavar="FILE", help="the envelope, a JSON object with its seven sections; - reads stdin"
+    )
+    parser.add_argument(
+        "--model",
+        metavar="M",
+        required=True,
+        help="the model it is for; its window gives the budget where none is given",
+    )
     parser.add_argument(
         "--context-budget",
         type=whole_number("--context-budget", 0),
         metavar="N",
-        help="tokens the envelope may hold (0 or not given: the share of the window that context_budget.context_share sets)",
+        help=(
+            "tokens the envelope may hold (0 or not given: the share of the window that context_budget.context_share"
+            " sets)"
+        ),
     )
     parser.add_argument(
-        "--reserve", type=whole_number("--reserve", 0), metavar="N", help="tokens kept free for the answer (0 or not given: the window's other share)"
+        "--reserve",
+        type=whole_number("--reserve", 0),
+        metavar="N",
+        help="tokens kept free for the answer (0 or not given: the window's other share)",
     )
     common_arguments(parser, formats=("json", "text"), default="json")
 
@@ -47,7 +60,13 @@ def report(trimmed: TrimmedEnvelope, counter: str) -> str:
     """The ledger as lines, every section once; the sums are those of the first line."""
     ledger = trimmed.report
     verb = "trimmed" if ledger.applied else "fits as it is"
-    lines = [f"{verb}: {ledger.before:,} -> {ledger.after:,} tokens ({counter}), budget {ledger.budget:,}, {ledger.reserve:,} kept free for the answer", ""]
+    lines = [
+        (
+            f"{verb}: {ledger.before:,} -> {ledger.after:,} tokens ({counter}), budget {ledger.budget:,},"
+            f" {ledger.reserve:,} kept free for the answer"
+        ),
+        "",
+    ]
     lines.append(f"{'action':<10} {'tokens':>19}  {'characters':>23}  section")
     for action in ledger.actions:
         tokens = f"{action.before:,} -> {action.after:,}"
@@ -60,4 +79,6 @@ def _text(file: str) -> str:
     try:
         return read_input(file, "envelope").decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise PromptComposeError(f"{shown(file)}: not UTF-8 at byte {error.start}", hint="save the envelope as UTF-8") from error
+        raise PromptComposeError(
+            f"{shown(file)}: not UTF-8 at byte {error.start}", hint="save the envelope as UTF-8"
+        ) from error

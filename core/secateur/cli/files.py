@@ -37,12 +37,25 @@ _SETTINGS = {
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Flags of the command."""
-    parser.add_argument("paths", metavar="PATH", nargs="+", help="files, folders, patterns such as 'src/**/*.py', or sample:NAME[/PATH]")
-    parser.add_argument("--query", metavar="Q", help="what the files are for; - reads stdin")
-    parser.add_argument("--conversation", metavar="FILE", help="a transcript whose last questions say what the files are for; - reads stdin")
-    parser.add_argument("--max-tokens", type=integer, metavar="N", help="tokens the files may hold together (default 8000)")
     parser.add_argument(
-        "--strategy", metavar="S", help="score (default): the best files; extract: the best files, and snippets of the rest; delete: files in their order"
+        "paths", metavar="PATH", nargs="+", help="files, folders, patterns such as 'src/**/*.py', or sample:NAME[/PATH]"
+    )
+    parser.add_argument("--query", metavar="Q", help="what the files are for; - reads stdin")
+    parser.add_argument(
+        "--conversation",
+        metavar="FILE",
+        help="a transcript whose last questions say what the files are for; - reads stdin",
+    )
+    parser.add_argument(
+        "--max-tokens", type=integer, metavar="N", help="tokens the files may hold together (default 8000)"
+    )
+    parser.add_argument(
+        "--strategy",
+        metavar="S",
+        help=(
+            "score (default): the best files; extract: the best files, and snippets of the rest; delete: files in their"
+            " order"
+        ),
     )
     parser.add_argument("--window", type=integer, metavar="W", help="lines of a window over a large file (default 100)")
     parser.add_argument("--overlap", type=integer, metavar="O", help="lines two windows share (default 20)")
@@ -61,7 +74,10 @@ def run(options: argparse.Namespace) -> int:
     rules = loaded.settings.context_prune
     query = _query(options)
     if rules.strategy != "delete" and rules.enabled and not query.strip() and options.conversation is None:
-        raise UsageError(f"strategy {rules.strategy} needs to know what the files are for", hint="give --query or --conversation, or --strategy delete")
+        raise UsageError(
+            f"strategy {rules.strategy} needs to know what the files are for",
+            hint="give --query or --conversation, or --strategy delete",
+        )
     transcript = _transcript(options.conversation)
     question = question_of(query, transcript, rules.query_turns)
     model = open_model(loaded.settings.llm, os.environ) if rules.strategy != "delete" else None
@@ -86,13 +102,20 @@ def run(options: argparse.Namespace) -> int:
 
 def flags(options: argparse.Namespace) -> dict[str, Any]:
     """The command's flags as settings."""
-    return {f"context_prune.{key}": getattr(options, name) for name, key in _SETTINGS.items() if getattr(options, name) is not None}
+    return {
+        f"context_prune.{key}": getattr(options, name)
+        for name, key in _SETTINGS.items()
+        if getattr(options, name) is not None
+    }
 
 
 def as_json(pruned: PrunedFiles) -> dict[str, Any]:
     """The JSON of the contract, with the decision on every file besides."""
     return {
-        "files": [{"module_name": file.module_name, "source_code": file.source_code, "tokens": file.tokens} for file in pruned.files],
+        "files": [
+            {"module_name": file.module_name, "source_code": file.source_code, "tokens": file.tokens}
+            for file in pruned.files
+        ],
         "decisions": [entry.to_dict() for entry in pruned.entries],
         "report": pruned.report.to_dict(),
     }
@@ -103,7 +126,9 @@ def as_text(pruned: PrunedFiles, warnings: list[str], counter: str, verbose: boo
     from secateur.model import State
 
     report, states = pruned.report, [entry.state for entry in pruned.entries]
-    counts = ", ".join(f"{states.count(state):,} {state.label}" for state in (State.KEPT, State.SHORTENED, State.DROPPED))
+    counts = ", ".join(
+        f"{states.count(state):,} {state.label}" for state in (State.KEPT, State.SHORTENED, State.DROPPED)
+    )
     lines = [
         f"{'files':<9} {len(states):,}: {counts}; strategy {pruned.strategy}",
         f"{'tokens':<9} {report.before:,} -> {report.after:,} ({counter}), budget {report.budget:,}",
@@ -111,7 +136,10 @@ def as_text(pruned: PrunedFiles, warnings: list[str], counter: str, verbose: boo
     lines += model_line(report.calls)
     lines += [f"! {visible(message)}" for message in warnings]
     dropped = [entry for entry in pruned.entries if entry.state is State.DROPPED]
-    shown = {entry.number for entry in (dropped if verbose else sorted(dropped, key=lambda entry: -entry.score)[:SHOWN_FILES])}
+    shown = {
+        entry.number
+        for entry in (dropped if verbose else sorted(dropped, key=lambda entry: -entry.score)[:SHOWN_FILES])
+    }
     for entry in pruned.entries:
         if entry.state is not State.DROPPED or entry.number in shown:
             lines += _rows(entry, verbose)
@@ -139,13 +167,18 @@ def _rows(entry: Entry, verbose: bool) -> list[str]:
     name = f"{clip_left(visible(entry.module_name), _NAME_CELLS):<{_NAME_CELLS}}"
     rows = [f"{entry.state.glyph} {score}  {name} {entry.before:>8,} -> {entry.after:>6,}  {visible(said)}"]
     for piece in entry.tried if verbose else ():
-        figures = "kept" if piece.kept else f"{piece.why.replace('_', ' ')}: needs {piece.needed:,}, {piece.left:,} left"
-        rows.append(f"       {piece.score:4.1f}  {piece.start}-{piece.end} {clip(visible(piece.name), _NAME_CELLS)}  {figures}")
+        figures = (
+            "kept" if piece.kept else f"{piece.why.replace('_', ' ')}: needs {piece.needed:,}, {piece.left:,} left"
+        )
+        rows.append(
+            f"       {piece.score:4.1f}  {piece.start}-{piece.end} {clip(visible(piece.name), _NAME_CELLS)}  {figures}"
+        )
     return rows
 
 
 def root_of(paths: list[str]) -> Path | None:
-    """Whose configuration counts: that of the repository the first path is in, else the current folder's; None where that is gone."""
+    """Whose configuration counts: that of the repository the first path is in, else the current folder's; None where
+    that is gone."""
     current = here()
     try:
         first = Path(paths[0]).resolve()
@@ -163,7 +196,9 @@ def _query(options: argparse.Namespace) -> str:
     if options.query != "-":
         return options.query or ""
     if options.conversation == "-":
-        raise UsageError("--query and --conversation cannot both be read from standard input", hint="write one of them to a file")
+        raise UsageError(
+            "--query and --conversation cannot both be read from standard input", hint="write one of them to a file"
+        )
     return read_input("-", "query", instead="give --query something else than -").decode("utf-8", "replace")
 
 
@@ -172,4 +207,6 @@ def _transcript(name: str | None) -> Transcript | None:
 
     if name is None:
         return None
-    return read_transcript(read_input(name, "conversation", "check --conversation"), "standard input" if name == "-" else name)
+    return read_transcript(
+        read_input(name, "conversation", "check --conversation"), "standard input" if name == "-" else name
+    )

@@ -16,7 +16,9 @@ LARGEST = 256 << 20
 """Bytes above which an input is refused: a hundred times the largest window there is."""
 
 
-def read_input(name: str, what: str, hint: str = "check the path", instead: str = "name a file instead of -", flag: str = "") -> bytes:
+def read_input(
+    name: str, what: str, hint: str = "check the path", instead: str = "name a file instead of -", flag: str = ""
+) -> bytes:
     """The bytes of a file, a pipe, or with `-` of standard input.
 
     Args:
@@ -43,13 +45,16 @@ def read_input(name: str, what: str, hint: str = "check the path", instead: str 
             raise SecateurError(f"{head}cannot read {shown(name)}: {said}", hint=hint, code=code) from error
     if len(data) > LARGEST:
         where = "standard input" if name == "-" else shown(name)
-        raise SecateurError(f"{head}{where} is larger than {LARGEST:,} bytes: no {what} is", hint=hint, code="TOO_LARGE")
+        raise SecateurError(
+            f"{head}{where} is larger than {LARGEST:,} bytes: no {what} is", hint=hint, code="TOO_LARGE"
+        )
     return data
 
 
 def write_output(path: Path, text: str) -> None:
-    """The whole file or none of it: written beside, then renamed. A file that was there keeps its permissions, a link leads where it led; what is no
-    regular file, a pipe or a terminal, is written to. Lone surrogates that stand for bytes are written as these.
+    """The whole file or none of it: written beside, then renamed. A file that was there keeps its permissions, a link
+    leads where it led; what is no regular file, a pipe or a terminal, is written to. Lone surrogates that stand for
+    bytes are written as these.
 
     Raises:
         SecateurError: `OUTPUT`.
@@ -61,7 +66,9 @@ def write_output(path: Path, text: str) -> None:
         if old is not None and not stat.S_ISREG(old):
             target.write_bytes(data)
             return
-        with tempfile.NamedTemporaryFile("wb", dir=target.parent, prefix=f".{target.name[:100]}.", delete=False) as file:
+        with tempfile.NamedTemporaryFile(
+            "wb", dir=target.parent, prefix=f".{target.name[:100]}.", delete=False
+        ) as file:
             try:
                 file.write(data)
                 file.flush()

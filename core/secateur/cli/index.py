@@ -18,10 +18,16 @@ from secateur.terminal import visible
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Flags of the command."""
-    parser.add_argument("path", metavar="PATH", nargs="?", default=".", help="a folder, or sample:NAME[/FOLDER] (default: here)")
+    parser.add_argument(
+        "path", metavar="PATH", nargs="?", default=".", help="a folder, or sample:NAME[/FOLDER] (default: here)"
+    )
     parser.add_argument("--rev", metavar="COMMIT", help="read this commit instead of the working tree")
     parser.add_argument("--workers", type=integer, metavar="N", help="parser processes; 0 = one per core")
-    parser.add_argument("--clear", action="store_true", help="remove the index of PATH and its cached answers; the next call builds them anew")
+    parser.add_argument(
+        "--clear",
+        action="store_true",
+        help="remove the index of PATH and its cached answers; the next call builds them anew",
+    )
     common_arguments(parser)
 
 
@@ -55,5 +61,7 @@ def _clear(path: Path, answers: str, format: str) -> int:
     if format == "json":
         emit(json.dumps({"removed_bytes": removed, "index": str(folder)}) + "\n")
     else:
-        emit(f"{f'removed {size_text(removed)}' if removed else 'there was nothing to remove'}: {visible(str(folder))}\n")
+        emit(
+            f"{f'removed {size_text(removed)}' if removed else 'there was nothing to remove'}: {visible(str(folder))}\n"
+        )
     return 0

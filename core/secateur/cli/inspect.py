@@ -13,7 +13,15 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from secateur.cli.common import common_arguments, here, load_settings, quiet_settings, sample_or_path, say, trusts_git_dir
+from secateur.cli.common import (
+    common_arguments,
+    here,
+    load_settings,
+    quiet_settings,
+    sample_or_path,
+    say,
+    trusts_git_dir,
+)
 from secateur.cli.files import root_of
 from secateur.cli.output import on_terminal
 from secateur.cli.parsing import whole_number
@@ -39,11 +47,38 @@ BENCHES: Mapping[str, BenchFace] = MappingProxyType(
     {
         face.name: face
         for face in (
-            BenchFace("search", "Search", "1", "what answers a query from a repository", "budget", "search", ("query", "rev")),
-            BenchFace("files", "Files", "2", "files under a number of tokens", "context_prune.max_tokens", "files", ("query",)),
-            BenchFace("conversation", "Conversation", "3", "a transcript under a safe zone", "conversation_prune.safe_zone_tokens", "conversation"),
-            BenchFace("envelope", "Envelope", "4", "a prompt envelope within a model's budget", "context_budget.tokens", "envelope", ("model",)),
-            BenchFace("diff", "Diff", "5", "a pull request in chunks", "chunking.max_chunk_tokens", "chunk", ("base", "head", "skill", "linter")),
+            BenchFace(
+                "search", "Search", "1", "what answers a query from a repository", "budget", "search", ("query", "rev")
+            ),
+            BenchFace(
+                "files", "Files", "2", "files under a number of tokens", "context_prune.max_tokens", "files", ("query",)
+            ),
+            BenchFace(
+                "conversation",
+                "Conversation",
+                "3",
+                "a transcript under a safe zone",
+                "conversation_prune.safe_zone_tokens",
+                "conversation",
+            ),
+            BenchFace(
+                "envelope",
+                "Envelope",
+                "4",
+                "a prompt envelope within a model's budget",
+                "context_budget.tokens",
+                "envelope",
+                ("model",),
+            ),
+            BenchFace(
+                "diff",
+                "Diff",
+                "5",
+                "a pull request in chunks",
+                "chunking.max_chunk_tokens",
+                "chunk",
+                ("base", "head", "skill", "linter"),
+            ),
         )
     }
 )
@@ -54,7 +89,9 @@ GROUP = "secateur.inspector"
 HEAD = 1 << 16
 """Bytes by which a file is told: every transcript and every envelope begins as one."""
 
-_ENVELOPE = re.compile(r'\{\s*"(session_meta|domain_profile|normative_baseline|target_snapshot|dependency_digest|tool_capabilities|revision_info)"\s*:')
+_ENVELOPE = re.compile(
+    r'\{\s*"(session_meta|domain_profile|normative_baseline|target_snapshot|dependency_digest|tool_capabilities|revision_info)"\s*:'
+)
 _RESULT = re.compile(r"^<tool_result[\s>]", re.MULTILINE)
 _DIFF = re.compile(r"diff --(git|cc|combined) |--- .*\n\+\+\+ |Index: |(From|commit) [0-9a-f]{40}\b")
 _DIFF_NAMES = (".diff", ".patch")
@@ -64,16 +101,28 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     """Flags of the command."""
     names = ", ".join(BENCHES)
     parser.add_argument(
-        "path", metavar="PATH", nargs="?", default=".", help="a folder, sample:NAME[/FOLDER], a transcript, an envelope or a diff (default: here)"
+        "path",
+        metavar="PATH",
+        nargs="?",
+        default=".",
+        help="a folder, sample:NAME[/FOLDER], a transcript, an envelope or a diff (default: here)",
     )
     parser.add_argument("--query", metavar="Q", default="", help="start with this query (benches search and files)")
-    parser.add_argument("--bench", metavar="BENCH", help=f"which bench to open: {names} (default: the one for what PATH is)")
+    parser.add_argument(
+        "--bench", metavar="BENCH", help=f"which bench to open: {names} (default: the one for what PATH is)"
+    )
     parser.add_argument("--rev", metavar="COMMIT", help="read this commit instead of the working tree (bench search)")
     parser.add_argument("--model", metavar="M", default="", help="the model an envelope is for (bench envelope)")
-    parser.add_argument("--base", metavar="REV", help="compare a repository with the merge base of this revision and the head (bench diff)")
+    parser.add_argument(
+        "--base",
+        metavar="REV",
+        help="compare a repository with the merge base of this revision and the head (bench diff)",
+    )
     parser.add_argument("--head", metavar="REV", help="the changed revision (bench diff)")
     parser.add_argument("--skill", metavar="FILE", help="instructions that go into every chunk (bench diff)")
-    parser.add_argument("--linter", metavar="FILE", help="a linter's findings, put beside the files they speak of (bench diff)")
+    parser.add_argument(
+        "--linter", metavar="FILE", help="a linter's findings, put beside the files they speak of (bench diff)"
+    )
     parser.add_argument(
         "--budget",
         type=whole_number("--budget", 0),
@@ -91,14 +140,18 @@ def run(options: argparse.Namespace) -> int:
     bench = BENCHES[options.bench or bench_of(path)]
     for flag in dict.fromkeys(flag for face in BENCHES.values() for flag in face.own):
         if getattr(options, flag) and flag not in bench.own:
-            raise UsageError(f"--{flag} says nothing to the bench {bench.name}", hint="leave it out, or choose another --bench")
+            raise UsageError(
+                f"--{flag} says nothing to the bench {bench.name}", hint="leave it out, or choose another --bench"
+            )
     if bench.name == "files":  # as typed: it may be a pattern, and names of files begin with it
         path = Path(options.path)
         folder = root_of([options.path])
     else:
         folder = path if bench.name == "search" or (bench.name == "diff" and path.is_dir()) else here()
     flags = {} if options.budget is None else {bench.budget: options.budget}
-    loaded = load_settings(options, folder, flags, committed=_at_base(options, path) if bench.name == "diff" and path.is_dir() else None)
+    loaded = load_settings(
+        options, folder, flags, committed=_at_base(options, path) if bench.name == "diff" and path.is_dir() else None
+    )
     if bench.name == "diff" and not path.is_dir() and _wrote_settings(path, loaded.origins):
         loaded = load_settings(options, None, flags)
     settings = loaded.settings if bench.name == "diff" else _chunking_of_the_user(options, loaded.settings, flags)
@@ -115,7 +168,8 @@ def run(options: argparse.Namespace) -> int:
 
 
 def bench_of(path: Path) -> str:
-    """The bench for what a path is: a folder is searched, files are told by how they begin. What is not there is for the bench to say."""
+    """The bench for what a path is: a folder is searched, files are told by how they begin. What is not there is for
+    the bench to say."""
     try:
         if not path.is_file():
             return "search"
@@ -155,14 +209,18 @@ def _headless(options: argparse.Namespace, path: str, bench: BenchFace) -> int:
     if bench.name != "search":
         formats = ("text", "json", "markdown") if bench.name in ("files", "diff") else ("text", "json")
         if options.format not in formats:
-            raise UsageError(f"{bench.command} is printed as {' or '.join(formats)}, not as {options.format}", hint="choose another --format")
+            raise UsageError(
+                f"{bench.command} is printed as {' or '.join(formats)}, not as {options.format}",
+                hint="choose another --format",
+            )
         defaults.sets = [*options.sets, *([] if options.budget is None else [f"{bench.budget}={options.budget}"])]
     code: int = command.run(defaults)
     return code
 
 
 def _at_base(options: argparse.Namespace, path: Path) -> Committed:
-    """A repository's settings as they were before the change that is inspected; none where that cannot be told: the bench says why."""
+    """A repository's settings as they were before the change that is inspected; none where that cannot be told: the
+    bench says why."""
     from secateur.chunking.comparing import Asked, Comparison
 
     try:
@@ -172,7 +230,8 @@ def _at_base(options: argparse.Namespace, path: Path) -> Committed:
 
 
 def _wrote_settings(path: Path, origins: Mapping[str, str]) -> bool:
-    """Whether a diff may have written the settings that were found on disk; False for what is no diff: the bench says why."""
+    """Whether a diff may have written the settings that were found on disk; False for what is no diff: the bench says
+    why."""
     from secateur.chunking.base_settings import SETTINGS_FILES, distrusted
     from secateur.chunking.parsing import parse_diff
 
@@ -185,7 +244,8 @@ def _wrote_settings(path: Path, origins: Mapping[str, str]) -> bool:
 
 
 def _chunking_of_the_user(options: argparse.Namespace, settings: Settings, flags: dict[str, Any]) -> Settings:
-    """The settings without what the files on disk say of chunks: the Diff bench may be opened later, on a change that wrote them."""
+    """The settings without what the files on disk say of chunks: the Diff bench may be opened later, on a change that
+    wrote them."""
     try:
         own = quiet_settings(options, None, flags, None).settings.chunking
     except ConfigError:  # a profile that the repository defines was chosen

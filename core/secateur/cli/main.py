@@ -1,7 +1,7 @@
 """`secateur`: finds the command, runs it, turns errors into messages and exit codes.
 
-Exit codes: 0 done; 1 the work failed; 2 the call was wrong; 3 a budget could not be met where the contract says it must;
-4 a check found a difference; 130 interrupted.
+Exit codes: 0 done; 1 the work failed; 2 the call was wrong; 3 a budget could not be met where the contract says it
+must; 4 a check found a difference; 130 interrupted.
 """
 
 from __future__ import annotations
@@ -84,7 +84,8 @@ def _parse(arguments: Sequence[str]) -> argparse.Namespace | None:
     place = next((place for place, argument in enumerate(arguments) if not argument.startswith("-")), len(arguments))
     name = arguments[place] if place < len(arguments) else None
     children = {
-        command: commands.add_parser(command, help=summary, description=summary[0].upper() + summary[1:] + ".") for command, summary in COMMANDS.items()
+        command: commands.add_parser(command, help=summary, description=summary[0].upper() + summary[1:] + ".")
+        for command, summary in COMMANDS.items()
     }
     if name in children:  # only the command that runs is imported
         import_module(f"secateur.cli.{name}").arguments(children[name])

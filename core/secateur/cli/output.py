@@ -1,4 +1,5 @@
-"""Writing to the standard streams: UTF-8 whatever the locale, and a stream that takes no more is an error or, where nobody reads, the end."""
+"""Writing to the standard streams: UTF-8 whatever the locale, and a stream that takes no more is an error or, where
+nobody reads, the end."""
 
 from __future__ import annotations
 
@@ -13,7 +14,8 @@ def emit(text: str, stream: TextIO | None = None) -> None:
     """Print a finished text on standard output or `stream`. A closed pipe ends the output quietly.
 
     Raises:
-        SecateurError: standard output cannot be written. Of standard error nothing is raised: there is nowhere to say it.
+        SecateurError: standard output cannot be written. Of standard error nothing is raised: there is nowhere to say
+        it.
     """
     stream = sys.stdout if stream is None else stream
     try:
@@ -23,7 +25,9 @@ def emit(text: str, stream: TextIO | None = None) -> None:
     except OSError as error:
         _forget(stream)
         if stream is not sys.stderr:
-            raise SecateurError(f"cannot write the output: {error.strerror}", hint="check where standard output leads", code="OUTPUT") from error
+            raise SecateurError(
+                f"cannot write the output: {error.strerror}", hint="check where standard output leads", code="OUTPUT"
+            ) from error
 
 
 def tell(text: str) -> None:
@@ -60,5 +64,8 @@ def _forget(stream: TextIO | None) -> None:
 
 def interrupted() -> int:
     """Say that Ctrl-C ended the command, in place of its progress bar; the exit code."""
-    tell(("\r\x1b[K" if on_terminal(sys.stderr) else "") + "interrupted; nothing is half-written, and what was indexed is kept\n")
+    tell(
+        ("\r\x1b[K" if on_terminal(sys.stderr) else "")
+        + "interrupted; nothing is half-written, and what was indexed is kept\n"
+    )
     return 130

@@ -32,9 +32,22 @@ class Parser(argparse.ArgumentParser):
         """Raises UsageError about an argument this command does not take."""
         flag = extra.partition("=")[0]
         if not flag.startswith("-"):
-            raise UsageError(f"{self.prog} has no place for {extra!r}", hint=f"put words that belong together in quotes; {self.see()}")
-        near = nearest(flag, (option for action in self._actions for option in action.option_strings if len(flag) > 2 and option.startswith("--")))
-        raise UsageError(f"{self.prog} has no flag {flag}", hint=(f"did you mean {near}? " if near else "") + self.see())
+            raise UsageError(
+                f"{self.prog} has no place for {extra!r}",
+                hint=f"put words that belong together in quotes; {self.see()}",
+            )
+        near = nearest(
+            flag,
+            (
+                option
+                for action in self._actions
+                for option in action.option_strings
+                if len(flag) > 2 and option.startswith("--")
+            ),
+        )
+        raise UsageError(
+            f"{self.prog} has no flag {flag}", hint=(f"did you mean {near}? " if near else "") + self.see()
+        )
 
     def _print_message(self, message: str, file: Any = None) -> None:
         emit(message, file)  # a help text that cannot be written is said like any other output
@@ -46,7 +59,8 @@ class CommandParser(Parser):
     _mixing = False
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """As argparse does it, but words may come in several groups; a call for help is answered before they are sorted."""
+        """As argparse does it, but words may come in several groups; a call for help is answered before they are
+        sorted."""
         if self._mixing or not {"-h", "--help", "--"}.isdisjoint(args or ()):
             return super().parse_known_args(args, namespace)
         self._mixing = True
@@ -59,7 +73,9 @@ class CommandParser(Parser):
 def refuse_command(name: str, known: Sequence[str]) -> NoReturn:
     """Raises UsageError about a command that does not exist."""
     near = nearest(name, known)
-    raise UsageError(f"there is no command {name}", hint=(f"did you mean {near}? " if near else "") + "see secateur --help")
+    raise UsageError(
+        f"there is no command {name}", hint=(f"did you mean {near}? " if near else "") + "see secateur --help"
+    )
 
 
 def integer(text: str) -> int | str:
@@ -95,4 +111,7 @@ def one_of(flag: str, choices: Sequence[str]) -> Callable[[str], str]:
 
 def not_allowed(flag: str, text: str, allowed: str, near: str = "") -> UsageError:
     """The error about the value of a flag, in the words the configuration uses for its keys."""
-    return UsageError(f"{flag} {text or repr(text)} is not allowed", hint=(f"did you mean {near}? " if near else "") + f"{flag} takes {allowed}")
+    return UsageError(
+        f"{flag} {text or repr(text)} is not allowed",
+        hint=(f"did you mean {near}? " if near else "") + f"{flag} takes {allowed}",
+    )

@@ -21,23 +21,45 @@ DROPPED_LISTED = 20
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Flags of the command."""
-    parser.add_argument("query", metavar="QUERY", help="what to look for, in words, names, or a whole issue text; - reads stdin")
-    parser.add_argument("path", metavar="PATH", nargs="?", default=".", help="a folder, or sample:NAME[/FOLDER] (default: here)")
-    parser.add_argument("--budget", type=whole_number("--budget", 0), metavar="N", help="tokens the pack may hold (default 8000)")
-    parser.add_argument("--weights", metavar="R,H,D", help="weights of relevance, hotspot and distance, e.g. 0.4,0.3,0.3")
+    parser.add_argument(
+        "query", metavar="QUERY", help="what to look for, in words, names, or a whole issue text; - reads stdin"
+    )
+    parser.add_argument(
+        "path", metavar="PATH", nargs="?", default=".", help="a folder, or sample:NAME[/FOLDER] (default: here)"
+    )
+    parser.add_argument(
+        "--budget", type=whole_number("--budget", 0), metavar="N", help="tokens the pack may hold (default 8000)"
+    )
+    parser.add_argument(
+        "--weights", metavar="R,H,D", help="weights of relevance, hotspot and distance, e.g. 0.4,0.3,0.3"
+    )
     parser.add_argument("--top-k", type=integer, metavar="K", help="anchors, 5-50 (default 10)")
     parser.add_argument("--depth", type=integer, metavar="D", help="steps of calls followed, 1-4 (default 2)")
     parser.add_argument("--strategy", metavar="S", help="priority (default), relevance or density")
     parser.add_argument("--rev", metavar="COMMIT", help="read this commit instead of the working tree")
-    parser.add_argument("--pin", action="append", default=[], metavar="ID", help="keep this symbol id first (--explain shows ids); repeatable")
+    parser.add_argument(
+        "--pin",
+        action="append",
+        default=[],
+        metavar="ID",
+        help="keep this symbol id first (--explain shows ids); repeatable",
+    )
     parser.add_argument("--exclude", action="append", default=[], metavar="ID", help="drop this symbol id; repeatable")
-    parser.add_argument("--boost", action="append", default=[], metavar="ID=X", help="multiply the priority of a symbol id by X; repeatable")
+    parser.add_argument(
+        "--boost",
+        action="append",
+        default=[],
+        metavar="ID=X",
+        help="multiply the priority of a symbol id by X; repeatable",
+    )
     parser.add_argument("--no-cache", action="store_true", help="do not read or write the result cache")
     parser.add_argument(
         "--explain",
         action="store_true",
-        help="with text: id of every candidate, every part of every score, the path of calls, the reason of each drop; "
-        "with json: those parts, and what would change each decision, proven",
+        help=(
+            "with text: id of every candidate, every part of every score, the path of calls, the reason of each drop; "
+            "with json: those parts, and what would change each decision, proven"
+        ),
     )
     parser.add_argument(
         "--dropped",
@@ -46,7 +68,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N|all",
         help=f"with json: list at most N dropped candidates (default {DROPPED_LISTED})",
     )
-    parser.add_argument("--fail-on-low", action="store_true", help="exit 4 where nothing, or hardly anything, here answers the query")
+    parser.add_argument(
+        "--fail-on-low", action="store_true", help="exit 4 where nothing, or hardly anything, here answers the query"
+    )
     common_arguments(parser, formats=("text", "json", "markdown", "xml"))
 
 
@@ -60,12 +84,23 @@ def run(options: argparse.Namespace) -> int:
     progress = ProgressBar(options)
     with Engine.open(path, loaded.settings, rev=options.rev, notices=loaded.notices) as engine:
         try:
-            answer = engine.answer(query, options.format, explain=options.explain, dropped=options.dropped, use_cache=not options.no_cache, progress=progress)
+            answer = engine.answer(
+                query,
+                options.format,
+                explain=options.explain,
+                dropped=options.dropped,
+                use_cache=not options.no_cache,
+                progress=progress,
+            )
         finally:
             progress.close()
         if options.verbose:
             status = engine.status()
-            say(options, f"{status.source}: {status.files:,} files, {status.fragments:,} fragments, {status.read:,} read now, cached answer: {answer.cached}")
+            say(
+                options,
+                f"{status.source}: {status.files:,} files, {status.fragments:,} fragments, {status.read:,} read now,"
+                f" cached answer: {answer.cached}",
+            )
     emit(answer.text)
     if not answer.text:  # a pack of which the budget holds not even the reason why it is empty
         for warning in answer.warnings:
@@ -87,7 +122,12 @@ def _piped() -> str:
 def flags(options: argparse.Namespace) -> dict[str, Any]:
     """The command's flags as settings."""
     values: dict[str, Any] = {}
-    for name, key in (("budget", "budget"), ("top_k", "graph_rag.top_k"), ("depth", "graph_rag.max_depth"), ("strategy", "smart_pruning.strategy")):
+    for name, key in (
+        ("budget", "budget"),
+        ("top_k", "graph_rag.top_k"),
+        ("depth", "graph_rag.max_depth"),
+        ("strategy", "smart_pruning.strategy"),
+    ):
         if getattr(options, name) is not None:
             values[key] = getattr(options, name)
     if options.weights is not None:
@@ -108,7 +148,10 @@ def _weights(text: str) -> tuple[float, float, float]:
     except ValueError:
         parts = []
     if len(parts) != 3 or not all(math.isfinite(part) for part in parts):
-        raise UsageError(f"--weights {text!r} is not three numbers", hint="for example --weights 0.4,0.3,0.3 (relevance, hotspot, distance)")
+        raise UsageError(
+            f"--weights {text!r} is not three numbers",
+            hint="for example --weights 0.4,0.3,0.3 (relevance, hotspot, distance)",
+        )
     return parts[0], parts[1], parts[2]
 
 
@@ -119,5 +162,7 @@ def _boost(text: str) -> tuple[str, float]:
     except ValueError:
         value = math.nan
     if not equals or not math.isfinite(value):
-        raise UsageError(f"--boost {text!r} is not ID=FACTOR", hint="for example --boost orders/money.py::Money.round=1.5")
+        raise UsageError(
+            f"--boost {text!r} is not ID=FACTOR", hint="for example --boost orders/money.py::Money.round=1.5"
+        )
     return symbol, value

@@ -22,14 +22,21 @@ SHOWN_PATHS = 20
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Flags of the command."""
-    parser.add_argument("path", metavar="PATH", nargs="?", default=".", help="a folder, or sample:NAME[/FOLDER] (default: here)")
+    parser.add_argument(
+        "path", metavar="PATH", nargs="?", default=".", help="a folder, or sample:NAME[/FOLDER] (default: here)"
+    )
     parser.add_argument("--rev", metavar="COMMIT", help="read this commit instead of the working tree")
-    parser.add_argument("--check", action="store_true", help="only say whether the index is up to date; exit code 4 if it is not. Nothing is read into it")
+    parser.add_argument(
+        "--check",
+        action="store_true",
+        help="only say whether the index is up to date; exit code 4 if it is not. Nothing is read into it",
+    )
     common_arguments(parser)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Freshens the index first, unless only asked whether it is fresh: figures of yesterday's files would be no status."""
+    """Freshens the index first, unless only asked whether it is fresh: figures of yesterday's files would be no
+    status."""
     from secateur.engine import Engine
 
     path = sample_or_path(options.path)
@@ -63,7 +70,13 @@ def render(status: IndexStatus, format: str, components: Sequence[int], verbose:
         ("languages", ", ".join(f"{name} {count:,}" for name, count in status.languages.items()) or "none"),
         ("read now", f"{status.read:,} files; {status.reused:,} known"),
         ("call graph", f"{status.edges:,} edges"),
-        ("call sites", f"{status.call_sites:,}: {status.calls_resolved:,} resolved, {status.calls_external:,} outside, {unresolved:,} open"),
+        (
+            "call sites",
+            (
+                f"{status.call_sites:,}: {status.calls_resolved:,} resolved, {status.calls_external:,} outside,"
+                f" {unresolved:,} open"
+            ),
+        ),
         ("counter", status.counter),
         ("embedding", status.embedding),
         ("on disk", size_text(on_disk)),
@@ -73,7 +86,13 @@ def render(status: IndexStatus, format: str, components: Sequence[int], verbose:
     if components:
         linked = [size for size in components if size > 1]
         alone = len(components) - len(linked)
-        rows.insert(6, ("components", f"{len(linked):,} of linked fragments, largest {max(components):,}; {alone:,} fragments alone"))
+        rows.insert(
+            6,
+            (
+                "components",
+                f"{len(linked):,} of linked fragments, largest {max(components):,}; {alone:,} fragments alone",
+            ),
+        )
     lines = [f"{label:<11} {visible(text)}" for label, text in rows]
     lines += [f"! {visible(notice)}" for notice in status.notices]
     shown = status.skipped_paths if verbose else status.skipped_paths[:SHOWN_PATHS]
@@ -87,7 +106,12 @@ def _verdict(changes: Changes | None, format: str, verbose: bool) -> str:
     """Whether the index is up to date, as text or JSON; None: there is none."""
     files = changes.files if changes else ()
     if format == "json":
-        facts = {"indexed": changes is not None, "fresh": changes is not None and not changes, "changed": files, "new_commit": bool(changes and changes.commit)}
+        facts = {
+            "indexed": changes is not None,
+            "fresh": changes is not None and not changes,
+            "changed": files,
+            "new_commit": bool(changes and changes.commit),
+        }
         return json.dumps(facts, ensure_ascii=True, indent=2) + "\n"
     if changes is None:
         return "not indexed yet: secateur index does that, and so does the first search\n"

@@ -1,4 +1,5 @@
-"""What a command does where the system or a closed terminal ends it: temporary folders, processes and the screen go back first."""
+"""What a command does where the system or a closed terminal ends it: temporary folders, processes and the screen go
+back first."""
 
 from __future__ import annotations
 
@@ -23,7 +24,8 @@ class _Terminated(SystemExit):
 
 @contextmanager
 def unwound() -> Iterator[None]:
-    """SIGTERM and SIGHUP, where they would end the process at once, end the block like an error first, then the process.
+    """SIGTERM and SIGHUP, where they would end the process at once, end the block like an error first, then the
+    process.
 
     What started the process sees it ended by that signal. A signal that is ignored (`nohup`) stays ignored.
     """

@@ -1,7 +1,9 @@
-"""Named numpy arrays, each of one dimension or more, in one file: checksummed, renamed into place, mapped into memory when read.
+"""Named numpy arrays, each of one dimension or more, in one file: checksummed, renamed into place, mapped into memory
+when read.
 
-Layout: 8 bytes magic, 8 bytes length of the head, 16 bytes checksum of that length and of everything that follows, the head (JSON: name, dtype, shape,
-offset), the arrays, each aligned to 64 bytes. A reader sees the old file or the new one, never half of one.
+Layout: 8 bytes magic, 8 bytes length of the head, 16 bytes checksum of that length and of everything that follows, the
+head (JSON: name, dtype, shape, offset), the arrays, each aligned to 64 bytes. A reader sees the old file or the new
+one, never half of one.
 """
 
 from __future__ import annotations
@@ -71,7 +73,9 @@ def load(path: Path) -> Arrays | None:
     entries = json.loads(view[_PREFIX : _PREFIX + head_size])
     base = _PREFIX + head_size
     return {
-        entry["name"]: np.frombuffer(view, dtype=entry["dtype"], count=int(np.prod(entry["shape"])), offset=base + entry["offset"]).reshape(entry["shape"])
+        entry["name"]: np.frombuffer(
+            view, dtype=entry["dtype"], count=int(np.prod(entry["shape"])), offset=base + entry["offset"]
+        ).reshape(entry["shape"])
         for entry in entries
     }
 
@@ -81,7 +85,8 @@ def _bytes(array: npt.NDArray[Any]) -> memoryview:
 
 
 def pack_strings(strings: list[str]) -> npt.NDArray[np.uint8]:
-    """Strings as one array: NUL between them; a NUL inside a string becomes a space. Takes every string Python has, lone surrogates too."""
+    """Strings as one array: NUL between them; a NUL inside a string becomes a space. Takes every string Python has,
+    lone surrogates too."""
     joined = "\0".join(text.replace("\0", " ") for text in strings)
     return np.frombuffer((f"{len(strings)}\0" + joined).encode("utf-8", "surrogatepass"), dtype=np.uint8)
 

@@ -1,4 +1,5 @@
-"""Which files of a snapshot were not read as what they are, for people: a search that misses something says where it may be."""
+"""Which files of a snapshot were not read as what they are, for people: a search that misses something says where it
+may be."""
 
 from __future__ import annotations
 
@@ -16,13 +17,20 @@ _AS_TEXT = ("reader_failed", "parser_crashed", "parse_timeout", "too_large", "gr
 
 
 def degraded(snapshot: Snapshot) -> tuple[Notice, ...]:
-    """A notice for files indexed without their syntax, and one for files that hold code by their name but are not indexed."""
+    """A notice for files indexed without their syntax, and one for files that hold code by their name but are not
+    indexed."""
     noted = [(path, found) for path, found in zip(snapshot.paths, snapshot.problems, strict=True) if found]
     as_text = [(path, problem) for path, found in noted for problem in found.split() if problem.startswith(_AS_TEXT)]
-    left_out = [(path, reason) for path, reason in snapshot.unindexed if reason == UNREADABLE_TEXT or (reason == BINARY and _is_code(path))]
+    left_out = [
+        (path, reason)
+        for path, reason in snapshot.unindexed
+        if reason == UNREADABLE_TEXT or (reason == BINARY and _is_code(path))
+    ]
     notices = []
     if as_text:
-        notices.append(Notice("read_as_text", f"Indexed as plain text, without definitions and calls: {_named(as_text)}."))
+        notices.append(
+            Notice("read_as_text", f"Indexed as plain text, without definitions and calls: {_named(as_text)}.")
+        )
     if left_out:
         notices.append(Notice("code_not_indexed", f"Not indexed, although it should be code: {_named(left_out)}."))
     return tuple(notices)

@@ -1,4 +1,5 @@
-"""A snapshot of an edited repository from the one before: every array as if it were built anew, at the price of what changed."""
+"""A snapshot of an edited repository from the one before: every array as if it were built anew, at the price of what
+changed."""
 
 from __future__ import annotations
 
@@ -12,7 +13,17 @@ from secateur.index.arrayfile import Arrays, pack_strings, unpack_strings
 from secateur.index.extract import DIGEST_BYTES
 from secateur.index.hotspots import FileChanges
 from secateur.index.names import NameTable
-from secateur.index.snapshot import FILE_FIELDS, Links, Read, Snapshot, columns, divided, finished, unindexed_arrays, word_bags
+from secateur.index.snapshot import (
+    FILE_FIELDS,
+    Links,
+    Read,
+    Snapshot,
+    columns,
+    divided,
+    finished,
+    unindexed_arrays,
+    word_bags,
+)
 from secateur.index.splicing import Splice, splice_of
 from secateur.model import Notice
 from secateur.repository.files import path_bytes
@@ -35,7 +46,9 @@ class Edit:
         known = before.paths
         indexed = {path_bytes(path) for path in gone if path in before.digests}
         files = splice_of([path_bytes(path) for path in known], indexed, [path_bytes(path) for path, _, _ in coming])
-        rows = files.within(_starts(before.arrays["file.fragments"]), _starts([len(record.facts.fragments) for _, _, record in coming]))
+        rows = files.within(
+            _starts(before.arrays["file.fragments"]), _starts([len(record.facts.fragments) for _, _, record in coming])
+        )
         return cls(before, gone, read, files, rows)
 
     @property
@@ -65,7 +78,9 @@ def differing(before: Snapshot, present: Sequence[tuple[str, bytes]]) -> tuple[f
     return frozenset(path for path in known if path not in stays), brings
 
 
-def edited(edit: Edit, links: Links, changes: FileChanges, commits: Arrays, notices: Sequence[Notice], origin: Sequence[str]) -> Snapshot:
+def edited(
+    edit: Edit, links: Links, changes: FileChanges, commits: Arrays, notices: Sequence[Notice], origin: Sequence[str]
+) -> Snapshot:
     """The snapshot after an edit.
 
     Args:
@@ -93,7 +108,13 @@ def edited(edit: Edit, links: Links, changes: FileChanges, commits: Arrays, noti
     return after
 
 
-_POSTINGS: Mapping[str, str] = {"body": "body", "docs": "descriptions", "names": "names", "files": "file_words", "paths": "path_words"}
+_POSTINGS: Mapping[str, str] = {
+    "body": "body",
+    "docs": "descriptions",
+    "names": "names",
+    "files": "file_words",
+    "paths": "path_words",
+}
 """Attribute of `Snapshot` by field."""
 
 
@@ -106,14 +127,21 @@ def _unindexed(edit: Edit) -> Arrays:
     _, coming = divided(edit.read)
     if not coming and not any(path in before.unindexed_digests for path in edit.gone):
         return {name: before.arrays[name] for name in ("unindexed", "unindexed.digest")}
-    found = {path: (reason, before.unindexed_digests[path]) for path, reason in before.unindexed if path not in edit.gone}
+    found = {
+        path: (reason, before.unindexed_digests[path]) for path, reason in before.unindexed if path not in edit.gone
+    }
     arrays = unindexed_arrays(coming)
     flat = unpack_strings(arrays["unindexed"])
     for (path, digest, _), reason in zip(coming, flat[1::2], strict=True):
         found[path] = reason, digest
     paths = sorted(found, key=path_bytes)
-    digests = np.frombuffer(b"".join(found[path][1] for path in paths), dtype=np.uint8).reshape(len(paths), DIGEST_BYTES)
-    return {"unindexed": pack_strings([text for path in paths for text in (path, found[path][0])]), "unindexed.digest": digests}
+    digests = np.frombuffer(b"".join(found[path][1] for path in paths), dtype=np.uint8).reshape(
+        len(paths), DIGEST_BYTES
+    )
+    return {
+        "unindexed": pack_strings([text for path in paths for text in (path, found[path][0])]),
+        "unindexed.digest": digests,
+    }
 
 
 def _hand_on(edit: Edit, after: Snapshot, texts: Mapping[str, list[str]], vectors: npt.NDArray[np.int8]) -> None:
@@ -122,7 +150,9 @@ def _hand_on(edit: Edit, after: Snapshot, texts: Mapping[str, list[str]], vector
     if "qualnames" in known:
         vars(after)["qualnames"] = rows.items(known["qualnames"], texts["fragment.qualname"])
     if "name_table" in known:
-        vars(after)["name_table"] = known["name_table"].edited(rows, NameTable(texts["fragment.qualname"]), after.qualnames)
+        vars(after)["name_table"] = known["name_table"].edited(
+            rows, NameTable(texts["fragment.qualname"]), after.qualnames
+        )
     if "space" in known:
         gone = edit.before.arrays["vectors"][rows.gone()]
         vars(after)["space"] = known["space"].edited(after.arrays["vectors"], gone, vectors, rows.column)

@@ -123,10 +123,12 @@ def text_of(lines: Sequence[str], first: int, last: int) -> str:
 def extract(path: str, data: bytes, counter: Counter, embedder: Embedder | None, problem: str = "") -> Record:
     """Parse, count, and take the words and vectors of one file. Pure; no content makes it raise.
 
-    What goes wrong costs the file its syntax: it becomes blocks of text, and if that fails too, a file that is only counted.
+    What goes wrong costs the file its syntax: it becomes blocks of text, and if that fails too, a file that is only
+    counted.
 
     Args:
-        problem: why the syntax of the file must not be read; it becomes blocks of text with this problem. "": it is read.
+        problem: why the syntax of the file must not be read; it becomes blocks of text with this problem. "": it is
+        read.
 
     Raises:
         SecateurError: vectors cannot be made, of this file or of any other.
@@ -151,7 +153,9 @@ def unindexed(*flags: str) -> Record:
     return Record(FileFacts("", ()), 0, flags, b"", b"", b"", _NOTHING, _NOTHING, _NOTHING, b"", b"")
 
 
-def _record(path: str, data: bytes, flags: frozenset[str], facts: FileFacts, counter: Counter, embedder: Embedder | None) -> Record:
+def _record(
+    path: str, data: bytes, flags: frozenset[str], facts: FileFacts, counter: Counter, embedder: Embedder | None
+) -> Record:
     from secateur.index.embedding import document_text
     from secateur.index.resolve.surface import digest_of_links
     from secateur.reporting.pack import body, ingredients
@@ -162,7 +166,10 @@ def _record(path: str, data: bytes, flags: frozenset[str], facts: FileFacts, cou
     lines = split_lines(text)
     texts = [text_of(lines, fragment.line_start, fragment.line_end) for fragment in facts.fragments]
     names = [fragment.qualname for fragment in facts.fragments]
-    declared = [text_of(lines, f.sig_start, f.sig_end) if has else "" for f, has in zip(facts.fragments, signed(facts.fragments), strict=True)]
+    declared = [
+        text_of(lines, f.sig_start, f.sig_end) if has else ""
+        for f, has in zip(facts.fragments, signed(facts.fragments), strict=True)
+    ]
     vectors = b""
     if embedder is not None and texts:
         documents = [document_text(f"{path}::{name}", text) for name, text in zip(names, texts, strict=True)]
@@ -193,12 +200,17 @@ def signed(fragments: Sequence[Fragment]) -> list[bool]:
         further = fragment.kind is Kind.CLASS and fragment.qualname in classes
         if fragment.kind is Kind.CLASS:
             classes.add(fragment.qualname)
-        found.append(bool(fragment.name) and not further and (fragment.sig_start, fragment.sig_end) != (fragment.line_start, fragment.line_end))
+        found.append(
+            bool(fragment.name)
+            and not further
+            and (fragment.sig_start, fragment.sig_end) != (fragment.line_start, fragment.line_end)
+        )
     return found
 
 
 def description(lines: Sequence[str], fragment: Fragment) -> str:
-    """What a definition says of itself: the comments before its declaration and the docstring after it; "" for what declares nothing."""
+    """What a definition says of itself: the comments before its declaration and the docstring after it; "" for what
+    declares nothing."""
     if not fragment.name or fragment.kind in (Kind.SECTION, Kind.BLOCK):
         return ""
     before = [line for line in lines[fragment.line_start - 1 : fragment.sig_start - 1] if _COMMENT.match(line)]

@@ -1,4 +1,5 @@
-"""The folder of an index: where it lies, how large it is, and how files in it are set aside or removed while others may use them."""
+"""The folder of an index: where it lies, how large it is, and how files in it are set aside or removed while others may
+use them."""
 
 from __future__ import annotations
 
@@ -20,10 +21,13 @@ BROKEN = ".broken"
 
 
 def folder_of(cache_dir: Path, root: Path) -> Path:
-    """Where the index of a repository lies: a folder with its name for people, and a digest of its path for certainty."""
+    """Where the index of a repository lies: a folder with its name for people, and a digest of its path for
+    certainty."""
     with suppress(OSError):
         root = root.resolve()
-    name = "".join(letter if letter.isascii() and (letter.isalnum() or letter in "-_") else "_" for letter in root.name)[:40]
+    name = "".join(
+        letter if letter.isascii() and (letter.isalnum() or letter in "-_") else "_" for letter in root.name
+    )[:40]
     return cache_dir / "index" / f"{name}-{blake2b(os.fsencode(str(root)), digest_size=8).hexdigest()}"
 
 
@@ -51,7 +55,9 @@ def remove(folder: Path) -> int:
     except FileNotFoundError:
         return size
     except OSError as error:
-        raise IndexingError(f"{folder}: the index cannot be removed ({error.strerror})", hint="remove the folder yourself") from error
+        raise IndexingError(
+            f"{folder}: the index cannot be removed ({error.strerror})", hint="remove the folder yourself"
+        ) from error
     return size
 
 
@@ -83,7 +89,8 @@ def set_aside(path: Path) -> None:
 
 
 def with_logs(path: Path) -> tuple[Path, ...]:
-    """A database and what SQLite keeps beside it. The log comes first: without it an old database is old, with another's it is wrong."""
+    """A database and what SQLite keeps beside it. The log comes first: without it an old database is old, with
+    another's it is wrong."""
     return (*(path.with_name(path.name + suffix) for suffix in ("-wal", "-shm")), path)
 
 

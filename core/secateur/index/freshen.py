@@ -1,7 +1,8 @@
 """Bring the index up to what the source holds now: read what changed, keep what did not, put the arrays together.
 
-Everything is keyed by content: an edited file is read again, a branch that was read before is not. Work that was committed before an
-interruption stays. The same source gives the same snapshot, whatever was indexed before it and with however many processes.
+Everything is keyed by content: an edited file is read again, a branch that was read before is not. Work that was
+committed before an interruption stays. The same source gives the same snapshot, whatever was indexed before it and with
+however many processes.
 """
 
 from __future__ import annotations
@@ -74,13 +75,18 @@ class State:
     present: tuple[tuple[str, bytes], ...]  # (path, content digest)
     read: int  # files read in this run
     version: str = ""  # of the records
-    looks: Mapping[str, tuple[str, bytes]] = field(default_factory=dict, compare=False, repr=False)  # path -> (token, content digest)
+    looks: Mapping[str, tuple[str, bytes]] = field(
+        default_factory=dict, compare=False, repr=False
+    )  # path -> (token, content digest)
 
 
-def record(source: Source, store: Store, extractor: Extractor, progress: Progress | None = None, last: State | None = None) -> State:
+def record(
+    source: Source, store: Store, extractor: Extractor, progress: Progress | None = None, last: State | None = None
+) -> State:
     """Read what is new or changed in the source, so that every file of it has a record.
 
-    `last`: the state of the same source that was recorded before, where it is at hand: what looks as it did then is not looked up again.
+    `last`: the state of the same source that was recorded before, where it is at hand: what looks as it did then is not
+    looked up again.
 
     Raises:
         IndexingError: the index cannot be written.
@@ -100,11 +106,14 @@ def record(source: Source, store: Store, extractor: Extractor, progress: Progres
 
 
 def unread(source: Source, store: Store, extractor: Extractor) -> Changes | None:
-    """What differs in the source from the state that was indexed last; None where none was. Nothing is read into the index."""
+    """What differs in the source from the state that was indexed last; None where none was. Nothing is read into the
+    index."""
     origin, keeper = _origin(extractor.version, source), Keeper(store)
     entries = source.entries()
     digests, missing = _plan(entries, store, extractor.version, None)
-    if not missing and keeper.holds(_identity(extractor.version, source, [(entry.path, digests[entry.path]) for entry in entries])):
+    if not missing and keeper.holds(
+        _identity(extractor.version, source, [(entry.path, digests[entry.path]) for entry in entries])
+    ):
         return Changes()
     last = keeper.newest(origin[0])
     if last is None:
@@ -112,10 +121,19 @@ def unread(source: Source, store: Store, extractor: Extractor) -> Changes | None
     before = {**last.digests, **last.unindexed_digests}
     differing = {path for path in before.keys() | digests.keys() if before.get(path) != digests.get(path)}
     differing |= {entry.path for entry in missing}
-    return Changes(tuple(sorted(differing, key=path_bytes)), arrayfile.unpack_strings(last.arrays["origin"])[1] != origin[1])
+    return Changes(
+        tuple(sorted(differing, key=path_bytes)), arrayfile.unpack_strings(last.arrays["origin"])[1] != origin[1]
+    )
 
 
-def snapshot_of(state: State, source: Source, store: Store, extractor: Extractor, progress: Progress | None = None, keeper: Keeper | None = None) -> Snapshot:
+def snapshot_of(
+    state: State,
+    source: Source,
+    store: Store,
+    extractor: Extractor,
+    progress: Progress | None = None,
+    keeper: Keeper | None = None,
+) -> Snapshot:
     """The snapshot of a state: in memory or saved as it is, or made of one that differs little, or put together anew.
 
     `keeper`: that of whoever asks again and again, who then lets it save; without, what was made is saved at once.
@@ -160,7 +178,9 @@ def status_of(state: State, snapshot: Snapshot, source: Source, extractor: Extra
         counter=extractor.counter.name,
         embedding=extractor.embedder.id if extractor.embedder else "none",
         snapshot=state.name,
-        notices=tuple(dict.fromkeys(notice.message for notice in (*source.notices(), *snapshot.notices, *degraded(snapshot)))),
+        notices=tuple(
+            dict.fromkeys(notice.message for notice in (*source.notices(), *snapshot.notices, *degraded(snapshot)))
+        ),
     )
 
 
@@ -168,7 +188,9 @@ def _silent(_phase: str, _done: int, _total: int) -> None:
     """Tells nobody."""
 
 
-def _plan(entries: Sequence[Entry], store: Store, version: str, last: State | None) -> tuple[dict[str, bytes], list[Entry]]:
+def _plan(
+    entries: Sequence[Entry], store: Store, version: str, last: State | None
+) -> tuple[dict[str, bytes], list[Entry]]:
     """Content digests of files that look as they did and are recorded, and the entries that must be read."""
     if last is not None and last.version == version:
         looks, unlike = last.looks, ("", b"")
@@ -246,8 +268,11 @@ def _read(source: Source, store: Store, missing: list[Entry], extractor: Extract
     return digests
 
 
-def _repair(source: Source, store: Store, damaged: Mapping[str, bytes], extractor: Extractor) -> list[tuple[str, bytes, Record]]:
-    """Read files again whose records are missing or damaged on disk. `damaged`: path -> digest of the content they had when they were listed.
+def _repair(
+    source: Source, store: Store, damaged: Mapping[str, bytes], extractor: Extractor
+) -> list[tuple[str, bytes, Record]]:
+    """Read files again whose records are missing or damaged on disk. `damaged`: path -> digest of the content they had
+    when they were listed.
 
     Raises:
         IndexingError: a file has another content by now; the next run reads it anew.
@@ -275,4 +300,6 @@ def _origin(version: str, source: Source) -> tuple[str, str, str]:
 
 def _identity(version: str, source: Source, present: Sequence[tuple[str, bytes]]) -> str:
     parts = [b"\0".join((path_bytes(path), digest)) for path, digest in present]
-    return blake2b("\0".join(_origin(version, source)).encode() + b"\0\0" + b"\0".join(parts), digest_size=16).hexdigest()
+    return blake2b(
+        "\0".join(_origin(version, source)).encode() + b"\0\0" + b"\0".join(parts), digest_size=16
+    ).hexdigest()

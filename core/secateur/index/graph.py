@@ -1,8 +1,9 @@
 """The graph of a repository: who calls, imports and inherits whom, searched in both directions.
 
-The truth is compressed sparse rows in int32 (fragments are nodes, numbered as the resolver numbered them); networkx is a view
-built on demand for questions that are not worth code of our own. Every search is cycle-safe, bounded and deterministic:
-nodes come by depth, then by the confidence of the step that reached them, then by number (SC-GRAG-002, SC-GRAG-003).
+The truth is compressed sparse rows in int32 (fragments are nodes, numbered as the resolver numbered them); networkx is
+a view built on demand for questions that are not worth code of our own. Every search is cycle-safe, bounded and
+deterministic: nodes come by depth, then by the confidence of the step that reached them, then by number (SC-GRAG-002,
+SC-GRAG-003).
 
     graph = CodeGraph.from_edges(resolve(files), node_count)
     reach = graph.bfs([anchor], max_depth=2)
@@ -26,12 +27,13 @@ if TYPE_CHECKING:
     import networkx
 
 HUB_CAP = 200
-"""Steps taken from one node in one direction; what has more neighbours is infrastructure, and following all of it explains nothing."""
+"""Steps taken from one node in one direction; what has more neighbours is infrastructure, and following all of it
+explains nothing."""
 
 DISPATCHED = (int(How.IMPLEMENTATION), int(How.OVERRIDE))
-"""Rules by which a call on a base type is a call of what overrides or implements the method. Read backwards, from the override to
-its callers, such an edge is followed though it is below TRUSTED: each of these calls may reach the override. Read forwards it is
-not: which of many overrides a call reaches is a guess."""
+"""Rules by which a call on a base type is a call of what overrides or implements the method. Read backwards, from the
+override to its callers, such an edge is followed though it is below TRUSTED: each of these calls may reach the
+override. Read forwards it is not: which of many overrides a call reaches is a guess."""
 
 Int32 = npt.NDArray[np.int32]
 
@@ -98,7 +100,8 @@ class Reach:
 
 @dataclass(frozen=True, eq=False)
 class CodeGraph:
-    """Rows of `indices` are grouped by source; `in_edge` groups the same rows by target. All arrays are read-only by convention."""
+    """Rows of `indices` are grouped by source; `in_edge` groups the same rows by target. All arrays are read-only by
+    convention."""
 
     indptr: Int32  # nodes + 1: rows of node n are indptr[n]:indptr[n + 1]
     indices: Int32  # target per row
@@ -115,7 +118,10 @@ class CodeGraph:
         """The graph over `nodes` fragments. Raises IndexingError if an edge names a fragment that does not exist."""
         ends = np.concatenate([edges.source, edges.target])
         if len(ends) and (int(ends.min()) < 0 or int(ends.max()) >= nodes):
-            raise IndexingError(f"The call graph names a fragment outside 0..{nodes - 1}.", hint="Run `secateur index` to build it anew.")
+            raise IndexingError(
+                f"The call graph names a fragment outside 0..{nodes - 1}.",
+                hint="Run `secateur index` to build it anew.",
+            )
         order = np.lexsort((edges.target, edges.kind, edges.source))
         source, target = edges.source[order], edges.target[order]
         back = np.lexsort((edges.kind[order], source, target)).astype(np.int32)
@@ -141,10 +147,19 @@ class CodeGraph:
         try:
             graph = cls(**{name: np.asarray(arrays[name], dtype=dtype) for name, dtype in _COLUMNS.items()})
         except KeyError as error:
-            raise IndexingError(f"The stored call graph lacks the array {error}.", hint="Run `secateur index` to build it anew.") from None
+            raise IndexingError(
+                f"The stored call graph lacks the array {error}.", hint="Run `secateur index` to build it anew."
+            ) from None
         rows = {len(getattr(graph, name)) for name in _COLUMNS if not name.endswith("indptr")}
-        if len(rows) != 1 or len(graph.indptr) != len(graph.in_indptr) or {int(graph.indptr[-1]), int(graph.in_indptr[-1])} != rows:
-            raise IndexingError("The arrays of the stored call graph do not belong together.", hint="Run `secateur index` to build it anew.")
+        if (
+            len(rows) != 1
+            or len(graph.indptr) != len(graph.in_indptr)
+            or {int(graph.indptr[-1]), int(graph.in_indptr[-1])} != rows
+        ):
+            raise IndexingError(
+                "The arrays of the stored call graph do not belong together.",
+                hint="Run `secateur index` to build it anew.",
+            )
         return graph
 
     @property
@@ -157,7 +172,9 @@ class CodeGraph:
 
     def neighbours(self, node: int, direction: Direction, *, min_confidence: int = TRUSTED) -> Int32:
         """Nodes one step away, best confidence first, then by number."""
-        _, ends, confidence, _ = self._steps(np.array([node], dtype=np.int32), direction, 0, min_confidence, self.edge_count, set())
+        _, ends, confidence, _ = self._steps(
+            np.array([node], dtype=np.int32), direction, 0, min_confidence, self.edge_count, set()
+        )
         return ends[np.lexsort((ends, -confidence.astype(np.int32)))]
 
     def callers(self, node: int, depth: int = 1) -> Reach:
@@ -178,7 +195,13 @@ class CodeGraph:
         hub_cap: int = HUB_CAP,
     ) -> Reach:
         """Everything within `max_depth` steps of any root, along edges of `kinds` in both directions (REQ-GRAG-002)."""
-        return self.search(roots, max_depth, [way for way in DIRECTIONS if way.kind in kinds], min_confidence=min_confidence, hub_cap=hub_cap)
+        return self.search(
+            roots,
+            max_depth,
+            [way for way in DIRECTIONS if way.kind in kinds],
+            min_confidence=min_confidence,
+            hub_cap=hub_cap,
+        )
 
     def search(
         self,
@@ -191,19 +214,29 @@ class CodeGraph:
     ) -> Reach:
         """Breadth first from all roots at once.
 
-        A node is reached by the best of the steps that lead to it at its depth: highest confidence, then the predecessor that
-        was found first, then the order of `directions`. A node with more than `hub_cap` steps in one direction takes only
-        its best ones and is named in `hubs`.
+        A node is reached by the best of the steps that lead to it at its depth: highest confidence, then the
+        predecessor that was found first, then the order of `directions`. A node with more than `hub_cap` steps in one
+        direction takes only its best ones and is named in `hubs`.
         """
         start = np.array(list(dict.fromkeys(int(root) for root in roots)), dtype=np.int32)
         if len(start) and (int(start.min()) < 0 or int(start.max()) >= self.node_count):
             raise IndexingError(f"A search starts at a fragment outside 0..{self.node_count - 1}.")
         seen = np.zeros(self.node_count, dtype=np.bool_)
         seen[start] = True
-        levels = [(start, np.full(len(start), -1, dtype=np.int32), np.full(len(start), -1, dtype=np.int8), np.full(len(start), 1000, dtype=np.uint16))]
+        levels = [
+            (
+                start,
+                np.full(len(start), -1, dtype=np.int32),
+                np.full(len(start), -1, dtype=np.int8),
+                np.full(len(start), 1000, dtype=np.uint16),
+            )
+        ]
         hubs: set[int] = set()
         for _ in range(max_depth):
-            steps = [self._steps(levels[-1][0], way, number, min_confidence, hub_cap, hubs) for number, way in enumerate(directions)]
+            steps = [
+                self._steps(levels[-1][0], way, number, min_confidence, hub_cap, hubs)
+                for number, way in enumerate(directions)
+            ]
             level = _best_steps(steps, levels[-1][0], seen)
             if not len(level[0]):
                 break
@@ -219,12 +252,17 @@ class CodeGraph:
             hubs=tuple(sorted(hubs)),
         )
 
-    def _steps(self, frontier: Int32, direction: Direction, number: int, min_confidence: int, hub_cap: int, hubs: set[int]) -> _Steps:
-        """All steps from the frontier in one direction: (position in the frontier, node reached, confidence, direction)."""
+    def _steps(
+        self, frontier: Int32, direction: Direction, number: int, min_confidence: int, hub_cap: int, hubs: set[int]
+    ) -> _Steps:
+        """All steps from the frontier in one direction: (position in the frontier, node reached, confidence,
+        direction)."""
         pointers = self.indptr if direction.forward else self.in_indptr
         first, length = pointers[frontier], pointers[frontier + 1] - pointers[frontier]
         place = np.repeat(np.arange(len(frontier), dtype=np.int32), length)
-        slots = np.arange(len(place), dtype=np.int32) + np.repeat(first - (np.cumsum(length) - length).astype(np.int32), length)
+        slots = np.arange(len(place), dtype=np.int32) + np.repeat(
+            first - (np.cumsum(length) - length).astype(np.int32), length
+        )
         rows = slots if direction.forward else self.in_edge[slots]
         follow = self.confidence[rows] >= min_confidence
         if direction is Direction.CALLED_BY:
@@ -235,7 +273,9 @@ class CodeGraph:
         degree = np.bincount(place, minlength=len(frontier))
         if len(degree) and int(degree.max()) > hub_cap:
             hubs.update(frontier[degree > hub_cap].tolist())
-            order = np.lexsort((ends, -self.count[rows].astype(np.int32), -self.confidence[rows].astype(np.int32), place))
+            order = np.lexsort(
+                (ends, -self.count[rows].astype(np.int32), -self.confidence[rows].astype(np.int32), place)
+            )
             nth = np.arange(len(order)) - np.repeat(np.cumsum(degree) - degree, degree)
             chosen = order[nth < hub_cap]
             place, rows, ends = place[chosen], rows[chosen], ends[chosen]
@@ -262,8 +302,12 @@ def _pointers(column: Int32, nodes: int) -> Int32:
 
 
 def _best_steps(steps: list[_Steps], frontier: Int32, seen: npt.NDArray[np.bool_]) -> _Level:
-    """The new nodes of the next level, each by its best step, ordered by confidence, then number: (node, via, direction, confidence)."""
-    place, ends, confidence, way = (np.concatenate([step[column] for step in steps]) if steps else np.zeros(0, dtype=np.int32) for column in range(4))
+    """The new nodes of the next level, each by its best step, ordered by confidence, then number: (node, via,
+    direction, confidence)."""
+    place, ends, confidence, way = (
+        np.concatenate([step[column] for step in steps]) if steps else np.zeros(0, dtype=np.int32)
+        for column in range(4)
+    )
     new = ~seen[ends]
     place, ends, confidence, way = place[new], ends[new], confidence[new], way[new]
     order = np.lexsort((way, place, -confidence.astype(np.int32), ends))
@@ -273,18 +317,23 @@ def _best_steps(steps: list[_Steps], frontier: Int32, seen: npt.NDArray[np.bool_
     return ends[best], frontier[place[best]], way[best].astype(np.int8), confidence[best].astype(np.uint16)
 
 
-# --- the networkx view -------------------------------------------------------------------------------------------------
+# --- the networkx view ------------------------------------------------------------------------------------------------
 
 
-def to_networkx(graph: CodeGraph, symbol_ids: Sequence[str], paths: Sequence[str], *, min_confidence: int = TRUSTED) -> networkx.MultiDiGraph[int]:
-    """The graph as networkx knows it: nodes are fragment numbers with `symbol_id` and `path`, edges carry `kind`, `confidence` (0..1), `how` and `count`.
+def to_networkx(
+    graph: CodeGraph, symbol_ids: Sequence[str], paths: Sequence[str], *, min_confidence: int = TRUSTED
+) -> networkx.MultiDiGraph[int]:
+    """The graph as networkx knows it: nodes are fragment numbers with `symbol_id` and `path`, edges carry `kind`,
+    `confidence` (0..1), `how` and `count`.
 
     A pair of fragments may be joined by edges of several kinds, hence the multigraph; its keys are the kinds.
     """
     import networkx
 
     view: networkx.MultiDiGraph[int] = networkx.MultiDiGraph()
-    view.add_nodes_from((node, {"symbol_id": symbol_ids[node], "path": paths[node]}) for node in range(graph.node_count))
+    view.add_nodes_from(
+        (node, {"symbol_id": symbol_ids[node], "path": paths[node]}) for node in range(graph.node_count)
+    )
     rows = np.flatnonzero(graph.confidence >= min_confidence)
     sources = np.repeat(np.arange(graph.node_count), np.diff(graph.indptr))[rows]
     for row, source in zip(rows.tolist(), sources.tolist(), strict=True):
@@ -319,7 +368,9 @@ def symbol_path(view: networkx.MultiDiGraph[int], caller: str, callee: str) -> l
     numbers = {data["symbol_id"]: node for node, data in view.nodes(data=True)}
     for symbol in (caller, callee):
         if symbol not in numbers:
-            raise RepositoryError(f"there is no symbol {symbol}", hint="symbol ids look like path/file.py::Class.method")
+            raise RepositoryError(
+                f"there is no symbol {symbol}", hint="symbol ids look like path/file.py::Class.method"
+            )
     return [view.nodes[node]["symbol_id"] for node in call_path(view, numbers[caller], numbers[callee])]
 
 

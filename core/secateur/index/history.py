@@ -1,4 +1,5 @@
-"""The commits of a repository as columns: who changed what when, and the words that say why. Read once, extended when commits come."""
+"""The commits of a repository as columns: who changed what when, and the words that say why. Read once, extended when
+commits come."""
 
 from __future__ import annotations
 
@@ -20,7 +21,8 @@ _ID_BYTES = 8
 
 @dataclass(frozen=True, eq=False)
 class History:
-    """Commits in the order git told them, newest first; none is a merge. Commit i changed `paths[changed[start[i]:start[i+1]]]`."""
+    """Commits in the order git told them, newest first; none is a merge. Commit i changed
+    `paths[changed[start[i]:start[i+1]]]`."""
 
     ids: npt.NDArray[np.uint64]  # the first bytes of each id: they order commits of one second
     times: npt.NDArray[np.int64]  # committer date, seconds since 1970
@@ -75,7 +77,9 @@ class History:
             return self
         end, words = int(self.start[count]), int(self.subjects.start[count])
         subjects = TermBag(self.subjects.start[: count + 1], self.subjects.hashes[:words], self.subjects.counts[:words])
-        return History(self.ids[:count], self.times[:count], self.start[: count + 1], self.changed[:end], self.paths, subjects)
+        return History(
+            self.ids[:count], self.times[:count], self.start[: count + 1], self.changed[:end], self.paths, subjects
+        )
 
     def files(self, paths: Sequence[str]) -> npt.NDArray[np.int32]:
         """`changed` as numbers in `paths`; -1 where it is none of them."""
@@ -83,8 +87,11 @@ class History:
         known = np.array([number.get(path, -1) for path in self.paths], dtype=np.int32)
         return known[self.changed]
 
-    def told(self, touched: npt.NDArray[np.int32], most: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.int32]]:
-        """The commits that touched at least one and at most `most` files of today, newest first, and those files as CSR arrays.
+    def told(
+        self, touched: npt.NDArray[np.int32], most: int
+    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.int32]]:
+        """The commits that touched at least one and at most `most` files of today, newest first, and those files as CSR
+        arrays.
 
         Args:
             touched: file per row of `changed`, from `files`.
@@ -105,7 +112,13 @@ class History:
         """Bytes for the store."""
         columns = self.ids.astype("<u8"), self.times.astype("<i8"), self.start.astype("<i8"), self.changed.astype("<i4")
         bag = self.subjects.start.astype("<i8"), self.subjects.hashes.astype("<u8"), self.subjects.counts
-        return msgspec.msgpack.encode((*(c.tobytes() for c in columns), [path_bytes(path) for path in self.paths], tuple(part.tobytes() for part in bag)))
+        return msgspec.msgpack.encode(
+            (
+                *(c.tobytes() for c in columns),
+                [path_bytes(path) for path in self.paths],
+                tuple(part.tobytes() for part in bag),
+            )
+        )
 
     @classmethod
     def decode(cls, data: bytes) -> History:
@@ -121,5 +134,9 @@ class History:
             np.frombuffer(start, dtype="<i8"),
             np.frombuffer(changed, dtype="<i4"),
             tuple(map(path_text, paths)),
-            TermBag(np.frombuffer(bag[0], dtype="<i8"), np.frombuffer(bag[1], dtype="<u8"), np.frombuffer(bag[2], dtype="u1")),
+            TermBag(
+                np.frombuffer(bag[0], dtype="<i8"),
+                np.frombuffer(bag[1], dtype="<u8"),
+                np.frombuffer(bag[2], dtype="u1"),
+            ),
         )

@@ -1,12 +1,13 @@
 """Hotspots: code that is both complicated and often changed, from the history of its file and its own complexity.
 
-A file's churn is Σ over its commits of 2^(−age / 180 days) · min(1, 30 / files of the commit): recent changes count more, mass
-commits (formatters, licence headers) count less. A fragment's score is the geometric mean of two ranks,
+A file's churn is Σ over its commits of 2^(−age / 180 days) · min(1, 30 / files of the commit): recent changes count
+more, mass commits (formatters, licence headers) count less. A fragment's score is the geometric mean of two ranks,
 
     score = √(churn rank of its file · complexity rank of the fragment)
 
-printed as "churn rank 0.81 × complexity rank 0.64 → 0.72". Ages are measured from a time the caller passes (the source commit's),
-never from the clock, and weights are summed as integers: the same history gives the same scores on every machine.
+printed as "churn rank 0.81 × complexity rank 0.64 → 0.72". Ages are measured from a time the caller passes (the source
+commit's), never from the clock, and weights are summed as integers: the same history gives the same scores on every
+machine.
 """
 
 from __future__ import annotations
@@ -43,7 +44,8 @@ class Commit(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class HotspotTable:
-    """Per file (in the order of `paths`) its history, per fragment its ranks and score. Ranks and scores are multiples of 1e-6 in [0, 1]."""
+    """Per file (in the order of `paths`) its history, per fragment its ranks and score. Ranks and scores are multiples
+    of 1e-6 in [0, 1]."""
 
     revisions: IntArray  # per file: commits that changed it
     units: IntArray  # per file: churn in units of 1e-9, whole so that sums are exact
@@ -68,8 +70,8 @@ class HotspotTable:
 def average_rank(values: npt.NDArray[np.int64]) -> FloatArray:
     """Ranks of the positive values among themselves, scaled to (0, 1]; the rest have rank 0.
 
-    Equal values share the mean of their ranks. The largest of n distinct values has rank 1, the smallest 1/n; if all are
-    equal each has (n + 1) / 2n, about one half: no evidence that any stands out.
+    Equal values share the mean of their ranks. The largest of n distinct values has rank 1, the smallest 1/n; if all
+    are equal each has (n + 1) / 2n, about one half: no evidence that any stands out.
     """
     out = np.zeros(len(values), dtype=np.float64)
     members = np.flatnonzero(values > 0)
@@ -90,9 +92,9 @@ def hotspot_scores(
     """The hotspot table of a repository.
 
     `now` is the source commit's time in seconds since 1970; commits dated after it count as made then. `complexity` and
-    `file_of_fragment` (index into `paths`) have one entry per fragment; complexity ≤ 0 marks what is not code: rank and score 0.
-    A file no commit mentions has churn 0, hence rank and score 0. Paths of commits that are not in `paths` only count towards the
-    size of their commit.
+    `file_of_fragment` (index into `paths`) have one entry per fragment; complexity ≤ 0 marks what is not code: rank and
+    score 0. A file no commit mentions has churn 0, hence rank and score 0. Paths of commits that are not in `paths`
+    only count towards the size of their commit.
     """
     number = {path: position for position, path in enumerate(paths)}
     changes = [(commit.time, dict.fromkeys(commit.paths)) for commit in commits]
@@ -111,8 +113,11 @@ class FileChanges:
     latest: npt.NDArray[np.int64]  # decay of its last change in the same units
 
 
-def file_changes(times: npt.NDArray[np.int64], start: npt.NDArray[np.int64], file: npt.NDArray[np.int32], now: int, files: int) -> FileChanges:
-    """Churn and recency of `files` files. Commit i, made at `times[i]`, changed the files `file[start[i]:start[i+1]]`; -1 is a file of another day."""
+def file_changes(
+    times: npt.NDArray[np.int64], start: npt.NDArray[np.int64], file: npt.NDArray[np.int32], now: int, files: int
+) -> FileChanges:
+    """Churn and recency of `files` files. Commit i, made at `times[i]`, changed the files `file[start[i]:start[i+1]]`;
+    -1 is a file of another day."""
     size = np.diff(start)
     decay = np.array([_decay(now - time) for time in times.tolist()], dtype=np.int64)
     weight = np.where(size > MASS_COMMIT_FILES, decay * MASS_COMMIT_FILES // np.maximum(size, 1), decay)
@@ -126,7 +131,9 @@ def file_changes(times: npt.NDArray[np.int64], start: npt.NDArray[np.int64], fil
     return FileChanges(revisions, np.where(revisions > 0, np.maximum(units, 1), 0), latest)
 
 
-def ranked(changes: FileChanges, complexity: npt.NDArray[np.integer], file_of_fragment: npt.NDArray[np.integer]) -> HotspotTable:
+def ranked(
+    changes: FileChanges, complexity: npt.NDArray[np.integer], file_of_fragment: npt.NDArray[np.integer]
+) -> HotspotTable:
     """The hotspot table of files with these changes; the rest as in `hotspot_scores`."""
     files = np.asarray(file_of_fragment, dtype=np.int64)
     churn_rank = average_rank(changes.units)[files] if len(files) else np.zeros(0)

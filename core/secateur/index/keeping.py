@@ -1,8 +1,8 @@
 """The snapshot a process works with: brought from state to state in memory, kept on disk for the next process.
 
-On disk a state is either whole (`NAME.arrays`) or what an edit makes of a whole one (`NAME.BASE.delta`): what cannot be worked out again from
-the records of the edited files in a moment. A delta whose base is gone or damaged, or whose records are, is passed over. Nothing here is the
-truth: whatever cannot be used is put together anew from the records.
+On disk a state is either whole (`NAME.arrays`) or what an edit makes of a whole one (`NAME.BASE.delta`): what cannot be
+worked out again from the records of the edited files in a moment. A delta whose base is gone or damaged, or whose
+records are, is passed over. Nothing here is the truth: whatever cannot be used is put together anew from the records.
 """
 
 from __future__ import annotations
@@ -43,7 +43,8 @@ MOST_EDITED = 0.2
 """Share of the files above which an edited snapshot is put together anew."""
 
 LARGEST_DELTA = 0.02
-"""Share of the files above which an edited snapshot is saved whole: a delta is worked out by every process that loads it."""
+"""Share of the files above which an edited snapshot is saved whole: a delta is worked out by every process that loads
+it."""
 
 FEW = 20
 """Files that are always few."""
@@ -67,18 +68,25 @@ class Keeper:
         self._unsaved = False
         self._histories: dict[str, History] = {}
 
-    # --- from state to state -------------------------------------------------------------------------------------------
+    # --- from state to state ------------------------------------------------------------------------------------------
 
     def at(
-        self, name: str, present: Sequence[tuple[str, bytes]], origin: tuple[str, str, str], source: Source, dimension: int, repair: Repair, tell: Progress
+        self,
+        name: str,
+        present: Sequence[tuple[str, bytes]],
+        origin: tuple[str, str, str],
+        source: Source,
+        dimension: int,
+        repair: Repair,
+        tell: Progress,
     ) -> Snapshot:
         """The snapshot of a state.
 
         Args:
             name: of the state.
             present: (path, content digest) of its files, in byte order of the paths; all have records.
-            origin: the version of the records and the arrays, the history that was read, the time ages are measured from.
-            dimension: of the vectors.
+            origin: the version of the records and the arrays, the history that was read, the time ages are measured
+            from. dimension: of the vectors.
 
         Raises:
             IndexingError: the snapshot cannot be written, or a file whose record has to be made again has changed.
@@ -89,7 +97,14 @@ class Keeper:
             return self._made(name, present, origin, source, dimension, repair, tell)
 
     def _made(
-        self, name: str, present: Sequence[tuple[str, bytes]], origin: Sequence[str], source: Source, dimension: int, repair: Repair, tell: Progress
+        self,
+        name: str,
+        present: Sequence[tuple[str, bytes]],
+        origin: Sequence[str],
+        source: Source,
+        dimension: int,
+        repair: Repair,
+        tell: Progress,
     ) -> Snapshot:
         found = self._edit(self._snapshot, present, origin, source, FEW) or self._load(name, origin)
         if found is None:
@@ -128,7 +143,14 @@ class Keeper:
         self._snapshot = self._linker = self._saved = None
         self._name = ""
 
-    def _build(self, present: Sequence[tuple[str, bytes]], origin: Sequence[str], source: Source, dimension: int, repair: Repair) -> Snapshot:
+    def _build(
+        self,
+        present: Sequence[tuple[str, bytes]],
+        origin: Sequence[str],
+        source: Source,
+        dimension: int,
+        repair: Repair,
+    ) -> Snapshot:
         wanted = [(path_bytes(path), digest) for path, digest in present]
         files: list[tuple[str, bytes, Record]] = []
         damaged: dict[str, bytes] = {}
@@ -143,7 +165,14 @@ class Keeper:
             files.sort(key=lambda file: path_bytes(file[0]))
         return build(files, self._history(source), source.time, dimension, _incomplete(source), origin)
 
-    def _edit(self, before: Snapshot | None, present: Sequence[tuple[str, bytes]], origin: Sequence[str], source: Source, most: float) -> Snapshot | None:
+    def _edit(
+        self,
+        before: Snapshot | None,
+        present: Sequence[tuple[str, bytes]],
+        origin: Sequence[str],
+        source: Source,
+        most: float,
+    ) -> Snapshot | None:
         """The snapshot of a state made from another; None where that is not worth it, or a record is missing."""
         if before is None or unpack_strings(before.arrays["origin"])[0] != origin[0]:
             return None
@@ -160,10 +189,14 @@ class Keeper:
         self._unsaved = True
         return edited(edit, links, changes, commits, _incomplete(source), origin)
 
-    def _planned(self, before: Snapshot, gone: frozenset[str], brings: Sequence[tuple[str, bytes]], origin: Sequence[str]) -> Edit | None:
+    def _planned(
+        self, before: Snapshot, gone: frozenset[str], brings: Sequence[tuple[str, bytes]], origin: Sequence[str]
+    ) -> Edit | None:
         wanted = [(path_bytes(path), digest) for path, digest in brings]
         records = [_decoded(data) for data in self._store.records(wanted, _fingerprint(origin))]
-        read = [(path, digest, record) for (path, digest), record in zip(brings, records, strict=True) if record is not None]
+        read = [
+            (path, digest, record) for (path, digest), record in zip(brings, records, strict=True) if record is not None
+        ]
         return Edit.of(before, gone, read) if len(read) == len(records) else None
 
     def _links(self, edit: Edit, origin: Sequence[str]) -> Links | None:
@@ -184,14 +217,19 @@ class Keeper:
             return {number: decode_facts(data).calls for number, data in found if data is not None}
 
         try:
-            links = linker.relinked(edit.before, edit.files, edit.rows, [(path, record) for path, _, record in edit.coming], calls_of)
-        except Exception:  # a record is missing or damaged, or the linker cannot: all is linked anew, which gives the same
+            links = linker.relinked(
+                edit.before, edit.files, edit.rows, [(path, record) for path, _, record in edit.coming], calls_of
+            )
+        except (
+            Exception
+        ):  # a record is missing or damaged, or the linker cannot: all is linked anew, which gives the same
             return None
         self._linker = linker
         return links
 
     def _linker_at(self, edit: Edit, origin: Sequence[str]) -> Linker | None:
-        """A linker in the state before an edit; the old facts of edited files may be forgotten, those of all others must be there."""
+        """A linker in the state before an edit; the old facts of edited files may be forgotten, those of all others
+        must be there."""
         paths = edit.before.paths
         wanted = [(path_bytes(path), edit.before.digests[path]) for path in paths]
         facts = []
@@ -213,12 +251,15 @@ class Keeper:
         history = self._history(source)
         paths = edit.files.items(edit.before.paths, [path for path, _, _ in edit.coming])
         touched = history.files(paths)
-        return file_changes(history.times, history.start, touched, source.time, len(paths)), history_arrays(history, touched)
+        return file_changes(history.times, history.start, touched, source.time, len(paths)), history_arrays(
+            history, touched
+        )
 
-    # --- history -------------------------------------------------------------------------------------------------------
+    # --- history ------------------------------------------------------------------------------------------------------
 
     def _history(self, source: Source) -> History:
-        """History of the source's commit, kept if it was read to its end; put before a known one where that led to it."""
+        """History of the source's commit, kept if it was read to its end; put before a known one where that led to
+        it."""
         wanted = source.history_id
         if not wanted:
             return History.of(list(source.history(limit=HISTORY_COMMITS)))
@@ -266,7 +307,7 @@ class Keeper:
         """Whether a state is on disk, or was when the last process looked."""
         return self._store.kept is not None and any(self._store.kept.glob(f"{name}.*"))
 
-    # --- on disk -------------------------------------------------------------------------------------------------------
+    # --- on disk ------------------------------------------------------------------------------------------------------
 
     def _load(self, name: str, origin: Sequence[str]) -> Snapshot | None:
         """A state that was saved; None if none was, or it cannot be used."""
@@ -311,7 +352,9 @@ class Keeper:
         edit = self._planned(whole, frozenset(unpack_strings(delta["gone"])), brings, origin)
         if edit is None:
             return None
-        graph = CodeGraph.from_arrays({name.removeprefix("graph."): array for name, array in delta.items() if name.startswith("graph.")})
+        graph = CodeGraph.from_arrays(
+            {name.removeprefix("graph."): array for name, array in delta.items() if name.startswith("graph.")}
+        )
         commits = {name: delta.get(name, array) for name, array in whole.arrays.items() if name.startswith("commits.")}
         flat = unpack_strings(delta["notices"])
         notices = [Notice(code, message) for code, message in zip(flat[::2], flat[1::2], strict=True)]
@@ -346,7 +389,9 @@ def _delta(snapshot: Snapshot, whole: Snapshot, gone: frozenset[str], brings: Se
         arrays |= commits
     arrays["gone"] = pack_strings(sorted(gone, key=path_bytes))
     arrays["changed"] = pack_strings([path for path, _ in brings])
-    arrays["changed.digest"] = np.frombuffer(b"".join(digest for _, digest in brings), dtype=np.uint8).reshape(len(brings), DIGEST_BYTES)
+    arrays["changed.digest"] = np.frombuffer(b"".join(digest for _, digest in brings), dtype=np.uint8).reshape(
+        len(brings), DIGEST_BYTES
+    )
     return arrays
 
 
@@ -359,7 +404,8 @@ def _decoded(data: bytes | None) -> Record | None:
 
 @contextmanager
 def _uncollected() -> Iterator[None]:
-    """Without the search for garbage in cycles: it goes through all tables of names again and again while they are made, and takes half of the time."""
+    """Without the search for garbage in cycles: it goes through all tables of names again and again while they are
+    made, and takes half of the time."""
     was = gc.isenabled()
     gc.disable()
     try:

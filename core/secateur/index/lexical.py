@@ -1,9 +1,9 @@
 """Words of code.
 
-A word of code is an identifier: it counts whole and by its parts (`parseHTTPHeader` -> parsehttpheader, pars, http, header),
-parts are stemmed. Chinese, Japanese and Korean text counts as character bigrams, so a Chinese query finds Chinese comments.
-Words are kept as 64-bit hashes: what a file contributes is a pure function of its text, no vocabulary is shared, and files can be
-read in any order by any number of processes.
+A word of code is an identifier: it counts whole and by its parts (`parseHTTPHeader` -> parsehttpheader, pars, http,
+header), parts are stemmed. Chinese, Japanese and Korean text counts as character bigrams, so a Chinese query finds
+Chinese comments. Words are kept as 64-bit hashes: what a file contributes is a pure function of its text, no vocabulary
+is shared, and files can be read in any order by any number of processes.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ _RUN = re.compile(f"[{CJK}]+|[^{CJK}]+")
 _PARTS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_a-zA-Z]+")
 
 _STOP_TEXT = """
-    a an and are as at be been but by can could did do does doing for from had has have having how i if in into is it its itself
-    just me my no nor not of off on once only or other our out over own same should so some such than that the their them then there these they this
-    those through to too under until up very was we were what when where which while who whom why will with would you your
-    also am any because being both between during each few further get gets got here let more most much must need shall
-    using used use uses please want like way e g ie eg etc vs via
+    a an and are as at be been but by can could did do does doing for from had has have having how i if in into is it
+    its itself just me my no nor not of off on once only or other our out over own same should so some such than that
+    the their them then there these they this those through to too under until up very was we were what when where which
+    while who whom why will with would you your also am any because being both between during each few further get gets
+    got here let more most much must need shall using used use uses please want like way e g ie eg etc vs via
 """
 STOP_WORDS = frozenset(_STOP_TEXT.split())
 """English words that say nothing about code; dropped from queries, kept in the index."""
@@ -61,7 +61,8 @@ def _stemmer() -> Any:
 
 @lru_cache(maxsize=200_000)
 def word_terms(word: str) -> tuple[str, ...]:
-    """Terms of one word of code: the whole in lower case, and its stemmed parts where it has several; bigrams of CJK runs."""
+    """Terms of one word of code: the whole in lower case, and its stemmed parts where it has several; bigrams of CJK
+    runs."""
     if len(word) > MAX_WORD:
         return ()
     if _CJK.search(word):
@@ -91,7 +92,8 @@ def _mixed_terms(word: str) -> tuple[str, ...]:
 
 
 def words(text: str) -> list[str]:
-    """Words of a text, in order, as written. Long ones with CJK letters are whole sentences: they are cut, and no pair of letters is lost."""
+    """Words of a text, in order, as written. Long ones with CJK letters are whole sentences: they are cut, and no pair
+    of letters is lost."""
     found = []
     for word in _WORD.findall(text):
         if len(word) > MAX_WORD and _CJK.search(word):
@@ -119,7 +121,8 @@ def has_cjk(text: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class TermBag:
-    """Terms of consecutive documents: document i holds `hashes[start[i]:start[i+1]]`, each `counts` times (at most 255)."""
+    """Terms of consecutive documents: document i holds `hashes[start[i]:start[i+1]]`, each `counts` times (at most
+    255)."""
 
     start: npt.NDArray[np.int64]
     hashes: Hashes
@@ -142,7 +145,12 @@ class TermBag:
         if not bags:
             return cls.of(())
         offsets = np.cumsum([0, *(len(bag.hashes) for bag in bags)])
-        start = np.concatenate([np.zeros(1, dtype=np.int64), *(bag.start[1:] + offset for bag, offset in zip(bags, offsets[:-1], strict=True))])
+        start = np.concatenate(
+            [
+                np.zeros(1, dtype=np.int64),
+                *(bag.start[1:] + offset for bag, offset in zip(bags, offsets[:-1], strict=True)),
+            ]
+        )
         return cls(start, np.concatenate([bag.hashes for bag in bags]), np.concatenate([bag.counts for bag in bags]))
 
     def taken(self, documents: npt.NDArray[np.int64]) -> TermBag:
@@ -157,7 +165,11 @@ class TermBag:
         into = np.repeat(owner.astype(np.int64), np.diff(self.start))
         order = np.lexsort((self.hashes, into))
         into, hashes, counts = into[order], self.hashes[order], self.counts[order].astype(np.int64)
-        first = np.flatnonzero((np.diff(into, prepend=-1) != 0) | (np.diff(hashes, prepend=np.uint64(0)) != 0)) if len(into) else np.zeros(0, dtype=np.int64)
+        first = (
+            np.flatnonzero((np.diff(into, prepend=-1) != 0) | (np.diff(hashes, prepend=np.uint64(0)) != 0))
+            if len(into)
+            else np.zeros(0, dtype=np.int64)
+        )
         sums = np.add.reduceat(counts, first) if len(first) else counts
         start = np.searchsorted(into[first], np.arange(documents + 1))
         return TermBag(start.astype(np.int64), hashes[first], np.minimum(sums, 255).astype(np.uint8))

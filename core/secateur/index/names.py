@@ -1,4 +1,5 @@
-"""Names a query means: exact, by last part, or near (rapidfuzz) when it has a slip of the pen. "Go to symbol" as a leg of its own."""
+"""Names a query means: exact, by last part, or near (rapidfuzz) when it has a slip of the pen. "Go to symbol" as a leg
+of its own."""
 
 from __future__ import annotations
 
@@ -63,7 +64,10 @@ class NameTable:
         self._qualnames = qualnames
         self._numbers: dict[str, int] = {}  # last part -> its number
         tails = (qualname.rpartition(".")[2].lower() if qualname else None for qualname in qualnames)
-        self._tail = np.array([-1 if tail is None else self._numbers.setdefault(tail, len(self._numbers)) for tail in tails], dtype=np.int32)
+        self._tail = np.array(
+            [-1 if tail is None else self._numbers.setdefault(tail, len(self._numbers)) for tail in tails],
+            dtype=np.int32,
+        )
         self._tails = sorted(self._numbers)
 
     def edited(self, rows: Splice, coming: NameTable, qualnames: Sequence[str]) -> NameTable:
@@ -75,7 +79,9 @@ class NameTable:
         after._tail = rows.column(self._tail, np.append(new, np.int32(-1))[coming._tail])
         after._numbers = numbers  # those of names that are gone too: they may come back
         after._tails = self._tails.copy()
-        was, there = (np.bincount(column[column >= 0], minlength=len(numbers)) > 0 for column in (self._tail, after._tail))
+        was, there = (
+            np.bincount(column[column >= 0], minlength=len(numbers)) > 0 for column in (self._tail, after._tail)
+        )
         names = list(numbers)
         for number in np.flatnonzero(was != there).tolist():
             at = bisect_left(after._tails, names[number])
@@ -88,7 +94,8 @@ class NameTable:
         return [] if number is None else np.flatnonzero(self._tail == number).tolist()
 
     def match(self, identifiers: Sequence[str], words: Sequence[str] = ()) -> NameMatch:
-        """Scores for names as the query wrote them (`Cart.total`, `handleToolCall`) and for its plain words, in lower case, that are names."""
+        """Scores for names as the query wrote them (`Cart.total`, `handleToolCall`) and for its plain words, in lower
+        case, that are names."""
         exact, near = np.zeros(len(self._qualnames)), np.zeros(len(self._qualnames))
         suggestions: dict[str, list[str]] = {}
         tried = 0
@@ -99,7 +106,9 @@ class NameTable:
             rows = self._rows(parts[-1])
             full = [row for row in rows if self._ends_with(row, parts)]
             hits = full or rows
-            exact[hits] = np.maximum(exact[hits], (EXACT if full or len(parts) == 1 else HALF_NAMED) * _rarity(len(hits)))
+            exact[hits] = np.maximum(
+                exact[hits], (EXACT if full or len(parts) == 1 else HALF_NAMED) * _rarity(len(hits))
+            )
             if len(parts) > 1:
                 owners = self._rows(parts[-2])
                 exact[owners] = np.maximum(exact[owners], OWNER_NAMED * _rarity(len(owners)))
@@ -126,10 +135,13 @@ def _rarity(times: int) -> float:
 
 
 def near_names(word: str, names: list[str]) -> list[tuple[str, float]]:
-    """The names that a word may be a slip of, with how alike they are (0 to 100), the most alike first. All in small letters."""
+    """The names that a word may be a slip of, with how alike they are (0 to 100), the most alike first. All in small
+    letters."""
     from rapidfuzz import fuzz, process
 
-    found = process.extract(word, _prefilter(word, names), scorer=fuzz.ratio, score_cutoff=NEAR_CUTOFF, limit=NEAR_LIMIT)
+    found = process.extract(
+        word, _prefilter(word, names), scorer=fuzz.ratio, score_cutoff=NEAR_CUTOFF, limit=NEAR_LIMIT
+    )
     return sorted(((name, round(score, 2)) for name, score, _ in found), key=lambda item: (-item[1], item[0]))
 
 

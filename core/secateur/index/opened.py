@@ -1,12 +1,13 @@
-"""One source and its index while both are open: what is recorded of the files, the snapshot made of that, and the lines it was made from.
+"""One source and its index while both are open: what is recorded of the files, the snapshot made of that, and the lines
+it was made from.
 
     index = OpenIndex(reopen, cache_dir)
     state = index.record(extractor, scip="")     # read what is new or changed
     status = index.load(state, extractor)        # put the arrays together
     index.lines(index.snapshot, "shop/money.py")
 
-An index that cannot be written is gone on with in memory, and a notice says so. Calls come from one thread at a time; `changes` alone may come
-from another.
+An index that cannot be written is gone on with in memory, and a notice says so. Calls come from one thread at a time;
+`changes` alone may come from another.
 """
 
 from __future__ import annotations
@@ -114,12 +115,17 @@ class OpenIndex:
         if lines is None:
             data = next((data for _, data in self.source.read([path])), None)
             if data is None or digest_of(data) != digest:
-                raise RepositoryError(f"{path}: {'gone' if data is None else 'changed'} since it was indexed", hint="run the query again", code="CHANGED")
+                raise RepositoryError(
+                    f"{path}: {'gone' if data is None else 'changed'} since it was indexed",
+                    hint="run the query again",
+                    code="CHANGED",
+                )
             lines = self._texts[digest] = split_lines(decode(data)[0])
         return lines  # not looked up again: another thread may have begun with a new snapshot, and with no texts
 
     def changes(self) -> Changes:
-        """What differs from the state that was read last: a listing, nothing parsed or written. Raises RepositoryError."""
+        """What differs from the state that was read last: a listing, nothing parsed or written. Raises
+        RepositoryError."""
         before, snapshot = self.source, self.snapshot
         return changes(before, self._reopen(), {**snapshot.digests, **snapshot.unindexed_digests} if snapshot else {})
 

@@ -1,8 +1,10 @@
-"""Extraction of many files: in this process when it is little, in several processes when it is much. Same bytes either way.
+"""Extraction of many files: in this process when it is little, in several processes when it is much. Same bytes either
+way.
 
-Parsing holds the interpreter's lock, so threads do not help; here they only wait for processes. A process that dies over a file (a
-parser's crash, the system short of memory, more processor time than a file is granted) is replaced, and that file is read as plain text
-and says so. Large files are read in a process even when they are few: only a process can be ended whatever it is doing.
+Parsing holds the interpreter's lock, so threads do not help; here they only wait for processes. A process that dies
+over a file (a parser's crash, the system short of memory, more processor time than a file is granted) is replaced, and
+that file is read as plain text and says so. Large files are read in a process even when they are few: only a process
+can be ended whatever it is doing.
 """
 
 from __future__ import annotations
@@ -38,11 +40,13 @@ INLINE_BYTES = 2_000_000
 LARGE_FILE_BYTES = 100_000
 """Larger files are never read in this process, which could not be interrupted, nor survive, while a parser is at one.
 
-One step of a parser, in which no other thread runs, took 1.1 s over 190 kB at worst, so about half of that at this size."""
+One step of a parser, in which no other thread runs, took 1.1 s over 190 kB at worst, so about half of that at this
+size."""
 
 TASK_FILES = 48
 TASK_BYTES = 1_000_000
-"""Size of one task: large enough that handing it over costs nothing, small enough that the last one does not keep others waiting."""
+"""Size of one task: large enough that handing it over costs nothing, small enough that the last one does not keep
+others waiting."""
 
 TASKS_AHEAD = 3
 """Tasks per process that wait or run: bounds the memory taken by files read ahead."""
@@ -60,8 +64,8 @@ _LAST_MOMENTS = 1.0
 """Seconds that a process has to end by itself, once it answers no more, before it is killed."""
 
 _BOOT = (
-    "import json,sys; sys.path[:]=json.loads(sys.argv[1]); from secateur.lifetime import watch_parent; watch_parent(int(sys.argv[4]));"
-    "from secateur.index.worker import main; main(sys.argv[2], sys.argv[3]=='1')"
+    "import json,sys; sys.path[:]=json.loads(sys.argv[1]); from secateur.lifetime import watch_parent;"
+    " watch_parent(int(sys.argv[4]));from secateur.index.worker import main; main(sys.argv[2], sys.argv[3]=='1')"
 )
 
 File = tuple[str, bytes]
@@ -85,7 +89,9 @@ class Extractor:
         """Names everything a record depends on but its file."""
         return fingerprint(self.counter.name, self.embedder.id if self.embedder else "none")
 
-    def run(self, files: Iterable[File], total_bytes: int, waiting: Callable[[], None] = _nothing) -> Iterator[Extracted]:
+    def run(
+        self, files: Iterable[File], total_bytes: int, waiting: Callable[[], None] = _nothing
+    ) -> Iterator[Extracted]:
         """Records of all files, in the order given.
 
         Args:
@@ -127,7 +133,8 @@ class _Stopped(Exception):
 
 
 class _Crew:
-    """One process per thread, started when the thread first needs it, replaced when it dies, until the crew is stopped."""
+    """One process per thread, started when the thread first needs it, replaced when it dies, until the crew is
+    stopped."""
 
     def __init__(self, extractor: Extractor) -> None:
         self._extractor = extractor
@@ -160,7 +167,8 @@ class _Crew:
         return encode(unindexed(UNREADABLE_TEXT))
 
     def stop(self) -> None:
-        """End all processes, whatever they are at; none is started any more, so threads that wait for one come back at once."""
+        """End all processes, whatever they are at; none is started any more, so threads that wait for one come back at
+        once."""
         with self._starting:
             self._stopped = True
         for process in self._all:
@@ -203,16 +211,24 @@ class _Crew:
                 raise _Stopped
             # The child gets our own search path, never the folder it starts in: that may be a hostile repository.
             search = json.dumps([str(Path(entry).absolute()) for entry in sys.path if entry])
-            given = [search, self._extractor.counter.name, str(int(self._extractor.embedder is not None)), str(os.getpid())]
+            given = [
+                search,
+                self._extractor.counter.name,
+                str(int(self._extractor.embedder is not None)),
+                str(os.getpid()),
+            ]
             words = tied([sys.executable, "-I", "-c", _BOOT, *given])
-            process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, cwd=os.sep)
+            process = subprocess.Popen(
+                words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, cwd=os.sep
+            )
             self._mine.process = process
             self._all.append(process)
         return process
 
 
 def _end_of(process: subprocess.Popen[bytes]) -> int:
-    """How a process that does not answer ended. One that has closed its side is about to; none is waited for for long."""
+    """How a process that does not answer ended. One that has closed its side is about to; none is waited for for
+    long."""
     try:
         return process.wait(_LAST_MOMENTS)
     except subprocess.TimeoutExpired:

@@ -1,4 +1,5 @@
-"""BM25 over terms as an inverted index that can be edited: what is stored are counts, not scores, so that one edited file moves few numbers.
+"""BM25 over terms as an inverted index that can be edited: what is stored are counts, not scores, so that one edited
+file moves few numbers.
 
 Scores depend on the mean length of all documents; they are worked out for the terms of a query alone, when it is asked.
 """
@@ -18,7 +19,8 @@ from secateur.model import FloatArray
 
 K1 = 1.2
 B = 0.6
-"""BM25: saturation of repeated words, and how much length counts. Fragments are short and their lengths mean less than documents'."""
+"""BM25: saturation of repeated words, and how much length counts. Fragments are short and their lengths mean less than
+documents'."""
 
 _COLUMNS = ("terms", "start", "document", "count", "length")
 
@@ -27,7 +29,8 @@ Positions = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Postings:
-    """Documents by term in CSR arrays: term i is in `document[start[i]:start[i+1]]`, ascending, `count` times each (at most 255)."""
+    """Documents by term in CSR arrays: term i is in `document[start[i]:start[i+1]]`, ascending, `count` times each (at
+    most 255)."""
 
     terms: Hashes  # sorted
     start: Positions
@@ -41,8 +44,18 @@ class Postings:
         owner = np.repeat(np.arange(len(bag), dtype=np.int32), np.diff(bag.start))
         order = np.argsort(bag.hashes, kind="stable")
         hashes = bag.hashes[order]
-        first = np.flatnonzero(np.concatenate([[True], hashes[1:] != hashes[:-1]])) if len(hashes) else np.zeros(0, dtype=np.int64)
-        return cls(hashes[first], np.append(first, len(hashes)).astype(np.int64), owner[order], bag.counts[order], _lengths(bag))
+        first = (
+            np.flatnonzero(np.concatenate([[True], hashes[1:] != hashes[:-1]]))
+            if len(hashes)
+            else np.zeros(0, dtype=np.int64)
+        )
+        return cls(
+            hashes[first],
+            np.append(first, len(hashes)).astype(np.int64),
+            owner[order],
+            bag.counts[order],
+            _lengths(bag),
+        )
 
     @property
     def documents(self) -> int:
@@ -64,9 +77,11 @@ class Postings:
         return round(float(np.log(1 + (self.documents - df + 0.5) / (df + 0.5))), 6)
 
     def score(self, terms: Sequence[tuple[int, float]]) -> FloatArray:
-        """Per document the weighted BM25 sum over `terms` (hash, weight), divided by the largest that these terms could reach.
+        """Per document the weighted BM25 sum over `terms` (hash, weight), divided by the largest that these terms could
+        reach.
 
-        Terms that occur nowhere count in the divisor with their full idf: a query about nothing here scores low. In [0, 1).
+        Terms that occur nowhere count in the divisor with their full idf: a query about nothing here scores low. In [0,
+        1).
         """
         total = np.zeros(self.documents)
         limit = 0.0
@@ -127,7 +142,9 @@ class Postings:
         arriving = numbers[new.document]
         at = _lower_bound(document, np.repeat(start[near], sizes), np.repeat(start[near + known], sizes), arriving)
         document, count = np.insert(document, at, arriving), np.insert(count, at, new.count)
-        return Postings(terms, np.concatenate([[0], np.cumsum(frequency[frequency > 0])]).astype(np.int64), document, count, length)
+        return Postings(
+            terms, np.concatenate([[0], np.cumsum(frequency[frequency > 0])]).astype(np.int64), document, count, length
+        )
 
     def to_arrays(self, prefix: str) -> dict[str, npt.NDArray[Any]]:
         """Named arrays for the snapshot."""
@@ -145,8 +162,11 @@ def _lengths(bag: TermBag) -> npt.NDArray[np.int64]:
     return length
 
 
-def _lower_bound(values: npt.NDArray[np.int32], low: Positions, high: Positions, wanted: npt.NDArray[np.int32]) -> Positions:
-    """Per row the first position in [low, high) whose value is not below `wanted`; `high` if there is none. Values ascend within each range."""
+def _lower_bound(
+    values: npt.NDArray[np.int32], low: Positions, high: Positions, wanted: npt.NDArray[np.int32]
+) -> Positions:
+    """Per row the first position in [low, high) whose value is not below `wanted`; `high` if there is none. Values
+    ascend within each range."""
     low, high = low.copy(), high.copy()
     while (rows := np.flatnonzero(low < high)).size:
         middle = (low[rows] + high[rows]) // 2

@@ -1,8 +1,9 @@
 """The call graph of an edited repository from the one before: only what the edit can have changed is resolved again.
 
-What the resolver knows stays in memory, without call sites; they are read again for the files that need it. An edit of bodies alone
-resolves the calls of the files it edits. Any other goes by names (`resolve.surface`): the files that write a changed name are found in the
-index of words, for a name cannot be in what was parsed of a file without being in its text.
+What the resolver knows stays in memory, without call sites; they are read again for the files that need it. An edit of
+bodies alone resolves the calls of the files it edits. Any other goes by names (`resolve.surface`): the files that write
+a changed name are found in the index of words, for a name cannot be in what was parsed of a file without being in its
+text.
 """
 
 from __future__ import annotations
@@ -19,7 +20,15 @@ from secateur.index.graph import CodeGraph
 from secateur.index.lexical import hash_of, word_terms, words
 from secateur.index.postings import Postings
 from secateur.index.resolve import Edges, Names, Symbols, link
-from secateur.index.resolve.surface import Difference, difference, follow, go_modules, manifests_lead_to, python_folders, same_surface
+from secateur.index.resolve.surface import (
+    Difference,
+    difference,
+    follow,
+    go_modules,
+    manifests_lead_to,
+    python_folders,
+    same_surface,
+)
 from secateur.index.snapshot import Links, Snapshot, call_counts
 from secateur.index.splicing import Splice
 from secateur.model import Call, FileFacts, Kind
@@ -45,12 +54,15 @@ class Linker:
     """The names of one state of a repository, brought from edit to edit."""
 
     def __init__(self, paths: Sequence[str], facts: Sequence[FileFacts | None]) -> None:
-        """`facts`: of each path, without calls; None where they are not known any more. Of the files of a snapshot, in their order."""
+        """`facts`: of each path, without calls; None where they are not known any more. Of the files of a snapshot, in
+        their order."""
         self.paths = list(paths)
         self.facts = list(facts)
         self._names: Names | None = None
 
-    def relinked(self, before: Snapshot, files: Splice, rows: Splice, coming: Sequence[tuple[str, Record]], calls_of: CallsOf) -> Links:
+    def relinked(
+        self, before: Snapshot, files: Splice, rows: Splice, coming: Sequence[tuple[str, Record]], calls_of: CallsOf
+    ) -> Links:
         """The links after an edit; from now on the linker is in that state.
 
         Args:
@@ -65,16 +77,27 @@ class Linker:
         went = self.facts
         self.paths = files.items(self.paths, list(new))
         self.facts = files.items(self.facts, list(new.values()))
-        if old.keys() == new.keys() and all(facts is not None and same_surface(facts, new[path]) for path, facts in old.items()):
+        if old.keys() == new.keys() and all(
+            facts is not None and same_surface(facts, new[path]) for path, facts in old.items()
+        ):
             for path, number in numbers.items():
                 self._edit_bodies(number, path, new[path])
             affected: Numbers | None = set(numbers.values())
         else:
             self._names = None
             affected = self._affected(before, files, old, new, numbers, went)
-        return self._link(before, files, rows, affected, {numbers[path]: record.facts.calls for path, record in coming}, calls_of, old, new)
+        return self._link(
+            before,
+            files,
+            rows,
+            affected,
+            {numbers[path]: record.facts.calls for path, record in coming},
+            calls_of,
+            old,
+            new,
+        )
 
-    # --- which files an edit concerns ----------------------------------------------------------------------------------
+    # --- which files an edit concerns ---------------------------------------------------------------------------------
 
     def _affected(
         self,
@@ -98,8 +121,13 @@ class Linker:
         some_go = any(facts and facts.language == "go" for facts in (*old.values(), *new.values()))
         if some_go and go_modules(filter(None, went)) != go_modules(filter(None, self.facts)):
             return None
-        if any(facts and facts.language == "python" for facts in (*old.values(), *new.values())) and old.keys() != new.keys():
-            folders = python_folders(zip(before.paths, went, strict=True)) ^ python_folders(zip(self.paths, self.facts, strict=True))
+        if (
+            any(facts and facts.language == "python" for facts in (*old.values(), *new.values()))
+            and old.keys() != new.keys()
+        ):
+            folders = python_folders(zip(before.paths, went, strict=True)) ^ python_folders(
+                zip(self.paths, self.facts, strict=True)
+            )
             changed.modules |= {folder.rpartition("/")[2] for folder in folders}
         if changed.modules and manifests_lead_to(filter(None, self.facts), changed.modules):
             return None
@@ -117,7 +145,9 @@ class Linker:
             cost = int(calls[writers].sum())
             found = Difference()
             concerned = {*moved[np.union1d(writers, near)].tolist(), *numbers.values()}
-            for number in concerned.union(moved[importers].tolist()):  # who imports a module may hand it on by another name
+            for number in concerned.union(
+                moved[importers].tolist()
+            ):  # who imports a module may hand it on by another name
                 facts = self.facts[number] if number >= 0 else None
                 if facts is not None:
                     sees, further = follow(self.paths[number], facts, pending, reached.get(number, frozenset()))
@@ -155,7 +185,7 @@ class Linker:
             symbols.locals.pop(first + position, None)
         symbols.locals |= {first + position: types for position, types in alone.locals.items()}
 
-    # --- edges -----------------------------------------------------------------------------------------------------------
+    # --- edges --------------------------------------------------------------------------------------------------------
 
     def _link(
         self,
@@ -176,7 +206,11 @@ class Linker:
         if missing:
             calls |= calls_of(missing)
         if self._names is None:
-            self._names = Names(Symbols([(path, facts) for path, facts in zip(self.paths, self.facts, strict=True) if facts is not None]))
+            self._names = Names(
+                Symbols(
+                    [(path, facts) for path, facts in zip(self.paths, self.facts, strict=True) if facts is not None]
+                )
+            )
         edges, counts = link(self._names, {number: calls[number] for number in wanted})
         if edges.failed:
             raise LinksIncompleteError
@@ -188,9 +222,15 @@ class Linker:
         return Links(CodeGraph.from_edges(edges, rows.after), fates)
 
     def _targets(
-        self, before: Snapshot, files: Splice, rows: Splice, old: Mapping[str, FileFacts | None], new: Mapping[str, FileFacts]
+        self,
+        before: Snapshot,
+        files: Splice,
+        rows: Splice,
+        old: Mapping[str, FileFacts | None],
+        new: Mapping[str, FileFacts],
     ) -> npt.NDArray[np.int32]:
-        """New row of each row there was, as something to point at: in an edited file the definition of the same name; -1 for none."""
+        """New row of each row there was, as something to point at: in an edited file the definition of the same name;
+        -1 for none."""
         targets = rows.moved()
         starts = np.concatenate([[0], np.cumsum(before.arrays["file.fragments"])])
         came = np.concatenate([[0], np.cumsum([len(facts.fragments) for facts in new.values()])]).astype(np.int64)
@@ -206,7 +246,8 @@ class Linker:
 
 
 def _places(then: FileFacts, now: FileFacts) -> dict[int, int]:
-    """Where the fragments of a file are after an edit: by kind, name, and which of that name. One that stands for the file goes where that does."""
+    """Where the fragments of a file are after an edit: by kind, name, and which of that name. One that stands for the
+    file goes where that does."""
     keys, here = _keys(then), {key: position for position, key in enumerate(_keys(now))}
     places = {position: here[key] for position, key in enumerate(keys) if key in here}
     stood, stands = _stands_for_file(then), _stands_for_file(now)
@@ -240,7 +281,14 @@ def _kept(before: Snapshot, files: Splice, affected: Numbers, targets: npt.NDArr
     target = targets[graph.indices[chosen]]
     if len(target) and int(target.min()) < 0:
         return None
-    return Edges(targets[source[chosen]], target, graph.kind[chosen], graph.confidence[chosen], graph.how[chosen], graph.count[chosen])
+    return Edges(
+        targets[source[chosen]],
+        target,
+        graph.kind[chosen],
+        graph.confidence[chosen],
+        graph.how[chosen],
+        graph.count[chosen],
+    )
 
 
 def _joined(one: Edges, other: Edges) -> Edges:

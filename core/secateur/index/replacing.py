@@ -1,7 +1,7 @@
 """Files that take another's place whole or not at all, and the removal of what writers that were killed left behind.
 
-A writer holds a lock on its unfinished file. The system lets go of the locks of a process that dies, so an unfinished file that can be
-locked is nobody's; no clock and no process number has to be trusted.
+A writer holds a lock on its unfinished file. The system lets go of the locks of a process that dies, so an unfinished
+file that can be locked is nobody's; no clock and no process number has to be trusted.
 """
 
 from __future__ import annotations
@@ -54,7 +54,8 @@ def _begun(path: Path) -> tuple[int, Path]:
 
 
 def remove_leftovers(folder: Path, prefix: str = "") -> None:
-    """Remove unfinished files below `folder` that no process works on; where that cannot be told, or not be done, they stay."""
+    """Remove unfinished files below `folder` that no process works on; where that cannot be told, or not be done, they
+    stay."""
     for path in folder.glob(f"{prefix}*{SUFFIX}"):
         with suppress(OSError):
             handle = os.open(path, _LOOK)

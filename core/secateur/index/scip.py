@@ -1,8 +1,8 @@
 """Reading an `index.scip`: definitions and references that a compiler or type checker found, written as protobuf.
 
-Only what names a place is read: documents, their occurrences, and which symbols implement which. The wire format is read by hand,
-because the protobuf runtime is larger than this program. The bytes are somebody else's: lengths, nesting and numbers are checked
-before they are used, and what does not hold together raises `ScipDamaged`.
+Only what names a place is read: documents, their occurrences, and which symbols implement which. The wire format is
+read by hand, because the protobuf runtime is larger than this program. The bytes are somebody else's: lengths, nesting
+and numbers are checked before they are used, and what does not hold together raises `ScipDamaged`.
 
     index = ScipIndex(documents(data))
     index.agrees(path, lines)
@@ -21,13 +21,15 @@ MAX_INDEX_BYTES = 64 << 20
 """A larger index is not read: it would be held in memory several times over."""
 
 MOST_ENTRIES = 1_000_000
-"""Documents, occurrences and relations of an index that is read: some 15 s and 350 MB, a repository of half a million lines."""
+"""Documents, occurrences and relations of an index that is read: some 15 s and 350 MB, a repository of half a million
+lines."""
 
 LONGEST_SYMBOL = 4096
 """Bytes of a symbol; those of indexers are below a few hundred, and a longer one is passed over."""
 
 LONGEST_LINE = 20_000
-"""Characters of a line whose names are looked at: columns of other lines would be counted from its start again and again."""
+"""Characters of a line whose names are looked at: columns of other lines would be counted from its start again and
+again."""
 
 DEFINITION = 1
 """Bit of a role: the occurrence defines its symbol."""
@@ -67,7 +69,8 @@ Place = tuple[str, int]
 """Path and line, from 1, of a definition."""
 
 _REVERSED_NAME = re.compile(rb"(?:\.\)\w*\(|[#.])([\w$]*[A-Za-z_$])")
-"""The name at the end of a symbol that is a type, a method or a variable, both written backwards: it is found from its end, in linear time."""
+"""The name at the end of a symbol that is a type, a method or a variable, both written backwards: it is found from its
+end, in linear time."""
 
 _WORD = re.compile(r"\w")
 _LOCAL = b"local "
@@ -80,10 +83,12 @@ _ALIASES = 4
 """Steps from a member that only names another definition (`{ total }`, `{ sum: total }`) to that definition."""
 
 _MOST_NAMED = 8
-"""Symbols at one place, and places of one symbol, that are followed so: more of them are a package or a made-up index, and their product is endless."""
+"""Symbols at one place, and places of one symbol, that are followed so: more of them are a package or a made-up index,
+and their product is endless."""
 
 _MOST_PLACES = 64
-"""Definitions of one symbol, and of what implements one, that are kept: overloads and partial classes have fewer, a namespace is not called."""
+"""Definitions of one symbol, and of what implements one, that are kept: overloads and partial classes have fewer, a
+namespace is not called."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,10 +105,14 @@ class ScipIndex:
 
     def __init__(self, read: Iterable[Document]) -> None:
         self.documents: dict[str, Document] = {}
-        self._defined: dict[tuple[str, bytes], list[tuple[str, Occurrence]]] = {}  # by scope, "" or the file of a local symbol
+        self._defined: dict[
+            tuple[str, bytes], list[tuple[str, Occurrence]]
+        ] = {}  # by scope, "" or the file of a local symbol
         self._packages = {b"local"}
         self._implementations: dict[bytes, list[bytes]] = {}
-        self._at: dict[str, dict[tuple[int, int], list[bytes]]] = {}  # file -> (line, column) -> what is referred to there
+        self._at: dict[
+            str, dict[tuple[int, int], list[bytes]]
+        ] = {}  # file -> (line, column) -> what is referred to there
         self._found: dict[tuple[tuple[str, bytes], int], tuple[Place, ...]] = {}
         for document in read:
             if document.path in self.documents:
@@ -155,8 +164,15 @@ class ScipIndex:
         return {site: meanings[tuple(meant)] for site, meant in found.items()}
 
     def _meaning(self, path: str, symbols: Sequence[bytes]) -> Meaning:
-        places = dict.fromkeys(place for symbol in symbols if not symbol.endswith(_PARAMETER) for place in self.definitions(path, symbol))
-        implementing = (place for symbol in symbols for other in self._implementations.get(symbol, ()) for place in self.definitions(path, other))
+        places = dict.fromkeys(
+            place for symbol in symbols if not symbol.endswith(_PARAMETER) for place in self.definitions(path, symbol)
+        )
+        implementing = (
+            place
+            for symbol in symbols
+            for other in self._implementations.get(symbol, ())
+            for place in self.definitions(path, other)
+        )
         below = dict.fromkeys(islice(implementing, _MOST_PLACES))
         variable = all(_package(symbol) in self._packages and not symbol.endswith(_CALLED) for symbol in symbols)
         return Meaning(tuple(places), tuple(below), variable)
@@ -168,8 +184,17 @@ class ScipIndex:
             places: dict[Place, None] = {}
             defined = self._defined.get(key[0], ())
             for where, occurrence in defined:
-                named = self._at[where].get((occurrence.line, occurrence.start), ()) if steps and len(defined) <= _MOST_NAMED else ()
-                further = [place for other in named[:_MOST_NAMED] if other != symbol for place in self.definitions(where, other, steps - 1)]
+                named = (
+                    self._at[where].get((occurrence.line, occurrence.start), ())
+                    if steps and len(defined) <= _MOST_NAMED
+                    else ()
+                )
+                further = [
+                    place
+                    for other in named[:_MOST_NAMED]
+                    if other != symbol
+                    for place in self.definitions(where, other, steps - 1)
+                ]
                 places.update(dict.fromkeys(further or [(where, occurrence.line + 1)]))
             self._found[key] = tuple(places)
         return self._found[key]
@@ -185,7 +210,8 @@ def _package(symbol: bytes) -> bytes:
 
 
 def _misnamed(name: str, symbol: bytes) -> bool:
-    """Whether scip-python says that `name` is something of another name: it mistakes what a star import brings for the last of it."""
+    """Whether scip-python says that `name` is something of another name: it mistakes what a star import brings for the
+    last of it."""
     meant = _plain_name(symbol) if symbol.startswith(b"scip-python ") else ""
     return bool(meant) and meant != name
 
@@ -201,7 +227,8 @@ def _on_long_line(lines: Sequence[str], occurrence: Occurrence) -> bool:
 
 
 def _texts(lines: Sequence[str], occurrence: Occurrence, encoding: int) -> list[str]:
-    """The text of an occurrence, in each reading of its columns; none where it cuts a word or lies behind the end of its line."""
+    """The text of an occurrence, in each reading of its columns; none where it cuts a word or lies behind the end of
+    its line."""
     if occurrence.line >= len(lines):
         return []
     line = lines[occurrence.line]

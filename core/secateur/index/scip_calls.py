@@ -1,8 +1,9 @@
 """The call graph of a snapshot with the calls that an `index.scip` knows in place of those that were resolved.
 
-The snapshot itself is made without the index, so that edits bring it from state to state as ever; this lays the index over it. The index
-decides a call where it names what is called; what it does not know (an untyped receiver, a variable) stays as it was resolved. Files
-that changed since the index was made are left as they are, and counted. The result is a pure function of the snapshot and the index.
+The snapshot itself is made without the index, so that edits bring it from state to state as ever; this lays the index
+over it. The index decides a call where it names what is called; what it does not know (an untyped receiver, a variable)
+stays as it was resolved. Files that changed since the index was made are left as they are, and counted. The result is a
+pure function of the snapshot and the index.
 """
 
 from __future__ import annotations
@@ -60,13 +61,19 @@ class ScipCalls:
         self._digest = ""
         self._index: ScipIndex | None = None
         self._problem = ""
-        self._sites: dict[str, tuple[bytes, list[_Site] | None]] = {}  # path -> content digest, decided calls; None for a stale file
+        self._sites: dict[
+            str, tuple[bytes, list[_Site] | None]
+        ] = {}  # path -> content digest, decided calls; None for a stale file
         self._laid: tuple[Snapshot, str, Snapshot] | None = None
 
     def named(self, state: State, source: Source, path: str) -> State:
         """The state under a name that tells its index as well; the same without one. `path`: setting `index.scip`."""
         self._look(source, path)
-        return replace(state, name=blake2b(f"{state.name} {self._digest}".encode(), digest_size=16).hexdigest()) if self._digest else state
+        return (
+            replace(state, name=blake2b(f"{state.name} {self._digest}".encode(), digest_size=16).hexdigest())
+            if self._digest
+            else state
+        )
 
     def laid_over(self, snapshot: Snapshot, state: State, source: Source) -> Snapshot:
         """The snapshot with the index that `named` found; itself without one. `state`: as named."""
@@ -76,7 +83,7 @@ class ScipCalls:
             self._laid = snapshot, state.name, self._lay(snapshot, state, source)
         return self._laid[2]
 
-    # --- reading -------------------------------------------------------------------------------------------------------
+    # --- reading ------------------------------------------------------------------------------------------------------
 
     def _look(self, source: Source, path: str) -> None:
         root = source.root if isinstance(source, WorktreeSource) and path else None
@@ -92,7 +99,11 @@ class ScipCalls:
                     data = folder.read(path, MAX_INDEX_BYTES) if found.st_size <= MAX_INDEX_BYTES else None
                 self._data = data or b""
                 self._digest = blake2b(data, digest_size=16).hexdigest() if data is not None else "unread"
-                self._problem = "" if data is not None else f"it is no regular file of the folder, or larger than {MAX_INDEX_BYTES >> 20} MB"
+                self._problem = (
+                    ""
+                    if data is not None
+                    else f"it is no regular file of the folder, or larger than {MAX_INDEX_BYTES >> 20} MB"
+                )
             return
         self._forget(None)
 
@@ -108,24 +119,36 @@ class ScipCalls:
             self._data = b""
         return self._index
 
-    # --- laying over ---------------------------------------------------------------------------------------------------
+    # --- laying over --------------------------------------------------------------------------------------------------
 
     def _lay(self, snapshot: Snapshot, state: State, source: Source) -> Snapshot:
         stored = self._store.get_blob("scip", state.name)
         if stored is not None:
             with suppress(msgspec.DecodeError, ValueError, KeyError):
                 columns, notice = msgspec.msgpack.decode(stored, type=tuple[dict[str, bytes], str])
-                source_, target, kind, confidence, how, count = (np.frombuffer(columns[name], dtype=_type(name)) for name in _STORED)
+                source_, target, kind, confidence, how, count = (
+                    np.frombuffer(columns[name], dtype=_type(name)) for name in _STORED
+                )
                 return _with(snapshot, Edges(source_, target, kind, confidence, how, count), notice)
         index = self._read()
         if index is None:
             return _noticed(
-                snapshot, Notice("scip_damaged", f"{self._name()}: not a SCIP index that can be read ({self._problem}); calls are resolved without it")
+                snapshot,
+                Notice(
+                    "scip_damaged",
+                    f"{self._name()}: not a SCIP index that can be read ({self._problem}); calls are resolved"
+                    " without it",
+                ),
             )
         known = [path for path in snapshot.paths if path in index.documents]
         self._decide(index, known, snapshot, state, source)
         stale = [path for path in known if self._sites[path][1] is None]
-        notice = f"{self._name()}: {len(stale)} of {len(known)} files changed since it was made; their calls are resolved without it" if stale else ""
+        notice = (
+            f"{self._name()}: {len(stale)} of {len(known)} files changed since it was made; their calls are resolved"
+            " without it"
+            if stale
+            else ""
+        )
         edges = self._edges(snapshot, [path for path in known if self._sites[path][1] is not None])
         columns = {name: np.ascontiguousarray(getattr(edges, name), dtype=_type(name)).tobytes() for name in _STORED}
         with self._store.writing():
@@ -180,9 +203,13 @@ class ScipCalls:
             source=np.concatenate([source[kept], ours[:, 0]]),
             target=np.concatenate([graph.indices[kept], ours[:, 1]]),
             kind=np.concatenate([graph.kind[kept], np.full(len(pairs), EdgeKind.CALLS, dtype=np.uint8)]),
-            confidence=np.concatenate([graph.confidence[kept], np.array([confidence[pair] for pair in pairs], dtype=np.uint16)]),
+            confidence=np.concatenate(
+                [graph.confidence[kept], np.array([confidence[pair] for pair in pairs], dtype=np.uint16)]
+            ),
             how=np.concatenate([graph.how[kept], np.full(len(pairs), How.SCIP, dtype=np.uint8)]),
-            count=np.concatenate([graph.count[kept], np.array([min(counts[pair], COUNT_CAP) for pair in pairs], dtype=np.uint8)]),
+            count=np.concatenate(
+                [graph.count[kept], np.array([min(counts[pair], COUNT_CAP) for pair in pairs], dtype=np.uint8)]
+            ),
         )
 
 
@@ -204,7 +231,11 @@ class _Places:
         """What a call reaches, each with per mille; None where the index cannot be followed."""
         rows = [self._row(*place) for place in meaning.places]
         if meaning.variable:
-            rows = [row for row in rows if row is not None and row >= 0 and self._snapshot.qualnames[row].rpartition(".")[2] == name]
+            rows = [
+                row
+                for row in rows
+                if row is not None and row >= 0 and self._snapshot.qualnames[row].rpartition(".")[2] == name
+            ]
             if not rows:
                 return None
         if None in rows:
@@ -226,7 +257,8 @@ class _Places:
         return head.rpartition(".")[2] if last in _CONSTRUCTORS and head else last
 
     def _row(self, path: str, line: int) -> int | None:
-        """The definition whose signature stands on a line, else the class that declares what stands there; -1 for neither, None where lines moved."""
+        """The definition whose signature stands on a line, else the class that declares what stands there; -1 for
+        neither, None where lines moved."""
         if path not in self.first:
             return None if path in self._indexed else -1
         key = path, line
@@ -236,7 +268,9 @@ class _Places:
 
     def _definition(self, path: str, line: int) -> int:
         start, end, sig_start, sig_end = self._lines
-        row = bisect_right(start, line, self.first[path], self._last[path]) - 1  # fragments of a file are in order and share no line
+        row = (
+            bisect_right(start, line, self.first[path], self._last[path]) - 1
+        )  # fragments of a file are in order and share no line
         if row < self.first[path] or line > end[row]:
             return -1
         kind = self._snapshot.kind(row)
@@ -251,7 +285,9 @@ class _Places:
         number = int(self._snapshot.file[row])
         path, language = self._snapshot.paths[number], self._snapshot.languages[number]
         family, whole = FAMILY.get(language, language), self._snapshot.qualnames[row]
-        return sorted(other for name in CONSTRUCTORS.get(family, ()) for other in self._named(path).get(f"{whole}.{name}", ()))
+        return sorted(
+            other for name in CONSTRUCTORS.get(family, ()) for other in self._named(path).get(f"{whole}.{name}", ())
+        )
 
     def _named(self, path: str) -> dict[str, list[int]]:
         """The rows of a file by qualified name."""

@@ -1,7 +1,9 @@
-"""One state of a repository as arrays: fragments, words, vectors, call graph, hotspots. Derived from records, never the truth.
+"""One state of a repository as arrays: fragments, words, vectors, call graph, hotspots. Derived from records, never the
+truth.
 
-Fragments are numbered by path (byte order) and line. A snapshot is identified by what it was made of, is built by `build`, saved and
-loaded through `arrayfile`, and never changes: a reader keeps the one it has while a writer makes the next.
+Fragments are numbered by path (byte order) and line. A snapshot is identified by what it was made of, is built by
+`build`, saved and loaded through `arrayfile`, and never changes: a reader keeps the one it has while a writer makes the
+next.
 """
 
 from __future__ import annotations
@@ -60,7 +62,10 @@ class Snapshot:
     @cached_property
     def unindexed_digests(self) -> dict[str, bytes]:
         """Content digest per path of the files that are only counted."""
-        return {path: digest.tobytes() for (path, _), digest in zip(self.unindexed, self.arrays["unindexed.digest"], strict=True)}
+        return {
+            path: digest.tobytes()
+            for (path, _), digest in zip(self.unindexed, self.arrays["unindexed.digest"], strict=True)
+        }
 
     @cached_property
     def languages(self) -> list[str]:
@@ -186,7 +191,8 @@ class Snapshot:
 
 @dataclass(frozen=True, eq=False)
 class Links:
-    """The call graph of a state, and per file what became of its call sites: int32 [files, 4] (sites, resolved, guessed, external)."""
+    """The call graph of a state, and per file what became of its call sites: int32 [files, 4] (sites, resolved,
+    guessed, external)."""
 
     graph: CodeGraph
     calls: npt.NDArray[np.int32]
@@ -196,7 +202,9 @@ Read = Sequence[tuple[str, bytes, Record]]
 """(path, content digest, record), in byte order of the paths; files that are only counted among them."""
 
 
-def build(read: Read, history: History, now: int, dimension: int, notices: Sequence[Notice] = (), origin: Sequence[str] = ()) -> Snapshot:
+def build(
+    read: Read, history: History, now: int, dimension: int, notices: Sequence[Notice] = (), origin: Sequence[str] = ()
+) -> Snapshot:
     """Put records together.
 
     Args:
@@ -216,9 +224,17 @@ def build(read: Read, history: History, now: int, dimension: int, notices: Seque
     bags = word_bags(files)
     arrays |= {name: pack_strings(items) for name, items in texts.items()}
     arrays |= unindexed_arrays(unindexed)
-    arrays |= {name: array for field, bag in bags.items() for name, array in Postings.build(bag).to_arrays(field).items()}
+    arrays |= {
+        name: array for field, bag in bags.items() for name, array in Postings.build(bag).to_arrays(field).items()
+    }
     if edges.failed:
-        notices = [*notices, Notice(LINKS_FAILED, f"Some calls of {listed([paths[number] for number in edges.failed])} could not be followed.")]
+        notices = [
+            *notices,
+            Notice(
+                LINKS_FAILED,
+                f"Some calls of {listed([paths[number] for number in edges.failed])} could not be followed.",
+            ),
+        ]
     arrays["notices"] = pack_strings([text for notice in notices for text in (notice.code, notice.message)])
     arrays["origin"] = pack_strings(list(origin))
     arrays |= history_arrays(history, touched)
@@ -244,10 +260,14 @@ def columns(files: Read, dimension: int) -> tuple[dict[str, list[str]], Arrays]:
         "fragment.qualname": [fragment.qualname for fragment in fragments],
     }
     arrays: Arrays = {
-        "file.digest": np.frombuffer(b"".join(digest for _, digest, _ in files), dtype=np.uint8).reshape(len(files), DIGEST_BYTES),
+        "file.digest": np.frombuffer(b"".join(digest for _, digest, _ in files), dtype=np.uint8).reshape(
+            len(files), DIGEST_BYTES
+        ),
         "file.lines": _ints(record.lines for record in records),
         "file.fragments": _ints(len(fact.fragments) for fact in facts),
-        "file.links": np.frombuffer(b"".join(record.links for record in records), dtype=np.uint8).reshape(len(files), DIGEST_BYTES),
+        "file.links": np.frombuffer(b"".join(record.links for record in records), dtype=np.uint8).reshape(
+            len(files), DIGEST_BYTES
+        ),
         "fragment.ordinal": _ordinals(facts),
         "fragment.kind": np.array([KINDS.index(fragment.kind) for fragment in fragments], dtype=np.uint8),
         "fragment.line_start": _ints(fragment.line_start for fragment in fragments),
@@ -258,8 +278,12 @@ def columns(files: Read, dimension: int) -> tuple[dict[str, list[str]], Arrays]:
         "fragment.complexity": _ints(fragment.complexity if fragment.kind in CODE else 0 for fragment in fragments),
         "fragment.tokens": _joined([record.column("tokens") for record in records]),
         "fragment.sig_tokens": _joined([record.column("sig_tokens") for record in records]),
-        "fragment.wrapping": _joined([np.frombuffer(record.wrapping, dtype="<i4") for record in records]).reshape(len(fragments), INGREDIENTS),
-        "vectors": np.frombuffer(b"".join(record.vectors for record in records), dtype=np.int8).reshape(len(fragments), dimension),
+        "fragment.wrapping": _joined([np.frombuffer(record.wrapping, dtype="<i4") for record in records]).reshape(
+            len(fragments), INGREDIENTS
+        ),
+        "vectors": np.frombuffer(b"".join(record.vectors for record in records), dtype=np.int8).reshape(
+            len(fragments), dimension
+        ),
     }
     return texts, arrays
 
@@ -283,14 +307,23 @@ FILE_FIELDS = frozenset({"files", "paths"})
 
 def unindexed_arrays(files: Read) -> Arrays:
     """The files that are only counted."""
-    digests = np.frombuffer(b"".join(digest for _, digest, _ in files), dtype=np.uint8).reshape(len(files), DIGEST_BYTES)
-    return {"unindexed": pack_strings([text for path, _, record in files for text in (path, record.flags[0])]), "unindexed.digest": digests}
+    digests = np.frombuffer(b"".join(digest for _, digest, _ in files), dtype=np.uint8).reshape(
+        len(files), DIGEST_BYTES
+    )
+    return {
+        "unindexed": pack_strings([text for path, _, record in files for text in (path, record.flags[0])]),
+        "unindexed.digest": digests,
+    }
 
 
 def history_arrays(history: History, touched: npt.NDArray[np.int32]) -> Arrays:
-    """What commit messages say, and which of today's files each commit touched; `touched` as `History.files` gives it."""
+    """What commit messages say, and which of today's files each commit touched; `touched` as `History.files` gives
+    it."""
     commits, first, file = history.told(touched, MASS_COMMIT_FILES)
-    return Postings.build(history.subjects.taken(commits)).to_arrays("commits") | {"commits.first": first, "commits.file": file}
+    return Postings.build(history.subjects.taken(commits)).to_arrays("commits") | {
+        "commits.first": first,
+        "commits.file": file,
+    }
 
 
 def call_counts(calls: Mapping[int, CallCounts], files: int) -> npt.NDArray[np.int32]:

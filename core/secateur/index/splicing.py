@@ -1,4 +1,5 @@
-"""Columns of which some runs of rows are replaced: what stays is copied in blocks, so that an edit costs what it changes."""
+"""Columns of which some runs of rows are replaced: what stays is copied in blocks, so that an edit costs what it
+changes."""
 
 from __future__ import annotations
 
@@ -78,17 +79,32 @@ class Splice:
         """Number of each row that comes."""
         shift, out = 0, []
         for cut in self.cuts:
-            out.append(np.arange(cut.new_first, cut.new_last, dtype=np.int32) + np.int32(cut.first + shift - cut.new_first))
+            out.append(
+                np.arange(cut.new_first, cut.new_last, dtype=np.int32) + np.int32(cut.first + shift - cut.new_first)
+            )
             shift += (cut.new_last - cut.new_first) - (cut.last - cut.first)
         return np.concatenate(out) if out else np.zeros(0, dtype=np.int32)
 
     def gone(self) -> npt.NDArray[np.int64]:
         """The rows that go."""
-        return np.concatenate([np.arange(cut.first, cut.last) for cut in self.cuts]) if self.cuts else np.zeros(0, dtype=np.int64)
+        return (
+            np.concatenate([np.arange(cut.first, cut.last) for cut in self.cuts])
+            if self.cuts
+            else np.zeros(0, dtype=np.int64)
+        )
 
     def within(self, old_start: npt.NDArray[np.int64], new_start: npt.NDArray[np.int64]) -> Splice:
-        """The same edit of what the rows hold: row i held `old_start[i]..old_start[i+1]`, what comes holds `new_start`."""
-        cuts = (Cut(int(old_start[cut.first]), int(old_start[cut.last]), int(new_start[cut.new_first]), int(new_start[cut.new_last])) for cut in self.cuts)
+        """The same edit of what the rows hold: row i held `old_start[i]..old_start[i+1]`, what comes holds
+        `new_start`."""
+        cuts = (
+            Cut(
+                int(old_start[cut.first]),
+                int(old_start[cut.last]),
+                int(new_start[cut.new_first]),
+                int(new_start[cut.new_last]),
+            )
+            for cut in self.cuts
+        )
         return Splice(cuts, int(old_start[-1]))
 
     def _pieces(self, old: Any, new: Any) -> list[Any]:
@@ -106,7 +122,9 @@ def splice_of(before: Sequence[bytes], gone: set[bytes], coming: Sequence[bytes]
     for position in touched:
         goes = position < len(before) and before[position] in gone
         here = taken
-        while taken < len(coming) and (position == len(before) or coming[taken] < before[position] or (goes and coming[taken] == before[position])):
+        while taken < len(coming) and (
+            position == len(before) or coming[taken] < before[position] or (goes and coming[taken] == before[position])
+        ):
             taken += 1
         cuts.append(Cut(position, position + goes, here, taken))
     return Splice(cuts, len(before))

@@ -44,7 +44,9 @@ def changes(before: Source, now: Source, indexed: Mapping[str, bytes]) -> Change
     if before is now or (isinstance(now, CommitSource) and before.commit == now.commit):
         return Changes()
     then, present = ({entry.path: entry.token for entry in source.entries()} for source in (before, now))
-    new_looks = [path for path in sorted(then.keys() | present.keys(), key=path_bytes) if then.get(path) != present.get(path)]
+    new_looks = [
+        path for path in sorted(then.keys() | present.keys(), key=path_bytes) if then.get(path) != present.get(path)
+    ]
     touched = [path for path in new_looks if path in then and path in present and path in indexed]
     same: set[str] = set()
     if len(touched) <= MOST_READ:

@@ -1,8 +1,9 @@
-"""SQLite in WAL mode as the truth of the index: records by path and content, what each file looked like when it was last read.
+"""SQLite in WAL mode as the truth of the index: records by path and content, what each file looked like when it was
+last read.
 
-Many readers, one writer at a time; a writer waits for another. Every record carries a checksum, so a flipped byte is found and the
-file is read again. A database that SQLite itself cannot read, at once or anywhere in it, is set aside and begun anew: everything in
-it can be had again. What has been in use at none of the last runs is forgotten: see `sweep`.
+Many readers, one writer at a time; a writer waits for another. Every record carries a checksum, so a flipped byte is
+found and the file is read again. A database that SQLite itself cannot read, at once or anywhere in it, is set aside and
+begun anew: everything in it can be had again. What has been in use at none of the last runs is forgotten: see `sweep`.
 """
 
 from __future__ import annotations
@@ -31,10 +32,12 @@ KEPT_VERSIONS = 4
 """Contents remembered per path, so that switching between branches reads nothing again."""
 
 KEPT_RUNS = 100
-"""Writing runs after which what none of them used is forgotten: a branch left for longer is read again where it differs."""
+"""Writing runs after which what none of them used is forgotten: a branch left for longer is read again where it
+differs."""
 
 SWEEP_EVERY = 20
-"""Writing runs from one forgetting to the next. It notes every path, which single edits of a large repository should not wait for."""
+"""Writing runs from one forgetting to the next. It notes every path, which single edits of a large repository should
+not wait for."""
 
 WAL_LIMIT = 16 << 20
 """Bytes the log keeps on disk once it is written back; the first run of a large repository makes it much longer."""
@@ -55,15 +58,18 @@ CREATE TABLE record (
   path BLOB NOT NULL, digest BLOB NOT NULL, fingerprint TEXT NOT NULL, used INTEGER NOT NULL, data BLOB NOT NULL,
   PRIMARY KEY (path, digest, fingerprint)) WITHOUT ROWID;
 CREATE TABLE seen (
-  path BLOB NOT NULL, token TEXT NOT NULL, digest BLOB NOT NULL, used INTEGER NOT NULL, PRIMARY KEY (path, token)) WITHOUT ROWID;
+  path BLOB NOT NULL, token TEXT NOT NULL, digest BLOB NOT NULL, used INTEGER NOT NULL,
+  PRIMARY KEY (path, token)) WITHOUT ROWID;
 CREATE INDEX seen_used ON seen (used);
 CREATE TABLE member (
   path BLOB NOT NULL, digest BLOB NOT NULL, fingerprint TEXT NOT NULL, used INTEGER NOT NULL,
   PRIMARY KEY (path, digest, fingerprint)) WITHOUT ROWID;
 CREATE TABLE blob (
-  kind TEXT NOT NULL, name TEXT NOT NULL, used INTEGER NOT NULL, data BLOB NOT NULL, PRIMARY KEY (kind, name)) WITHOUT ROWID;
+  kind TEXT NOT NULL, name TEXT NOT NULL, used INTEGER NOT NULL, data BLOB NOT NULL,
+  PRIMARY KEY (kind, name)) WITHOUT ROWID;
 """
-"""`used` is the run that wrote a row; in `member`, the last sweep that found it in use: renewing it in `record` would write all data again."""
+"""`used` is the run that wrote a row; in `member`, the last sweep that found it in use: renewing it in `record` would
+write all data again."""
 
 
 class Store:
@@ -108,7 +114,8 @@ class Store:
 
     @classmethod
     def in_memory(cls, kept: Path | None) -> Store:
-        """What of an index can be read, in memory, where its folder cannot be written: nothing is kept, nothing in the folder changes."""
+        """What of an index can be read, in memory, where its folder cannot be written: nothing is kept, nothing in the
+        folder changes."""
         db = _connect(":memory:")
         if kept is None:
             return cls(db, None)
@@ -179,7 +186,8 @@ class Store:
         rows = list(rows)
         self._db.executemany("INSERT OR REPLACE INTO seen VALUES (?, ?, ?, ?)", [(*row, generation) for row in rows])
         self._db.executemany(
-            "DELETE FROM seen WHERE path = ?1 AND token NOT IN (SELECT token FROM seen WHERE path = ?1 ORDER BY used DESC, token LIMIT ?2)",
+            "DELETE FROM seen WHERE path = ?1 AND token NOT IN (SELECT token FROM seen WHERE path = ?1 ORDER BY used"
+            " DESC, token LIMIT ?2)",
             [(row[0], KEPT_VERSIONS) for row in rows],
         )
 
@@ -196,7 +204,8 @@ class Store:
     def put(self, path: bytes, digest: bytes, fingerprint: str, data: bytes, generation: int) -> None:
         """Store one record; contents of a path beyond KEPT_VERSIONS go, those written longest ago first."""
         self._db.execute(
-            "INSERT OR REPLACE INTO record VALUES (?, ?, ?, ?, ?)", (path, digest, fingerprint, generation, _sealed(data, path, digest, fingerprint))
+            "INSERT OR REPLACE INTO record VALUES (?, ?, ?, ?, ?)",
+            (path, digest, fingerprint, generation, _sealed(data, path, digest, fingerprint)),
         )
         self._db.execute(
             "DELETE FROM record WHERE path = ?1 AND (digest, fingerprint) NOT IN"
@@ -208,15 +217,21 @@ class Store:
         """Records in the order asked for; None where it is missing or its checksum does not hold."""
         for path, digest in wanted:
             key = (path, digest, fingerprint)
-            yield _unsealed(self._rows("SELECT data FROM record WHERE path = ? AND digest = ? AND fingerprint = ?", key), *key)
+            yield _unsealed(
+                self._rows("SELECT data FROM record WHERE path = ? AND digest = ? AND fingerprint = ?", key), *key
+            )
 
     def generation(self) -> int:
         """A number that grows with every writing run; orders what was used when, without a clock."""
-        rows = self._rows("SELECT used FROM seen WHERE used < ? AND typeof(used) = 'integer' ORDER BY used DESC LIMIT 1", (_LAST_GENERATION,))
+        rows = self._rows(
+            "SELECT used FROM seen WHERE used < ? AND typeof(used) = 'integer' ORDER BY used DESC LIMIT 1",
+            (_LAST_GENERATION,),
+        )
         return 1 + rows[0][0] if rows else 1
 
     def sweep(self, present: Iterable[tuple[bytes, bytes]], fingerprint: str) -> None:
-        """Every SWEEP_EVERY-th writing run: forget what none of the last KEPT_RUNS runs wrote and no sweep since then found in use.
+        """Every SWEEP_EVERY-th writing run: forget what none of the last KEPT_RUNS runs wrote and no sweep since then
+        found in use.
 
         Args:
             present: (path, digest) of all files of the state at hand; their records have this `fingerprint`.
@@ -226,15 +241,19 @@ class Store:
             return
         old = run - KEPT_RUNS
         with self.writing():
-            self._db.executemany("INSERT OR REPLACE INTO member VALUES (?, ?, ?, ?)", ((path, digest, fingerprint, run) for path, digest in present))
+            self._db.executemany(
+                "INSERT OR REPLACE INTO member VALUES (?, ?, ?, ?)",
+                ((path, digest, fingerprint, run) for path, digest in present),
+            )
             self._db.execute("DELETE FROM member WHERE used <= ?", (old,))
             self._db.execute(
-                "DELETE FROM record WHERE used <= ? AND NOT EXISTS (SELECT 1 FROM member"
-                " WHERE member.path = record.path AND member.digest = record.digest AND member.fingerprint = record.fingerprint)",
+                "DELETE FROM record WHERE used <= ? AND NOT EXISTS (SELECT 1 FROM member WHERE member.path ="
+                " record.path AND member.digest = record.digest AND member.fingerprint = record.fingerprint)",
                 (old,),
             )
             self._db.execute(
-                "DELETE FROM seen WHERE used <= ? AND NOT EXISTS (SELECT 1 FROM member WHERE member.path = seen.path AND member.digest = seen.digest)",
+                "DELETE FROM seen WHERE used <= ? AND NOT EXISTS (SELECT 1 FROM member WHERE member.path = seen.path"
+                " AND member.digest = seen.digest)",
                 (old,),
             )
             self._db.execute("PRAGMA incremental_vacuum").fetchall()
@@ -248,18 +267,24 @@ class Store:
         return _unsealed(self._rows("SELECT data FROM blob WHERE kind = ? AND name = ?", (kind, name)), kind, name)
 
     def put_blobs(self, kind: str, values: Mapping[str, bytes], *, only: bool = False, most: int = 0) -> None:
-        """Store values by name; `only`: nothing else of that kind stays; `most`: no more than so many do, those written longest ago go."""
+        """Store values by name; `only`: nothing else of that kind stays; `most`: no more than so many do, those written
+        longest ago go."""
         if only:
             self._db.execute("DELETE FROM blob WHERE kind = ?", (kind,))
         run = self.generation()
         if most:  # several times a run: what is written last is to stay
-            written = self._rows("SELECT MAX(used) FROM blob WHERE kind = ? AND used < ? AND typeof(used) = 'integer'", (kind, _LAST_GENERATION))
+            written = self._rows(
+                "SELECT MAX(used) FROM blob WHERE kind = ? AND used < ? AND typeof(used) = 'integer'",
+                (kind, _LAST_GENERATION),
+            )
             run = max(run, 1 + (written[0][0] or 0) if written else 1)
         rows = [(kind, name, run, _sealed(data, kind, name)) for name, data in values.items()]
         self._db.executemany("INSERT OR REPLACE INTO blob VALUES (?, ?, ?, ?)", rows)
         if most:
             self._db.execute(
-                "DELETE FROM blob WHERE kind = ?1 AND name NOT IN (SELECT name FROM blob WHERE kind = ?1 ORDER BY used DESC, name LIMIT ?2)", (kind, most)
+                "DELETE FROM blob WHERE kind = ?1 AND name NOT IN (SELECT name FROM blob WHERE kind = ?1 ORDER BY used"
+                " DESC, name LIMIT ?2)",
+                (kind, most),
             )
 
 
@@ -269,7 +294,10 @@ class UnwritableIndex(IndexingError):
     @classmethod
     def of(cls, place: str, reason: str) -> UnwritableIndex:
         """`place`: what cannot be written, with a colon, or nothing."""
-        return cls(f"{place}the index cannot be written ({reason})", hint="free some space, or set SECATEUR_CACHE_DIR to a folder you can write to")
+        return cls(
+            f"{place}the index cannot be written ({reason})",
+            hint="free some space, or set SECATEUR_CACHE_DIR to a folder you can write to",
+        )
 
 
 class _Outdated(Exception):
@@ -280,7 +308,9 @@ def _connect(name: str) -> sqlite3.Connection:
     db = sqlite3.connect(name, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
     db.text_factory = lambda data: data.decode("utf-8", "replace")  # a damaged text matches nothing, and stops nobody
     try:
-        db.execute("PRAGMA auto_vacuum=INCREMENTAL")  # holds for a new database: pages that are free again go back to the disk
+        db.execute(
+            "PRAGMA auto_vacuum=INCREMENTAL"
+        )  # holds for a new database: pages that are free again go back to the disk
         _write_ahead(db)
         db.execute("PRAGMA synchronous=NORMAL")
         db.execute(f"PRAGMA journal_size_limit={WAL_LIMIT}").fetchall()
@@ -310,7 +340,8 @@ def _lay_out(db: sqlite3.Connection) -> None:
 
 
 def _write_ahead(db: sqlite3.Connection) -> None:
-    """Switch to WAL. Where several processes make a database at once, SQLite refuses all but one without waiting: ask again."""
+    """Switch to WAL. Where several processes make a database at once, SQLite refuses all but one without waiting: ask
+    again."""
     for attempt in range(WAL_ATTEMPTS):
         try:
             db.execute("PRAGMA journal_mode=WAL")
@@ -322,8 +353,13 @@ def _write_ahead(db: sqlite3.Connection) -> None:
 
 
 def _damaged(error: Exception) -> bool:
-    """True if the file is not a database of ours, or of another version. Our statements are fixed: an error in one means that its tables are not there."""
-    return isinstance(error, (UnicodeDecodeError, _Outdated)) or _primary(error) in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR)
+    """True if the file is not a database of ours, or of another version. Our statements are fixed: an error in one
+    means that its tables are not there."""
+    return isinstance(error, (UnicodeDecodeError, _Outdated)) or _primary(error) in (
+        sqlite3.SQLITE_CORRUPT,
+        sqlite3.SQLITE_NOTADB,
+        sqlite3.SQLITE_ERROR,
+    )
 
 
 def _primary(error: Exception) -> int:
@@ -332,7 +368,8 @@ def _primary(error: Exception) -> int:
 
 
 def _replaced(path: Path, seen: tuple[int, int] | None) -> sqlite3.Connection:
-    """A new database in the place of a damaged one, `seen` there; or the one that another process has put there since."""
+    """A new database in the place of a damaged one, `seen` there; or the one that another process has put there
+    since."""
     with alone(path.parent):
         if file_id(path) == seen:
             for file in with_logs(path):
@@ -350,7 +387,8 @@ def _failure(error: Exception, folder: Path | None) -> IndexingError:
 
 
 def _sealed(data: bytes, *key: bytes | str) -> bytes:
-    """The data behind a checksum of it and of the key it is stored under: a flipped bit in a key must not make it another's."""
+    """The data behind a checksum of it and of the key it is stored under: a flipped bit in a key must not make it
+    another's."""
     seal = blake2b(repr(key).encode("utf-8", "surrogatepass"), digest_size=_CHECKSUM_BYTES)
     seal.update(data)
     return seal.digest() + data

@@ -1,8 +1,10 @@
-"""A process that extracts files: tasks come in on standard input, records go out on standard output, until the input ends.
+"""A process that extracts files: tasks come in on standard input, records go out on standard output, until the input
+ends.
 
-Not a `multiprocessing` worker: those import the program's main module again, which breaks scripts without a guard and runs code
-twice. Messages are msgpack behind their length in eight bytes. A file that takes too much processor time ends the process, in whatever
-code it is; the parent then reads that file as plain text. Processor time, not time on the wall: a busy machine changes no record.
+Not a `multiprocessing` worker: those import the program's main module again, which breaks scripts without a guard and
+runs code twice. Messages are msgpack behind their length in eight bytes. A file that takes too much processor time ends
+the process, in whatever code it is; the parent then reads that file as plain text. Processor time, not time on the
+wall: a busy machine changes no record.
 """
 
 from __future__ import annotations

@@ -1,6 +1,8 @@
-"""From the type of an answer to the JSON schema a server is given, and from what a model said to a checked value of that type.
+"""From the type of an answer to the JSON schema a server is given, and from what a model said to a checked value of
+that type.
 
-Small models put their JSON behind a greeting or into a code fence: the first object that is valid as a whole counts. Nothing is repaired.
+Small models put their JSON behind a greeting or into a code fence: the first object that is valid as a whole counts.
+Nothing is repaired.
 """
 
 from __future__ import annotations
@@ -21,21 +23,34 @@ _TOKEN = re.compile(r'"(?:[^"\\]++|\\.)*+"?|[{}]', re.DOTALL)
 """A string, to its end or to that of the text, or a brace."""
 
 _LEFT_OUT = ("title", "description", "default")
-_LIMITS = ("maxLength", "minLength", "maxItems", "minItems", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "pattern")
+_LIMITS = (
+    "maxLength",
+    "minLength",
+    "maxItems",
+    "minItems",
+    "minimum",
+    "maximum",
+    "exclusiveMinimum",
+    "exclusiveMaximum",
+    "multipleOf",
+    "pattern",
+)
 
 CHARACTERS_A_TOKEN = 2
 """Characters of JSON in a token, rather too few than too many."""
 
 CHARACTERS_A_TEXT = 64
 CHARACTERS_AN_OBJECT = 128
-"""Room that an item of a list has at least: small models set objects over several lines and write numbers of sixteen digits, a token each."""
+"""Room that an item of a list has at least: small models set objects over several lines and write numbers of sixteen
+digits, a token each."""
 
 LONGEST_STRING = 1000
 """Servers that turn a schema into a grammar repeat a character so many times at most."""
 
 
 def schema_of(answer: type[msgspec.Struct]) -> dict[str, Any]:
-    """The JSON schema of `answer` in the form that strict servers ask for: an object on top, every field required, no others."""
+    """The JSON schema of `answer` in the form that strict servers ask for: an object on top, every field required, no
+    others."""
     schema = msgspec.json.schema(answer)
     parts = schema.get("$defs", {})
     top: dict[str, Any] = _closed(parts.pop(schema["$ref"].removeprefix("#/$defs/")))
@@ -43,7 +58,8 @@ def schema_of(answer: type[msgspec.Struct]) -> dict[str, Any]:
 
 
 def read_answer(said: str, question: Question) -> tuple[Any | None, str]:
-    """(value, "") of an answer that is valid, or (None, what is wrong with it). Never raises for anything a model says."""
+    """(value, "") of an answer that is valid, or (None, what is wrong with it). Never raises for anything a model
+    says."""
     if len(said) > MOST_CHARACTERS:
         return None, f"the answer is longer than {MOST_CHARACTERS:,} characters"
     wrong = ""
@@ -61,7 +77,8 @@ def read_answer(said: str, question: Question) -> tuple[Any | None, str]:
 
 
 def _candidates(said: str) -> Iterator[str]:
-    """Every group of braces that stands in no other, in order. What is inside a group that is not closed is part of a broken answer, and none."""
+    """Every group of braces that stands in no other, in order. What is inside a group that is not closed is part of a
+    broken answer, and none."""
     text = _THOUGHT.sub("", said)
     depth = start = 0
     for found in _TOKEN.finditer(text, text.find("{") if "{" in text else len(text)):
@@ -75,7 +92,8 @@ def _candidates(said: str) -> Iterator[str]:
 
 
 def _wrong(error: Exception) -> str:
-    """What the decoder says where it speaks of types and places; of anything else only that it is no JSON: it may quote the answer."""
+    """What the decoder says where it speaks of types and places; of anything else only that it is no JSON: it may quote
+    the answer."""
     if isinstance(error, msgspec.ValidationError):
         return f"the answer has the wrong shape: {str(error)[:200]}"
     return "the answer is no JSON"
@@ -84,8 +102,8 @@ def _wrong(error: Exception) -> str:
 def bounded(schema: Mapping[str, Any], most_tokens: int) -> dict[str, Any]:
     """`schema` with texts and lists no longer than an answer of `most_tokens` can hold.
 
-    A small model that a server holds to a schema goes on in a text until it is cut off, and a broken answer is none. The limits are for that alone:
-    an answer that is longer and whole counts.
+    A small model that a server holds to a schema goes on in a text until it is cut off, and a broken answer is none.
+    The limits are for that alone: an answer that is longer and whole counts.
     """
     room = most_tokens * CHARACTERS_A_TOKEN
     limited: dict[str, Any] = _bounded({key: value for key, value in schema.items() if key != "$defs"}, room)
@@ -99,7 +117,11 @@ def unbounded(schema: Any) -> Any:
         return [unbounded(part) for part in schema]
     if not isinstance(schema, dict):
         return schema
-    named = {key: {name: unbounded(part) for name, part in schema[key].items()} for key in ("properties", "$defs") if key in schema}
+    named = {
+        key: {name: unbounded(part) for name, part in schema[key].items()}
+        for key in ("properties", "$defs")
+        if key in schema
+    }
     return {key: unbounded(value) for key, value in schema.items() if key not in _LIMITS} | named
 
 
@@ -127,5 +149,9 @@ def _closed(schema: Any) -> Any:
     fields = schema.get("properties")
     closed = {key: _closed(value) for key, value in schema.items() if key not in _LEFT_OUT and key != "properties"}
     if isinstance(fields, dict):
-        closed |= {"properties": {name: _closed(value) for name, value in fields.items()}, "required": list(fields), "additionalProperties": False}
+        closed |= {
+            "properties": {name: _closed(value) for name, value in fields.items()},
+            "required": list(fields),
+            "additionalProperties": False,
+        }
     return closed

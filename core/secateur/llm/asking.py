@@ -29,7 +29,9 @@ class Question:
     text: str  # from outside; a model is told that it is data
     answer: type[msgspec.Struct]  # what the answer is decoded into and validated against
     most_tokens: int = 512  # of the answer
-    check: Callable[[Any], str] | None = None  # what is wrong with a decoded answer, "" if nothing: an answer that would break an invariant is none
+    check: Callable[[Any], str] | None = (
+        None  # what is wrong with a decoded answer, "" if nothing: an answer that would break an invariant is none
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,14 +53,19 @@ class LanguageModel(Protocol):
         ...
 
     def ask(self, questions: Sequence[Question], progress: Progress | None = None) -> list[Reply]:
-        """One reply per question, in their order. A question that fails has a reply that says so; nothing is raised for it."""
+        """One reply per question, in their order. A question that fails has a reply that says so; nothing is raised for
+        it."""
         ...
 
 
 def replies_of(model: LanguageModel, questions: Sequence[Question], progress: Progress | None = None) -> list[Reply]:
-    """One reply per question, with a value of the shape that was asked for or none: whoever answers may not have looked."""
+    """One reply per question, with a value of the shape that was asked for or none: whoever answers may not have
+    looked."""
     replies = list(model.ask(questions, progress)) if questions else []
-    replies += [Reply(None, ModelCall(question.what, "failed", 0, 0, 0), "there is no reply") for question in questions[len(replies) :]]
+    replies += [
+        Reply(None, ModelCall(question.what, "failed", 0, 0, 0), "there is no reply")
+        for question in questions[len(replies) :]
+    ]
     return [_checked(question, reply) for question, reply in zip(questions, replies, strict=False)]
 
 
@@ -66,7 +73,11 @@ def _checked(question: Question, reply: Reply) -> Reply:
     if reply.value is None:
         return reply
     try:
-        value = msgspec.convert(msgspec.to_builtins(reply.value), question.answer) if isinstance(reply.value, question.answer) else None
+        value = (
+            msgspec.convert(msgspec.to_builtins(reply.value), question.answer)
+            if isinstance(reply.value, question.answer)
+            else None
+        )
     except (msgspec.ValidationError, TypeError, ValueError):
         value = None
     if value is not None and not (question.check is not None and question.check(value)):
@@ -79,7 +90,8 @@ MOST_PROBLEMS = 3
 
 
 def notices_of(replies: Sequence[Reply]) -> tuple[Notice, ...]:
-    """What the user should know of the questions of a run: which have no usable answer and why, and where a server counted more than was set aside."""
+    """What the user should know of the questions of a run: which have no usable answer and why, and where a server
+    counted more than was set aside."""
     notices: list[Notice] = []
     without: dict[str, list[str]] = {}
     for reply in replies:
@@ -87,18 +99,38 @@ def notices_of(replies: Sequence[Reply]) -> tuple[Notice, ...]:
             without.setdefault(reply.problem, []).append(reply.call.what)
     for problem, asked in list(without.items())[:MOST_PROBLEMS]:
         which = f"{asked[0]} first" if len(asked) > 1 else asked[0]
-        notices.append(Notice("llm_unanswered", f"The model has no usable answer to {len(asked):,} of {len(replies):,} questions ({which}): {problem}."))
+        notices.append(
+            Notice(
+                "llm_unanswered",
+                f"The model has no usable answer to {len(asked):,} of {len(replies):,} questions ({which}): {problem}.",
+            )
+        )
     if len(without) > MOST_PROBLEMS:
         others = sum(map(len, list(without.values())[MOST_PROBLEMS:]))
-        notices.append(Notice("llm_unanswered", f"To {others:,} more questions it has none, for {len(without) - MOST_PROBLEMS:,} other reasons."))
+        notices.append(
+            Notice(
+                "llm_unanswered",
+                f"To {others:,} more questions it has none, for {len(without) - MOST_PROBLEMS:,} other reasons.",
+            )
+        )
     return (*notices, *overspent(replies))
 
 
 def overspent(replies: Sequence[Reply]) -> tuple[Notice, ...]:
     """Whether a server counted more than was set aside for what it was asked."""
-    over = [reply for reply in replies if reply.reserved and reply.call.prompt_tokens + reply.call.completion_tokens > reply.reserved]
+    over = [
+        reply
+        for reply in replies
+        if reply.reserved and reply.call.prompt_tokens + reply.call.completion_tokens > reply.reserved
+    ]
     if not over:
         return ()
-    counted, reserved = sum(reply.call.prompt_tokens + reply.call.completion_tokens for reply in over), sum(reply.reserved for reply in over)
-    said = f"The server counted {counted:,} tokens for {len(over):,} of {len(replies):,} questions, for which {reserved:,} were set aside"
+    counted, reserved = (
+        sum(reply.call.prompt_tokens + reply.call.completion_tokens for reply in over),
+        sum(reply.reserved for reply in over),
+    )
+    said = (
+        f"The server counted {counted:,} tokens for {len(over):,} of {len(replies):,} questions, for which {reserved:,}"
+        " were set aside"
+    )
     return (Notice("llm_spend", f"{said}: llm.spend_cap is held by estimates."),)

@@ -1,7 +1,9 @@
-"""A model behind an OpenAI-compatible server: what is asked is settled before anything is sent, then asked side by side, answered in order.
+"""A model behind an OpenAI-compatible server: what is asked is settled before anything is sent, then asked side by
+side, answered in order.
 
-Whether a question is sent depends on its place, its size and the cap alone, never on what answers first. Each is charged the estimate of its
-prompt and its most tokens. Only what cannot have cost anything is sent again: where nobody listened, or the server refused or failed with a status.
+Whether a question is sent depends on its place, its size and the cap alone, never on what answers first. Each is
+charged the estimate of its prompt and its most tokens. Only what cannot have cost anything is sent again: where nobody
+listened, or the server refused or failed with a status.
 """
 
 from __future__ import annotations
@@ -66,7 +68,8 @@ class _Plan:
 
 
 class ServerModel:
-    """See `LanguageModel`. The spend cap counts over all calls of `ask`; calls of several threads at once share it in no certain order.
+    """See `LanguageModel`. The spend cap counts over all calls of `ask`; calls of several threads at once share it in
+    no certain order.
 
     model = open_model(settings.llm, os.environ)
     replies = model.ask(questions)
@@ -84,7 +87,8 @@ class ServerModel:
         return self._settings.model
 
     def ask(self, questions: Sequence[Question], progress: Progress | None = None) -> list[Reply]:
-        """See `LanguageModel`. The first question to a server goes alone: from it is learnt what the server takes, or that asking is no use."""
+        """See `LanguageModel`. The first question to a server goes alone: from it is learnt what the server takes, or
+        that asking is no use."""
         plans = [self._plan(question) for question in questions]
         replies = self._without_room(plans)
         if open_ := [number for number, reply in enumerate(replies) if reply is None]:
@@ -93,11 +97,15 @@ class ServerModel:
             for number, reply in zip(open_, answered, strict=True):
                 replies[number] = reply
         done = [reply for reply in replies if reply is not None]
-        used = ((reply.call.prompt_tokens + reply.call.completion_tokens, reply.reserved) for reply in done if reply.call.attempts)
+        used = (
+            (reply.call.prompt_tokens + reply.call.completion_tokens, reply.reserved)
+            for reply in done
+            if reply.call.attempts
+        )
         self._spent += sum(max(counted, reserved) for counted, reserved in used)
         return done
 
-    # --- before anything is sent ---------------------------------------------------------------------------------------
+    # --- before anything is sent --------------------------------------------------------------------------------------
 
     def _plan(self, question: Question) -> _Plan:
         schema = schema_of(question.answer)
@@ -108,16 +116,23 @@ class ServerModel:
         return _Plan(question, schema, characters, prompt_tokens, prompt_tokens + beside + question.most_tokens)
 
     def _without_room(self, plans: Sequence[_Plan]) -> list[Reply | None]:
-        """A reply for each question that the cap has no room for; None for those that are asked. A later one that fits is asked."""
+        """A reply for each question that the cap has no room for; None for those that are asked. A later one that fits
+        is asked."""
         left = self._settings.spend_cap - self._spent
         replies: list[Reply | None] = []
         for plan in plans:
             fits = plan.reserved <= left
             left -= plan.reserved if fits else 0
-            replies.append(None if fits else _unsent(plan, f"not asked, the rest of llm.spend_cap ({self._settings.spend_cap:,} tokens) does not hold it"))
+            replies.append(
+                None
+                if fits
+                else _unsent(
+                    plan, f"not asked, the rest of llm.spend_cap ({self._settings.spend_cap:,} tokens) does not hold it"
+                )
+            )
         return replies
 
-    # --- the round -----------------------------------------------------------------------------------------------------
+    # --- the round ----------------------------------------------------------------------------------------------------
 
     async def _round(self, plans: Sequence[_Plan], progress: Progress | None) -> list[Reply]:
         gate, done = asyncio.Semaphore(self._settings.concurrency), 0
@@ -165,7 +180,7 @@ class ServerModel:
             failures += 1
             await self._sleep(wait)
 
-    # --- replies -------------------------------------------------------------------------------------------------------
+    # --- replies ------------------------------------------------------------------------------------------------------
 
     def _failed(self, plan: _Plan, trouble: Trouble, attempts: int) -> Reply:
         cost = plan.prompt_tokens if trouble.spent else 0
@@ -186,7 +201,13 @@ class ServerModel:
                 value, problem = None, "the answer holds the server's key"
         prompt_tokens = _counted(usage, "prompt_tokens", plan.prompt_tokens)
         completion_tokens = _counted(usage, "completion_tokens", min(self._counter.count(said), MOST_COUNTED))
-        call = ModelCall(plan.question.what, "answered" if value is not None else "refused", attempts, prompt_tokens, completion_tokens)
+        call = ModelCall(
+            plan.question.what,
+            "answered" if value is not None else "refused",
+            attempts,
+            prompt_tokens,
+            completion_tokens,
+        )
         return Reply(value, call, problem, plan.reserved)
 
 
@@ -201,7 +222,8 @@ def _unsent(plan: _Plan, problem: str) -> Reply:
 
 
 def _run(round_: Coroutine[Any, Any, list[Reply]]) -> list[Reply]:
-    """The outcome of a round, also where the caller runs in an event loop, which is then blocked as by any other call."""
+    """The outcome of a round, also where the caller runs in an event loop, which is then blocked as by any other
+    call."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:

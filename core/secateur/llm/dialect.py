@@ -1,4 +1,5 @@
-"""What a server takes of the chat protocol. Servers refuse what they do not know, each something else; what they refuse is left out.
+"""What a server takes of the chat protocol. Servers refuse what they do not know, each something else; what they refuse
+is left out.
 
 A refusal costs no tokens. It is read only for the names of parameters that were sent: nothing of it is shown or kept.
 """
@@ -27,9 +28,13 @@ class Dialect:
     temperature: bool = True  # 0
     seed: bool = True
     system: bool = True  # a message of the role `system`
-    limit: str = "max_tokens"  # what the most tokens of an answer are called: newer models of OpenAI refuse the older name
+    limit: str = (
+        "max_tokens"  # what the most tokens of an answer are called: newer models of OpenAI refuse the older name
+    )
 
-    def body(self, model: str, messages: Sequence[Mapping[str, str]], schema: Mapping[str, Any], most_tokens: int) -> dict[str, Any]:
+    def body(
+        self, model: str, messages: Sequence[Mapping[str, str]], schema: Mapping[str, Any], most_tokens: int
+    ) -> dict[str, Any]:
         """The request."""
         body: dict[str, Any] = {"model": model, "messages": list(messages), "stream": False, self.limit: most_tokens}
         if self.temperature:
@@ -38,11 +43,15 @@ class Dialect:
             body["seed"] = SEED
         if self.schema:
             sent = bounded(schema, most_tokens) if self.limits else unbounded(schema)
-            body["response_format"] = {"type": "json_schema", "json_schema": {"name": "answer", "strict": True, "schema": sent}}
+            body["response_format"] = {
+                "type": "json_schema",
+                "json_schema": {"name": "answer", "strict": True, "schema": sent},
+            }
         return body
 
     def simpler(self, refusal: str) -> Dialect | None:
-        """What to try after a refusal: without the part that it names, else without the schema; None where there is nothing to leave out."""
+        """What to try after a refusal: without the part that it names, else without the schema; None where there is
+        nothing to leave out."""
         said = refusal.lower()
         if self.schema and any(name in said for name in ("response_format", "json_schema", "json schema", "grammar")):
             return self._without_schema()

@@ -1,4 +1,5 @@
-"""One request and what became of it. Bounded in time and size; redirects are not followed; of what a server says in an error only known words are read.
+"""One request and what became of it. Bounded in time and size; redirects are not followed; of what a server says in an
+error only known words are read.
 
 Everything that can go wrong between two programs ends in a `Trouble`; nothing is raised for it.
 """
@@ -27,7 +28,8 @@ CONNECTING = 10.0
 """Seconds after which a server counts as not listening."""
 
 KEPT_OPEN = 2.0
-"""Seconds a connection is kept for the next question: less than servers keep theirs, so that none is used that the other side has closed."""
+"""Seconds a connection is kept for the next question: less than servers keep theirs, so that none is used that the
+other side has closed."""
 
 BUSY = frozenset({408, 425, 429, 500, 502, 503, 504, 529})
 """Status codes after which another attempt makes sense."""
@@ -69,9 +71,18 @@ class Trouble:
 def client_for(server: Server, timeout: float, connections: int) -> httpx2.AsyncClient:
     """A client for the requests of one round."""
     return httpx2.AsyncClient(
-        headers={"Content-Type": "application/json", "Accept": "application/json", "Accept-Encoding": "identity", "User-Agent": "secateur"},
-        timeout=httpx2.Timeout(None, connect=min(CONNECTING, timeout)),  # the whole is timed in `post`: a server that drips bytes is never silent
-        limits=httpx2.Limits(max_connections=connections, max_keepalive_connections=connections, keepalive_expiry=KEPT_OPEN),
+        headers={
+            "Content-Type": "application/json",
+            "Accept": "application/json",
+            "Accept-Encoding": "identity",
+            "User-Agent": "secateur",
+        },
+        timeout=httpx2.Timeout(
+            None, connect=min(CONNECTING, timeout)
+        ),  # the whole is timed in `post`: a server that drips bytes is never silent
+        limits=httpx2.Limits(
+            max_connections=connections, max_keepalive_connections=connections, keepalive_expiry=KEPT_OPEN
+        ),
         follow_redirects=False,
         trust_env=not server.loopback,
     )
@@ -80,13 +91,20 @@ def client_for(server: Server, timeout: float, connections: int) -> httpx2.Async
 async def post(client: httpx2.AsyncClient, server: Server, body: Mapping[str, Any], timeout: float) -> bytes | Trouble:
     """The bytes of a good reply, or the trouble."""
     try:
-        async with asyncio.timeout(timeout), client.stream("POST", server.url, content=json.dumps(body).encode(), headers=server.key.headers()) as reply:
+        async with (
+            asyncio.timeout(timeout),
+            client.stream("POST", server.url, content=json.dumps(body).encode(), headers=server.key.headers()) as reply,
+        ):
             if reply.status_code != 200:
                 return _refused(reply.status_code, reply.headers, await _read(reply, MOST_REFUSAL))
             if reply.headers.get("content-encoding", "identity") != "identity":
                 return Trouble("it answered in a compression it was not asked for", spent=True)
             raw = await _read(reply, MOST_BYTES + 1)
-            return raw if len(raw) <= MOST_BYTES else Trouble(f"it answered with more than {MOST_BYTES:,} bytes", spent=True)
+            return (
+                raw
+                if len(raw) <= MOST_BYTES
+                else Trouble(f"it answered with more than {MOST_BYTES:,} bytes", spent=True)
+            )
     except (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.ProxyError):
         return Trouble(f"{server.place} cannot be reached", again=True, final=True)
     except TimeoutError:
@@ -115,10 +133,15 @@ def _refused(status: int, headers: httpx2.Headers, raw: bytes) -> Trouble:
     said = raw.decode("utf-8", "replace")
     if 300 <= status < 400:
         return Trouble(
-            f"it sends on to another address (status {status}), where neither key nor text is sent; set llm.base_url to that address", status, final=True
+            f"it sends on to another address (status {status}), where neither key nor text is sent; set llm.base_url to"
+            " that address",
+            status,
+            final=True,
         )
     code = next((code for code in _KNOWN_CODES if re.search(rf"\b{code}\b", said)), "")
-    meaning = _KNOWN_CODES.get(code) or _MEANINGS.get(status, "the server failed" if status >= 500 else "the request was refused")
+    meaning = _KNOWN_CODES.get(code) or _MEANINGS.get(
+        status, "the server failed" if status >= 500 else "the request was refused"
+    )
     wait = _wait(headers)
     return Trouble(
         f"{meaning} (status {status}{f', to be asked again in {wait:,.0f} s' if wait else ''})",

@@ -1,4 +1,5 @@
-"""From `[llm]` and the environment to a model that can be asked. The key stays out of every message, and so does an address that might hold one."""
+"""From `[llm]` and the environment to a model that can be asked. The key stays out of every message, and so does an
+address that might hold one."""
 
 from __future__ import annotations
 
@@ -54,12 +55,17 @@ class Server:
 def opened(settings: Llm, environ: Mapping[str, str]) -> LanguageModel:
     """The model of `settings`. See `open_model`."""
     if not settings.base_url:
-        raise ConfigError("llm.enabled is true and llm.base_url is empty", hint='name the server, for example llm.base_url = "http://localhost:11434/v1"')
+        raise ConfigError(
+            "llm.enabled is true and llm.base_url is empty",
+            hint='name the server, for example llm.base_url = "http://localhost:11434/v1"',
+        )
     if not settings.model.strip():
         raise ConfigError("llm.enabled is true and llm.model is empty", hint="name the model as the server calls it")
     server = server_at(settings.base_url, key_from(environ, settings.api_key_env))
     if importlib.util.find_spec(CLIENT) is None:
-        raise LlmError(f"llm.enabled is true and the package {CLIENT} is not installed", hint='pip install "secateur[llm]"')
+        raise LlmError(
+            f"llm.enabled is true and the package {CLIENT} is not installed", hint='pip install "secateur[llm]"'
+        )
     from secateur.llm.client import ServerModel
 
     return ServerModel(server, settings)
@@ -77,9 +83,15 @@ def server_at(base_url: str, key: Key) -> Server:
     except ValueError:
         parts, host, port = urlsplit(""), "", None
     if parts.scheme not in ("http", "https") or not re.fullmatch(r"[A-Za-z0-9.:_%-]+", host):
-        raise ConfigError("llm.base_url is not an http or https address", hint='for example llm.base_url = "http://localhost:11434/v1"')
+        raise ConfigError(
+            "llm.base_url is not an http or https address",
+            hint='for example llm.base_url = "http://localhost:11434/v1"',
+        )
     if "@" in parts.netloc or parts.query or parts.fragment:
-        raise ConfigError("llm.base_url holds more than an address", hint="put the key into an environment variable and name the variable in llm.api_key_env")
+        raise ConfigError(
+            "llm.base_url holds more than an address",
+            hint="put the key into an environment variable and name the variable in llm.api_key_env",
+        )
     shown = f"[{host}]" if ":" in host else host
     place = f"{parts.scheme}://{shown}{f':{port}' if port else ''}"
     path = parts.path.rstrip("/")
@@ -95,12 +107,22 @@ def key_from(environ: Mapping[str, str], variable: str) -> Key:
     """
     if not variable:
         return Key("")
-    shown = f"the environment variable {variable}" if _VARIABLE.fullmatch(variable) else "the environment variable that llm.api_key_env names"
+    shown = (
+        f"the environment variable {variable}"
+        if _VARIABLE.fullmatch(variable)
+        else "the environment variable that llm.api_key_env names"
+    )
     text = environ.get(variable, "").strip()
     if not text:
-        raise LlmError(f"{shown} is not set", hint="set it to the server's key; llm.api_key_env holds the name of the variable, never the key")
+        raise LlmError(
+            f"{shown} is not set",
+            hint="set it to the server's key; llm.api_key_env holds the name of the variable, never the key",
+        )
     if not re.fullmatch(r"[\x21-\x7e]+", text):
-        raise LlmError(f"{shown} holds no key: there are blanks or letters in it that no header can carry", hint="set it to the server's key alone")
+        raise LlmError(
+            f"{shown} holds no key: there are blanks or letters in it that no header can carry",
+            hint="set it to the server's key alone",
+        )
     return Key(text)
 
 

@@ -1,4 +1,5 @@
-"""Selection and TrimReport -> Markdown, XML, JSON and plain text. Pure functions; text from outside leaves only in harmless form."""
+"""Selection and TrimReport -> Markdown, XML, JSON and plain text. Pure functions; text from outside leaves only in
+harmless form."""
 
 from secateur.reporting.bounds import DROPPED_LISTED
 from secateur.reporting.costs import PackCosts

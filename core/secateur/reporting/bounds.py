@@ -1,7 +1,8 @@
 """How much the JSON of a search lists, so that a model or a log that asked for 4,000 tokens is not sent 250,000.
 
-What leaves is never cut. Details go first where they are worth least: in `report.actions` what the ledger says too, then dropped candidates
-beyond the five best, then the details of the candidates of lowest priority, then the other dropped ones, then ledger entries.
+What leaves is never cut. Details go first where they are worth least: in `report.actions` what the ledger says too,
+then dropped candidates beyond the five best, then the details of the candidates of lowest priority, then the other
+dropped ones, then ledger entries.
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ _SLACK = 1_200
 
 @dataclass(frozen=True, slots=True)
 class Extent:
-    """How many of each are listed, the best first: dropped candidates; kept ones with all details, with an action, with a ledger entry."""
+    """How many of each are listed, the best first: dropped candidates; kept ones with all details, with an action, with
+    a ledger entry."""
 
     dropped: int
     detailed: int
@@ -52,8 +54,13 @@ class Sizes:
 
 
 def fitted(sizes: Sizes) -> Extent:
-    """The most that may be listed. Where even the least is above the limit, that is what is listed: candidates that leave are never cut."""
-    over = sizes.fixed + sum(map(sum, (sizes.dropped, sizes.details, sizes.actions, sizes.entries))) - (JSON_LIMIT - _SLACK)
+    """The most that may be listed. Where even the least is above the limit, that is what is listed: candidates that
+    leave are never cut."""
+    over = (
+        sizes.fixed
+        + sum(map(sum, (sizes.dropped, sizes.details, sizes.actions, sizes.entries)))
+        - (JSON_LIMIT - _SLACK)
+    )
     actions, over = _less(sizes.actions, 0, over)
     dropped, over = _less(sizes.dropped, _NEAREST, over)
     detailed, over = _less(sizes.details, 0, over)

@@ -1,9 +1,11 @@
-"""What a row costs in a pack: an upper bound that `select` can add up, so that the rendered pack never exceeds the budget.
+"""What a row costs in a pack: an upper bound that `select` can add up, so that the rendered pack never exceeds the
+budget.
 
     count(render_pack(selection, ..., form)) <= overhead(query, warnings) + sum of cost over the rows that go out
 
-For Markdown and a byte-pair counter the two sides are equal but for the last item (see `layouts`). For each fragment the index stores
-`counter.count(body(text))` and the two numbers of `ingredients(text)`; headings are counted for the rows of a pool, or stored too.
+For Markdown and a byte-pair counter the two sides are equal but for the last item (see `layouts`). For each fragment
+the index stores `counter.count(body(text))` and the two numbers of `ingredients(text)`; headings are counted for the
+rows of a pool, or stored too.
 
     costs = PackCosts(counter, "markdown")
     wrapper = costs.wrappers(costs.headings(items), language, backticks, cdata_ends)
@@ -41,24 +43,34 @@ class PackCosts:
     def overhead(self, query: str, notices: Iterable[Notice] = ()) -> int:
         """What belongs to no row: head, warnings, foot."""
         layout = self._layout
-        return sum(self._counter.count_many([layout.head(query), *(layout.notice(notice) for notice in notices), layout.foot()]))
+        return sum(
+            self._counter.count_many(
+                [layout.head(query), *(layout.notice(notice) for notice in notices), layout.foot()]
+            )
+        )
 
     def headings(self, items: Iterable[Item]) -> IntArray:
         """What each row's heading costs, exactly; about 3 microseconds a row."""
         return np.array(self._counter.count_many(map(self._layout.heading, items)), dtype=np.int64)
 
-    def wrappers(self, headings: IntArray, languages: Sequence[str], backticks: IntArray, cdata_ends: IntArray) -> IntArray:
+    def wrappers(
+        self, headings: IntArray, languages: Sequence[str], backticks: IntArray, cdata_ends: IntArray
+    ) -> IntArray:
         """Everything a row costs beside its text: heading, fence or tags, splits of CDATA. Arrays of one length."""
         frames = np.fromiter(map(self._frame, languages, backticks.tolist()), dtype=np.int64, count=len(languages))
         total: IntArray = headings + frames + self._layout.cdata_end_cost * cdata_ends
         return total
 
     def _frame(self, language: str, backticks: int) -> int:
-        """Most tokens of opening and closing around a body whose longest run is at most `backticks` (a signature may have a shorter one)."""
+        """Most tokens of opening and closing around a body whose longest run is at most `backticks` (a signature may
+        have a shorter one)."""
         known = self._frames.get((language, backticks))
         if known is None:
             runs = range(SHORTEST_FENCE - 1, max(SHORTEST_FENCE, min(backticks, _LONGEST_COUNTED_RUN) + 1))
-            known = max(sum(self._counter.count_many((self._layout.open(language, run), self._layout.close(run)))) for run in runs)
+            known = max(
+                sum(self._counter.count_many((self._layout.open(language, run), self._layout.close(run))))
+                for run in runs
+            )
             known += 2 * backticks if backticks > _LONGEST_COUNTED_RUN else 0
             self._frames[language, backticks] = known
         return known

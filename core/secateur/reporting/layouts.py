@@ -1,14 +1,15 @@
 """Markdown and XML packs as pieces of text whose token counts add up.
 
-Seams between pieces are places where the tokenizers' word patterns always cut: a line break before a visible character that is
-no slash (o200k joins `}` + line break + `/`), or a letter or digit before a mark or a space. A byte-pair encoding never joins
-text across such a seam, so the tokens of a pack are the sum of the tokens of its pieces. `costs` relies on it, tests hold it.
+Seams between pieces are places where the tokenizers' word patterns always cut: a line break before a visible character
+that is no slash (o200k joins `}` + line break + `/`), or a letter or digit before a mark or a space. A byte-pair
+encoding never joins text across such a seam, so the tokens of a pack are the sum of the tokens of its pieces. `costs`
+relies on it, tests hold it.
 
-Every token of a wrapper is one that code cannot have, so a wrapper says only what the text does not: where it is from, and what it
-belongs to. The kind and the name of a definition stand in its first lines.
+Every token of a wrapper is one that code cannot have, so a wrapper says only what the text does not: where it is from,
+and what it belongs to. The kind and the name of a definition stand in its first lines.
 
-Text from outside cannot break the structure: a fence is longer than any run of backticks inside, what stands behind it or in a quoted
-attribute holds neither backticks nor quotes, CDATA is split where the text would end it.
+Text from outside cannot break the structure: a fence is longer than any run of backticks inside, what stands behind it
+or in a quoted attribute holds neither backticks nor quotes, CDATA is split where the text would end it.
 """
 
 from __future__ import annotations
@@ -124,7 +125,10 @@ class Xml:
         mark = self.signature_mark if item.shortened else ""
         lines = f"{item.line_start}-{item.line_end}"
         # The space at the end keeps the line break from joining marks to a slash that begins the body.
-        return f' path="{_attribute(item.path)}" lines="{lines}" kind="{item.kind}" name="{_attribute(_line(item.qualname))}"{mark}><![CDATA[ \n'
+        return (
+            f' path="{_attribute(item.path)}" lines="{lines}" kind="{item.kind}"'
+            f' name="{_attribute(_line(item.qualname))}"{mark}><![CDATA[ \n'
+        )
 
     def text(self, body: str) -> str:
         return body.replace(CDATA_END, _CDATA_END_SPLIT)
@@ -169,7 +173,8 @@ def _unticked(text: str) -> str:
 
 
 def _owner(item: Item) -> str:
-    """Whose member it is, behind a space: the one thing of its name that its own text does not say. "" where it ends in a mark: a line break would join it."""
+    """Whose member it is, behind a space: the one thing of its name that its own text does not say. "" where it ends in
+    a mark: a line break would join it."""
     owner = _line(item.qualname.rpartition(".")[0]) if item.kind in _MEMBERS else ""
     return f" {owner}" if _ENDS_IN_WORD.search(owner) else ""
 

@@ -1,4 +1,5 @@
-"""Selection -> ledger: every candidate once, and one entry for what the pack adds around them, so that the sums hold."""
+"""Selection -> ledger: every candidate once, and one entry for what the pack adds around them, so that the sums
+hold."""
 
 from __future__ import annotations
 
@@ -12,7 +13,8 @@ from secateur.model import Decision, Selection, State, TrimAction, TrimReport
 from secateur.tokens import Counter
 
 WRAPPER = "wrapper"
-"""Id and reason of the entry for headings, fences and head lines; its `after` may be negative where an estimate of the whole is below its parts."""
+"""Id and reason of the entry for headings, fences and head lines; its `after` may be negative where an estimate of the
+whole is below its parts."""
 
 WRAPPER_SECTION, _HEADINGS = "pack", "headings"
 """The same entry in the context-budget spec's report."""
@@ -36,7 +38,13 @@ class Entry:
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON; `figures` only where there are any."""
-        out = {"id": self.id, "state": self.state.label, "reason": self.reason, "before": self.before, "after": self.after}
+        out = {
+            "id": self.id,
+            "state": self.state.label,
+            "reason": self.reason,
+            "before": self.before,
+            "after": self.after,
+        }
         return out | ({"figures": dict(self.figures)} if self.figures else {})
 
     def action(self) -> TrimAction:
@@ -59,7 +67,13 @@ class Ledger:
     def to_dict(self) -> dict[str, Any]:
         """As JSON: the `ledger` of an answer."""
         entries = [entry.to_dict() for entry in self.entries]
-        return {"kind": self.kind, "budget": self.budget, "before": self.before, "after": self.after, "entries": entries}
+        return {
+            "kind": self.kind,
+            "budget": self.budget,
+            "before": self.before,
+            "after": self.after,
+            "entries": entries,
+        }
 
     def report(self) -> TrimReport:
         """The same in the frozen shape of the context-budget spec."""
@@ -69,7 +83,8 @@ class Ledger:
 
 
 def recount(selection: Selection, pack: str, counter: Counter) -> int:
-    """Tokens of the rendered pack; 0 where nothing goes out, because what is printed then is a message about the context and not context."""
+    """Tokens of the rendered pack; 0 where nothing goes out, because what is printed then is a message about the
+    context and not context."""
     return counter.count(pack) if selection.kept_rows else 0
 
 
@@ -84,20 +99,34 @@ def search_ledger(selection: Selection, pack_tokens: int, rows: Sequence[int]) -
     entries = [_entry(selection, selection.decision(row)) for row in rows]
     unnamed = np.ones(len(selection), dtype=np.bool_)
     unnamed[list(rows)] = False
-    for state, after in ((State.KEPT, pool.tokens), (State.SHORTENED, pool.sig_tokens), (State.DROPPED, np.zeros_like(pool.tokens))):
+    for state, after in (
+        (State.KEPT, pool.tokens),
+        (State.SHORTENED, pool.sig_tokens),
+        (State.DROPPED, np.zeros_like(pool.tokens)),
+    ):
         others = unnamed & (selection.state == state)
         if others.any():
             before = int(pool.tokens[others].sum())
-            entries.append(Entry(NOT_LISTED, state, "not_listed", before, int(after[others].sum()), {"items": int(others.sum())}))
+            entries.append(
+                Entry(NOT_LISTED, state, "not_listed", before, int(after[others].sum()), {"items": int(others.sum())})
+            )
     entries.append(Entry(WRAPPER, State.KEPT, WRAPPER, 0, pack_tokens - sum(entry.after for entry in entries)))
     return Ledger("search", selection.budget, sum(entry.before for entry in entries), pack_tokens, tuple(entries))
 
 
 def trim_report(selection: Selection, pack_tokens: int) -> TrimReport:
-    """The whole ledger of a code search in the context-budget spec's shape: one action per candidate by rank, then the wrapper's."""
+    """The whole ledger of a code search in the context-budget spec's shape: one action per candidate by rank, then the
+    wrapper's."""
     return search_ledger(selection, pack_tokens, selection.order.tolist()).report()
 
 
 def _entry(selection: Selection, decision: Decision) -> Entry:
     figures = {"needed": decision.needed, "left": decision.left} if decision.state is not State.KEPT else {}
-    return Entry(selection.pool.symbol_id[decision.row], decision.state, decision.reason.label, decision.tokens_before, decision.tokens_after, figures)
+    return Entry(
+        selection.pool.symbol_id[decision.row],
+        decision.state,
+        decision.reason.label,
+        decision.tokens_before,
+        decision.tokens_after,
+        figures,
+    )

@@ -13,11 +13,14 @@ NO_MATCH = Notice("no_match", "Nothing that is indexed matches the query.")
 
 
 def notices_of(selection: Selection) -> tuple[Notice, ...]:
-    """The selection's warnings, once each. They say which kind of empty an empty answer is; a pool that came empty without a word gets one here."""
+    """The selection's warnings, once each. They say which kind of empty an empty answer is; a pool that came empty
+    without a word gets one here."""
     notices = tuple(dict.fromkeys(selection.warnings))
     return notices if notices or len(selection) else (NO_MATCH,)
 
 
 def listed(names: Sequence[str], most: int = 3) -> str:
     """Some names of many, for a sentence."""
-    return ", ".join(name[:LONGEST_NAME] for name in names[:most]) + (f" and {len(names) - most:,} more" if len(names) > most else "")
+    return ", ".join(name[:LONGEST_NAME] for name in names[:most]) + (
+        f" and {len(names) - most:,} more" if len(names) > most else ""
+    )

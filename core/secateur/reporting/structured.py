@@ -1,7 +1,8 @@
 """Selection -> the JSON of `search`, and errors -> the JSON of a failure.
 
-Values are exact: text is not altered, but characters that a terminal would obey or hide, and lone surrogates, are written as `\\uXXXX`.
-The output is valid UTF-8 and safe to print; any reader gets the original back. Numbers are rounded to six digits, the order of keys is fixed.
+Values are exact: text is not altered, but characters that a terminal would obey or hide, and lone surrogates, are
+written as `\\uXXXX`. The output is valid UTF-8 and safe to print; any reader gets the original back. Numbers are
+rounded to six digits, the order of keys is fixed.
 """
 
 from __future__ import annotations
@@ -22,7 +23,16 @@ SCHEMA_VERSION = "1.0"
 DIGITS = 6
 """Digits after the point: the quantum of scores."""
 
-LEAST_FIELDS = ("file_path", "line_start", "line_end", "line_range", "symbol_id", "relevance_score", "source", "content")
+LEAST_FIELDS = (
+    "file_path",
+    "line_start",
+    "line_end",
+    "line_range",
+    "symbol_id",
+    "relevance_score",
+    "source",
+    "content",
+)
 """What every candidate that leaves has, however many there are: the fields of the graph-rag spec, and its id."""
 
 _NOT_ASCII = re.compile(r"[^\x00-\x7e]")
@@ -41,10 +51,11 @@ def json_report(
 ) -> dict[str, Any]:
     """What `search --format json` prints, as values; `dumps_report` writes it.
 
-    `distance` and `depth` are None for a candidate that no path reaches; `path` holds the symbol ids from the anchor to the last step before
-    the candidate. `token_count` is of the Markdown pack's text. With `explain` every candidate has `parts`, what each of its signals is the
-    sum of. Unless `explain` or more than DROPPED_LISTED are asked for, the written text holds at most JSON_LIMIT characters beside the
-    `content` of the candidates: a notice `json_shortened` says what is not listed.
+    `distance` and `depth` are None for a candidate that no path reaches; `path` holds the symbol ids from the anchor to
+    the last step before the candidate. `token_count` is of the Markdown pack's text. With `explain` every candidate has
+    `parts`, what each of its signals is the sum of. Unless `explain` or more than DROPPED_LISTED are asked for, the
+    written text holds at most JSON_LIMIT characters beside the `content` of the candidates: a notice `json_shortened`
+    says what is not listed.
 
     Args:
         content: text of a pool row; asked only for rows kept whole.
@@ -81,10 +92,20 @@ def json_report(
     }
 
 
-def with_proofs(report: dict[str, Any], proven: Mapping[str, dict[str, Any] | None], ranges: Mapping[str, tuple[float, float]]) -> dict[str, Any]:
-    """The report with `what_if` on each candidate, by symbol id, and `ranges` on top; values as `selection.whatif` proves them."""
-    explained = {name: [item | {"what_if": proven.get(item["symbol_id"])} for item in report[name]] for name in ("candidates", "dropped")}
-    return report | explained | {"ranges": {signal: [_number(low), _number(high)] for signal, (low, high) in ranges.items()}}
+def with_proofs(
+    report: dict[str, Any], proven: Mapping[str, dict[str, Any] | None], ranges: Mapping[str, tuple[float, float]]
+) -> dict[str, Any]:
+    """The report with `what_if` on each candidate, by symbol id, and `ranges` on top; values as `selection.whatif`
+    proves them."""
+    explained = {
+        name: [item | {"what_if": proven.get(item["symbol_id"])} for item in report[name]]
+        for name in ("candidates", "dropped")
+    }
+    return (
+        report
+        | explained
+        | {"ranges": {signal: [_number(low), _number(high)] for signal, (low, high) in ranges.items()}}
+    )
 
 
 def _head(selection: Selection, pack_tokens: int, message_tokens: int) -> dict[str, Any]:
@@ -103,7 +124,14 @@ def _head(selection: Selection, pack_tokens: int, message_tokens: int) -> dict[s
     return head | ({} if selection.kept_rows else {"message_tokens": message_tokens})
 
 
-def _sizes(selection: Selection, items: Mapping[int, dict[str, Any]], texts: list[str], others: list[int], pack_tokens: int, message_tokens: int) -> Sizes:
+def _sizes(
+    selection: Selection,
+    items: Mapping[int, dict[str, Any]],
+    texts: list[str],
+    others: list[int],
+    pack_tokens: int,
+    message_tokens: int,
+) -> Sizes:
     """Characters of everything that may be listed, as `dumps_report` writes it."""
     kept = selection.kept_rows
     ledger = search_ledger(selection, pack_tokens, [*kept, *others])
@@ -112,8 +140,14 @@ def _sizes(selection: Selection, items: Mapping[int, dict[str, Any]], texts: lis
     listed = {row: _size(entry.to_dict()) for row, entry in entries.items()}
     least = [_size({name: items[row].get(name, "") for name in LEAST_FIELDS}) for row in kept]
     escapes = sum(len(_harmless(json.dumps(text, ensure_ascii=False))) - len(text) for text in texts)
-    head = _head(selection, pack_tokens, message_tokens) | {"graph": _graph(selection), "report": search_ledger(selection, pack_tokens, []).report().to_dict()}
-    head |= {"ledger": search_ledger(selection, pack_tokens, []).to_dict(), "warnings": [notice.to_dict() for notice in notices_of(selection)]}
+    head = _head(selection, pack_tokens, message_tokens) | {
+        "graph": _graph(selection),
+        "report": search_ledger(selection, pack_tokens, []).report().to_dict(),
+    }
+    head |= {
+        "ledger": search_ledger(selection, pack_tokens, []).to_dict(),
+        "warnings": [notice.to_dict() for notice in notices_of(selection)],
+    }
     return Sizes(
         fixed=len(dumps_report(head)) + sum(least) + escapes,
         dropped=[_size(items[row]) + action[row] + listed[row] for row in others],
@@ -135,7 +169,11 @@ def _shortened(full: Extent, extent: Extent) -> Notice:
         ("of their ledger entries", extent.entries, full.entries),
     )
     listed = ", ".join(f"{count:,} of {of:,} {name}" for name, count, of in parts if count < of)
-    return Notice("json_shortened", f"To stay within {JSON_LIMIT:,} characters beside the text, this lists {listed}; --dropped all lists everything.")
+    return Notice(
+        "json_shortened",
+        f"To stay within {JSON_LIMIT:,} characters beside the text, this lists {listed}; --dropped all lists"
+        " everything.",
+    )
 
 
 def error_json(error: SecateurError) -> str:
@@ -155,7 +193,9 @@ def dumps_report(report: Mapping[str, Any]) -> str:
 
 def _written(value: Any, indent: str) -> str:
     inner = indent + "  "
-    if isinstance(value, Mapping) and (not indent or any(isinstance(part, list) and part and isinstance(part[0], dict) for part in value.values())):
+    if isinstance(value, Mapping) and (
+        not indent or any(isinstance(part, list) and part and isinstance(part[0], dict) for part in value.values())
+    ):
         lines = [f"{inner}{json.dumps(name)}: {_written(part, inner)}" for name, part in value.items()]
         return "{\n" + ",\n".join(lines) + f"\n{indent}}}"
     if isinstance(value, list) and value and isinstance(value[0], dict):
@@ -203,13 +243,17 @@ def _candidate(selection: Selection, row: int, explain: bool) -> dict[str, Any]:
         "decision": decision.to_dict(),
     }
     if explain:
-        out["parts"] = {signal: {part: _number(column[row]) for part, column in parts.items()} for signal, parts in pool.parts.items()}
+        out["parts"] = {
+            signal: {part: _number(column[row]) for part, column in parts.items()}
+            for signal, parts in pool.parts.items()
+        }
     return out
 
 
 def _relation(pool: Pool, row: int) -> str | None:
-    """How a candidate stands to the anchors: "anchor"; "caller", which reaches one by calls alone; "callee", which one reaches by calls alone;
-    "both", on a cycle; "related", which only calls in both directions lead to, such as another callee of a caller; None where none do."""
+    """How a candidate stands to the anchors: "anchor"; "caller", which reaches one by calls alone; "callee", which one
+    reaches by calls alone; "both", on a cycle; "related", which only calls in both directions lead to, such as another
+    callee of a caller; None where none do."""
     if pool.anchor[row]:
         return "anchor"
     if pool.caller_depth[row] and pool.callee_depth[row]:
@@ -220,11 +264,16 @@ def _relation(pool: Pool, row: int) -> str | None:
 
 
 def _graph(selection: Selection) -> dict[str, list[dict[str, Any]]]:
-    """Callers and callees of the anchors among what goes out, by rank (SC-GRAG-002); `depth` counts the calls between."""
+    """Callers and callees of the anchors among what goes out, by rank (SC-GRAG-002); `depth` counts the calls
+    between."""
     pool = selection.pool
     sides = {"callers": pool.caller_depth, "callees": pool.callee_depth}
     return {
-        side: [{"symbol_id": pool.symbol_id[row], "file_path": pool.path[row], "depth": int(depth[row])} for row in selection.kept_rows if depth[row]]
+        side: [
+            {"symbol_id": pool.symbol_id[row], "file_path": pool.path[row], "depth": int(depth[row])}
+            for row in selection.kept_rows
+            if depth[row]
+        ]
         for side, depth in sides.items()
     }
 

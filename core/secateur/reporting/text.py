@@ -1,4 +1,5 @@
-"""Selection -> plain text for a terminal or a log: what goes out and why, what does not, and which kind of empty an empty answer is."""
+"""Selection -> plain text for a terminal or a log: what goes out and why, what does not, and which kind of empty an
+empty answer is."""
 
 from __future__ import annotations
 
@@ -32,7 +33,8 @@ def render_text(selection: Selection, pack_tokens: int, *, exact: bool = True, e
     Args:
         pack_tokens: tokens of the pack as recounted.
         exact: whether the counter is; otherwise the figures say estimated.
-        explain: every candidate, with its symbol id (what pins, exclusions and boosts name), the parts of its signals, the path of calls that
+        explain: every candidate, with its symbol id (what pins, exclusions and boosts name), the parts of its signals,
+        the path of calls that
             led to it and the reason with its figures.
     """
     pool = selection.pool
@@ -40,7 +42,10 @@ def render_text(selection: Selection, pack_tokens: int, *, exact: bool = True, e
     lines = [
         f"query   {clip(visible(' '.join(pool.query.split())), QUERY_CELLS)}",
         f"budget  {pack_tokens:,} of {selection.budget:,} tokens ({pool.counter}{estimated})",
-        f"ranked  by {selection.strategy}, profile {visible(selection.profile)}, source {pool.source}, vectors {visible(pool.facts.get('embedding', 'none'))}",
+        (
+            f"ranked  by {selection.strategy}, profile {visible(selection.profile)}, source {pool.source}, vectors"
+            f" {visible(pool.facts.get('embedding', 'none'))}"
+        ),
     ]
     lines += [f"! {notice.code}: {visible(notice.message)}" for notice in notices_of(selection)]
     if len(selection):
@@ -69,7 +74,10 @@ def _listed(selection: Selection) -> Iterator[str]:
         terms = "  ".join(f"{term:>{len(name)}.3f}" for name, term in decision.terms.items())
         because = "" if decision.state is State.KEPT else f"  ({why(selection, decision)})"
         tokens = decision.tokens_after or decision.tokens_before
-        yield f"{decision.rank:>5} {decision.state.glyph} {tokens:>7,}  {decision.priority:>8.3f}  {terms}  {_place(selection, row)}{because}"
+        yield (
+            f"{decision.rank:>5} {decision.state.glyph} {tokens:>7,}  {decision.priority:>8.3f}  {terms} "
+            f" {_place(selection, row)}{because}"
+        )
     if len(dropped) > DROPPED_SHOWN:
         yield f"      … and {len(dropped) - DROPPED_SHOWN:,} more dropped (--explain lists them)"
 
@@ -78,7 +86,10 @@ def _explained(selection: Selection) -> Iterator[str]:
     pool = selection.pool
     for decision in selection.decisions:
         row = decision.row
-        yield f"#{decision.rank} {decision.state.glyph} {decision.state.label}  {_place(selection, row)}  {decision.tokens_before:,} tokens"
+        yield (
+            f"#{decision.rank} {decision.state.glyph} {decision.state.label}  {_place(selection, row)} "
+            f" {decision.tokens_before:,} tokens"
+        )
         yield f"    id        {visible(pool.symbol_id[row])}"
         yield f"    because   {why(selection, decision)}"
         terms = " + ".join(f"{name} {term:.6f}" for name, term in decision.terms.items())
@@ -90,7 +101,9 @@ def _explained(selection: Selection) -> Iterator[str]:
 
 def _parts(pool: Pool, signal: str, row: int, lead: str, between: str, *, zeros: bool = False) -> str:
     """What a signal is made of, largest first; in a product the part that is 0 is told too."""
-    parts = sorted((-float(column[row]), name) for name, column in pool.parts.get(signal, {}).items() if zeros or column[row])
+    parts = sorted(
+        (-float(column[row]), name) for name, column in pool.parts.get(signal, {}).items() if zeros or column[row]
+    )
     return lead + between.join(f"{name} {-value:.6f}" for value, name in parts) if parts else ""
 
 

@@ -1,4 +1,5 @@
-"""What kind of file a file is, told from its path and its first bytes: test, generated, vendored, minified, example, documentation, lockfile, binary.
+"""What kind of file a file is, told from its path and its first bytes: test, generated, vendored, minified, example,
+documentation, lockfile, binary.
 
 Conventions of the common ecosystems, in tables. A pure function; a file can be several things at once or none.
 """
@@ -35,36 +36,120 @@ _MARKER_LINES = 20
 
 LOCKFILES = frozenset(
     {
-        *("package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml", "bun.lock", "bun.lockb", "deno.lock"),
+        *(
+            "package-lock.json",
+            "npm-shrinkwrap.json",
+            "yarn.lock",
+            "pnpm-lock.yaml",
+            "bun.lock",
+            "bun.lockb",
+            "deno.lock",
+        ),
         *("uv.lock", "poetry.lock", "pdm.lock", "pipfile.lock", "pixi.lock", "pylock.toml", "conda-lock.yml"),
-        *("cargo.lock", "composer.lock", "gemfile.lock", "gems.locked", "go.sum", "go.work.sum", "mix.lock", "rebar.lock"),
+        *(
+            "cargo.lock",
+            "composer.lock",
+            "gemfile.lock",
+            "gems.locked",
+            "go.sum",
+            "go.work.sum",
+            "mix.lock",
+            "rebar.lock",
+        ),
         *("pubspec.lock", "podfile.lock", "cartfile.resolved", "package.resolved", "packages.lock.json", "paket.lock"),
-        *("gradle.lockfile", "buildscript-gradle.lockfile", "flake.lock", ".terraform.lock.hcl", "chart.lock", "conan.lock"),
-        *("stack.yaml.lock", "cabal.project.freeze", "module.bazel.lock", "vcpkg-lock.json", "shard.lock", "renv.lock", "dub.selections.json"),
+        *(
+            "gradle.lockfile",
+            "buildscript-gradle.lockfile",
+            "flake.lock",
+            ".terraform.lock.hcl",
+            "chart.lock",
+            "conan.lock",
+        ),
+        *(
+            "stack.yaml.lock",
+            "cabal.project.freeze",
+            "module.bazel.lock",
+            "vcpkg-lock.json",
+            "shard.lock",
+            "renv.lock",
+            "dub.selections.json",
+        ),
     }
 )
 """Names of lock files, in lower case."""
 
 _FOLDERS: dict[str, str] = {
     **dict.fromkeys(
-        ("test", "tests", "__tests__", "testing", "testdata", "test_data", "test-data", "e2e", "cypress", "androidtest", "unittest", "unittests"), TEST
+        (
+            "test",
+            "tests",
+            "__tests__",
+            "testing",
+            "testdata",
+            "test_data",
+            "test-data",
+            "e2e",
+            "cypress",
+            "androidtest",
+            "unittest",
+            "unittests",
+        ),
+        TEST,
     ),
     **dict.fromkeys(("__snapshots__", "__mocks__"), TEST),
-    **dict.fromkeys(("vendor", "vendors", "vendored", "_vendor", "third_party", "third-party", "thirdparty", "3rdparty", "extern", "external"), VENDORED),
-    **dict.fromkeys(("externals", "godeps", "carthage", "node_modules", "bower_components", "jspm_packages", "site-packages"), VENDORED),
+    **dict.fromkeys(
+        (
+            "vendor",
+            "vendors",
+            "vendored",
+            "_vendor",
+            "third_party",
+            "third-party",
+            "thirdparty",
+            "3rdparty",
+            "extern",
+            "external",
+        ),
+        VENDORED,
+    ),
+    **dict.fromkeys(
+        ("externals", "godeps", "carthage", "node_modules", "bower_components", "jspm_packages", "site-packages"),
+        VENDORED,
+    ),
     **dict.fromkeys(("dist-packages", ".yarn"), VENDORED),
     **dict.fromkeys(("generated", "__generated__", "_generated", "autogen", "gen-src", "generated-sources"), GENERATED),
-    **dict.fromkeys(("example", "examples", "sample", "samples", "demo", "demos", "tutorial", "tutorials", "docs_src", "cookbook", "playground"), EXAMPLE),
+    **dict.fromkeys(
+        (
+            "example",
+            "examples",
+            "sample",
+            "samples",
+            "demo",
+            "demos",
+            "tutorial",
+            "tutorials",
+            "docs_src",
+            "cookbook",
+            "playground",
+        ),
+        EXAMPLE,
+    ),
     **dict.fromkeys(("doc", "docs", "documentation", "javadoc", "manual", "man"), DOCUMENTATION),
 }
 """What a folder of that name, in lower case, anywhere on the way says of the files in it."""
 
 _PROSE = (".md", ".markdown", ".mdx", ".rst", ".adoc", ".asciidoc", ".org", ".textile", ".pod", ".rdoc", ".tex", ".man")
 _SCRIPT = r"[cm]?[jt]sx?"
-_TITLES = "readme|changelog|changes|history|news|contributing|contributors|authors|licen[cs]e|copying|notice|security|code_of_conduct|todo"
+_TITLES = (
+    "readme|changelog|changes|history|news|contributing|contributors|authors|licen[cs]e|copying|notice|security"
+    "|code_of_conduct|todo"
+)
 _CASED_NAMES: tuple[tuple[str, str], ...] = (
     # words in CamelCase need the capital: `Latest.java` is no test
-    (TEST, r".*[a-z0-9_](Test|Tests|TestCase|TestCases|IT|ITCase)\.(java|kt|kts|groovy|scala|cs|fs|vb|php|swift|m|mm|cpp|cc)"),
+    (
+        TEST,
+        r".*[a-z0-9_](Test|Tests|TestCase|TestCases|IT|ITCase)\.(java|kt|kts|groovy|scala|cs|fs|vb|php|swift|m|mm|cpp|cc)",
+    ),
     (TEST, r"Test[A-Z0-9]\w*\.(java|kt|scala|groovy|cs|php)"),
     (TEST, r"\w+(Spec|Suite)\.(scala|groovy|kt|hs|java|swift)"),
     (TEST, r".*\.t"),
@@ -72,13 +157,28 @@ _CASED_NAMES: tuple[tuple[str, str], ...] = (
 _NAMES: tuple[tuple[str, str], ...] = (
     (TEST, r"test_.*\.(py|pyi|c|cc|cpp|h|hpp|rb|lua|jl|php|sh|exs?|ml|nim|zig)|(conftest|tests?)\.(py|rs)"),
     (TEST, r".*[-_](tests?|unittest)\.(py|go|c|cc|cpp|cxx|h|hpp|rs|dart|rb|exs?|erl|lua|ml|clj|cljs|sh|jl|zig|ts|js)"),
-    (TEST, rf".*\.(test|tests|spec|specs|e2e|cy)\.({_SCRIPT}|vue|svelte|lua)|.*_spec\.(rb|lua|cr)|spec_helper\.rb|.*\.(bats|snap)|test-.*\.r"),
-    (GENERATED, r".*\.pb\.(go|cc|cpp|h|c|swift|rs|ts)|.*_pb2(_grpc)?\.pyi?|.*_pb\.(js|d\.ts|rb)|.*\.pb\.(gw|validate)\.go|.*_grpc\.pb\.go"),
-    (GENERATED, r".*[._-]generated\..+|zz_generated.*|.*\.(g|gr|freezed|mocks)\.dart|.*\.(g|g\.i|designer)\.(cs|vb)|.*\.gen\.(go|rs|ts|py)"),
-    (GENERATED, r"bindata\.go|wire_gen\.go|.*\.(js|css|mjs)\.map|.*\.snap|gradlew(\.bat)?|mvnw(\.cmd)?|.*\.pbxproj|y\.tab\.[ch]"),
+    (
+        TEST,
+        rf".*\.(test|tests|spec|specs|e2e|cy)\.({_SCRIPT}|vue|svelte|lua)|.*_spec\.(rb|lua|cr)|spec_helper\.rb|.*\.(bats|snap)|test-.*\.r",
+    ),
+    (
+        GENERATED,
+        r".*\.pb\.(go|cc|cpp|h|c|swift|rs|ts)|.*_pb2(_grpc)?\.pyi?|.*_pb\.(js|d\.ts|rb)|.*\.pb\.(gw|validate)\.go|.*_grpc\.pb\.go",
+    ),
+    (
+        GENERATED,
+        r".*[._-]generated\..+|zz_generated.*|.*\.(g|gr|freezed|mocks)\.dart|.*\.(g|g\.i|designer)\.(cs|vb)|.*\.gen\.(go|rs|ts|py)",
+    ),
+    (
+        GENERATED,
+        r"bindata\.go|wire_gen\.go|.*\.(js|css|mjs)\.map|.*\.snap|gradlew(\.bat)?|mvnw(\.cmd)?|.*\.pbxproj|y\.tab\.[ch]",
+    ),
     (GENERATED, r"parser\.tab\.[ch]+|lex\.yy\.c|.*\.pot|moc_.*\.cpp|qrc_.*\.cpp"),
     (MINIFIED, r".*[.-]min\.(js|mjs|cjs|css|html|json|svg)|.*\.bundle\.(js|css)|.*\.chunk\.(js|css)"),
-    (VENDORED, r"(jquery|bootstrap|modernizr|angular|prototype|underscore|lodash)([.-][\d.]+)?(\.slim)?(\.min)?\.(js|css)|\.pnp\.[cm]?js|yarn-[\d.]+\.cjs"),
+    (
+        VENDORED,
+        r"(jquery|bootstrap|modernizr|angular|prototype|underscore|lodash)([.-][\d.]+)?(\.slim)?(\.min)?\.(js|css)|\.pnp\.[cm]?js|yarn-[\d.]+\.cjs",
+    ),
     (EXAMPLE, rf".*\.(example|sample)(\..+)?|example[._-].*|.*\.stories\.{_SCRIPT}"),
     (DOCUMENTATION, rf"({_TITLES})([_-][a-z0-9_-]+)?(\.(txt|\d))?"),
     (LOCKFILE, r"pylock\..+\.toml"),
@@ -102,12 +202,26 @@ _SIGNATURES = (
 )
 _SIGNED = re.compile("|".join(_SIGNATURES).encode(), re.IGNORECASE)
 _COMMENT = re.compile(rb"\s*(//|#|/\*|\*|--|<!--|;|%|\"\"\"|'''|\(\*|rem\b|dnl\b|\{-)", re.IGNORECASE)
-_CONTROLS = bytes(c for c in range(32) if c not in b"\b\t\n\v\f\r\x1b\x1c\x1d\x1e\x1f")  # \x1c-\x1f separate fields and records of text
-_BINARY_MAGIC = (b"%PDF-", b"\x1f\x8b", b"PK\x03\x04", b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"7z\xbc\xaf", b"\xfd7zXZ", b"BZh9", b"\x7fELF")
+_CONTROLS = bytes(
+    c for c in range(32) if c not in b"\b\t\n\v\f\r\x1b\x1c\x1d\x1e\x1f"
+)  # \x1c-\x1f separate fields and records of text
+_BINARY_MAGIC = (
+    b"%PDF-",
+    b"\x1f\x8b",
+    b"PK\x03\x04",
+    b"\x89PNG",
+    b"\xff\xd8\xff",
+    b"GIF8",
+    b"7z\xbc\xaf",
+    b"\xfd7zXZ",
+    b"BZh9",
+    b"\x7fELF",
+)
 
 
 def classify(path: str, head: bytes) -> frozenset[str]:
-    """Kinds of the file at `path` (with `/`) whose first bytes are `head`: its first 8 KB or more, all of a shorter file.
+    """Kinds of the file at `path` (with `/`) whose first bytes are `head`: its first 8 KB or more, all of a shorter
+    file.
 
     A binary file is only that; the other kinds come from names and content together.
     """
@@ -148,10 +262,14 @@ def _is_signed(start: bytes) -> bool:
     if b"generated" not in start.lower():
         return False
     lines = start.split(b"\n")[:_MARKER_LINES]
-    return any(_SIGNED.search(line) and _COMMENT.match(line) for line in lines) or bool(_SIGNED.search(b" ".join(filter(_COMMENT.match, lines))))
+    return any(_SIGNED.search(line) and _COMMENT.match(line) for line in lines) or bool(
+        _SIGNED.search(b" ".join(filter(_COMMENT.match, lines)))
+    )
 
 
 def _is_minified(lower_name: str, head: bytes) -> bool:
     if len(head) <= _LONG_LINE * (head.count(b"\n") + 1):
         return False
-    return bool(_WEB_SUFFIX.fullmatch(lower_name)) or any(len(line) > _ENDLESS_LINE and b" " not in line for line in head.split(b"\n"))
+    return bool(_WEB_SUFFIX.fullmatch(lower_name)) or any(
+        len(line) > _ENDLESS_LINE and b" " not in line for line in head.split(b"\n")
+    )

@@ -13,7 +13,9 @@ from pathlib import Path
 from types import TracebackType
 
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-_FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC  # O_NONBLOCK: opening a pipe must not wait for its writer
+_FILE = (
+    os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+)  # O_NONBLOCK: opening a pipe must not wait for its writer
 
 
 def path_text(raw: bytes) -> str:
@@ -46,11 +48,14 @@ class Folder:
         self._open.append(("", os.open(self._root, _DIRECTORY & ~os.O_NOFOLLOW)))
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self._close(keep=0)
 
     def read(self, path: str, limit: int) -> bytes | None:
-        """Bytes of the file; None when it is gone, no regular file, unreadable, behind a link, or larger than `limit` bytes."""
+        """Bytes of the file; None when it is gone, no regular file, unreadable, behind a link, or larger than `limit`
+        bytes."""
         parts = path.split("/")
         if any(part in ("", ".", "..") for part in parts):
             return None

@@ -1,13 +1,15 @@
-"""`parse_file`: from the bytes of one file to its fragments and facts. A pure function of path, bytes and installed grammars.
+"""`parse_file`: from the bytes of one file to its fragments and facts. A pure function of path, bytes and installed
+grammars.
 
-Fragments of a file are sorted, disjoint and together hold every non-blank line exactly once; none starts or ends with a blank
-line. Whatever goes wrong — a missing grammar, broken syntax, a file that takes too long — costs precision, never lines, and is
-named in `FileFacts.problems`:
+Fragments of a file are sorted, disjoint and together hold every non-blank line exactly once; none starts or ends with a
+blank line. Whatever goes wrong — a missing grammar, broken syntax, a file that takes too long — costs precision, never
+lines, and is named in `FileFacts.problems`:
 
 - `invalid_utf8`: bytes that are no text were replaced
 - `syntax_errors`: the tree has errors; what parsed is used
 - `grammar_missing:LANGUAGE`, `parse_timeout`, `too_large`, `minified`: the file was cut into blocks of lines instead
-- `reader_failed`: the same, because reading its tree raised an error, which is a fault of this package and not of the file
+- `reader_failed`: the same, because reading its tree raised an error, which is a fault of this package and not of the
+file
 """
 
 from __future__ import annotations
@@ -41,7 +43,8 @@ _OUTPUT_NUMBER = 10
 """Goes up when the same file and grammars give other facts than before."""
 
 _MINIFIED_BYTES_A_LINE = 500
-"""Scripts with longer lines on average were written by a tool: their names mean nothing and they have no lines to choose from."""
+"""Scripts with longer lines on average were written by a tool: their names mean nothing and they have no lines to
+choose from."""
 
 _NOTHING_MORE = b" \t\r\f;"
 """What may stand after a comment or a signature that has its lines to itself."""
@@ -68,7 +71,8 @@ def parser_version() -> str:
 
 
 def parse_file(path: str, data: bytes) -> FileFacts:
-    """Fragments, calls, imports, bases and declared types of the file `path` that holds `data`. Never raises for bad input."""
+    """Fragments, calls, imports, bases and declared types of the file `path` that holds `data`. Never raises for bad
+    input."""
     try:
         return _read_file(path, data)
     except BaseException as error:
@@ -125,7 +129,13 @@ def _parse(language: str, source: bytes, lines: Sequence[str], problems: tuple[s
     out = Collector(source)
     for node in found.get("call", ()) if not loaded.reads_calls else ():
         start = node.start_byte
-        out.calls.append((node.start_point.row, source[start : node.end_byte].decode("utf-8", errors="replace"), receiver_before(source, start)))
+        out.calls.append(
+            (
+                node.start_point.row,
+                source[start : node.end_byte].decode("utf-8", errors="replace"),
+                receiver_before(source, start),
+            )
+        )
     loaded.read(found, out)
     if root.has_error:
         problems = (*problems, "syntax_errors")

@@ -1,8 +1,9 @@
 """Reads a git repository that may be hostile: which files it has, their contents at a commit, its history.
 
-The repository is found by looking for `.git`, without running git; git is then told both its folder and the work tree, so that its
-configuration cannot point elsewhere. See `process.py` for how git is run. Commands used: `rev-parse`, `merge-base`, `rev-list`, `log`,
-`diff-tree`, `ls-files`, `ls-tree`, `cat-file`; used like this, none of them converts, compares or refreshes files of the work tree.
+The repository is found by looking for `.git`, without running git; git is then told both its folder and the work tree,
+so that its configuration cannot point elsewhere. See `process.py` for how git is run. Commands used: `rev-parse`,
+`merge-base`, `rev-list`, `log`, `diff-tree`, `ls-files`, `ls-tree`, `cat-file`; used like this, none of them converts,
+compares or refreshes files of the work tree.
 """
 
 from __future__ import annotations
@@ -34,7 +35,8 @@ _READ_AT_START = ("config", "index", "packed-refs", "info/exclude")
 """Files git opens without looking: one that is a pipe would make it wait for ever."""
 
 DIFF_ID_DIGITS = 10
-"""Digits of a blob's id in a diff, more only where they would not tell it from others: whole ids are a third of the tokens of a small patch."""
+"""Digits of a blob's id in a diff, more only where they would not tell it from others: whole ids are a third of the
+tokens of a small patch."""
 
 _PLAIN_DIFF = ("--no-ext-diff", "--no-textconv", "--no-color", "-O/dev/null")
 _PLAIN_LOG = (*_PLAIN_DIFF, "--no-show-signature", "--no-notes", "--encoding=UTF-8")
@@ -50,8 +52,9 @@ _CHUNK_BYTES = 1 << 20
 
 
 _GIVEN_UP: dict[tuple[Path, bool], str] = {}
-"""Repositories that kept git waiting too long in this run, with what was said: nobody waits for them twice. True: only for the listing
-of untracked files, which depends on ignore rules anywhere in the tree and which our own walk replaces."""
+"""Repositories that kept git waiting too long in this run, with what was said: nobody waits for them twice. True: only
+for the listing of untracked files, which depends on ignore rules anywhere in the tree and which our own walk
+replaces."""
 
 _TIMES: dict[str, int] = {}
 """Date by the full id of a commit: the id stands for it, in whatever repository."""
@@ -110,8 +113,8 @@ class HistoryCommit:
 def locate(folder: Path) -> Location | None:
     """The repository `folder` is in, found without running git; None when there is none.
 
-    An enclosing repository counts only when it belongs to the same user as `folder` or to us: a `.git` somebody else left
-    in a shared parent folder is not ours to read.
+    An enclosing repository counts only when it belongs to the same user as `folder` or to us: a `.git` somebody else
+    left in a shared parent folder is not ours to read.
     """
     folder = folder.resolve()
     owners = {os.geteuid(), folder.stat().st_uid}
@@ -126,7 +129,8 @@ def locate(folder: Path) -> Location | None:
 
 
 def git_dir_of(dot_git: Path) -> Path | None:
-    """The repository folder a `.git` stands for: itself, or what a `gitdir:` file (worktree, submodule) names; None when it is neither."""
+    """The repository folder a `.git` stands for: itself, or what a `gitdir:` file (worktree, submodule) names; None
+    when it is neither."""
     try:
         if dot_git.is_dir():
             return dot_git.resolve() if _is_git_dir(dot_git) else None
@@ -167,7 +171,8 @@ class Git:
         if isinstance(git, Git):
             for commit in git.history(git.resolve("HEAD"), limit=100): ...
 
-    All paths, in and out, are relative to the opened folder. Every method raises RepositoryError when git fails or is too slow.
+    All paths, in and out, are relative to the opened folder. Every method raises RepositoryError when git fails or is
+    too slow.
     """
 
     def __init__(self, binary: str, location: Location, root: Path, *, patience: Patience = PATIENCE) -> None:
@@ -180,7 +185,14 @@ class Git:
         self._patience = patience
 
     @classmethod
-    def discover(cls, folder: Path, *, environ: Mapping[str, str] = os.environ, patience: Patience = PATIENCE, trust: bool = False) -> Git | NoGit | Foreign:
+    def discover(
+        cls,
+        folder: Path,
+        *,
+        environ: Mapping[str, str] = os.environ,
+        patience: Patience = PATIENCE,
+        trust: bool = False,
+    ) -> Git | NoGit | Foreign:
         """The repository `folder` is in, or why there is none to read. Runs nothing.
 
         `trust`: also one that is elsewhere, or borrows from elsewhere, and does not belong to the folder.
@@ -204,7 +216,8 @@ class Git:
         return self._object("HEAD^{commit}")
 
     def resolve(self, rev: str) -> str:
-        """Id of the commit that `rev` (branch, tag, id, `HEAD~3`, ...) names. Raises RepositoryError naming the revision."""
+        """Id of the commit that `rev` (branch, tag, id, `HEAD~3`, ...) names. Raises RepositoryError naming the
+        revision."""
         said = ""
         commit = None
         if rev and not rev.startswith("-") and "\0" not in rev:
@@ -217,7 +230,10 @@ class Git:
         if commit is None:
             hint = "Name a branch, a tag or a commit id of that repository."
             if self.shallow():
-                hint = "This clone is shallow, as those of CI often are: fetch more of its history, or name a commit that it has."
+                hint = (
+                    "This clone is shallow, as those of CI often are: fetch more of its history, or name a commit that"
+                    " it has."
+                )
             raise RepositoryError(f"no commit {rev!r} in {self.root}{said}", hint=hint, code="UNKNOWN_REVISION")
         return commit
 
@@ -226,20 +242,27 @@ class Git:
         if commit not in _TIMES:
             answer = self._answer("log", "--max-count=1", *_PLAIN_LOG, "--format=%ct", commit, "--")
             if not answer.isdigit():
-                raise RepositoryError(f"commit {commit} has no readable date in {self.root}", hint="Is the repository damaged?", code="GIT_FAILED")
+                raise RepositoryError(
+                    f"commit {commit} has no readable date in {self.root}",
+                    hint="Is the repository damaged?",
+                    code="GIT_FAILED",
+                )
             if not _OBJECT_ID.fullmatch(commit):
                 return int(answer)
             _TIMES[commit] = int(answer)
         return _TIMES[commit]
 
     def ls_files(self) -> list[TreeEntry]:
-        """Tracked files and untracked ones that are not ignored, in path order. Files deleted from the work tree are included.
+        """Tracked files and untracked ones that are not ignored, in path order. Files deleted from the work tree are
+        included.
 
         Nested repositories come as one entry of mode GITLINK.
         """
         entries: dict[str, TreeEntry] = {}
         others = []
-        for record in self._records("ls-files", "-z", "-t", "--stage", "--cached", "--others", "--exclude-standard", untracked=True):
+        for record in self._records(
+            "ls-files", "-z", "-t", "--stage", "--cached", "--others", "--exclude-standard", untracked=True
+        ):
             if record.startswith(b"? "):
                 others.append(path_text(record[2:]))
             else:
@@ -252,7 +275,9 @@ class Git:
 
     def tracked(self) -> list[TreeEntry]:
         """The files of the index, in path order."""
-        entries = {entry.path: entry for entry in map(_of_index, self._records("ls-files", "-z", "--cached", "--stage"))}
+        entries = {
+            entry.path: entry for entry in map(_of_index, self._records("ls-files", "-z", "--cached", "--stage"))
+        }
         return _in_path_order(entries.values())
 
     def unmerged(self) -> list[str]:
@@ -261,17 +286,27 @@ class Git:
 
     def absent(self) -> frozenset[str]:
         """Files of the index that a sparse checkout leaves out of the work tree."""
-        return frozenset(path_text(record[2:]) for record in self._records("ls-files", "-z", "-t", "--cached") if record.startswith(b"S "))
+        return frozenset(
+            path_text(record[2:])
+            for record in self._records("ls-files", "-z", "-t", "--cached")
+            if record.startswith(b"S ")
+        )
 
     def tree(self, commit: str) -> str:
-        """Id of the opened folder's tree in a commit. Raises RepositoryError when the commit does not have that folder."""
+        """Id of the opened folder's tree in a commit. Raises RepositoryError when the commit does not have that
+        folder."""
         tree = self._object(f"{commit}:{self.prefix.rstrip('/')}")
         if tree is None:
-            raise RepositoryError(f"commit {commit[:10]} has no folder {self.prefix!r}", hint="Open the repository's top folder.", code="UNKNOWN_REVISION")
+            raise RepositoryError(
+                f"commit {commit[:10]} has no folder {self.prefix!r}",
+                hint="Open the repository's top folder.",
+                code="UNKNOWN_REVISION",
+            )
         return tree
 
     def ls_tree(self, commit: str) -> list[TreeEntry]:
-        """The files of a commit below the opened folder, in path order. Raises RepositoryError when it does not have that folder."""
+        """The files of a commit below the opened folder, in path order. Raises RepositoryError when it does not have
+        that folder."""
         entries = []
         for record in self._records("ls-tree", "-r", "-z", "--full-tree", self.tree(commit)):
             fields, _, path = record.partition(b"\t")
@@ -286,7 +321,8 @@ class Git:
                 yield int(line) if line.strip().isdigit() else None
 
     def blobs(self, oids: Sequence[str], *, max_bytes: int) -> Iterator[bytes | None]:
-        """Contents of each blob, in order, through one process; None for one that is missing, no blob, or larger than `max_bytes`."""
+        """Contents of each blob, in order, through one process; None for one that is missing, no blob, or larger than
+        `max_bytes`."""
         with self._run("cat-file", "--batch=%(objecttype) %(objectsize)", "--buffer", feed=_lines(oids)) as output:
             for line in output:
                 kind, _, size = line.strip().partition(b" ")
@@ -303,7 +339,8 @@ class Git:
                 yield content if kind == b"blob" else None
 
     def history(self, commit: str, *, limit: int = HISTORY_LIMIT, since: str = "") -> Iterator[HistoryCommit]:
-        """The last `limit` commits that led to `commit` and are no merges, newest first, with the paths each changed; streamed.
+        """The last `limit` commits that led to `commit` and are no merges, newest first, with the paths each changed;
+        streamed.
 
         `since`: a commit; it and those that led to it are left out.
         """
@@ -331,7 +368,9 @@ class Git:
 
     def is_linear(self, base: str, head: str) -> bool:
         """Whether no merge lies between a commit and one that came from it."""
-        return not self._answer("rev-list", "--merges", "--max-count=1", head, f"^{base}", "--", seconds=self._patience.listing)
+        return not self._answer(
+            "rev-list", "--merges", "--max-count=1", head, f"^{base}", "--", seconds=self._patience.listing
+        )
 
     def shallow(self) -> bytes:
         """What a shallow clone notes of where its history is cut off; b"" for a whole one."""
@@ -340,30 +379,57 @@ class Git:
         return small_file(folder / "shallow", _SHALLOW_BYTES)
 
     def diff(self, base: str, head: str, *, context: int = 3) -> bytes:
-        """What changed from one commit (or tree) to another below the opened folder, as a unified diff with `a/` and `b/`, renames found.
+        """What changed from one commit (or tree) to another below the opened folder, as a unified diff with `a/` and
+        `b/`, renames found.
 
-        Commits only: a diff with the work tree would run the filters a repository configures. `context`: unchanged lines around a change.
+        Commits only: a diff with the work tree would run the filters a repository configures. `context`: unchanged
+        lines around a change.
         """
-        shape = ["-r", "-p", f"--unified={context}", "--find-renames", f"--abbrev={DIFF_ID_DIGITS}", "--src-prefix=a/", "--dst-prefix=b/", "--submodule=short"]
+        shape = [
+            "-r",
+            "-p",
+            f"--unified={context}",
+            "--find-renames",
+            f"--abbrev={DIFF_ID_DIGITS}",
+            "--src-prefix=a/",
+            "--dst-prefix=b/",
+            "--submodule=short",
+        ]
         relative, below = (["--relative"], ["."]) if self.prefix else ([], [])
         with self._run("diff-tree", *shape, *relative, *_PLAIN_DIFF, base, head, "--", *below) as output:
             return _all(output, _LISTING_BYTES, self.root)
 
-    # --- running git ---------------------------------------------------------------------------------------------------
+    # --- running git --------------------------------------------------------------------------------------------------
 
     @contextmanager
     def _run(
-        self, *arguments: str, feed: Sequence[bytes] = (), seconds: float | None = None, accept: tuple[int, ...] = (0,), untracked: bool = False
+        self,
+        *arguments: str,
+        feed: Sequence[bytes] = (),
+        seconds: float | None = None,
+        accept: tuple[int, ...] = (0,),
+        untracked: bool = False,
     ) -> Iterator[IO[bytes]]:
-        """Run a command, unless this repository has kept git waiting before; the listing of `untracked` files counts on its own."""
+        """Run a command, unless this repository has kept git waiting before; the listing of `untracked` files counts on
+        its own."""
         given_up = _GIVEN_UP.get((self.git_dir, untracked)) or _GIVEN_UP.get((self.git_dir, False))
         if given_up:
-            raise RepositoryError(f"{given_up}; it is not asked again", hint="Is the repository damaged, or on a slow disk?", code=TIMEOUT)
+            raise RepositoryError(
+                f"{given_up}; it is not asked again", hint="Is the repository damaged, or on a slow disk?", code=TIMEOUT
+            )
         where = [f"--git-dir={self.git_dir}", *([f"--work-tree={self.top}"] if self.top else [])]
         command = command_line(self._binary, self.top or self.git_dir, [*where, *arguments])
         patience, idle = seconds or self._patience.listing, self._patience.idle
         try:
-            with running(command, env=environment(self._binary), cwd=self.root, feed=feed, seconds=patience, idle=idle, accept=accept) as output:
+            with running(
+                command,
+                env=environment(self._binary),
+                cwd=self.root,
+                feed=feed,
+                seconds=patience,
+                idle=idle,
+                accept=accept,
+            ) as output:
                 yield output
         except RepositoryError as error:
             if error.code == TIMEOUT:
@@ -377,7 +443,9 @@ class Git:
 
     def _records(self, *arguments: str, untracked: bool = False) -> list[bytes]:
         """The NUL-terminated records a command prints."""
-        with self._run(*arguments, untracked=untracked, seconds=self._patience.untracked if untracked else None) as output:
+        with self._run(
+            *arguments, untracked=untracked, seconds=self._patience.untracked if untracked else None
+        ) as output:
             return _all(output, _LISTING_BYTES, self.root).split(b"\0")[:-1]
 
     def _object(self, name: str) -> str | None:
@@ -404,7 +472,11 @@ def _lines(oids: Sequence[str]) -> list[bytes]:
 def _all(output: IO[bytes], limit: int, place: Path) -> bytes:
     content = output.read(limit + 1)
     if len(content) > limit:
-        raise RepositoryError(f"git printed more than {limit:,} bytes in {place}", hint="Open a smaller folder of that repository.", code="GIT_FAILED")
+        raise RepositoryError(
+            f"git printed more than {limit:,} bytes in {place}",
+            hint="Open a smaller folder of that repository.",
+            code="GIT_FAILED",
+        )
     return content
 
 

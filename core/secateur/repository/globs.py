@@ -1,7 +1,8 @@
 """Matches one text against many globs at once, in time that grows with the length of the text and nothing else.
 
-Patterns come from repositories, and every matcher that goes back to try a `*` again can be made to take years. Here all patterns are
-one automaton whose states are the bits of an integer: a byte of the text moves all of them on in a few operations.
+Patterns come from repositories, and every matcher that goes back to try a `*` again can be made to take years. Here all
+patterns are one automaton whose states are the bits of an integer: a byte of the text moves all of them on in a few
+operations.
 
     globs = Globs([(0, Glob.parse(b"*.log", is_path=False))])
     globs.last_match(b"x.log")      # 0: the highest number of a pattern that matches; -1 for none
@@ -13,7 +14,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 MOST_STATES = 1 << 14
-"""Bytes of patterns with wildcards one set takes; what comes after them is passed over. Ten times the longest list anybody wrote."""
+"""Bytes of patterns with wildcards one set takes; what comes after them is passed over. Ten times the longest list
+anybody wrote."""
 
 WILD = b"*?[\\"
 
@@ -39,16 +41,20 @@ _POSIX_CLASSES: dict[bytes, frozenset[int]] = {
 
 @dataclass(frozen=True, slots=True)
 class Glob:
-    """A pattern as states: `steps[i]` are the bytes that lead from state i to the next one; after the last, all of it has matched."""
+    """A pattern as states: `steps[i]` are the bytes that lead from state i to the next one; after the last, all of it
+    has matched."""
 
     steps: tuple[frozenset[int], ...]
     stars: frozenset[int]  # states that stay as they are on any byte but `/`
     floods: frozenset[int]  # states that stay on any byte
-    folders: frozenset[int]  # states that begin a `**/`: who enters one is in the next one too, for it may stand for nothing
+    folders: frozenset[
+        int
+    ]  # states that begin a `**/`: who enters one is in the next one too, for it may stand for nothing
 
     @classmethod
     def parse(cls, pattern: bytes, *, is_path: bool) -> Glob | None:
-        """A glob as git reads it; None for one git can never match (an unclosed bracket). Without `is_path`, `**` is `*`."""
+        """A glob as git reads it; None for one git can never match (an unclosed bracket). Without `is_path`, `**` is
+        `*`."""
         steps: list[frozenset[int]] = []
         stars: set[int] = set()
         floods: set[int] = set()
@@ -61,7 +67,8 @@ class Glob:
                 end = i + 1
                 while pattern[end : end + 1] == b"*":
                     end += 1
-                # git compares the part before the first wildcard on its own, so a `**` right after it counts as the start of a part
+                # git compares the part before the first wildcard on its own, so a `**` right after it counts as the
+                # start of a part
                 crosses = is_path and end - i > 1 and (i in (0, literal_end) or pattern[i - 1 : i] == b"/")
                 if crosses and pattern[end : end + 1] == b"/":
                     if len(steps) - 1 not in folders:  # `**/**/` is `**/`
@@ -148,7 +155,8 @@ class Globs:
 
 
 def _moves(places: Mapping[frozenset[int], Sequence[int]]) -> list[int]:
-    """The states that each byte moves on, from the places of each set of bytes. Large sets are entered by what they lack."""
+    """The states that each byte moves on, from the places of each set of bytes. Large sets are entered by what they
+    lack."""
     everything, moves, holes = 0, [0] * 256, [0] * 256
     for members, bits in places.items():
         mask = sum(1 << bit for bit in bits)
@@ -163,7 +171,8 @@ def _moves(places: Mapping[frozenset[int], Sequence[int]]) -> list[int]:
 
 
 def _bracket(pattern: bytes, start: int) -> tuple[frozenset[int], int] | None:
-    """The set opened by `[` at `start` and the place after it; None when it is never closed or names an unknown class."""
+    """The set opened by `[` at `start` and the place after it; None when it is never closed or names an unknown
+    class."""
     i = start + 1
     negated = pattern[i : i + 1] in (b"!", b"^")
     i += negated

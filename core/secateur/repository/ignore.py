@@ -49,7 +49,8 @@ DEFAULT_IGNORE = (
     ".devbooks/",
     ".DS_Store",
 )
-"""What a folder without git holds that nobody wrote. `build`, `dist`, `target` and `vendor` are missing on purpose: they may hold sources."""
+"""What a folder without git holds that nobody wrote. `build`, `dist`, `target` and `vendor` are missing on purpose:
+they may hold sources."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +74,8 @@ class Rule:
 
 
 class Rules:
-    """The rules of one file (or one list), in order. `Rules.parse(b"*.log\\n!keep.log\\n").decide(b"a/x.log", is_folder=False)` is True."""
+    """The rules of one file (or one list), in order. `Rules.parse(b"*.log\\n!keep.log\\n").decide(b"a/x.log",
+    is_folder=False)` is True."""
 
     def __init__(self, rules: Iterable[Rule]) -> None:
         self._rules = tuple(rules)
@@ -98,7 +100,8 @@ class Rules:
         return sum(len(rule.pattern) for rule in self._rules if not rule.is_literal and rule.ending is None)
 
     def decide(self, path: bytes, *, is_folder: bool) -> bool | None:
-        """True: ignored, False: re-included, None: no rule matches. `path` is relative to where the rules apply, without a trailing slash."""
+        """True: ignored, False: re-included, None: no rule matches. `path` is relative to where the rules apply,
+        without a trailing slash."""
         table = self._for_folders if is_folder else self._for_files
         last = table.last_match(path)
         return None if last < 0 else not self._rules[last].negated
@@ -146,7 +149,8 @@ class IgnoreFilter:
 
 
 class _Table:
-    """Numbered rules arranged for speed: those without wildcards and those of the kind `*.log` in dictionaries, the others as automata."""
+    """Numbered rules arranged for speed: those without wildcards and those of the kind `*.log` in dictionaries, the
+    others as automata."""
 
     def __init__(self, rules: Iterable[tuple[int, Rule]]) -> None:
         self._names: dict[bytes, int] = {}
@@ -169,7 +173,12 @@ class _Table:
     def last_match(self, path: bytes) -> int:
         """Number of the last rule that matches, -1 for none."""
         name = path.rpartition(b"/")[2]
-        last = max(self._names.get(name, -1), self._paths.get(path, -1), self._name_globs.last_match(name), self._path_globs.last_match(path))
+        last = max(
+            self._names.get(name, -1),
+            self._paths.get(path, -1),
+            self._name_globs.last_match(name),
+            self._path_globs.last_match(path),
+        )
         for length in self._lengths:
             if length > len(name):
                 break

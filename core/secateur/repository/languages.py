@@ -68,7 +68,9 @@ _EXTENSIONS = {
     "tex": "tex sty cls bib",
     "template": "j2 jinja jinja2 tmpl tpl erb ejs hbs mustache liquid twig",
 }
-_BY_EXTENSION = {extension: language for language, extensions in _EXTENSIONS.items() for extension in extensions.split()}
+_BY_EXTENSION = {
+    extension: language for language, extensions in _EXTENSIONS.items() for extension in extensions.split()
+}
 
 _BY_NAME = {
     "dockerfile": "dockerfile",
@@ -134,7 +136,9 @@ _INTERPRETERS = {
 
 _SHEBANG = re.compile(rb"#!\s*(?:\S*/)?(?:env\s+(?:-\S+\s+|\w+=\S*\s+)*(?:\S*/)?)?([A-Za-z]+)")
 _CPP_SIGNS = re.compile(
-    rb"^[ \t]*(?:class\s+\w+|namespace\b|template\s*<|using\s+\w|public:|private:|protected:)|\bstd::|^[ \t]*#[ \t]*include[ \t]*<[a-z_]+>", re.MULTILINE
+    rb"^[ \t]*(?:class\s+\w+|namespace\b|template\s*<|using\s+\w|public:|private:|protected:)|\bstd::|^[ \t]*#["
+    rb" \t]*include[ \t]*<[a-z_]+>",
+    re.MULTILINE,
 )
 HEAD_BYTES = 16384
 """Bytes of a file's beginning that are looked at to tell C++ headers from C headers."""
@@ -143,7 +147,8 @@ HEAD_BYTES = 16384
 def language_of(path: str, head: bytes = b"") -> str:
     """The language of the file at `path` ("/" between folders), "text" when nothing tells.
 
-    `head` is the beginning of its bytes (`HEAD_BYTES` are enough); without it scripts that have no extension are "text" and `.h` is "c".
+    `head` is the beginning of its bytes (`HEAD_BYTES` are enough); without it scripts that have no extension are "text"
+    and `.h` is "c".
     """
     name = path.rsplit("/", 1)[-1].lower()
     known = _BY_NAME.get(name)

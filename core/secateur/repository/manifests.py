@@ -1,7 +1,9 @@
-"""What the manifests of JavaScript and TypeScript say of import names: `package.json`, `tsconfig.json`, `jsconfig.json`.
+"""What the manifests of JavaScript and TypeScript say of import names: `package.json`, `tsconfig.json`,
+`jsconfig.json`.
 
-A manifest has no code, so what it says is kept as annotations of its first fragment: `#entry ./hooks` is the place that a package's `hooks`
-is imported from, `#path @/*` where names that look so lie, `#base` the folder names start from, `#extends` another configuration.
+A manifest has no code, so what it says is kept as annotations of its first fragment: `#entry ./hooks` is the place that
+a package's `hooks` is imported from, `#path @/*` where names that look so lie, `#base` the folder names start from,
+`#extends` another configuration.
 """
 
 from __future__ import annotations
@@ -24,7 +26,8 @@ _HALVES = re.compile("[\ud800-\udfff]")
 _DEEPEST = 8
 _COMMENT = re.compile(r'("(?:\\.|[^"\\])*+"?)|//[^\n]*|/\*.*?(?:\*/|\Z)', re.DOTALL)
 _LAST_COMMA = re.compile(r'("(?:\\.|[^"\\])*+"?)|,(?=\s*+[}\]])', re.DOTALL)
-"""What begins always ends, at the end of the text if need be: otherwise each quote or comment that never closes is tried to the end again."""
+"""What begins always ends, at the end of the text if need be: otherwise each quote or comment that never closes is
+tried to the end again."""
 
 
 def read_manifest(path: str, text: str) -> tuple[str, tuple[Annotation, ...]]:
@@ -41,11 +44,14 @@ def read_manifest(path: str, text: str) -> tuple[str, tuple[Annotation, ...]]:
     said = _package(read) if base == _PACKAGE else _config(read)
     name = read.get("name") if base == _PACKAGE else ""
     found = (Annotation(0, key, value) for key, value in said if _is_name(key + value))
-    return name if isinstance(name, str) and _is_name(name) else "", tuple(dict.fromkeys(item for _, item in zip(range(_MOST), found, strict=False)))
+    return name if isinstance(name, str) and _is_name(name) else "", tuple(
+        dict.fromkeys(item for _, item in zip(range(_MOST), found, strict=False))
+    )
 
 
 def _is_name(text: str) -> bool:
-    """Whether a text can name anything: JSON can spell halves of characters, which no file can be called and no record hold."""
+    """Whether a text can name anything: JSON can spell halves of characters, which no file can be called and no record
+    hold."""
     return len(text) <= _MOST and not _HALVES.search(text)
 
 

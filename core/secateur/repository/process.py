@@ -1,12 +1,14 @@
-"""Runs git so that nothing in the repository it reads can start a program, reach the network, or keep us waiting for ever.
+"""Runs git so that nothing in the repository it reads can start a program, reach the network, or keep us waiting for
+ever.
 
-A repository's own configuration, attributes and hooks can name commands. Every way known is closed three times: an empty
-environment, configuration given on the command line (it outranks the repository's), and a short list of commands that read
-objects and the index but never convert, diff or refresh files of the work tree. Each process has a deadline and runs in
-a session of its own, so that the deadline ends its children too; it ends with us.
+A repository's own configuration, attributes and hooks can name commands. Every way known is closed three times: an
+empty environment, configuration given on the command line (it outranks the repository's), and a short list of commands
+that read objects and the index but never convert, diff or refresh files of the work tree. Each process has a deadline
+and runs in a session of its own, so that the deadline ends its children too; it ends with us.
 
-A repository can also name files that keep git waiting: a pipe behind `include.path`, among the refs or the objects. Every system lets
-a process open such a file and wait for ever, so a git that prints nothing and computes nothing is not waited for either.
+A repository can also name files that keep git waiting: a pipe behind `include.path`, among the refs or the objects.
+Every system lets a process open such a file and wait for ever, so a git that prints nothing and computes nothing is not
+waited for either.
 """
 
 from __future__ import annotations
@@ -38,7 +40,8 @@ class Patience:
 
 
 PATIENCE = Patience()
-"""A repository that plays every trick costs one small answer or the ignore rules, and one idle wait: less than 5 seconds."""
+"""A repository that plays every trick costs one small answer or the ignore rules, and one idle wait: less than 5
+seconds."""
 
 TIMEOUT = "GIT_TIMEOUT"
 """Code of the error that git was not waited for any longer."""
@@ -91,8 +94,8 @@ _CONFIGURATION = (
 def find_git(search_path: str, *, outside: Path) -> str | None:
     """Absolute path of git on `search_path` (a PATH variable), None when there is none.
 
-    Relative and empty entries, the current directory, and folders inside `outside` (the repository) are passed over, so a
-    repository cannot bring its own git.
+    Relative and empty entries, the current directory, and folders inside `outside` (the repository) are passed over, so
+    a repository cannot bring its own git.
     """
     try:
         here = os.path.realpath(os.curdir)
@@ -132,20 +135,31 @@ def running(
     """Runs a git command in the folder `cwd` and hands out its standard output, to be read to the end.
 
     `feed` is written to its standard input. Leaving the block early kills it. Raises RepositoryError when git cannot be
-    started, ends with a status that is not in `accept`, or was waited for `seconds`, or for `idle` seconds in which it did nothing
-    (code TIMEOUT).
+    started, ends with a status that is not in `accept`, or was waited for `seconds`, or for `idle` seconds in which it
+    did nothing (code TIMEOUT).
     """
     try:
         process = subprocess.Popen(
-            tied(command), env=env, cwd=cwd, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
+            tied(command),
+            env=env,
+            cwd=cwd,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
         )
     except (OSError, ValueError) as error:
-        raise RepositoryError(f"git could not be started in {cwd}: {error}", hint="Check the git installation and the folder.") from error
+        raise RepositoryError(
+            f"git could not be started in {cwd}: {error}", hint="Check the git installation and the folder."
+        ) from error
     assert process.stdin and process.stdout and process.stderr
     output = _Awaited(cast("Any", process.stdout).raw)
     watch = _Watch(process, output, seconds, idle)
     complaint: list[bytes] = []
-    helpers = [threading.Thread(target=_write_all, args=(process.stdin, feed)), threading.Thread(target=_read_start, args=(process.stderr, complaint))]
+    helpers = [
+        threading.Thread(target=_write_all, args=(process.stdin, feed)),
+        threading.Thread(target=_read_start, args=(process.stderr, complaint)),
+    ]
     for thread in (watch, *helpers):
         thread.daemon = True
         thread.start()
@@ -161,10 +175,14 @@ def running(
         for thread in (watch, *helpers):
             thread.join(_LINGER_SECONDS)
     if watch.verdict:
-        raise RepositoryError(f"{watch.verdict} in {cwd}", hint="Is the repository damaged, or on a slow disk?", code=TIMEOUT)
+        raise RepositoryError(
+            f"{watch.verdict} in {cwd}", hint="Is the repository damaged, or on a slow disk?", code=TIMEOUT
+        )
     if status not in accept:
         said = b"".join(complaint).decode("utf-8", "replace").strip().partition("\n")[0] or f"exit status {status}"
-        raise RepositoryError(f"git failed in {cwd}: {said}", hint="Is this a complete, undamaged git repository?", code="GIT_FAILED")
+        raise RepositoryError(
+            f"git failed in {cwd}: {said}", hint="Is this a complete, undamaged git repository?", code="GIT_FAILED"
+        )
 
 
 class _Awaited(io.RawIOBase):
@@ -194,7 +212,8 @@ class _Awaited(io.RawIOBase):
 
 
 class _Watch(threading.Thread):
-    """Ends a process that is waited for too long; `verdict` then says what it did. It counts its own looks: no clock can jump."""
+    """Ends a process that is waited for too long; `verdict` then says what it did. It counts its own looks: no clock
+    can jump."""
 
     def __init__(self, process: subprocess.Popen[bytes], output: _Awaited, seconds: float, idle: float) -> None:
         super().__init__(name="secateur-git-watch")
@@ -215,7 +234,10 @@ class _Watch(threading.Thread):
             idle = idle + look if now == before else 0.0
             before = now
             if idle >= self._idle:
-                self.verdict = f"git did nothing for {self._idle:g} seconds (it waits for a pipe or a lock that the repository names)"
+                self.verdict = (
+                    f"git did nothing for {self._idle:g} seconds (it waits for a pipe or a lock that the repository"
+                    " names)"
+                )
             elif waited >= self._seconds:
                 self.verdict = f"git was not done after {self._seconds:g} seconds"
             if self.verdict:
@@ -224,7 +246,8 @@ class _Watch(threading.Thread):
 
 
 def _work(pid: int) -> object:
-    """Equal to what it was before only where a process did nothing meanwhile; None where the system does not tell: its silence counts alone."""
+    """Equal to what it was before only where a process did nothing meanwhile; None where the system does not tell: its
+    silence counts alone."""
     try:
         state, *fields = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
     except (OSError, ValueError):

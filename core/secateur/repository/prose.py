@@ -1,8 +1,8 @@
 """Documents and configuration as sections, any other text as blocks of lines.
 
-A section runs from its heading (or key) to the line before the next one. Its name is the heading, its qualified name the path of
-headings that leads to it, joined by " > ". Sections longer than a region are cut at blank lines and keep their name; headings with
-nothing below them and runs of tiny entries join their neighbours.
+A section runs from its heading (or key) to the line before the next one. Its name is the heading, its qualified name
+the path of headings that leads to it, joined by " > ". Sections longer than a region are cut at blank lines and keep
+their name; headings with nothing below them and runs of tiny entries join their neighbours.
 """
 
 from __future__ import annotations
@@ -72,7 +72,8 @@ _Section = tuple[str, str, int, int]  # name, qualified name, first row, last ro
 
 
 def _sections(lines: Sequence[str], headings: Sequence[_Heading]) -> list[_Section]:
-    """What each heading holds; text before the first one has no name. A heading without a body opens the section that follows."""
+    """What each heading holds; text before the first one has no name. A heading without a body opens the section that
+    follows."""
     sections: list[_Section] = []
     before = trim(lines, 0, headings[0].row - 1)
     if before:
@@ -132,7 +133,12 @@ def _markdown(lines: Sequence[str]) -> list[_Heading]:
             fence = mark[1]
         elif match := _ATX.match(line):
             headings.append(_Heading(row, len(match[1]), _name(line[match.end() :].rstrip("# \t\r")), row + 1))
-        elif row and (match := _SETEXT.fullmatch(line)) and _is_paragraph(lines[row - 1]) and (row < 2 or is_blank(lines[row - 2])):
+        elif (
+            row
+            and (match := _SETEXT.fullmatch(line))
+            and _is_paragraph(lines[row - 1])
+            and (row < 2 or is_blank(lines[row - 2]))
+        ):
             headings.append(_Heading(row - 1, 1 if match[1][0] == "=" else 2, _name(lines[row - 1]), row + 1))
         row += 1
     return headings
@@ -165,7 +171,11 @@ def _restructured(lines: Sequence[str]) -> list[_Heading]:
     while row < len(lines):
         line = lines[row][:_LINE_LENGTH]
         if _RULE.fullmatch(line):
-            over = row + 2 < len(lines) and line.rstrip() == lines[row + 2][:_LINE_LENGTH].rstrip() and not is_blank(lines[row + 1])
+            over = (
+                row + 2 < len(lines)
+                and line.rstrip() == lines[row + 2][:_LINE_LENGTH].rstrip()
+                and not is_blank(lines[row + 1])
+            )
             title = row + 1 if over else row - 1
             plain = row > 0 and _is_title(lines[row - 1], line) and (row < 2 or is_blank(lines[row - 2]))
             if over or plain:
@@ -182,7 +192,12 @@ def _restructured(lines: Sequence[str]) -> list[_Heading]:
 
 
 def _is_title(line: str, rule: str) -> bool:
-    return not is_blank(line) and not line[0].isspace() and len(line.rstrip()) <= len(rule.rstrip()) and not _RULE.fullmatch(line)
+    return (
+        not is_blank(line)
+        and not line[0].isspace()
+        and len(line.rstrip()) <= len(rule.rstrip())
+        and not _RULE.fullmatch(line)
+    )
 
 
 _ASCIIDOC = re.compile(r"(={1,6})[ \t]+(\S.*)")

@@ -1,8 +1,9 @@
 """Whether what a `.git` leads to belongs to the folder it was found in.
 
-A `.git` can be a file that names another folder, a link, or a folder that borrows another repository's objects. A folder from a stranger
-can so be made to show the content of any repository whose place is guessed. Only what is inside the folder counts, and what says itself
-that it belongs there: a further work tree (`git worktree add`) or a submodule, whose place in the other repository names this folder.
+A `.git` can be a file that names another folder, a link, or a folder that borrows another repository's objects. A
+folder from a stranger can so be made to show the content of any repository whose place is guessed. Only what is inside
+the folder counts, and what says itself that it belongs there: a further work tree (`git worktree add`) or a submodule,
+whose place in the other repository names this folder.
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ _CORE_SECTION = re.compile(rb"\s*\[core\]\s*", re.IGNORECASE)
 
 
 def foreign(git_dir: Path, dot_git: Path | None) -> str:
-    """What of a repository lies elsewhere without belonging here, as a clause with its place; "" where all of it belongs here.
+    """What of a repository lies elsewhere without belonging here, as a clause with its place; "" where all of it
+    belongs here.
 
     Args:
         git_dir: the folder that holds the repository, all links resolved.
@@ -48,7 +50,11 @@ def foreign(git_dir: Path, dot_git: Path | None) -> str:
             if borrowed
             else ""
         )
-    except (OSError, RuntimeError, ValueError) as error:  # a ring of links, a folder that may not be entered, a NUL in a name
+    except (
+        OSError,
+        RuntimeError,
+        ValueError,
+    ) as error:  # a ring of links, a folder that may not be entered, a NUL in a name
         return f"where its objects are cannot be told ({getattr(error, 'strerror', None) or error})"
 
 
@@ -81,7 +87,11 @@ def _points_back(git_dir: Path, common: Path, dot_git: Path) -> bool:
         back = small_file(git_dir / "gitdir").rstrip(b"\r\n")
         return bool(back) and _holds(common, git_dir) and (git_dir / os.fsdecode(back)).resolve() == dot_git.resolve()
     work_tree = _work_tree(small_file(git_dir / "config"))
-    return bool(work_tree) and not dot_git.is_symlink() and (git_dir / os.fsdecode(work_tree)).resolve() == dot_git.parent.resolve()
+    return (
+        bool(work_tree)
+        and not dot_git.is_symlink()
+        and (git_dir / os.fsdecode(work_tree)).resolve() == dot_git.parent.resolve()
+    )
 
 
 def _work_tree(config: bytes) -> bytes:

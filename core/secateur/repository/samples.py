@@ -2,8 +2,8 @@
 
     root = materialise("orders", cache_dir)     # cache_dir/samples/<digest>/orders: a git repository to play with
 
-A sample is a folder of plain files and `NAME.history.jsonl`, one commit a line (written by `sample_repos/record.py`, which
-describes the format). Dates and authors are part of the data, so the commit ids are the same on every machine.
+A sample is a folder of plain files and `NAME.history.jsonl`, one commit a line (written by `sample_repos/record.py`,
+which describes the format). Dates and authors are part of the data, so the commit ids are the same on every machine.
 """
 
 from __future__ import annotations
@@ -31,11 +31,16 @@ _CONFIG = "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = fa
 
 
 def folder() -> Path:
-    """Where the samples are: in the package as installed, or in a checkout. Raises RepositoryError when they were not shipped."""
+    """Where the samples are: in the package as installed, or in a checkout. Raises RepositoryError when they were not
+    shipped."""
     place = data_dir("sample_repos")
     if place.is_dir():
         return place
-    raise RepositoryError("the sample repositories are not installed", hint="Install the published package or work from a checkout.", code="NO_SAMPLES")
+    raise RepositoryError(
+        "the sample repositories are not installed",
+        hint="Install the published package or work from a checkout.",
+        code="NO_SAMPLES",
+    )
 
 
 def names(samples: Path | None = None) -> list[str]:
@@ -44,7 +49,8 @@ def names(samples: Path | None = None) -> list[str]:
 
 
 def path_of(text: str, cache_dir: Path) -> Path:
-    """The folder meant by `text`: a path, or `sample:NAME` or `sample:NAME/FOLDER` for a sample, which is unpacked into the cache on first use.
+    """The folder meant by `text`: a path, or `sample:NAME` or `sample:NAME/FOLDER` for a sample, which is unpacked into
+    the cache on first use.
 
     Raises RepositoryError: unknown sample, no such folder in it, the cache cannot be written.
     """
@@ -56,8 +62,13 @@ def path_of(text: str, cache_dir: Path) -> Path:
     folders = [part for part in inside.split("/") if part not in ("", ".")]
     wanted = root.joinpath(*folders)
     if ".." in folders or not _is_folder(wanted):
-        known = ", ".join(sorted(path.name for path in root.iterdir() if path.is_dir() and not path.name.startswith("."))) or "none"
-        raise RepositoryError(f"no folder {inside!r} in the sample {name}", hint=f"Folders at its top: {known}.", code="NO_SUCH_FOLDER")
+        known = (
+            ", ".join(sorted(path.name for path in root.iterdir() if path.is_dir() and not path.name.startswith(".")))
+            or "none"
+        )
+        raise RepositoryError(
+            f"no folder {inside!r} in the sample {name}", hint=f"Folders at its top: {known}.", code="NO_SUCH_FOLDER"
+        )
     return wanted
 
 
@@ -68,15 +79,23 @@ def _is_folder(path: Path) -> bool:
         return False
 
 
-def materialise(name: str, cache_dir: Path, *, samples: Path | None = None, environ: Mapping[str, str] = os.environ) -> Path:
-    """A working copy of a sample below `cache_dir`, made on first use; later calls return the same folder as the user left it.
+def materialise(
+    name: str, cache_dir: Path, *, samples: Path | None = None, environ: Mapping[str, str] = os.environ
+) -> Path:
+    """A working copy of a sample below `cache_dir`, made on first use; later calls return the same folder as the user
+    left it.
 
-    With git it is a repository with the sample's whole history, its files tracked and unchanged; without, plain files. Any
-    number of processes may ask at the same time. Raises RepositoryError: unknown sample, the cache cannot be written.
+    With git it is a repository with the sample's whole history, its files tracked and unchanged; without, plain files.
+    Any number of processes may ask at the same time. Raises RepositoryError: unknown sample, the cache cannot be
+    written.
     """
     samples = samples or folder()
     if name not in names(samples):
-        raise RepositoryError(f"no sample named {name!r}", hint=f"There are: {', '.join(names(samples)) or 'none'}.", code="NO_SUCH_SAMPLE")
+        raise RepositoryError(
+            f"no sample named {name!r}",
+            hint=f"There are: {', '.join(names(samples)) or 'none'}.",
+            code="NO_SUCH_SAMPLE",
+        )
     history = (samples / f"{name}{HISTORY_SUFFIX}").read_bytes()
     git = find_git(environ.get("PATH", ""), outside=cache_dir.resolve())
     digest = sha256(LAYOUT_VERSION + (b"git" if git else b"plain") + history).hexdigest()[:_DIGEST_DIGITS]
@@ -88,7 +107,9 @@ def materialise(name: str, cache_dir: Path, *, samples: Path | None = None, envi
         scratch = Path(tempfile.mkdtemp(prefix="new-", dir=place.parent))
     except OSError as error:
         raise RepositoryError(
-            f"cannot write to {place.parent}: {error.strerror}", hint="Set SECATEUR_CACHE_DIR to a folder you can write to.", code="CACHE_NOT_WRITABLE"
+            f"cannot write to {place.parent}: {error.strerror}",
+            hint="Set SECATEUR_CACHE_DIR to a folder you can write to.",
+            code="CACHE_NOT_WRITABLE",
         ) from error
     try:
         commits = [json.loads(line) for line in history.split(b"\n") if line]
@@ -100,7 +121,9 @@ def materialise(name: str, cache_dir: Path, *, samples: Path | None = None, envi
     except OSError as error:
         if not (place / name).is_dir():  # otherwise another process was first
             raise RepositoryError(
-                f"cannot write to {place.parent}: {error.strerror}", hint="Set SECATEUR_CACHE_DIR to a folder you can write to.", code="CACHE_NOT_WRITABLE"
+                f"cannot write to {place.parent}: {error.strerror}",
+                hint="Set SECATEUR_CACHE_DIR to a folder you can write to.",
+                code="CACHE_NOT_WRITABLE",
             ) from error
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
@@ -156,13 +179,17 @@ def _write_files(root: Path, files: dict[str, tuple[str, str]]) -> None:
 
 
 def _make_repository(root: Path, stream: list[bytes], git: str) -> None:
-    """Make a folder of files a repository with that history, by hand as far as possible: `git init` would copy the user's templates."""
+    """Make a folder of files a repository with that history, by hand as far as possible: `git init` would copy the
+    user's templates."""
     git_dir = root / ".git"
     for part in ("objects", "refs", "info"):
         (git_dir / part).mkdir(parents=True)
     (git_dir / "HEAD").write_text("ref: refs/heads/main\n", encoding="ascii")
     (git_dir / "config").write_text(_CONFIG, encoding="ascii")
-    for arguments, feed in ((("-c", "fastimport.unpackLimit=0", "fast-import", "--quiet", "--done"), stream), (("read-tree", "HEAD"), [])):
+    for arguments, feed in (
+        (("-c", "fastimport.unpackLimit=0", "fast-import", "--quiet", "--done"), stream),
+        (("read-tree", "HEAD"), []),
+    ):
         command = command_line(git, root, [f"--git-dir={git_dir}", f"--work-tree={root}", *arguments])
         with running(command, env=environment(git), cwd=root, feed=feed, seconds=PATIENCE.listing) as output:
             output.read()

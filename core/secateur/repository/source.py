@@ -1,4 +1,5 @@
-"""What is read: a work tree, a commit, or files in memory, behind one protocol. The same tree gives the same content through each.
+"""What is read: a work tree, a commit, or files in memory, behind one protocol. The same tree gives the same content
+through each.
 
     source = open_source(Path("orders"), rev="v1.2")
     for path, content in source.read([entry.path for entry in source.entries()]): ...
@@ -29,7 +30,8 @@ MAX_FILE_BYTES = 1024 * 1024
 """Default size above which a file is skipped: `index.max_file_kb`."""
 
 READ_AHEAD_BYTES = 8 * 1024 * 1024
-"""Contents taken from git at a time. The deadline of a git process is for git alone, so none may wait for whoever works on what it gave."""
+"""Contents taken from git at a time. The deadline of a git process is for git alone, so none may wait for whoever works
+on what it gave."""
 
 HISTORY_INCOMPLETE = "history_incomplete"
 """Code of the notice that `history` ended before its end."""
@@ -82,7 +84,8 @@ class Source(Protocol):
         """What `history` depends on: the commit, and where a shallow clone ends; "" where there is no history."""
 
     def news(self, commit: str, limit: int) -> tuple[list[HistoryCommit], bool] | None:
-        """The commits that came after an earlier one, as `history` gives them, and whether they came one by one, without merges.
+        """The commits that came after an earlier one, as `history` gives them, and whether they came one by one,
+        without merges.
 
         None where that commit did not lead here, or more than `limit` have come.
         """
@@ -92,20 +95,36 @@ class Source(Protocol):
 
 
 class WorktreeSource:
-    """The files of a folder as they are on disk: with git those it tracks or does not ignore, otherwise by our own walk."""
+    """The files of a folder as they are on disk: with git those it tracks or does not ignore, otherwise by our own
+    walk."""
 
-    def __init__(self, root: Path, git: Git | NoGit | Foreign, *, ignore: Sequence[str] = (), max_file_bytes: int = MAX_FILE_BYTES) -> None:
+    def __init__(
+        self,
+        root: Path,
+        git: Git | NoGit | Foreign,
+        *,
+        ignore: Sequence[str] = (),
+        max_file_bytes: int = MAX_FILE_BYTES,
+    ) -> None:
         self._root = root.resolve()
         self._git = git if isinstance(git, Git) else None
         self._ignore = IgnoreFilter(ignore)
         self._max_file_bytes = max_file_bytes
         self._notices: dict[str, Notice] = {}
         if git is NoGit.NO_BINARY:
-            self._note("git_missing", "git was not found: ignore rules are read by secateur, and there is no history for hotspots")
+            self._note(
+                "git_missing",
+                "git was not found: ignore rules are read by secateur, and there is no history for hotspots",
+            )
         elif git is NoGit.BROKEN_REPOSITORY:
-            self._note("git_failed", f"{git.value}: hotspots know no history, and secateur reads the ignore rules itself")
+            self._note(
+                "git_failed", f"{git.value}: hotspots know no history, and secateur reads the ignore rules itself"
+            )
         elif isinstance(git, Foreign):
-            self._note("git_foreign", f"{git.value}: hotspots know no history, and secateur reads the ignore rules itself. {git.hint}")
+            self._note(
+                "git_foreign",
+                f"{git.value}: hotspots know no history, and secateur reads the ignore rules itself. {git.hint}",
+            )
 
     @property
     def root(self) -> Path | None:
@@ -116,7 +135,9 @@ class WorktreeSource:
         try:
             return (self._git.head() if self._git else None) or ""
         except RepositoryError as error:
-            self._note("git_failed", f"{error.message}: hotspots know no history, and secateur reads the ignore rules itself")
+            self._note(
+                "git_failed", f"{error.message}: hotspots know no history, and secateur reads the ignore rules itself"
+            )
             return ""
 
     @cached_property
@@ -169,7 +190,9 @@ class WorktreeSource:
         try:
             return walk(self._root, self._ignore, self._max_file_bytes, top=_top(self._root))
         except OSError as error:
-            raise RepositoryError(f"cannot list {self._root}: {error.strerror}", hint="Was the folder removed?", code="UNREADABLE_FOLDER") from error
+            raise RepositoryError(
+                f"cannot list {self._root}: {error.strerror}", hint="Was the folder removed?", code="UNREADABLE_FOLDER"
+            ) from error
 
     def _note(self, code: str, message: str) -> None:
         self._notices.setdefault(code, Notice(code, message))
@@ -278,7 +301,9 @@ class MemorySource:
     ) -> None:
         self._time = time
         self._name = name
-        contents = {path: path_bytes(content) if isinstance(content, str) else bytes(content) for path, content in files.items()}
+        contents = {
+            path: path_bytes(content) if isinstance(content, str) else bytes(content) for path, content in files.items()
+        }
         patterns = IgnoreFilter(ignore)
         self._entries: list[Entry] = []
         self._skipped: list[Skip] = []
@@ -332,15 +357,21 @@ class MemorySource:
 
 
 def open_source(
-    path: Path, rev: str | None = None, *, ignore: Sequence[str] = (), max_file_bytes: int = MAX_FILE_BYTES, trust: bool = False
+    path: Path,
+    rev: str | None = None,
+    *,
+    ignore: Sequence[str] = (),
+    max_file_bytes: int = MAX_FILE_BYTES,
+    trust: bool = False,
 ) -> WorktreeSource | CommitSource:
     """The folder at `path` as it is now, or as it was at `rev`.
 
-    `ignore` are further patterns in gitignore syntax, `max_file_bytes` the size above which files are skipped, `trust` as for
-    `Git.discover`. A folder that an
-    enclosing repository ignores and tracks nothing of (an environment, a scratch copy) is taken as a folder without git.
+    `ignore` are further patterns in gitignore syntax, `max_file_bytes` the size above which files are skipped, `trust`
+    as for `Git.discover`. A folder that an enclosing repository ignores and tracks nothing of (an environment, a
+    scratch copy) is taken as a folder without git.
 
-    Raises RepositoryError: no such folder, not a folder, not readable, `rev` without a repository or without git, unknown `rev`.
+    Raises RepositoryError: no such folder, not a folder, not readable, `rev` without a repository or without git,
+    unknown `rev`.
     """
     root = _checked(path)
     git = Git.discover(root, trust=trust)
@@ -353,7 +384,9 @@ def open_source(
     if isinstance(git, Git):
         if git.is_bare:
             raise RepositoryError(
-                f"{path} is a bare git repository: it has no files of its own", hint="Name a revision to read, such as HEAD.", code="BARE_REPOSITORY"
+                f"{path} is a bare git repository: it has no files of its own",
+                hint="Name a revision to read, such as HEAD.",
+                code="BARE_REPOSITORY",
             )
         if _top(root) is None and not _tracks_anything(git):
             git = NoGit.NO_REPOSITORY
@@ -367,17 +400,22 @@ def _checked(path: Path) -> Path:
         if not root.exists():
             raise RepositoryError(f"no such folder: {path}", hint="Check the path.", code="NO_SUCH_FOLDER")
         if not root.is_dir():
-            raise RepositoryError(f"not a folder: {path}", hint=f"Open the folder it is in: {path.parent}", code="NOT_A_DIRECTORY")
+            raise RepositoryError(
+                f"not a folder: {path}", hint=f"Open the folder it is in: {path.parent}", code="NOT_A_DIRECTORY"
+            )
         with os.scandir(root):
             return root
     except (OSError, ValueError, RuntimeError) as error:  # permissions, a NUL in the name, a ring of links
         raise RepositoryError(
-            f"cannot read {path}: {getattr(error, 'strerror', None) or error}", hint="Check the path and its permissions.", code="UNREADABLE_FOLDER"
+            f"cannot read {path}: {getattr(error, 'strerror', None) or error}",
+            hint="Check the path and its permissions.",
+            code="UNREADABLE_FOLDER",
         ) from error
 
 
 def _top(root: Path) -> Path | None:
-    """Top folder of the repository whose ignore rules hold at `root`; None when there is none or it ignores `root` itself."""
+    """Top folder of the repository whose ignore rules hold at `root`; None when there is none or it ignores `root`
+    itself."""
     location = locate(root)
     if location is None or location.top is None or is_ignored_folder(location.top, root):
         return None
@@ -435,6 +473,8 @@ def _news(git: Git | None, base: str, commit: str, limit: int) -> tuple[list[His
         if git.merge_base(base, commit) == base:
             commits = list(git.history(commit, limit=limit + 1, since=base))
             linear = git.is_linear(base, commit)
-            if len(commits) <= limit and (linear or not git.prefix):  # of merges below a folder git leaves out whole branches
+            if len(commits) <= limit and (
+                linear or not git.prefix
+            ):  # of merges below a folder git leaves out whole branches
                 return commits, linear
     return None

@@ -1,7 +1,7 @@
 """Lists the files of a folder: with git's help, or by our own walk where git cannot be asked.
 
-Both list the same: regular files that are tracked or not ignored, in byte order of their paths. Symbolic links are not followed,
-special files not opened, nested repositories and submodules not entered; each is recorded with its reason.
+Both list the same: regular files that are tracked or not ignored, in byte order of their paths. Symbolic links are not
+followed, special files not opened, nested repositories and submodules not entered; each is recorded with its reason.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ IGNORE_FILE_BYTES = 256 * 1024
 """A longer `.gitignore` is passed over: nobody wrote it."""
 
 MOST_STATES_OF_ALL = 1 << 20
-"""Bytes of patterns with wildcards that one walk takes. What is passed over is listed as skipped; so is what exceeds MOST_STATES for one path."""
+"""Bytes of patterns with wildcards that one walk takes. What is passed over is listed as skipped; so is what exceeds
+MOST_STATES for one path."""
 
 
 class SkipReason(StrEnum):
@@ -101,11 +102,14 @@ class _Builder:
 
     def listing(self) -> Listing:
         files = sorted(self._files, key=lambda found: path_bytes(found.path))
-        return Listing(tuple(files), tuple(sorted(set(self._skipped), key=lambda skip: (path_bytes(skip.path), skip.reason))))
+        return Listing(
+            tuple(files), tuple(sorted(set(self._skipped), key=lambda skip: (path_bytes(skip.path), skip.reason)))
+        )
 
 
 def list_with_git(git: Git, ignore: IgnoreFilter, max_file_bytes: int) -> Listing:
-    """Tracked files and untracked ones that git does not ignore, as they are in the work tree now. Raises RepositoryError."""
+    """Tracked files and untracked ones that git does not ignore, as they are in the work tree now. Raises
+    RepositoryError."""
     found = _Builder(ignore, max_file_bytes)
     links: dict[str, str] = {"": ""}  # folder -> the symbolic link on the way to it, "" for none
     root = path_bytes(str(git.root)).rstrip(b"/") + b"/"
@@ -145,8 +149,8 @@ def _link_above(root: Path, folder: str, links: dict[str, str]) -> str:
 def walk(root: Path, ignore: IgnoreFilter, max_file_bytes: int, *, top: Path | None = None) -> Listing:
     """The files below `root` that no `.gitignore` there, and no default pattern (`DEFAULT_IGNORE`), leaves out.
 
-    `top` is the top folder of the repository `root` is in, whose rules then hold too; None when there is none. Never raises for
-    what it meets on the way.
+    `top` is the top folder of the repository `root` is in, whose rules then hold too; None when there is none. Never
+    raises for what it meets on the way.
     """
     found = _Builder(ignore, max_file_bytes)
     with Folder(top or root) as folder:
@@ -172,18 +176,24 @@ class _RuleReader:
         self._left = MOST_STATES_OF_ALL
 
     def read(self, path: str, above: _Layers = ()) -> Rules | None:
-        """The rules of a file, none where it is gone; None for one that is too long or whose patterns, with those above, are too many."""
+        """The rules of a file, none where it is gone; None for one that is too long or whose patterns, with those
+        above, are too many."""
         content = self._folder.read(path, 2 * IGNORE_FILE_BYTES)
         rules = Rules.parse(content or b"")
         states = rules.states
-        if len(content or b"") > IGNORE_FILE_BYTES or states > self._left or states + sum(layer.states for _, layer in above) > MOST_STATES:
+        if (
+            len(content or b"") > IGNORE_FILE_BYTES
+            or states > self._left
+            or states + sum(layer.states for _, layer in above) > MOST_STATES
+        ):
             return None
         self._left -= states
         return rules
 
 
 def _rules_above(reader: _RuleReader, start: str, *, in_repository: bool) -> _Layers:
-    """Rules of the folders above the root: the defaults, `.git/info/exclude`, and each `.gitignore` from the top down."""
+    """Rules of the folders above the root: the defaults, `.git/info/exclude`, and each `.gitignore` from the top
+    down."""
     layers: _Layers = ((0, Rules.of(DEFAULT_IGNORE)),)
     if in_repository:
         layers = ((0, reader.read(_EXCLUDE_FILE) or Rules(())), *layers)
@@ -231,7 +241,9 @@ def _places(folder: str) -> list[str]:
     return ["", *(folder[: i + 1] for i, char in enumerate(folder) if char == "/")]
 
 
-def _enter(root: Path, place: str, start: str, above: _Layers, reader: _RuleReader, found: _Builder) -> Iterator[tuple[str, _Layers]]:
+def _enter(
+    root: Path, place: str, start: str, above: _Layers, reader: _RuleReader, found: _Builder
+) -> Iterator[tuple[str, _Layers]]:
     """Record the files of one folder; yields the folders in it that are to be entered."""
     absolute = os.path.join(path_bytes(str(root)), path_bytes(place))  # noqa: PTH118 - paths are bytes
     try:

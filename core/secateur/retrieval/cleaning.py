@@ -1,7 +1,9 @@
-"""What of a long query is about the code: titles and sentences most, pasted code less, traces, version tables and form text not at all.
+"""What of a long query is about the code: titles and sentences most, pasted code less, traces, version tables and form
+text not at all.
 
-People paste issues. Most words of an issue are a stack trace, an environment, headings of a form: words of every issue, which find
-anything. Names, paths and frames in those parts still count, because `query.py` looks for them in the whole text.
+People paste issues. Most words of an issue are a stack trace, an environment, headings of a form: words of every issue,
+which find anything. Names, paths and frames in those parts still count, because `query.py` looks for them in the whole
+text.
 """
 
 from __future__ import annotations
@@ -28,21 +30,25 @@ _HEADING = re.compile(r"\s*(?:#{1,6}\s+|\*\*)(?P<text>[^*#]{1,80}?)[*:\s#]*$")
 _FORM = re.compile(
     r"\W*(describe the (bug|issue|feature|problem)|(steps )?to reproduce.*|how to reproduce.*|reproduc\w+( \w+){0,3}"
     r"|(expected|actual|current|observed) (behaviou?r|results?|output)|what (did|do|have) you .*|what happened\??"
-    r"|additional (context|information|notes?).*|screenshots?|checklist|description|summary|example|minimal .*example.*|problem|issue|bug report"
+    r"|additional (context|information|notes?).*|screenshots?|checklist|description|summary|example|minimal"
+    r" .*example.*|problem|issue|bug report"
     r"|code sample.*|output|logs?|anything else.*|relevant log output|traceback|context|details|motivation)\W*",
     re.IGNORECASE,
 )
 _ENVIRONMENT = re.compile(
-    r"\W*((your )?environment|versions?( info\w*)?|system( info\w*)?|installed versions|output of .*(versions|pip|--version).*|"
+    r"\W*((your )?environment|versions?( info\w*)?|system( info\w*)?|installed versions|output of"
+    r" .*(versions|pip|--version).*|"
     r".*(xr|pd|sns)\.show_versions.*|pip (list|freeze).*|platform|setup|dependencies)\W*",
     re.IGNORECASE,
 )
 _VERSION = re.compile(
-    r"(?:\W*+[\w.@/ ()-]{1,40}?[:=@\s|]++|\W{2,}+(?<=[.@/ ()-][:=@\s|]))v?\d+\.\d+[\w.+-]*(\s+\S+)?\W*$|\W*+[\w.-]{1,30}: (None|True|False)\W*$"
+    r"(?:\W*+[\w.@/ ()-]{1,40}?[:=@\s|]++|\W{2,}+(?<=[.@/"
+    r" ()-][:=@\s|]))v?\d+\.\d+[\w.+-]*(\s+\S+)?\W*$|\W*+[\w.-]{1,30}: (None|True|False)\W*$"
 )
 _CHECKBOX = re.compile(r"\s*[-*] \[[ xX]\]")
 _TRACE = re.compile(
-    r'\s*+(Traceback \(most recent|File ".*", line \d+|at [\w$.<>]+ ?\(|~+\^|\^+\s*$|During handling of|The above exception'
+    r'\s*+(Traceback \(most recent|File ".*", line \d+|at [\w$.<>]+ ?\(|~+\^|\^+\s*$|During handling of|The above'
+    r" exception"
     r"|-{5,}|={5,}|>{5,}|E\s{2,}|>{0,2}\s*+-*+>?\s*+\d+\s{2,}|\.\.\. \d+ more)"
 )
 _FRAME_CODE = re.compile(r'\s*File ".*", line \d+')

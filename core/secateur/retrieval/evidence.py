@@ -1,4 +1,5 @@
-"""What speaks for each fragment, one column a kind of evidence, each in [0, 1] and unweighted. Weights are `relevance.py`'s business."""
+"""What speaks for each fragment, one column a kind of evidence, each in [0, 1] and unweighted. Weights are
+`relevance.py`'s business."""
 
 from __future__ import annotations
 
@@ -63,7 +64,8 @@ def flagged(snapshot: Snapshot, flag: str) -> npt.NDArray[np.bool_]:
 
 
 def held_words(postings: Postings, terms: Sequence[tuple[int, float]]) -> FloatArray:
-    """Per document how much its few words are words of the query, rare ones more; however long the query is, and whatever else it says."""
+    """Per document how much its few words are words of the query, rare ones more; however long the query is, and
+    whatever else it says."""
     held = np.zeros(postings.documents)
     for term, _ in terms:
         held[postings.holders(term)] += postings.idf(term)
@@ -144,13 +146,17 @@ def _places(query: Query, snapshot: Snapshot) -> FloatArray:
             inside = (snapshot.line_start[rows] <= line) & (snapshot.line_end[rows] >= line)
             column[rows] = np.maximum(column[rows], np.where(inside, FRAME_LINE, 0.0))
             if function:
-                named = np.array([snapshot.qualnames[row].rpartition(".")[2] == function for row in range(rows.start, rows.stop)], dtype=np.bool_)
+                named = np.array(
+                    [snapshot.qualnames[row].rpartition(".")[2] == function for row in range(rows.start, rows.stop)],
+                    dtype=np.bool_,
+                )
                 column[rows] = np.maximum(column[rows], named)
     return column
 
 
 def _same_place(path: str, wanted: str) -> bool:
-    """The same file, whichever of the two names was written from further up: installed paths end like those of the repository."""
+    """The same file, whichever of the two names was written from further up: installed paths end like those of the
+    repository."""
     have, want = path.split("/"), wanted.split("/")
     common = min(len(have), len(want), 2)
     return have[-common:] == want[-common:]
@@ -162,7 +168,8 @@ def _rows(snapshot: Snapshot, file: int) -> slice:
 
 
 def _history(query: Query, snapshot: Snapshot) -> FloatArray:
-    """Per file the best of its commits: how much its message is like the query, less for commits that touched many files."""
+    """Per file the best of its commits: how much its message is like the query, less for commits that touched many
+    files."""
     column = np.zeros(len(snapshot.paths))
     first: npt.NDArray[np.int64] = snapshot.arrays["commits.first"]
     file: npt.NDArray[np.int32] = snapshot.arrays["commits.file"]

@@ -19,14 +19,17 @@ LOSES_LISTED = 10
 
 
 def explained(report: dict[str, Any], selection: Selection, settings: Settings) -> dict[str, Any]:
-    """The JSON of a search with `what_if` on each item that it lists, and `ranges`, the weights between which no decision changes.
+    """The JSON of a search with `what_if` on each item that it lists, and `ranges`, the weights between which no
+    decision changes.
 
     Raises:
         UsageError: the selection was decided with other settings.
     """
     pool = selection.pool
     if not np.array_equal(select(pool, settings).state, selection.state):
-        raise UsageError("the selection was decided with other settings", hint="pass the settings that it was decided with")
+        raise UsageError(
+            "the selection was decided with other settings", hint="pass the settings that it was decided with"
+        )
     runs = WeightRuns(pool, settings)
     listed = [item["symbol_id"] for name in ("candidates", "dropped") for item in report[name]]
     proven = {symbol: _what_if(pool, settings, pool.row_of[symbol], runs) for symbol in listed}
@@ -38,7 +41,11 @@ def _what_if(pool: Pool, settings: Settings, row: int, runs: WeightRuns) -> dict
     if turned is None:
         return None
     lost = _best_first(pool, (other for other in turned.budget.lost if other != row)) if turned.budget else []
-    out = {"budget": turned.budget.budget if turned.budget else None, "weights": turned.weights, "loses": lost[:LOSES_LISTED]}
+    out = {
+        "budget": turned.budget.budget if turned.budget else None,
+        "weights": turned.weights,
+        "loses": lost[:LOSES_LISTED],
+    }
     return out | ({"loses_more": len(lost) - LOSES_LISTED} if len(lost) > LOSES_LISTED else {})
 
 

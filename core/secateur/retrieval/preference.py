@@ -51,7 +51,9 @@ def load_preferences(user_dir: Path | None) -> dict[str, float]:
         raise ConfigError(f"{path}: symbols is a table", hint='write [symbols] and lines like "path::Name" = 0.8')
     for pattern, value in symbols.items():
         if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= 1:
-            raise ConfigError(f"{path}: {pattern} = {value!r} is not allowed", hint="a preference is a number from 0 to 1")
+            raise ConfigError(
+                f"{path}: {pattern} = {value!r} is not allowed", hint="a preference is a number from 0 to 1"
+            )
     return {pattern: float(value) for pattern, value in symbols.items()}
 
 
@@ -62,7 +64,10 @@ def preference_notices(preferences: Mapping[str, float], candidates: Sequence[st
         candidates: symbol ids of the query's candidates; a pattern that matches one of them needs no further look.
     """
     if not preferences:
-        said = f'Preference is on and changes nothing: {PLACE} names no symbol. Write [symbols] there, and below it lines like "path::Name" = 0.8.'
+        said = (
+            f"Preference is on and changes nothing: {PLACE} names no symbol. Write [symbols] there, and below it lines"
+            ' like "path::Name" = 0.8.'
+        )
         return [Notice("no_preferences", said)]
     lost = [pattern for pattern in sorted(preferences) if not any(map(_matcher(pattern), candidates))]
     if lost:
@@ -70,7 +75,10 @@ def preference_notices(preferences: Mapping[str, float], candidates: Sequence[st
         lost = [pattern for pattern in lost if not any(map(_matcher(pattern), symbols))]
     if not lost:
         return []
-    shown = [pattern + (f" (near: {', '.join(near)})" if (near := _near(pattern, snapshot)) else "") for pattern in lost[:NAMED]]
+    shown = [
+        pattern + (f" (near: {', '.join(near)})" if (near := _near(pattern, snapshot)) else "")
+        for pattern in lost[:NAMED]
+    ]
     more = f" and {len(lost) - NAMED:,} more" if len(lost) > NAMED else ""
     return [Notice("unknown_preference", f"{PLACE}: nothing here is called {'; '.join(shown)}{more}.")]
 
@@ -83,7 +91,14 @@ def _near(pattern: str, snapshot: Snapshot) -> list[str]:
     """Symbol ids, or paths for a pattern of paths, that the pattern may be a slip of."""
     path, colons, name = pattern.rpartition("::")
     if colons:
-        word, known = name, {qualname: snapshot.symbol_id(row) for row, qualname in reversed(list(enumerate(snapshot.qualnames))) if qualname}
+        word, known = (
+            name,
+            {
+                qualname: snapshot.symbol_id(row)
+                for row, qualname in reversed(list(enumerate(snapshot.qualnames)))
+                if qualname
+            },
+        )
     else:
         word, known = path or name, {path: path for path in folders_and_files(snapshot.paths)}
     by_small = {name.lower(): shown for name, shown in known.items()}

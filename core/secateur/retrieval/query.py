@@ -21,7 +21,8 @@ GLOSS_WEIGHT = 0.5
 """Weight of an English word that stands for a Chinese one: right in kind, uncertain in choice."""
 
 MAX_NAMES = 500
-"""Identifiers, and paths, that are read of a query: more than any stack trace holds; each is compared with every name, or path, there is."""
+"""Identifiers, and paths, that are read of a query: more than any stack trace holds; each is compared with every name,
+or path, there is."""
 
 MIN_PLAIN = 3
 """Shorter words are names of too much."""
@@ -125,7 +126,9 @@ def parse_query(text: str, gloss: tuple[str, ...] = ()) -> Query:
     candidates = dict.fromkeys(_IDENTIFIER.findall(body))
     single = body.strip()
     identifiers = [name for name in candidates if _CODE_LIKE.search(name) or name == single]
-    plain = dict.fromkeys(word.lower() for word in words(body) if len(word) >= MIN_PLAIN and word.lower() not in STOP_WORDS)
+    plain = dict.fromkeys(
+        word.lower() for word in words(body) if len(word) >= MIN_PLAIN and word.lower() not in STOP_WORDS
+    )
     return Query(
         text=text,
         words=tuple(weights.items()),
@@ -145,7 +148,11 @@ def _frames(body: str) -> list[tuple[str, int, str]]:
     for pattern in _FRAMES:
         for match in pattern.finditer(body):
             groups = match.groupdict()
-            found[groups["path"].replace("\\", "/"), int(groups["line"][:7]), (groups.get("name") or "").rpartition(".")[2]] = None
+            found[
+                groups["path"].replace("\\", "/"),
+                int(groups["line"][:7]),
+                (groups.get("name") or "").rpartition(".")[2],
+            ] = None
     return list(found)
 
 
@@ -155,7 +162,8 @@ def _asked(body: str) -> frozenset[str]:
 
 
 def _paths(body: str) -> list[str]:
-    """Paths, and names of files with a well-known ending; what a path among CJK letters may be is taken with and without them."""
+    """Paths, and names of files with a well-known ending; what a path among CJK letters may be is taken with and
+    without them."""
     found: dict[str, None] = {}
     for run in _PATH_RUN.findall(body):
         for text in (run, *(_PATH_RUN_WITHOUT_CJK.findall(run) if has_cjk(run) else ())):
@@ -168,7 +176,8 @@ def _paths(body: str) -> list[str]:
 
 
 def parse_with_dictionary(text: str, frequency: Callable[[int], float]) -> tuple[Query, tuple[Notice, ...]]:
-    """The query, with English words for the Chinese ones where the dictionary is installed; a notice where it is missing and nothing matches.
+    """The query, with English words for the Chinese ones where the dictionary is installed; a notice where it is
+    missing and nothing matches.
 
     `frequency`: how often a term occurs in what is searched.
     """

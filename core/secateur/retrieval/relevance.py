@@ -1,9 +1,10 @@
 """Relevance of every fragment to a query: a weighted sum of parts that can be printed one by one.
 
-    share = (1 − held back) · Σ weight · evidence / Σ weight of what the query can have,   relevance = share · (1 + HALF) / (share + HALF)
+    share = (1 − held back) · Σ weight · evidence / Σ weight of what the query can have, relevance = share · (1 + HALF)
+    / (share + HALF)
 
-The curve only spreads the low end of the scale; every part is scaled with it, what is held back is a part of its own and negative,
-so the parts printed always add up to the score.
+The curve only spreads the low end of the scale; every part is scaled with it, what is held back is a part of its own
+and negative, so the parts printed always add up to the score.
 """
 
 from __future__ import annotations
@@ -28,7 +29,8 @@ SEMANTIC_EVIDENCE = 0.25
 """Similarity above which a fragment counts as found by meaning alone; below it everything resembles everything."""
 
 ALWAYS_ASKED = ("lexical", "title", "name", "file")
-"""Evidence every query asks for. The rest counts in the divisor only where there is any: a query that names no path lacks nothing."""
+"""Evidence every query asks for. The rest counts in the divisor only where there is any: a query that names no path
+lacks nothing."""
 
 COMPARED = 500
 """Best fragments among which copies are looked for: more than a budget keeps."""
@@ -54,7 +56,13 @@ class Scores:
 
 
 def score(
-    query: Query, snapshot: Snapshot, embedder: Embedder | None, weights: Relevance, reranker: Reranker | None = None, *, vectors_alone: bool = False
+    query: Query,
+    snapshot: Snapshot,
+    embedder: Embedder | None,
+    weights: Relevance,
+    reranker: Reranker | None = None,
+    *,
+    vectors_alone: bool = False,
 ) -> Scores:
     """Score all fragments (REQ-GRAG-001: relevance in [0, 1]).
 
@@ -79,11 +87,17 @@ def score(
         similarity = np.where(columns["semantic"] > SEMANTIC_EVIDENCE, quantised(columns["semantic"]), 0.0)
         return Scores(similarity, {"semantic": similarity}, channels, columns["semantic"], names.suggestions)
     found = channels > 0
-    parts = {name: np.where(found, getattr(weights, name) * column, 0.0) for name, column in columns.items() if getattr(weights, name)}
+    parts = {
+        name: np.where(found, getattr(weights, name) * column, 0.0)
+        for name, column in columns.items()
+        if getattr(weights, name)
+    }
     total = np.sum(list(parts.values()), axis=0) if parts else np.zeros(len(snapshot))
     if (factor < 1).any():
         parts[HELD_BACK] = total * (factor - 1.0)
-    most = sum(getattr(weights, name) for name, column in columns.items() if name in ALWAYS_ASKED or column.any()) or 1.0
+    most = (
+        sum(getattr(weights, name) for name, column in columns.items() if name in ALWAYS_ASKED or column.any()) or 1.0
+    )
     scale = (1 + HALF) / (total * factor + HALF * most)
     parts = {name: quantised(column * scale) for name, column in parts.items()}
     relevance = quantised(np.sum(list(parts.values()), axis=0)) if parts else total
@@ -91,7 +105,8 @@ def score(
 
 
 def held_back(query: Query, snapshot: Snapshot, shares: HoldBack) -> FloatArray:
-    """Per fragment the share of its relevance it loses for what it is; kinds of file the query asks for lose nothing."""
+    """Per fragment the share of its relevance it loses for what it is; kinds of file the query asks for lose
+    nothing."""
     kept = np.ones(len(snapshot))
     for kind in ("test", "documentation", "example", "vendored", "generated"):
         share = getattr(shares, kind)
@@ -99,14 +114,20 @@ def held_back(query: Query, snapshot: Snapshot, shares: HoldBack) -> FloatArray:
             kept *= np.where(flagged(snapshot, kind), 1.0 - share, 1.0)
     kinds = snapshot.column("kind")
     prose = 0.0 if "documentation" in query.asks else shares.prose
-    for kind, share in ((Kind.CLASS, shares.header), (Kind.REGION, shares.region), (Kind.SECTION, prose), (Kind.BLOCK, prose)):
+    for kind, share in (
+        (Kind.CLASS, shares.header),
+        (Kind.REGION, shares.region),
+        (Kind.SECTION, prose),
+        (Kind.BLOCK, prose),
+    ):
         if share:
             kept *= np.where(kinds == KINDS.index(kind), 1.0 - share, 1.0)
     return 1.0 - kept
 
 
 def copies(score: FloatArray, snapshot: Snapshot) -> IntArray:
-    """Rows among the COMPARED best that are nearly the same text as a better one: vectors of the same direction, sizes within a twentieth."""
+    """Rows among the COMPARED best that are nearly the same text as a better one: vectors of the same direction, sizes
+    within a twentieth."""
     best = np.lexsort((np.arange(len(score)), -score))[:COMPARED]
     vectors = snapshot.space.matrix[best].astype(np.float32)  # sums of products stay below 2 ** 24: exact in any order
     length = np.sqrt((vectors * vectors).sum(axis=1).astype(np.float64))

@@ -1,8 +1,8 @@
 """A better embedding model than the index's own, on the best candidates only.
 
-Models that take milliseconds a fragment cannot embed a repository while somebody waits. A query therefore embeds a fixed number of
-candidates, the best by everything else, and caches their vectors by content: the answer does not depend on what was cached.
-Vectors of two models never mix: what was not embedded by this model has no semantic part.
+Models that take milliseconds a fragment cannot embed a repository while somebody waits. A query therefore embeds a
+fixed number of candidates, the best by everything else, and caches their vectors by content: the answer does not depend
+on what was cached. Vectors of two models never mix: what was not embedded by this model has no semantic part.
 """
 
 from __future__ import annotations
@@ -45,7 +45,9 @@ class Reranker:
         texts = [document_text(*self.text(int(row))) for row in rows]
         digests = [blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest() for text in texts]
         names = [f"{self.embedder.id}:{digest}" for digest in digests]
-        known = {name: vector for name in dict.fromkeys(names) if (vector := self.store.get_blob(_KIND, name)) is not None}
+        known = {
+            name: vector for name in dict.fromkeys(names) if (vector := self.store.get_blob(_KIND, name)) is not None
+        }
         missing = {name: text for name, text in zip(names, texts, strict=True) if name not in known}
         if missing:
             fresh = self.embedder.embed(list(missing.values()), "document")
@@ -53,5 +55,9 @@ class Reranker:
             with suppress(UnwritableIndex), self.store.writing():  # they are at hand; the next run asks for them again
                 self.store.put_blobs(_KIND, added, most=KEPT_VECTORS)
             known |= added
-        matrix = np.stack([np.frombuffer(known[name], dtype=np.int8) for name in names]) if names else np.zeros((0, self.embedder.dimension), dtype=np.int8)
+        matrix = (
+            np.stack([np.frombuffer(known[name], dtype=np.int8) for name in names])
+            if names
+            else np.zeros((0, self.embedder.dimension), dtype=np.int8)
+        )
         return SemanticSpace(matrix).similarity(self.embedder.embed([query], "query")[0])

@@ -1,4 +1,5 @@
-"""What the result cache holds of one state of a repository: finished answers, and pools for whoever decides anew (SC-GRAG-005)."""
+"""What the result cache holds of one state of a repository: finished answers, and pools for whoever decides anew
+(SC-GRAG-005)."""
 
 from __future__ import annotations
 
@@ -60,7 +61,9 @@ class Results:
         """Keep an answer, unless it is a server's bad moment; returns it."""
         if self.cache is not None and not _fleeting(answer.warnings):
             warnings = [[notice.code, notice.message] for notice in answer.warnings]
-            self.cache.put(self._key("answer", query, settings, form), json.dumps({"text": answer.text, "warnings": warnings}))
+            self.cache.put(
+                self._key("answer", query, settings, form), json.dumps({"text": answer.text, "warnings": warnings})
+            )
         return answer
 
     def pool(self, query: str, settings: Settings, format_: str) -> Pool | None:
@@ -80,10 +83,13 @@ class Results:
 
     def _pool_key(self, query: str, settings: Settings, format_: str) -> str:
         """Settings that only deciding reads are left out: another weight finds the same pool."""
-        return self._key("pool", query, replace(settings, smart_pruning=SmartPruning(), budget=-1, profile=""), [format_])
+        return self._key(
+            "pool", query, replace(settings, smart_pruning=SmartPruning(), budget=-1, profile=""), [format_]
+        )
 
     def _key(self, kind: str, query: str, settings: Settings, form: Sequence[object]) -> str:
-        """Everything that changes the answer: the query, the content, the configuration, the versions, what is installed and what could be read."""
+        """Everything that changes the answer: the query, the content, the configuration, the versions, what is
+        installed and what could be read."""
         values = json.dumps(asdict(settings), sort_keys=True)
         return json.dumps([installed(), kind, *self.state, *form, query, values, sorted(self.preferences.items())])
 

@@ -1,4 +1,5 @@
-"""The slow phase: query -> Pool. Score every fragment, take anchors, follow calls, gather what `select` needs as columns."""
+"""The slow phase: query -> Pool. Score every fragment, take anchors, follow calls, gather what `select` needs as
+columns."""
 
 from __future__ import annotations
 
@@ -27,12 +28,14 @@ RELEVANCE_FLOOR = 0.02
 """With `pool = all`, fragments below this are noise and are not candidates."""
 
 SIMILAR_ALONE = 0.4
-"""Least similarity of an anchor that shares no word, name or path with the query. Of 489 such anchors that 128 questions about
-something else found in eight repositories 3 reach it; of the 590 anchors of those repositories' own issues none is of this kind."""
+"""Least similarity of an anchor that shares no word, name or path with the query. Of 489 such anchors that 128
+questions about something else found in eight repositories 3 reach it; of the 590 anchors of those repositories' own
+issues none is of this kind."""
 
 MOSTLY_HERE = 0.5
-"""Share of a query's terms from which it is about this repository, however little any one fragment says of it: the lowest of the 118
-issues and titles of those repositories has 0.75, three quarters of the questions about something else at most 0.4."""
+"""Share of a query's terms from which it is about this repository, however little any one fragment says of it: the
+lowest of the 118 issues and titles of those repositories has 0.75, three quarters of the questions about something else
+at most 0.4."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,13 +61,17 @@ class Retrieval:
 def retrieve(query: Query, retrieval: Retrieval, settings: Settings) -> Pool:
     """Candidates of a query with all their signals (REQ-GRAG-001, REQ-GRAG-002).
 
-    `pool = anchors`: the top_k most relevant fragments and what calls lead to within max_depth. `pool = all`: every fragment with
-    relevance besides, up to pool_cap; anchors then only root the distance. What is pinned is a candidate of every query.
+    `pool = anchors`: the top_k most relevant fragments and what calls lead to within max_depth. `pool = all`: every
+    fragment with relevance besides, up to pool_cap; anchors then only root the distance. What is pinned is a candidate
+    of every query.
     """
     snapshot = retrieval.snapshot
     vectors_alone = settings.graph_rag.anchors == "embedding"
     if vectors_alone and retrieval.embedder is None:
-        raise UsageError("graph_rag.anchors = embedding needs vectors, and embedding.model is none", hint="set embedding.model, or graph_rag.anchors = mixed")
+        raise UsageError(
+            "graph_rag.anchors = embedding needs vectors, and embedding.model is none",
+            hint="set embedding.model, or graph_rag.anchors = mixed",
+        )
     vectors = (None, None) if query.empty else (retrieval.embedder, retrieval.reranker)
     scores = score(query, snapshot, vectors[0], settings.relevance, vectors[1], vectors_alone=vectors_alone)
     eligible = scores.relevance > 0 if vectors_alone else _eligible(scores, query, snapshot, settings.relevance.floor)
@@ -84,8 +91,8 @@ def retrieve(query: Query, retrieval: Retrieval, settings: Settings) -> Pool:
 def _eligible(scores: Scores, query: Query, snapshot: Snapshot, floor: float) -> BoolArray:
     """What may be an anchor: a fragment with a word, name or path of the query, or a strong similarity.
 
-    Where the best of them stays below the floor there is none, unless most of the query occurs here: a word that every fragment has
-    makes none of them relevant, and is no reason to find nothing.
+    Where the best of them stays below the floor there is none, unless most of the query occurs here: a word that every
+    fragment has makes none of them relevant, and is no reason to find nothing.
     """
     worded = (scores.channels & ~(1 << Channel.SEMANTIC)) > 0
     eligible: BoolArray = (scores.relevance > 0) & (worded | (scores.similarity >= SIMILAR_ALONE))
@@ -116,13 +123,23 @@ def _with_relevant(reached: IntArray, relevance: FloatArray, cap: int) -> IntArr
     return np.union1d(reached, relevant)
 
 
-def _pool(query: Query, retrieval: Retrieval, settings: Settings, scores: Scores, reach: Reach, anchors: IntArray, rows: IntArray) -> Pool:
+def _pool(
+    query: Query,
+    retrieval: Retrieval,
+    settings: Settings,
+    scores: Scores,
+    reach: Reach,
+    anchors: IntArray,
+    rows: IntArray,
+) -> Pool:
     snapshot = retrieval.snapshot
     names = snapshot.qualnames
     place = np.full(len(snapshot) + 1, -1, dtype=np.int64)  # one slot more: index -1 stays "nowhere"
     place[rows] = np.arange(len(rows))
     callers, callees = (
-        _depths(snapshot.graph.search([int(row) for row in anchors], int(reach.depth.max(initial=0)), (way,)), len(snapshot))
+        _depths(
+            snapshot.graph.search([int(row) for row in anchors], int(reach.depth.max(initial=0)), (way,)), len(snapshot)
+        )
         for way in (Direction.CALLED_BY, Direction.CALLS)
     )
     distance = np.full(len(snapshot), UNREACHABLE, dtype=np.int64)
@@ -158,7 +175,9 @@ def _pool(query: Query, retrieval: Retrieval, settings: Settings, scores: Scores
         relevance=scores.relevance[rows],
         hotspot=hotspots.score[rows],
         distance=distance[rows],
-        preference=preference_scores(symbols, retrieval.preferences) if settings.preference.enabled else np.zeros(len(rows)),
+        preference=(
+            preference_scores(symbols, retrieval.preferences) if settings.preference.enabled else np.zeros(len(rows))
+        ),
         parts={
             "relevance": {name: column[rows] for name, column in scores.parts.items()},
             "hotspot": {"churn rank": hotspots.churn_rank[rows], "complexity rank": hotspots.complexity_rank[rows]},
@@ -203,7 +222,8 @@ def _priced(pool: Pool, retrieval: Retrieval, snapshot_rows: IntArray) -> Pool:
 
 
 def _channels(scores: Scores, reach: Reach, settings: Settings, rows: IntArray) -> IntArray:
-    """How each candidate was found. In the anchors pool what only calls lead to is there because of the calls, whatever words it holds."""
+    """How each candidate was found. In the anchors pool what only calls lead to is there because of the calls, whatever
+    words it holds."""
     channels = scores.channels.copy()
     reached = reach.nodes[reach.depth > 0]
     if settings.relevance.pool == "anchors":
@@ -228,10 +248,16 @@ def _anchored_by(query: Query, retrieval: Retrieval, settings: Settings) -> str:
     return settings.graph_rag.anchors
 
 
-def _warnings(query: Query, retrieval: Retrieval, settings: Settings, scores: Scores, anchors: IntArray, symbols: list[str]) -> tuple[Notice, ...]:
+def _warnings(
+    query: Query, retrieval: Retrieval, settings: Settings, scores: Scores, anchors: IntArray, symbols: list[str]
+) -> tuple[Notice, ...]:
     notices = list(retrieval.notices)
     if retrieval.embedder is None:
-        notices.append(Notice("no_vectors", "No embedding model is in use: found by words, names and calls alone (source: keyword)."))
+        notices.append(
+            Notice(
+                "no_vectors", "No embedding model is in use: found by words, names and calls alone (source: keyword)."
+            )
+        )
     if not len(retrieval.snapshot):
         notices.append(Notice("nothing_indexed", "No text was found to index here."))
     elif query.empty:
@@ -240,9 +266,18 @@ def _warnings(query: Query, retrieval: Retrieval, settings: Settings, scores: Sc
         notices.append(_no_match(retrieval.snapshot, scores.relevance, settings))
     else:
         notices += _low_relevance(query, retrieval.snapshot, scores, anchors, settings)
-    unknown = [symbol for symbol in dict.fromkeys((*settings.pins, *settings.excludes, *settings.boosts)) if retrieval.snapshot.row_of(symbol) < 0]
+    unknown = [
+        symbol
+        for symbol in dict.fromkeys((*settings.pins, *settings.excludes, *settings.boosts))
+        if retrieval.snapshot.row_of(symbol) < 0
+    ]
     if unknown:
-        notices.append(Notice("unknown_symbol", f"Nothing here is called {', '.join(unknown)}; ids look like path/file.py::Class.method."))
+        notices.append(
+            Notice(
+                "unknown_symbol",
+                f"Nothing here is called {', '.join(unknown)}; ids look like path/file.py::Class.method.",
+            )
+        )
     if settings.preference.enabled and len(retrieval.snapshot):
         notices += preference_notices(retrieval.preferences, symbols, retrieval.snapshot)
     for written, near in scores.suggestions.items():
@@ -250,22 +285,40 @@ def _warnings(query: Query, retrieval: Retrieval, settings: Settings, scores: Sc
     return tuple(notices)
 
 
-def _low_relevance(query: Query, snapshot: Snapshot, scores: Scores, anchors: IntArray, settings: Settings) -> list[Notice]:
+def _low_relevance(
+    query: Query, snapshot: Snapshot, scores: Scores, anchors: IntArray, settings: Settings
+) -> list[Notice]:
     """A doubt about what was found: it matches little, or most words of the query are nowhere in this repository.
 
-    Scores leave out what a repository cannot have, so one common word can carry a query about something else. A name taken as near
-    says itself what it stands for; words of a Chinese query are not expected in English code.
+    Scores leave out what a repository cannot have, so one common word can carry a query about something else. A name
+    taken as near says itself what it stands for; words of a Chinese query are not expected in English code.
     """
     best, terms = scores.relevance[anchors[0]], query.terms
     if best < settings.relevance.low:
-        return [Notice("low_relevance", f"The best match has relevance {best:.2f}: the query may not be about this repository.")]
+        return [
+            Notice(
+                "low_relevance", f"The best match has relevance {best:.2f}: the query may not be about this repository."
+            )
+        ]
     if not terms or query.foreign or scores.suggestions or _occurring(query, snapshot) >= MOSTLY_HERE:
         return []
     here = sum(snapshot.body.frequency(term) > 0 for term, _ in terms)
     if not here:
-        return [Notice("low_relevance", "No word of the query occurs here. What was found only resembles it, as the vectors see it: it may not be an answer.")]
+        return [
+            Notice(
+                "low_relevance",
+                "No word of the query occurs here. What was found only resembles it, as the vectors see it: it may not"
+                " be an answer.",
+            )
+        ]
     occur = "occurs" if here == 1 else "occur"
-    return [Notice("low_relevance", f"Only {here:,} of the {len(terms):,} words of the query {occur} here: it may not be about this repository.")]
+    return [
+        Notice(
+            "low_relevance",
+            f"Only {here:,} of the {len(terms):,} words of the query {occur} here: it may not be about this"
+            " repository.",
+        )
+    ]
 
 
 def _no_match(snapshot: Snapshot, relevance: FloatArray, settings: Settings) -> Notice:
@@ -278,7 +331,10 @@ def _no_match(snapshot: Snapshot, relevance: FloatArray, settings: Settings) -> 
         why = f"{nearest} has relevance {relevance[best]:.2f}, below relevance.floor = {settings.relevance.floor:g}"
     else:
         why = f"{nearest} has no word of it, and resembles it too little"
-    return Notice("no_match", f"Nothing in this repository matches the query: {why}. Ask in other words, or with names that its code has.")
+    return Notice(
+        "no_match",
+        f"Nothing in this repository matches the query: {why}. Ask in other words, or with names that its code has.",
+    )
 
 
 def _facts(query: Query, retrieval: Retrieval, scores: Scores, reach: Reach) -> dict[str, Any]:
@@ -288,6 +344,8 @@ def _facts(query: Query, retrieval: Retrieval, scores: Scores, reach: Reach) -> 
         "fragments": len(snapshot),
         "relevant": int((scores.relevance > 0).sum()),
         "embedding": retrieval.model,
-        "terms": {word: snapshot.body.frequency(term) for (word, _), (term, _) in zip(query.words, query.terms, strict=True)},
+        "terms": {
+            word: snapshot.body.frequency(term) for (word, _), (term, _) in zip(query.words, query.terms, strict=True)
+        },
         "hubs": [snapshot.symbol_id(hub) for hub in reach.hubs],
     }

@@ -1,7 +1,7 @@
 """A pool as text and back, exactly, so that the result cache can keep what a query found (SC-GRAG-005).
 
-Columns of numbers are kept as their bytes, everything else as JSON. The text is this version's own: it is read by whoever has the same
-cache key, which holds the version.
+Columns of numbers are kept as their bytes, everything else as JSON. The text is this version's own: it is read by
+whoever has the same cache key, which holds the version.
 """
 
 from __future__ import annotations
@@ -39,7 +39,9 @@ def restored(text: str) -> Pool:
     values = json.loads(text)
     for spec in fields(Pool):
         values[spec.name] = _unpacked(values[spec.name])
-    values["parts"] = {signal: {part: _unpacked(column) for part, column in parts.items()} for signal, parts in values["parts"].items()}
+    values["parts"] = {
+        signal: {part: _unpacked(column) for part, column in parts.items()} for signal, parts in values["parts"].items()
+    }
     values["warnings"] = tuple(Notice(code, message) for code, message in values["warnings"])
     return Pool(**values)
 

@@ -19,10 +19,12 @@ _FIRST_SLICE = 2048
 """Rows sorted at first: more than a budget of the usual size keeps, few enough to sort in no time."""
 
 _SLICE_GROWTH = 4
-"""Each further slice is this many times larger, so that a budget that holds everything costs little more than one full sort."""
+"""Each further slice is this many times larger, so that a budget that holds everything costs little more than one full
+sort."""
 
 _SAMPLE_STEP = 64
-"""The score at which a slice begins is guessed from every so many-th row; a poor guess costs time, never correctness."""
+"""The score at which a slice begins is guessed from every so many-th row; a poor guess costs time, never
+correctness."""
 
 _LARGEST_SUM = np.iinfo(np.int64).max
 
@@ -72,9 +74,11 @@ def greedy_mask(costs: IntArray, budget: int) -> BoolArray:
 
 
 def greedy_rows(score: FloatArray, costs: IntArray, eligible: BoolArray, budget: int) -> IntArray:
-    """Rows kept, best first, when eligible rows are tried by falling score, equal ones by row: `greedy_mask` without the full sort.
+    """Rows kept, best first, when eligible rows are tried by falling score, equal ones by row: `greedy_mask` without
+    the full sort.
 
-    Only a slice of the best rows is sorted and tried; of the rest only rows that still fit are looked at again, and usually none does.
+    Only a slice of the best rows is sorted and tried; of the rest only rows that still fit are looked at again, and
+    usually none does.
     """
     rows = np.flatnonzero(eligible & (costs <= budget))
     kept = []
@@ -91,7 +95,8 @@ def greedy_rows(score: FloatArray, costs: IntArray, eligible: BoolArray, budget:
 
 
 def _slice(score: FloatArray, rows: IntArray, size: int) -> tuple[IntArray, IntArray]:
-    """Split rows, both parts in row order: about `size` with the best scores, all of an equal score among them, and the rest."""
+    """Split rows, both parts in row order: about `size` with the best scores, all of an equal score among them, and the
+    rest."""
     if len(rows) <= 2 * size:
         return rows, rows[:0]
     scores = score[rows]

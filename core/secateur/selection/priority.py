@@ -2,8 +2,8 @@
 
     priority = w_r * relevance + w_h * hotspot + w_d / distance  (+ w_p * preference)
 
-The inputs of `priority` are clamped; the signals of a pool are in range already. A NaN is an error, an unreached candidate has a
-distance term of 0 (specs README, point 6).
+The inputs of `priority` are clamped; the signals of a pool are in range already. A NaN is an error, an unreached
+candidate has a distance term of 0 (specs README, point 6).
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from secateur.settings import Settings
 DEFAULT_WEIGHTS = (0.4, 0.3, 0.3)
 
 HALF = 0.2
-"""Bend of the curve on which evidence becomes relevance: no fragment has all evidence there can be, and a fifth of it is already a good
-match (0.6)."""
+"""Bend of the curve on which evidence becomes relevance: no fragment has all evidence there can be, and a fifth of it
+is already a good match (0.6)."""
 
 QUANTA = round(1 / QUANTUM)
 """Steps of QUANTUM in 1: a whole number, so that dividing by it gives the float nearest to a decimal."""

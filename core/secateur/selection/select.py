@@ -23,10 +23,10 @@ _BARRED = (Reason.EXCLUDED, Reason.BEYOND_DEPTH, Reason.NO_SIGNAL)
 def select(pool: Pool, settings: Settings) -> Selection:
     """Decide on every row of the pool (REQ-SP-001..003). Pure: same pool and settings, same selection.
 
-    Pinned rows are tried first; then all others by the strategy's score. With a `signature_share` that part of the budget is set
-    aside for declarations of what did not fit whole, one for each file that has nothing yet before any second one, and what they
-    leave goes to whole fragments again. An exclusion, the depth
-    limit of rows only the call graph led to, and a priority of 0 (unless pinned) bar a row whatever the budget.
+    Pinned rows are tried first; then all others by the strategy's score. With a `signature_share` that part of the
+    budget is set aside for declarations of what did not fit whole, one for each file that has nothing yet before any
+    second one, and what they leave goes to whole fragments again. An exclusion, the depth limit of rows only the call
+    graph led to, and a priority of 0 (unless pinned) bar a row whatever the budget.
 
     Raises:
         UsageError: a signal of the pool is not a number.
@@ -65,7 +65,9 @@ def select(pool: Pool, settings: Settings) -> Selection:
         worth = open_ & (pool.sig_cost > 0) & (pool.sig_cost < pool.cost)
         for first in (True, False):
             waiting = worth & (state == State.DROPPED)
-            rows = greedy_rows(score, pool.sig_cost, _best_of_unseen_files(pool, score, state, waiting) if first else waiting, reserve)
+            rows = greedy_rows(
+                score, pool.sig_cost, _best_of_unseen_files(pool, score, state, waiting) if first else waiting, reserve
+            )
             state[rows], reason[rows] = State.SHORTENED, Reason.SIGNATURE
             reserve -= int(pool.sig_cost[rows].sum())
             free -= int(pool.sig_cost[rows].sum())
@@ -94,7 +96,8 @@ def select(pool: Pool, settings: Settings) -> Selection:
 
 
 def _best_of_unseen_files(pool: Pool, score: FloatArray, state: npt.NDArray[np.int8], waiting: BoolArray) -> BoolArray:
-    """Of the waiting rows the best of each file of which nothing is kept: another file says more than another function of the same."""
+    """Of the waiting rows the best of each file of which nothing is kept: another file says more than another function
+    of the same."""
     files = int(pool.file.max(initial=-1)) + 1
     seen = np.zeros(files, dtype=np.bool_)
     seen[pool.file[state == State.KEPT]] = True
@@ -119,8 +122,8 @@ def _strategy_score(pool: Pool, priority: FloatArray, strategy: str) -> FloatArr
 def evidence_share(pool: Pool) -> FloatArray:
     """Per row what relevance's curve left of the differences between evidence, taken back: evidence over relevance.
 
-    The curve (`retrieval.relevance`) lifts weak evidence most. In an order that is harmless; divided by a size it made nearly every small
-    fragment denser than any large one that answers. 1 where relevance was not bent.
+    The curve (`retrieval.relevance`) lifts weak evidence most. In an order that is harmless; divided by a size it made
+    nearly every small fragment denser than any large one that answers. 1 where relevance was not bent.
     """
     if pool.anchored_by == "embedding":
         return np.ones(len(pool))
@@ -132,7 +135,9 @@ def _reasons(pool: Pool, settings: Settings, priority: FloatArray, pinned: BoolA
     """Why a row is barred whatever the budget; NO_ROOM for all that are not."""
     reason = np.full(len(pool), Reason.NO_ROOM, dtype=np.int8)
     reason[(priority <= 0) & ~pinned] = Reason.NO_SIGNAL
-    reason[(pool.channels == 1 << Channel.GRAPH) & (pool.distance > settings.graph_rag.max_depth + 1)] = Reason.BEYOND_DEPTH
+    reason[(pool.channels == 1 << Channel.GRAPH) & (pool.distance > settings.graph_rag.max_depth + 1)] = (
+        Reason.BEYOND_DEPTH
+    )
     reason[mask_of(pool, settings.excludes)] = Reason.EXCLUDED
     return reason
 
@@ -158,6 +163,7 @@ def _warnings(pool: Pool, budget: int, state: npt.NDArray[np.int8], reason: npt.
     return (
         Notice(
             "budget_too_small",
-            f"The budget of {budget} tokens is too small for any whole fragment (预算过小，无法包含任何完整片段); the smallest needs {smallest}.",
+            f"The budget of {budget} tokens is too small for any whole fragment (预算过小，无法包含任何完整片段); the"
+            f" smallest needs {smallest}.",
         ),
     )

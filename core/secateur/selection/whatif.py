@@ -1,7 +1,7 @@
 """What-if answers, each proven by running `select` again: nothing here estimates.
 
-Under greedy selection with skip a larger budget can drop what a smaller one kept, so a margin computed from the figures of
-one selection is only a first guess; every answer below was checked by a run that held.
+Under greedy selection with skip a larger budget can drop what a smaller one kept, so a margin computed from the figures
+of one selection is only a first guess; every answer below was checked by a run that held.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ class BudgetFlip:
 def budget_to_keep(pool: Pool, settings: Settings, row: int) -> BudgetFlip | None:
     """The smallest budget found at which `row` is kept whole, proven by a run; None when no budget keeps it.
 
-    The first guess adds what was missing; if that does not hold, budgets are bisected up to one that holds everything tried before
-    it. Under greedy a still smaller one may exist between budgets that were tried.
+    The first guess adds what was missing; if that does not hold, budgets are bisected up to one that holds everything
+    tried before it. Under greedy a still smaller one may exist between budgets that were tried.
     """
     now = select(pool, settings)
     if now.state[row] == State.KEPT:
@@ -49,7 +49,10 @@ def budget_to_keep(pool: Pool, settings: Settings, row: int) -> BudgetFlip | Non
     earlier = mask_of(pool, settings.pins)
     earlier[now.order[: int(now.rank[row])]] = True
     everything = int(pool.cost[earlier].sum())
-    low, high = now.budget, max(now.budget, pool.overhead + math.ceil(everything / (1 - settings.smart_pruning.signature_share))) + 1
+    low, high = (
+        now.budget,
+        max(now.budget, pool.overhead + math.ceil(everything / (1 - settings.smart_pruning.signature_share))) + 1,
+    )
     if not _kept_at(pool, settings, row, high):
         return None
     guess = now.budget + int(now.needed[row]) - int(now.left[row])
@@ -65,7 +68,8 @@ def budget_to_keep(pool: Pool, settings: Settings, row: int) -> BudgetFlip | Non
 
 
 def budget_to_drop(pool: Pool, settings: Settings, row: int) -> BudgetFlip | None:
-    """A budget below the present one at which `row` is no longer kept whole and above which the next one keeps it, proven by runs.
+    """A budget below the present one at which `row` is no longer kept whole and above which the next one keeps it,
+    proven by runs.
 
     None where it is not kept whole now. Under greedy a larger such budget may exist between budgets that were tried.
     """
@@ -113,14 +117,19 @@ def flip(pool: Pool, settings: Settings, row: int, runs: WeightRuns) -> Flip | N
     budget = budget_to_drop(pool, settings, row) if kept else budget_to_keep(pool, settings, row)
     found = {}
     for signal in SIGNALS:
-        turned = (weight for weight in _nearest_first(settings, signal) if bool(runs.state(signal, weight)[row] == State.KEPT) is not kept)
+        turned = (
+            weight
+            for weight in _nearest_first(settings, signal)
+            if bool(runs.state(signal, weight)[row] == State.KEPT) is not kept
+        )
         if (weight := next(turned, None)) is not None:
             found[signal] = weight
     return Flip(budget, found) if budget is not None or found else None
 
 
 def unchanged_range(pool: Pool, settings: Settings, signal: str, runs: WeightRuns | None = None) -> tuple[float, float]:
-    """Weights of `signal` ("relevance", "hotspot", "distance") around the present one that keep the same rows in the same state.
+    """Weights of `signal` ("relevance", "hotspot", "distance") around the present one that keep the same rows in the
+    same state.
 
     Walks outward in steps of WEIGHT_STEP, one run a step, until a state changes or the limit is reached: 0 below, above
     WEIGHT_LIMIT or the present weight if that is larger.
@@ -146,9 +155,13 @@ def unchanged_range(pool: Pool, settings: Settings, signal: str, runs: WeightRun
 
 
 def weight_to_keep(pool: Pool, settings: Settings, row: int, signal: str) -> float | None:
-    """The weight of `signal` nearest to the present one at which `row` is kept whole, proven by a run; None if none on the grid."""
+    """The weight of `signal` nearest to the present one at which `row` is kept whole, proven by a run; None if none on
+    the grid."""
     nearest = _nearest_first(settings, signal)
-    return next((weight for weight in nearest if select(pool, with_weight(settings, signal, weight)).state[row] == State.KEPT), None)
+    return next(
+        (weight for weight in nearest if select(pool, with_weight(settings, signal, weight)).state[row] == State.KEPT),
+        None,
+    )
 
 
 def _nearest_first(settings: Settings, signal: str) -> list[float]:

@@ -3,8 +3,9 @@
     counter = get_counter("o200k_base")
     counter.count(text)                       # the vocabulary is loaded here, at the first count
 
-Counting is one function in one place, linear in the text, and never fails on a text: strings that look like special tokens are
-ordinary text, lone surrogates and a million equal characters are counted like anything else. No network, no files written.
+Counting is one function in one place, linear in the text, and never fails on a text: strings that look like special
+tokens are ordinary text, lone surrogates and a million equal characters are counted like anything else. No network, no
+files written.
 """
 
 from __future__ import annotations
@@ -15,7 +16,15 @@ from typing import Protocol
 from secateur.errors import TokenizerError
 from secateur.tokens.safety import SAFETY_FACTORS
 
-__all__ = ["COUNTERS", "DEFAULT_COUNTER", "SAFETY_FACTORS", "Counter", "count_string_tokens", "count_tokens", "get_counter"]
+__all__ = [
+    "COUNTERS",
+    "DEFAULT_COUNTER",
+    "SAFETY_FACTORS",
+    "Counter",
+    "count_string_tokens",
+    "count_tokens",
+    "get_counter",
+]
 
 DEFAULT_COUNTER = "o200k_base"
 COUNTERS = ("o200k_base", "cl100k_base", "o200k_harmony", "estimate", "chars4")
@@ -40,7 +49,9 @@ def get_counter(name: str = DEFAULT_COUNTER) -> Counter:
         TokenizerError: no such counter.
     """
     if name not in COUNTERS:
-        raise TokenizerError(f"there is no token counter {name!r}", hint="tokens.counter is one of " + ", ".join(COUNTERS))
+        raise TokenizerError(
+            f"there is no token counter {name!r}", hint="tokens.counter is one of " + ", ".join(COUNTERS)
+        )
     if name in ("estimate", "chars4"):
         from secateur.tokens.estimate import CharacterCounter, EstimateCounter
 

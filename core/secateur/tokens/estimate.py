@@ -1,10 +1,11 @@
 """Counts without a vocabulary. `exact` is False, and what is printed from them must say estimated.
 
-The text is cut where the o200k encoding cuts it before it looks anything up: words with the mark or blank before them, groups of digits, runs of
-marks, line breaks, blanks. Most pieces are one token; the numbers below say what each kind takes on average, and what a long one takes more. They are
-fitted on functions (least squares of the relative error, each language the same weight) and then raised, so that the estimate rather counts over
-(SC-SP-008). On functions of repositories that it was not fitted on, 96 to 100 % of each of the eleven languages are within 20 % of o200k, and the mean
-is +2 to +5 % (docs/measured.md). Linear in the text.
+The text is cut where the o200k encoding cuts it before it looks anything up: words with the mark or blank before them,
+groups of digits, runs of marks, line breaks, blanks. Most pieces are one token; the numbers below say what each kind
+takes on average, and what a long one takes more. They are fitted on functions (least squares of the relative error,
+each language the same weight) and then raised, so that the estimate rather counts over (SC-SP-008). On functions of
+repositories that it was not fitted on, 96 to 100 % of each of the eleven languages are within 20 % of o200k, and the
+mean is +2 to +5 % (docs/measured.md). Linear in the text.
 """
 
 from __future__ import annotations
@@ -62,7 +63,8 @@ _HIGH = re.compile(r"[\u3000-\U0010ffff]")
 
 
 class EstimateCounter:
-    """The estimate: within 20 % of o200k for code, function by function, on average for Chinese, Japanese and Korean text, and rather over."""
+    """The estimate: within 20 % of o200k for code, function by function, on average for Chinese, Japanese and Korean
+    text, and rather over."""
 
     name = "estimate"
     exact = False
@@ -75,7 +77,8 @@ class EstimateCounter:
 
 
 class CharacterCounter:
-    """Characters over a ratio, rounded up (REQ-SP-004): an average of English code, off by a third either way on single functions.
+    """Characters over a ratio, rounded up (REQ-SP-004): an average of English code, off by a third either way on single
+    functions.
 
     Raises:
         UsageError: the ratio is not above 0.

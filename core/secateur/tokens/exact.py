@@ -1,7 +1,7 @@
 """Exact counts: tiktoken over the published vocabularies, loaded at the first count, once per process and vocabulary.
 
-Strings that look like special tokens are ordinary text. Lone surrogates count as U+FFFD. Nothing in a text can make a count fail:
-tiktoken aborts on whitespace runs near a million characters, so runs are cut well below that.
+Strings that look like special tokens are ordinary text. Lone surrogates count as U+FFFD. Nothing in a text can make a
+count fail: tiktoken aborts on whitespace runs near a million characters, so runs are cut well below that.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     import tiktoken
 
 LONGEST_RUN = 100_000
-"""Whitespace characters counted in one piece. tiktoken's regular expression overflows its stack between 900,000 and 1,000,000."""
+"""Whitespace characters counted in one piece. tiktoken's regular expression overflows its stack between 900,000 and
+1,000,000."""
 
 _WHITESPACE = re.compile(r"\s+")
 
@@ -98,7 +99,10 @@ class ExactCounter:
     def count_many(self, texts: Iterable[str]) -> list[int]:
         """Tokens of each text; a plain loop, because tiktoken's batch call is three times slower on short texts."""
         encode = _encoding(self._vocabulary).encode_ordinary
-        return [len(encode(text)) if len(text) <= LONGEST_RUN else sum(len(encode(piece)) for piece in _pieces(text)) for text in texts]
+        return [
+            len(encode(text)) if len(text) <= LONGEST_RUN else sum(len(encode(piece)) for piece in _pieces(text))
+            for text in texts
+        ]
 
 
 def _pieces(text: str) -> Iterator[str]:

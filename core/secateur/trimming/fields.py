@@ -1,4 +1,5 @@
-"""JSON in which no object has two fields of one name: readers differ in which of them counts, so which one a model is sent is nobody's guess.
+"""JSON in which no object has two fields of one name: readers differ in which of them counts, so which one a model is
+sent is nobody's guess.
 
 json.loads(text, object_pairs_hook=unique)
 """

@@ -1,8 +1,10 @@
-"""The skeleton every bench shares: title, input on top, budget, items on the left, knobs and pages on the right, keys below.
+"""The skeleton every bench shares: title, input on top, budget, items on the left, knobs and pages on the right, keys
+below.
 
-A bench is a subclass with a stylesheet. It composes its input, items and pages, says what the title and the budget show, and has a
-`do_…` method for each action of the registry it supports; what it does not support, or not now, `unavailable` explains.
-Below 110 columns the right side lies on top of the items when it is asked for; below 80×24 one line says so.
+A bench is a subclass with a stylesheet. It composes its input, items and pages, says what the title and the budget
+show, and has a `do_…` method for each action of the registry it supports; what it does not support, or not now,
+`unavailable` explains. Below 110 columns the right side lies on top of the items when it is asked for; below 80×24 one
+line says so.
 """
 
 from __future__ import annotations
@@ -158,7 +160,8 @@ class Bench(Screen[None]):
         self.show_page(event.page)
 
     def go_to(self, widget: Widget) -> None:
-        """Focus a widget at once, so that keys typed ahead reach it; one that is not laid out yet gets it as soon as it is."""
+        """Focus a widget at once, so that keys typed ahead reach it; one that is not laid out yet gets it as soon as it
+        is."""
         if widget.focusable:
             self.set_focus(widget)
         else:
@@ -208,11 +211,19 @@ class Bench(Screen[None]):
         group = ""
         for action in actions.ACTIONS:
             if action.group != group:
-                lines += [(), line(Span(action.group, "bold accent"))] if group else [line(Span(action.group, "bold accent"))]
+                lines += (
+                    [(), line(Span(action.group, "bold accent"))]
+                    if group
+                    else [line(Span(action.group, "bold accent"))]
+                )
                 group = action.group
             keys = " ".join(actions.key_name(key) for key in self.app.keymap.keys[action.id]) or "(no key)"
             reason = self.unavailable(action.id)
-            text = wrapped(action.help + (f" — not now: {reason}" if reason else ""), max(10, cells - 18), "faint" if reason else "")
+            text = wrapped(
+                action.help + (f" — not now: {reason}" if reason else ""),
+                max(10, cells - 18),
+                "faint" if reason else "",
+            )
             for index, part in enumerate(text):
                 lines.append((Span(f" {keys if index == 0 else '':<16} ", "key"), *part))
         lines += [(), line(Span("Move", "bold accent"))]

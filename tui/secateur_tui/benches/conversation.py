@@ -1,4 +1,5 @@
-"""The Conversation bench: a transcript, what of its messages goes out under a safe zone, and what that does to a provider's prompt cache."""
+"""The Conversation bench: a transcript, what of its messages goes out under a safe zone, and what that does to a
+provider's prompt cache."""
 
 from __future__ import annotations
 
@@ -35,7 +36,16 @@ _FLAGS = {
 _ROLE_CELLS, _TOOL_CELLS = 9, 12
 _ROOMY = 50
 """Cells from which roles are written out."""
-_SHORT = {"assistant": "asst", "developer": "dev", "function": "func", "system": "sys", "aside": "–", "damaged": "?", "request": "req", "summary": "sum"}
+_SHORT = {
+    "assistant": "asst",
+    "developer": "dev",
+    "function": "func",
+    "system": "sys",
+    "aside": "–",
+    "damaged": "?",
+    "request": "req",
+    "summary": "sum",
+}
 _SHORT_ROLE_CELLS, _SHORT_TOOL_CELLS = 4, 8
 _GIST = 400
 """Characters of a message's beginning that are looked at for its line."""
@@ -49,7 +59,10 @@ class Conversation(Subject[Weighed, Pruned]):
     name = "conversation"
     noun = "Messages"
     fields: ClassVar[Sequence[Field]] = (Field("path", "Transcript", "the file of a transcript"),)
-    opening = "A transcript can be opened here: OpenAI or Anthropic messages (JSON or JSONL), a Claude Code session, or <tool_result …> text."
+    opening = (
+        "A transcript can be opened here: OpenAI or Anthropic messages (JSON or JSONL), a Claude Code session, or"
+        " <tool_result …> text."
+    )
     budget = Knob(_TABLE + "safe_zone_tokens", "safe zone", fine_step=100, rounded=True)
     strategy = Knob(_TABLE + "strategy", "strategy")
     knobs: ClassVar[Sequence[Knob]] = (
@@ -84,7 +97,13 @@ class Conversation(Subject[Weighed, Pruned]):
         transcript = read_transcript(read_file(inputs["path"]), inputs["path"])
         return weigh(transcript, get_counter(settings.tokens.counter), progress)
 
-    def decide(self, material: Weighed, inputs: Inputs, settings: Settings, progress: Progress = unreported) -> Ledger[Pruned]:  # noqa: ARG002
+    def decide(
+        self,
+        material: Weighed,
+        inputs: Inputs,  # noqa: ARG002
+        settings: Settings,
+        progress: Progress = unreported,
+    ) -> Ledger[Pruned]:
         pruned = prune_weighed(material, settings, progress=progress)
         return Ledger(settings, pruned.report, pruned, pruned.warnings)
 
@@ -96,13 +115,19 @@ class Conversation(Subject[Weighed, Pruned]):
         if not tools:
             return "this message holds no result of a tool"
         held = settings.conversation_prune.keep_tools
-        kept = tuple(tool for tool in held if tool not in tools) if all(tool in held for tool in tools) else tuple(dict.fromkeys((*held, *tools)))
+        kept = (
+            tuple(tool for tool in held if tool not in tools)
+            if all(tool in held for tool in tools)
+            else tuple(dict.fromkeys((*held, *tools)))
+        )
         return config.with_values(settings, {_TABLE + "keep_tools": kept})
 
     # --- wording ---
 
     def described(self, material: Weighed) -> str:
-        return f"{material.transcript.format}, {len(material.transcript.messages):,} messages, {material.total:,} tokens"
+        return (
+            f"{material.transcript.format}, {len(material.transcript.messages):,} messages, {material.total:,} tokens"
+        )
 
     def notices(self, ledger: Ledger[Pruned]) -> Sequence[tuple[str, str]]:
         cache = ledger.result.cache
@@ -110,7 +135,10 @@ class Conversation(Subject[Weighed, Pruned]):
         told = [(f"results of {', '.join(held)} are held", "faint")] if held else []
         if cache.first_changed is None:
             return [*told, ("prompt cache: nothing is read again", "faint")]
-        words = f"prompt cache: from #{cache.first_changed:,} on {cache.reread_tokens:,} tokens are read again, {cache.tokens_saved:,} saved; {_pays(ledger)}"
+        words = (
+            f"prompt cache: from #{cache.first_changed:,} on {cache.reread_tokens:,} tokens are read again,"
+            f" {cache.tokens_saved:,} saved; {_pays(ledger)}"
+        )
         return [*told, (words, "accent")]
 
     def lead_title(self, ledger: Ledger[Pruned]) -> str:
@@ -128,9 +156,17 @@ class Conversation(Subject[Weighed, Pruned]):
     def tail(self, ledger: Ledger[Pruned], item: int, cells: int) -> Line:
         row, message = _item(ledger, item), _message(ledger, item)
         share = ledger.action(item).before / max(1, ledger.report.budget)
-        role = "request" if row is None else "summary" if row.number < 0 else message.role if message is not None else ""
-        tools = ", ".join(dict.fromkeys(part.tool for part in message.parts[:_GIST_PARTS] if part.tool)) if message is not None else ""
-        role_cells, tool_cells = (_ROLE_CELLS, _TOOL_CELLS) if cells >= _ROOMY else (_SHORT_ROLE_CELLS, _SHORT_TOOL_CELLS)
+        role = (
+            "request" if row is None else "summary" if row.number < 0 else message.role if message is not None else ""
+        )
+        tools = (
+            ", ".join(dict.fromkeys(part.tool for part in message.parts[:_GIST_PARTS] if part.tool))
+            if message is not None
+            else ""
+        )
+        role_cells, tool_cells = (
+            (_ROLE_CELLS, _TOOL_CELLS) if cells >= _ROOMY else (_SHORT_ROLE_CELLS, _SHORT_TOOL_CELLS)
+        )
         room = cells - 6 - role_cells - tool_cells - 3
         gist = fit(visible(_gist(message)), room) if message is not None and room > 0 else ""
         said = fit(role if cells >= _ROOMY else _SHORT.get(role, role), role_cells)
@@ -140,7 +176,11 @@ class Conversation(Subject[Weighed, Pruned]):
         row, message = _item(ledger, item), _message(ledger, item)
         share = ledger.action(item).before / max(1, ledger.report.budget)
         cached = self.lead(ledger, item).endswith("=")
-        lines = wrapped(f"{share:.1%} of the safe zone; {'still' if cached else 'no longer'} in the cached prefix{' (=)' if cached else ''}", cells)
+        lines = wrapped(
+            f"{share:.1%} of the safe zone; {'still' if cached else 'no longer'} in the cached"
+            f" prefix{' (=)' if cached else ''}",
+            cells,
+        )
         if row is None:
             return [*lines, *wrapped("system prompt and tools of the request", cells, "faint")]
         for part in message.parts if message is not None else ():
@@ -150,9 +190,17 @@ class Conversation(Subject[Weighed, Pruned]):
                 lines += wrapped(visible(f"{kind} {part.tool or 'a tool without a name'}{success}"), cells, "faint")
         stands = _stands_for(ledger, item)
         if stands is not None:
-            lines += [(), *wrapped("this summary stands for it:", cells, "faint"), *_beginning(_told(stands, ledger), cells, "summarised")]
+            lines += [
+                (),
+                *wrapped("this summary stands for it:", cells, "faint"),
+                *_beginning(_told(stands, ledger), cells, "summarised"),
+            ]
         elif row.cleaned and row.message is not None:
-            lines += [(), *wrapped("in place of what was cleared:", cells, "faint"), *_placeholders(row, message, ledger, cells)]
+            lines += [
+                (),
+                *wrapped("in place of what was cleared:", cells, "faint"),
+                *_placeholders(row, message, ledger, cells),
+            ]
         return lines
 
     def texts(self, ledger: Ledger[Pruned], item: int) -> tuple[str, str]:
@@ -252,7 +300,10 @@ def _text(message: Message) -> str:
         return message.raw
     told = []
     for part in message.parts:
-        heading = {PartKind.CALL: f"── call of {part.tool} ──\n", PartKind.RESULT: f"── result of {part.tool} ──\n"}.get(part.kind, "")
+        heading = {
+            PartKind.CALL: f"── call of {part.tool} ──\n",
+            PartKind.RESULT: f"── result of {part.tool} ──\n",
+        }.get(part.kind, "")
         media = f"\n({part.media} picture{'s' if part.media > 1 else ''} or the like)" if part.media else ""
         text = f"{part.arguments}" if part.kind is PartKind.CALL else part.text
         told.append(f"{heading}{text}{media}")

@@ -1,4 +1,5 @@
-"""The Diff bench: a pull request, the chunks it is sent in with their files, what is left out and by which rule, and any chunk as it will be sent."""
+"""The Diff bench: a pull request, the chunks it is sent in with their files, what is left out and by which rule, and
+any chunk as it will be sent."""
 
 from __future__ import annotations
 
@@ -44,7 +45,8 @@ LARGEST = 256 << 20
 """Bytes above which a diff is not read, as for `secateur chunk`."""
 
 STATES = ("--staged", "--worktree", "--untracked")
-"""What the field of the head takes beside a revision: the flags of `secateur chunk` for what is not committed. No revision begins with a dash."""
+"""What the field of the head takes beside a revision: the flags of `secateur chunk` for what is not committed. No
+revision begins with a dash."""
 
 _TABLE = "chunking."
 _IGNORE = _TABLE + "ignore"
@@ -71,7 +73,11 @@ class Diff(Subject[Weighed, Plan]):
         Field("skill", "Instructions", "a file", optional=True),
         Field("linter", "Linter", "what it found", optional=True),
     )
-    opening = "A diff can be opened here: the file of one, or a repository with a base and a head; " + ", ".join(STATES) + " are heads too."
+    opening = (
+        "A diff can be opened here: the file of one, or a repository with a base and a head; "
+        + ", ".join(STATES)
+        + " are heads too."
+    )
     budget = Knob(_TABLE + "max_chunk_tokens", "limit", fine_step=100, rounded=True)
     knobs: ClassVar[Sequence[Knob]] = (
         budget,
@@ -91,7 +97,11 @@ class Diff(Subject[Weighed, Plan]):
     def read(self, inputs: Inputs, settings: Settings, progress: Progress) -> Weighed:
         progress("reading", 0, 0)
         path, asked = str(samples.path_of(inputs["path"], places.cache_dir(os.environ))), asked_of(inputs)
-        skill, wrong = injected(read_file(inputs["skill"], LARGEST), clip(visible(inputs["skill"]), _PATH_CELLS)) if inputs["skill"] else ("", ())
+        skill, wrong = (
+            injected(read_file(inputs["skill"], LARGEST), clip(visible(inputs["skill"]), _PATH_CELLS))
+            if inputs["skill"]
+            else ("", ())
+        )
         said = clip(visible(inputs["linter"]), _PATH_CELLS)
         findings = read_findings(read_file(inputs["linter"], LARGEST), said) if inputs["linter"] else Findings()
         wrong = (*wrong, *findings.notices)
@@ -101,13 +111,27 @@ class Diff(Subject[Weighed, Plan]):
             notices = (*wrong, *found.notices, *failed, *_unused(inputs, Path(path), found.has_skill))
             progress("counting", 0, 0)
             injection = Injection(found.rules, skill)
-            return weigh(found.diff, settings, injection, known=found.known, compared=found.compared, findings=findings, hints=hints, notices=notices)
+            return weigh(
+                found.diff,
+                settings,
+                injection,
+                known=found.known,
+                compared=found.compared,
+                findings=findings,
+                hints=hints,
+                notices=notices,
+            )
         diff = parse_diff(read_file(path, LARGEST), clip(visible(path), _PATH_CELLS))
         if asked != Asked():
-            raise UsageError("a diff from a file is what it is: it has no base and no head", hint="empty both fields, or name a repository")
+            raise UsageError(
+                "a diff from a file is what it is: it has no base and no head",
+                hint="empty both fields, or name a repository",
+            )
         progress("counting", 0, 0)
         unused = _unused(inputs, Path(), Path(SKILL_FILE).is_file())
-        return weigh(diff, settings, Injection("", skill), compared=Compared(path), findings=findings, notices=(*wrong, *unused))
+        return weigh(
+            diff, settings, Injection("", skill), compared=Compared(path), findings=findings, notices=(*wrong, *unused)
+        )
 
     def decide(self, material: Weighed, inputs: Inputs, settings: Settings, progress: Progress = unreported) -> Packed:  # noqa: ARG002
         under = config.with_values(settings, {_IGNORE: patterns_of(inputs, settings)})
@@ -130,13 +154,18 @@ class Diff(Subject[Weighed, Plan]):
             return "no rule leaves it out: not even a line of it has room"
         if entry.verdict is not None and entry.verdict.rule is Rule.DAMAGED:
             return "no rule leaves it out: the diff is damaged there"
-        return config.with_values(settings, {_IGNORE: (*present, f"!{pattern}" if entry.state == LEFT_OUT else pattern)})
+        return config.with_values(
+            settings, {_IGNORE: (*present, f"!{pattern}" if entry.state == LEFT_OUT else pattern)}
+        )
 
     # --- wording ---
 
     def described(self, material: Weighed) -> str:
         added, removed = (sum(getattr(file.change, side) for file in material.files) for side in ("added", "removed"))
-        return f"{len(material.files):,} files, +{added:,} −{removed:,}, {sum(file.tokens for file in material.files):,} tokens"
+        return (
+            f"{len(material.files):,} files, +{added:,} −{removed:,}, {sum(file.tokens for file in material.files):,}"
+            " tokens"
+        )
 
     def notices(self, ledger: Ledger[Plan]) -> Sequence[tuple[str, str]]:
         weighed = ledger.result.weighed
@@ -144,9 +173,16 @@ class Diff(Subject[Weighed, Plan]):
         remarks = Counter(remark.title for remarks in weighed.remarks.values() for remark in remarks)
         if remarks[LINTER] or weighed.elsewhere:
             shown = ledger.result.shown(LINTER)[0]
-            told.append((f"linter: {shown:,} of {remarks[LINTER]:,} findings shown, {weighed.elsewhere:,} about other files", "faint"))
+            told.append(
+                (
+                    f"linter: {shown:,} of {remarks[LINTER]:,} findings shown, {weighed.elsewhere:,} about other files",
+                    "faint",
+                )
+            )
         if remarks[SIGNATURES]:
-            told.append((f"signatures: {ledger.result.shown(SIGNATURES)[0]:,} of {remarks[SIGNATURES]:,} shown", "faint"))
+            told.append(
+                (f"signatures: {ledger.result.shown(SIGNATURES)[0]:,} of {remarks[SIGNATURES]:,} shown", "faint")
+            )
         held = ledger.settings.chunking.ignore
         return [*told, *([(f"patterns: {' '.join(held)}", "faint")] if held else [])]
 
@@ -172,7 +208,9 @@ class Diff(Subject[Weighed, Plan]):
         path = inputs["path"]
         if is_repository(path):
             asked = asked_of(inputs)
-            spelled.words(*([f"--base={asked.base}"] if asked.base else []), *([f"--head={asked.head}"] if asked.head else []))
+            spelled.words(
+                *([f"--base={asked.base}"] if asked.base else []), *([f"--head={asked.head}"] if asked.head else [])
+            )
             spelled.words(*(flag for flag in STATES if getattr(asked, flag.removeprefix("--"))))
         elif path.startswith("-"):
             spelled.words(f"--diff={path}")
@@ -191,7 +229,9 @@ class DiffWatch(FileWatch):
 
     def read(self, path: str) -> None:
         git = str(samples.path_of(path, places.cache_dir(os.environ))) if is_repository(path) else ""
-        self._repository = {place: stamp(place) for place in (str(Path(git, ".git", *part)) for part in _MOVED)} if git else {}
+        self._repository = (
+            {place: stamp(place) for place in (str(Path(git, ".git", *part)) for part in _MOVED)} if git else {}
+        )
         super().read("" if git else path)
 
     def changes(self) -> str:
@@ -242,7 +282,11 @@ class DiffBench(LedgerBench):
         return clipped(packed_list.draw_header(), cells) if self.state.answer is not None else ()
 
     def draw_why(self, cells: int) -> Sequence[Line]:
-        return packed_pages.draw_why(self._packed, self.state.cursor, cells, self.app.keymap.shown("hold")) if self.listed else []
+        return (
+            packed_pages.draw_why(self._packed, self.state.cursor, cells, self.app.keymap.shown("hold"))
+            if self.listed
+            else []
+        )
 
     def draw_diff(self, cells: int) -> Sequence[Line]:
         return packed_pages.draw_moves(self._packed, self._moves, self.state.cursor, cells) if self.listed else []
@@ -252,22 +296,34 @@ class DiffBench(LedgerBench):
 
     def draw_blank(self, cells: int) -> Sequence[Line]:
         state = self.state
-        if self.error is None and state.path and state.answer is not None and state.refusal is None and not len(state.answer):
+        if (
+            self.error is None
+            and state.path
+            and state.answer is not None
+            and state.refusal is None
+            and not len(state.answer)
+        ):
             return wrapped("No file changed.", cells, "bold")
         return super().draw_blank(cells)
 
 
 def _unused(inputs: Inputs, folder: Path, has_skill: bool) -> tuple[Notice, ...]:
     """That there are instructions in a folder, where none are typed."""
-    return (skill_seen(clip(visible(str(folder / SKILL_FILE)), _PATH_CELLS)),) if has_skill and not inputs["skill"] else ()
+    return (
+        (skill_seen(clip(visible(str(folder / SKILL_FILE)), _PATH_CELLS)),) if has_skill and not inputs["skill"] else ()
+    )
 
 
 def _hints(path: str, settings: Settings, found: Found, progress: Progress) -> tuple[list[Hint], tuple[Notice, ...]]:
-    """Declarations around the changes, from the index of the changed state; a notice instead where it cannot be read."""
+    """Declarations around the changes, from the index of the changed state; a notice instead where it cannot be
+    read."""
     try:
         with Engine.open(path, settings, rev=found.compared.head or None) as engine:
             engine.freshen(progress)
-            return signatures(*engine.code(), {change.path: change.changed_lines() for change in found.diff.changes}), ()
+            return (
+                signatures(*engine.code(), {change.path: change.changed_lines() for change in found.diff.changes}),
+                (),
+            )
     except SecateurError as error:
         return [], (Notice("no_signatures", f"No signatures: {error.message}"),)
 
@@ -291,7 +347,9 @@ def asked_of(inputs: Inputs) -> Asked:
     if not flags:
         return Asked(base or None, " ".join(words) or None)
     if not flags.issubset(STATES) or len(flags) < len(set(words)):
-        raise UsageError(f"{clip(visible(inputs['head']), _PATH_CELLS)} is no head", hint="a revision, or " + ", ".join(STATES))
+        raise UsageError(
+            f"{clip(visible(inputs['head']), _PATH_CELLS)} is no head", hint="a revision, or " + ", ".join(STATES)
+        )
     return Asked(base or None, None, *(state in flags for state in STATES))
 
 

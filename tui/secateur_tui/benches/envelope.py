@@ -1,4 +1,5 @@
-"""The Envelope bench: a prompt envelope, its sections and fields, and what each stage of trimming makes of them for a model's budget."""
+"""The Envelope bench: a prompt envelope, its sections and fields, and what each stage of trimming makes of them for a
+model's budget."""
 
 from __future__ import annotations
 
@@ -53,7 +54,10 @@ class Envelope(Subject[Opened, TrimmedEnvelope]):
 
     name = "envelope"
     noun = "Sections"
-    fields: ClassVar[Sequence[Field]] = (Field("path", "Envelope", "the file of an envelope"), Field("model", "Model", "the model it is for"))
+    fields: ClassVar[Sequence[Field]] = (
+        Field("path", "Envelope", "the file of an envelope"),
+        Field("model", "Model", "the model it is for"),
+    )
     opening = "A prompt envelope can be opened here: a JSON object with its seven sections, and the model it is for."
     budget = Knob(_TABLE + "tokens", "budget", fine_step=10, rounded=True, mutable=True)
     knobs: ClassVar[Sequence[Knob]] = (
@@ -83,16 +87,27 @@ class Envelope(Subject[Opened, TrimmedEnvelope]):
         try:
             text = read_file(inputs["path"], LARGEST).decode("utf-8-sig")
         except UnicodeDecodeError as error:
-            raise PromptComposeError(f"{inputs['path']}: not UTF-8 at byte {error.start}", hint="save the envelope as UTF-8") from error
+            raise PromptComposeError(
+                f"{inputs['path']}: not UTF-8 at byte {error.start}", hint="save the envelope as UTF-8"
+            ) from error
         held = sections(parsed(text))
         progress("counting", 0, 0)
         whole = fit(held, Budget(sys.maxsize, 0), settings.context_budget, get_counter(settings.tokens.counter)).report
         return Opened(held, whole.actions, whole.before)
 
-    def decide(self, material: Opened, inputs: Inputs, settings: Settings, progress: Progress = unreported) -> Ledger[TrimmedEnvelope]:  # noqa: ARG002
+    def decide(
+        self,
+        material: Opened,
+        inputs: Inputs,
+        settings: Settings,
+        progress: Progress = unreported,  # noqa: ARG002
+    ) -> Ledger[TrimmedEnvelope]:
         rules, counter = settings.context_budget, get_counter(settings.tokens.counter)
         if not inputs["model"].strip() and not rules.tokens:
-            raise UsageError("no model is named, and no budget is set", hint="name the model in the field beside the envelope's, or turn the budget")
+            raise UsageError(
+                "no model is named, and no budget is set",
+                hint="name the model in the field beside the envelope's, or turn the budget",
+            )
         trimmed = fit(material.sections, budget_of(inputs["model"], None, None, rules, counter.name), rules, counter)
         return Ledger(settings, trimmed.report, trimmed, trimmed.notices)
 
@@ -114,7 +129,9 @@ class Envelope(Subject[Opened, TrimmedEnvelope]):
     def tail(self, ledger: Ledger[TrimmedEnvelope], item: int, cells: int) -> Line:
         action = ledger.action(item)
         room = cells - _STAGE_CELLS - 1 - (_CHARS_CELLS + 1 if cells >= _WITH_CHARS else 0)
-        chars = f" {f'{action.before_chars:,}→{action.after_chars:,} ch':>{_CHARS_CELLS}}" if cells >= _WITH_CHARS else ""
+        chars = (
+            f" {f'{action.before_chars:,}→{action.after_chars:,} ch':>{_CHARS_CELLS}}" if cells >= _WITH_CHARS else ""
+        )
         section = fitted(clip_left(visible(action.section), room), room) if room > 0 else ""
         return line(Span(f"{_STAGES.get(action.action, '–'):<{_STAGE_CELLS}} ", "faint"), section, Span(chars, "faint"))
 
@@ -129,9 +146,17 @@ class Envelope(Subject[Opened, TrimmedEnvelope]):
 
     def refused(self, material: Opened, inputs: Inputs, settings: Settings, cells: int) -> list[Line]:
         window = window_of(inputs["model"], settings.context_budget.windows)
-        lines = [line(Span("what it holds", "bold"), f"  {material.tokens:,} tokens", Span(f"  of a window of {window:,}" if window else "", "faint"))]
+        lines = [
+            line(
+                Span("what it holds", "bold"),
+                f"  {material.tokens:,} tokens",
+                Span(f"  of a window of {window:,}" if window else "", "faint"),
+            )
+        ]
         for action in material.sizes:
-            lines.append(line(f"{action.before:>9,} ", Span(clip_left(visible(action.section), max(1, cells - 10)), "faint")))
+            lines.append(
+                line(f"{action.before:>9,} ", Span(clip_left(visible(action.section), max(1, cells - 10)), "faint"))
+            )
         return lines
 
     def command(self, inputs: Inputs, settings: Settings, opened: Settings) -> str:

@@ -1,4 +1,5 @@
-"""The Files bench: files and a query, and what of each goes out under a number of tokens: whole, in snippets, or not at all."""
+"""The Files bench: files and a query, and what of each goes out under a number of tokens: whole, in snippets, or not at
+all."""
 
 from __future__ import annotations
 
@@ -25,7 +26,12 @@ from secateur_tui.ledgers import Ledger
 from secateur_tui.reproduce import Spelled
 
 _TABLE = "context_prune."
-_FLAGS = {"strategy": "--strategy", "max_tokens": "--max-tokens", "sliding_window_size": "--window", "sliding_window_overlap": "--overlap"}
+_FLAGS = {
+    "strategy": "--strategy",
+    "max_tokens": "--max-tokens",
+    "sliding_window_size": "--window",
+    "sliding_window_overlap": "--overlap",
+}
 _READ = (_TABLE + "sliding_window", "relevance.", "index.", "tokens.")
 """Keys (prefixes) that change what is read and how it is scored."""
 
@@ -62,7 +68,10 @@ class Files(Subject[Read, Decided]):
         Field("path", "Files", "a file, a folder, or a pattern such as src/**/*.py"),
         Field("query", "Query", "what the files are for"),
     )
-    opening = "Files can be opened here: a file, a folder, a pattern such as src/**/*.py, or sample:NAME; and what they are for."
+    opening = (
+        "Files can be opened here: a file, a folder, a pattern such as src/**/*.py, or sample:NAME; and what they are"
+        " for."
+    )
     budget = Knob(_TABLE + "max_tokens", "budget", fine_step=10, rounded=True)
     strategy = Knob(_TABLE + "strategy", "strategy")
     knobs: ClassVar[Sequence[Knob]] = (
@@ -87,7 +96,11 @@ class Files(Subject[Read, Decided]):
     # --- deciding ---
 
     def reading_of(self, inputs: Inputs, settings: Settings) -> Hashable:
-        return inputs["path"], inputs["query"], tuple(config.lookup(settings, key) for key in setting_keys() if key.startswith(_READ))
+        return (
+            inputs["path"],
+            inputs["query"],
+            tuple(config.lookup(settings, key) for key in setting_keys() if key.startswith(_READ)),
+        )
 
     def read(self, inputs: Inputs, settings: Settings, progress: Progress) -> Read:
         progress("reading", 0, 0)
@@ -96,16 +109,32 @@ class Files(Subject[Read, Decided]):
             weighed = weigh_files(files, settings, inputs["query"], progress=progress)
         else:
             weighed = weigh_files(files, settings, "-", progress=progress)
-            weighed = replace(weighed, query="", notices=(), files=tuple(replace(file, score=0.0, judge="", pieces=()) for file in weighed.files))
+            weighed = replace(
+                weighed,
+                query="",
+                notices=(),
+                files=tuple(replace(file, score=0.0, judge="", pieces=()) for file in weighed.files),
+            )
         return Read(weighed, tuple(notices))
 
-    def decide(self, material: Read, inputs: Inputs, settings: Settings, progress: Progress = unreported) -> Ledger[Decided]:  # noqa: ARG002
+    def decide(
+        self,
+        material: Read,
+        inputs: Inputs,
+        settings: Settings,
+        progress: Progress = unreported,  # noqa: ARG002
+    ) -> Ledger[Decided]:
         rules = settings.context_prune
         if not inputs["query"].strip() and rules.strategy != "delete":
-            raise UsageError(f"strategy {rules.strategy} needs to know what the files are for", hint="type a query beside the files, or turn to delete")
+            raise UsageError(
+                f"strategy {rules.strategy} needs to know what the files are for",
+                hint="type a query beside the files, or turn to delete",
+            )
         pruned = prune(material.weighed, settings)
         order = sorted(range(len(pruned.entries)), key=lambda number: -pruned.entries[number].score)
-        return Ledger(settings, pruned.report, Decided(pruned, material.weighed), (*material.notices, *pruned.warnings), order)
+        return Ledger(
+            settings, pruned.report, Decided(pruned, material.weighed), (*material.notices, *pruned.warnings), order
+        )
 
     # --- wording ---
 
@@ -135,9 +164,15 @@ class Files(Subject[Read, Decided]):
         entry = ledger.result.pruned.entries[item]
         lines = wrapped(f"score {entry.score:.1f} of {SCORES}", cells) if entry.judge else []
         if entry.ranges:
-            lines += wrapped("lines " + ", ".join(f"{first}-{last}" for first, last in entry.ranges), cells, "shortened")
+            lines += wrapped(
+                "lines " + ", ".join(f"{first}-{last}" for first, last in entry.ranges), cells, "shortened"
+            )
         for piece in entry.tried[:_MOST_PIECES]:
-            words = "goes out" if piece.kept else f"{piece.why.replace('_', ' ')}: needs {piece.needed:,}, {piece.left:,} left"
+            words = (
+                "goes out"
+                if piece.kept
+                else f"{piece.why.replace('_', ' ')}: needs {piece.needed:,}, {piece.left:,} left"
+            )
             mark = Span("● ", "kept") if piece.kept else Span("○ ", "dropped")
             lines.append(line(mark, f"{piece.score:>4.1f} {piece.start}-{piece.end} {words}"))
             lines += wrapped(visible(piece.name), cells, "faint", indent="    ")

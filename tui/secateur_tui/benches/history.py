@@ -1,4 +1,5 @@
-"""What every state with knobs shares: settings with undo and redo, and the ghost that the present answer is compared with."""
+"""What every state with knobs shares: settings with undo and redo, and the ghost that the present answer is compared
+with."""
 
 from __future__ import annotations
 
@@ -37,7 +38,8 @@ class History:
 
 
 class TurningState(Generic[A]):
-    """`A` is what settings lead to. Subclasses are dataclasses that hold these fields; methods return whether something changed."""
+    """`A` is what settings lead to. Subclasses are dataclasses that hold these fields; methods return whether something
+    changed."""
 
     opened: Settings  # as the inspector was started with; `r` goes back to these values
     history: History
@@ -53,7 +55,9 @@ class TurningState(Generic[A]):
     def changed(self) -> bool:
         """Whether a knob stands elsewhere than at the start, or than the profile chosen since then puts it."""
         profile = self.settings.profile
-        return self.settings != (self.opened if profile == self.opened.profile else config.with_profile(self.opened, profile))
+        return self.settings != (
+            self.opened if profile == self.opened.profile else config.with_profile(self.opened, profile)
+        )
 
     def change(self, settings: Settings) -> bool:
         """Other settings; the first change pins the answer before it as the ghost."""

@@ -1,7 +1,7 @@
 """A bench of items with a decision each: the list with its notices and titles, the pages, and what is under way.
 
-What is slow runs on the engine's thread; a newer job takes the place of an older one, whose result then no longer counts. What was
-decided for an older question is dimmed, and never painted as the answer to a newer one.
+What is slow runs on the engine's thread; a newer job takes the place of an older one, whose result then no longer
+counts. What was decided for an older question is dimmed, and never painted as the answer to a newer one.
 """
 
 from __future__ import annotations
@@ -251,4 +251,11 @@ class ItemsBench(TurningBench, WatchingBench):
         notices.set_class(not lines, "-none")
         notices.styles.height = min(len(lines), MOST_NOTICE_LINES)
         more = len(lines) - MOST_NOTICE_LINES
-        return lines if more <= 0 else [*lines[: MOST_NOTICE_LINES - 1], line(Span(f"{ELLIPSIS} {more + 1} more lines of warnings", "warning"))]
+        return (
+            lines
+            if more <= 0
+            else [
+                *lines[: MOST_NOTICE_LINES - 1],
+                line(Span(f"{ELLIPSIS} {more + 1} more lines of warnings", "warning")),
+            ]
+        )

@@ -1,8 +1,8 @@
 """The room of all benches whose items are the entries of a pruner's ledger; what is a bench's own is its `Subject`.
 
-Reading and weighing happen once, on the engine's thread and with progress. Every turn of a knob decides again, there too: no decision, however
-long it takes, holds up the screen. One that takes longer than a moment is awaited with the old answer dimmed; while it runs further
-turns are collected, and the last one is decided next.
+Reading and weighing happen once, on the engine's thread and with progress. Every turn of a knob decides again, there
+too: no decision, however long it takes, holds up the screen. One that takes longer than a moment is awaited with the
+old answer dimmed; while it runs further turns are collected, and the last one is decided next.
 """
 
 from __future__ import annotations
@@ -39,7 +39,8 @@ from secateur_tui.widgets.query_input import QueryInput
 from secateur_tui.widgets.title import TitleFacts
 
 PATIENCE = 0.1
-"""Seconds a decision may take before the old one is dimmed: below it a screen seems to answer at once, and dimming would flicker."""
+"""Seconds a decision may take before the old one is dimmed: below it a screen seems to answer at once, and dimming
+would flicker."""
 
 
 class LedgerBench(ItemsBench):
@@ -67,7 +68,9 @@ class LedgerBench(ItemsBench):
     def compose_input(self) -> Iterable[Widget]:
         with Horizontal(id="fields"):
             for field in self.subject.fields:
-                widget = QueryInput(self.state.inputs[field.name], field.placeholder, id=f"field-{field.name}", classes="input")
+                widget = QueryInput(
+                    self.state.inputs[field.name], field.placeholder, id=f"field-{field.name}", classes="input"
+                )
                 widget.border_title = field.title
                 yield widget
 
@@ -112,7 +115,11 @@ class LedgerBench(ItemsBench):
         if action in ("copy", "refresh") and not state.path:
             return "nothing is open yet"
         if action == "hold":
-            held = self.subject.hold(state.answer, state.cursor, state.settings) if state.answer is not None and self.listed else "nothing is open yet"
+            held = (
+                self.subject.hold(state.answer, state.cursor, state.settings)
+                if state.answer is not None and self.listed
+                else "nothing is open yet"
+            )
             return held if isinstance(held, str) else ""
         return super().unavailable(action)
 
@@ -122,14 +129,20 @@ class LedgerBench(ItemsBench):
 
     @property
     def _budget(self) -> int:
-        return self.subject.budget_in_force(self.state.settings, self.state.answer if self.state.asked == self.state.wanted else None)
+        return self.subject.budget_in_force(
+            self.state.settings, self.state.answer if self.state.asked == self.state.wanted else None
+        )
 
     def budget_turned(self, direction: int) -> Settings:
         return self.subject.budget.put(self.state.settings, round_step(self._budget, direction))
 
     def knob_turned(self, knob: Knob, direction: int, *, fine: bool = False) -> Settings:
         budget = self.subject.budget
-        return self.budget_turned(direction) if knob == budget and not fine else super().knob_turned(knob, direction, fine=fine)
+        return (
+            self.budget_turned(direction)
+            if knob == budget and not fine
+            else super().knob_turned(knob, direction, fine=fine)
+        )
 
     @property
     def listed(self) -> bool:
@@ -159,7 +172,8 @@ class LedgerBench(ItemsBench):
         self._answer()
 
     def _answer(self, again: bool = False) -> None:
-        """Nothing is begun anew where what is wanted is being read already: what was turned meanwhile is decided after that."""
+        """Nothing is begun anew where what is wanted is being read already: what was turned meanwhile is decided after
+        that."""
         if again or (self.state.needs_answer and self._reads != self.state.key):
             self.run_worker(self._serve(again), group="engine", exclusive=True)
         self.paint()
@@ -183,7 +197,9 @@ class LedgerBench(ItemsBench):
                 self.paint()
             if state.reading is not None and not state.needs_reading:
                 asked, material, ghost = state.wanted, state.reading.material, state.ghost
-                state.accept(asked, await thread.run(lambda: _decided(subject, material, asked, ghost, self._reporting(turn))))
+                state.accept(
+                    asked, await thread.run(lambda: _decided(subject, material, asked, ghost, self._reporting(turn)))
+                )
         except SecateurError as error:
             if turn == self.turn:
                 state.forget()
@@ -198,7 +214,8 @@ class LedgerBench(ItemsBench):
             self.paint()
 
     def _reporting(self, turn: int) -> Progress:
-        """For a job on the engine's thread: reports its progress, and ends it at its next report once a newer one has taken its place."""
+        """For a job on the engine's thread: reports its progress, and ends it at its next report once a newer one has
+        taken its place."""
 
         def report(phase: str, done: int, total: int) -> None:
             if turn != self.turn:
@@ -222,7 +239,14 @@ class LedgerBench(ItemsBench):
     @property
     def _empty_field(self) -> QueryInput | None:
         """The first field in which nothing was typed."""
-        return next((self._field(number) for number, field in enumerate(self.subject.fields) if not (field.optional or self.state.inputs[field.name])), None)
+        return next(
+            (
+                self._field(number)
+                for number, field in enumerate(self.subject.fields)
+                if not (field.optional or self.state.inputs[field.name])
+            ),
+            None,
+        )
 
     @on(Input.Submitted, ".input")
     def _submitted(self) -> None:
@@ -273,17 +297,30 @@ class LedgerBench(ItemsBench):
     def _draw_item(self, item: int, cells: int) -> Line:
         ledger = self._ledger
         lead, state = self.subject.lead(ledger, item), self.state
-        return draw_item(ledger, state.comparison, item, lead, lambda room: self.subject.tail(ledger, item, room), cells)
+        return draw_item(
+            ledger, state.comparison, item, lead, lambda room: self.subject.tail(ledger, item, room), cells
+        )
 
     def draw_columns(self, cells: int) -> Line:
         if self.state.answer is None:
             return ()
-        return clipped(draw_header(self._ledger, self.state.comparison, self.subject.lead_title(self._ledger), self.subject.tail_title(self._ledger)), cells)
+        return clipped(
+            draw_header(
+                self._ledger,
+                self.state.comparison,
+                self.subject.lead_title(self._ledger),
+                self.subject.tail_title(self._ledger),
+            ),
+            cells,
+        )
 
     def draw_notices(self, cells: int) -> list[Line]:
         if self.state.answer is None:
             return []
-        told = [*self.subject.notices(self._ledger), *((f"! {notice.message}", "warning") for notice in self._ledger.warnings)]
+        told = [
+            *self.subject.notices(self._ledger),
+            *((f"! {notice.message}", "warning") for notice in self._ledger.warnings),
+        ]
         return [part for text, role in told for part in wrapped(visible(text), cells, role)]
 
     def draw_blank(self, cells: int) -> Sequence[Line]:
@@ -318,7 +355,11 @@ class LedgerBench(ItemsBench):
         return draw_why(self.subject, self._ledger, self.state.cursor, cells) if self.listed else []
 
     def draw_diff(self, cells: int) -> Sequence[Line]:
-        return draw_diff(self.subject, self._ledger, self.state.comparison, self.state.cursor, cells) if self.listed else []
+        return (
+            draw_diff(self.subject, self._ledger, self.state.comparison, self.state.cursor, cells)
+            if self.listed
+            else []
+        )
 
     def _draw_preview(self, cells: int) -> Sequence[Line]:
         return draw_preview(self.subject, self._ledger, self.state.cursor, cells) if self.listed else []
@@ -332,7 +373,9 @@ def _read(subject: Subject[Any, Any], inputs: Mapping[str, str], settings: Setti
         return subject.read(inputs, settings, progress)
 
 
-def _decided(subject: Subject[Any, Any], material: Any, asked: Asked, ghost: Ledger[Any] | None, progress: Progress) -> Ledger[Any] | SecateurError:
+def _decided(
+    subject: Subject[Any, Any], material: Any, asked: Asked, ghost: Ledger[Any] | None, progress: Progress
+) -> Ledger[Any] | SecateurError:
     """The answer, ready to be drawn and compared; or why there is none."""
     try:
         with uncollected():

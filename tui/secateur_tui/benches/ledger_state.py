@@ -1,4 +1,5 @@
-"""The state of a bench over a ledger without a screen: what is typed, the history of settings, what was read, the answer, the ghost.
+"""The state of a bench over a ledger without a screen: what is typed, the history of settings, what was read, the
+answer, the ghost.
 
 Nothing derived is stored: what is stale follows from comparing what was asked with what is there.
 """
@@ -36,7 +37,8 @@ class Asked:
 
 @lru_cache(maxsize=2)
 def compared(then: Ledger[Any], now: Ledger[Any]) -> LedgerComparison:
-    """The same object for the same pair, so that what it works out is worked out once: for the answer on screen, and for the one that is being decided."""
+    """The same object for the same pair, so that what it works out is worked out once: for the answer on screen, and
+    for the one that is being decided."""
     return LedgerComparison(then, now)
 
 
@@ -92,7 +94,8 @@ class LedgerState(TurningState[Ledger[Any]]):
         return compared(self.ghost, self.answer)
 
     def type(self, name: str, text: str) -> bool:
-        """Another text in a field. Comparisons end where something else is read: a ghost of it would compare apples and pears."""
+        """Another text in a field. Comparisons end where something else is read: a ghost of it would compare apples and
+        pears."""
         if text == self.inputs[name]:
             return False
         self.inputs = {**self.inputs, name: text}
@@ -113,7 +116,8 @@ class LedgerState(TurningState[Ledger[Any]]):
             self.reading, self.asked = reading, None
 
     def accept(self, asked: Asked, answer: Ledger[Any] | SecateurError) -> None:
-        """Take an answer, unless another one is wanted by now. The cursor stays on its item where there still is one."""
+        """Take an answer, unless another one is wanted by now. The cursor stays on its item where there still is
+        one."""
         if asked != self.wanted:
             return
         self.asked = asked

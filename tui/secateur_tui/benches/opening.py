@@ -49,7 +49,18 @@ class OpeningBench(Bench):
         return Lines(lambda _: (), id=page)
 
     def title_facts(self) -> TitleFacts:
-        return TitleFacts("nothing open", self._profile, False, self._counter, None, None, "", "", "", self.app.bench_titles(self.name_of_bench))
+        return TitleFacts(
+            "nothing open",
+            self._profile,
+            False,
+            self._counter,
+            None,
+            None,
+            "",
+            "",
+            "",
+            self.app.bench_titles(self.name_of_bench),
+        )
 
     def draw_budget(self, cells: int) -> Sequence[Line]:
         return [line("·" * cells), ()]
@@ -86,4 +97,8 @@ class OpeningBench(Bench):
         if self._error is not None:
             return blank.draw_error(self._error, cells)
         words = "A folder can be opened here: a repository whose code is to be searched. Nothing in it is run."
-        return [*wrapped(words, cells, "bold"), (), *wrapped("Enter opens it; an empty field means the folder you are in.", cells, "faint")]
+        return [
+            *wrapped(words, cells, "bold"),
+            (),
+            *wrapped("Enter opens it; an empty field means the folder you are in.", cells, "faint"),
+        ]

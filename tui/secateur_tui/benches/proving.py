@@ -1,4 +1,5 @@
-"""A bench that proves, on a thread while the user rests, what would change a decision and within which range a weight changes none."""
+"""A bench that proves, on a thread while the user rests, what would change a decision and within which range a weight
+changes none."""
 
 from __future__ import annotations
 
@@ -33,13 +34,20 @@ class ProvingBench(ItemsBench):
     @property
     def proving(self) -> bool:
         """Whether hints may still come."""
-        return self._rest is not None or any(worker.group == "proofs" and not worker.is_finished for worker in self.workers)
+        return self._rest is not None or any(
+            worker.group == "proofs" and not worker.is_finished for worker in self.workers
+        )
 
     @property
     def ranges(self) -> dict[str, tuple[float, float]]:
         """Ranges proven for the answer on screen; none while the settings are others."""
         answer = self.state.answer
-        proven = answer is not None and answer.settings is self.state.settings and self._proven_for is not None and self._proven_for[0] is answer
+        proven = (
+            answer is not None
+            and answer.settings is self.state.settings
+            and self._proven_for is not None
+            and self._proven_for[0] is answer
+        )
         return self._ranges if proven else {}
 
     def cursor_moved(self) -> None:

@@ -10,7 +10,8 @@ from secateur.errors import SecateurError
 from secateur.terminal import clip, visible
 
 LARGEST = 1 << 30
-"""Bytes above which a file is not read: a session of a year is a tenth of it, and reading takes several times as much memory."""
+"""Bytes above which a file is not read: a session of a year is a tenth of it, and reading takes several times as much
+memory."""
 
 _PATH_CELLS = 100
 
@@ -26,9 +27,17 @@ def read_file(path: str, largest: int = LARGEST) -> bytes:
     try:
         found = Path(path).stat()
         if not stat.S_ISREG(found.st_mode):
-            raise SecateurError(f"{shown} is {'a folder' if stat.S_ISDIR(found.st_mode) else 'no file'}", hint="name a file", code="NO_FILE")
+            raise SecateurError(
+                f"{shown} is {'a folder' if stat.S_ISDIR(found.st_mode) else 'no file'}",
+                hint="name a file",
+                code="NO_FILE",
+            )
         if found.st_size > largest:
-            raise SecateurError(f"{shown} has {found.st_size:,} bytes, more than the {largest:,} that are read", hint="check the path", code="TOO_LARGE")
+            raise SecateurError(
+                f"{shown} has {found.st_size:,} bytes, more than the {largest:,} that are read",
+                hint="check the path",
+                code="TOO_LARGE",
+            )
         return Path(path).read_bytes()
     except (OSError, ValueError) as error:
         said = getattr(error, "strerror", None) or str(error)

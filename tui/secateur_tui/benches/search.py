@@ -1,7 +1,7 @@
 """The Search bench: a query, its candidates, and the knobs that decide which of them go out.
 
-`retrieve` is slow and runs on the engine's thread, after the typing paused; `select` is pure and runs at once on every step of a
-knob, once for a burst of them.
+`retrieve` is slow and runs on the engine's thread, after the typing paused; `select` is pure and runs at once on every
+step of a knob, once for a burst of them.
 """
 
 from __future__ import annotations
@@ -55,7 +55,9 @@ class SearchBench(ProvingBench):
     # --- what the skeleton asks for ---
 
     def compose_input(self) -> Iterable[Widget]:
-        field = QueryInput(self.state.query, "ask in the words of the task, or name what you mean", id="query", classes="input")
+        field = QueryInput(
+            self.state.query, "ask in the words of the task, or name what you mean", id="query", classes="input"
+        )
         field.border_title = "Query"
         yield field
 
@@ -204,8 +206,13 @@ class SearchBench(ProvingBench):
         self._recount()
 
     def _recount(self) -> None:
-        """Count the packs on screen: what deciding charges is an upper bound, and only what is counted is what the command line says."""
-        uncounted = [answer for answer in (self.state.answer, self.state.ghost) if answer is not None and answer.recounted is None]
+        """Count the packs on screen: what deciding charges is an upper bound, and only what is counted is what the
+        command line says."""
+        uncounted = [
+            answer
+            for answer in (self.state.answer, self.state.ghost)
+            if answer is not None and answer.recounted is None
+        ]
         if uncounted and not self.state.needs_pool and self._counting != uncounted:
             self._counting = uncounted
             self.run_worker(self._count(uncounted), group="recount", exclusive=True)
@@ -214,7 +221,10 @@ class SearchBench(ProvingBench):
         for answer in answers:
             try:
                 answer.recounted = await self.app.thread.run(partial(self.state.engine.pack_tokens, answer.selection))
-            except (SecateurError, Closing):  # a file changed meanwhile: what is on screen stays a bound, and the title says that it is stale
+            except (
+                SecateurError,
+                Closing,
+            ):  # a file changed meanwhile: what is on screen stays a bound, and the title says that it is stale
                 return
         self.paint()
 
@@ -260,7 +270,11 @@ class SearchBench(ProvingBench):
         state, keys = self.state, self.app.keymap
         if self.error is not None:
             return blank.draw_error(self.error, cells)
-        if self.activity == "indexing" and state.answer is None and (self.progress is not None or state.wanted is not None):
+        if (
+            self.activity == "indexing"
+            and state.answer is None
+            and (self.progress is not None or state.wanted is not None)
+        ):
             return blank.draw_progress(state.engine.source_name, self.progress, cells)
         if state.wanted is None:
             return blank.draw_no_query(self._status, keys.shown("query"), keys.shown("help"), cells)
@@ -276,4 +290,6 @@ class SearchBench(ProvingBench):
 
     def draw_diff(self, cells: int) -> Sequence[Line]:
         ghost, answer = self.state.ghost, self.state.answer
-        return draw_trim_diff(self.state.comparison, (ghost.tokens if ghost else 0, answer.tokens if answer else 0), cells)
+        return draw_trim_diff(
+            self.state.comparison, (ghost.tokens if ghost else 0, answer.tokens if answer else 0), cells
+        )

@@ -1,6 +1,7 @@
 """The state of the Search bench without a screen: the query, the history of settings, the pool, the answer, the ghost.
 
-Nothing derived is stored: the answer carries the settings it was decided with, and what is stale follows from comparing requests.
+Nothing derived is stored: the answer carries the settings it was decided with, and what is stale follows from comparing
+requests.
 """
 
 from __future__ import annotations
@@ -17,8 +18,18 @@ from secateur_tui.benches.history import History, TurningState
 from secateur_tui.compare import Comparison
 from secateur_tui.engine import SearchEngine
 
-_POOL_TABLES = ("graph_rag.anchors", "graph_rag.enabled", "graph_rag.top_k", "relevance.", "index.", "embedding.", "tokens.", "preference.enabled")
-"""Keys (prefixes) that change what is retrieved. `graph_rag.max_depth` is apart: a smaller depth is a mask over a deeper pool."""
+_POOL_TABLES = (
+    "graph_rag.anchors",
+    "graph_rag.enabled",
+    "graph_rag.top_k",
+    "relevance.",
+    "index.",
+    "embedding.",
+    "tokens.",
+    "preference.enabled",
+)
+"""Keys (prefixes) that change what is retrieved. `graph_rag.max_depth` is apart: a smaller depth is a mask over a
+deeper pool."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,11 +123,17 @@ class SearchState(TurningState[Answer]):
         return True
 
     def accept(self, request: Request, pool: Pool) -> bool:
-        """Take a retrieved pool, unless something else is wanted by now. The cursor stays on its candidate where the pool still holds it."""
+        """Take a retrieved pool, unless something else is wanted by now. The cursor stays on its candidate where the
+        pool still holds it."""
         wanted = self.wanted
         if wanted is None or not request.serves(wanted):
             return False
-        same_question = self.pool is not None and len(self.pool) > 0 and self.request is not None and self.request.query == request.query
+        same_question = (
+            self.pool is not None
+            and len(self.pool) > 0
+            and self.request is not None
+            and self.request.query == request.query
+        )
         looked_at = self.pool.symbol_id[self.cursor] if self.pool is not None and same_question else ""
         self.request, self.pool = request, pool
         self.reselect()

@@ -1,8 +1,10 @@
-"""What a bench over a ledger is about: what it reads, how it decides, and what is its own on the screen. Pure but for `read`; knows no widget.
+"""What a bench over a ledger is about: what it reads, how it decides, and what is its own on the screen. Pure but for
+`read`; knows no widget.
 
-A subject asks a pruner of the engine and words its answer; the room (`ledger.py`) does the rest: the list, the budget bar, the pages, the
-keys, undo, ghost, progress, errors. A new bench is a subject in a file of its own, an entry in `BENCHES` of `secateur.cli.inspect`, one in
-`SUBJECTS` of `secateur_tui.app`, and a stylesheet where it wants to look different.
+A subject asks a pruner of the engine and words its answer; the room (`ledger.py`) does the rest: the list, the budget
+bar, the pages, the keys, undo, ghost, progress, errors. A new bench is a subject in a file of its own, an entry in
+`BENCHES` of `secateur.cli.inspect`, one in `SUBJECTS` of `secateur_tui.app`, and a stylesheet where it wants to look
+different.
 """
 
 # ruff: noqa: ARG002 - what a subject need not fill in takes its arguments for those that do
@@ -62,7 +64,8 @@ class Subject(Generic[M, R]):
         raise NotImplementedError
 
     def decide(self, material: M, inputs: Inputs, settings: Settings, progress: Progress = unreported) -> Ledger[R]:
-        """The part that every turn of a knob costs. Pure. Raises SecateurError where there is no answer, such as a budget that cannot be met.
+        """The part that every turn of a knob costs. Pure. Raises SecateurError where there is no answer, such as a
+        budget that cannot be met.
 
         One that may take longer than a moment reports its progress: that ends it when a newer turn makes it needless.
         """
@@ -125,7 +128,11 @@ class Subject(Generic[M, R]):
 
     def draw_opening(self, field_key: str, cells: int) -> list[Line]:
         """What stands there while nothing is given."""
-        return [*wrapped(self.opening, cells, "bold"), (), *wrapped(f"{field_key} goes to the field for it; Enter reads it.", cells, "faint")]
+        return [
+            *wrapped(self.opening, cells, "bold"),
+            (),
+            *wrapped(f"{field_key} goes to the field for it; Enter reads it.", cells, "faint"),
+        ]
 
 
 STATE_WORDS: Mapping[State, str] = {

@@ -1,6 +1,7 @@
 """A bench that sees when what it shows is no longer what is on disk, and says so or reads again (`ui.watch`).
 
-A look compares listings and reads next to nothing. The next one is due when a look has come back, and later the longer that took.
+A look compares listings and reads next to nothing. The next one is due when a look has come back, and later the longer
+that took.
 """
 
 from __future__ import annotations

@@ -22,7 +22,11 @@ def draw_progress(source: str, progress: IndexProgress | None, cells: int) -> li
     figures = f"  {progress.done:,} of {total:,}" if total else " …"
     lines.append(line(outside(progress.phase), figures))
     if total:
-        lines.append(bar([(progress.done, "━", "accent"), (total - progress.done, "─", "faint")], total, min(cells, _LONGEST_BAR)))
+        lines.append(
+            bar(
+                [(progress.done, "━", "accent"), (total - progress.done, "─", "faint")], total, min(cells, _LONGEST_BAR)
+            )
+        )
     return lines
 
 
@@ -37,7 +41,10 @@ def draw_error(error: SecateurError, cells: int) -> list[Line]:
 def draw_no_query(status: Status | None, query_key: str, help_key: str, cells: int) -> list[Line]:
     """Nothing was asked yet."""
     lines = [line(Span("Ask in the words of the task, or name what you mean:", "bold")), ()]
-    lines += [line(Span("  " + example, "accent")) for example in ("where is the refund total rounded?", "Cart.total", "订单处理逻辑")]
+    lines += [
+        line(Span("  " + example, "accent"))
+        for example in ("where is the refund total rounded?", "Cart.total", "订单处理逻辑")
+    ]
     lines += [(), *wrapped(f"{query_key} goes to the query, {help_key} shows every key.", cells, "faint")]
     if status is not None:
         lines += [(), *_indexed(status, cells)]
@@ -48,7 +55,12 @@ def draw_no_match(query: str, pool: Pool, status: Status | None, cells: int) -> 
     """The pool is empty: nothing indexed, or nothing matched."""
     if status is not None and status.fragments == 0:
         lines = wrapped("Nothing is indexed here: no readable source file was found.", cells, "warning")
-        return [*lines, (), *wrapped("`secateur status` lists what was skipped and why.", cells, "faint"), *_warnings(pool, cells)]
+        return [
+            *lines,
+            (),
+            *wrapped("`secateur status` lists what was skipped and why.", cells, "faint"),
+            *_warnings(pool, cells),
+        ]
     lines = wrapped(f"Nothing matched {visible(query)}", cells, "warning")
     lines += [(), *wrapped("Other words, a name from the code, or a larger depth may find something.", cells, "faint")]
     if status is not None:

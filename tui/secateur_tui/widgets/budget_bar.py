@@ -12,7 +12,8 @@ WRAPPER_GLYPH = "▫"
 
 
 def draw_budget(answer: Answer, ghost: Answer | None, cells: int) -> list[Line]:
-    """The bar and, below it, its figures; fewer words where there is less room. What is free is at least what is said until the pack is counted."""
+    """The bar and, below it, its figures; fewer words where there is less room. What is free is at least what is said
+    until the pack is counted."""
     selection = answer.selection
     kept, kept_tokens = selection.counts(State.KEPT)
     short, short_tokens = selection.counts(State.SHORTENED)
@@ -22,7 +23,12 @@ def draw_budget(answer: Answer, ghost: Answer | None, cells: int) -> list[Line]:
     wrapper = answer.tokens - kept_tokens - short_tokens
     free = selection.budget - answer.tokens
     drawn = bar(
-        [(kept_tokens, "█", "kept"), (short_tokens, "▓", "shortened"), (max(0, wrapper), "▒", "faint"), (free, "·", "faint")],
+        [
+            (kept_tokens, "█", "kept"),
+            (short_tokens, "▓", "shortened"),
+            (max(0, wrapper), "▒", "faint"),
+            (free, "·", "faint"),
+        ],
         selection.budget,
         cells,
     )
@@ -37,8 +43,18 @@ def draw_budget(answer: Answer, ghost: Answer | None, cells: int) -> list[Line]:
         full += line(Span("◐ shortened ", "shortened"), f"{short_tokens:,} ({short:,}, saved {saved:,})  ")
         brief += line(Span("◐ ", "shortened"), f"{short_tokens:,} ({short:,})  ")
         least += line(Span("◐ ", "shortened"), f"{short:,}  ")
-    full += line(Span("○ dropped ", "dropped"), f"{dropped_tokens:,} ({dropped:,})  ", Span(f"{WRAPPER_GLYPH} wrapper ", "faint"), f"{wrapper:,}  ")
-    brief += line(Span("○ ", "dropped"), f"{dropped_tokens:,} ({dropped:,})  ", Span(f"{WRAPPER_GLYPH} ", "faint"), f"{wrapper:,}  ")
+    full += line(
+        Span("○ dropped ", "dropped"),
+        f"{dropped_tokens:,} ({dropped:,})  ",
+        Span(f"{WRAPPER_GLYPH} wrapper ", "faint"),
+        f"{wrapper:,}  ",
+    )
+    brief += line(
+        Span("○ ", "dropped"),
+        f"{dropped_tokens:,} ({dropped:,})  ",
+        Span(f"{WRAPPER_GLYPH} ", "faint"),
+        f"{wrapper:,}  ",
+    )
     least += line(Span("○ ", "dropped"), f"{dropped:,}  ")
     return [drawn, first_fitting([full + end, brief + end, least + end, end], cells)]
 
@@ -53,8 +69,15 @@ def draw_gap(selection: Selection, cells: int) -> Line:
     last, first = selection.order[last_place], selection.order[first_place]
     rank_last, rank_first = last_place + 1, first_place + 1
     gap = selection.score[last] - selection.score[first]
-    figures = f"last out #{rank_last:,} {selection.score[last]:.3f} · first dropped #{rank_first:,} {selection.score[first]:.3f}"
+    figures = (
+        f"last out #{rank_last:,} {selection.score[last]:.3f} · first dropped #{rank_first:,}"
+        f" {selection.score[first]:.3f}"
+    )
     distance = f"gap {'−' if gap < 0 else ''}{abs(gap):.3f}"
     skipped = ", skipped past" if rank_first < rank_last else ""
-    variants = (f" {figures} · {distance}{skipped} ", f" {figures} · {distance} ", f" {distance} #{rank_last:,}/#{rank_first:,} ")
+    variants = (
+        f" {figures} · {distance}{skipped} ",
+        f" {figures} · {distance} ",
+        f" {distance} #{rank_last:,}/#{rank_first:,} ",
+    )
     return first_fitting([*(line(variant) for variant in variants), ()], cells)

@@ -1,4 +1,5 @@
-"""The candidates by rank. Painted row by row, so a re-ranking costs the same for a hundred and for a hundred thousand."""
+"""The candidates by rank. Painted row by row, so a re-ranking costs the same for a hundred and for a hundred
+thousand."""
 
 from __future__ import annotations
 
@@ -54,7 +55,8 @@ def draw_header(columns: Columns) -> Line:
 
 
 def draw_candidate(answer: Answer, comparison: Comparison | None, row: int, columns: Columns, top: float) -> Line:
-    """One candidate: rank, places moved, decision (`!` when it flipped), tokens, priority, its terms as a bar, where it is.
+    """One candidate: rank, places moved, decision (`!` when it flipped), tokens, priority, its terms as a bar, where it
+    is.
 
     `top` is the priority of a full bar.
     """
@@ -82,7 +84,8 @@ def draw_candidate(answer: Answer, comparison: Comparison | None, row: int, colu
 
 
 def _breakdown(terms: list[tuple[float, str, str]], priority: float, top: float, cells: int) -> Line:
-    """The bar is as long as the priority; a boost below 1 takes from the other terms what it takes from the priority."""
+    """The bar is as long as the priority; a boost below 1 takes from the other terms what it takes from the
+    priority."""
     positive = sum(max(0.0, amount) for amount, _, _ in terms)
     share = min(1.0, priority / positive) if positive > 0 else 0.0
     return bar([(amount * share, texture, role) for amount, texture, role in terms], top, cells)

@@ -40,7 +40,8 @@ class ItemList(Painted, can_focus=True):
         return index
 
     def put_cursor(self, index: int) -> None:
-        """Paint again with the cursor on line `index`; it stays where it is on the screen while lines move around it."""
+        """Paint again with the cursor on line `index`; it stays where it is on the screen while lines move around
+        it."""
         offset = self._index - self.scroll_offset.y
         self._index = index
         self.repaint()

@@ -1,4 +1,5 @@
-"""The knobs of a bench: a slider for each share and each weight, for weights the range over which the selection stays the same; values of the rest."""
+"""The knobs of a bench: a slider for each share and each weight, for weights the range over which the selection stays
+the same; values of the rest."""
 
 from __future__ import annotations
 
@@ -36,7 +37,10 @@ def draw_knob(knob: Knob, settings: Settings, opened: Settings, ranges: Ranges, 
     if not isinstance(value, float):
         return (
             *head,
-            *line(f"‹ {knob.text(settings)} ›" if isinstance(value, str | bool) else knob.text(settings), Span(changed, "accent")),
+            *line(
+                f"‹ {knob.text(settings)} ›" if isinstance(value, str | bool) else knob.text(settings),
+                Span(changed, "accent"),
+            ),
             Span(note, "faint"),
         )
     low, high = ranges.get(knob.signal, (None, None))
@@ -47,7 +51,9 @@ def draw_knob(knob: Knob, settings: Settings, opened: Settings, ranges: Ranges, 
         track = max(_SHORTEST_TRACK, cells - width(head) - _VALUE - _RANGE - 1)
     top = knob.high if not knob.signal else next(scale for scale in _SCALES if value <= scale)
     place = min(track - 1, round(value / top * (track - 1)))
-    slider = line(Span("━" * place, knob.signal or "accent"), Span("◆", "bold"), Span("─" * (track - 1 - place), "faint"))
+    slider = line(
+        Span("━" * place, knob.signal or "accent"), Span("◆", "bold"), Span("─" * (track - 1 - place), "faint")
+    )
     text = line(f" {knob.text(settings)}", Span(changed, "accent"))
     pad = line(" " * max(0, _VALUE - width(text)))
     return (*head, *slider, *text, *pad, *(line(" ", Span(unchanged, "faint")) if with_range else ()))
@@ -60,14 +66,22 @@ def draw_legend(proven: bool, cells: int) -> Line:
 
 
 class KnobPanel(Painted, can_focus=True):
-    """Shows the settings; remembers which knob is chosen. With `ranges` the last line says what the figures at the right mean."""
+    """Shows the settings; remembers which knob is chosen. With `ranges` the last line says what the figures at the
+    right mean."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up,k", "choose(-1)", show=False),
         Binding("down,j", "choose(1)", show=False),
     ]
 
-    def __init__(self, settings: Settings, knobs_of: Callable[[Settings], Sequence[Knob]], *, with_ranges: bool = False, **options: Any) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        knobs_of: Callable[[Settings], Sequence[Knob]],
+        *,
+        with_ranges: bool = False,
+        **options: Any,
+    ) -> None:
         super().__init__(**options)
         self._knobs_of, self._with_ranges = knobs_of, with_ranges
         self._settings = self._opened = settings

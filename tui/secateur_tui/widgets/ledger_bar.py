@@ -1,4 +1,5 @@
-"""The budget of a ledger: what goes out, by what was done to it, and what is free. They sum to the budget, to the token, or say by how much it is exceeded."""
+"""The budget of a ledger: what goes out, by what was done to it, and what is free. They sum to the budget, to the
+token, or say by how much it is exceeded."""
 
 from __future__ import annotations
 
@@ -13,14 +14,19 @@ _TEXTURES = {State.KEPT: "█", State.SHORTENED: "▓", State.SUMMARISED: "▒",
 
 
 def draw_budget(ledger: Ledger[Any], comparison: LedgerComparison | None, cells: int) -> list[Line]:
-    """The bar and, below it, its figures; fewer words where there is less room. Where the budget is exceeded the bar is as long as what goes out."""
+    """The bar and, below it, its figures; fewer words where there is less room. Where the budget is exceeded the bar is
+    as long as what goes out."""
     report = ledger.report
     free = report.budget - report.after
     parts = [(float(ledger.sums[state].after), texture, state.label) for state, texture in _TEXTURES.items()]
     if free < 0:
         parts = [*_shortened(parts, float(report.budget)), (float(-free), "▚", "error")]
     drawn = bar([*parts, (float(max(0, free)), "·", "faint")], max(report.budget, report.after), cells)
-    room = Span(f"free {free:,} of {report.budget:,}", "bold") if free >= 0 else Span(f"{-free:,} over {report.budget:,}", "bold error")
+    room = (
+        Span(f"free {free:,} of {report.budget:,}", "bold")
+        if free >= 0
+        else Span(f"{-free:,} over {report.budget:,}", "bold error")
+    )
     reserve = line(Span(f"  reserve {report.reserve:,}", "faint")) if report.reserve else ()
     was = line(f"   was {comparison.then.report.after:,} ({signed(comparison.tokens)})") if comparison else ()
     end = (room, *reserve, *was)
@@ -31,7 +37,10 @@ def draw_budget(ledger: Ledger[Any], comparison: LedgerComparison | None, cells:
             full += line(Span(f"{state.glyph} {state.label} ", state.label), _figures(state, total))
             brief += line(Span(f"{state.glyph} ", state.label), f"{total.after:,} ({total.items:,})  ")
             least += line(Span(f"{state.glyph} ", state.label), f"{total.items:,}  ")
-    return [drawn, first_fitting([(*full, *end), (*brief, *end), (*brief, room, *was), (*least, room, *was), (room,)], cells)]
+    return [
+        drawn,
+        first_fitting([(*full, *end), (*brief, *end), (*brief, room, *was), (*least, room, *was), (room,)], cells),
+    ]
 
 
 def _figures(state: State, total: Sum) -> str:

@@ -1,4 +1,5 @@
-"""The items of a ledger in its order: what was decided, what it changed since the ghost, tokens in and out, and what the bench tells of each."""
+"""The items of a ledger in its order: what was decided, what it changed since the ghost, tokens in and out, and what
+the bench tells of each."""
 
 from __future__ import annotations
 
@@ -26,8 +27,16 @@ def draw_header(ledger: Ledger[Any], comparison: LedgerComparison | None, lead: 
     return line(Span(f" {lead} {'Δ':>{cells + 1}}    {'in':>{cells}} {'out':>{cells}} {tail}", "faint"))
 
 
-def draw_item(ledger: Ledger[Any], comparison: LedgerComparison | None, item: int, lead: str, tail: Callable[[int], Line], cells: int) -> Line:
-    """One item: the bench's `lead`, tokens gained or lost since the ghost, decision (`!` when it flipped), tokens in and out, the bench's `tail`."""
+def draw_item(
+    ledger: Ledger[Any],
+    comparison: LedgerComparison | None,
+    item: int,
+    lead: str,
+    tail: Callable[[int], Line],
+    cells: int,
+) -> Line:
+    """One item: the bench's `lead`, tokens gained or lost since the ghost, decision (`!` when it flipped), tokens in
+    and out, the bench's `tail`."""
     action, state = ledger.action(item), ledger.states[item]
     figures = figure_cells(ledger, comparison)
     tone = "faint" if state is State.DROPPED else ""

@@ -21,14 +21,20 @@ def draw_why(subject: Subject[Any, Any], ledger: Ledger[Any], item: int, cells: 
     """The decision in words with its figures, then what the subject knows of it."""
     action, state = ledger.action(item), ledger.states[item]
     head = line(Span(f"{state.glyph} {state.label.upper()}", f"bold {state.label}"))
-    figure = line(f"{action.before:,} → {action.after:,} tokens" if action.after != action.before else f"{action.before:,} tokens")
+    figure = line(
+        f"{action.before:,} → {action.after:,} tokens" if action.after != action.before else f"{action.before:,} tokens"
+    )
     lines = [(*head, Span(" " * max(2, cells - width(head) - width(figure))), *figure), line(outside(action.section))]
     if action.before_chars is not None and action.after_chars is not None:
         lines.append(line(Span(f"{action.before_chars:,} → {action.after_chars:,} characters", "faint")))
     lines += wrapped(visible(f"because {subject.because(ledger, item)}"), cells, state.label)
     if saved := action.before - action.after:
         share = abs(saved) / max(1, ledger.report.before)
-        lines.append(line(Span(f"{'saves' if saved > 0 else 'costs'} {abs(saved):,} tokens, {share:.1%} of what came in", "faint")))
+        lines.append(
+            line(
+                Span(f"{'saves' if saved > 0 else 'costs'} {abs(saved):,} tokens, {share:.1%} of what came in", "faint")
+            )
+        )
     facts = subject.facts(ledger, item, cells)
     return [clipped(drawn, cells) for drawn in (*lines, (), *facts)]
 
@@ -47,21 +53,31 @@ def draw_preview(subject: Subject[Any, Any], ledger: Ledger[Any], item: int, cel
     return lines
 
 
-def draw_diff(subject: Subject[Any, Any], ledger: Ledger[Any], comparison: LedgerComparison | None, item: int, cells: int) -> list[Line]:
+def draw_diff(
+    subject: Subject[Any, Any], ledger: Ledger[Any], comparison: LedgerComparison | None, item: int, cells: int
+) -> list[Line]:
     """What changed since the ghost, then what pruning does to the item at the cursor."""
     lines = _since(comparison, cells)
     before, after = subject.texts(ledger, item)
     lines += [(), line(Span(clip_left(visible(ledger.action(item).section), cells), "bold"))]
-    return [*lines, *(draw_changes(before, after, cells) if before != after else [line(Span("goes out as it came", "faint"))])]
+    return [
+        *lines,
+        *(draw_changes(before, after, cells) if before != after else [line(Span("goes out as it came", "faint"))]),
+    ]
 
 
 def _since(comparison: LedgerComparison | None, cells: int) -> list[Line]:
     if comparison is None:
-        return [line(Span("nothing has changed yet", "faint")), line(Span("turn a knob and the difference shows here", "faint"))]
+        return [
+            line(Span("nothing has changed yet", "faint")),
+            line(Span("turn a knob and the difference shows here", "faint")),
+        ]
     then, now = comparison.then.report, comparison.now.report
     lines = [line(Span("tokens ", "faint"), f"{then.after:,} → {now.after:,} ({signed(comparison.tokens)})")]
     if then.budget != now.budget:
-        lines.append(line(Span("budget ", "faint"), f"{then.budget:,} → {now.budget:,} ({signed(now.budget - then.budget)})"))
+        lines.append(
+            line(Span("budget ", "faint"), f"{then.budget:,} → {now.budget:,} ({signed(now.budget - then.budget)})")
+        )
     groups: dict[str, list[int]] = {title: [] for title in _GROUPS}
     for item in comparison.moved:
         groups[_group_of(comparison, item)].append(item)
@@ -96,5 +112,11 @@ def _group(title: str, role: str, comparison: LedgerComparison, items: Sequence[
         place = comparison.place_then(item)
         before = " " if place == ABSENT else comparison.then.states[place].glyph
         head = f"{before}→{comparison.now.states[item].glyph} {signed(comparison.gained(item)):>8} "
-        lines.append(line(head, Span(clip_left(visible(comparison.now.action(item).section), max(1, cells - len(head))))))
-    return lines if len(items) <= _LONGEST_LIST else [*lines, line(Span(f"and {len(items) - _LONGEST_LIST:,} more", "faint"))]
+        lines.append(
+            line(head, Span(clip_left(visible(comparison.now.action(item).section), max(1, cells - len(head)))))
+        )
+    return (
+        lines
+        if len(items) <= _LONGEST_LIST
+        else [*lines, line(Span(f"and {len(items) - _LONGEST_LIST:,} more", "faint"))]
+    )

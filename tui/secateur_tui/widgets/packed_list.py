@@ -43,7 +43,10 @@ def draw_row(ledger: Packed, item: int, cells: int, was: str) -> Line:
         return _chunk(ledger, row.chunk, cells)
     if row.kind is Kind.OUTSIDE:
         tokens = sum(entry.file.tokens for entry in ledger.left_out)
-        return line(Span(" left out", "bold dropped"), Span(f"  {counted(len(ledger.left_out), 'file')}, {tokens:,} tokens of the diff", "faint"))
+        return line(
+            Span(" left out", "bold dropped"),
+            Span(f"  {counted(len(ledger.left_out), 'file')}, {tokens:,} tokens of the diff", "faint"),
+        )
     return _file(ledger, item, row, cells, was)
 
 
@@ -67,7 +70,13 @@ def draw_fill(ledger: Packed, number: int, cells: int) -> Line:
     cut = sum(piece.cost for piece in pieces) - whole
     remarks = sum(piece.filled for piece in pieces)
     injected = max(0, tokens - whole - cut - remarks)
-    parts = ((injected, "▒", "faint"), (whole, "█", "kept"), (cut, "▓", "shortened"), (remarks, "░", "accent"), (limit - tokens, "·", "faint"))
+    parts = (
+        (injected, "▒", "faint"),
+        (whole, "█", "kept"),
+        (cut, "▓", "shortened"),
+        (remarks, "░", "accent"),
+        (limit - tokens, "·", "faint"),
+    )
     return bar([(float(amount), texture, role) for amount, texture, role in parts], limit, cells)
 
 
@@ -96,7 +105,9 @@ def _beside(row: Row) -> str:
     change = row.entry.file.change
     if row.piece is None:
         verdict = row.entry.verdict
-        return visible(f"pattern {verdict.detail}" if verdict is not None and verdict.rule is Rule.PATTERN else row.entry.reason)
+        return visible(
+            f"pattern {verdict.detail}" if verdict is not None and verdict.rule is Rule.PATTERN else row.entry.reason
+        )
     if row.piece.part is not None:
         place = row.piece.part.place
         return f"{row.piece.number}/{row.piece.of}: {place.line_start:,}-{place.line_end:,}"
@@ -116,10 +127,19 @@ def draw_budget(ledger: Packed, then: Packed | None, cells: int) -> list[Line]:
     if not of:
         drawn = line(Span("·" * cells, "faint"))
     elif slot >= _LEAST_SLOT:
-        drawn = tuple(span for number in range(1, of + 1) for span in (*draw_fill(ledger, number, slot), Span(" ")))[:-1]
+        drawn = tuple(span for number in range(1, of + 1) for span in (*draw_fill(ledger, number, slot), Span(" ")))[
+            :-1
+        ]
     else:
-        injected = sum(max(0, tokens - sum(piece.cost + piece.filled for piece in pieces)) for tokens, pieces in zip(ledger.tokens, plan.chunks, strict=True))
-        drawn = bar([(injected, "▒", "faint"), (sum(ledger.tokens) - injected, "█", "kept"), (ledger.free, "·", "faint")], full, cells)
+        injected = sum(
+            max(0, tokens - sum(piece.cost + piece.filled for piece in pieces))
+            for tokens, pieces in zip(ledger.tokens, plan.chunks, strict=True)
+        )
+        drawn = bar(
+            [(injected, "▒", "faint"), (sum(ledger.tokens) - injected, "█", "kept"), (ledger.free, "·", "faint")],
+            full,
+            cells,
+        )
     was = f" (was {len(then.tokens):,})" if then is not None and len(then.tokens) != of else ""
     chunks = line(Span(counted(of, "chunk"), "bold"), was, Span(f" of {plan.limit:,}", "bold"))
     fewest = Span(f" (fewest {plan.fewest:,})", "faint")

@@ -1,4 +1,5 @@
-"""The pages beside the chunks of a diff: why a file goes where it goes, any chunk as it will be sent, and what moved since the ghost."""
+"""The pages beside the chunks of a diff: why a file goes where it goes, any chunk as it will be sent, and what moved
+since the ghost."""
 
 from __future__ import annotations
 
@@ -19,7 +20,8 @@ _LONGEST_LIST = 100
 """Files listed under one heading; the rest is counted."""
 
 _LONGEST_SHOWN = 600_000
-"""Characters of a chunk that its preview shows: some 150,000 tokens, more than most models take; what is behind them is counted."""
+"""Characters of a chunk that its preview shows: some 150,000 tokens, more than most models take; what is behind them is
+counted."""
 
 _STRETCH = 4_000
 """Characters of a line that are wrapped in one go."""
@@ -50,17 +52,29 @@ def _why_chunk(ledger: Packed, number: int, cells: int) -> list[Line]:
     for name, text in (("project rules", weighed.injection.rules), ("instructions", weighed.injection.skill)):
         injected += [name] if text.strip() else []
     head, figure = line(Span(f"chunk {number} of {len(ledger.tokens)}", "bold")), line(f"{tokens:,} of {plan.limit:,}")
-    lines = [(*head, Span(" " * max(2, cells - width(head) - width(figure))), *figure), draw_fill(ledger, number, cells), ()]
+    lines = [
+        (*head, Span(" " * max(2, cells - width(head) - width(figure))), *figure),
+        draw_fill(ledger, number, cells),
+        (),
+    ]
     figures = [("█", "kept", changes, f"changes: {counted(len(pieces), 'file')}", "")]
     if remarks:
         behind = sum(filling.lines for piece in pieces for filling in piece.filling)
         figures.append(("░", "accent", remarks, f"beside them: {counted(behind, 'line')}", ""))
-    figures += [("▒", "faint", tokens - changes - remarks, "injected", ", ".join(injected)), ("·", "faint", plan.limit - tokens, "free", "")]
+    figures += [
+        ("▒", "faint", tokens - changes - remarks, "injected", ", ".join(injected)),
+        ("·", "faint", plan.limit - tokens, "free", ""),
+    ]
     for texture, role, amount, words, more in figures:
         lines += [line(Span(f"{texture} ", role), f"{amount:>9,}  {words}"), *wrapped(more, cells, "faint", " " * 13)]
     about = "" if weighed.counter.exact else ", estimated"
     tight = f"{counted(len(ledger.tokens), 'chunk')}; these files cannot go in fewer than {plan.fewest:,}"
-    lines += [(), *wrapped(f"tokens by {weighed.counter.name}{about}", cells, "faint"), *wrapped(tight, cells, "faint"), ()]
+    lines += [
+        (),
+        *wrapped(f"tokens by {weighed.counter.name}{about}", cells, "faint"),
+        *wrapped(tight, cells, "faint"),
+        (),
+    ]
     largest = sorted(pieces, key=lambda piece: (-piece.cost, piece.file.number, piece.number))
     for piece in largest[:_LONGEST_LIST]:
         part = f" {piece.number}/{piece.of}" if piece.part is not None else ""
@@ -72,7 +86,10 @@ def _why_chunk(ledger: Packed, number: int, cells: int) -> list[Line]:
 def _why_outside(ledger: Packed, cells: int) -> list[Line]:
     tokens = sum(entry.file.tokens for entry in ledger.left_out)
     lines = [line(Span(f"○ LEFT OUT  {counted(len(ledger.left_out), 'file')}, {tokens:,} tokens", "bold dropped")), ()]
-    lines += [line(f"{files:>6,} ", f"{rule.replace('_', ' '):<11}", Span(f"{saved:>10,} tokens", "faint")) for rule, (files, saved) in _ruled(ledger)]
+    lines += [
+        line(f"{files:>6,} ", f"{rule.replace('_', ' '):<11}", Span(f"{saved:>10,} tokens", "faint"))
+        for rule, (files, saved) in _ruled(ledger)
+    ]
     return [*lines, (), *wrapped("The same rules leave them out of every chunk, whatever the limit.", cells, "faint")]
 
 
@@ -93,7 +110,13 @@ def _why_file(ledger: Packed, item: int, row: Row, entry: Coverage, cells: int, 
         lines += wrapped(visible(f"because the file is {entry.reason}"), cells, state.label)
     else:
         lines += wrapped(f"because it fits into chunk {row.chunk} as it is", cells, state.label)
-    lines += [(), line(f"{_treated(change.treatment)}  +{change.added:,} −{change.removed:,} lines", Span("  binary" if change.binary else "", "faint"))]
+    lines += [
+        (),
+        line(
+            f"{_treated(change.treatment)}  +{change.added:,} −{change.removed:,} lines",
+            Span("  binary" if change.binary else "", "faint"),
+        ),
+    ]
     if change.old_path != change.path:
         lines.append(line(Span("was ", "faint"), outside(change.old_path)))
     lines += wrapped(f"{entry.file.tokens:,} tokens in the diff, {entry.file.cost:,} in a chunk with its fence", cells)
@@ -107,7 +130,13 @@ def _why_file(ledger: Packed, item: int, row: Row, entry: Coverage, cells: int, 
     if hold_key and _can_be_held(entry):
         pattern = pattern_of(entry.path)
         held = {pattern, f"!{pattern}"}.intersection(ledger.settings.chunking.ignore)
-        words = "takes its pattern back" if held else "leaves it out" if row.piece is not None else "takes it in, whatever the rules say"
+        words = (
+            "takes its pattern back"
+            if held
+            else "leaves it out"
+            if row.piece is not None
+            else "takes it in, whatever the rules say"
+        )
         lines += [(), *wrapped(f"{hold_key} {words}", cells, "faint")]
     return lines
 
@@ -132,7 +161,12 @@ def _parts(ledger: Packed, row: Row, cells: int) -> list[Line]:
             )
             lines += wrapped(visible(f"inside {place.inside}"), cells, "faint", indent="    ") if place.inside else []
             if cut := sum(missing for _, missing in piece.part.shortened):
-                lines += wrapped(f"{counted(len(piece.part.shortened), 'line')} shortened by {cut:,} characters", cells, "shortened", indent="    ")
+                lines += wrapped(
+                    f"{counted(len(piece.part.shortened), 'line')} shortened by {cut:,} characters",
+                    cells,
+                    "shortened",
+                    indent="    ",
+                )
     return lines
 
 
@@ -148,7 +182,10 @@ def draw_preview(ledger: Packed, item: int, cells: int) -> Sequence[Line]:
     """A chunk as it will be sent, a file as it stands in its chunk; of what is left out what the diff says."""
     row = ledger.rows[item]
     if row.kind is Kind.CHUNK:
-        return [line(Span(f"chunk {row.chunk} as it is sent: {ledger.tokens[row.chunk - 1]:,} tokens", "kept")), *_drawn(ledger.text(row.chunk), cells, "")]
+        return [
+            line(Span(f"chunk {row.chunk} as it is sent: {ledger.tokens[row.chunk - 1]:,} tokens", "kept")),
+            *_drawn(ledger.text(row.chunk), cells, ""),
+        ]
     if row.piece is not None:
         return [line(Span(f"as it stands in chunk {row.chunk}", "kept")), *_drawn(row.piece.text, cells, "")]
     if row.entry is not None:
@@ -180,12 +217,22 @@ def _drawn(text: str, cells: int, role: str) -> Sequence[Line]:
 def draw_moves(ledger: Packed, moved: Moves | None, item: int, cells: int) -> list[Line]:
     """What goes elsewhere since the ghost, then where the file at the cursor was and is."""
     if moved is None:
-        return [line(Span("nothing has changed yet", "faint")), line(Span("turn a knob and the difference shows here", "faint"))]
+        return [
+            line(Span("nothing has changed yet", "faint")),
+            line(Span("turn a knob and the difference shows here", "faint")),
+        ]
     then = moved.then
-    limits = f"{ledger.plan.limit:,}" if then.plan.limit == ledger.plan.limit else f"{then.plan.limit:,} → {ledger.plan.limit:,}"
+    limits = (
+        f"{ledger.plan.limit:,}"
+        if then.plan.limit == ledger.plan.limit
+        else f"{then.plan.limit:,} → {ledger.plan.limit:,}"
+    )
     chunks = f"{len(then.tokens):,} → {len(ledger.tokens):,} ({signed(len(ledger.tokens) - len(then.tokens))})"
     tokens = f"{sum(then.tokens):,} → {sum(ledger.tokens):,} ({signed(sum(ledger.tokens) - sum(then.tokens))})"
-    lines = [line(Span("chunks ", "faint"), chunks, Span("  of ", "faint"), limits), line(Span("tokens ", "faint"), tokens)]
+    lines = [
+        line(Span("chunks ", "faint"), chunks, Span("  of ", "faint"), limits),
+        line(Span("tokens ", "faint"), tokens),
+    ]
     entry = ledger.rows[item].entry
     if entry is not None:
         was, now = then.chunks_of.get(entry.path), numbers(entry.chunks)
@@ -195,8 +242,14 @@ def draw_moves(ledger: Packed, moved: Moves | None, item: int, cells: int) -> li
         lines += _group(title, role, moved, moved.groups[title], cells)
     if moved.gone:
         lines += [(), line(Span(f"in the diff no longer ({len(moved.gone):,})", "down"))]
-        lines += [line("  ", Span(clip_left(visible(path), max(1, cells - 2)))) for path in moved.gone[:_LONGEST_LIST]] + _more(len(moved.gone))
-    return lines if any(moved.groups.values()) or moved.gone else [*lines, (), line(Span("every file is where it was", "faint"))]
+        lines += [
+            line("  ", Span(clip_left(visible(path), max(1, cells - 2)))) for path in moved.gone[:_LONGEST_LIST]
+        ] + _more(len(moved.gone))
+    return (
+        lines
+        if any(moved.groups.values()) or moved.gone
+        else [*lines, (), line(Span("every file is where it was", "faint"))]
+    )
 
 
 def _group(title: str, role: str, moved: Moves, entries: Sequence[Coverage], cells: int) -> list[Line]:

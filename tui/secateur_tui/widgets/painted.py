@@ -1,4 +1,5 @@
-"""The base of every view: a scrolling widget that paints `ink` lines by the line API, so its cost is that of the rows in sight."""
+"""The base of every view: a scrolling widget that paints `ink` lines by the line API, so its cost is that of the rows
+in sight."""
 
 from __future__ import annotations
 
@@ -57,7 +58,8 @@ class Painted(ScrollView):
     def paint(self, spans: Line, cells: int, base: Style) -> Strip:
         """A line as a strip of exactly `cells`; a role may name several classes, later ones on top."""
         segments = [Segment(span.text, base + self.ink(span.role)) for span in spans]
-        # The strip measures with the compositor's own table: whatever a character's true width, the line never leaves its place.
+        # The strip measures with the compositor's own table: whatever a character's true width, the line never leaves
+        # its place.
         return Strip(segments).adjust_cell_length(cells, base + self.ink(_row_role(spans)))
 
     def ink(self, role: str) -> Style:

@@ -27,7 +27,8 @@ class PreviewText:
 
     @classmethod
     def of(cls, content: str, language: str, first: int) -> PreviewText:
-        """Prepare text from outside: tabs expanded, the common indent taken away, control characters visible, colours."""
+        """Prepare text from outside: tabs expanded, the common indent taken away, control characters visible,
+        colours."""
         raw = content.replace("\r\n", "\n").removesuffix("\n").split("\n")
         cut = [text[:_LONGEST_LINE] + ELLIPSIS if len(text) > _LONGEST_LINE else text for text in raw]
         expanded = [text.expandtabs(_TAB) for text in cut]
@@ -50,7 +51,9 @@ def draw_head(answer: Answer, row: int) -> Line:
     """What goes out of this text."""
     state = State(int(answer.selection.state[row]))
     first, last = out_lines(answer, row)
-    words = {State.KEPT: "goes out whole", State.DROPPED: "nothing of it goes out"}.get(state, f"lines {first}-{last} go out")
+    words = {State.KEPT: "goes out whole", State.DROPPED: "nothing of it goes out"}.get(
+        state, f"lines {first}-{last} go out"
+    )
     return line(Span(f"{state.glyph} {words}", state.label))
 
 

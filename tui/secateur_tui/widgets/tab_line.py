@@ -37,7 +37,8 @@ class TabLine(Painted, can_focus=False):
 
     def draw_line(self, index: int, cells: int) -> Line:  # noqa: ARG002 - one line of fixed words
         return tuple(
-            Span(f"▐{title}▌" if page == self._open else f" {title} ", "accent bold" if page == self._open else "faint") for page, title in self._pages
+            Span(f"▐{title}▌" if page == self._open else f" {title} ", "accent bold" if page == self._open else "faint")
+            for page, title in self._pages
         )
 
     def on_click(self, event: events.Click) -> None:

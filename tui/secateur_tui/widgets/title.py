@@ -1,4 +1,5 @@
-"""The title line: what is read, with which profile and counter, how many candidates, and whether the index is what is on disk."""
+"""The title line: what is read, with which profile and counter, how many candidates, and whether the index is what is
+on disk."""
 
 from __future__ import annotations
 
@@ -19,7 +20,8 @@ class BenchTitle(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class TitleFacts:
-    """What the line says. `fresh` is None while unknown, `stale` what is not; `activity` takes the place of the mark while something runs."""
+    """What the line says. `fresh` is None while unknown, `stale` what is not; `activity` takes the place of the mark
+    while something runs."""
 
     source: str
     profile: str
@@ -34,10 +36,15 @@ class TitleFacts:
 
 
 def draw_title(facts: TitleFacts, cells: int) -> Line:
-    """One line. With too little room go, in this order: keys of benches, words before values, the remedy, names of other benches than the open one
-    (their keys stay), the counter, the count, what is stale, benches; the source is clipped.
+    """One line. With too little room go, in this order: keys of benches, words before values, the remedy, names of
+    other benches than the open one (their keys stay), the counter, the count, what is stale, benches; the source is
+    clipped.
     """
-    count = () if facts.count is None else line(f"   {facts.count[0]:,} {facts.count[1]}{'' if facts.count[0] == 1 else 's'}")
+    count = (
+        ()
+        if facts.count is None
+        else line(f"   {facts.count[0]:,} {facts.count[1]}{'' if facts.count[0] == 1 else 's'}")
+    )
     profile = line(outside(facts.profile), Span("*" if facts.changed else "", "accent"))
     counter = line(outside(facts.counter))
     named = (Span("  "), *(Span(f" {bench.title}", "bold" if bench.open else "faint") for bench in facts.benches))
@@ -45,7 +52,15 @@ def draw_title(facts: TitleFacts, cells: int) -> Line:
     keys = (Span("  "), *(span for bench in facts.benches for span in _bench(bench, bench.title if bench.open else "")))
     mark, told, with_remedy = _marks(facts)
     tails: list[Line] = [
-        (Span("   profile ", "faint"), *profile, Span("   tokens ", "faint"), *counter, *count, *with_remedy, *with_keys),
+        (
+            Span("   profile ", "faint"),
+            *profile,
+            Span("   tokens ", "faint"),
+            *counter,
+            *count,
+            *with_remedy,
+            *with_keys,
+        ),
         (Span("   profile ", "faint"), *profile, Span("   tokens ", "faint"), *counter, *count, *with_remedy, *named),
         (Span("   "), *profile, Span("   "), *counter, *count, *with_remedy, *named),
         (Span("   "), *profile, Span("   "), *counter, *count, *told, *named),

@@ -19,7 +19,10 @@ _MOVES = 8
 def draw_trim_diff(comparison: Comparison | None, tokens: tuple[int, int], cells: int) -> list[Line]:
     """The page. `tokens`: of the two packs, then and now."""
     if comparison is None:
-        return [line(Span("nothing has changed yet", "faint")), line(Span("turn a knob and the difference shows here", "faint"))]
+        return [
+            line(Span("nothing has changed yet", "faint")),
+            line(Span("turn a knob and the difference shows here", "faint")),
+        ]
     then, now = comparison.then, comparison.now
     out_then, out_now = int((then.state != State.DROPPED).sum()), int((now.state != State.DROPPED).sum())
     lines = [
@@ -29,7 +32,12 @@ def draw_trim_diff(comparison: Comparison | None, tokens: tuple[int, int], cells
             Span("  of ", "faint"),
             _arrow(then.budget, now.budget),
         ),
-        line(Span("out    ", "faint"), f"{out_then:,} → {out_now:,} ({signed(out_now - out_then)})", Span("  in order by ", "faint"), now.strategy),
+        line(
+            Span("out    ", "faint"),
+            f"{out_then:,} → {out_now:,} ({signed(out_now - out_then)})",
+            Span("  in order by ", "faint"),
+            now.strategy,
+        ),
     ]
     lines += _group("entered", "up", now.pool, comparison.flips(State.DROPPED, None), comparison, cells)
     lines += _group("left", "down", now.pool, comparison.flips(None, State.DROPPED), comparison, cells)
@@ -76,6 +84,8 @@ def _moves(comparison: Comparison, cells: int) -> list[Line]:
     for row in (int(row) for row in order if size[row]):
         moved = int(comparison.moved[row])
         mark = f"{'▲' if moved > 0 else '▼'}{abs(moved):,}".rjust(6)
-        where = clip_left(f"{visible(comparison.now.pool.path[row])}:{int(comparison.now.pool.line_start[row])}", max(1, cells - 8))
+        where = clip_left(
+            f"{visible(comparison.now.pool.path[row])}:{int(comparison.now.pool.line_start[row])}", max(1, cells - 8)
+        )
         lines.append(line(Span(mark, "up" if moved > 0 else "down"), "  ", Span(where)))
     return lines

@@ -1,5 +1,5 @@
-"""Why a candidate was decided as it was: the decision in words with its figures, each term taken apart, the way it was found, and
-what would change the decision, as far as re-running the engine proved it."""
+"""Why a candidate was decided as it was: the decision in words with its figures, each term taken apart, the way it was
+found, and what would change the decision, as far as re-running the engine proved it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,10 @@ _REASONS = {
     Reason.PINNED: "it is pinned: needs {needed:,}, {left:,} were left",
     Reason.SIGNATURE: "whole it needs {needed:,}, only {left:,} left; its declaration needs {declaration:,}",
     Reason.NO_ROOM: "no room: needs {needed:,}, only {left:,} left",
-    Reason.LARGER_THAN_BUDGET: "larger than the budget: needs {needed:,}; of the budget of {budget:,} the pack's head takes {head:,} and leaves {room:,}",
+    Reason.LARGER_THAN_BUDGET: (
+        "larger than the budget: needs {needed:,}; of the budget of {budget:,} the pack's head takes {head:,} and"
+        " leaves {room:,}"
+    ),
     Reason.EXCLUDED: "it is excluded by hand",
     Reason.BEYOND_DEPTH: "beyond the depth: {hops} calls from an anchor, the depth is {depth}",
     Reason.ZERO_BUDGET: "the budget is 0: nothing can be kept",
@@ -46,7 +49,8 @@ def because(answer: Answer, decision: Decision) -> str:
 
 
 def exact(number: float) -> str:
-    """Three decimals, up to six where they are there: scores are multiples of 1e-6, so printed terms add up to the printed sum."""
+    """Three decimals, up to six where they are there: scores are multiples of 1e-6, so printed terms add up to the
+    printed sum."""
     text = f"{number:.6f}"
     while text.endswith("0") and len(text) - text.index(".") > 4:
         text = text[:-1]
@@ -58,11 +62,21 @@ def draw_why(answer: Answer, row: int, hints: Sequence[HintProven], proving: boo
     selection, pool = answer.selection, answer.selection.pool
     decision = selection.decision(row)
     state = decision.state
-    head = line(Span(f"{state.glyph} {state.label.upper()} #{decision.rank:,}", f"bold {state.label}"), Span(f" of {len(selection):,}", "faint"))
+    head = line(
+        Span(f"{state.glyph} {state.label.upper()} #{decision.rank:,}", f"bold {state.label}"),
+        Span(f" of {len(selection):,}", "faint"),
+    )
     figure = line(f"priority {exact(decision.priority)}")
     lines = [(*head, Span(" " * max(2, cells - width(head) - width(figure))), *figure)]
-    lines.append(line(Span(clip_left(f"{visible(pool.path[row])}:{int(pool.line_start[row])}-{int(pool.line_end[row])}", cells))))
-    lines.append(line(outside(pool.qualname[row] or "(no name)"), Span(f"  {visible(pool.kind[row])}, {visible(pool.language[row])}", "faint")))
+    lines.append(
+        line(Span(clip_left(f"{visible(pool.path[row])}:{int(pool.line_start[row])}-{int(pool.line_end[row])}", cells)))
+    )
+    lines.append(
+        line(
+            outside(pool.qualname[row] or "(no name)"),
+            Span(f"  {visible(pool.kind[row])}, {visible(pool.language[row])}", "faint"),
+        )
+    )
     lines += wrapped(f"because {because(answer, decision)}", cells, state.label)
     lines += _hints(answer, hints, proving, state, cells)
     lines.append(())
@@ -71,12 +85,17 @@ def draw_why(answer: Answer, row: int, hints: Sequence[HintProven], proving: boo
     lines.append(line(Span("sum = priority ", "faint"), exact(sum(decision.terms.values()))))
     if selection.strategy == "density":
         lines += wrapped(
-            f"ordered by density: priority × evidence / relevance / cost^{DENSITY_EXPONENT} = {exact(float(selection.score[row]))}", cells, "faint"
+            f"ordered by density: priority × evidence / relevance / cost^{DENSITY_EXPONENT} ="
+            f" {exact(float(selection.score[row]))}",
+            cells,
+            "faint",
         )
     elif selection.strategy == "relevance":
         lines += wrapped("ordered by relevance alone, the priority is shown for comparison", cells, "faint")
     lines += [(), *_found(answer, row, cells)]
-    lines.append(line(f"{decision.tokens_before:,} tokens", Span(f", at most {int(pool.cost[row]):,} with its wrapper", "faint")))
+    lines.append(
+        line(f"{decision.tokens_before:,} tokens", Span(f", at most {int(pool.cost[row]):,} with its wrapper", "faint"))
+    )
     if state is State.SHORTENED:
         lines.append(line(Span("its declaration alone: ", "faint"), f"{decision.tokens_after:,} tokens"))
     return [clipped(drawn, cells) for drawn in lines]
@@ -97,15 +116,21 @@ def _term(answer: Answer, decision: Decision, name: str, term: float, cells: int
     lines = [(*head, *share)]
     parts = [(part, float(column[row])) for part, column in pool.parts.get(name, {}).items()]
     product = name == "hotspot"  # the part that is 0 is the reason, and is told
-    told = [f"{visible(part)} {exact(amount)}" for part, amount in sorted(parts, key=lambda item: -item[1]) if product or abs(amount) > 0]
+    told = [
+        f"{visible(part)} {exact(amount)}"
+        for part, amount in sorted(parts, key=lambda item: -item[1])
+        if product or abs(amount) > 0
+    ]
     if name == "distance":
         distance = effective_distance(pool, answer.settings, row)
         told = (
             ["unreachable"]
             if not distance
-            else ["1 = anchor"]
-            if distance == 1
-            else [f"1 / {distance}, {distance - 1} call{'s' if distance > 2 else ''} from an anchor"]
+            else (
+                ["1 = anchor"]
+                if distance == 1
+                else [f"1 / {distance}, {distance - 1} call{'s' if distance > 2 else ''} from an anchor"]
+            )
         )
     return lines + wrapped(" · ".join(told), cells, "faint", indent="    ")
 
@@ -135,9 +160,19 @@ def _hints(answer: Answer, hints: Sequence[HintProven], proving: bool, state: St
             lines += wrapped(f"{word} at budget {hint.budget.budget:,} (re-run ✓)", cells, "success")
             if hint.budget.lost:
                 count = len(hint.budget.lost)
-                lines += wrapped(f"but then {count:,} that go{'es' if count == 1 else ''} out now would be dropped:", cells, "warning", indent="  ")
+                lines += wrapped(
+                    f"but then {count:,} that go{'es' if count == 1 else ''} out now would be dropped:",
+                    cells,
+                    "warning",
+                    indent="  ",
+                )
                 for lost in hint.budget.lost[:3]:
-                    lines.append(line(Span("  ○ ", "dropped"), Span(clip_left(visible(answer.selection.pool.symbol_id[lost]), max(1, cells - 4)))))
+                    lines.append(
+                        line(
+                            Span("  ○ ", "dropped"),
+                            Span(clip_left(visible(answer.selection.pool.symbol_id[lost]), max(1, cells - 4))),
+                        )
+                    )
                 if count > 3:
                     lines.append(line(Span(f"    and {count - 3:,} more", "faint")))
         elif hint.signal:

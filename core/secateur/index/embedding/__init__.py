@@ -16,7 +16,8 @@ __all__ = ["Embedder", "SemanticSpace", "TextKind", "Vectors", "center", "docume
 
 
 def open_embedder(settings: Embedding, environ: Mapping[str, str]) -> Embedder | None:
-    """The configured embedder, loaded; None for `none`. Raises EmbeddingError when its data, package, server or key is missing."""
+    """The configured embedder, loaded; None for `none`. Raises EmbeddingError when its data, package, server or key is
+    missing."""
     if settings.model == "none":
         return None
     if settings.model == "static":
@@ -29,4 +30,6 @@ def open_embedder(settings: Embedding, environ: Mapping[str, str]) -> Embedder |
         return OnnxEmbedder()
     from secateur.index.embedding.server import ServerEmbedder, key_from
 
-    return ServerEmbedder(settings.model, settings.base_url, settings.server_model, key=key_from(environ, settings.api_key_env))
+    return ServerEmbedder(
+        settings.model, settings.base_url, settings.server_model, key=key_from(environ, settings.api_key_env)
+    )

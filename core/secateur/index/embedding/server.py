@@ -1,7 +1,9 @@
-"""Embedding servers: any OpenAI-compatible `/v1/embeddings` and Ollama's `/api/embed`, spoken with the standard library.
+"""Embedding servers: any OpenAI-compatible `/v1/embeddings` and Ollama's `/api/embed`, spoken with the standard
+library.
 
-The address and the name of the key's environment variable come from the user's own configuration, never from a repository. The
-key is sent to that address alone: redirects are not followed, and neither key nor texts appear in any message.
+The address and the name of the key's environment variable come from the user's own configuration, never from a
+repository. The key is sent to that address alone: redirects are not followed, and neither key nor texts appear in any
+message.
 """
 
 from __future__ import annotations
@@ -27,14 +29,23 @@ MAX_TOKENS = 512
 """What servers' usual models read; longer texts are cut before they are sent."""
 
 CHARACTERS = MAX_TOKENS * 3
-"""The cut in characters: code has three to four to a token, and a server that is not to truncate refuses what is too long."""
+"""The cut in characters: code has three to four to a token, and a server that is not to truncate refuses what is too
+long."""
 
 MAX_REPLY = 64 * 1024 * 1024
 _HINT = 'Check embedding.base_url and embedding.server_model, or set embedding.model = "static".'
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    def redirect_request(self, req: urllib.request.Request, fp: IO[bytes], code: int, msg: str, headers: Any, newurl: str) -> None:  # noqa: ARG002
+    def redirect_request(
+        self,
+        req: urllib.request.Request,  # noqa: ARG002
+        fp: IO[bytes],  # noqa: ARG002
+        code: int,  # noqa: ARG002
+        msg: str,  # noqa: ARG002
+        headers: Any,  # noqa: ARG002
+        newurl: str,  # noqa: ARG002
+    ) -> None:
         return None
 
 
@@ -48,12 +59,20 @@ class ServerEmbedder:
         except ValueError:
             parts, host, port = urlsplit(""), "", None
         if parts.scheme not in ("http", "https") or not host:
-            raise EmbeddingError("embedding.base_url is not an http or https address.", hint="For example http://localhost:11434")
+            raise EmbeddingError(
+                "embedding.base_url is not an http or https address.", hint="For example http://localhost:11434"
+            )
         if not model:
             raise EmbeddingError("embedding.server_model is empty.", hint="Name the model the server is to use.")
         base = base_url.rstrip("/")
         self._ollama = protocol == "ollama"
-        self._url = f"{base}/api/embed" if self._ollama else f"{base}/embeddings" if base.endswith("/v1") else f"{base}/v1/embeddings"
+        self._url = (
+            f"{base}/api/embed"
+            if self._ollama
+            else f"{base}/embeddings"
+            if base.endswith("/v1")
+            else f"{base}/v1/embeddings"
+        )
         self._place = f"{parts.scheme}://{host}{f':{port}' if port else ''}"
         self._model, self._key, self._timeout = model, key, timeout
         # a proxy of the environment has no business between two programs of one machine
@@ -71,7 +90,9 @@ class ServerEmbedder:
             rows = filled[start : start + BATCH]
             vectors = self._ask([texts[row][:CHARACTERS] for row in rows])
             if any(len(vector) != self.dimension for vector in vectors):
-                raise EmbeddingError(f"The embedding server {self._place} changed its dimension from {self.dimension}.", hint=_HINT)
+                raise EmbeddingError(
+                    f"The embedding server {self._place} changed its dimension from {self.dimension}.", hint=_HINT
+                )
             out[rows] = quantise(np.array(vectors, dtype=np.float64))
         return out
 
@@ -87,21 +108,34 @@ class ServerEmbedder:
         except urllib.error.HTTPError as error:
             status = error.code
             error.close()
-            raise EmbeddingError(f"The embedding server {self._place} answered with status {status}.", hint=_HINT) from None
+            raise EmbeddingError(
+                f"The embedding server {self._place} answered with status {status}.", hint=_HINT
+            ) from None
         except (OSError, ValueError, HTTPException) as error:
             reason = error.reason if isinstance(error, urllib.error.URLError) else type(error).__name__
-            raise EmbeddingError(f"The embedding server {self._place} cannot be reached: {reason}", hint=_HINT) from None
+            raise EmbeddingError(
+                f"The embedding server {self._place} cannot be reached: {reason}", hint=_HINT
+            ) from None
         if len(raw) > MAX_REPLY:
-            raise EmbeddingError(f"The embedding server {self._place} answered with more than {MAX_REPLY} bytes.", hint=_HINT)
+            raise EmbeddingError(
+                f"The embedding server {self._place} answered with more than {MAX_REPLY} bytes.", hint=_HINT
+            )
         try:
             return _vectors(json.loads(raw), len(texts), self._ollama)
         except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
-            raise EmbeddingError(f"The embedding server {self._place} answered with something that is not its protocol.", hint=_HINT) from None
+            raise EmbeddingError(
+                f"The embedding server {self._place} answered with something that is not its protocol.", hint=_HINT
+            ) from None
 
 
 def _vectors(reply: Any, expected: int, ollama: bool) -> list[list[float]]:
-    """The vectors of a reply in the order of the request. Raises ValueError, KeyError or TypeError on any other shape."""
-    rows = reply["embeddings"] if ollama else [entry["embedding"] for entry in sorted(reply["data"], key=lambda entry: int(entry["index"]))]
+    """The vectors of a reply in the order of the request. Raises ValueError, KeyError or TypeError on any other
+    shape."""
+    rows = (
+        reply["embeddings"]
+        if ollama
+        else [entry["embedding"] for entry in sorted(reply["data"], key=lambda entry: int(entry["index"]))]
+    )
     vectors = [[float(value) for value in row] for row in rows]
     if len(vectors) != expected or not vectors[0] or any(len(vector) != len(vectors[0]) for vector in vectors):
         raise ValueError("wrong number of vectors or dimensions")
@@ -109,9 +143,13 @@ def _vectors(reply: Any, expected: int, ollama: bool) -> list[list[float]]:
 
 
 def key_from(environ: Mapping[str, str], variable: str) -> str:
-    """The key in the named environment variable; "" when none is named. Raises EmbeddingError if it is named and not set."""
+    """The key in the named environment variable; "" when none is named. Raises EmbeddingError if it is named and not
+    set."""
     if not variable:
         return ""
     if not environ.get(variable):
-        raise EmbeddingError(f"The environment variable {variable} (embedding.api_key_env) is not set.", hint="Set it to the server's key.")
+        raise EmbeddingError(
+            f"The environment variable {variable} (embedding.api_key_env) is not set.",
+            hint="Set it to the server's key.",
+        )
     return environ[variable]

@@ -1,10 +1,11 @@
 """The default embedder: static word vectors, no network, no model run, thousands of fragments a second.
 
-The vectors are those the package `wordllama` carries (Llama 2's vocabulary, 256 numbers a piece), read as data; none of its code
-runs. Identifiers are split into words, each word is the direction of its pieces' sum, and a text is the weighted sum of its
-words. Weights are a fixed prior, never statistics of the corpus, so a vector is a function of its text alone: rare words count
-more (the vocabulary is ordered by frequency), words of grammar and keywords less, repetition as its square root, the
-fragment's own name as `NAME_WEIGHT` uses. All sums are of integers: the same text has the same vector on every machine.
+The vectors are those the package `wordllama` carries (Llama 2's vocabulary, 256 numbers a piece), read as data; none of
+its code runs. Identifiers are split into words, each word is the direction of its pieces' sum, and a text is the
+weighted sum of its words. Weights are a fixed prior, never statistics of the corpus, so a vector is a function of its
+text alone: rare words count more (the vocabulary is ordered by frequency), words of grammar and keywords less,
+repetition as its square root, the fragment's own name as `NAME_WEIGHT` uses. All sums are of integers: the same text
+has the same vector on every machine.
 """
 
 from __future__ import annotations
@@ -50,7 +51,8 @@ SPACE_PIECE = 29871
 PIECE_SCALE = 4096
 WORD_SCALE = 255
 COUNT_SCALE = 16
-"""Steps to 1 of the whole numbers that are summed: parts of a piece's vector, parts of a word's vector, roots of counts."""
+"""Steps to 1 of the whole numbers that are summed: parts of a piece's vector, parts of a word's vector, roots of
+counts."""
 
 RANK_OFFSET = 10
 """Zipf's law with a flat head: the first piece of the vocabulary is not ten times as frequent as the tenth."""
@@ -65,7 +67,8 @@ CACHED_LETTERS = 64
 """Longer runs are data, not names: they do not come again, and would fill the memory."""
 
 LEARNED_AT_ONCE = 1024
-"""Words whose vectors are worked out together: enough that numpy's calls cost nothing, little enough to take a few megabytes."""
+"""Words whose vectors are worked out together: enough that numpy's calls cost nothing, little enough to take a few
+megabytes."""
 
 LARGEST_PART = 512
 """No part of a word's vector is larger: its length is WORD_SCALE at most, COMPOUND_WEIGHT times that for compounds."""
@@ -74,23 +77,29 @@ FLOAT32_WHOLE = 1 << 24
 """Whole numbers below this are exact in 32 bits, and so are their sums."""
 
 _RUN = re.compile(r"[\w×÷\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
-"""Runs of what words are made of (the two signs lie inside the ranges of letters below): no word reaches across their ends."""
+"""Runs of what words are made of (the two signs lie inside the ranges of letters below): no word reaches across their
+ends."""
 
 _WORDS = re.compile(
     r"[A-ZÀ-Þ]+(?=[A-ZÀ-Þ][a-zß-ɏ])|[A-ZÀ-Þ]?[a-zß-ɏ]{2,}|[A-ZÀ-Þ]{2,}"  # camelCase, PascalCase, CONSTANT
     r"|[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"  # scripts without spaces: each character
     r"|[^\W\d_A-Za-zÀ-ɏ\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{2,}"
 )
-_STOP = "a an the of to and or in is are be it its this that for with by on as at from if not no will can which when into than then given how where what who"
+_STOP = (
+    "a an the of to and or in is are be it its this that for with by on as at from if not no will can which when into"
+    " than then given how where what who"
+)
 _KEYWORDS = (
-    "def return self cls if else elif while true false none null nil import class pass lambda yield async await break continue assert del global raise except"
-    " try finally int str bool float list dict tuple set any optional union typing args kwargs const let var function new public private protected static"
-    " final void func fn pub impl mut struct interface package throw throws catch switch case default export require string number boolean type err"
+    "def return self cls if else elif while true false none null nil import class pass lambda yield async await break"
+    " continue assert del global raise except try finally int str bool float list dict tuple set any optional union"
+    " typing args kwargs const let var function new public private protected static final void func fn pub impl mut"
+    " struct interface package throw throws catch switch case default export require string number boolean type err"
 )
 
 
 class StaticEmbedder:
-    """wordllama's vectors with code-aware words and fixed weights. Reads them, in about 0.2 s, when it first embeds. Raises EmbeddingError without its data."""
+    """wordllama's vectors with code-aware words and fixed weights. Reads them, in about 0.2 s, when it first embeds.
+    Raises EmbeddingError without its data."""
 
     id = "wordllama-l2-supercat/secateur-1/256"
     dimension = DIMENSION
@@ -113,9 +122,14 @@ class StaticEmbedder:
             pieces: npt.NDArray[np.float16] = load_file(folder / WEIGHTS)["embedding.weight"]
             tokenizer: Tokenizer = Tokenizer.from_file(str(folder / TOKENIZER))
         except Exception as error:  # both libraries raise bare exceptions of their own
-            raise EmbeddingError(f"The word vectors in {folder} cannot be read: {error}", hint="Reinstall wordllama.") from None
+            raise EmbeddingError(
+                f"The word vectors in {folder} cannot be read: {error}", hint="Reinstall wordllama."
+            ) from None
         if pieces.ndim != 2 or pieces.shape[1] != DIMENSION:
-            raise EmbeddingError(f"The word vectors in {folder} have the shape {pieces.shape}, not (pieces, {DIMENSION}).", hint="Install wordllama 0.4.")
+            raise EmbeddingError(
+                f"The word vectors in {folder} have the shape {pieces.shape}, not (pieces, {DIMENSION}).",
+                hint="Install wordllama 0.4.",
+            )
         return pieces, tokenizer
 
     def embed(self, texts: Sequence[str], kind: TextKind) -> Vectors:
@@ -126,7 +140,8 @@ class StaticEmbedder:
         for row, counts in enumerate(counted):
             places = [self._place[word] for word in counts]
             uses = np.rint(COUNT_SCALE * np.sqrt(np.array(list(counts.values()), dtype=np.float64)))
-            # Whole numbers, exact in any order; those of all but the longest texts also in the smaller type, which is twice as fast.
+            # Whole numbers, exact in any order; those of all but the longest texts also in the smaller type, which is
+            # twice as fast.
             exact = np.float32 if uses.sum() * LARGEST_PART < FLOAT32_WHOLE else np.float64
             sums[row] = uses.astype(exact) @ self._table[places].astype(exact)
         length = np.sqrt((sums * sums).sum(axis=1, keepdims=True).astype(np.float64))
@@ -194,5 +209,8 @@ def _package_folder() -> Path:
     """Where wordllama lies, found without importing it: importing costs 0.3 s and reconfigures logging."""
     found = importlib.util.find_spec("wordllama")
     if found is None or not found.origin:
-        raise EmbeddingError("The package wordllama, which carries the static word vectors, is not installed.", hint="pip install wordllama")
+        raise EmbeddingError(
+            "The package wordllama, which carries the static word vectors, is not installed.",
+            hint="pip install wordllama",
+        )
     return Path(found.origin).parent

@@ -1,11 +1,12 @@
 """Vectors as stored and compared: rows of int8, unit vectors times 127.
 
-Sums of products of such rows stay below 2^24 whatever the dimension (Cauchy-Schwarz: |a·b| ≤ |a|·|b|, both about 127), so float32
-holds every partial sum exactly and BLAS gives the same similarity on every machine, in whatever order it adds.
+Sums of products of such rows stay below 2^24 whatever the dimension (Cauchy-Schwarz: |a·b| ≤ |a|·|b|, both about 127),
+so float32 holds every partial sum exactly and BLAS gives the same similarity on every machine, in whatever order it
+adds.
 
-A vector is a function of one text alone, so it can be cached by content; what a repository's texts have in common (their
-language, their jargon) is therefore still in it, and makes all of them look alike. `SemanticSpace` subtracts the mean when a
-query is compared.
+A vector is a function of one text alone, so it can be cached by content; what a repository's texts have in common
+(their language, their jargon) is therefore still in it, and makes all of them look alike. `SemanticSpace` subtracts the
+mean when a query is compared.
 """
 
 from __future__ import annotations
@@ -38,7 +39,8 @@ class Embedder(Protocol):
     def dimension(self) -> int: ...
 
     def embed(self, texts: Sequence[str], kind: TextKind) -> Vectors:
-        """(len(texts), dimension); a row of zeros means the text holds nothing the model knows. Raises EmbeddingError."""
+        """(len(texts), dimension); a row of zeros means the text holds nothing the model knows. Raises
+        EmbeddingError."""
 
 
 def document_text(symbol_id: str, text: str) -> str:
@@ -82,8 +84,11 @@ class SemanticSpace:
         self._sums = sums or _sums(matrix)
         self.mean = _mean(*self._sums)
 
-    def edited(self, matrix: Vectors, gone: Vectors, coming: Vectors, joined: Callable[[FloatArray, FloatArray], FloatArray]) -> SemanticSpace:
-        """The space of an edited matrix; `joined` puts a column of the old rows and one of those that come together as in the matrix."""
+    def edited(
+        self, matrix: Vectors, gone: Vectors, coming: Vectors, joined: Callable[[FloatArray, FloatArray], FloatArray]
+    ) -> SemanticSpace:
+        """The space of an edited matrix; `joined` puts a column of the old rows and one of those that come together as
+        in the matrix."""
         (total, count), (less, fewer), (more, further) = self._sums, _sums(gone), _sums(coming)
         after = SemanticSpace(matrix, (total - less + more, count - fewer + further))
         if "lengths" in vars(self) and np.array_equal(after.mean, self.mean):
@@ -96,9 +101,11 @@ class SemanticSpace:
         return _lengths(self.matrix, self.mean)
 
     def similarity(self, query: Vectors) -> FloatArray:
-        """Cosine of the centred vectors per row, in [0, 1], multiples of 1e-6: what points away from the query counts 0.
+        """Cosine of the centred vectors per row, in [0, 1], multiples of 1e-6: what points away from the query counts
+        0.
 
-        `query` is one stored vector; zeros (nothing the model knows) give zeros. Raises ValueError on another dimension.
+        `query` is one stored vector; zeros (nothing the model knows) give zeros. Raises ValueError on another
+        dimension.
         """
         if query.shape != (self.matrix.shape[1],):
             raise ValueError(f"a query of dimension {query.shape} against vectors of dimension {self.matrix.shape[1]}")
@@ -116,8 +123,8 @@ class SemanticSpace:
 
 
 def _products(rows: npt.NDArray[np.float32], vector: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.float32]:
-    """The product of each row with a vector. All are small integers, so that none can be invalid: a kernel of BLAS may say so of what it
-    reads behind the end of a row and does not use."""
+    """The product of each row with a vector. All are small integers, so that none can be invalid: a kernel of BLAS may
+    say so of what it reads behind the end of a row and does not use."""
     with np.errstate(invalid="ignore"):
         return rows @ vector.astype(np.float32)
 
@@ -128,5 +135,7 @@ def _lengths(matrix: Vectors, mean: npt.NDArray[np.int16]) -> FloatArray:
     for start in range(0, len(matrix), BLOCK):
         rows = matrix[start : start + BLOCK].astype(np.float32)
         own = np.einsum("ij,ij->i", rows, rows).astype(np.float64)
-        squares[start : start + BLOCK] = np.where(own > 0, own - 2 * _products(rows, mean).astype(np.float64) + exact @ exact, 0)
+        squares[start : start + BLOCK] = np.where(
+            own > 0, own - 2 * _products(rows, mean).astype(np.float64) + exact @ exact, 0
+        )
     return np.sqrt(squares)

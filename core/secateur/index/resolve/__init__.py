@@ -1,7 +1,8 @@
 """From the facts of files to edges between fragments: who calls, imports and inherits whom.
 
-Names are resolved by scopes, class hierarchies, imports and declared types, in that order, never by "any function of that name":
-what only a name suggests becomes an edge below `TRUSTED` or none. Time is linear in fragments plus call sites.
+Names are resolved by scopes, class hierarchies, imports and declared types, in that order, never by "any function of
+that name": what only a name suggests becomes an edge below `TRUSTED` or none. Time is linear in fragments plus call
+sites.
 
     edges = resolve([("orders/cart.py", facts), ...])
     edges.total.resolved, edges.total.external, edges.total.unresolved
@@ -19,14 +20,28 @@ from secateur.index.resolve.names import Names
 from secateur.index.resolve.symbols import EXTERNAL, Gids, Module, Symbols
 from secateur.model import Call, FileFacts
 
-__all__ = ["CONFIDENCE", "COUNT_CAP", "TRUSTED", "CallCounts", "EdgeBuilder", "EdgeKind", "Edges", "How", "Names", "Symbols", "link", "linked", "resolve"]
+__all__ = [
+    "CONFIDENCE",
+    "COUNT_CAP",
+    "TRUSTED",
+    "CallCounts",
+    "EdgeBuilder",
+    "EdgeKind",
+    "Edges",
+    "How",
+    "Names",
+    "Symbols",
+    "link",
+    "linked",
+    "resolve",
+]
 
 
 def resolve(files: Sequence[tuple[str, FileFacts]]) -> Edges:
     """Edges between the fragments of a whole repository.
 
-    `files` are (path with `/`, facts); fragments are numbered in that order, then by position in their file. The result is a
-    pure function of `files`, their order included.
+    `files` are (path with `/`, facts); fragments are numbered in that order, then by position in their file. The result
+    is a pure function of `files`, their order included.
     """
     edges, counts = linked(files)
     calls: dict[str, CallCounts] = {}
@@ -73,7 +88,13 @@ def _link_bases(names: Names, number: int, builder: EdgeBuilder) -> None:
                 continue
             for base in target:
                 same_file = symbols.file_of[base] == number
-                how = How.SAME_SCOPE if same_file else How.IMPORT if written.partition(".")[0] in symbols.modules[number].imports else How.PACKAGE
+                how = (
+                    How.SAME_SCOPE
+                    if same_file
+                    else How.IMPORT
+                    if written.partition(".")[0] in symbols.modules[number].imports
+                    else How.PACKAGE
+                )
                 builder.add(gid, base, EdgeKind.INHERITS, CONFIDENCE[how], how)
 
 
@@ -97,7 +118,11 @@ def _link_calls(resolver: CallResolver, number: int, calls: Sequence[Call], buil
     symbols = resolver.symbols
     first, last = symbols.offset[number], symbols.offset[number + 1]
     fates = dict.fromkeys(Fate, 0)
-    sites = Counter((first + call.fragment, call.receiver, call.name, call.arguments) for call in calls if 0 <= call.fragment < last - first)
+    sites = Counter(
+        (first + call.fragment, call.receiver, call.name, call.arguments)
+        for call in calls
+        if 0 <= call.fragment < last - first
+    )
     for (gid, receiver, name, arguments), repeated in sites.items():
         outcome = resolver.resolve(number, gid, receiver, name, arguments)
         fates[outcome.fate] += repeated

@@ -1,7 +1,8 @@
 """What a call site calls: the rules, strongest first, and what each is worth.
 
-Scope, then `self` and the class hierarchy, then imports and packages, then the receiver's declared type, then the only definition
-of that name. A rule that knows the answer to be outside the repository ends the search: no guess by name follows it.
+Scope, then `self` and the class hierarchy, then imports and packages, then the receiver's declared type, then the only
+definition of that name. A rule that knows the answer to be outside the repository ends the search: no guess by name
+follows it.
 """
 
 from __future__ import annotations
@@ -21,13 +22,15 @@ from secateur.model import Kind
 from secateur.repository.syntax.scopes import CALLED_ITSELF, MACRO
 
 IMPLEMENTATIONS = 8
-"""Implementations or overrides linked per call: a call on a widely implemented interface says little about each of them."""
+"""Implementations or overrides linked per call: a call on a widely implemented interface says little about each of
+them."""
 
 AMBIGUOUS = 3
 """Definitions of one name that are still worth a mention when the receiver is unknown."""
 
 OVERLOAD_PENALTY = 100
-"""Per mille taken off where a name has several definitions in the scope that was found and only one of them is called."""
+"""Per mille taken off where a name has several definitions in the scope that was found and only one of them is
+called."""
 
 SELF = frozenset({"self", "this", "cls", "Self", "static"})
 SUPER = frozenset({"super", "base", "parent"})
@@ -71,10 +74,13 @@ class CallResolver:
         self._on_classes: dict[tuple[int, str, How, bool], Outcome] = {}
 
     def resolve(self, number: int, gid: int, written: str, name: str, arguments: str = "") -> Outcome:
-        """The outcome of `written.name(arguments)` in file `number` inside fragment `gid`; `written` is "" for a plain call."""
+        """The outcome of `written.name(arguments)` in file `number` inside fragment `gid`; `written` is "" for a plain
+        call."""
         outcome = self._any_overload(number, gid, written, name)
         if arguments and len(outcome.targets) > 1:
-            return Outcome(outcome.fate, self.overloads.select(number, self.symbols.class_of[gid], outcome.targets, arguments))
+            return Outcome(
+                outcome.fate, self.overloads.select(number, self.symbols.class_of[gid], outcome.targets, arguments)
+            )
         return outcome
 
     def _any_overload(self, number: int, gid: int, written: str, name: str) -> Outcome:
@@ -116,18 +122,25 @@ class CallResolver:
         return self._by_name(number, name, method=True)
 
     def _inside_anonymous(self, number: int, gid: int, cls: int, extended: str, name: str) -> Outcome:
-        """A plain call in a class without a name: a method of what it extends, else what it would mean around the class."""
+        """A plain call in a class without a name: a method of what it extends, else what it would mean around the
+        class."""
         target, _ = self.expressions.receiver(number, cls, extended)
-        if isinstance(target, tuple) and (self.names.method(target[0], name)[0] or self.names.declares(target[0], f"{name}()") >= 0):
+        if isinstance(target, tuple) and (
+            self.names.method(target[0], name)[0] or self.names.declares(target[0], f"{name}()") >= 0
+        ):
             return self._on_class(target[0], name, How.SELF_MRO)
         return self._bare(number, gid, cls, name)
 
     def _in_namespace(self, namespace: str, name: str) -> list[int]:
         """Functions `namespace::name` of C++, wherever the namespace is reopened."""
         tail = f".{namespace}.{name}"
-        return [gid for gid in self.symbols.functions["c"].get(name, ()) if f".{self.symbols.fragments[gid].qualname}".endswith(tail)]
+        return [
+            gid
+            for gid in self.symbols.functions["c"].get(name, ())
+            if f".{self.symbols.fragments[gid].qualname}".endswith(tail)
+        ]
 
-    # --- plain calls ---------------------------------------------------------------------------------------------------
+    # --- plain calls --------------------------------------------------------------------------------------------------
 
     def _bare(self, number: int, gid: int, cls: int, name: str) -> Outcome:
         family = self.symbols.family[number]
@@ -165,7 +178,11 @@ class CallResolver:
             return self._called(self.names.default_export(target, name), How.DEFAULT_EXPORT)
         if target:
             if name in module.variables:
-                return self._variable_called(*module.variables[name]) if family in VALUES_CALLED else self._callable_instance(target)
+                return (
+                    self._variable_called(*module.variables[name])
+                    if family in VALUES_CALLED
+                    else self._callable_instance(target)
+                )
             entry = module.imports.get(name)
             default = entry is not None and entry[1].symbol in ("default", "") and family == "js"
             return self._called(target, How.DEFAULT_EXPORT if default else How.IMPORT if entry else How.PACKAGE)
@@ -174,9 +191,14 @@ class CallResolver:
         return self._by_name(number, name, method=False)
 
     def _in_modules(self, cls: int, name: str) -> Gids:
-        """What a plain name means in the modules written inside a Rust file that hold a class: never a method. `Self` is the class."""
+        """What a plain name means in the modules written inside a Rust file that hold a class: never a method. `Self`
+        is the class."""
         if name == "Self" and cls >= 0:
-            plain = any(self.symbols.fragments[gid].kind is Kind.FUNCTION for found in self.symbols.members.get(cls, {}).values() for gid in found)
+            plain = any(
+                self.symbols.fragments[gid].kind is Kind.FUNCTION
+                for found in self.symbols.members.get(cls, {}).values()
+                for gid in found
+            )
             return () if plain else (cls,)  # in a module: of a type inside a function
         while cls >= 0:
             found = self.symbols.members.get(cls, {}).get(name, ())
@@ -186,7 +208,8 @@ class CallResolver:
         return ()
 
     def _macro(self, number: int, cls: int, name: str) -> Outcome:
-        """A macro of Rust: one that the file knows, else, as macros are seen in all that follows their definition, the only one of its crate or of all."""
+        """A macro of Rust: one that the file knows, else, as macros are seen in all that follows their definition, the
+        only one of its crate or of all."""
         if name in BUILTIN_FUNCTIONS["rust"]:
             return OUTSIDE
         outcome = self._bare(number, -1, cls, name)
@@ -202,7 +225,12 @@ class CallResolver:
         qualified, scope = self.symbols.qualified[number], self.symbols.fragments[gid].qualname
         while scope:
             holder, inner = qualified.get(scope), qualified.get(f"{scope}.{name}")
-            if inner is not None and inner not in self.symbols.titles and holder is not None and not self.names.is_class(holder):
+            if (
+                inner is not None
+                and inner not in self.symbols.titles
+                and holder is not None
+                and not self.names.is_class(holder)
+            ):
                 return inner
             scope = scope.rpartition(".")[0]
         return -1
@@ -232,7 +260,7 @@ class CallResolver:
                 return self._called(found, How.ANNOTATION)
         return UNKNOWN
 
-    # --- receivers -----------------------------------------------------------------------------------------------------
+    # --- receivers ----------------------------------------------------------------------------------------------------
 
     def _receiver(self, number: int, gid: int, cls: int, receiver: str, head: str) -> tuple[Target, How]:
         """The class or module a receiver is, and by which rule."""
@@ -247,7 +275,11 @@ class CallResolver:
             target = (cls,)
         elif (written := self.symbols.locals.get(gid, {}).get(head)) is not None:
             target = self.names.declared(number, written)
-        elif cls >= 0 and self.symbols.family[number] in IMPLICIT_THIS and (of_field := self.names.field_type(cls, head)) is not None:
+        elif (
+            cls >= 0
+            and self.symbols.family[number] in IMPLICIT_THIS
+            and (of_field := self.names.field_type(cls, head)) is not None
+        ):
             target = of_field
         else:
             target = self.names.in_file(number, head)
@@ -307,8 +339,16 @@ class CallResolver:
             base = self._called(self.names.overloads(cls, name), rule)
             declared_only = all(self._has_no_body(gid) for gid in found)
             below = How.IMPLEMENTATION if declared_only else How.OVERRIDE
-            extra = [(gid, CONFIDENCE[below], below) for gid in self.names.implementations(cls, name, IMPLEMENTATIONS) if gid not in found]
-            declaring = self.names.declares(cls, f"{name}()") if self.symbols.family[self.symbols.file_of[cls]] in SELECTING else -1
+            extra = [
+                (gid, CONFIDENCE[below], below)
+                for gid in self.names.implementations(cls, name, IMPLEMENTATIONS)
+                if gid not in found
+            ]
+            declaring = (
+                self.names.declares(cls, f"{name}()")
+                if self.symbols.family[self.symbols.file_of[cls]] in SELECTING
+                else -1
+            )
             if declaring >= 0:
                 extra.append((declaring, CONFIDENCE[rule], rule))
             return Outcome(base.fate, (*base.targets, *extra))
@@ -322,7 +362,9 @@ class CallResolver:
             return self._callable_instance(field)
         below_only = self.names.implementations(cls, name, IMPLEMENTATIONS) if family != "go" else []
         if below_only:
-            return Outcome(Fate.RESOLVED, tuple((gid, CONFIDENCE[How.IMPLEMENTATION], How.IMPLEMENTATION) for gid in below_only))
+            return Outcome(
+                Fate.RESOLVED, tuple((gid, CONFIDENCE[How.IMPLEMENTATION], How.IMPLEMENTATION) for gid in below_only)
+            )
         if field is EXTERNAL or self.names.order(cls)[1] or (family == "rust" and name in UNWRAPPING):
             return OUTSIDE
         number = self.symbols.file_of[cls]
@@ -330,17 +372,22 @@ class CallResolver:
         return self._by_name(number, name, method=True) if guess else UNKNOWN
 
     def _declared_only(self, owner: int, cls: int, name: str, how: How) -> Outcome:
-        """A method that a class only declares, without a fragment of its own: the class, and what implements it, followed where that is one method."""
+        """A method that a class only declares, without a fragment of its own: the class, and what implements it,
+        followed where that is one method."""
         below = self.names.implementations(cls, name, IMPLEMENTATIONS)
-        alone = len(below) == 1 and self.symbols.family[self.symbols.file_of[owner]] != "go"  # what embeds a Go interface need not be what is called
+        alone = (
+            len(below) == 1 and self.symbols.family[self.symbols.file_of[owner]] != "go"
+        )  # what embeds a Go interface need not be what is called
         confidence = CONFIDENCE[How.IMPLEMENTATION if alone else How.OVERRIDE]
-        return Outcome(Fate.RESOLVED, ((owner, CONFIDENCE[how], how), *((gid, confidence, How.IMPLEMENTATION) for gid in below)))
+        return Outcome(
+            Fate.RESOLVED, ((owner, CONFIDENCE[how], how), *((gid, confidence, How.IMPLEMENTATION) for gid in below))
+        )
 
     def _has_no_body(self, gid: int) -> bool:
         fragment = self.symbols.fragments[gid]
         return fragment.sig_end >= fragment.line_end
 
-    # --- the last resort -----------------------------------------------------------------------------------------------
+    # --- the last resort ----------------------------------------------------------------------------------------------
 
     def _by_name(self, number: int, name: str, *, method: bool) -> Outcome:
         family = self.symbols.family[number]
@@ -362,16 +409,25 @@ class CallResolver:
         return Outcome(Fate.GUESSED, tuple((gid, CONFIDENCE[how], how) for gid in found))
 
     def _linked(self, number: int, found: list[int] | Gids) -> Outcome:
-        """A function of a language that links by name: the one in an included file or its namesake, else the only one."""
+        """A function of a language that links by name: the one in an included file or its namesake, else the only
+        one."""
         if not found:
             return UNKNOWN
         if len(found) > 1:
             folder = self.symbols.paths[number].rpartition("/")[0]
-            near = [gid for gid in found[: 8 * IMPLEMENTATIONS] if self.symbols.paths[self.symbols.file_of[gid]].rpartition("/")[0] == folder]
+            near = [
+                gid
+                for gid in found[: 8 * IMPLEMENTATIONS]
+                if self.symbols.paths[self.symbols.file_of[gid]].rpartition("/")[0] == folder
+            ]
             near = near or list(found[: 8 * IMPLEMENTATIONS])
             places = {(self.symbols.file_of[gid], self.symbols.fragments[gid].qualname) for gid in near}
             if len(places) != 1 or len(near) > OVERLOADS:
-                return Outcome(Fate.GUESSED, tuple((gid, CONFIDENCE[How.AMBIGUOUS], How.AMBIGUOUS) for gid in found)) if len(found) <= AMBIGUOUS else UNKNOWN
+                return (
+                    Outcome(Fate.GUESSED, tuple((gid, CONFIDENCE[How.AMBIGUOUS], How.AMBIGUOUS) for gid in found))
+                    if len(found) <= AMBIGUOUS
+                    else UNKNOWN
+                )
             found = near
         return self._called(tuple(found), How.LINKAGE)
 

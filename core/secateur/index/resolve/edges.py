@@ -1,7 +1,7 @@
 """What a resolver yields: edges between fragments as columns, each with how it was found and how far it can be trusted.
 
-Confidence is an integer per mille so that equal evidence compares equal on every machine. Edges below `TRUSTED` are kept,
-because somebody may want to look at them, but no search follows them unless asked to.
+Confidence is an integer per mille so that equal evidence compares equal on every machine. Edges below `TRUSTED` are
+kept, because somebody may want to look at them, but no search follows them unless asked to.
 """
 
 from __future__ import annotations
@@ -84,12 +84,18 @@ class CallCounts:
         return self.sites - self.resolved - self.guessed - self.external
 
     def __add__(self, other: CallCounts) -> CallCounts:
-        return CallCounts(self.sites + other.sites, self.resolved + other.resolved, self.guessed + other.guessed, self.external + other.external)
+        return CallCounts(
+            self.sites + other.sites,
+            self.resolved + other.resolved,
+            self.guessed + other.guessed,
+            self.external + other.external,
+        )
 
 
 @dataclass(frozen=True, eq=False)
 class Edges:
-    """Columns of equal length, ordered by (source, kind, target); no edge occurs twice and none leads to its own source."""
+    """Columns of equal length, ordered by (source, kind, target); no edge occurs twice and none leads to its own
+    source."""
 
     source: npt.NDArray[np.int32]  # fragment number
     target: npt.NDArray[np.int32]  # fragment number
@@ -98,7 +104,9 @@ class Edges:
     how: npt.NDArray[np.uint8]  # How
     count: npt.NDArray[np.uint8]  # call sites that repeat the edge, at most COUNT_CAP
     calls: Mapping[str, CallCounts] = field(default_factory=dict)  # by language, sorted
-    failed: tuple[int, ...] = ()  # numbers of the files over which the resolver raised an error: some of their edges are missing
+    failed: tuple[
+        int, ...
+    ] = ()  # numbers of the files over which the resolver raised an error: some of their edges are missing
 
     def __len__(self) -> int:
         return len(self.source)

@@ -1,7 +1,8 @@
-"""What an expression is: from the chains of names that `repository/syntax/scopes.py` writes to classes, modules and containers.
+"""What an expression is: from the chains of names that `repository/syntax/scopes.py` writes to classes, modules and
+containers.
 
-Only declared types are followed: of fields, of module-level variables, of what functions return. Whatever a chain meets that is not of this
-repository ends it as EXTERNAL; whatever says nothing of its type ends it as unknown.
+Only declared types are followed: of fields, of module-level variables, of what functions return. Whatever a chain meets
+that is not of this repository ends it as EXTERNAL; whatever says nothing of its type ends it as unknown.
 """
 
 from __future__ import annotations
@@ -71,17 +72,23 @@ class Expressions:
     def __init__(self, names: Names) -> None:
         self.names = names
         self.symbols = names.symbols
-        self._memo: dict[tuple[int, int, str], tuple[Value, How, int]] = {}  # and how many variables deep that was found
-        self._cut: dict[tuple[int, int, str], tuple[Value, How]] = {}  # what is deeper than is followed, asked from the top
+        self._memo: dict[
+            tuple[int, int, str], tuple[Value, How, int]
+        ] = {}  # and how many variables deep that was found
+        self._cut: dict[
+            tuple[int, int, str], tuple[Value, How]
+        ] = {}  # what is deeper than is followed, asked from the top
         self._reached = 0
 
     def receiver(self, number: int, cls: int, text: str) -> tuple[Target, How]:
-        """The class or module an expression in file `number`, inside class `cls` (-1: in none), is, and by which rule."""
+        """The class or module an expression in file `number`, inside class `cls` (-1: in none), is, and by which
+        rule."""
         value, how = self.value(number, cls, text)
         return (EXTERNAL if isinstance(value, Elements | Function | Foreign) else value), how
 
     def value(self, number: int, cls: int, text: str, depth: int = 0) -> tuple[Value, How]:
-        """What an expression is, and by which rule: the same whatever was asked before, so an answer that went too deep is remembered for the top alone."""
+        """What an expression is, and by which rule: the same whatever was asked before, so an answer that went too deep
+        is remembered for the top alone."""
         key = (number, cls, text)
         known = self._memo.get(key)
         if known is not None and depth + known[2] <= _VARIABLES:
@@ -114,7 +121,7 @@ class Expressions:
             how = How.ANNOTATION
         return value, how
 
-    # --- the first name of a chain ---------------------------------------------------------------------------------------
+    # --- the first name of a chain ------------------------------------------------------------------------------------
 
     def _head(self, number: int, cls: int, head: str, suffixes: list[str], depth: int) -> tuple[Value, How]:
         how = How.ANNOTATION
@@ -146,8 +153,8 @@ class Expressions:
         return self._rest(target, suffixes, depth), how
 
     def _scope(self, number: int, cls: int, name: str) -> Target:
-        """What a name means inside a class: a class nested in it, in what it inherits from or in what holds it (a function only in a module
-        of Rust), else what it means in the file."""
+        """What a name means inside a class: a class nested in it, in what it inherits from or in what holds it (a
+        function only in a module of Rust), else what it means in the file."""
         owner = cls
         while owner >= 0:
             found, _ = self.names.method(owner, name)
@@ -160,7 +167,7 @@ class Expressions:
         number, written = scope.variables[name]
         return self.typed(number, -1, written, depth)
 
-    # --- types -----------------------------------------------------------------------------------------------------------
+    # --- types --------------------------------------------------------------------------------------------------------
 
     def typed(self, number: int, cls: int, written: str, depth: int = 0) -> Value:
         """A value of a type written in a file inside a class; `=...` is the type of an expression."""
@@ -180,7 +187,7 @@ class Expressions:
             return Foreign(written)
         return target if self.names.is_class(target[0]) else None
 
-    # --- members ---------------------------------------------------------------------------------------------------------
+    # --- members ------------------------------------------------------------------------------------------------------
 
     def _member(self, value: Value, name: str, suffixes: list[str], depth: int) -> Value:
         if isinstance(value, Elements):
@@ -190,13 +197,21 @@ class Expressions:
                 return self._rest(self.typed(value.number, value.cls, value.written, depth), suffixes[1:], depth)
             return Foreign(LIBRARY_RETURNS[name]) if name in LIBRARY_RETURNS else EXTERNAL
         if isinstance(value, Function | Foreign):
-            return Foreign(LIBRARY_RETURNS[name]) if name in LIBRARY_RETURNS and len(suffixes) == 1 and suffixes[0].startswith("(") else EXTERNAL
+            return (
+                Foreign(LIBRARY_RETURNS[name])
+                if name in LIBRARY_RETURNS and len(suffixes) == 1 and suffixes[0].startswith("(")
+                else EXTERNAL
+            )
         if isinstance(value, Module):
             if name in value.variables:
                 return self._rest(self._variable(value, name, depth), suffixes, depth)
             target = self.names.member(value, name)
             call = bool(suffixes) and suffixes[0].startswith("(")
-            return self._called(target, suffixes, depth) if call and isinstance(target, tuple) else self._rest(target, suffixes, depth)
+            return (
+                self._called(target, suffixes, depth)
+                if call and isinstance(target, tuple)
+                else self._rest(target, suffixes, depth)
+            )
         if not value or not self.names.is_class(value[0]):
             return None
         found = self._of_class(value[0], name, suffixes, depth)
@@ -231,13 +246,18 @@ class Expressions:
     def _declared(self, cls: int, name: str, depth: int) -> Value:
         """What a class or one above it declares a name as."""
         owner = self.names.declares(cls, name)
-        return self.typed(self.symbols.file_of[owner], owner, self.symbols.fields[owner][name], depth) if owner >= 0 else None
+        return (
+            self.typed(self.symbols.file_of[owner], owner, self.symbols.fields[owner][name], depth)
+            if owner >= 0
+            else None
+        )
 
     def _attributes_call(self, gid: int) -> bool:
         return self.symbols.family[self.symbols.file_of[gid]] in ATTRIBUTES_CALL
 
     def _called(self, found: Gids, suffixes: list[str], depth: int, cls: int = -1) -> Value:
-        """What calling definitions, on a value of class `cls`, yields: of a class an instance, of functions what all of them are declared to return."""
+        """What calling definitions, on a value of class `cls`, yields: of a class an instance, of functions what all of
+        them are declared to return."""
         if self.names.is_class(found[0]):
             return self._rest(found[:1], suffixes[1:], depth)
         count, _, number = suffixes[0][1:].partition(")")
@@ -269,7 +289,9 @@ class Expressions:
                     self._reached = max(self._reached, depth)
                     if depth > _VARIABLES:  # an iterator that gives itself
                         return None
-                    value = self._of_class(value[0], "__getitem__", ["()"], depth + 1) or self._of_class(value[0], "__iter__", ["()", "[]"], depth + 1)
+                    value = self._of_class(value[0], "__getitem__", ["()"], depth + 1) or self._of_class(
+                        value[0], "__iter__", ["()", "[]"], depth + 1
+                    )
                 else:
                     return None
             elif isinstance(value, Function):

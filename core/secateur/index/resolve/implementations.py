@@ -1,4 +1,5 @@
-"""Rust's implementation blocks belong to their type wherever they stand: in its file they are parts of it already, here the others are joined."""
+"""Rust's implementation blocks belong to their type wherever they stand: in its file they are parts of it already, here
+the others are joined."""
 
 from __future__ import annotations
 
@@ -38,13 +39,16 @@ def join_implementations(symbols: Symbols) -> None:
         if symbols.class_of[gid] == gid and gid not in owned:
             own = symbols.modules[symbols.file_of[gid]].names
             own.pop(symbols.fragments[gid].qualname, None)  # a block declares no name
-            candidates = [known for known in declared.get(path.rpartition(".")[2], ()) if known in owned and known != gid]
+            candidates = [
+                known for known in declared.get(path.rpartition(".")[2], ()) if known in owned and known != gid
+            ]
             if (whole := _meant(symbols, gid, path, candidates)) >= 0:
                 symbols.join(gid, whole)
 
 
 def _meant(symbols: Symbols, gid: int, path: str, candidates: list[int]) -> int:
-    """The type that a block means: of the module its path or import names, else the only one of its crate or, imported, of the repository."""
+    """The type that a block means: of the module its path or import names, else the only one of its crate or, imported,
+    of the repository."""
     number = symbols.file_of[gid]
     statement = symbols.modules[number].imports.get(path.partition(".")[0])
     written = path.split(".")[:-1] or (re.split(r"::|\.", statement[1].module) if statement is not None else [])
@@ -52,7 +56,9 @@ def _meant(symbols: Symbols, gid: int, path: str, candidates: list[int]) -> int:
     here = crate_of(symbols.paths[number])
     near = [known for known in candidates if crate_of(symbols.paths[symbols.file_of[known]]) == here]
     for group in (near, candidates if written else []):
-        named = [known for known in group if module and module in re.split(r"[/.]", symbols.paths[symbols.file_of[known]])]
+        named = [
+            known for known in group if module and module in re.split(r"[/.]", symbols.paths[symbols.file_of[known]])
+        ]
         for chosen in (named, group):
             if len(chosen) == 1:
                 return chosen[0]

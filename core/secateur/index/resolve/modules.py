@@ -1,7 +1,8 @@
-"""Where an import leads: from a module's name, as each language family writes it, to a file, package or directory of the repository.
+"""Where an import leads: from a module's name, as each language family writes it, to a file, package or directory of
+the repository.
 
-No build file is read: import roots are inferred from the tree itself. A finder answers with a `Module`, or None where the name is
-not of this repository. Each is built in time linear in the number of paths and answers from dictionaries.
+No build file is read: import roots are inferred from the tree itself. A finder answers with a `Module`, or None where
+the name is not of this repository. Each is built in time linear in the number of paths and answers from dictionaries.
 """
 
 from __future__ import annotations
@@ -51,7 +52,8 @@ def _join(*parts: str) -> str:
 
 
 class PythonFinder:
-    """Modules are files, packages are directories with or without `__init__.py`; roots are directories that are not packages themselves."""
+    """Modules are files, packages are directories with or without `__init__.py`; roots are directories that are not
+    packages themselves."""
 
     def __init__(self, symbols: Symbols) -> None:
         self._paths = symbols.paths
@@ -79,7 +81,9 @@ class PythonFinder:
         for place, module in self._at.items():
             for root in _above(_directory(place)):
                 if root not in packages:
-                    self._by_name.setdefault(place[len(root) :].lstrip("/").replace("/", "."), []).append((root, module))
+                    self._by_name.setdefault(place[len(root) :].lstrip("/").replace("/", "."), []).append(
+                        (root, module)
+                    )
         self._memo: dict[tuple[str, str], Module | None] = {}
 
     def module(self, number: int, name: str, level: int) -> Module | None:
@@ -112,7 +116,8 @@ class PythonFinder:
 
 
 class ScriptFinder:
-    """JavaScript and TypeScript: relative paths, `index` files, what manifests say, else `@/` and `~/`, paths from the root, packages by folder name."""
+    """JavaScript and TypeScript: relative paths, `index` files, what manifests say, else `@/` and `~/`, paths from the
+    root, packages by folder name."""
 
     def __init__(self, symbols: Symbols) -> None:
         self._paths = symbols.paths
@@ -154,7 +159,9 @@ class ScriptFinder:
         for place in candidates:
             if found := self._file(place):
                 return found
-        package, _, inside = name.removeprefix("@").partition("/") if not name.startswith("@") else name.partition("/")[2].partition("/")
+        package, _, inside = (
+            name.removeprefix("@").partition("/") if not name.startswith("@") else name.partition("/")[2].partition("/")
+        )
         folders = self._entry.get(package, ()) if name.startswith("@") and not name.startswith("@/") else ()
         if len(folders) == 1:
             return self._file(_join(folders[0], inside)) or self._file(_join(folders[0], "src", inside))
@@ -181,7 +188,8 @@ class ScriptFinder:
 
 
 class GoFinder:
-    """Packages are directories; the module path of `go.mod` is inferred from the imports that end in directories of the repository."""
+    """Packages are directories; the module path of `go.mod` is inferred from the imports that end in directories of the
+    repository."""
 
     def __init__(self, symbols: Symbols) -> None:
         self._by_directory: dict[str, Module] = {}
@@ -196,7 +204,12 @@ class GoFinder:
             for start in range(len(parts)):
                 suffixes.setdefault("/".join(parts[start:]), []).append(directory)
         self._suffixes = suffixes
-        names = {statement.module for number, facts in enumerate(symbols.facts) if symbols.family[number] == "go" for statement in facts.imports}
+        names = {
+            statement.module
+            for number, facts in enumerate(symbols.facts)
+            if symbols.family[number] == "go"
+            for statement in facts.imports
+        }
         votes: Counter[tuple[str, str]] = Counter()
         for name in sorted(names):
             parts = name.split("/")
@@ -204,7 +217,9 @@ class GoFinder:
                 continue
             for start in range(1, len(parts)):
                 for directory in suffixes.get("/".join(parts[start:]), ()):
-                    votes["/".join(parts[:start]), directory[: len(directory) - len("/".join(parts[start:]))].rstrip("/")] += 1
+                    votes[
+                        "/".join(parts[:start]), directory[: len(directory) - len("/".join(parts[start:]))].rstrip("/")
+                    ] += 1
         # most imports explained; then the prefix nearest to the root of the repository
         self._roots = sorted(votes, key=lambda vote: (-votes[vote], len(vote[1]), vote))
         self._votes = votes
@@ -225,8 +240,11 @@ class GoFinder:
                 return self._by_directory.get(root)
             if name.startswith(prefix + "/"):
                 inside = name[len(prefix) + 1 :]
-                # a prefix few imports share is a module of its own only if more than a common last name ("errors") agrees
-                if (self._votes[prefix, root] * 4 >= best or "/" in inside) and (found := self._by_directory.get(_join(root, inside))):
+                # a prefix few imports share is a module of its own only if more than a common last name ("errors")
+                # agrees
+                if (self._votes[prefix, root] * 4 >= best or "/" in inside) and (
+                    found := self._by_directory.get(_join(root, inside))
+                ):
                     return found
         return None
 
@@ -258,10 +276,13 @@ class RustFinder:
     def _has(self, root: str, wanted: str) -> bool:
         """Whether the crate at `root` offers a name; "" asks for no more than the crate."""
         module = self._at.get(root)
-        return module is not None and (not wanted or wanted in module.names or wanted in module.exports or _join(root, wanted) in self._at)
+        return module is not None and (
+            not wanted or wanted in module.names or wanted in module.exports or _join(root, wanted) in self._at
+        )
 
     def _add_longer_names(self, symbols: Symbols) -> None:
-        """Crates whose name ends in that of their folder (`grep_regex` in `crates/regex`), where an import shows it by something the crate has."""
+        """Crates whose name ends in that of their folder (`grep_regex` in `crates/regex`), where an import shows it by
+        something the crate has."""
         for _, head, wanted in self._unknown(symbols):
             _, _, last = head.partition("_")
             while last and head not in self._crates:
@@ -270,7 +291,8 @@ class RustFinder:
                 _, _, last = last.partition("_")
 
     def _add_names_in_tests(self, symbols: Symbols) -> None:
-        """The name by which tests, examples and benchmarks beside `src` import their crate: the one of which the crate has all they import."""
+        """The name by which tests, examples and benchmarks beside `src` import their crate: the one of which the crate
+        has all they import."""
         seen: dict[tuple[str, str], bool] = {}
         for number, head, wanted in self._unknown(symbols):
             if not wanted:
@@ -290,14 +312,22 @@ class RustFinder:
             for statement in facts.imports if symbols.family[number] == "rust" else ():
                 head, _, rest = dotted(statement.module).partition(".")
                 wanted = rest.partition(".")[0] or statement.symbol
-                if head not in self._crates and head not in ("crate", "self", "super", "std", "core", "alloc") and wanted != "*":
+                if (
+                    head not in self._crates
+                    and head not in ("crate", "self", "super", "std", "core", "alloc")
+                    and wanted != "*"
+                ):
                     out.append((number, head, wanted))
         return out
 
     def module(self, number: int, name: str, level: int) -> Module | None:  # noqa: ARG002 - `super` stands in the name
         head, _, rest = dotted(name).partition(".")
         path = self._paths[number]
-        place = _directory(path) if posixpath.basename(path) in ("lib.rs", "main.rs", "mod.rs") else path.removesuffix(".rs")
+        place = (
+            _directory(path)
+            if posixpath.basename(path) in ("lib.rs", "main.rs", "mod.rs")
+            else path.removesuffix(".rs")
+        )
         root = next((above for above in _above(_directory(path)) if above in self._roots), _directory(path))
         if head == "crate":
             start = root
@@ -335,7 +365,8 @@ class PackageFinder:
 
 
 class IncludeFinder:
-    """C, C++, Ruby and everything else: a path, relative to the file or the end of exactly one path of the repository."""
+    """C, C++, Ruby and everything else: a path, relative to the file or the end of exactly one path of the
+    repository."""
 
     def __init__(self, symbols: Symbols) -> None:
         self._paths = symbols.paths
@@ -353,7 +384,11 @@ class IncludeFinder:
                 return self._at[place]
             tail = posixpath.normpath(spelling)
             if tail not in self._tails:
-                same = [known for known in self._by_name.get(posixpath.basename(tail), ()) if known == tail or known.endswith("/" + tail)]
+                same = [
+                    known
+                    for known in self._by_name.get(posixpath.basename(tail), ())
+                    if known == tail or known.endswith("/" + tail)
+                ]
                 self._tails[tail] = self._at[same[0]] if len(same) == 1 else None
             if found := self._tails[tail]:
                 return found
@@ -365,7 +400,12 @@ class IncludeFinder:
 
 def finders(symbols: Symbols) -> dict[str, Finder]:
     """A finder per language family that occurs."""
-    build: dict[str, Callable[[Symbols], Finder]] = {"python": PythonFinder, "js": ScriptFinder, "go": GoFinder, "rust": RustFinder}
+    build: dict[str, Callable[[Symbols], Finder]] = {
+        "python": PythonFinder,
+        "js": ScriptFinder,
+        "go": GoFinder,
+        "rust": RustFinder,
+    }
     out: dict[str, Finder] = {}
     by_path = IncludeFinder(symbols)
     for family in dict.fromkeys(symbols.family):

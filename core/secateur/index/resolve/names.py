@@ -1,7 +1,7 @@
 """What a name means in a file, a module or a class: imports, re-exports, packages, members along the class hierarchy.
 
-All answers are memoised, all recursion is bounded: import cycles, hierarchies that contain themselves and chains of re-exports
-of any length are inputs, not accidents.
+All answers are memoised, all recursion is bounded: import cycles, hierarchies that contain themselves and chains of
+re-exports of any length are inputs, not accidents.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from secateur.index.resolve.symbols import EXTERNAL, SELECTING, Gids, Module, Sy
 from secateur.model import Import, Kind
 
 NESTING = 40
-"""Names looked up because of one name: chains of re-exports and of declared types are three or four long in real code."""
+"""Names looked up because of one name: chains of re-exports and of declared types are three or four long in real
+code."""
 
 ANCESTORS = 64
 """Classes of one method resolution order that are looked at."""
@@ -111,7 +112,13 @@ class Names:
         if (entry := (module.imports if family == "rust" else module.exports).get(name)) is not None:
             return self.imported(*entry)
         found_star = self._starred(module, name)
-        return found_star if found_star not in (None, EXTERNAL) else self.finders[family].submodule(module, name) if family in self.finders else None
+        return (
+            found_star
+            if found_star not in (None, EXTERNAL)
+            else self.finders[family].submodule(module, name)
+            if family in self.finders
+            else None
+        )
 
     def _starred(self, module: Module, name: str) -> Target:
         if not module.files:
@@ -149,7 +156,12 @@ class Names:
         family = self.symbols.family[number]
         finder = self.finders[family]
         if statement.symbol in ("", "*"):
-            if family == "python" and "." in statement.module and statement.local == statement.module.partition(".")[0] and not statement.level:
+            if (
+                family == "python"
+                and "." in statement.module
+                and statement.local == statement.module.partition(".")[0]
+                and not statement.level
+            ):
                 return finder.module(number, statement.local, 0) or EXTERNAL  # `import a.b` binds `a`
             found = finder.module(number, statement.module, statement.level)
             return found if found is not None else self._path(number, dotted(statement.module))
@@ -164,7 +176,8 @@ class Names:
         return self.member(module, statement.symbol)
 
     def _path(self, number: int, path: str) -> Target:
-        """A dotted path whose longest head is a module and whose rest are members: `com.acme.Outer.Inner`, `crate.orders.Cart.new`."""
+        """A dotted path whose longest head is a module and whose rest are members: `com.acme.Outer.Inner`,
+        `crate.orders.Cart.new`."""
         family = self.symbols.family[number]
         if family not in ("java", "csharp", "php", "rust"):
             return EXTERNAL
@@ -184,12 +197,19 @@ class Names:
         return EXTERNAL
 
     def default_export(self, module: Module, local: str) -> Gids | None:
-        """The definition a default import means: the declared one, else that of its name, of the file's name, or the only one there is."""
+        """The definition a default import means: the declared one, else that of its name, of the file's name, or the
+        only one there is."""
         if not module.files or self.symbols.family[module.files[0]] != "js":
             return None
         if isinstance(declared := self.member(module, "default"), tuple):
             return declared
-        stem = posixpath.basename(self.symbols.paths[module.files[0]]).partition(".")[0].replace("-", "").replace("_", "").lower()
+        stem = (
+            posixpath.basename(self.symbols.paths[module.files[0]])
+            .partition(".")[0]
+            .replace("-", "")
+            .replace("_", "")
+            .lower()
+        )
         for name, gids in module.names.items():
             if name in (local, "default") or name.lower() == stem:
                 return gids
@@ -243,17 +263,21 @@ class Names:
         return next((owner for owner in self.order(gid)[0] if name in self.symbols.fields.get(owner, ())), -1)
 
     def field_type(self, gid: int, name: str) -> Target:
-        """The class of a field, declared there or in a base; EXTERNAL where the type is declared and not of this repository."""
+        """The class of a field, declared there or in a base; EXTERNAL where the type is declared and not of this
+        repository."""
         key = (gid, name)
         if key not in self._fields:
             self._fields[key] = None
             owner = self.declares(gid, name)
             if owner >= 0:
-                self._fields[key] = self._nested(lambda: self.declared(self.symbols.file_of[owner], self.symbols.fields[owner][name]))
+                self._fields[key] = self._nested(
+                    lambda: self.declared(self.symbols.file_of[owner], self.symbols.fields[owner][name])
+                )
         return self._fields[key]
 
     def declared(self, number: int, written: str) -> Target:
-        """The class a type written in a file means; a type that no scope knows is a builtin or an import from outside."""
+        """The class a type written in a file means; a type that no scope knows is a builtin or an import from
+        outside."""
         target = self.qualified_in_file(number, written)
         if isinstance(target, Module) and target is not EXTERNAL:
             target = self.default_export(target, written)
@@ -289,20 +313,30 @@ class Names:
                 stack.pop()
                 continue
             parents = [target[0] for _, target in self.base_targets(current) if isinstance(target, tuple)][:ANCESTORS]
-            missing = [parent for parent in parents if parent not in self._orders and parent not in waiting and parent != current]
+            missing = [
+                parent
+                for parent in parents
+                if parent not in self._orders and parent not in waiting and parent != current
+            ]
             waiting.add(current)
             if missing:
                 stack.extend(reversed(missing))
                 continue
             known = [parent for parent in parents if parent in self._orders]
-            opened = any(not isinstance(target, tuple) for _, target in self.base_targets(current)) or any(self._orders[parent][1] for parent in known)
+            opened = any(not isinstance(target, tuple) for _, target in self.base_targets(current)) or any(
+                self._orders[parent][1] for parent in known
+            )
             merged = _merge([list(self._orders[parent][0]) for parent in known] + [known])
-            self._orders[current] = ((current, *[owner for owner in merged if owner != current][: ANCESTORS - 1]), opened)
+            self._orders[current] = (
+                (current, *[owner for owner in merged if owner != current][: ANCESTORS - 1]),
+                opened,
+            )
             stack.pop()
         return self._orders[gid]
 
     def method(self, gid: int, name: str, *, skip_own: bool = False) -> tuple[Gids, int]:
-        """(definitions, class that holds them) of the first class of the order that has `name`; ((), -1) if none has."""
+        """(definitions, class that holds them) of the first class of the order that has `name`; ((), -1) if none
+        has."""
         for owner in self.order(gid)[0][1 if skip_own else 0 :]:
             found = self.symbols.members.get(owner, {}).get(name)
             if found:
@@ -310,7 +344,8 @@ class Names:
         return (), -1
 
     def overloads(self, gid: int, name: str) -> Gids:
-        """The definitions of `method`; where calls tell overloads apart also those of further classes that take other parameters."""
+        """The definitions of `method`; where calls tell overloads apart also those of further classes that take other
+        parameters."""
         found, holder = self.method(gid, name)
         if not found or self.symbols.family[self.symbols.file_of[gid]] not in SELECTING or self.is_class(found[0]):
             return found

@@ -1,4 +1,5 @@
-"""Which of several definitions of one name a call means, told by the number of its arguments and what is known of their types."""
+"""Which of several definitions of one name a call means, told by the number of its arguments and what is known of their
+types."""
 
 from __future__ import annotations
 
@@ -16,7 +17,16 @@ _WIDER = {
     "long": ("float", "double"),
     "float": ("double",),
 }
-_BOXED = {"int": "Integer", "char": "Character", "long": "Long", "double": "Double", "float": "Float", "boolean": "Boolean", "byte": "Byte", "short": "Short"}
+_BOXED = {
+    "int": "Integer",
+    "char": "Character",
+    "long": "Long",
+    "double": "Double",
+    "float": "Float",
+    "boolean": "Boolean",
+    "byte": "Byte",
+    "short": "Short",
+}
 _UNBOXED = {boxed: plain for plain, boxed in _BOXED.items()}
 _ABOVE = {
     "String": ("CharSequence", "Comparable"),
@@ -76,7 +86,10 @@ class Overloads:
             refused.update(declaring)
         undecided = sum(gid not in refused for gid in called) >= _UNDECIDED
         kept = [target for target in targets if target[0] not in refused] or list(targets)
-        return tuple((gid, CONFIDENCE[How.AMBIGUOUS], how) if undecided and gid in called else (gid, confidence, how) for gid, confidence, how in kept)
+        return tuple(
+            (gid, CONFIDENCE[How.AMBIGUOUS], how) if undecided and gid in called else (gid, confidence, how)
+            for gid, confidence, how in kept
+        )
 
     def _fit(self, number: int, cls: int, given: list[str], gid: int) -> int:
         """How well arguments fit the parameters of a definition; -1 if they cannot be meant for it."""
@@ -108,7 +121,13 @@ class Overloads:
         if written == "null":
             return -1 if parameter in _BOXED else _UNKNOWN if parameter != "Object" else _ANYTHING
         if written == "->":
-            return -1 if parameter in _BOXED or plain in ("String", "Object", "Class", "CharSequence") or parameter.endswith("[]") else _UNKNOWN
+            return (
+                -1
+                if parameter in _BOXED
+                or plain in ("String", "Object", "Class", "CharSequence")
+                or parameter.endswith("[]")
+                else _UNKNOWN
+            )
         if value is None:
             return _UNKNOWN if parameter != "Object" else _ANYTHING
         if written:
@@ -116,16 +135,37 @@ class Overloads:
                 return _EXACT
             if parameter in _WIDER.get(written, ()):
                 return _SUBCLASS - _WIDER[written].index(parameter) % 3
-            if _BOXED.get(written, _UNBOXED.get(written)) == parameter or plain in (*_ABOVE.get(written, ()), *_ABOVE.get(_BOXED.get(written, ""), ())):
+            if _BOXED.get(written, _UNBOXED.get(written)) == parameter or plain in (
+                *_ABOVE.get(written, ()),
+                *_ABOVE.get(_BOXED.get(written, ""), ()),
+            ):
                 return _CONVERTED
             if parameter in ("Object", "Object[]") and (parameter == "Object" or written.endswith("[]")):
                 return _ANYTHING
-            return -1 if _is_known(written) and (_is_known(parameter) or self._class(gid, parameter) is not None) else _UNKNOWN - 2
+            return (
+                -1
+                if _is_known(written) and (_is_known(parameter) or self._class(gid, parameter) is not None)
+                else _UNKNOWN - 2
+            )
         wanted = self._class(gid, parameter)
         if isinstance(value, Elements):
-            return _ANYTHING if plain == "Object" else _SUBCLASS if parameter.endswith("[]") else -1 if wanted is not None or _is_known(parameter) else _UNKNOWN
+            return (
+                _ANYTHING
+                if plain == "Object"
+                else _SUBCLASS
+                if parameter.endswith("[]")
+                else -1
+                if wanted is not None or _is_known(parameter)
+                else _UNKNOWN
+            )
         if wanted is None:
-            return _ANYTHING if plain == "Object" else -1 if _is_known(parameter) or parameter.endswith("[]") else _UNKNOWN - 2
+            return (
+                _ANYTHING
+                if plain == "Object"
+                else -1
+                if _is_known(parameter) or parameter.endswith("[]")
+                else _UNKNOWN - 2
+            )
         own = value[0] if isinstance(value, tuple) else -1
         if own == wanted:
             return _EXACT

@@ -1,4 +1,5 @@
-"""Where import names of JavaScript and TypeScript lead by what manifests say: aliases of a configuration, packages of the repository."""
+"""Where import names of JavaScript and TypeScript lead by what manifests say: aliases of a configuration, packages of
+the repository."""
 
 from __future__ import annotations
 
@@ -43,11 +44,20 @@ class Packages:
             config = self._configs[path] = _Config()
             config.base = next((_place(folder, said.type) for said in facts.annotations if said.name == BASE), None)
             start = folder if config.base is None else config.base
-            config.paths = [(said.name.removeprefix(PATH), _place(start, said.type)) for said in facts.annotations if said.name.startswith(PATH)]
-            config.parents = [_place(folder, said.type) for said in facts.annotations if said.name == EXTENDS and said.type.startswith(".")]
+            config.paths = [
+                (said.name.removeprefix(PATH), _place(start, said.type))
+                for said in facts.annotations
+                if said.name.startswith(PATH)
+            ]
+            config.parents = [
+                _place(folder, said.type)
+                for said in facts.annotations
+                if said.name == EXTENDS and said.type.startswith(".")
+            ]
 
     def places(self, here: str, name: str) -> Iterator[str]:
-        """Where `name`, imported in the folder `here`, may lie: files with or without their suffix, folders; likeliest first."""
+        """Where `name`, imported in the folder `here`, may lie: files with or without their suffix, folders; likeliest
+        first."""
         if not self._configs and not self._entries:
             return
         config = self._config_of(here)
@@ -121,4 +131,8 @@ def _matched(pattern: str, name: str) -> str | None:
     head, star, tail = pattern.partition("*")
     if not star:
         return "" if name == pattern else None
-    return name[len(head) : len(name) - len(tail)] if len(name) >= len(head) + len(tail) and name.startswith(head) and name.endswith(tail) else None
+    return (
+        name[len(head) : len(name) - len(tail)]
+        if len(name) >= len(head) + len(tail) and name.startswith(head) and name.endswith(tail)
+        else None
+    )

@@ -1,9 +1,10 @@
 """What of a file the resolver reads, and what of that can change the meaning of names in other files.
 
-All of `resolve` goes by names: an answer about a file depends on the definitions, imports, bases and declared types that bear a name the file
-writes, or a name that one of those leads to. So an edit that leaves the definitions of a name as they were leaves every file alone that does
-not write the names that did change; in Python, where the names of a module are seen only by those who import it, also every file that does not.
-Where a rule goes by something else (the roots of packages, the module path Go imports agree on), everything is resolved anew.
+All of `resolve` goes by names: an answer about a file depends on the definitions, imports, bases and declared types
+that bear a name the file writes, or a name that one of those leads to. So an edit that leaves the definitions of a name
+as they were leaves every file alone that does not write the names that did change; in Python, where the names of a
+module are seen only by those who import it, also every file that does not. Where a rule goes by something else (the
+roots of packages, the module path Go imports agree on), everything is resolved anew.
 """
 
 from __future__ import annotations
@@ -28,7 +29,8 @@ _OF_CLASS = re.compile("|".join(["__.*", "default", *(name for names in CONSTRUC
 """Members that are meant by the name of their class: what runs when it is called, indexed, or gone through."""
 
 _GLUED = re.compile(r"\w\*|\*\w")
-"""A pattern of a manifest whose star is a part of a word: the words of what it stands for are not those of the place it leads to."""
+"""A pattern of a manifest whose star is a part of a word: the words of what it stands for are not those of the place it
+leads to."""
 
 _VARIABLE = re.compile(r"\$?\w+")
 
@@ -55,10 +57,20 @@ class Difference:
     modules: set[str] = field(default_factory=set)  # words of paths where a file came or went
 
     def __or__(self, other: Difference) -> Difference:
-        return Difference(self.names | other.names, self.scoped | other.scoped, self.classes | other.classes, self.modules | other.modules)
+        return Difference(
+            self.names | other.names,
+            self.scoped | other.scoped,
+            self.classes | other.classes,
+            self.modules | other.modules,
+        )
 
     def __sub__(self, other: Difference) -> Difference:
-        return Difference(self.names - other.names, self.scoped - other.scoped, self.classes - other.classes, self.modules - other.modules)
+        return Difference(
+            self.names - other.names,
+            self.scoped - other.scoped,
+            self.classes - other.classes,
+            self.modules - other.modules,
+        )
 
     def __bool__(self) -> bool:
         return bool(self.names or self.scoped or self.classes or self.modules)
@@ -81,19 +93,34 @@ def digest_of_links(facts: FileFacts, size: int) -> bytes:
 def same_surface(before: FileFacts, after: FileFacts) -> bool:
     """Whether other files, and this file's own scopes, mean the same: only calls and the types of locals differ."""
     shape = _shape(after)
-    same = (before.language, before.package, before.imports, before.bases) == (after.language, after.package, after.imports, after.bases)
+    same = (before.language, before.package, before.imports, before.bases) == (
+        after.language,
+        after.package,
+        after.imports,
+        after.bases,
+    )
     return (
-        same and _shape(before) == shape and [a for a in before.annotations if not _local(before, a)] == [a for a in after.annotations if not _local(after, a)]
+        same
+        and _shape(before) == shape
+        and [a for a in before.annotations if not _local(before, a)]
+        == [a for a in after.annotations if not _local(after, a)]
     )
 
 
 def go_modules(files: Iterable[FileFacts]) -> set[str]:
     """What Go files import that is not Go's own: where the module path of the repository is inferred from."""
-    return {s.module for facts in files if facts.language == "go" for s in facts.imports if s.module.partition("/")[0] not in GO_STANDARD}
+    return {
+        s.module
+        for facts in files
+        if facts.language == "go"
+        for s in facts.imports
+        if s.module.partition("/")[0] not in GO_STANDARD
+    }
 
 
 def manifests_lead_to(files: Iterable[FileFacts], modules: set[str]) -> bool:
-    """Whether a manifest of JavaScript may lead to files of such names: imports may mean them by names that have nothing of their paths."""
+    """Whether a manifest of JavaScript may lead to files of such names: imports may mean them by names that have
+    nothing of their paths."""
     for facts in files:
         for said in facts.annotations if facts.language == "json" else ():
             stem = said.type.rpartition("/")[2].partition(".")[0]
@@ -119,7 +146,9 @@ def difference(path: str, before: FileFacts | None, after: FileFacts | None) -> 
             return None
         out.modules |= set(_WORD.findall(path)) if family in ("c", "ruby") else set(_WORD.findall(stem))
         out.names |= set(_WORD.findall(facts.package))
-    elif (before.language, before.package) != (after.language, after.package) or bool(before.fragments) != bool(after.fragments):
+    elif (before.language, before.package) != (after.language, after.package) or bool(before.fragments) != bool(
+        after.fragments
+    ):
         return None
     old, new = (_outward(known) if known else {} for known in (before, after))
     for name, top in old.keys() | new.keys():
@@ -138,7 +167,9 @@ def difference(path: str, before: FileFacts | None, after: FileFacts | None) -> 
         for name, owner in _owned(known):
             if name in out.names and _OF_CLASS.fullmatch(name):
                 out.add(path, family, owner, top=owner in _tops(known))
-        out.classes |= {fragment.name for fragment in known.fragments if fragment.kind is Kind.CLASS and fragment.name in changed}
+        out.classes |= {
+            fragment.name for fragment in known.fragments if fragment.kind is Kind.CLASS and fragment.name in changed
+        }
     return out
 
 
@@ -157,15 +188,19 @@ def python_folders(files: Iterable[tuple[str, FileFacts | None]]) -> set[str]:
 
 
 def follow(path: str, facts: FileFacts, known: Difference, reached: Set[str]) -> tuple[bool, Difference]:
-    """Whether a file sees changed names through its imports, and what else changes its meaning because of what the file says.
+    """Whether a file sees changed names through its imports, and what else changes its meaning because of what the file
+    says.
 
-    `reached`: changed names of Python modules that the file writes together with the module: a package that is imported leads to its modules.
+    `reached`: changed names of Python modules that the file writes together with the module: a package that is imported
+    leads to its modules.
 
     Names lead to others by imports, declared types, base classes, and from a class to its members.
     """
     family = FAMILY.get(facts.language, facts.language)
     out = Difference()
-    seen: set[str] = {name for module, name in known.scoped if module == _module_of(path)} if family == "python" else set()
+    seen: set[str] = (
+        {name for module, name in known.scoped if module == _module_of(path)} if family == "python" else set()
+    )
     if family == "python" and facts.imports:
         seen |= reached
     sees = bool(seen)
@@ -174,8 +209,15 @@ def follow(path: str, facts: FileFacts, known: Difference, reached: Set[str]) ->
         sees |= bool(visible)
         seen |= visible
         words = set(_WORD.findall(statement.module))
-        by_module = not known.modules.isdisjoint(words) or (family not in _BY_PATH and not known.names.isdisjoint(words))
-        if by_module or statement.symbol in known.names or statement.symbol in visible or not known.modules.isdisjoint(_WORD.findall(statement.symbol)):
+        by_module = not known.modules.isdisjoint(words) or (
+            family not in _BY_PATH and not known.names.isdisjoint(words)
+        )
+        if (
+            by_module
+            or statement.symbol in known.names
+            or statement.symbol in visible
+            or not known.modules.isdisjoint(_WORD.findall(statement.symbol))
+        ):
             if statement.local not in ("", "*"):
                 out.add(path, family, statement.local, top=True)
             sees = True
@@ -183,7 +225,9 @@ def follow(path: str, facts: FileFacts, known: Difference, reached: Set[str]) ->
             for name in visible:
                 out.add(path, family, name, top=True)
         elif visible and statement.local not in {statement.symbol, *statement.module.split(".")}:
-            out.add(path, family, statement.local, top=True)  # a module, which others may import under the name it has here only
+            out.add(
+                path, family, statement.local, top=True
+            )  # a module, which others may import under the name it has here only
     seen |= known.names
     for annotation in facts.annotations:
         if not _local(facts, annotation) and not seen.isdisjoint(_WORD.findall(annotation.type)):
@@ -199,7 +243,9 @@ def follow(path: str, facts: FileFacts, known: Difference, reached: Set[str]) ->
     classes = known.classes | out.classes
     if classes:
         out.names |= {name for name, owner in _owned(facts) if owner in classes}
-        out.names |= {_bound(facts, a) for a in facts.annotations if not _local(facts, a) and _holder(facts, a) in classes}
+        out.names |= {
+            _bound(facts, a) for a in facts.annotations if not _local(facts, a) and _holder(facts, a) in classes
+        }
     return sees, out - known
 
 
@@ -226,9 +272,18 @@ def _outward(facts: FileFacts) -> dict[tuple[str, bool], list[object]]:
     out: dict[tuple[str, bool], list[object]] = {}
     classes: set[str] = set()
     for position, fragment in enumerate(facts.fragments):
-        if fragment.kind in DEFINITIONS and fragment.name and not (fragment.kind is Kind.CLASS and fragment.qualname in classes):
+        if (
+            fragment.kind in DEFINITIONS
+            and fragment.name
+            and not (fragment.kind is Kind.CLASS and fragment.qualname in classes)
+        ):
             top = fragment.parent < 0 and fragment.kind is not Kind.METHOD
-            definition = fragment.kind, fragment.qualname, _owner(facts, position), fragment.sig_end >= fragment.line_end
+            definition = (
+                fragment.kind,
+                fragment.qualname,
+                _owner(facts, position),
+                fragment.sig_end >= fragment.line_end,
+            )
             out.setdefault((fragment.name, top), []).append(definition)
         if fragment.kind is Kind.CLASS:
             classes.add(fragment.qualname)
@@ -251,7 +306,11 @@ def _outward(facts: FileFacts) -> dict[tuple[str, bool], list[object]]:
 
 def _local(facts: FileFacts, annotation: Annotation) -> bool:
     """Whether a declared type is that of a variable seen inside one function only."""
-    if not 0 <= annotation.fragment < len(facts.fragments) or annotation.name == "return" or not _VARIABLE.fullmatch(annotation.name):
+    if (
+        not 0 <= annotation.fragment < len(facts.fragments)
+        or annotation.name == "return"
+        or not _VARIABLE.fullmatch(annotation.name)
+    ):
         return False
     return facts.fragments[annotation.fragment].kind not in (Kind.CLASS, Kind.REGION)
 
@@ -261,12 +320,20 @@ def _bound(facts: FileFacts, annotation: Annotation) -> str:
     words: list[str] = _WORD.findall(annotation.name)
     if words and words[0] != "return":
         return words[-1]
-    return facts.fragments[annotation.fragment].name if 0 <= annotation.fragment < len(facts.fragments) else annotation.name
+    return (
+        facts.fragments[annotation.fragment].name
+        if 0 <= annotation.fragment < len(facts.fragments)
+        else annotation.name
+    )
 
 
 def _owner(facts: FileFacts, position: int) -> str:
     """The class that a fragment is a member of, by its last name."""
-    return facts.fragments[position].qualname.rpartition(".")[0].rpartition(".")[2] if 0 <= position < len(facts.fragments) else ""
+    return (
+        facts.fragments[position].qualname.rpartition(".")[0].rpartition(".")[2]
+        if 0 <= position < len(facts.fragments)
+        else ""
+    )
 
 
 def _owned(facts: FileFacts) -> Iterator[tuple[str, str]]:
@@ -300,4 +367,8 @@ def _module_of(path: str) -> str:
 
 def _tops(facts: FileFacts | None) -> list[str]:
     """Top-level names in order."""
-    return [fragment.name for fragment in facts.fragments if fragment.kind in DEFINITIONS and fragment.parent < 0] if facts else []
+    return (
+        [fragment.name for fragment in facts.fragments if fragment.kind in DEFINITIONS and fragment.parent < 0]
+        if facts
+        else []
+    )

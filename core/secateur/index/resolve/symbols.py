@@ -1,7 +1,8 @@
-"""The names of a repository: per file and package what is defined and imported, per class its members, fields and bases.
+"""The names of a repository: per file and package what is defined and imported, per class its members, fields and
+bases.
 
-Everything is dictionaries built in one pass over the facts, so looking a name up never scans. Definitions are global fragment
-numbers; a name may have several (overloads, conditional definitions), hence tuples.
+Everything is dictionaries built in one pass over the facts, so looking a name up never scans. Definitions are global
+fragment numbers; a name may have several (overloads, conditional definitions), hence tuples.
 """
 
 from __future__ import annotations
@@ -56,7 +57,9 @@ class Module:
     names: dict[str, Gids] = field(default_factory=dict)  # top-level definitions
     variables: dict[str, tuple[int, str]] = field(default_factory=dict)  # name -> (file, type as written)
     imports: dict[str, tuple[int, Import]] = field(default_factory=dict)  # local name -> (file, import)
-    exports: dict[str, tuple[int, Import]] = field(default_factory=dict)  # the same for names that others can import from here
+    exports: dict[str, tuple[int, Import]] = field(
+        default_factory=dict
+    )  # the same for names that others can import from here
     stars: list[tuple[int, Import]] = field(default_factory=list)
     directory: str | None = None  # where its submodules lie
 
@@ -78,7 +81,8 @@ def dotted(text: str) -> str:
 
 
 def plain_receiver(text: str, family: str) -> str:
-    """A receiver or variable as dotted names: without PHP's `$` and a decorator's `@`; Ruby's `@cart` is `self.cart`."""
+    """A receiver or variable as dotted names: without PHP's `$` and a decorator's `@`; Ruby's `@cart` is
+    `self.cart`."""
     if text.isidentifier():
         return text
     name = dotted(text)
@@ -104,13 +108,17 @@ class Symbols:
         self.offset = [0, *accumulate(len(facts.fragments) for facts in self.facts)]
         self.fragments: list[Fragment] = [fragment for facts in self.facts for fragment in facts.fragments]
         self.file_of = [number for number, facts in enumerate(self.facts) for _ in facts.fragments]
-        self.class_of = [-1] * len(self.fragments)  # the class a definition belongs to; a class belongs to itself or, a further part of it, to its first
+        self.class_of = [-1] * len(
+            self.fragments
+        )  # the class a definition belongs to; a class belongs to itself or, a further part of it, to its first
         self.outer = [-1] * len(self.fragments)  # the class that holds a definition
         self.members: dict[int, dict[str, Gids]] = {}  # class -> name -> definitions
         self.fields: dict[int, dict[str, str]] = {}  # class -> field -> type as written
         self.locals: dict[int, dict[str, str]] = {}  # fragment -> variable -> type as written
         self.returns: dict[int, str] = {}  # function -> type as written
-        self.further_returns: dict[tuple[int, int], str] = {}  # (function, number of the result from 1) -> type as written
+        self.further_returns: dict[
+            tuple[int, int], str
+        ] = {}  # (function, number of the result from 1) -> type as written
         self.parameters: dict[int, str] = {}  # function -> types of its parameters as written, "(A,B...)"
         self.bases: dict[int, list[str]] = {}  # class -> base names as written
         self.modules = [Module(path, files=[number]) for number, path in enumerate(self.paths)]
@@ -121,7 +129,9 @@ class Symbols:
         self.nests_functions: set[int] = set()  # files in which functions hold fragments of their own
         self.functions: dict[str, dict[str, list[int]]] = {}  # family -> name -> functions and classes
         self.methods: dict[str, dict[str, list[int]]] = {}  # family -> name -> methods
-        self._classes: dict[tuple[str, str | int, str], int] = {}  # classes written in several parts: impl blocks, partial and reopened classes
+        self._classes: dict[
+            tuple[str, str | int, str], int
+        ] = {}  # classes written in several parts: impl blocks, partial and reopened classes
         self._detached: list[int] = []
         self.failed: set[int] = set()  # files over which a step here raised an error: some of their names are missing
         for number in range(len(files)):
@@ -181,7 +191,9 @@ class Symbols:
                 self.nests_functions.add(number)
             self.qualified[number].setdefault(fragment.qualname, gid)
             if fragment.kind is Kind.CLASS:
-                scope = "" if family == "ruby" else package.name if package is not None and family == "csharp" else number
+                scope = (
+                    "" if family == "ruby" else package.name if package is not None and family == "csharp" else number
+                )
                 self.class_of[gid] = self._classes.setdefault((family, scope, fragment.qualname), gid)
                 self.members.setdefault(gid, {})
                 if self.class_of[gid] != gid:
@@ -193,7 +205,12 @@ class Symbols:
                     self.class_of[gid] = owner
                 if family in SELECTING and fragment.qualname.rpartition(".")[0] != self.fragments[owner].qualname:
                     continue  # of a class without a name inside
-                add_name(self.members.setdefault(owner, {}), fragment.name, gid, SELECTED_OVERLOADS if family in SELECTING else OVERLOADS)
+                add_name(
+                    self.members.setdefault(owner, {}),
+                    fragment.name,
+                    gid,
+                    SELECTED_OVERLOADS if family in SELECTING else OVERLOADS,
+                )
             elif fragment.kind is Kind.METHOD and "." in fragment.qualname:
                 self._detached.append(gid)  # its class may stand in another file: Go, Rust, C++
             elif fragment.qualname in titles:
@@ -211,7 +228,9 @@ class Symbols:
             if statement.local and statement.local != "*":
                 known = module.imports.get(statement.local)
                 if known is not None and known[1].module == f"self::{statement.local}" and not known[1].symbol:
-                    del module.imports[statement.local]  # `mod serve; pub use serve::serve`: the module is found by its path
+                    del module.imports[
+                        statement.local
+                    ]  # `mod serve; pub use serve::serve`: the module is found by its path
                 module.imports.setdefault(statement.local, (number, statement))
                 if statement.exported or family == "python":
                     module.exports.setdefault(statement.local, (number, statement))
@@ -223,7 +242,8 @@ class Symbols:
         return self.class_of[gid] if self.class_of[gid] >= 0 else gid
 
     def _package(self, number: int) -> Module | None:
-        """Go packages are directories, those of Java, C# and PHP are declared, and without a declaration a directory is one."""
+        """Go packages are directories, those of Java, C# and PHP are declared, and without a declaration a directory is
+        one."""
         family, directory = self.family[number], self.paths[number].rpartition("/")[0]
         if family not in ("go", "java", "csharp", "php"):
             return None
@@ -235,14 +255,23 @@ class Symbols:
         return package
 
     def _attach(self, gid: int) -> None:
-        """Give a method written outside its class to the class of that name: in its file, its package, or alone in the repository."""
+        """Give a method written outside its class to the class of that name: in its file, its package, or alone in the
+        repository."""
         fragment, number = self.fragments[gid], self.file_of[gid]
         owner_name = fragment.qualname.rpartition(".")[0]
         last = owner_name.rpartition(".")[2]
         package = self.package_of[number]
-        near = self.modules[number].names.get(owner_name) or self.modules[number].names.get(last) or (package.names.get(last) if package else None)
+        near = (
+            self.modules[number].names.get(owner_name)
+            or self.modules[number].names.get(last)
+            or (package.names.get(last) if package else None)
+        )
         if not near:
-            classes = [known for known in self.functions[self.family[number]].get(last, ()) if self.fragments[known].kind is Kind.CLASS]
+            classes = [
+                known
+                for known in self.functions[self.family[number]].get(last, ())
+                if self.fragments[known].kind is Kind.CLASS
+            ]
             near = tuple(classes) if len(classes) == 1 else ()
         for owner in near:
             if self.fragments[owner].kind is Kind.CLASS:

@@ -21,7 +21,8 @@ _C = """
 (call_expression function: (identifier) @call)
 (call_expression function: (field_expression field: (field_identifier) @call))
 [(field_declaration) (declaration)] @typed
-[(if_statement) (for_statement) (while_statement) (do_statement) (case_statement) (conditional_expression) "&&" "||"] @branch
+[(if_statement) (for_statement) (while_statement) (do_statement) (case_statement) (conditional_expression) "&&" "||"]
+ @branch
 (comment) @note
 """
 
@@ -31,7 +32,8 @@ _CPP = """
 (template_declaration) @template
 (call_expression function: (qualified_identifier name: (identifier) @call))
 (call_expression function: (qualified_identifier name: (qualified_identifier name: (identifier) @call)))
-(call_expression function: (qualified_identifier name: (qualified_identifier name: (qualified_identifier name: (identifier) @call))))
+(call_expression function: (qualified_identifier name: (qualified_identifier name: (qualified_identifier name:
+ (identifier) @call))))
 (template_function name: (identifier) @call)
 (template_method name: (field_identifier) @call)
 (new_expression type: (type_identifier) @call)
@@ -94,7 +96,9 @@ def _classes(captures: Captures, templates: dict[int, Node], out: Collector) -> 
         declarator = node.child_by_field_name("declarator")
         if shape is not None and declarator is not None:
             named[shape.id] = (out.text(declarator).lstrip("* "), node)
-    members = {shape.id for node in captures.get("member", ()) if (shape := node.child_by_field_name("type")) is not None}
+    members = {
+        shape.id for node in captures.get("member", ()) if (shape := node.child_by_field_name("type")) is not None
+    }
     for node in captures.get("class", ()):
         if node.id in members:
             continue  # `struct { ... } position;` is a field
@@ -126,14 +130,19 @@ def _function(node: Node, outer: Node, out: Collector) -> None:
     name, owner = "", ""
     parameters = None
     if declarator is not None and declarator.type == "identifier":
-        # `EXPORT_MACRO namespace a {` looks like a function without parameters: what is inside is still at module level.
+        # `EXPORT_MACRO namespace a {` looks like a function without parameters: what is inside is still at module
+        # level.
         out.define(node, None, "", methods=False)
         return
     if declarator is not None and declarator.type == "operator_cast":
         name = "operator " + out.field_text(declarator, "type")
     elif declarator is not None:
         parameters = declarator.child_by_field_name("parameters")
-        inner = _declared(declarator.child_by_field_name("declarator")) if declarator.type == "function_declarator" else declarator
+        inner = (
+            _declared(declarator.child_by_field_name("declarator"))
+            if declarator.type == "function_declarator"
+            else declarator
+        )
         name, owner = _qualified(inner, out)
     if name in _TEST_MACROS and parameters is not None:
         name = ".".join(part.strip('" \n') for part in out.text(parameters)[1:-1].split(","))

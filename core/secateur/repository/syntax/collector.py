@@ -1,7 +1,7 @@
 """What a language module gathers from one tree, in rows (from 0) and bytes, before anything is a fragment.
 
-`Definition` is a thing with a body: it becomes a fragment, a container of fragments, or only a scope, as `partition.py` decides.
-Calls, bases and annotations carry the row they stand on; `partition.py` finds the fragment that holds it.
+`Definition` is a thing with a body: it becomes a fragment, a container of fragments, or only a scope, as `partition.py`
+decides. Calls, bases and annotations carry the row they stand on; `partition.py` finds the fragment that holds it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ ALWAYS = 0
 """`opens_at` of classes and namespaces: what is defined inside is always a fragment of its own."""
 
 LONG_FUNCTION = 150
-"""A function with more lines that mostly holds other functions (a factory, a module wrapper) is a container of fragments."""
+"""A function with more lines that mostly holds other functions (a factory, a module wrapper) is a container of
+fragments."""
 
 LONG_WRAPPER = 30
 """The same for a function without a name: an immediately invoked wrapper, a callback that holds a module."""
@@ -65,14 +66,18 @@ class Collector:
     source: bytes
     definitions: list[Definition] = field(default_factory=list)
     calls: list[tuple[int, str, str]] = field(default_factory=list)  # row, name, receiver
-    argued: list[tuple[int, str, str, str]] = field(default_factory=list)  # the same with arguments, of languages with overloads
+    argued: list[tuple[int, str, str, str]] = field(
+        default_factory=list
+    )  # the same with arguments, of languages with overloads
     imports: list[tuple[int, Import]] = field(default_factory=list)  # row, import
     import_rows: list[tuple[int, int]] = field(default_factory=list)  # first and last row of each import statement
     bases: list[tuple[int, str]] = field(default_factory=list)  # row of the declaration, name
     annotations: list[tuple[int, str, str]] = field(default_factory=list)  # row, name, type
     package: str = ""
     exports_imports: bool = False  # module-level imports can be imported from this file again (Python)
-    wrapped: dict[int, Node] = field(default_factory=dict)  # id of a declaration → the decorated or exported statement around it
+    wrapped: dict[int, Node] = field(
+        default_factory=dict
+    )  # id of a declaration → the decorated or exported statement around it
 
     def text(self, node: Node | None) -> str:
         """Source text of `node`, "" for None."""
@@ -97,7 +102,8 @@ class Collector:
         methods: bool | None = None,
         sig_end: Node | None = None,
     ) -> Definition:
-        """Adds a definition. `outer` is the statement it is the value of; decorators and `export` around it are found in `wrapped`.
+        """Adds a definition. `outer` is the statement it is the value of; decorators and `export` around it are found
+        in `wrapped`.
 
         The signature runs from the declaration to the last token before `body` (or to the end of `sig_end`).
         """
@@ -148,7 +154,9 @@ class Collector:
         if name and (written or empty):
             self.annotations.append((node.start_point.row, name, written))
 
-    def import_(self, node: Node, local: str, module: str, symbol: str = "", *, level: int = 0, exported: bool = False) -> None:
+    def import_(
+        self, node: Node, local: str, module: str, symbol: str = "", *, level: int = 0, exported: bool = False
+    ) -> None:
         """Records one imported name."""
         self.imports.append((node.start_point.row, Import(local, module, symbol, level, exported)))
 
@@ -165,7 +173,9 @@ def last_row(node: Node) -> int:
     return end.row
 
 
-_ATTRIBUTES = frozenset({"decorator", "attribute_list", "annotation", "marker_annotation", "comment", "line_comment", "block_comment"})
+_ATTRIBUTES = frozenset(
+    {"decorator", "attribute_list", "annotation", "marker_annotation", "comment", "line_comment", "block_comment"}
+)
 
 
 def _declaration_row(node: Node) -> int:

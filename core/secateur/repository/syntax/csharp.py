@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 
 QUERY = """
 [(class_declaration) (interface_declaration) (struct_declaration) (record_declaration) (enum_declaration)] @class
-[(method_declaration body: (_)) (constructor_declaration body: (_)) (destructor_declaration body: (_)) (operator_declaration body: (_))
+[(method_declaration body: (_)) (constructor_declaration body: (_)) (destructor_declaration body: (_))
+ (operator_declaration body: (_))
  (conversion_operator_declaration body: (_)) (local_function_statement body: (_))] @function
 [(property_declaration) (indexer_declaration)] @property
 [(namespace_declaration) (file_scoped_namespace_declaration)] @namespace
@@ -23,13 +24,15 @@ QUERY = """
 (invocation_expression function: (member_access_expression name: (identifier) @call))
 (invocation_expression function: (member_access_expression name: (generic_name . (identifier) @call)))
 (invocation_expression function: (conditional_access_expression (member_binding_expression name: (identifier) @call)))
-(invocation_expression function: (conditional_access_expression (member_binding_expression name: (generic_name . (identifier) @call))))
+(invocation_expression function: (conditional_access_expression (member_binding_expression name: (generic_name .
+ (identifier) @call))))
 (object_creation_expression type: (identifier) @call)
 (object_creation_expression type: (generic_name . (identifier) @call))
 (object_creation_expression type: (qualified_name name: (identifier) @call))
 (parameter) @typed
 (variable_declaration) @variables
-[(if_statement) (for_statement) (foreach_statement) (while_statement) (do_statement) (switch_section) (switch_expression_arm) (catch_clause)
+[(if_statement) (for_statement) (foreach_statement) (while_statement) (do_statement) (switch_section)
+ (switch_expression_arm) (catch_clause)
  (conditional_expression) "&&" "||" "??"] @branch
 (comment) @note
 """
@@ -52,7 +55,9 @@ def read(captures: Captures, out: Collector) -> None:
                     if base.type != "argument_list":
                         out.base(definition, type_name(out.text(base)))
     for node in captures.get("function", ()):
-        name = out.field_text(node, "name") or "operator " + (out.field_text(node, "operator") or out.field_text(node, "type"))
+        name = out.field_text(node, "name") or "operator " + (
+            out.field_text(node, "operator") or out.field_text(node, "type")
+        )
         out.define(node, Kind.FUNCTION, "~" + name if node.type == "destructor_declaration" else name)
         out.annotate(node, "return", out.field_text(node, "returns") or out.field_text(node, "type"))
     for node in captures.get("property", ()):
@@ -71,7 +76,9 @@ def read(captures: Captures, out: Collector) -> None:
 def _using(node: Node, out: Collector) -> None:
     out.import_statement(node)
     alias = node.child_by_field_name("name")
-    target = next((out.text(child) for child in reversed(node.named_children) if alias is None or child.id != alias.id), "")
+    target = next(
+        (out.text(child) for child in reversed(node.named_children) if alias is None or child.id != alias.id), ""
+    )
     if alias is not None:
         module, _, symbol = target.rpartition(".")
         out.import_(node, out.text(alias), module, symbol)

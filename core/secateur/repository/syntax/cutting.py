@@ -43,8 +43,9 @@ def trim(lines: Sequence[str], first: int, last: int) -> tuple[int, int] | None:
 def cut(lines: Sequence[str], first: int, last: int, most: int) -> list[tuple[int, int]]:
     """Pieces of at most `most` rows that hold every non-blank row of `first..last`.
 
-    A cut is made, in this order of liking: before an unindented row that follows a blank one, before any row that follows a
-    blank one, before an unindented row, and at `most` rows when a piece has no such place; the latest place wins.
+    A cut is made, in this order of liking: before an unindented row that follows a blank one, before any row that
+    follows a blank one, before an unindented row, and at `most` rows when a piece has no such place; the latest place
+    wins.
     """
     pieces = []
     least = max(1, most // 4)

@@ -21,9 +21,11 @@ _QUERY = """
 (class) @class
 (method_definition) @method
 (object [(method_definition) (pair value: [(arrow_function) (function_expression) (generator_function)])]) @object
-(variable_declarator value: [(arrow_function) (function_expression) (generator_function) (class) (object) (call_expression)
+(variable_declarator value: [(arrow_function) (function_expression) (generator_function) (class) (object)
+ (call_expression)
   (new_expression) (member_expression)]) @bind
-(assignment_expression right: [(arrow_function) (function_expression) (generator_function) (class) (object) (call_expression)
+(assignment_expression right: [(arrow_function) (function_expression) (generator_function) (class) (object)
+ (call_expression)
   (new_expression) (identifier)]) @bind
 (pair value: [(arrow_function) (function_expression) (generator_function) (object)]) @bind
 (export_statement) @export
@@ -37,8 +39,10 @@ _QUERY = """
 [(return_statement) (yield_expression)] @returned
 [(if_statement) (ternary_expression) (binary_expression operator: "&&")] @test
 (import_statement) @import
-((call_expression function: [(identifier) (import)] @_loader arguments: (arguments . (string))) @load (#any-of? @_loader "require" "import"))
-[(if_statement) (for_statement) (for_in_statement) (while_statement) (do_statement) (switch_case) (catch_clause) (ternary_expression) "&&" "||" "??"] @branch
+((call_expression function: [(identifier) (import)] @_loader arguments: (arguments . (string))) @load (#any-of? @_loader
+ "require" "import"))
+[(if_statement) (for_statement) (for_in_statement) (while_statement) (do_statement) (switch_case) (catch_clause)
+ (ternary_expression) "&&" "||" "??"] @branch
 (comment) @note
 """
 
@@ -65,7 +69,8 @@ _FUNCTIONS = frozenset({"arrow_function", "function_expression", "generator_func
 _TEST_CALLS = words("describe it test context suite specify fdescribe fit xdescribe xit bench")
 _NO_OWNER = words("exports module prototype window global globalThis self root this default")
 _WRAPPED_LINES = 3
-"""A component or wrapped handler (`const Panel = memo(() => ...)`) is named after its variable from this many lines on."""
+"""A component or wrapped handler (`const Panel = memo(() => ...)`) is named after its variable from this many lines
+on."""
 
 _QUOTES = "\"'`"
 _STRING_ESCAPE = re.compile(r"\\(.)", re.DOTALL)
@@ -185,7 +190,9 @@ class _Reader:
         out = self.out
         for node in self.captures.get("class", ()):
             name, owner, outer = self.bound.get(node.id, (out.field_text(node, "name"), "", node))
-            definition = out.define(node, Kind.CLASS, name or out.field_text(node, "name") or "default", outer=outer, owner=owner)
+            definition = out.define(
+                node, Kind.CLASS, name or out.field_text(node, "name") or "default", outer=outer, owner=owner
+            )
             for base in _bases(node):
                 out.base(definition, type_name(out.text(base)))
         for node in self.captures.get("namespace", ()):
@@ -214,11 +221,14 @@ class _Reader:
                 out.define(node, None, "", opens_at=LONG_WRAPPER, methods=False)
 
     def _object(self, node: Node) -> None:
-        """A named object with methods is a class of one; as the value of a member or of `module.exports` it is only a scope."""
+        """A named object with methods is a class of one; as the value of a member or of `module.exports` it is only a
+        scope."""
         name, owner, outer = self.bound.get(node.id, ("", "", node))
         name = "" if name == "default" else name
         if name and outer.type != "pair":
-            self.out.define(node, Kind.CLASS, name, outer=outer, owner=owner, opens_at=LONG_OBJECT, body=named_child(node))
+            self.out.define(
+                node, Kind.CLASS, name, outer=outer, owner=owner, opens_at=LONG_OBJECT, body=named_child(node)
+            )
         else:
             self.out.define(node, None, name, owner=owner, opens_at=LONG_OBJECT, methods=True)
 
@@ -228,7 +238,9 @@ def _bases(node: Node) -> list[Node]:
     found: list[Node] = []
     for child in node.named_children:
         if child.type == "class_heritage":
-            clauses = [clause for clause in child.named_children if clause.type in ("extends_clause", "implements_clause")]
+            clauses = [
+                clause for clause in child.named_children if clause.type in ("extends_clause", "implements_clause")
+            ]
             for clause in clauses or [child]:
                 found += [base for base in clause.named_children if base.type != "type_arguments"]
         elif child.type == "extends_type_clause":

@@ -1,7 +1,8 @@
 """Imports and exports of JavaScript and TypeScript: ES modules, `require`, `module.exports`.
 
-A local name that leaves the file under another name is an `Import` from the module "" — the file itself — that is exported:
-`export { total as sum }` gives `Import("sum", "", "total", exported=True)`; a default export is exported as "default".
+A local name that leaves the file under another name is an `Import` from the module "" — the file itself — that is
+exported: `export { total as sum }` gives `Import("sum", "", "total", exported=True)`; a default export is exported as
+"default".
 """
 
 from __future__ import annotations
@@ -14,7 +15,9 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 _DEFAULT = "default"
-_NAMED = frozenset({"function_declaration", "generator_function_declaration", "class_declaration", "abstract_class_declaration"})
+_NAMED = frozenset(
+    {"function_declaration", "generator_function_declaration", "class_declaration", "abstract_class_declaration"}
+)
 
 
 def read_modules(captures: Captures, out: Collector) -> None:
@@ -37,7 +40,11 @@ def read_modules(captures: Captures, out: Collector) -> None:
 
 def is_require(out: Collector, call: Node) -> bool:
     """True for `require("...")`."""
-    return call.type == "call_expression" and out.field_text(call, "function") == "require" and bool(_first_string(call, out))
+    return (
+        call.type == "call_expression"
+        and out.field_text(call, "function") == "require"
+        and bool(_first_string(call, out))
+    )
 
 
 def _string(node: Node | None, out: Collector) -> str:
@@ -67,7 +74,9 @@ def _import(node: Node, out: Collector, locals_: dict[str, tuple[str, str]]) -> 
             elif part.type == "namespace_import":
                 names.append((out.text(named_child(part)), ""))
             elif part.type == "named_imports":
-                names += [_specifier(item, out)[::-1] for item in part.named_children if item.type == "import_specifier"]
+                names += [
+                    _specifier(item, out)[::-1] for item in part.named_children if item.type == "import_specifier"
+                ]
     for local, symbol in names:
         locals_[local] = (module, symbol)
         out.import_(node, local, module, symbol)
@@ -110,7 +119,8 @@ def _required(node: Node, out: Collector, locals_: dict[str, tuple[str, str]], b
 
 
 def _assigned_exports(node: Node, out: Collector, bound: set[int]) -> None:
-    """`module.exports = Cart`, `exports.sum = total`, `module.exports = { sum: total }`, `module.exports = require("./x")`."""
+    """`module.exports = Cart`, `exports.sum = total`, `module.exports = { sum: total }`, `module.exports =
+    require("./x")`."""
     left, value = out.field_text(node, "left"), node.child_by_field_name("right")
     if value is None or not left.startswith(("module.exports", "exports.")):
         return
@@ -121,7 +131,13 @@ def _assigned_exports(node: Node, out: Collector, bound: set[int]) -> None:
         _rename(node, out, name, out.field_text(value, "name"))
     elif is_require(out, value):
         bound.add(value.id)
-        out.import_(node, "" if name == _DEFAULT else name, _first_string(value, out), "*" if name == _DEFAULT else "", exported=True)
+        out.import_(
+            node,
+            "" if name == _DEFAULT else name,
+            _first_string(value, out),
+            "*" if name == _DEFAULT else "",
+            exported=True,
+        )
     elif value.type == "object" and name == _DEFAULT:
         for pair in value.named_children:
             target = pair.child_by_field_name("value") if pair.type == "pair" else None

@@ -1,4 +1,5 @@
-"""TypeScript's declared types as `scopes.py` writes types: what can be called and iterated is told from what it holds."""
+"""TypeScript's declared types as `scopes.py` writes types: what can be called and iterated is told from what it
+holds."""
 
 from __future__ import annotations
 
@@ -11,7 +12,8 @@ from secateur.repository.syntax.scopes import DEEPEST
 
 _INSIDE = words("Promise PromiseLike Awaited Partial Required Readonly NonNullable Omit Pick Extract Exclude")
 _CONTAINERS = words(
-    "Array ReadonlyArray Set ReadonlySet WeakSet Iterable Iterator IterableIterator AsyncIterable AsyncIterator AsyncIterableIterator Generator AsyncGenerator"
+    "Array ReadonlyArray Set ReadonlySet WeakSet Iterable Iterator IterableIterator AsyncIterable AsyncIterator"
+    " AsyncIterableIterator Generator AsyncGenerator"
 )
 _MAPPINGS = words("Map ReadonlyMap WeakMap Record")
 _NOTHING = words("any unknown never void undefined null object infer keyof unique")
@@ -25,7 +27,8 @@ _OPENING, _CLOSING = "<([{", ">)]}"
 def written_type(text: str, depth: int = 0) -> str:
     """A type as text; "" for one that says nothing.
 
-    `Cart | null` → `Cart`, `readonly Cart[]` → `Cart[]`, `Map<string, Cart>` → `Cart[]`, `() => Cart` → `Cart()`, `typeof Cart` → `=Cart`, `this` → `=self`.
+    `Cart | null` → `Cart`, `readonly Cart[]` → `Cart[]`, `Map<string, Cart>` → `Cart[]`, `() => Cart` → `Cart()`,
+    `typeof Cart` → `=Cart`, `this` → `=self`.
     """
     if depth > DEEPEST:
         return ""
@@ -79,7 +82,11 @@ def _split(text: str, separator: str) -> Iterator[str]:
             depth += 1
         elif character in _CLOSING:
             depth -= 1
-        elif character == separator and not depth and not (separator == "?" and text[at + 1 : at + 2] in (":", ",", ")", "")):
+        elif (
+            character == separator
+            and not depth
+            and not (separator == "?" and text[at + 1 : at + 2] in (":", ",", ")", ""))
+        ):
             yield text[start:at]
             start = at + 1
     yield text[start:]

@@ -1,11 +1,20 @@
-"""What expressions and local variables of a script are, as text (`scopes.py` says how it is written), and what its functions return."""
+"""What expressions and local variables of a script are, as text (`scopes.py` says how it is written), and what its
+functions return."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from secateur.repository.syntax.collector import LONG_FUNCTION, LONG_WRAPPER, NAME_LENGTH, TITLE, Captures, Collector, named_child
+from secateur.repository.syntax.collector import (
+    LONG_FUNCTION,
+    LONG_WRAPPER,
+    NAME_LENGTH,
+    TITLE,
+    Captures,
+    Collector,
+    named_child,
+)
 from secateur.repository.syntax.ecmascript_modules import is_require
 from secateur.repository.syntax.ecmascript_types import written_type
 from secateur.repository.syntax.flow import Flow, Scope, Step, holds, of_type, places_of, type_of
@@ -42,9 +51,11 @@ _LEAVES = words("return_statement throw_statement continue_statement break_state
 
 
 class Values(Flow):
-    """Reads the values of one file and records calls with their receivers, the types of fields and variables, and what functions return.
+    """Reads the values of one file and records calls with their receivers, the types of fields and variables, and what
+    functions return.
 
-    `named` are the ids of functions that are definitions by their name, `titles` the titles of test cases by the ids of their callbacks.
+    `named` are the ids of functions that are definitions by their name, `titles` the titles of test cases by the ids of
+    their callbacks.
     """
 
     def __init__(self, captures: Captures, out: Collector, named: Collection[int], titles: Mapping[int, str]) -> None:
@@ -54,7 +65,7 @@ class Values(Flow):
         self._elements: dict[int, str] = {}  # id of a callback → the container it is called for each element of
         self.run(_steps(captures, out.source))
 
-    # --- expressions ---------------------------------------------------------------------------------------------------
+    # --- expressions --------------------------------------------------------------------------------------------------
 
     def expression(self, node: Node | None, depth: int = 0) -> str:
         """An expression as text."""
@@ -66,7 +77,9 @@ class Values(Flow):
             meaning = self.meaning(name)
             return name if meaning is None else meaning
         if kind == "this":
-            return next((scope.receiver for scope in reversed(self.scopes) if scope.kind in ("function", "class")), UNKNOWN)
+            return next(
+                (scope.receiver for scope in reversed(self.scopes) if scope.kind in ("function", "class")), UNKNOWN
+            )
         if kind == "super":
             return kind
         if kind == "member_expression":
@@ -74,7 +87,11 @@ class Values(Flow):
             return member(self.expression(node.child_by_field_name("object"), depth + 1), name)
         if kind == "call_expression":
             function, arguments = node.child_by_field_name("function"), node.child_by_field_name("arguments")
-            if function is not None and function.type in ("member_expression", "identifier") and self.out.text(function) in _SAME:
+            if (
+                function is not None
+                and function.type in ("member_expression", "identifier")
+                and self.out.text(function) in _SAME
+            ):
                 return self.expression(named_child(arguments), depth + 1)
             return called(self.expression(function, depth + 1))
         if kind == "new_expression":
@@ -83,7 +100,11 @@ class Values(Flow):
             value = self.expression(node.child_by_field_name("object"), depth + 1)
             return UNKNOWN if value == value_of("Array") else element(value)
         if kind in ("as_expression", "satisfies_expression"):
-            return self._of_type(self.out.text(named_child(node, 1))) if kind == "as_expression" else self.expression(named_child(node), depth + 1)
+            return (
+                self._of_type(self.out.text(named_child(node, 1)))
+                if kind == "as_expression"
+                else self.expression(named_child(node), depth + 1)
+            )
         if kind in _INSIDE:
             return self.expression(named_child(node), depth + 1)
         if kind in _VALUES:
@@ -93,7 +114,9 @@ class Values(Flow):
             if kind == "binary_expression" and _operator(node) not in ("||", "??", "&&"):
                 return UNKNOWN
             texts = [self.expression(node.child_by_field_name(side), depth + 1) for side in sides]
-            return next((text for text in (texts[::-1] if _operator(node) == "&&" else texts) if text != UNKNOWN), UNKNOWN)
+            return next(
+                (text for text in (texts[::-1] if _operator(node) == "&&" else texts) if text != UNKNOWN), UNKNOWN
+            )
         return value_of(_LITERALS[kind]) if kind in _LITERALS else UNKNOWN
 
     def _type(self, text: str) -> str:
@@ -108,7 +131,7 @@ class Values(Flow):
     def _of_type(self, text: str) -> str:
         return of_type(self._type(text))
 
-    # --- scopes --------------------------------------------------------------------------------------------------------
+    # --- scopes -------------------------------------------------------------------------------------------------------
 
     def _open_class(self, node: Node) -> None:
         if node.type != "object":
@@ -131,7 +154,11 @@ class Values(Flow):
         hidden = self.hidden()
         named = node.id in self._named or node.type == "method_definition"
         rows = node.end_point.row - node.start_point.row
-        scope = Scope("function", node.end_byte, hides=rows < (LONG_FUNCTION if named or node.id in self._titles else LONG_WRAPPER))
+        scope = Scope(
+            "function",
+            node.end_byte,
+            hides=rows < (LONG_FUNCTION if named or node.id in self._titles else LONG_WRAPPER),
+        )
         scope.receiver = self._receiver(node, hidden)
         self.scopes.append(scope)
         self._type_parameters(node, scope)
@@ -167,7 +194,9 @@ class Values(Flow):
             self._bind_pattern(pattern, meaning, scope, declared=annotation is not None)
             first = parameter.child(0) if parameter.child_count else None
             if first is not None and first.type in _PROPERTY and meaning != UNKNOWN and not self.hidden_class():
-                self.out.annotations.append((parameter.start_point.row, f"this.{self.out.text(pattern)}", type_of(meaning)))
+                self.out.annotations.append(
+                    (parameter.start_point.row, f"this.{self.out.text(pattern)}", type_of(meaning))
+                )
 
     def _bind_pattern(self, node: Node, meaning: str, scope: Scope, depth: int = 0, *, declared: bool = False) -> None:
         """Bind the names of a parameter or destructuring pattern in a function."""
@@ -178,14 +207,19 @@ class Values(Flow):
         elif node.type in ("assignment_pattern", "object_assignment_pattern"):
             left = node.child_by_field_name("left")
             if left is not None:
-                self._bind_pattern(left, meaning if meaning != UNKNOWN else self.expression(node.child_by_field_name("right")), scope, depth + 1)
+                self._bind_pattern(
+                    left,
+                    meaning if meaning != UNKNOWN else self.expression(node.child_by_field_name("right")),
+                    scope,
+                    depth + 1,
+                )
         elif node.type == "rest_pattern" and node.named_child_count:
             self._bind_pattern(node.named_children[0], meaning if declared else UNKNOWN, scope, depth + 1)
         else:
             for name, inner in _parts(node, self.out):
                 self._bind_pattern(inner, member(meaning, name) if name else UNKNOWN, scope, depth + 1)
 
-    # --- names ---------------------------------------------------------------------------------------------------------
+    # --- names --------------------------------------------------------------------------------------------------------
 
     def _variable(self, node: Node) -> None:
         target, value, annotation = (node.child_by_field_name(name) for name in ("name", "value", "type"))
@@ -198,13 +232,17 @@ class Values(Flow):
         if scope.kind == "function":
             if annotation is not None:
                 written = self._type(self.out.text(annotation))
-                self._bind_pattern(target, of_type(written) if written else self.expression(value), scope, declared=bool(written))
+                self._bind_pattern(
+                    target, of_type(written) if written else self.expression(value), scope, declared=bool(written)
+                )
             elif not defines or self.hidden():
                 self._bind_pattern(target, self.expression(value), scope)
             return
         if defines or (annotation is None and _wraps(value)):
             return
-        self._record(node, target, self._of_type(self.out.text(annotation)) if annotation is not None else self.expression(value))
+        self._record(
+            node, target, self._of_type(self.out.text(annotation)) if annotation is not None else self.expression(value)
+        )
 
     def _record(self, node: Node, target: Node, meaning: str, depth: int = 0) -> None:
         """Record the types of a file's own variables."""
@@ -222,7 +260,9 @@ class Values(Flow):
             return
         if left.type == "identifier":
             name = self.out.text(left)
-            scope = next((scope for scope in reversed(self.scopes) if scope.kind == "function" and name in scope.names), None)
+            scope = next(
+                (scope for scope in reversed(self.scopes) if scope.kind == "function" and name in scope.names), None
+            )
             if scope is not None:
                 self.bind(name, self.expression(right), scope=scope)
         elif left.type == "member_expression" and right.type not in _FUNCTIONS:
@@ -235,7 +275,10 @@ class Values(Flow):
 
     def _field(self, node: Node) -> None:
         """`cart = new Cart()`, `cart: Cart` in a class."""
-        name, value, annotation = node.child_by_field_name("property") or node.child_by_field_name("name"), *map(node.child_by_field_name, ("value", "type"))
+        name, value, annotation = (
+            node.child_by_field_name("property") or node.child_by_field_name("name"),
+            *map(node.child_by_field_name, ("value", "type")),
+        )
         if name is None or self.hidden() or (value is not None and value.type in _FUNCTIONS):
             return
         meaning = self._of_type(self.out.text(annotation)) if annotation is not None else self.expression(value)
@@ -248,7 +291,9 @@ class Values(Flow):
         if node.type == "property_signature":
             written = self._type(self.out.field_text(node, "type"))
             self.out.declare(node, name, written)
-        elif (node.parent is None or node.parent.type != "class_body" or node.type == "abstract_method_signature") and not self.hidden_class():
+        elif (
+            node.parent is None or node.parent.type != "class_body" or node.type == "abstract_method_signature"
+        ) and not self.hidden_class():
             self.out.declare(node, f"{name}()", self._type(self.out.field_text(node, "return_type")), empty=True)
 
     def _alias(self, node: Node) -> None:
@@ -263,7 +308,7 @@ class Values(Flow):
             container = self.expression(node.child_by_field_name("right")) if operator == "of" else UNKNOWN
             self._bind_pattern(left, UNKNOWN if container == value_of("Array") else element(container), scope)
 
-    # --- what a test tells ---------------------------------------------------------------------------------------------
+    # --- what a test tells --------------------------------------------------------------------------------------------
 
     def _branch(self, node: Node) -> None:
         """What holds where a condition does: in the branch, in the rest of an `&&`."""
@@ -274,7 +319,11 @@ class Values(Flow):
     def _after(self, node: Node) -> None:
         """What is known behind `if (!(cart instanceof Cart)) return`."""
         condition, body = _guarded(node)
-        last = (body.named_children[-1] if body.named_child_count else None) if body is not None and body.type == "statement_block" else body
+        last = (
+            (body.named_children[-1] if body.named_child_count else None)
+            if body is not None and body.type == "statement_block"
+            else body
+        )
         negated = named_child(condition) if condition is not None else None
         if (
             last is None
@@ -301,7 +350,7 @@ class Values(Flow):
             elif _operator(node) == "instanceof" and left is not None and left.type == "identifier":
                 yield self.out.text(left), of_type(written_type(self.out.text(right)))
 
-    # --- calls and returns ---------------------------------------------------------------------------------------------
+    # --- calls and returns --------------------------------------------------------------------------------------------
 
     def _callee(self, node: Node) -> None:
         out = self.out
@@ -360,7 +409,11 @@ def _required(value: Node) -> Node:
 
 def _wraps(value: Node | None) -> bool:
     """Whether a call is given the function or object that a definition is made of: `memo(() => ...)`."""
-    first = named_child(value.child_by_field_name("arguments")) if value is not None and value.type == "call_expression" else None
+    first = (
+        named_child(value.child_by_field_name("arguments"))
+        if value is not None and value.type == "call_expression"
+        else None
+    )
     return first is not None and (first.type in _FUNCTIONS or first.type == "object")
 
 

@@ -1,8 +1,8 @@
 """Tells sources that must not reach the parser: an expression that goes on and on without ever being finished.
 
-When such an expression ends in an error, tree-sitter's recovery takes memory quadratic in its length, in one step that no callback
-can stop: 9 KB of `x=>` cost 3 GB in Java and C, of `a=*` in TypeScript, 8 KB of `a/*` 0.9 GB in Python. No code that people write
-comes near the limit here.
+When such an expression ends in an error, tree-sitter's recovery takes memory quadratic in its length, in one step that
+no callback can stop: 9 KB of `x=>` cost 3 GB in Java and C, of `a=*` in TypeScript, 8 KB of `a/*` 0.9 GB in Python. No
+code that people write comes near the limit here.
 """
 
 from __future__ import annotations
@@ -27,8 +27,18 @@ _SCRIPT = re.compile(rb"//[^\n]*|`[^`]*`|" + _QUOTED)
 _PYTHON = re.compile(rb"#[^\n]*|\"\"\".*?\"\"\"|'''.*?'''|" + _QUOTED, re.DOTALL)
 _COMMENT = re.compile(rb"/\*.*?\*/", re.DOTALL)
 
-# Languages of these grammars only: the recovery of the others stayed within bounds on every sequence of operators tried.
-_SILENT = {"c": _C, "cpp": _C, "csharp": _C, "java": _JAVA, "javascript": _SCRIPT, "typescript": _SCRIPT, "tsx": _SCRIPT, "python": _PYTHON}
+# Languages of these grammars only: the recovery of the others stayed within bounds on every sequence of operators
+# tried.
+_SILENT = {
+    "c": _C,
+    "cpp": _C,
+    "csharp": _C,
+    "java": _JAVA,
+    "javascript": _SCRIPT,
+    "typescript": _SCRIPT,
+    "tsx": _SCRIPT,
+    "python": _PYTHON,
+}
 
 
 def is_endless(source: bytes, language: str) -> bool:

@@ -1,7 +1,9 @@
-"""One pass over a file in the order of its source: what names stand for at each place, for languages in which variables are not declared by block.
+"""One pass over a file in the order of its source: what names stand for at each place, for languages in which variables
+are not declared by block.
 
-`Flow` keeps the open scopes. A language says at which bytes something opens or is bound, and what it means (`scopes.py` says how that
-is written). Names that no function binds have no meaning here: they are the file's, and the resolver knows them.
+`Flow` keeps the open scopes. A language says at which bytes something opens or is bound, and what it means (`scopes.py`
+says how that is written). Names that no function binds have no meaning here: they are the file's, and the resolver
+knows them.
 """
 
 from __future__ import annotations
@@ -76,7 +78,8 @@ class Flow:
         return next(scope for scope in reversed(self.scopes) if scope.kind != "block")
 
     def bind(self, name: str, meaning: str, *, declared: bool = False, scope: Scope | None = None) -> None:
-        """Give a name of a function a meaning. What is declared of it stays true where nothing is known of a new value."""
+        """Give a name of a function a meaning. What is declared of it stays true where nothing is known of a new
+        value."""
         holder = scope or self.binder()
         if holder.kind in ("module", "class"):
             return

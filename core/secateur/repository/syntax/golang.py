@@ -27,7 +27,8 @@ QUERY = """
 (composite_literal type: (generic_type type: (qualified_type name: (type_identifier) @call)))
 (type_conversion_expression type: (generic_type type: (type_identifier) @call))
 (type_conversion_expression type: (generic_type type: (qualified_type name: (type_identifier) @call)))
-[(parameter_declaration) (variadic_parameter_declaration) (var_spec) (const_spec) (short_var_declaration) (range_clause) (receive_statement)
+[(parameter_declaration) (variadic_parameter_declaration) (var_spec) (const_spec) (short_var_declaration) (range_clause)
+ (receive_statement)
  (type_switch_statement) (type_parameter_declaration)] @binding
 [(if_statement) (for_statement) (expression_case) (type_case) (communication_case) "&&" "||"] @branch
 (comment) @note
@@ -79,7 +80,8 @@ def _import(node: Node, out: Collector) -> None:
 
 
 def _package_name(module: str) -> str:
-    """The name a package most likely has: the last element of its path that is no version, without the usual affixes."""
+    """The name a package most likely has: the last element of its path that is no version, without the usual
+    affixes."""
     parts = module.split("/")
     last = parts[-2] if len(parts) > 1 and _VERSION.fullmatch(parts[-1]) else parts[-1]
     return _IMPORT_NOISE.sub("", last) or last

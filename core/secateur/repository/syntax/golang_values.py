@@ -30,7 +30,7 @@ class Values:
         for node in sorted(bindings, key=lambda node: node.start_byte):
             _BINDERS[node.type](self, node)
 
-    # --- types ---------------------------------------------------------------------------------------------------------
+    # --- types --------------------------------------------------------------------------------------------------------
 
     def type(self, node: Node | None, depth: int = 0) -> str:
         """A type as text; "" for one that has no name."""
@@ -81,10 +81,12 @@ class Values:
         out: list[str] = []
         for child in node.named_children:
             if child.type == "parameter_declaration":
-                out += [self.type(child.child_by_field_name("type"), depth)] * max(1, len(child.children_by_field_name("name")))
+                out += [self.type(child.child_by_field_name("type"), depth)] * max(
+                    1, len(child.children_by_field_name("name"))
+                )
         return out
 
-    # --- expressions ---------------------------------------------------------------------------------------------------
+    # --- expressions --------------------------------------------------------------------------------------------------
 
     def expression(self, node: Node | None, depth: int = 0) -> str:
         """An expression as text."""
@@ -96,7 +98,9 @@ class Values:
             bound = self._scopes.meaning(name, node.start_byte)
             return name if bound is None else bound
         if kind == "selector_expression":
-            return self._selected(self.expression(node.child_by_field_name("operand"), depth + 1), self._out.field_text(node, "field"))
+            return self._selected(
+                self.expression(node.child_by_field_name("operand"), depth + 1), self._out.field_text(node, "field")
+            )
         if kind == "call_expression":
             return self._call(node, depth)
         if kind == "composite_literal":
@@ -136,7 +140,8 @@ class Values:
         return value_of(text[1:-3]) if text.startswith("<") and text.endswith("()>") else called(text)
 
     def receiver(self, name: Node) -> str | None:
-        """What stands before a called name, "" for nothing; None for a call of a local variable, which calls no definition."""
+        """What stands before a called name, "" for nothing; None for a call of a local variable, which calls no
+        definition."""
         parent = name.parent
         if parent is None:
             return ""
@@ -148,14 +153,16 @@ class Values:
             return None
         return ""
 
-    # --- local variables -----------------------------------------------------------------------------------------------
+    # --- local variables ----------------------------------------------------------------------------------------------
 
     def _parameter(self, node: Node) -> None:
         function = node.parent.parent if node.parent is not None else None
         if function is None or function.type not in _FUNCTIONS:
             return
         type_ = node.child_by_field_name("type")
-        worth = value_of(self._container(type_, 0) if node.type == "variadic_parameter_declaration" else self.type(type_))
+        worth = value_of(
+            self._container(type_, 0) if node.type == "variadic_parameter_declaration" else self.type(type_)
+        )
         for name in node.children_by_field_name("name"):
             self._scopes.bind(self._out.text(name), worth, name.start_byte, function.end_byte)
 
@@ -163,7 +170,12 @@ class Values:
         whole = node.parent.parent if node.parent is not None else None
         bound = self.type(node.child_by_field_name("type"))
         for name in node.children_by_field_name("name"):
-            self._types.bind(self._out.text(name), "" if bound == "any" else bound, name.start_byte, whole.end_byte if whole is not None else node.end_byte)
+            self._types.bind(
+                self._out.text(name),
+                "" if bound == "any" else bound,
+                name.start_byte,
+                whole.end_byte if whole is not None else node.end_byte,
+            )
 
     def _variable(self, node: Node) -> None:
         """`var a, b T = ...` in a function or, seen by the whole package, outside."""
@@ -178,7 +190,11 @@ class Values:
             if end:
                 self._scopes.bind(self._out.text(name), worth, node.end_byte, end)
             elif worth != UNKNOWN and _ANONYMOUS not in worth:
-                self._out.declare(name, self._out.text(name), worth[1:-1] if worth.startswith("<") and worth.endswith(">") else f"={worth}")
+                self._out.declare(
+                    name,
+                    self._out.text(name),
+                    worth[1:-1] if worth.startswith("<") and worth.endswith(">") else f"={worth}",
+                )
 
     def _nth(self, values: list[Node], position: int) -> str:
         """The worth of variable `position` of as many values, or of one call with as many results."""
@@ -188,7 +204,13 @@ class Values:
 
     def _short(self, node: Node) -> None:
         left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
-        values = right.named_children if right is not None and right.type == "expression_list" else [right] if right is not None else []
+        values = (
+            right.named_children
+            if right is not None and right.type == "expression_list"
+            else [right]
+            if right is not None
+            else []
+        )
         end = _block_end(node)
         worths = [self._nth(values, position) for position in range(left.named_child_count)] if left is not None else []
         for name, worth in zip(left.named_children if left is not None else (), worths, strict=True):
@@ -205,7 +227,9 @@ class Values:
         names = left.named_children
         container = self.expression(node.child_by_field_name("right"))
         for position, name in enumerate(names):
-            self._scopes.bind(self._out.text(name), element(container) if position == 1 else UNKNOWN, node.end_byte, loop.end_byte)
+            self._scopes.bind(
+                self._out.text(name), element(container) if position == 1 else UNKNOWN, node.end_byte, loop.end_byte
+            )
 
     def _type_switch(self, node: Node) -> None:
         alias = named_child(node.child_by_field_name("alias"))
@@ -215,7 +239,12 @@ class Values:
         for case in node.named_children:
             if case.type in ("type_case", "default_case"):
                 types = case.children_by_field_name("type")
-                self._scopes.bind(self._out.text(alias), value_of(self.type(types[0])) if len(types) == 1 else whole, case.start_byte, case.end_byte)
+                self._scopes.bind(
+                    self._out.text(alias),
+                    value_of(self.type(types[0])) if len(types) == 1 else whole,
+                    case.start_byte,
+                    case.end_byte,
+                )
 
 
 _BINDERS = {

@@ -1,7 +1,7 @@
 """Grammars: which wheel parses which language, loaded at first use and once per process, and parsing within bounds.
 
-Parsing and querying are bounded by counted steps, so that the same file gives the same result on every machine. A clock stands behind
-them as the last net: no source that people or generators write comes near it.
+Parsing and querying are bounded by counted steps, so that the same file gives the same result on every machine. A clock
+stands behind them as the last net: no source that people or generators write comes near it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ _CHUNK = 65536
 """Bytes handed to the parser at a time."""
 
 _STEPS_PER_BYTE = 0.25
-"""The parser reports once per hundred operations: sources of every language measured below 0.02 reports a byte, dense one-letter code up to 0.12."""
+"""The parser reports once per hundred operations: sources of every language measured below 0.02 reports a byte, dense
+one-letter code up to 0.12."""
 
 _STEPS_AT_LEAST = 2000
 """Reports every file is granted, about 0.2 s at worst."""
@@ -46,20 +47,22 @@ _RUN_STEPS = 200_000_000
 
 PARSE_SECONDS = 3.0
 PARSE_SECONDS_PER_BYTE = 3e-6
-"""Processor time after which a parse is given up whatever its steps: the recovery from some errors takes longer with each of them, and
-holds 100 MB more with each second. Sources that can be read take less than a sixth of that, the usual ones a hundredth."""
+"""Processor time after which a parse is given up whatever its steps: the recovery from some errors takes longer with
+each of them, and holds 100 MB more with each second. Sources that can be read take less than a sixth of that, the usual
+ones a hundredth."""
 
 MAX_PARSE_BYTES = 8 * 1024 * 1024
-"""Larger files are cut into blocks without parsing: no hand writes them, and a tree takes some twenty times its source."""
+"""Larger files are cut into blocks without parsing: no hand writes them, and a tree takes some twenty times its
+source."""
 
 
 @dataclass(frozen=True, slots=True)
 class Grammar:
     """A language's wheel and the module of this package that reads its trees.
 
-    That module offers `QUERY` (or `query(language)`) and `read(captures, collector)`; with `READS_CALLS` that also gathers the calls.
-    Shared capture names: `call` (name of a called function), `branch` (a decision point), `note` (comments and attributes
-    that may lead a definition).
+    That module offers `QUERY` (or `query(language)`) and `read(captures, collector)`; with `READS_CALLS` that also
+    gathers the calls. Shared capture names: `call` (name of a called function), `branch` (a decision point), `note`
+    (comments and attributes that may lead a definition).
     """
 
     wheel: str  # import name
@@ -128,8 +131,8 @@ def _load(language: str) -> Loaded | None:
 def parse(loaded: Loaded, source: bytes, clock: Callable[[], float] = time.thread_time) -> Tree:
     """The tree of `source`. `clock`: processor time of a thread in seconds. Raises `ParseStopped`.
 
-    Ctrl-C ends the call at once. The parser itself runs in another thread than the main one: there no signal can raise an error inside
-    its callbacks, after which the binding loses the error or ends the process.
+    Ctrl-C ends the call at once. The parser itself runs in another thread than the main one: there no signal can raise
+    an error inside its callbacks, after which the binding loses the error or ends the process.
     """
     if is_endless(source, loaded.name):
         raise ParseStopped
@@ -171,10 +174,12 @@ def _parse(loaded: Loaded, source: bytes, clock: Callable[[], float], given_up: 
 
 
 def captures(loaded: Loaded, root: Node) -> Captures:
-    """Nodes of the tree by the name the query gives them, in the order in which their patterns end. Raises `ParseStopped`.
+    """Nodes of the tree by the name the query gives them, in the order in which their patterns end. Raises
+    `ParseStopped`.
 
-    `QueryCursor.captures` would give the same as a dictionary, but in an order that depends on addresses. The cursor gets no progress
-    callback: it does not survive one that raises, which Ctrl-C makes any Python function do. So its work is bounded before it begins.
+    `QueryCursor.captures` would give the same as a dictionary, but in an order that depends on addresses. The cursor
+    gets no progress callback: it does not survive one that raises, which Ctrl-C makes any Python function do. So its
+    work is bounded before it begins.
     """
     if _run_steps(root) > _RUN_STEPS:
         raise ParseStopped
@@ -193,9 +198,11 @@ def captures(loaded: Loaded, root: Node) -> Captures:
 
 
 def _run_steps(root: Node) -> int:
-    """What a query spends on tokens without a name: at each it looks for the next sibling with one, so a run costs its square.
+    """What a query spends on tokens without a name: at each it looks for the next sibling with one, so a run costs its
+    square.
 
-    Stops counting above `_RUN_STEPS`. Only nodes with many others below are looked into, so the time is linear and mostly none.
+    Stops counting above `_RUN_STEPS`. Only nodes with many others below are looked into, so the time is linear and
+    mostly none.
     """
     steps = 0
     waiting = [root]

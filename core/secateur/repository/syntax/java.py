@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 QUERY = """
-[(class_declaration) (interface_declaration) (enum_declaration) (record_declaration) (annotation_type_declaration)] @class
+[(class_declaration) (interface_declaration) (enum_declaration) (record_declaration) (annotation_type_declaration)]
+ @class
 [(method_declaration body: (_)) (constructor_declaration) (compact_constructor_declaration)] @function
 (method_declaration !body) @declared
 (object_creation_expression (class_body)) @anonymous
@@ -27,10 +28,13 @@ QUERY = """
 (object_creation_expression type: (generic_type . (scoped_type_identifier (type_identifier) @call .)))
 (local_variable_declaration) @variables
 [(field_declaration) (constant_declaration)] @field
-[(type_parameter) (formal_parameter) (spread_parameter) (lambda_expression) (catch_formal_parameter) (enhanced_for_statement) (resource)
- (local_variable_declaration) (field_declaration) (instanceof_expression) (type_pattern) (record_pattern_component)] @binding
+[(type_parameter) (formal_parameter) (spread_parameter) (lambda_expression) (catch_formal_parameter)
+ (enhanced_for_statement) (resource)
+ (local_variable_declaration) (field_declaration) (instanceof_expression) (type_pattern) (record_pattern_component)]
+  @binding
 (object_creation_expression (class_body)) @binding
-[(if_statement) (for_statement) (enhanced_for_statement) (while_statement) (do_statement) (switch_label) (catch_clause) (ternary_expression) "&&" "||"] @branch
+[(if_statement) (for_statement) (enhanced_for_statement) (while_statement) (do_statement) (switch_label) (catch_clause)
+ (ternary_expression) "&&" "||"] @branch
 [(line_comment) (block_comment)] @note
 """
 
@@ -42,7 +46,9 @@ def read(captures: Captures, out: Collector) -> None:
     """Definitions, imports, bases, declared types, and calls with receivers that need no local variables."""
     values = Values(captures.get("binding", ()), out)
     for node in captures.get("package", ()):
-        out.package = "".join(out.text(child) for child in node.named_children if child.type in ("identifier", "scoped_identifier"))
+        out.package = "".join(
+            out.text(child) for child in node.named_children if child.type in ("identifier", "scoped_identifier")
+        )
         out.import_statement(node)
     for node in captures.get("import", ()):
         _import(node, out)
@@ -64,7 +70,9 @@ def read(captures: Captures, out: Collector) -> None:
         if node.type != "compact_constructor_declaration":
             out.declare(node, "()", values.parameters(node.child_by_field_name("parameters")))
     for node in captures.get("declared", ()):
-        out.declare(node, out.field_text(node, "name") + "()", values.type(node.child_by_field_name("type")), empty=True)
+        out.declare(
+            node, out.field_text(node, "name") + "()", values.type(node.child_by_field_name("type")), empty=True
+        )
     for node in captures.get("field", ()):
         if fields_of_type(node):
             written = values.type(node.child_by_field_name("type"))
@@ -75,7 +83,8 @@ def read(captures: Captures, out: Collector) -> None:
 
 
 def _class(node: Node, values: Values, out: Collector) -> None:
-    """A type: its bases, what it holds if one of them is a container, the components of a record, the constants of an enum."""
+    """A type: its bases, what it holds if one of them is a container, the components of a record, the constants of an
+    enum."""
     name = out.field_text(node, "name")
     definition = out.define(node, Kind.CLASS, name)
     for clause in node.named_children:

@@ -14,10 +14,11 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 _CONTAINERS = words(
-    "List ArrayList LinkedList CopyOnWriteArrayList Set HashSet LinkedHashSet TreeSet SortedSet NavigableSet EnumSet Collection Iterable Iterator ListIterator "
-    "Queue Deque ArrayDeque PriorityQueue BlockingQueue ConcurrentLinkedQueue Stack Vector Enumeration Stream Optional Supplier Callable Future "
-    "CompletableFuture AtomicReference WeakReference SoftReference Reference ThreadLocal Provider "
-    "Map HashMap LinkedHashMap TreeMap SortedMap NavigableMap ConcurrentMap ConcurrentHashMap WeakHashMap EnumMap IdentityHashMap Hashtable Entry"
+    "List ArrayList LinkedList CopyOnWriteArrayList Set HashSet LinkedHashSet TreeSet SortedSet NavigableSet EnumSet"
+    " Collection Iterable Iterator ListIterator Queue Deque ArrayDeque PriorityQueue BlockingQueue"
+    " ConcurrentLinkedQueue Stack Vector Enumeration Stream Optional Supplier Callable Future CompletableFuture"
+    " AtomicReference WeakReference SoftReference Reference ThreadLocal Provider Map HashMap LinkedHashMap TreeMap"
+    " SortedMap NavigableMap ConcurrentMap ConcurrentHashMap WeakHashMap EnumMap IdentityHashMap Hashtable Entry"
 )
 """Library types whose last type argument is what they hold."""
 
@@ -34,12 +35,21 @@ _LITERALS = {
     "method_reference": "->",
 }
 _INTEGERS = words("decimal_integer_literal hex_integer_literal octal_integer_literal binary_integer_literal")
-_BOXES = {"Integer": "int", "Long": "long", "Double": "double", "Float": "float", "Short": "short", "Byte": "byte", "Character": "char", "Boolean": "boolean"}
+_BOXES = {
+    "Integer": "int",
+    "Long": "long",
+    "Double": "double",
+    "Float": "float",
+    "Short": "short",
+    "Byte": "byte",
+    "Character": "char",
+    "Boolean": "boolean",
+}
 _NUMBERS = ("<int>", "<long>", "<float>", "<double>")
 _COMPARISONS = words("== != < > <= >= && ||")
 _OF_ELEMENTS = words(
-    "forEach forEachOrdered map filter anyMatch allMatch noneMatch flatMap mapToInt mapToLong mapToObj removeIf ifPresent peek takeWhile dropWhile "
-    "sorted collect reduce min max replaceAll ifPresentOrElse"
+    "forEach forEachOrdered map filter anyMatch allMatch noneMatch flatMap mapToInt mapToLong mapToObj removeIf"
+    " ifPresent peek takeWhile dropWhile sorted collect reduce min max replaceAll ifPresentOrElse"
 )
 """Methods that hand the elements of a container to a function."""
 
@@ -60,7 +70,7 @@ class Values:
         for node in sorted(bindings, key=lambda node: node.start_byte):
             _BINDERS[node.type](self, node)
 
-    # --- types ---------------------------------------------------------------------------------------------------------
+    # --- types --------------------------------------------------------------------------------------------------------
 
     def type(self, node: Node | None, unbound: str = "", depth: int = 0) -> str:
         """A type as text; `unbound` for a type parameter that may be anything, "" for what has no name."""
@@ -84,7 +94,13 @@ class Values:
             return inner + "[]" * dimensions if inner else ""
         if kind in ("wildcard", "annotated_type", "catch_type", "pattern", "type_bound"):
             children = [child for child in node.named_children if "annotation" not in child.type]
-            return self.type(children[-1 if kind == "annotated_type" else 0], unbound, depth + 1) if children else "Object" if kind == "wildcard" else ""
+            return (
+                self.type(children[-1 if kind == "annotated_type" else 0], unbound, depth + 1)
+                if children
+                else "Object"
+                if kind == "wildcard"
+                else ""
+            )
         text = _ANNOTATION.sub("", self._out.text(node)[:_TYPE_LENGTH])
         while "<" in text:
             shorter = _GENERIC.sub("", text)
@@ -93,7 +109,7 @@ class Values:
             text = shorter
         return "".join(text.split())
 
-    # --- expressions ---------------------------------------------------------------------------------------------------
+    # --- expressions --------------------------------------------------------------------------------------------------
 
     def expression(self, node: Node | None, depth: int = 0) -> str:
         """An expression as text."""
@@ -128,7 +144,11 @@ class Values:
             return self.expression(node.child_by_field_name("right"), depth + 1)
         if kind == "ternary_expression":
             first = self.expression(node.child_by_field_name("consequence"), depth + 1)
-            return self.expression(node.child_by_field_name("alternative"), depth + 1) if first in (UNKNOWN, "<null>") else first
+            return (
+                self.expression(node.child_by_field_name("alternative"), depth + 1)
+                if first in (UNKNOWN, "<null>")
+                else first
+            )
         if kind == "binary_expression":
             return self._binary(node, depth)
         if kind == "unary_expression":
@@ -176,15 +196,20 @@ class Values:
         found: list[str] = []
         for child in node.named_children if node is not None else ():
             if child.type == "formal_parameter":
-                found.append(self.type(child.child_by_field_name("type"), "Object") + "[]" * self._out.field_text(child, "dimensions").count("["))
+                found.append(
+                    self.type(child.child_by_field_name("type"), "Object")
+                    + "[]" * self._out.field_text(child, "dimensions").count("[")
+                )
             elif child.type == "spread_parameter":
                 found.append(self.type(self._spread_type(child), "Object") + "...")
         return f"({','.join(found)})"
 
     def _spread_type(self, node: Node) -> Node | None:
-        return next((child for child in node.named_children if child.type not in ("modifiers", "variable_declarator")), None)
+        return next(
+            (child for child in node.named_children if child.type not in ("modifiers", "variable_declarator")), None
+        )
 
-    # --- local variables -----------------------------------------------------------------------------------------------
+    # --- local variables ----------------------------------------------------------------------------------------------
 
     def _bind(self, name: Node | None, meaning: str, scope: Node | None, first: int = 0) -> None:
         if name is not None and scope is not None:
@@ -196,16 +221,24 @@ class Values:
         name = next((child for child in node.named_children if child.type == "type_identifier"), None)
         if whole is not None and name is not None:
             # what names its own bound (`T extends Node<T>`) is read while the parameter is not bound yet
-            self._types.bind(self._out.text(name), self.type(bound) if bound is not None else "", whole.start_byte, whole.end_byte)
+            self._types.bind(
+                self._out.text(name), self.type(bound) if bound is not None else "", whole.start_byte, whole.end_byte
+            )
 
     def _parameter(self, node: Node) -> None:
         function = node.parent.parent if node.parent is not None else None
         if node.type == "spread_parameter":
             declarator = next((child for child in node.named_children if child.type == "variable_declarator"), None)
             inner = self.type(self._spread_type(node))
-            self._bind(declarator and declarator.child_by_field_name("name"), value_of(f"{inner}[]" if inner else ""), function)
+            self._bind(
+                declarator and declarator.child_by_field_name("name"), value_of(f"{inner}[]" if inner else ""), function
+            )
             return
-        self._bind(node.child_by_field_name("name"), value_of(self._dimensioned(node, self.type(node.child_by_field_name("type")))), function)
+        self._bind(
+            node.child_by_field_name("name"),
+            value_of(self._dimensioned(node, self.type(node.child_by_field_name("type")))),
+            function,
+        )
 
     def _dimensioned(self, node: Node, type_: str) -> str:
         return type_ + "[]" * self._out.field_text(node, "dimensions").count("[") if type_ else ""
@@ -262,7 +295,13 @@ class Values:
         if name is None or name.type != "identifier":
             return
         scope = node.parent
-        while scope is not None and scope.type not in ("block", "switch_rule", "switch_block_statement_group", "class_body", "lambda_expression"):
+        while scope is not None and scope.type not in (
+            "block",
+            "switch_rule",
+            "switch_block_statement_group",
+            "class_body",
+            "lambda_expression",
+        ):
             scope = scope.parent
         self._bind(name, value_of(self.type(type_)), scope)
 
@@ -297,12 +336,20 @@ def _count(call: Node) -> int:
     return sum(1 for child in listed.named_children if "comment" not in child.type) if listed is not None else 0
 
 
-_TYPES = words("class_declaration interface_declaration enum_declaration record_declaration annotation_type_declaration")
+_TYPES = words(
+    "class_declaration interface_declaration enum_declaration record_declaration annotation_type_declaration"
+)
 
 
 def fields_of_type(node: Node) -> bool:
     """Whether a field belongs to a class that is a fragment, not to an anonymous class or one inside a function."""
     holder = node.parent
-    while holder is not None and holder.type in ("class_body", "enum_body_declarations", "enum_body", "interface_body", "annotation_type_body"):
+    while holder is not None and holder.type in (
+        "class_body",
+        "enum_body_declarations",
+        "enum_body",
+        "interface_body",
+        "annotation_type_body",
+    ):
         holder = holder.parent
     return holder is not None and holder.type in _TYPES and (holder.parent is None or holder.parent.type != "block")

@@ -1,7 +1,7 @@
 """Names as text: what stands before a call, and the last name of a type.
 
-Both work on the source text, not on the tree: one rule serves twelve grammars, and the cost does not depend on how deep an
-expression is nested.
+Both work on the source text, not on the tree: one rule serves twelve grammars, and the cost does not depend on how deep
+an expression is nested.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ _MEMBER_ENDS = b".>:\\"
 
 
 def receiver_before(source: bytes, at: int) -> str:
-    """Receiver of the name that starts at byte `at`: "" for a plain name, dotted text for identifiers and attribute chains, "()" for the rest.
+    """Receiver of the name that starts at byte `at`: "" for a plain name, dotted text for identifiers and attribute
+    chains, "()" for the rest.
 
     Separators (`->`, `::`, `?.`) become "."; `super().f` has the receiver "super".
     """
@@ -55,7 +56,9 @@ def receiver_before(source: bytes, at: int) -> str:
         if _OUTERMOST.match(text):
             return ""  # `\strlen()`, `::open()`
         return "super" if text.startswith(".)(repus") else "()"
-    outermost = match[2] and match[2].strip() in ("::", "\\") and text[match.end() : match.end() + 1] not in (")", ">", "]")
+    outermost = (
+        match[2] and match[2].strip() in ("::", "\\") and text[match.end() : match.end() + 1] not in (")", ">", "]")
+    )
     if (match[2] and not outermost) or (match.end() == len(text) and len(window) == _WINDOW):
         return "()"
     return _SEPARATORS.sub(".", chain[::-1]).lstrip("#")
@@ -67,18 +70,20 @@ _QUALIFIERS = re.compile(
 )
 _DOTTED = re.compile(r"\\?[^\W\d][\w$]*(?:(?:\.|::|\\)[^\W\d][\w$]*)*")
 _TRANSPARENT = words(
-    "Optional Option Box Rc Arc RefCell Cell Mutex RwLock Pin Cow unique_ptr shared_ptr weak_ptr Annotated ClassVar Final Type type Readonly Partial Required "
-    "NonNullable Nullable Lazy Promise Task ValueTask Future Awaitable Coroutine InitVar Ref NotRequired Unpack reference_wrapper optional Result IO"
+    "Optional Option Box Rc Arc RefCell Cell Mutex RwLock Pin Cow unique_ptr shared_ptr weak_ptr Annotated ClassVar"
+    " Final Type type Readonly Partial Required NonNullable Nullable Lazy Promise Task ValueTask Future Awaitable"
+    " Coroutine InitVar Ref NotRequired Unpack reference_wrapper optional Result IO"
 )
 _NOTHING = words("None null undefined nil NoneType false")
 _PRIMITIVE = words(
-    "int str float bool bytes complex object Any None list dict set tuple frozenset bytearray Callable Iterable Iterator Sequence Mapping "
-    "string number boolean any unknown never void undefined null symbol bigint "
-    "error byte rune uint uintptr int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 float64 complex64 complex128 map func interface "
-    "char short long double unsigned signed size_t ssize_t int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t uintptr_t intptr_t wchar_t auto "
-    "i8 i16 i32 i64 i128 isize u8 u16 u32 u64 u128 usize f32 f64 String Vec Self self "
-    "Integer Long Double Float Boolean Byte Short Character Object CharSequence var val let decimal sbyte ushort ulong nint nuint dynamic "
-    "array mixed iterable callable true false static parent Literal Union fn"
+    "int str float bool bytes complex object Any None list dict set tuple frozenset bytearray Callable Iterable"
+    " Iterator Sequence Mapping string number boolean any unknown never void undefined null symbol bigint error byte"
+    " rune uint uintptr int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 float64 complex64 complex128 map func"
+    " interface char short long double unsigned signed size_t ssize_t int8_t int16_t int32_t int64_t uint8_t uint16_t"
+    " uint32_t uint64_t uintptr_t intptr_t wchar_t auto i8 i16 i32 i64 i128 isize u8 u16 u32 u64 u128 usize f32 f64"
+    " String Vec Self self Integer Long Double Float Boolean Byte Short Character Object CharSequence var val let"
+    " decimal sbyte ushort ulong nint nuint dynamic array mixed iterable callable true false static parent Literal"
+    " Union fn"
 )
 _TYPE_LENGTH = 300
 _UNWRAPPINGS = 6
@@ -86,9 +91,11 @@ _UNWRAPPINGS = 6
 
 
 def type_name(text: str) -> str:
-    """The name that resolves a type: no generics, pointers, qualifiers or `None`; "" for built-in types and for anything without one.
+    """The name that resolves a type: no generics, pointers, qualifiers or `None`; "" for built-in types and for
+    anything without one.
 
-    `Optional["money.Money"]` → `money.Money`, `*Cart` → `Cart`, `std::unique_ptr<Route>` → `Route`, `Cart | None` → `Cart`, `list[Cart]` → "".
+    `Optional["money.Money"]` → `money.Money`, `*Cart` → `Cart`, `std::unique_ptr<Route>` → `Route`, `Cart | None` →
+    `Cart`, `list[Cart]` → "".
     """
     rest = text[:_TYPE_LENGTH].lstrip("\"' \t\r\n|")
     for _ in range(_UNWRAPPINGS):
@@ -100,7 +107,11 @@ def type_name(text: str) -> str:
         name = match[0].replace("::", ".").replace("\\", ".").strip(".")
         last = name.rsplit(".", 1)[-1]
         rest = rest[match.end() :].lstrip()
-        if (last in _NOTHING and rest[:1] in ("|", ",")) or (last in _TRANSPARENT and rest[:1] in ("[", "<", "|")) or (last == "Union" and rest[:1] == "["):
+        if (
+            (last in _NOTHING and rest[:1] in ("|", ","))
+            or (last in _TRANSPARENT and rest[:1] in ("[", "<", "|"))
+            or (last == "Union" and rest[:1] == "[")
+        ):
             rest = rest[1:].lstrip("\"' \t\r\n")
             continue
         return "" if last in _PRIMITIVE or rest.startswith("[]") else name

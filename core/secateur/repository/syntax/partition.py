@@ -1,8 +1,9 @@
 """From definitions to fragments: who owns each line, and the pieces that follow.
 
-Every line belongs to the innermost definition that is open to the outside, else to the module. Runs of lines with one owner are the
-pieces; lines that only close brackets go to the piece above, comments and conditionals that only introduce go to the definition below.
-By construction the pieces are disjoint and hold every non-blank line exactly once.
+Every line belongs to the innermost definition that is open to the outside, else to the module. Runs of lines with one
+owner are the pieces; lines that only close brackets go to the piece above, comments and conditionals that only
+introduce go to the definition below. By construction the pieces are disjoint and hold every non-blank line exactly
+once.
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ _CONTAINER_SHARE = 3
 """A long function is a container when the functions in it fill at least one line in this many."""
 
 _NOTE_LINES = 6
-"""Comment lines that stand apart from the definition below, with a blank line between, still go with it up to this many."""
+"""Comment lines that stand apart from the definition below, with a blank line between, still go with it up to this
+many."""
 
 _IMPORT_GAP = 4
 """Rows between two import statements of one group of imports."""
@@ -47,8 +49,16 @@ class _Piece:
     last: int
 
 
-def facts(language: str, lines: Sequence[str], out: Collector, branches: Iterable[int], notes: frozenset[int], problems: tuple[str, ...]) -> FileFacts:
-    """The facts of a file from what was gathered. `branches` are rows of decision points, `notes` rows that hold nothing but comments or attributes."""
+def facts(
+    language: str,
+    lines: Sequence[str],
+    out: Collector,
+    branches: Iterable[int],
+    notes: frozenset[int],
+    problems: tuple[str, ...],
+) -> FileFacts:
+    """The facts of a file from what was gathered. `branches` are rows of decision points, `notes` rows that hold
+    nothing but comments or attributes."""
     definitions = _nest(out.definitions)
     owners = _owners(definitions, lines, notes)
     pieces = _pieces(lines, owners)
@@ -62,11 +72,24 @@ def facts(language: str, lines: Sequence[str], out: Collector, branches: Iterabl
         complexity[place[row]] += 1
     return FileFacts(
         language=language,
-        fragments=tuple(fragment if points == 1 else replace(fragment, complexity=points) for fragment, points in zip(fragments, complexity, strict=True)),
-        calls=tuple(Call(place[row], name, receiver, row + 1, arguments) for row, name, receiver, arguments in sorted(calls)),
+        fragments=tuple(
+            fragment if points == 1 else replace(fragment, complexity=points)
+            for fragment, points in zip(fragments, complexity, strict=True)
+        ),
+        calls=tuple(
+            Call(place[row], name, receiver, row + 1, arguments) for row, name, receiver, arguments in sorted(calls)
+        ),
         imports=tuple(dict.fromkeys(_imports(out, fragments, place))),
-        bases=tuple(dict.fromkeys(Base(place[row], name) for row, name in sorted(out.bases, key=_row) if fragments[place[row]].kind is Kind.CLASS)),
-        annotations=tuple(dict.fromkeys(Annotation(place[row], name, type_) for row, name, type_ in sorted(out.annotations, key=_row))),
+        bases=tuple(
+            dict.fromkeys(
+                Base(place[row], name)
+                for row, name in sorted(out.bases, key=_row)
+                if fragments[place[row]].kind is Kind.CLASS
+            )
+        ),
+        annotations=tuple(
+            dict.fromkeys(Annotation(place[row], name, type_) for row, name, type_ in sorted(out.annotations, key=_row))
+        ),
         package=out.package,
         problems=problems,
     )
@@ -93,7 +116,11 @@ def _nest(found: list[Definition]) -> list[Definition]:
     for definition in definitions:
         outer = definitions[definition.parent] if definition.parent >= 0 else None
         if outer is not None and _only_returns(outer, definition):
-            outer.kind, outer.qualname, outer.opens_at = None, outer.qualname.removesuffix(outer.name).rstrip("."), ALWAYS
+            outer.kind, outer.qualname, outer.opens_at = (
+                None,
+                outer.qualname.removesuffix(outer.name).rstrip("."),
+                ALWAYS,
+            )
         definition.open = outer is None or (outer.open and _is_container(outer))
         names = [outer.qualname if outer else "", definition.owner, definition.name]
         definition.qualname = ".".join(name for name in names if name)
@@ -164,7 +191,9 @@ def _pieces(lines: Sequence[str], owners: Sequence[int]) -> list[_Piece]:
     return pieces
 
 
-def _lend(lines: Sequence[str], pieces: list[_Piece], notes: frozenset[int], definitions: list[Definition]) -> list[_Piece]:
+def _lend(
+    lines: Sequence[str], pieces: list[_Piece], notes: frozenset[int], definitions: list[Definition]
+) -> list[_Piece]:
     """Joins pieces that only introduce (a short comment, `#ifdef`, `private:`, `else:`) to the definition below."""
     kept: list[_Piece] = []
     for position, piece in enumerate(pieces):
@@ -188,7 +217,14 @@ def _lend(lines: Sequence[str], pieces: list[_Piece], notes: frozenset[int], def
     return kept
 
 
-def _introduces(piece: _Piece, below: _Piece, lines: Sequence[str], notes: frozenset[int], definitions: list[Definition], has_above: bool) -> bool:
+def _introduces(
+    piece: _Piece,
+    below: _Piece,
+    lines: Sequence[str],
+    notes: frozenset[int],
+    definitions: list[Definition],
+    has_above: bool,
+) -> bool:
     if piece.owner != _holder(definitions, definitions[below.owner].parent):
         return False  # the last words of a class are not about what follows the class
     if piece.owner != _MODULE and piece.first <= definitions[piece.owner].sig_first:
@@ -196,10 +232,15 @@ def _introduces(piece: _Piece, below: _Piece, lines: Sequence[str], notes: froze
     rows = [row for row in range(piece.first, piece.last + 1) if not is_blank(lines[row])]
     if all(row in notes for row in rows):
         return has_above  # the first comment of a file is about the file
-    return all(row in notes or (len(lines[row]) <= _INTRODUCTION_LENGTH and _INTRODUCTION.fullmatch(lines[row])) for row in rows)
+    return all(
+        row in notes or (len(lines[row]) <= _INTRODUCTION_LENGTH and _INTRODUCTION.fullmatch(lines[row]))
+        for row in rows
+    )
 
 
-def _cut(lines: Sequence[str], pieces: list[_Piece], definitions: list[Definition], import_rows: list[tuple[int, int]]) -> list[_Piece]:
+def _cut(
+    lines: Sequence[str], pieces: list[_Piece], definitions: list[Definition], import_rows: list[tuple[int, int]]
+) -> list[_Piece]:
     """Cuts imports off module-level regions, and long regions and headers of classes to size; functions stay whole."""
     result: list[_Piece] = []
     imports = sorted(import_rows)
@@ -239,7 +280,18 @@ def _fragments(pieces: Sequence[_Piece], definitions: list[Definition]) -> list[
         if first <= definition.sig_first <= last:
             sig_first, sig_last = definition.sig_first, min(definition.sig_last, last)
         assert definition.kind is not None
-        fragments.append(Fragment(definition.kind, definition.name, definition.qualname, first + 1, last + 1, sig_first + 1, sig_last + 1, parent))
+        fragments.append(
+            Fragment(
+                definition.kind,
+                definition.name,
+                definition.qualname,
+                first + 1,
+                last + 1,
+                sig_first + 1,
+                sig_last + 1,
+                parent,
+            )
+        )
     return fragments
 
 
@@ -254,6 +306,11 @@ def _places(fragments: Sequence[Fragment], rows: int) -> list[int]:
 
 def _imports(out: Collector, fragments: Sequence[Fragment], place: Sequence[int]) -> Iterable[Import]:
     for row, item in sorted(out.imports, key=_row):
-        if out.exports_imports and not item.exported and item.local and fragments[place[row]].kind in (Kind.REGION, Kind.CLASS):
+        if (
+            out.exports_imports
+            and not item.exported
+            and item.local
+            and fragments[place[row]].kind in (Kind.REGION, Kind.CLASS)
+        ):
             item = Import(item.local, item.module, item.symbol, item.level, True)
         yield item

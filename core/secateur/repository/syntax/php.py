@@ -30,7 +30,8 @@ QUERY = """
 [(simple_parameter) (variadic_parameter) (property_promotion_parameter)] @parameter
 (property_declaration type: (_)) @property
 (assignment_expression left: [(variable_name) (member_access_expression)] right: (object_creation_expression)) @made
-[(if_statement) (else_if_clause) (for_statement) (foreach_statement) (while_statement) (do_statement) (case_statement) (match_conditional_expression)
+[(if_statement) (else_if_clause) (for_statement) (foreach_statement) (while_statement) (do_statement) (case_statement)
+ (match_conditional_expression)
  (catch_clause) (conditional_expression) "&&" "||" "??" "and" "or"] @branch
 (comment) @note
 """
@@ -58,7 +59,11 @@ def read(captures: Captures, out: Collector) -> None:
                 for base in clause.named_children:
                     out.base(definition, type_name(out.text(base)))
     for node in captures.get("mixin", ()):
-        out.bases += [(node.start_point.row, type_name(out.text(base))) for base in node.named_children if base.type in ("name", "qualified_name")]
+        out.bases += [
+            (node.start_point.row, type_name(out.text(base)))
+            for base in node.named_children
+            if base.type in ("name", "qualified_name")
+        ]
     for node in captures.get("function", ()):
         out.define(node, Kind.FUNCTION, out.field_text(node, "name"))
         out.annotate(node, "return", out.field_text(node, "return_type"))
@@ -86,7 +91,9 @@ def _use(node: Node, out: Collector) -> None:
         elif child.type == "namespace_use_group":
             clauses += [clause for clause in child.named_children if clause.type == "namespace_use_clause"]
     for clause in clauses:
-        name = next((out.text(child) for child in clause.named_children if child.type in ("name", "qualified_name")), "")
+        name = next(
+            (out.text(child) for child in clause.named_children if child.type in ("name", "qualified_name")), ""
+        )
         whole = (f"{prefix}\\{name}" if prefix else name).lstrip("\\")
         module, _, symbol = whole.rpartition("\\")
         out.import_(node, out.field_text(clause, "alias") or symbol, module, symbol)

@@ -12,10 +12,14 @@ from secateur.repository.syntax.scopes import DEEPEST
 SELF_TYPE = "=self"
 """The type of the receiver itself: `Self`."""
 
-_INSIDE = words("Optional Annotated ClassVar Final Required NotRequired ReadOnly Awaitable InitVar AbstractContextManager ContextManager TypeGuard Union")
+_INSIDE = words(
+    "Optional Annotated ClassVar Final Required NotRequired ReadOnly Awaitable InitVar AbstractContextManager"
+    " ContextManager TypeGuard Union"
+)
 _CONTAINERS = words(
-    "list List Sequence MutableSequence Iterable Iterator Collection Container set Set frozenset FrozenSet MutableSet AbstractSet deque Deque AsyncIterable"
-    " AsyncIterator Generator AsyncGenerator Reversible ValuesView KeysView tuple Tuple"
+    "list List Sequence MutableSequence Iterable Iterator Collection Container set Set frozenset FrozenSet MutableSet"
+    " AbstractSet deque Deque AsyncIterable AsyncIterator Generator AsyncGenerator Reversible ValuesView KeysView tuple"
+    " Tuple"
 )
 _MAPPINGS = words("dict Dict Mapping MutableMapping defaultdict DefaultDict OrderedDict")
 _NOTHING = words("None Any object NoReturn Never Literal LiteralString")
@@ -27,7 +31,8 @@ _LENGTH = 300
 def written_type(text: str, depth: int = 0) -> str:
     """A type as text; "" for one that says nothing.
 
-    `Cart | None` → `Cart`, `list["Cart"]` → `Cart[]`, `dict[str, Cart]` → `Cart[]`, `Callable[[], Cart]` → `Cart()`, `type[Cart]` → `=Cart`.
+    `Cart | None` → `Cart`, `list["Cart"]` → `Cart[]`, `dict[str, Cart]` → `Cart[]`, `Callable[[], Cart]` → `Cart()`,
+    `type[Cart]` → `=Cart`.
     """
     if depth > DEEPEST:
         return ""
@@ -38,7 +43,11 @@ def written_type(text: str, depth: int = 0) -> str:
         name = re.sub(r"\s", "", match[0])
         last = name.rpartition(".")[2]
         rest = part[match.end() :].strip()
-        inside = [written_type(argument, depth + 1) for argument in _split(rest[1:-1], ",")] if rest.startswith("[") and rest.endswith("]") else []
+        inside = (
+            [written_type(argument, depth + 1) for argument in _split(rest[1:-1], ",")]
+            if rest.startswith("[") and rest.endswith("]")
+            else []
+        )
         return _generic(name, last, inside)
     return ""
 

@@ -1,7 +1,8 @@
-"""What expressions and local variables of a Python file are, as text (`scopes.py` says how it is written), and what its functions return.
+"""What expressions and local variables of a Python file are, as text (`scopes.py` says how it is written), and what its
+functions return.
 
-Everything is read in one pass in the order of the source: a name means what it was bound to last. Names that no function binds are
-left as they are: they are the file's, and the resolver knows them.
+Everything is read in one pass in the order of the source: a name means what it was bound to last. Names that no
+function binds are left as they are: they are the file's, and the resolver knows them.
 """
 
 from __future__ import annotations
@@ -50,13 +51,14 @@ _STATIC = re.compile(r"@staticmethod\b")
 
 
 class Values(Flow):
-    """Reads the values of one file and records calls with their receivers, the types of fields and variables, and what functions return."""
+    """Reads the values of one file and records calls with their receivers, the types of fields and variables, and what
+    functions return."""
 
     def __init__(self, captures: Captures, out: Collector) -> None:
         super().__init__(out)
         self.run(_steps(captures, out.source))
 
-    # --- expressions ---------------------------------------------------------------------------------------------------
+    # --- expressions --------------------------------------------------------------------------------------------------
 
     def expression(self, node: Node | None, depth: int = 0) -> str:
         """An expression as text."""
@@ -81,7 +83,9 @@ class Values(Flow):
             return self.expression(named_child(node), depth + 1)
         if kind in ("conditional_expression", "boolean_operator"):
             sides = (named_child(node), named_child(node, 2 if kind == "conditional_expression" else 1))
-            return next((text for text in (self.expression(side, depth + 1) for side in sides) if text != UNKNOWN), UNKNOWN)
+            return next(
+                (text for text in (self.expression(side, depth + 1) for side in sides) if text != UNKNOWN), UNKNOWN
+            )
         if kind in ("assignment", "named_expression"):
             return self.expression(node.child_by_field_name("right" if kind == "assignment" else "value"), depth + 1)
         return value_of(_LITERALS[kind]) if kind in _LITERALS else UNKNOWN
@@ -97,11 +101,18 @@ class Values(Flow):
                 return self.expression(named_child(arguments), depth)
             if name == "cast" and arguments is not None and arguments.named_child_count > 1:
                 return value_of(written_type(self.out.text(named_child(arguments))))
-            if (plain and name in _SAME) or (name in ("deepcopy", "copy") and function.type == "attribute" and self.out.text(function) == f"copy.{name}"):
+            if (plain and name in _SAME) or (
+                name in ("deepcopy", "copy")
+                and function.type == "attribute"
+                and self.out.text(function) == f"copy.{name}"
+            ):
                 return self.expression(named_child(arguments), depth)
             if name == "TypeVar":
                 bound = (
-                    next((child for child in arguments.named_children if self.out.field_text(child, "name") == "bound"), None)
+                    next(
+                        (child for child in arguments.named_children if self.out.field_text(child, "name") == "bound"),
+                        None,
+                    )
                     if arguments is not None
                     else None
                 )
@@ -110,7 +121,7 @@ class Values(Flow):
                 return _element(self.expression(named_child(arguments), depth))
         return called(self.expression(function, depth))
 
-    # --- scopes --------------------------------------------------------------------------------------------------------
+    # --- scopes -------------------------------------------------------------------------------------------------------
 
     def _open_class(self, node: Node) -> None:
         self.hide(self.out.field_text(node, "name"))
@@ -122,7 +133,9 @@ class Values(Flow):
         hidden = self.hidden()
         method = not hidden and self.scopes[-1].kind == "class"
         wrapper = out.wrapped.get(node.id)
-        decorators = out.source[wrapper.start_byte : node.start_byte].decode("utf-8", "replace") if wrapper is not None else ""
+        decorators = (
+            out.source[wrapper.start_byte : node.start_byte].decode("utf-8", "replace") if wrapper is not None else ""
+        )
         scope = Scope("function", node.end_byte, manager=bool(_MANAGER.search(decorators)))
         scope.hides = node.end_point.row - node.start_point.row < LONG_FUNCTION
         returned = node.child_by_field_name("return_type")
@@ -141,7 +154,9 @@ class Values(Flow):
     def _parameters(self, node: Node, scope: Scope, method: bool, result: str) -> None:
         parameters = node.child_by_field_name("parameters")
         for position, parameter in enumerate(parameters.named_children if parameters is not None else ()):
-            name_node = parameter.child_by_field_name("name") or (parameter if parameter.type == "identifier" else named_child(parameter))
+            name_node = parameter.child_by_field_name("name") or (
+                parameter if parameter.type == "identifier" else named_child(parameter)
+            )
             splat = name_node is not None and name_node.type in ("list_splat_pattern", "dictionary_splat_pattern")
             name = self.out.text(named_child(name_node) if splat else name_node)
             type_ = written_type(self.out.field_text(parameter, "type"))
@@ -165,7 +180,7 @@ class Values(Flow):
             if clause.type == "for_in_clause":
                 self._loop(clause)
 
-    # --- names ---------------------------------------------------------------------------------------------------------
+    # --- names --------------------------------------------------------------------------------------------------------
 
     def _assign(self, node: Node) -> None:
         left, right, type_ = (node.child_by_field_name(name) for name in ("left", "right", "type"))
@@ -173,7 +188,9 @@ class Values(Flow):
             return
         if type_ is not None:
             written = written_type(self.out.text(type_))
-            self._target(left, of_type(written) if written or right is None else self.expression(right), declared=bool(written))
+            self._target(
+                left, of_type(written) if written or right is None else self.expression(right), declared=bool(written)
+            )
         else:
             self._unpack(left, right)
 
@@ -186,7 +203,8 @@ class Values(Flow):
             self._unpack(name, values[position] if len(values) == left.named_child_count else None, depth + 1)
 
     def _target(self, node: Node, meaning: str, declared: bool = False) -> None:
-        """A variable of a function gets a meaning; of a field or a variable of a class or module the type is recorded."""
+        """A variable of a function gets a meaning; of a field or a variable of a class or module the type is
+        recorded."""
         name = self.out.text(node)
         if node.type == "identifier" and self.binder().kind in ("function", "inner"):
             self.bind(name, meaning, declared=declared)
@@ -216,7 +234,12 @@ class Values(Flow):
         parts = self._iterated(right)
         for position, name in enumerate(left.named_children):
             if name.type == "identifier":
-                self._target(name, _element(self.expression(parts[position])) if position < len(parts) and parts[position] else UNKNOWN)
+                self._target(
+                    name,
+                    _element(self.expression(parts[position]))
+                    if position < len(parts) and parts[position]
+                    else UNKNOWN,
+                )
 
     def _iterated(self, node: Node | None) -> list[Node | None]:
         """The containers whose elements a loop unpacks: `enumerate(carts)`, `zip(carts, rates)`, `carts.items()`."""
@@ -231,7 +254,7 @@ class Values(Flow):
             return [None, function.child_by_field_name("object")]
         return []
 
-    # --- what a test tells ---------------------------------------------------------------------------------------------
+    # --- what a test tells --------------------------------------------------------------------------------------------
 
     def _branch(self, node: Node) -> None:
         """What holds where a condition does: in the branch, in the rest of an `and`."""
@@ -245,9 +268,13 @@ class Values(Flow):
         if node.type == "if_statement":
             body = node.child_by_field_name("consequence")
             last = body.named_children[-1] if body is not None and body.named_child_count else None
-            negated = condition is not None and condition.type == "not_operator" and last is not None and last.type in _LEAVES
+            negated = (
+                condition is not None and condition.type == "not_operator" and last is not None and last.type in _LEAVES
+            )
             condition = (
-                condition.child_by_field_name("argument") if condition is not None and negated and node.child_by_field_name("alternative") is None else None
+                condition.child_by_field_name("argument")
+                if condition is not None and negated and node.child_by_field_name("alternative") is None
+                else None
             )
         for name, meaning in self._tested(condition):
             self.bind(name, meaning)
@@ -263,10 +290,15 @@ class Values(Flow):
         elif node.type == "call" and self.out.field_text(node, "function") == "isinstance":
             arguments = node.child_by_field_name("arguments")
             value, class_ = named_child(arguments), named_child(arguments, 1)
-            if value is not None and value.type == "identifier" and class_ is not None and class_.type in ("identifier", "attribute"):
+            if (
+                value is not None
+                and value.type == "identifier"
+                and class_ is not None
+                and class_.type in ("identifier", "attribute")
+            ):
                 yield self.out.text(value), of_type(self.out.text(class_))
 
-    # --- calls and returns ---------------------------------------------------------------------------------------------
+    # --- calls and returns --------------------------------------------------------------------------------------------
 
     def _callee(self, node: Node) -> None:
         if node.type == "identifier":

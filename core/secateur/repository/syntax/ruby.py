@@ -17,21 +17,26 @@ QUERY = """
 (singleton_class) @singleton
 [(method) (singleton_method)] @function
 (call arguments: (argument_list . [(method) (singleton_method)])) @modified
-(call arguments: (argument_list . [(string) (constant) (scope_resolution) (simple_symbol) (pair)]) block: (do_block)) @titled
+(call arguments: (argument_list . [(string) (constant) (scope_resolution) (simple_symbol) (pair)]) block: (do_block))
+ @titled
 (assignment left: (constant) right: (call block: (_))) @struct
 (assignment left: [(identifier) (instance_variable)] right: (call)) @made
 (assignment left: (identifier) @local)
 [(method_parameters (identifier) @local) (block_parameters (identifier) @local)]
-((call !receiver method: (identifier) @_word arguments: (argument_list . [(string) (constant) (scope_resolution)])) @command
+((call !receiver method: (identifier) @_word arguments: (argument_list . [(string) (constant) (scope_resolution)]))
+ @command
   (#any-of? @_word "require" "require_relative" "load" "include" "extend" "prepend"))
 (call method: [(identifier) (constant)] @call)
 [(body_statement (identifier) @bare) (then (identifier) @bare) (block_body (identifier) @bare)]
-[(if) (unless) (while) (until) (for) (when) (in_clause) (rescue) (conditional) (if_modifier) (unless_modifier) (while_modifier) (until_modifier)
+[(if) (unless) (while) (until) (for) (when) (in_clause) (rescue) (conditional) (if_modifier) (unless_modifier)
+ (while_modifier) (until_modifier)
  (rescue_modifier) (elsif) "&&" "||" "and" "or"] @branch
 (comment) @note
 """
 
-_TITLED = words("describe context it specify feature scenario shared_examples shared_context test should task namespace RSpec")
+_TITLED = words(
+    "describe context it specify feature scenario shared_examples shared_context test should task namespace RSpec"
+)
 _NEW = re.compile(r"(?:[\w.]+\.)?[A-Z]\w*")
 
 
@@ -47,7 +52,9 @@ def read(captures: Captures, out: Collector) -> None:
         out.define(node, None, "", methods=True)
     for node in captures.get("function", ()):
         name_node = node.child_by_field_name("name")
-        out.define(node, Kind.FUNCTION, out.text(name_node), sig_end=node.child_by_field_name("parameters") or name_node)
+        out.define(
+            node, Kind.FUNCTION, out.text(name_node), sig_end=node.child_by_field_name("parameters") or name_node
+        )
     for node in captures.get("struct", ()):
         constant = node.child_by_field_name("left")
         definition = out.define(node, Kind.CLASS, out.text(constant), sig_end=constant)
@@ -72,7 +79,9 @@ def read(captures: Captures, out: Collector) -> None:
 def _class(node: Node, out: Collector) -> None:
     path = out.field_text(node, "name").replace("::", ".").strip(".").split(".")
     superclass = node.child_by_field_name("superclass")
-    definition = out.define(node, Kind.CLASS, path[-1], owner=".".join(path[:-1]), sig_end=superclass or node.child_by_field_name("name"))
+    definition = out.define(
+        node, Kind.CLASS, path[-1], owner=".".join(path[:-1]), sig_end=superclass or node.child_by_field_name("name")
+    )
     out.base(definition, dotted(out.text(named_child(superclass))) if superclass is not None else "")
 
 
@@ -92,7 +101,9 @@ def _command(node: Node, out: Collector) -> None:
         if argument.type == "string" and word in ("require", "require_relative", "load"):
             module = out.text(argument).strip("\"'")
             out.import_statement(node)
-            out.import_(node, "", "./" + module if word == "require_relative" and not module.startswith(".") else module, "*")
+            out.import_(
+                node, "", "./" + module if word == "require_relative" and not module.startswith(".") else module, "*"
+            )
         elif argument.type in ("constant", "scope_resolution") and word in ("include", "extend", "prepend"):
             out.bases.append((node.start_point.row, dotted(out.text(argument))))
 

@@ -31,7 +31,8 @@ QUERY = """
 (macro_invocation macro: (identifier) @call)
 (macro_invocation macro: (scoped_identifier name: (identifier) @call))
 (token_tree (identifier) @call . (token_tree "("))
-[(type_parameter) (where_predicate) (parameter) (closure_expression) (let_declaration) (let_condition) (match_arm) (for_expression) (const_item)
+[(type_parameter) (where_predicate) (parameter) (closure_expression) (let_declaration) (let_condition) (match_arm)
+ (for_expression) (const_item)
  (static_item)] @binding
 (macro_invocation (token_tree)) @binding
 (type_item) @alias
@@ -46,7 +47,8 @@ READS_CALLS = True
 
 
 def read(captures: Captures, out: Collector) -> None:
-    """Definitions, imports, implemented traits, declared types, and calls with receivers that need no local variables."""
+    """Definitions, imports, implemented traits, declared types, and calls with receivers that need no local
+    variables."""
     values = Values(captures.get("binding", ()), out)
     for node in captures.get("class", ()):
         _class(node, values, out)
@@ -81,7 +83,8 @@ def read(captures: Captures, out: Collector) -> None:
 
 
 def _class(node: Node, values: Values, out: Collector) -> None:
-    """A struct, enum, union or trait: what a trait requires, its fields or variants, and what the methods it declares return."""
+    """A struct, enum, union or trait: what a trait requires, its fields or variants, and what the methods it declares
+    return."""
     name = out.field_text(node, "name")
     definition = out.define(node, Kind.CLASS, name)
     bounds = node.child_by_field_name("bounds")
@@ -94,7 +97,12 @@ def _class(node: Node, values: Values, out: Collector) -> None:
     _fields(body, "", values, out)
     for member in body.named_children:
         if member.type == "function_signature_item":
-            out.declare(member, out.field_text(member, "name") + "()", values.type(member.child_by_field_name("return_type")), empty=True)
+            out.declare(
+                member,
+                out.field_text(member, "name") + "()",
+                values.type(member.child_by_field_name("return_type")),
+                empty=True,
+            )
         elif member.type == "enum_variant":
             variant = out.field_text(member, "name")
             out.declare(member, variant, name)
@@ -151,7 +159,9 @@ def _use(node: Node, out: Collector) -> None:
             whole = prefix if path == "self" and prefix else _join(prefix, path)
             module, _, symbol = whole.rpartition("::")
             local = out.field_text(item, "alias") if aliased else symbol
-            out.import_(node, "" if local == "_" else local, module or symbol, symbol if module else "", exported=exported)
+            out.import_(
+                node, "" if local == "_" else local, module or symbol, symbol if module else "", exported=exported
+            )
 
 
 def _join(prefix: str, path: str) -> str:

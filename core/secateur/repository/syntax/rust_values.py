@@ -20,23 +20,29 @@ SELF_TYPE = "=self"
 """The type of the receiver itself."""
 
 _TRANSPARENT = words(
-    "Option Result Box Rc Arc Weak Pin Cow RefCell Cell Mutex RwLock OnceCell OnceLock LazyLock Lazy MaybeUninit ManuallyDrop NonNull Ref RefMut MutexGuard "
-    "RwLockReadGuard RwLockWriteGuard Poll BoxFuture Future"
+    "Option Result Box Rc Arc Weak Pin Cow RefCell Cell Mutex RwLock OnceCell OnceLock LazyLock Lazy MaybeUninit"
+    " ManuallyDrop NonNull Ref RefMut MutexGuard RwLockReadGuard RwLockWriteGuard Poll BoxFuture Future"
 )
 _CONTAINERS = words(
-    "Vec VecDeque HashSet BTreeSet HashMap BTreeMap IndexMap LinkedList BinaryHeap SmallVec Iterator IntoIterator DoubleEndedIterator Iter IterMut IntoIter "
-    "Drain Peekable Receiver UnboundedReceiver Sender Stream"
+    "Vec VecDeque HashSet BTreeSet HashMap BTreeMap IndexMap LinkedList BinaryHeap SmallVec Iterator IntoIterator"
+    " DoubleEndedIterator Iter IterMut IntoIter Drain Peekable Receiver UnboundedReceiver Sender Stream"
 )
-_WRAPPERS = words("Some Ok Box.new Rc.new Arc.new Mutex.new RwLock.new RefCell.new Cell.new Pin.new Box.pin Cow.Owned Cow.Borrowed")
-_INSIDE = words("try_expression await_expression reference_expression parenthesized_expression unary_expression unsafe_block")
+_WRAPPERS = words(
+    "Some Ok Box.new Rc.new Arc.new Mutex.new RwLock.new RefCell.new Cell.new Pin.new Box.pin Cow.Owned Cow.Borrowed"
+)
+_INSIDE = words(
+    "try_expression await_expression reference_expression parenthesized_expression unary_expression unsafe_block"
+)
 _SCOPES_OF_CONDITION = words("if_expression while_expression match_arm block closure_expression")
 _OF_ELEMENTS = words(
-    "map filter for_each any all find flat_map filter_map position take_while skip_while inspect and_then is_some_and is_ok_and map_or map_while retain "
-    "partition max_by_key min_by_key sort_by_key then"
+    "map filter for_each any all find flat_map filter_map position take_while skip_while inspect and_then is_some_and"
+    " is_ok_and map_or map_while retain partition max_by_key min_by_key sort_by_key then"
 )
 """Methods that hand what they are called on, or its elements, to a closure."""
 
-_TOKENS = re.compile(r"(?:\blet\s+)?(?:\bmut\s+)?\b([a-z_]\w*)\s*(?::\s*(?:&\s*)?(?:mut\s+)?((?:\w+::)*[A-Z]\w*)\b|=\s*((?:\w+::)*[A-Z]\w*)::(\w+)\s*\()")
+_TOKENS = re.compile(
+    r"(?:\blet\s+)?(?:\bmut\s+)?\b([a-z_]\w*)\s*(?::\s*(?:&\s*)?(?:mut\s+)?((?:\w+::)*[A-Z]\w*)\b|=\s*((?:\w+::)*[A-Z]\w*)::(\w+)\s*\()"
+)
 """`dir: Dir` and `dir = Dir::new(` among the tokens of a macro."""
 
 _PARAMETERS = words("type_parameter where_predicate")
@@ -50,7 +56,9 @@ class Values:
         self._out = out
         self._scopes = Scopes()
         self._types = Scopes()  # type parameters
-        self._bounds: dict[tuple[str, str], str] = {}  # type, its parameter -> what a block that implements it demands of that
+        self._bounds: dict[
+            tuple[str, str], str
+        ] = {}  # type, its parameter -> what a block that implements it demands of that
         ordered = sorted(bindings, key=lambda node: node.start_byte)
         for node in ordered:
             if node.type in _PARAMETERS:
@@ -59,7 +67,7 @@ class Values:
         for node in sorted(ordered, key=lambda node: node.type not in _PARAMETERS):
             _BINDERS[node.type](self, node)
 
-    # --- types ---------------------------------------------------------------------------------------------------------
+    # --- types --------------------------------------------------------------------------------------------------------
 
     def type(self, node: Node | None, depth: int = 0) -> str:
         """A type as text; "" for one that has no name."""
@@ -85,7 +93,11 @@ class Values:
         if kind in ("dynamic_type", "abstract_type"):
             return self.type(node.child_by_field_name("trait"), depth + 1)
         if kind in ("bounded_type", "trait_bounds"):
-            found = (self.type(child, depth + 1) for child in node.named_children if child.type not in ("lifetime", "removed_trait_bound"))
+            found = (
+                self.type(child, depth + 1)
+                for child in node.named_children
+                if child.type not in ("lifetime", "removed_trait_bound")
+            )
             return next((name for name in found if name and name not in ("Send", "Sync", "Sized", "Copy", "Clone")), "")
         if kind in ("function_type", "higher_ranked_trait_bound"):
             returned = self.type(node.child_by_field_name("return_type"), depth + 1)
@@ -129,7 +141,9 @@ class Values:
             inner = named_child(node)
             if inner is not None and inner.type == "qualified_type":
                 whole = inner.child_by_field_name("type")
-                parameter = whole is not None and self._types.meaning(self._out.text(whole), whole.start_byte) is not None
+                parameter = (
+                    whole is not None and self._types.meaning(self._out.text(whole), whole.start_byte) is not None
+                )
                 return self.path(inner.child_by_field_name("alias") if parameter else whole, depth + 1)
             return self.path(inner, depth + 1)
         if kind == "generic_type":
@@ -140,7 +154,7 @@ class Values:
             return name if bound is None else bound
         return self._out.text(node) if kind in ("crate", "self", "super", "metavariable") else ""
 
-    # --- expressions ---------------------------------------------------------------------------------------------------
+    # --- expressions --------------------------------------------------------------------------------------------------
 
     def expression(self, node: Node | None, depth: int = 0) -> str:
         """An expression as text."""
@@ -152,7 +166,9 @@ class Values:
             bound = self._scopes.meaning(name, node.start_byte)
             return name if bound is None else bound
         if kind == "field_expression":
-            return member(self.expression(node.child_by_field_name("value"), depth + 1), self._out.field_text(node, "field"))
+            return member(
+                self.expression(node.child_by_field_name("value"), depth + 1), self._out.field_text(node, "field")
+            )
         if kind == "call_expression":
             return self._call(node, depth)
         if kind == "scoped_identifier":
@@ -166,12 +182,18 @@ class Values:
         if kind == "type_cast_expression":
             return value_of(self.type(node.child_by_field_name("type")))
         if kind in _INSIDE:
-            return self.expression(node.child_by_field_name("value") or named_child(node, node.named_child_count - 1), depth + 1)
+            return self.expression(
+                node.child_by_field_name("value") or named_child(node, node.named_child_count - 1), depth + 1
+            )
         return UNKNOWN
 
     def _made(self, node: Node) -> str:
         name = node.child_by_field_name("name")
-        if name is not None and name.type == "scoped_type_identifier" and self._out.field_text(name, "path")[:1].isupper():
+        if (
+            name is not None
+            and name.type == "scoped_type_identifier"
+            and self._out.field_text(name, "path")[:1].isupper()
+        ):
             return self.path(name)  # a variant of an enum
         made = self.type(name)
         return "self" if made == SELF_TYPE else value_of(made)
@@ -202,12 +224,16 @@ class Values:
         bound = self._scopes.meaning(head, name.start_byte)
         return before if bound is None else f"{bound}{dot}{rest}" if bound != UNKNOWN else UNKNOWN
 
-    # --- local variables -----------------------------------------------------------------------------------------------
+    # --- local variables ----------------------------------------------------------------------------------------------
 
     def _bounded(self, node: Node) -> tuple[Node | None, Node | None, str]:
         """Of `T: Bound`, in angle brackets or behind `where`: what it holds for, the name, the bound."""
         whole = node.parent.parent if node.parent is not None else None
-        return whole, node.child_by_field_name("name") or node.child_by_field_name("left"), self.type(node.child_by_field_name("bounds"))
+        return (
+            whole,
+            node.child_by_field_name("name") or node.child_by_field_name("left"),
+            self.type(node.child_by_field_name("bounds")),
+        )
 
     def _demand(self, node: Node) -> None:
         whole, name, bound = self._bounded(node)
@@ -235,11 +261,20 @@ class Values:
 
     def _closure(self, node: Node) -> None:
         parameters = node.child_by_field_name("parameters")
-        untyped = [child for child in parameters.named_children if child.type != "parameter"] if parameters is not None else []
+        untyped = (
+            [child for child in parameters.named_children if child.type != "parameter"]
+            if parameters is not None
+            else []
+        )
         call = node.parent.parent if node.parent is not None and node.parent.type == "arguments" else None
         function = call.child_by_field_name("function") if call is not None else None
         worth = UNKNOWN
-        if len(untyped) == 1 and function is not None and function.type == "field_expression" and self._out.field_text(function, "field") in _OF_ELEMENTS:
+        if (
+            len(untyped) == 1
+            and function is not None
+            and function.type == "field_expression"
+            and self._out.field_text(function, "field") in _OF_ELEMENTS
+        ):
             worth = element(self.expression(function.child_by_field_name("value")))
         for pattern in untyped:
             self._pattern(pattern, worth, node.start_byte, node.end_byte)
@@ -257,7 +292,12 @@ class Values:
         while scope is not None and scope.type not in _SCOPES_OF_CONDITION:
             scope = scope.parent
         if scope is not None:
-            self._pattern(node.child_by_field_name("pattern"), self.expression(node.child_by_field_name("value")), node.end_byte, scope.end_byte)
+            self._pattern(
+                node.child_by_field_name("pattern"),
+                self.expression(node.child_by_field_name("value")),
+                node.end_byte,
+                scope.end_byte,
+            )
 
     def _arm(self, node: Node) -> None:
         match = node.parent.parent if node.parent is not None else None
@@ -269,7 +309,9 @@ class Values:
         if pattern is None or body is None:
             return
         worth = element(self.expression(value))
-        if pattern.type == "tuple_pattern" and pattern.named_child_count == 2:  # `for (key, value) in map`, `for (i, x) in xs.iter().enumerate()`
+        if (
+            pattern.type == "tuple_pattern" and pattern.named_child_count == 2
+        ):  # `for (key, value) in map`, `for (i, x) in xs.iter().enumerate()`
             self._pattern(pattern.named_children[0], UNKNOWN, body.start_byte, body.end_byte)
             pattern = pattern.named_children[1]
         self._pattern(pattern, worth, body.start_byte, body.end_byte)
@@ -323,7 +365,10 @@ class Values:
         if owner.rpartition(".")[2][:1].isupper():
             made, prefix = "self" if owner == "Self" else value_of(owner), f"{variant}@"
         else:
-            made, prefix = value_of(self.path(type_)), f"{name.rpartition('::')[2]}@"  # a struct, or a variant that was imported
+            made, prefix = (
+                value_of(self.path(type_)),
+                f"{name.rpartition('::')[2]}@",
+            )  # a struct, or a variant that was imported
         for position, part in enumerate(parts):
             field, pattern = str(position), part
             if part.type == "field_pattern":

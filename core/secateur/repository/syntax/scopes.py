@@ -1,11 +1,13 @@
 """Local variables of one file, and expressions as text that can be followed without the tree.
 
-An expression is the chain of names it is made of: `shop.cart.lines[]` (an element of a container), `NewShop().cart` (of what a call returns),
-`split()#1` (its second result), `<Cart>.total()` (of a value of that type). "()" is any other expression. A local variable is replaced by its
-declared type or by what it was made from, so that a chain starts with a type, `self`, or a name that the whole file knows. `<Cart>?` before
-a called name: the call stands in a class without a name that extends `Cart`, and means its method if it has one.
+An expression is the chain of names it is made of: `shop.cart.lines[]` (an element of a container), `NewShop().cart` (of
+what a call returns), `split()#1` (its second result), `<Cart>.total()` (of a value of that type). "()" is any other
+expression. A local variable is replaced by its declared type or by what it was made from, so that a chain starts with a
+type, `self`, or a name that the whole file knows. `<Cart>?` before a called name: the call stands in a class without a
+name that extends `Cart`, and means its method if it has one.
 
-Types are written as a name, `Cart[]` for whatever contains carts (slices, lists, maps to carts), `Cart()` for a function that returns one.
+Types are written as a name, `Cart[]` for whatever contains carts (slices, lists, maps to carts), `Cart()` for a
+function that returns one.
 """
 
 from __future__ import annotations
@@ -16,7 +18,8 @@ UNKNOWN = "()"
 """An expression, or a local variable, of which the text says nothing that helps."""
 
 CALLED_ITSELF = "="
-"""Begins a receiver where a local variable is called: what follows is the function, class or instance that is called."""
+"""Begins a receiver where a local variable is called: what follows is the function, class or instance that is
+called."""
 
 MACRO = "!"
 """The receiver of a macro that is named without a path."""
@@ -32,7 +35,8 @@ DEEPEST = 12
 
 
 class Scopes:
-    """What local variables stand for, by block. Bind in the order of the source: what a variable is made from is looked up first."""
+    """What local variables stand for, by block. Bind in the order of the source: what a variable is made from is looked
+    up first."""
 
     def __init__(self) -> None:
         self._bound: dict[str, list[tuple[int, int, str]]] = {}
@@ -69,8 +73,13 @@ def member(owner: str, name: str) -> str:
 
 
 def called(function: str, arguments: int | None = None) -> str:
-    """What calling `function` returns; the number of arguments is written where it tells functions of one name apart."""
-    return f"{function}({'' if arguments is None else arguments})" if function != UNKNOWN and len(function) < LONGEST else UNKNOWN
+    """What calling `function` returns; the number of arguments is written where it tells functions of one name
+    apart."""
+    return (
+        f"{function}({'' if arguments is None else arguments})"
+        if function != UNKNOWN and len(function) < LONGEST
+        else UNKNOWN
+    )
 
 
 def element(container: str) -> str:

@@ -1,7 +1,7 @@
 """From bytes to text and lines: the one rule every other module counts lines by.
 
-Lines end at "\\n" and nowhere else, as in git: a "\\r" before it stays part of the line, form feeds and Unicode separators
-do not end one, and a final "\\n" opens no further line.
+Lines end at "\\n" and nowhere else, as in git: a "\\r" before it stays part of the line, form feeds and Unicode
+separators do not end one, and a final "\\n" opens no further line.
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ import codecs
 
 
 def decode(data: bytes) -> tuple[str, bool]:
-    """`(text, damaged)`: UTF-8, or UTF-16 when a byte order mark says so; `damaged` says that invalid bytes were replaced by U+FFFD.
+    """`(text, damaged)`: UTF-8, or UTF-16 when a byte order mark says so; `damaged` says that invalid bytes were
+    replaced by U+FFFD.
 
     A byte order mark is not part of the text. Never raises.
     """

@@ -3,8 +3,9 @@
     retold = retell(weighed, items, settings, model, counter)     # after everything else is decided
     retold.items, retold.calls, retold.notices
 
-Which messages a summary stands for, and where it stands, is decided without a model. A model's words take no more room than there is, and
-where they are not usable the excerpts stay: so the safe zone, the sides' turns and the pairs hold whatever a model says.
+Which messages a summary stands for, and where it stands, is decided without a model. A model's words take no more room
+than there is, and where they are not usable the excerpts stay: so the safe zone, the sides' turns and the pairs hold
+whatever a model says.
 """
 
 from __future__ import annotations
@@ -48,8 +49,10 @@ MOST_CHARACTERS_A_TOKEN = 16
 
 INSTRUCTIONS = """The text is the early part of a conversation between a user and an assistant who works with tools.
 It will be taken out, and your notes will stand in its place. Write short notes that let the assistant go on.
-Keep what the user wants and forbids, what was decided and why, errors, open questions, and every name, path and number that matters, letter by letter.
-Leave out greetings and what is said twice. Add nothing. Put what matters most first. All notes together have at most {words} words."""
+Keep what the user wants and forbids, what was decided and why, errors, open questions, \
+and every name, path and number that matters, letter by letter.
+Leave out greetings and what is said twice. Add nothing. Put what matters most first. \
+All notes together have at most {words} words."""
 
 
 class Notes(msgspec.Struct):
@@ -92,17 +95,33 @@ class _Summary:
     pieces: tuple[_Piece, ...]
 
 
-def retell(weighed: Weighed, items: Sequence[Item], settings: Settings, model: LanguageModel, counter: Counter, progress: Progress | None = None) -> Retold:
+def retell(
+    weighed: Weighed,
+    items: Sequence[Item],
+    settings: Settings,
+    model: LanguageModel,
+    counter: Counter,
+    progress: Progress | None = None,
+) -> Retold:
     """Let `model` tell the summaries among `items` in its own words; all questions are asked at once.
 
     Args:
-        items: those of a pruning by summaries, in the order of the conversation; each summary stands before the messages it stands for.
+        items: those of a pruning by summaries, in the order of the conversation; each summary stands before the
+        messages it stands for.
     """
     summaries = _summaries(weighed, items, settings, counter)
-    questions = [_question(piece, settings.llm.text_tokens, counter) for summary in summaries for piece in summary.pieces if piece.asked]
+    questions = [
+        _question(piece, settings.llm.text_tokens, counter)
+        for summary in summaries
+        for piece in summary.pieces
+        if piece.asked
+    ]
     if not questions:
         untold = any(item.number < 0 and item.message is not None for item in items)
-        why = f"There is no room for a model's words in the summaries (less than {LEAST_ROOM} tokens a question); they are in excerpts."
+        why = (
+            f"There is no room for a model's words in the summaries (less than {LEAST_ROOM} tokens a question); they"
+            " are in excerpts."
+        )
         return Retold(tuple(items), notices=(Notice("summary_in_excerpts", why),) if untold else ())
     replies = replies_of(model, questions, progress)
     told, new, answers = list(items), 0, iter(replies)
@@ -113,13 +132,20 @@ def retell(weighed: Weighed, items: Sequence[Item], settings: Settings, model: L
         new += item is not items[summary.row]
     notices = list(notices_of(replies))
     if any(reply.value is None for reply in replies):
-        notices.append(Notice("summary_in_excerpts", "What the model gave no usable summary of is summarised in excerpts."))
+        notices.append(
+            Notice("summary_in_excerpts", "What the model gave no usable summary of is summarised in excerpts.")
+        )
     elif new < len(summaries):
-        notices.append(Notice("summary_in_excerpts", f"{len(summaries) - new:,} summaries of the model do not fit their room; they stay in excerpts."))
+        notices.append(
+            Notice(
+                "summary_in_excerpts",
+                f"{len(summaries) - new:,} summaries of the model do not fit their room; they stay in excerpts.",
+            )
+        )
     return Retold(tuple(told), tuple(reply.call for reply in replies), tuple(notices))
 
 
-# --- what is asked -----------------------------------------------------------------------------------------------------
+# --- what is asked ----------------------------------------------------------------------------------------------------
 
 
 def _summaries(weighed: Weighed, items: Sequence[Item], settings: Settings, counter: Counter) -> list[_Summary]:
@@ -142,7 +168,9 @@ def _stretches(items: Sequence[Item]) -> Iterator[tuple[int, list[int]]]:
     """(row of a summary that goes out, numbers of the messages it stands for)."""
     row, numbers = -1, list[int]()
     for place, item in enumerate(items):
-        if item.number < 0 and (place == 0 or items[place - 1].section != item.section):  # a summary, not what joins it to the rest
+        if item.number < 0 and (
+            place == 0 or items[place - 1].section != item.section
+        ):  # a summary, not what joins it to the rest
             if numbers:
                 yield row, numbers
             row, numbers = place if item.message is not None else -1, []
@@ -153,7 +181,8 @@ def _stretches(items: Sequence[Item]) -> Iterator[tuple[int, list[int]]]:
 
 
 def _pieces(weighed: Weighed, numbers: Sequence[int], room: int, text_tokens: int) -> tuple[_Piece, ...]:
-    """The messages of a summary by questions, as few as the size of a question allows; none where there is room for a model's words in none."""
+    """The messages of a summary by questions, as few as the size of a question allows; none where there is room for a
+    model's words in none."""
     most = int(text_tokens * SHARE_OF_QUESTION)
     parts: list[list[int]] = [[]]
     size = 0
@@ -181,10 +210,14 @@ def _question(piece: _Piece, text_tokens: int, counter: Counter) -> Question:
     return Question(
         f"summarize messages[{first}-{last}]",
         INSTRUCTIONS.format(words=max(8, int(piece.room * WORDS_A_TOKEN))),
-        "\n\n".join(filter(None, (_told(message, int(text_tokens * SHARE_OF_QUESTION), counter) for message in piece.messages))),
+        "\n\n".join(
+            filter(None, (_told(message, int(text_tokens * SHARE_OF_QUESTION), counter) for message in piece.messages))
+        ),
         Notes,
         most_tokens=piece.room + JSON_TOKENS,
-        check=lambda notes: "" if _fitting(notes, piece.room, counter) else f"it has no note that fits into {piece.room:,} tokens",
+        check=lambda notes: (
+            "" if _fitting(notes, piece.room, counter) else f"it has no note that fits into {piece.room:,} tokens"
+        ),
     )
 
 
@@ -204,7 +237,7 @@ def _told(message: Message, most: int, counter: Counter) -> str:
     return text
 
 
-# --- what comes back ---------------------------------------------------------------------------------------------------
+# --- what comes back --------------------------------------------------------------------------------------------------
 
 
 def _retold(weighed: Weighed, item: Item, summary: _Summary, replies: Sequence[Reply | None], counter: Counter) -> Item:
@@ -221,7 +254,9 @@ def _retold(weighed: Weighed, item: Item, summary: _Summary, replies: Sequence[R
     if tokens > summary.most or tokens >= summary.gone:
         return item
     message = _parsed(weighed, item)
-    return replace(item, message=replaced(message.raw, {message.parts[0]: text}), after=tokens, reason="summary_by_model")
+    return replace(
+        item, message=replaced(message.raw, {message.parts[0]: text}), after=tokens, reason="summary_by_model"
+    )
 
 
 def _fitting(notes: Notes, room: int, counter: Counter) -> list[str]:
@@ -250,4 +285,6 @@ def _excerpts(piece: _Piece, counter: Counter) -> list[str]:
 
 
 def _parsed(weighed: Weighed, item: Item) -> Message:
-    return parse_message(item.message, item.section, {}, ("message",) if weighed.transcript.format == "claude-code" else ())
+    return parse_message(
+        item.message, item.section, {}, ("message",) if weighed.transcript.format == "claude-code" else ()
+    )

@@ -1,13 +1,15 @@
 """Which lines of a Claude Code session a model is sent: those of the branch that the last line is on.
 
-A session only grows. A turn that was taken back or tried again leaves its lines in the file and forks from a line before them: each line names
-the line it follows (`parentUuid`). What the last line follows, back to the start or to the last compaction, is the conversation.
+A session only grows. A turn that was taken back or tried again leaves its lines in the file and forks from a line
+before them: each line names the line it follows (`parentUuid`). What the last line follows, back to the start or to the
+last compaction, is the conversation.
 
-Calls made at once fork too, without any being taken back: each block of an answer is a line, each result follows the line of its call. So the
-other lines of an answer on the branch, and the results of all its calls, belong to it.
+Calls made at once fork too, without any being taken back: each block of an answer is a line, each result follows the
+line of its call. So the other lines of an answer on the branch, and the results of all its calls, belong to it.
 
-Where the names do not make a tree (two lines of one name, a circle), every line counts: better too much than a conversation with holes.
-A line that follows one that is not in the file, or does not say which, follows the one before it.
+Where the names do not make a tree (two lines of one name, a circle), every line counts: better too much than a
+conversation with holes. A line that follows one that is not in the file, or does not say which, follows the one before
+it.
 """
 
 from __future__ import annotations
@@ -19,8 +21,11 @@ SPEAKERS = ("user", "assistant")
 
 
 def sent(values: Sequence[Mapping[str, Any]]) -> set[int]:
-    """Numbers of the lines that reach a model: messages, no side chains, nothing before the last compaction, one branch."""
-    compacted = max((number for number, value in enumerate(values) if value.get("subtype") == "compact_boundary"), default=-1)
+    """Numbers of the lines that reach a model: messages, no side chains, nothing before the last compaction, one
+    branch."""
+    compacted = max(
+        (number for number, value in enumerate(values) if value.get("subtype") == "compact_boundary"), default=-1
+    )
     spoken = [number for number in range(compacted + 1, len(values)) if speaks(values[number])]
     if not spoken:
         return set()

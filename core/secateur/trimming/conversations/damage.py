@@ -1,7 +1,9 @@
-"""What cannot be read of a conversation: it is carried along as it is, one warning names it, and it costs no other message.
+"""What cannot be read of a conversation: it is carried along as it is, one warning names it, and it costs no other
+message.
 
-A line of a file that is no JSON object is a message of nobody's: it costs nothing and is not among the messages that a pruner returns, but it is
-written back byte for byte. An object that is no message, or what stands in its place in a list, may well be sent: it is charged as its JSON text.
+A line of a file that is no JSON object is a message of nobody's: it costs nothing and is not among the messages that a
+pruner returns, but it is written back byte for byte. An object that is no message, or what stands in its place in a
+list, may well be sent: it is charged as its JSON text.
 """
 
 from __future__ import annotations
@@ -40,7 +42,8 @@ def unreadable(place: str, line: str) -> Message:
 
 
 def damaged(raw: Any, place: str, under: Where = ()) -> Message:
-    """The message that stands for `raw`, which is none. It is charged as the JSON text of what is at `under`, pictures by their estimate.
+    """The message that stands for `raw`, which is none. It is charged as the JSON text of what is at `under`, pictures
+    by their estimate.
 
     Raises:
         TypeError, ValueError, RecursionError: it holds what JSON does not have.
@@ -65,8 +68,14 @@ def settled(messages: Sequence[Message], faults: Sequence[SecateurError]) -> tup
         raise faults[0]
     more = len(faults) - NAMED
     named = "; ".join(fault.message for fault in faults[:NAMED]) + (f"; and {more:,} more" if more > 0 else "")
-    uncounted = ", and those that are no JSON object are not counted" if any(isinstance(message.raw, UnreadLine) for message in messages) else ""
-    subject = "1 message cannot be read and is" if len(faults) == 1 else f"{len(faults):,} messages cannot be read and are"
+    uncounted = (
+        ", and those that are no JSON object are not counted"
+        if any(isinstance(message.raw, UnreadLine) for message in messages)
+        else ""
+    )
+    subject = (
+        "1 message cannot be read and is" if len(faults) == 1 else f"{len(faults):,} messages cannot be read and are"
+    )
     return (Notice(UNREADABLE, f"{subject} carried along unchanged{uncounted}: {named}."),)
 
 

@@ -1,8 +1,10 @@
-"""What pictures and the like cost, estimated: by the makers' published formulas where the size is known, else the most a full-size picture costs.
+"""What pictures and the like cost, estimated: by the makers' published formulas where the size is known, else the most
+a full-size picture costs.
 
-Anthropic charges width x height / 750 of a picture shrunk to fit; OpenAI's tiles are 170 tokens for each 512 pixels square after shrinking, and
-85 for the whole. Newer models count in ways of their own: these figures are estimates, and the report says so. The size is read from the first
-bytes of a picture that stands in the message; no picture is decoded, none is fetched.
+Anthropic charges width x height / 750 of a picture shrunk to fit; OpenAI's tiles are 170 tokens for each 512 pixels
+square after shrinking, and 85 for the whole. Newer models count in ways of their own: these figures are estimates, and
+the report says so. The size is read from the first bytes of a picture that stands in the message; no picture is
+decoded, none is fetched.
 """
 
 from __future__ import annotations
@@ -13,7 +15,8 @@ import math
 from typing import Any
 
 MEDIA_TOKENS = 1600
-"""What a picture of unknown size, a sound or a document that is no text is charged: the most that a full-size picture costs at Anthropic."""
+"""What a picture of unknown size, a sound or a document that is no text is charged: the most that a full-size picture
+costs at Anthropic."""
 
 MEDIA_KINDS = ("image", "image_url", "input_image", "input_audio", "document", "file")
 
@@ -34,7 +37,9 @@ def media_tokens(block: dict[str, Any]) -> int:
     kind = block.get("type")
     if kind == "image":
         source = block.get("source")
-        data = source.get("data") if isinstance(source, dict) and source.get("type") == "base64" else block.get("data")  # MCP: in the block itself
+        data = (
+            source.get("data") if isinstance(source, dict) and source.get("type") == "base64" else block.get("data")
+        )  # MCP: in the block itself
         size = _size(data) if isinstance(data, str) else None
         return anthropic_tokens(*size) if size else MEDIA_TOKENS
     if kind in ("image_url", "input_image"):

@@ -1,8 +1,9 @@
 """One message of a conversation, in any of the shapes people have, as parts: texts, tool calls, tool results, media.
 
-A part knows where in the message it stands, so that it can be replaced in a copy while every other field stays as it came.
-Recognised, in any mix: OpenAI `tool_calls` / `role: tool` (and the older `function_call` / `role: function`), Anthropic `tool_use` / `tool_result`
-blocks, `<tool_result tool_name='…' …>` text that opens a message, and Claude Code lines, whose message is one level down.
+A part knows where in the message it stands, so that it can be replaced in a copy while every other field stays as it
+came. Recognised, in any mix: OpenAI `tool_calls` / `role: tool` (and the older `function_call` / `role: function`),
+Anthropic `tool_use` / `tool_result` blocks, `<tool_result tool_name='…' …>` text that opens a message, and Claude Code
+lines, whose message is one level down.
 """
 
 from __future__ import annotations
@@ -101,11 +102,17 @@ def parse_message(raw: Any, place: str, calls: dict[str, Part], under: Where = (
         raise malformed(_at(place, under), f"a message is an object, not {_kind(body)}")
     role = body.get("role")
     if role not in ROLES:
-        wrong = "has no role" if "role" not in body else f"role {json.dumps(role)[:60]} is not one of {', '.join(ROLES)}"
+        wrong = (
+            "has no role" if "role" not in body else f"role {json.dumps(role)[:60]} is not one of {', '.join(ROLES)}"
+        )
         raise malformed(_at(place, under), wrong)
     try:
         parts = tuple(_named(part, calls) for part in _parts(body, role, place, under))
-    except (TypeError, ValueError, RecursionError) as error:  # from a program, which may hold what no file can: other keys than texts, circles
+    except (
+        TypeError,
+        ValueError,
+        RecursionError,
+    ) as error:  # from a program, which may hold what no file can: other keys than texts, circles
         raise malformed(_at(place, under), "holds what JSON does not have") from error
     calls.update((part.call, part) for part in parts if part.kind is PartKind.CALL and part.call)
     return Message(place, role, raw, parts)
@@ -114,12 +121,14 @@ def parse_message(raw: Any, place: str, calls: dict[str, Part], under: Where = (
 def replaced(raw: dict[str, Any], changes: Mapping[Part, str]) -> dict[str, Any]:
     """A copy of a message with the texts of some of its parts replaced; only what leads to them is copied."""
     new = raw
-    for part in sorted(changes, key=lambda part: part.span or (0, 0), reverse=True):  # spans from the end, so that the earlier ones stay right
+    for part in sorted(
+        changes, key=lambda part: part.span or (0, 0), reverse=True
+    ):  # spans from the end, so that the earlier ones stay right
         new = _with(new, part.where, part.span, changes[part])
     return new
 
 
-# --- parts of a message ------------------------------------------------------------------------------------------------
+# --- parts of a message -----------------------------------------------------------------------------------------------
 
 
 def _parts(body: dict[str, Any], role: str, place: str, under: Where) -> Iterator[Part]:
@@ -129,7 +138,15 @@ def _parts(body: dict[str, Any], role: str, place: str, under: Where) -> Iterato
     if role in RESULT_ROLES:
         text, media = _inside(content, place, where)
         call = _text_of(body, "tool_call_id", place, under)
-        yield Part(PartKind.RESULT, text, where, media=len(media), media_tokens=sum(media), call=call, tool=_text_of(body, "name", place, under))
+        yield Part(
+            PartKind.RESULT,
+            text,
+            where,
+            media=len(media),
+            media_tokens=sum(media),
+            call=call,
+            tool=_text_of(body, "name", place, under),
+        )
     elif isinstance(content, str):
         yield from _text_parts(content, where, role)
     elif content:
@@ -183,12 +200,22 @@ def _block_parts(block: Any, where: Where, role: str, place: str) -> Iterator[Pa
     elif kind in ("tool_use", "server_tool_use", "mcp_tool_use"):
         tool, arguments = _text_of(block, "name", place, where), _canonical(block.get("input"))
         call, written = _text_of(block, "id", place, where), _json(block.get("input"))
-        yield Part(PartKind.CALL, f"{tool}{arguments}", where, tool=tool, call=call, arguments=arguments, written=written)
+        yield Part(
+            PartKind.CALL, f"{tool}{arguments}", where, tool=tool, call=call, arguments=arguments, written=written
+        )
     elif kind == "tool_result":
         text, media = _inside(block.get("content"), place, (*where, "content"))
         call = _text_of(block, "tool_use_id", place, where)
         success = not block.get("is_error")
-        yield Part(PartKind.RESULT, text, (*where, "content"), media=len(media), media_tokens=sum(media), call=call, success=success)
+        yield Part(
+            PartKind.RESULT,
+            text,
+            (*where, "content"),
+            media=len(media),
+            media_tokens=sum(media),
+            call=call,
+            success=success,
+        )
     elif kind == "thinking":
         yield Part(PartKind.OTHER, _text_of(block, "thinking", place, where), where)
     else:
@@ -217,14 +244,19 @@ def _other(block: dict[str, Any], kind: Any) -> tuple[str, list[int]]:
     if isinstance(block.get("text"), str):
         return block["text"], []
     source = block.get("source")
-    if kind == "document" and isinstance(source, dict) and source.get("type") == "text" and isinstance(source.get("data"), str):
+    if (
+        kind == "document"
+        and isinstance(source, dict)
+        and source.get("type") == "text"
+        and isinstance(source.get("data"), str)
+    ):
         return source["data"], []
     if kind in MEDIA_KINDS:
         return "", [media_tokens(block)]
     return _canonical(block), []
 
 
-# --- results written as text -------------------------------------------------------------------------------------------
+# --- results written as text ------------------------------------------------------------------------------------------
 
 _OPENING = re.compile(r"<tool_result(?P<attributes>(?:\s+[\w:-]+\s*=\s*(?:'[^']*'|\"[^\"]*\"))*)\s*>")
 _FURTHER = re.compile(r"</tool_result>\s*(?=<tool_result[\s>])")
@@ -241,12 +273,14 @@ def tool_name(text: str) -> str:
 
 
 def is_result_text(content: Any) -> bool:
-    """Whether content is a tool result written as text: it opens with the tag. Prose that mentions the tag is none, nor is what is no text."""
+    """Whether content is a tool result written as text: it opens with the tag. Prose that mentions the tag is none, nor
+    is what is no text."""
     return isinstance(content, str) and _OPENING.match(content.lstrip()) is not None
 
 
 def text_results(content: str) -> Iterator[tuple[int, int]]:
-    """Spans of the results in a text that opens with one; a result that is not closed runs to the next or to the end."""
+    """Spans of the results in a text that opens with one; a result that is not closed runs to the next or to the
+    end."""
     start = len(content) - len(content.lstrip())
     starts = [start, *(found.end() for found in _FURTHER.finditer(content, start))]
     for begin, limit in zip(starts, [*starts[1:], len(content)], strict=True):
@@ -271,13 +305,20 @@ def _text_parts(text: str, where: Where, role: str) -> Iterator[Part]:
             yield Part(PartKind.TEXT, text[end:begin], where, span=(end, begin))
         flag = _SUCCESS.search(opening_tag(text[begin:stop]))
         success = flag and {"true": True, "false": False}.get(flag[1].lower())
-        yield Part(PartKind.RESULT, text[begin:stop], where, span=(begin, stop), tool=tool_name(text[begin:stop]), success=success)
+        yield Part(
+            PartKind.RESULT,
+            text[begin:stop],
+            where,
+            span=(begin, stop),
+            tool=tool_name(text[begin:stop]),
+            success=success,
+        )
         end = stop
     if text[end:].strip():
         yield Part(PartKind.TEXT, text[end:], where, span=(end, len(text)))
 
 
-# --- small things ------------------------------------------------------------------------------------------------------
+# --- small things -----------------------------------------------------------------------------------------------------
 
 
 def _named(part: Part, calls: Mapping[str, Part]) -> Part:

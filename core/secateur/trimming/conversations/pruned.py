@@ -1,7 +1,8 @@
 """What every pruner of conversations starts from and ends in: messages with their tokens, and messages with a ledger.
 
-A message's tokens are those of its parts: texts, names and arguments of calls, results. Each part is counted once; what a provider adds around
-a message is its own and not in the figures. Pictures and the like are estimated (trimming.conversations.media).
+A message's tokens are those of its parts: texts, names and arguments of calls, results. Each part is counted once; what
+a provider adds around a message is its own and not in the figures. Pictures and the like are estimated
+(trimming.conversations.media).
 """
 
 from __future__ import annotations
@@ -74,7 +75,8 @@ class Cache:
     tokens_saved: int
 
     def pays_after(self, read_price: float, write_price: float) -> int | None:
-        """Requests after which the prune has cost less than none would have, if the cache was warm; 0: nothing is read again; None: never.
+        """Requests after which the prune has cost less than none would have, if the cache was warm; 0: nothing is read
+        again; None: never.
 
         Args:
             read_price, write_price: of a token read from the cache and written to it, as shares of an ordinary one's.
@@ -107,7 +109,8 @@ class Pruned:
 
     @property
     def messages(self) -> list[dict[str, Any]]:
-        """The messages that go out; those that did not change are the very objects that came in. A line that is no JSON object is not among them."""
+        """The messages that go out; those that did not change are the very objects that came in. A line that is no JSON
+        object is not among them."""
         return [item.message for item in self.items if item.leaves and not isinstance(item.message, UnreadLine)]
 
     @property
@@ -146,7 +149,8 @@ def weigh(transcript: Transcript, counter: Counter, progress: Progress | None = 
 
 
 def _counted(texts: Sequence[str], counter: Counter, progress: Progress | None) -> dict[str, int]:
-    """Tokens of each text. Several threads, which tiktoken lets run at once: the order is that of the texts whoever is done first."""
+    """Tokens of each text. Several threads, which tiktoken lets run at once: the order is that of the texts whoever is
+    done first."""
     batches = [texts[start : start + COUNTED_AT_ONCE] for start in range(0, len(texts), COUNTED_AT_ONCE)]
     counts: list[int] = []
     with ThreadPoolExecutor(COUNTING_THREADS) if len(batches) > 1 else nullcontext() as pool:
@@ -158,7 +162,8 @@ def _counted(texts: Sequence[str], counter: Counter, progress: Progress | None) 
 
 
 def standing(message: Message, last_user: int, number: int) -> str:
-    """The reason why a message stays untouched whatever happens: "system", "aside", "damaged", "last_user"; "" where none does."""
+    """The reason why a message stays untouched whatever happens: "system", "aside", "damaged", "last_user"; "" where
+    none does."""
     if message.role in SYSTEM_ROLES:
         return "system"
     if message.role in (ASIDE, DAMAGED):
@@ -167,7 +172,8 @@ def standing(message: Message, last_user: int, number: int) -> str:
 
 
 def last_user(messages: Sequence[Message]) -> int:
-    """Number of the last message in which a user speaks; where users only bring results, of the last under the user's name; -1: none."""
+    """Number of the last message in which a user speaks; where users only bring results, of the last under the user's
+    name; -1: none."""
     named = [number for number, message in enumerate(messages) if message.role == "user"]
     said = [number for number in named if not is_summary(messages[number])]
     spoken = [number for number in said if messages[number].from_user]
@@ -175,8 +181,12 @@ def last_user(messages: Sequence[Message]) -> int:
 
 
 def unread(messages: Sequence[Message]) -> int:
-    """Number of the first message after the assistant's last: results from there on were not answered yet. With no assistant at all, the last message."""
-    return next((number + 1 for number in reversed(range(len(messages))) if messages[number].role == "assistant"), len(messages) - 1)
+    """Number of the first message after the assistant's last: results from there on were not answered yet. With no
+    assistant at all, the last message."""
+    return next(
+        (number + 1 for number in reversed(range(len(messages))) if messages[number].role == "assistant"),
+        len(messages) - 1,
+    )
 
 
 SUMMARY_MARK = "[Summary of "
@@ -188,12 +198,16 @@ NOTED = "[Noted.]"
 BRIDGE = "[Earlier steps are summarised above. Continue.]"
 """What is said under the user's name after a summary that the assistant tells."""
 
-_HEADING = re.compile(re.escape(SUMMARY_MARK) + r"[\d,]+ earlier messages, in (?:excerpts|a model's words(?: and in excerpts)?)\](?:\n|\Z)")
+_HEADING = re.compile(
+    re.escape(SUMMARY_MARK)
+    + r"[\d,]+ earlier messages, in (?:excerpts|a model's words(?: and in excerpts)?)\](?:\n|\Z)"
+)
 _JOINING = {"assistant": NOTED, "user": BRIDGE}
 
 
 def is_summary(message: Message) -> bool:
-    """Whether a message was put there by a pruner: a summary, or what joins one to the rest. What only begins like one was said by somebody."""
+    """Whether a message was put there by a pruner: a summary, or what joins one to the rest. What only begins like one
+    was said by somebody."""
     if len(message.parts) != 1 or message.parts[0].kind is not PartKind.TEXT:
         return False
     text = message.parts[0].text
@@ -210,15 +224,28 @@ def edited(weighed: Weighed, counter: Counter, number: int, changes: Mapping[Par
 def finish(weighed: Weighed, items: Sequence[Item], safe_zone: int, warnings: Sequence[Notice] = ()) -> Pruned:
     """Close the books: one entry per message in order, then what was added; sums are those of the report."""
     before, after = weighed.total, weighed.head + sum(item.after for item in items)
-    actions = [TrimAction(item.section or f"messages[{item.number}]", item.action, item.reason, item.before, item.after) for item in items]
+    actions = [
+        TrimAction(item.section or f"messages[{item.number}]", item.action, item.reason, item.before, item.after)
+        for item in items
+    ]
     if weighed.transcript.head is not None:
         actions.insert(0, TrimAction("request", "keep", "system", weighed.head, weighed.head))
     notes = [*weighed.transcript.notices, *warnings, *_estimated(weighed)]
     if after > safe_zone:
-        over = f"{after:,} tokens are left, {after - safe_zone:,} more than the safe zone of {safe_zone:,}: what may go is gone."
+        over = (
+            f"{after:,} tokens are left, {after - safe_zone:,} more than the safe zone of {safe_zone:,}: what may go is"
+            " gone."
+        )
         notes.append(Notice("safe_zone_exceeded", over))
     report = TrimReport(any(item.action != "keep" for item in items), before, after, safe_zone, actions=tuple(actions))
-    return Pruned(weighed.transcript, tuple(items), report, _cache(weighed, items), sum(item.cleaned for item in items), tuple(notes))
+    return Pruned(
+        weighed.transcript,
+        tuple(items),
+        report,
+        _cache(weighed, items),
+        sum(item.cleaned for item in items),
+        tuple(notes),
+    )
 
 
 def _estimated(weighed: Weighed) -> list[Notice]:
@@ -227,13 +254,21 @@ def _estimated(weighed: Weighed) -> list[Notice]:
     if not parts:
         return []
     number, tokens = sum(part.media for part in parts), sum(part.media_tokens for part in parts)
-    return [Notice("media_estimated", f"{number:,} picture{'s' if number > 1 else ''} or the like: {tokens:,} of the tokens are estimated.")]
+    return [
+        Notice(
+            "media_estimated",
+            f"{number:,} picture{'s' if number > 1 else ''} or the like: {tokens:,} of the tokens are estimated.",
+        )
+    ]
 
 
 def unchanged(weighed: Weighed, reasons: Callable[[int], str]) -> list[Item]:
     """One item per message that keeps it, with the reason `reasons` gives."""
     rows = zip(weighed.transcript.messages, weighed.tokens, strict=True)
-    return [Item(number, tokens, tokens, "keep", reasons(number), message.raw) for number, (message, tokens) in enumerate(rows)]
+    return [
+        Item(number, tokens, tokens, "keep", reasons(number), message.raw)
+        for number, (message, tokens) in enumerate(rows)
+    ]
 
 
 def _cache(weighed: Weighed, items: Sequence[Item]) -> Cache:
@@ -242,4 +277,9 @@ def _cache(weighed: Weighed, items: Sequence[Item]) -> Cache:
     if place is None:
         return Cache(None, weighed.total, 0, saved)
     first = next(item.number for item in items[place:] if item.number >= 0)
-    return Cache(first, weighed.head + sum(item.after for item in items[:place]), sum(item.after for item in items[place:]), saved)
+    return Cache(
+        first,
+        weighed.head + sum(item.after for item in items[:place]),
+        sum(item.after for item in items[place:]),
+        saved,
+    )

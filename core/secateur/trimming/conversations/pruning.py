@@ -1,11 +1,12 @@
 """Conversations that fit a safe zone: early groups of messages are summarised, or go.
 
     prune(transcript, settings) -> Pruned         # by `conversation_prune.strategy`
-    prune_weighed(weighed, settings) -> Pruned    # the same where the parts are counted already: what a turn of a knob costs
-    ConversationPruner(settings).prune_conversations(messages, "summarize")
+    prune_weighed(weighed, settings) -> Pruned # the same where the parts are counted already: what a turn of a knob
+    costs ConversationPruner(settings).prune_conversations(messages, "summarize")
 
-`truncate` takes out the oldest groups, `summarize` lets a summary stand for them, `hybrid` summarises and truncates what is then too much.
-System messages, the last thing a user said and the last step stay; calls stay with their results; the sides take turns as they did before.
+`truncate` takes out the oldest groups, `summarize` lets a summary stand for them, `hybrid` summarises and truncates
+what is then too much. System messages, the last thing a user said and the last step stay; calls stay with their
+results; the sides take turns as they did before.
 """
 
 from __future__ import annotations
@@ -66,10 +67,10 @@ class ConversationPruner:
         shorter = pruner.prune_conversations(messages, "hybrid")   # list of dicts, in the shape they came in
         pruner.report, pruner.result.cache, pruner.result.warnings
 
-    `[conversation_prune]` sets the safe zone, the size of a group and the share of a summary. Summaries are excerpts; with `llm`, for example
-    `open_model(settings.llm, os.environ)`, they are in the words of a model. Code written against the
-    pruner spec gives `args`, any object with the spec's fields (`secateur.trimming.autocoder`); with `verbose` the
-    report is logged where it is seen (`secateur.logs`).
+    `[conversation_prune]` sets the safe zone, the size of a group and the share of a summary. Summaries are excerpts;
+    with `llm`, for example `open_model(settings.llm, os.environ)`, they are in the words of a model. Code written
+    against the pruner spec gives `args`, any object with the spec's fields (`secateur.trimming.autocoder`); with
+    `verbose` the report is logged where it is seen (`secateur.logs`).
     """
 
     def __init__(
@@ -91,12 +92,15 @@ class ConversationPruner:
         """The ledger of the last call."""
         return self.result.report if self.result is not None else None
 
-    def prune_conversations(self, conversations: Sequence[dict[str, Any]], strategy_name: str = "summarize") -> list[dict[str, Any]]:
+    def prune_conversations(
+        self, conversations: Sequence[dict[str, Any]], strategy_name: str = "summarize"
+    ) -> list[dict[str, Any]]:
         """The messages pruned by a strategy until they fit the safe zone; the input stays as it is.
 
         Raises:
             UsageError: no such strategy.
-            SecateurError: `TRANSCRIPT`, with the JSON path: no message can be read. Where some can, the others are carried along, and
+            SecateurError: `TRANSCRIPT`, with the JSON path: no message can be read. Where some can, the others are
+            carried along, and
                 `result.warnings` names them.
         """
         self.result = prune(read_messages(conversations), self.settings, strategy_name, llm=self.llm)
@@ -105,19 +109,30 @@ class ConversationPruner:
 
 
 def prune(
-    transcript: Transcript, settings: Settings, strategy: str | None = None, progress: Progress | None = None, llm: LanguageModel | None = None
+    transcript: Transcript,
+    settings: Settings,
+    strategy: str | None = None,
+    progress: Progress | None = None,
+    llm: LanguageModel | None = None,
 ) -> Pruned:
-    """Prune by `strategy`, by default that of the settings; with a model, summaries are in its words (`trimming.conversations.abstracts`).
+    """Prune by `strategy`, by default that of the settings; with a model, summaries are in its words
+    (`trimming.conversations.abstracts`).
 
     Raises:
         UsageError: no such strategy.
     """
     strategy = _known(strategy or settings.conversation_prune.strategy)
-    return prune_weighed(weigh(transcript, get_counter(settings.tokens.counter), progress), settings, strategy, progress, llm)
+    return prune_weighed(
+        weigh(transcript, get_counter(settings.tokens.counter), progress), settings, strategy, progress, llm
+    )
 
 
 def prune_weighed(
-    weighed: Weighed, settings: Settings, strategy: str | None = None, progress: Progress | None = None, llm: LanguageModel | None = None
+    weighed: Weighed,
+    settings: Settings,
+    strategy: str | None = None,
+    progress: Progress | None = None,
+    llm: LanguageModel | None = None,
 ) -> Pruned:
     """The same of a transcript that was weighed with the counter of these settings.
 
@@ -148,7 +163,7 @@ def _known(strategy: str) -> str:
     raise UsageError(f"there is no strategy {strategy!r}", hint=hint)
 
 
-# --- truncate ----------------------------------------------------------------------------------------------------------
+# --- truncate ---------------------------------------------------------------------------------------------------------
 
 
 def _truncated(weighed: Weighed, items: Sequence[Item], zone: ConversationPrune) -> list[Item]:
@@ -167,15 +182,24 @@ def _truncated(weighed: Weighed, items: Sequence[Item], zone: ConversationPrune)
     return [_without(item, weighed, "drop", "oldest_group") if row in gone else item for row, item in enumerate(items)]
 
 
-# --- summarize ---------------------------------------------------------------------------------------------------------
+# --- summarize --------------------------------------------------------------------------------------------------------
 
 
 def _summarized(
-    weighed: Weighed, items: list[Item], elements: Sequence[Element], zone: ConversationPrune, counter: Counter, progress: Progress | None
+    weighed: Weighed,
+    items: list[Item],
+    elements: Sequence[Element],
+    zone: ConversationPrune,
+    counter: Counter,
+    progress: Progress | None,
 ) -> list[Item]:
-    """Let summaries stand for the oldest groups until the rest fits. What stays fixed parts the groups into stretches, each with one summary."""
+    """Let summaries stand for the oldest groups until the rest fits. What stays fixed parts the groups into stretches,
+    each with one summary."""
     tokens = {id(element): sum(weighed.tokens[number] for number in element.numbers) for element in elements}
-    total, room = weighed.total, zone.safe_zone_tokens - (weighed.total - sum(tokens[id(element)] for element in elements if not element.fixed))
+    total, room = (
+        weighed.total,
+        zone.safe_zone_tokens - (weighed.total - sum(tokens[id(element)] for element in elements if not element.fixed)),
+    )
     allowed = max(0, int(room * SUMMARIES_OF_ROOM))
     changed: dict[int, list[Item]] = {}
     for first, stop in _loose_runs(elements):
@@ -185,7 +209,9 @@ def _summarized(
         gist, size, wanted, gone, saved, new, taken, more = Gist(), 0, 0.0, 0, 0, list[Item](), 0, 1
         while taken < len(groups) and total - saved > zone.safe_zone_tokens:
             least, more = taken + more, more * 2  # an estimate that falls short is corrected in few steps
-            while taken < len(groups) and (taken < least or total - gone + min(wanted, allowed) > zone.safe_zone_tokens):
+            while taken < len(groups) and (
+                taken < least or total - gone + min(wanted, allowed) > zone.safe_zone_tokens
+            ):
                 numbers = [number for element in groups[taken] for number in element.numbers]
                 messages = [weighed.transcript.messages[number] for number in numbers]
                 characters = sum(len(part.text) for message in messages for part in message.parts)
@@ -216,8 +242,16 @@ def _summarized(
 
 def _loose_runs(elements: Sequence[Element]) -> list[tuple[int, int]]:
     """The stretches of elements that may go, as (first, stop)."""
-    starts = [place for place, element in enumerate(elements) if not element.fixed and (place == 0 or elements[place - 1].fixed)]
-    stops = [place + 1 for place, element in enumerate(elements) if not element.fixed and (place + 1 == len(elements) or elements[place + 1].fixed)]
+    starts = [
+        place
+        for place, element in enumerate(elements)
+        if not element.fixed and (place == 0 or elements[place - 1].fixed)
+    ]
+    stops = [
+        place + 1
+        for place, element in enumerate(elements)
+        if not element.fixed and (place + 1 == len(elements) or elements[place + 1].fixed)
+    ]
     return list(zip(starts, stops, strict=True))
 
 
@@ -234,8 +268,11 @@ def _groups(elements: Sequence[Element], first: int, stop: int, size: int) -> li
     return groups
 
 
-def _stretch(weighed: Weighed, stretch: Sequence[Element], lines: Sequence[str], before: str, after: str, counter: Counter) -> list[Item]:
-    """The messages that stand for a stretch: a summary told by the side whose turn it is, and, where that side speaks next, a word of the other's.
+def _stretch(
+    weighed: Weighed, stretch: Sequence[Element], lines: Sequence[str], before: str, after: str, counter: Counter
+) -> list[Item]:
+    """The messages that stand for a stretch: a summary told by the side whose turn it is, and, where that side speaks
+    next, a word of the other's.
 
     Args:
         before, after: the sides that speak before and after the stretch; "" for none.
@@ -248,7 +285,15 @@ def _stretch(weighed: Weighed, stretch: Sequence[Element], lines: Sequence[str],
     section = f"summary of messages[{numbers[0]}-{numbers[-1]}]"
     model = weighed.transcript.messages[numbers[0]]
     return [
-        Item(-1, 0, counter.count(text), "summarize", "summary", _message(model, role, text, weighed.transcript.format, place), section)
+        Item(
+            -1,
+            0,
+            counter.count(text),
+            "summarize",
+            "summary",
+            _message(model, role, text, weighed.transcript.format, place),
+            section,
+        )
         for place, (role, text) in enumerate(told)
     ]
 
@@ -258,7 +303,8 @@ def _heading(messages: int) -> str:
 
 
 def _message(model: Message, role: str, text: str, form: str, place: int) -> dict[str, Any]:
-    """A message of ours in the shape of the others; in a session, with the envelope of the line it stands for and an id made of that line's."""
+    """A message of ours in the shape of the others; in a session, with the envelope of the line it stands for and an id
+    made of that line's."""
     plain = {"role": role, "content": text}
     if form != "claude-code":
         return plain
@@ -267,7 +313,7 @@ def _message(model: Message, role: str, text: str, form: str, place: int) -> dic
     return kept | {"type": role, "uuid": own, "message": plain | {"content": [{"type": "text", "text": text}]}}
 
 
-# --- between strategies ------------------------------------------------------------------------------------------------
+# --- between strategies -----------------------------------------------------------------------------------------------
 
 
 def _standing(weighed: Weighed, elements: Sequence[Element]) -> list[Item]:
@@ -291,20 +337,25 @@ def _outgoing(weighed: Weighed, items: Sequence[Item]) -> tuple[list[int], list[
     rows = [row for row, item in enumerate(items) if item.message is not None]
     under = ("message",) if weighed.transcript.format == "claude-code" else ()
     messages = [
-        weighed.transcript.messages[items[row].number] if items[row].number >= 0 else parse_message(items[row].message, items[row].section, {}, under)
+        weighed.transcript.messages[items[row].number]
+        if items[row].number >= 0
+        else parse_message(items[row].message, items[row].section, {}, under)
         for row in rows
     ]
     return rows, messages
 
 
 def _linked(weighed: Weighed, items: Sequence[Item]) -> list[Item]:
-    """Lines of a session name the line they follow: where that one is gone, what stands for it, or the nearest before it on its branch that is there."""
+    """Lines of a session name the line they follow: where that one is gone, what stands for it, or the nearest before
+    it on its branch that is there."""
     raws = [message.raw if isinstance(message.raw, dict) else {} for message in weighed.transcript.messages]
     names = {name for raw in raws if isinstance(name := raw.get("uuid"), str)}
     heirs: dict[str, Any] = {}  # name of a line that is gone -> of the one that is followed instead
     linked: list[Item] = []
     told: Any = None  # name of the last summary that goes out
-    before = ""  # name of the last line that speaks, which a line follows that names none (trimming.conversations.branches)
+    before = (
+        ""  # name of the last line that speaks, which a line follows that names none (trimming.conversations.branches)
+    )
 
     def parent_of(raw: Mapping[str, Any], *, gone: bool) -> Any:
         named = raw.get("parentUuid", "")
@@ -333,7 +384,11 @@ def _linked(weighed: Weighed, items: Sequence[Item]) -> list[Item]:
             else:  # a summary follows what the first line it stands for followed
                 first = next(later.number for later in items[row:] if later.number >= 0)
                 parent = parent_of(raws[first], gone=True)
-            linked.append(item if parent == message.get("parentUuid") else replace(item, message={**message, "parentUuid": parent}))
+            linked.append(
+                item
+                if parent == message.get("parentUuid")
+                else replace(item, message={**message, "parentUuid": parent})
+            )
             if told is not None and item.reason == DAMAGED and isinstance(name := raw.get("uuid"), str):
                 told = name  # it stays among what is summarised: what follows there follows it
         if speaks(raw):

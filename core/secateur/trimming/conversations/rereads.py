@@ -1,8 +1,9 @@
-"""What a tool call did to a file, told from its name and arguments: read it, read a part of it, wrote it anew, changed it.
+"""What a tool call did to a file, told from its name and arguments: read it, read a part of it, wrote it anew, changed
+it.
 
-Known are the shapes of Claude Code (`Read`, `Edit`, `Write`, `Bash` with a plain `cat`), of Anthropic's text editor, of MCP file servers
-(`mcp__files__read_file`), of `apply_patch`, and calls written as text. A call that is none of these touched nothing here: it is better to keep
-an old result too long than to clear a needed one.
+Known are the shapes of Claude Code (`Read`, `Edit`, `Write`, `Bash` with a plain `cat`), of Anthropic's text editor, of
+MCP file servers (`mcp__files__read_file`), of `apply_patch`, and calls written as text. A call that is none of these
+touched nothing here: it is better to keep an old result too long than to clear a needed one.
 """
 
 from __future__ import annotations
@@ -23,9 +24,27 @@ LONGEST_COMMAND = 4096
 
 _PATH_KEYS = ("path", "file_path", "filepath", "filename", "file", "absolute_path", "target_file", "notebook_path")
 _READ_WORDS = frozenset(("read", "view", "open", "cat", "show", "get"))
-_CHANGE_WORDS = frozenset(("edit", "multiedit", "replace", "insert", "patch", "update", "append", "apply", "delete", "remove", "rename", "move", "undo"))
+_CHANGE_WORDS = frozenset(
+    (
+        "edit",
+        "multiedit",
+        "replace",
+        "insert",
+        "patch",
+        "update",
+        "append",
+        "apply",
+        "delete",
+        "remove",
+        "rename",
+        "move",
+        "undo",
+    )
+)
 _WRITE_WORDS = frozenset(("write", "create", "save"))
-_OTHER_WORDS = frozenset(("diff", "log", "blame", "history", "info", "status", "symbols", "outline", "directory", "dir", "tree", "search"))
+_OTHER_WORDS = frozenset(
+    ("diff", "log", "blame", "history", "info", "status", "symbols", "outline", "directory", "dir", "tree", "search")
+)
 """What is asked about a file in these words is not its text."""
 _SHELLS = frozenset(("bash", "shell", "sh", "exec", "execute", "run", "terminal"))
 _PRINTERS = frozenset(("cat", "nl", "bat"))
@@ -115,7 +134,11 @@ def _shown(tool: str, command: Any) -> str:
     """The one file that a shell command prints as it is; "" where it does anything else."""
     if isinstance(command, list) and command and all(isinstance(word, str) for word in command):
         command = command[-1] if command[0].rpartition("/")[2] in _SHELLS else shlex.join(command)
-    if not isinstance(command, str) or len(command) > LONGEST_COMMAND or not {word.lower() for word in _WORD.findall(tool)} & _SHELLS:
+    if (
+        not isinstance(command, str)
+        or len(command) > LONGEST_COMMAND
+        or not {word.lower() for word in _WORD.findall(tool)} & _SHELLS
+    ):
         return ""
     if _UNSAFE.search(command):
         return ""

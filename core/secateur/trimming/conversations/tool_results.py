@@ -1,8 +1,10 @@
-"""Old tool results give way to placeholders until a conversation fits its safe zone; everything a user or a model said stays.
+"""Old tool results give way to placeholders until a conversation fits its safe zone; everything a user or a model said
+stays.
 
-Order: results that a later one repeats or replaces (the file was read again whole, or written anew); then reads of files that were changed since,
-because what they show is no more; then all others; each from the oldest. Never touched: results the assistant has not answered yet, the last
-`keep_last`, those of the tools named, and those a placeholder would not make shorter.
+Order: results that a later one repeats or replaces (the file was read again whole, or written anew); then reads of
+files that were changed since, because what they show is no more; then all others; each from the oldest. Never touched:
+results the assistant has not answered yet, the last `keep_last`, those of the tools named, and those a placeholder
+would not make shorter.
 """
 
 from __future__ import annotations
@@ -22,7 +24,20 @@ from secateur.tokens import Counter, get_counter
 from secateur.trimming.autocoder import model_of, settings_of
 from secateur.trimming.conversations.damage import DAMAGED
 from secateur.trimming.conversations.messages import Message, Part, PartKind, opening_tag
-from secateur.trimming.conversations.pruned import Item, Progress, Pruned, Weighed, edited, finish, last_user, standing, statistics, unchanged, unread, weigh
+from secateur.trimming.conversations.pruned import (
+    Item,
+    Progress,
+    Pruned,
+    Weighed,
+    edited,
+    finish,
+    last_user,
+    standing,
+    statistics,
+    unchanged,
+    unread,
+    weigh,
+)
 from secateur.trimming.conversations.rereads import Deed, touches
 from secateur.trimming.conversations.transcripts import Transcript, read_messages
 
@@ -45,7 +60,8 @@ LONGEST_WAY = 400
 """Characters that say how to get a result back, at most: what is longer is no placeholder."""
 
 NOTE_SHARE = 0.1
-"""A later read of less than this share of the length is taken for a note that the file is unchanged, as some agents give: it replaces nothing."""
+"""A later read of less than this share of the length is taken for a note that the file is unchanged, as some agents
+give: it replaces nothing."""
 
 _ORDER = ("repeated", "superseded", "outdated", "oldest_result")
 """Reasons; results of the first two go first, then those of the third, then the others."""
@@ -54,7 +70,9 @@ _BACK = {
     "superseded": "the file was read again or written anew later",
 }
 _CLEARED = re.compile(
-    re.escape(MARK) + rf".{{0,{LONGEST_NAME + 16}}}[\d,]+ tokens, sha256 [0-9a-f]{{{DIGEST_DIGITS}}}; .{{0,{LONGEST_WAY}}}\]",  # 16: whether it succeeded
+    re.escape(MARK)
+    # 16: whether it succeeded
+    + rf".{{0,{LONGEST_NAME + 16}}}[\d,]+ tokens, sha256 [0-9a-f]{{{DIGEST_DIGITS}}}; .{{0,{LONGEST_WAY}}}\]",
     re.DOTALL,
 )
 
@@ -107,7 +125,8 @@ class AgenticConversationPruner:
         """The messages with old tool results cleared until they fit the safe zone; the input stays as it is.
 
         Raises:
-            SecateurError: `TRANSCRIPT`, with the JSON path: no message can be read. Where some can, the others are carried along, and
+            SecateurError: `TRANSCRIPT`, with the JSON path: no message can be read. Where some can, the others are
+            carried along, and
                 `result.warnings` names them.
         """
         self.result = self.prune(read_messages(conversations))
@@ -117,17 +136,28 @@ class AgenticConversationPruner:
     def prune(self, transcript: Transcript, progress: Progress | None = None) -> Pruned:
         """The same of a transcript, with everything there is to say about it."""
         zone = self.settings.conversation_prune
-        return clear_results(weigh(transcript, self._counter, progress), self._counter, zone.safe_zone_tokens, zone.keep_last, zone.keep_tools)
+        return clear_results(
+            weigh(transcript, self._counter, progress),
+            self._counter,
+            zone.safe_zone_tokens,
+            zone.keep_last,
+            zone.keep_tools,
+        )
 
-    def get_cleanup_statistics(self, original: Sequence[dict[str, Any]], pruned: Sequence[dict[str, Any]]) -> dict[str, int | float]:
+    def get_cleanup_statistics(
+        self, original: Sequence[dict[str, Any]], pruned: Sequence[dict[str, Any]]
+    ) -> dict[str, int | float]:
         """Figures of a clean-up from the messages before and after it, recounted."""
         before, after = (weigh(read_messages(messages), self._counter) for messages in (original, pruned))
         lost = _result_texts(before) - _result_texts(after)
         return statistics(before.total, after.total, lost.total(), len(original))
 
 
-def clear_results(weighed: Weighed, counter: Counter, safe_zone: int, keep_last: int = 0, keep_tools: Sequence[str] = ()) -> Pruned:
-    """Replace tool results by placeholders, the needless first, then from the oldest, until `safe_zone` tokens hold the rest."""
+def clear_results(
+    weighed: Weighed, counter: Counter, safe_zone: int, keep_last: int = 0, keep_tools: Sequence[str] = ()
+) -> Pruned:
+    """Replace tool results by placeholders, the needless first, then from the oldest, until `safe_zone` tokens hold the
+    rest."""
     messages = weighed.transcript.messages
     spared = _spared(messages, keep_last, frozenset(keep_tools))
     changes: dict[int, dict[Part, str]] = {}
@@ -139,8 +169,11 @@ def clear_results(weighed: Weighed, counter: Counter, safe_zone: int, keep_last:
         before = weighed.parts[result.message][result.number]
         if (result.message, result.number) in spared or is_cleared(result.part) or before == 0:
             continue
-        # What names no later result may be shorter; and it is what a second pruning would write, when that later result is cleared itself.
-        for text in dict.fromkeys((placeholder(result, before), placeholder(replace(result, why="oldest_result"), before))):
+        # What names no later result may be shorter; and it is what a second pruning would write, when that later result
+        # is cleared itself.
+        for text in dict.fromkeys(
+            (placeholder(result, before), placeholder(replace(result, why="oldest_result"), before))
+        ):
             after = counter.count(text)
             if after < before and (len(text) < len(result.part.text) or result.part.media):
                 break
@@ -175,19 +208,26 @@ def placeholder(result: ToolResult, tokens: int) -> str:
         back = _BACK[result.why]
     else:
         known = f"with {part.arguments} " if part.arguments and len(part.arguments) <= SHOWN_ARGUMENTS else ""
-        back = f"{'the file was changed since, ' if result.why == 'outdated' else ''}call {'it' if known else 'the tool'} again {known}to get it back"
+        back = (
+            f"{'the file was changed since, ' if result.why == 'outdated' else ''}call {'it' if known else 'the tool'}"
+            f" again {known}to get it back"
+        )
     text = MARK + ", ".join(fact for fact in facts if fact) + "; " + back + "]"
     return text if part.span is None else f"{opening_tag(part.text)}{escape(text, quote=False)}</tool_result>"
 
 
-# --- which, and in what order ------------------------------------------------------------------------------------------
+# --- which, and in what order -----------------------------------------------------------------------------------------
 
 
 def _spared(messages: Sequence[Message], keep_last: int, keep_tools: frozenset[str]) -> set[tuple[int, int]]:
     """(message, part) of the results that stay."""
     fresh, last = unread(messages), last_user(messages)
     places = [(number, place, part) for number, message in enumerate(messages) for place, part in message.results]
-    spared = {(number, place) for number, place, part in places if number >= fresh or number == last or part.tool in keep_tools}
+    spared = {
+        (number, place)
+        for number, place, part in places
+        if number >= fresh or number == last or part.tool in keep_tools
+    }
     return spared | {(number, place) for number, place, _ in places[len(places) - min(keep_last, len(places)) :]}
 
 
@@ -206,7 +246,11 @@ def _in_order(messages: Sequence[Message]) -> list[ToolResult]:
             asked = number - 1
             while asked >= 0 and messages[asked].role == DAMAGED:
                 asked -= 1
-            said = next((before.text for before in messages[asked].parts if before.kind is PartKind.TEXT), "") if asked >= 0 else ""
+            said = (
+                next((before.text for before in messages[asked].parts if before.kind is PartKind.TEXT), "")
+                if asked >= 0
+                else ""
+            )
         for place, part in reversed(results):
             touched = list(touches(part, said))
             later, why = -1, "oldest_result"

@@ -1,13 +1,15 @@
-"""Transcripts as files and lists: the format is detected, the messages are read, and what is left of them is written in the same shape.
+"""Transcripts as files and lists: the format is detected, the messages are read, and what is left of them is written in
+the same shape.
 
     transcript = read_transcript(Path("session.jsonl").read_bytes())
     transcript.format          # "openai" | "anthropic" | "claude-code" | "text"
     transcript.write(messages) # JSON stays JSON, a line stays byte for byte the line it was unless its message changed
 
-Shapes: a JSON list of messages, a request body with `messages` (and `system`, `tools`), one message a line, the session lines of Claude Code,
-and a text of `<tool_result …>` blocks with prose between. A session's side chains, notices, turns that were taken back or tried again, and what
-stands before its last compaction reach no model: such lines are carried along, cost nothing and keep their texts. What cannot be read as a message
-is carried along too, and a notice names it (`damage`); it is an error only where no message can be read.
+Shapes: a JSON list of messages, a request body with `messages` (and `system`, `tools`), one message a line, the session
+lines of Claude Code, and a text of `<tool_result …>` blocks with prose between. A session's side chains, notices, turns
+that were taken back or tried again, and what stands before its last compaction reach no model: such lines are carried
+along, cost nothing and keep their texts. What cannot be read as a message is carried along too, and a notice names it
+(`damage`); it is an error only where no message can be read.
 """
 
 from __future__ import annotations
@@ -60,7 +62,8 @@ class Transcript:
     notices: tuple[Notice, ...] = ()  # what cannot be read of it
 
     def write(self, messages: Sequence[Any]) -> str:
-        """The file that holds `messages`, which are this transcript's own or changed copies of them, in the shape it came in.
+        """The file that holds `messages`, which are this transcript's own or changed copies of them, in the shape it
+        came in.
 
         Bytes of the file that were not UTF-8 are lone surrogates: encode with `surrogateescape`.
         """
@@ -114,7 +117,9 @@ def read_transcript(data: bytes, name: str = "transcript") -> Transcript:
     raise malformed(name, "is neither JSON nor text with <tool_result …> blocks")
 
 
-def read_messages(messages: Any, *, container: Mapping[str, Any] | None = None, notices: tuple[Notice, ...] = ()) -> Transcript:
+def read_messages(
+    messages: Any, *, container: Mapping[str, Any] | None = None, notices: tuple[Notice, ...] = ()
+) -> Transcript:
     """The transcript in a list of messages, as `json.loads` gives it or a program holds it.
 
     Args:
@@ -137,7 +142,7 @@ def read_messages(messages: Any, *, container: Mapping[str, Any] | None = None, 
     return Transcript(_format(parsed, container), parsed, container=container, head=head, notices=(*notices, *found))
 
 
-# --- shapes ------------------------------------------------------------------------------------------------------------
+# --- shapes -----------------------------------------------------------------------------------------------------------
 
 
 def _whole(value: Any, lines: Sequence[tuple[int, str]], name: str, notices: tuple[Notice, ...]) -> Transcript:
@@ -186,7 +191,8 @@ def _line_object(line: str, place: str) -> dict[str, Any]:
 
 
 def _has_message_lines(lines: Sequence[tuple[int, str]]) -> bool:
-    """Whether a text that is not JSON as a whole holds a message in one of its lines. One JSON value over many lines ends in a line of brackets."""
+    """Whether a text that is not JSON as a whole holds a message in one of its lines. One JSON value over many lines
+    ends in a line of brackets."""
     return bool(set(lines[-1][1]) - _BRACKETS) and any(map(_is_message_line, (line for _, line in lines)))
 
 
@@ -215,15 +221,21 @@ def _is_session(values: Sequence[Any]) -> bool:
 def _is_session_line(value: Any) -> bool:
     if not isinstance(value, dict) or "role" in value or not isinstance(value.get("type"), str):
         return False
-    return isinstance(value.get("message"), dict) or any(key in value for key in ("uuid", "sessionId", "leafUuid", "messageId"))
+    return isinstance(value.get("message"), dict) or any(
+        key in value for key in ("uuid", "sessionId", "leafUuid", "messageId")
+    )
 
 
-def _session(values: Sequence[Any], places: Sequence[str], lines: tuple[str, ...] | None, notices: tuple[Notice, ...] = ()) -> Transcript:
+def _session(
+    values: Sequence[Any], places: Sequence[str], lines: tuple[str, ...] | None, notices: tuple[Notice, ...] = ()
+) -> Transcript:
     faults: list[SecateurError] = []
     reached = sent([value if isinstance(value, dict) else {} for value in values])
     calls: dict[str, Part] = {}
     messages = tuple(
-        _message(value, place, calls, faults, _UNDER) if number in reached or not isinstance(value, dict) else Message(place, ASIDE, value)
+        _message(value, place, calls, faults, _UNDER)
+        if number in reached or not isinstance(value, dict)
+        else Message(place, ASIDE, value)
         for number, (place, value) in enumerate(zip(places, values, strict=True))
     )
     found = settled(messages, faults)
@@ -270,7 +282,9 @@ def _head(container: Mapping[str, Any]) -> Message | None:
         parts += parse_message({"role": "system", "content": system}, "$.system", {}).parts
     for key in ("tools", "functions"):
         if container.get(key):
-            parts.append(Part(PartKind.OTHER, json.dumps(container[key], ensure_ascii=False, separators=(",", ":")), (key,)))
+            parts.append(
+                Part(PartKind.OTHER, json.dumps(container[key], ensure_ascii=False, separators=(",", ":")), (key,))
+            )
     return Message("$", "system", {}, tuple(parts)) if parts else None
 
 
@@ -298,9 +312,11 @@ def _message(value: Any, place: str, calls: dict[str, Part], faults: list[Secate
         return message
 
 
-# --- formats -----------------------------------------------------------------------------------------------------------
+# --- formats ----------------------------------------------------------------------------------------------------------
 
-_ANTHROPIC_BLOCKS = frozenset(("tool_use", "tool_result", "server_tool_use", "thinking", "redacted_thinking", "image", "document"))
+_ANTHROPIC_BLOCKS = frozenset(
+    ("tool_use", "tool_result", "server_tool_use", "thinking", "redacted_thinking", "image", "document")
+)
 
 
 def _format(messages: Sequence[Message], container: Mapping[str, Any] | None) -> str:
@@ -321,7 +337,7 @@ def _format(messages: Sequence[Message], container: Mapping[str, Any] | None) ->
     return "anthropic" if anthropic else "text" if written else "openai"
 
 
-# --- JSON --------------------------------------------------------------------------------------------------------------
+# --- JSON -------------------------------------------------------------------------------------------------------------
 
 
 def _json(text: str, name: str, *, of_line: bool = False) -> Any:

@@ -1,8 +1,8 @@
 """What of a conversation can only go or stay together, so that what is left is still a conversation.
 
-An element is a user's words, an assistant's words, or a step: an assistant's tool calls with all their results. A turn is a user's element, the
-steps that follow and the answer. Taking out a step, or a turn whose steps are gone, leaves no result without its call and brings no two
-messages of one side together that were apart.
+An element is a user's words, an assistant's words, or a step: an assistant's tool calls with all their results. A turn
+is a user's element, the steps that follow and the answer. Taking out a step, or a turn whose steps are gone, leaves no
+result without its call and brings no two messages of one side together that were apart.
 """
 
 from __future__ import annotations
@@ -75,7 +75,8 @@ def turns_of(elements: Sequence[Element]) -> list[list[Element]]:
 
 
 def removable(elements: Sequence[Element]) -> list[list[Element]]:
-    """What can be taken out, in the order in which it goes: of the oldest turn the steps one by one, then its question and answer; and so on.
+    """What can be taken out, in the order in which it goes: of the oldest turn the steps one by one, then its question
+    and answer; and so on.
 
     Each entry may be taken out when those before it are.
     """
@@ -89,7 +90,8 @@ def removable(elements: Sequence[Element]) -> list[list[Element]]:
 
 
 def _join(elements: list[Element], callers: Mapping[int, Element]) -> None:
-    """Make one element of the oldest caller's and all after it: where a result comes, what was said since its call stays with it."""
+    """Make one element of the oldest caller's and all after it: where a result comes, what was said since its call
+    stays with it."""
     waiting = len(callers)
     joined: list[Element] = []
     while waiting:
@@ -116,10 +118,13 @@ def _fix(elements: Sequence[Element], messages: Sequence[Message], summaries_sta
 
 
 def _fix_unpaired(elements: Sequence[Element], messages: Sequence[Message]) -> None:
-    """What lacks a call or a result stays: the other half may be in a message that cannot be read, and that one stays."""
+    """What lacks a call or a result stays: the other half may be in a message that cannot be read, and that one
+    stays."""
     called = {part.call for message in messages for part in message.calls}
     got = {part.call for message in messages for _, part in message.results}
     for element in elements:
         parts = [part for number in element.numbers for part in messages[number].parts if part.call]
-        if not element.fixed and any(part.call not in (got if part.kind is PartKind.CALL else called) for part in parts):
+        if not element.fixed and any(
+            part.call not in (got if part.kind is PartKind.CALL else called) for part in parts
+        ):
             element.fixed = "unpaired"

@@ -1,7 +1,9 @@
-"""The three ways a value of an envelope gets smaller: a list summarised, a text truncated, an object reduced to `path + summary + hash`.
+"""The three ways a value of an envelope gets smaller: a list summarised, a text truncated, an object reduced to `path +
+summary + hash`.
 
-Types stay what they were, so that whoever reads an envelope can read a trimmed one: a list stays a list, a text a text, an object an object.
-What was taken out is named by its number, its size and the first digits of the SHA-256 of its JSON text, by which it can be found again.
+Types stay what they were, so that whoever reads an envelope can read a trimmed one: a list stays a list, a text a text,
+an object an object. What was taken out is named by its number, its size and the first digits of the SHA-256 of its JSON
+text, by which it can be found again.
 """
 
 from __future__ import annotations
@@ -64,7 +66,8 @@ def truncated(text: str, keep: int) -> str:
 
 
 def reference(value: Any, original: Any, path: Path, chars: int) -> dict[str, str]:
-    """`path + summary + hash` of an object or a list; its own where it has them, else where it stands, what it holds and its digest.
+    """`path + summary + hash` of an object or a list; its own where it has them, else where it stands, what it holds
+    and its digest.
 
     Args:
         original: the value before anything was taken out of it, for summary and digest.
@@ -108,7 +111,13 @@ def _contents(value: Any) -> Iterator[str]:
         yield f"{len(value):,} items"
         return
     for name, held in value.items():
-        size = f"{len(held):,} items" if isinstance(held, list) else f"{len(held):,} fields" if isinstance(held, dict) else ""
+        size = (
+            f"{len(held):,} items"
+            if isinstance(held, list)
+            else f"{len(held):,} fields"
+            if isinstance(held, dict)
+            else ""
+        )
         size = f"{len(held):,} characters" if isinstance(held, str) else size
         yield f"{name} ({size})" if size else name
 
@@ -124,8 +133,13 @@ def _joined(parts: Iterable[str], chars: int) -> str:
 
 
 def _folders(items: Iterable[Any]) -> str:
-    """Where paths among `items` lie, as deep as FOLDERS names tell it: ": assets/audio 72, assets/img 120"; "" if nowhere in particular."""
-    paths = [item.split("/")[:-1] for item in items if isinstance(item, str) and len(item) <= LONGEST_PATH and "\n" not in item]
+    """Where paths among `items` lie, as deep as FOLDERS names tell it: ": assets/audio 72, assets/img 120"; "" if
+    nowhere in particular."""
+    paths = [
+        item.split("/")[:-1]
+        for item in items
+        if isinstance(item, str) and len(item) <= LONGEST_PATH and "\n" not in item
+    ]
     named: Tally[str] = Tally()
     for depth in range(1, DEEPEST_FOLDER + 1):
         tally = Tally("/".join(path[:depth]) for path in paths if path)

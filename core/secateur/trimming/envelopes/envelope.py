@@ -1,15 +1,15 @@
 """`trim_context_with_budget`: a prompt envelope under a token budget (spec context-budget, frozen contract).
 
-An envelope is seven sections of JSON values. `target_snapshot` comes back equal, always; only `dependency_digest` and extension fields get
-smaller, in fixed stages, each of which stops as soon as the whole fits:
+An envelope is seven sections of JSON values. `target_snapshot` comes back equal, always; only `dependency_digest` and
+extension fields get smaller, in fixed stages, each of which stops as soon as the whole fits:
 
-1. summarize: lists of the digest keep their first items; objects behind them become references, all else becomes one line;
-2. truncate: long texts that are no name, path, summary or digest keep their beginning;
-3. drop: of objects, then of the digest's fields and the extension fields, at last of the digest, only `path + summary + hash` is left;
+1. summarize: lists of the digest keep their first items; objects behind them become references, all else becomes one
+line; 2. truncate: long texts that are no name, path, summary or digest keep their beginning; 3. drop: of objects, then
+of the digest's fields and the extension fields, at last of the digest, only `path + summary + hash` is left;
    of a text its length and digest.
 
-Within a stage what saves most goes first. The budget holds for the envelope's JSON text on one line. Pure: no clock, no file, the input is
-never changed. Linear: every text is counted a fixed number of times.
+Within a stage what saves most goes first. The budget holds for the envelope's JSON text on one line. Pure: no clock, no
+file, the input is never changed. Linear: every text is counted a fixed number of times.
 """
 
 from __future__ import annotations
@@ -37,18 +37,21 @@ AROUND = "envelope"
 class TrimmedEnvelope:
     """An envelope that fits its budget, and the ledger.
 
-    `report.actions` accounts for the whole envelope: what was trimmed, sections that were kept, and one entry around them; characters and
-    tokens of all entries sum to those of the envelope's JSON text before and after.
+    `report.actions` accounts for the whole envelope: what was trimmed, sections that were kept, and one entry around
+    them; characters and tokens of all entries sum to those of the envelope's JSON text before and after.
     """
 
     envelope: dict[str, Any]
     report: TrimReport
     notices: tuple[Notice, ...] = ()
     original: Mapping[str, Any] = field(default_factory=dict)
-    places: tuple[tuple[Path, int | None], ...] = ()  # per action of the report but the last: where it stands; a position: from there to the list's end
+    places: tuple[
+        tuple[Path, int | None], ...
+    ] = ()  # per action of the report but the last: where it stands; a position: from there to the list's end
 
     def texts(self, number: int) -> tuple[str, str]:
-        """The JSON text of what action `number` of the report is about, before and after; what lies around the sections has none."""
+        """The JSON text of what action `number` of the report is about, before and after; what lies around the sections
+        has none."""
         if number >= len(self.places):
             return "", ""
         before, after = (_text_at(value, *self.places[number]) for value in (self.original, self.envelope))
@@ -57,7 +60,12 @@ class TrimmedEnvelope:
     def to_dict(self) -> dict[str, Any]:
         """Exactly the frozen output shape; its actions are the sections that were trimmed."""
         actions = [
-            {"section": action.section, "action": action.action, "beforeChars": action.before_chars, "afterChars": action.after_chars}
+            {
+                "section": action.section,
+                "action": action.action,
+                "beforeChars": action.before_chars,
+                "afterChars": action.after_chars,
+            }
             for action in self.report.actions
             if action.action != "keep"
         ]
@@ -75,11 +83,12 @@ def trim_context_with_budget(
 
     Args:
         context_token_budget: tokens the envelope's JSON text may hold; 0 or None: 70 % of the model's window.
-        reserve_for_response: tokens kept free for the answer, reported; 0 or None: what is left of the window, at most 30 %.
+        reserve_for_response: tokens kept free for the answer, reported; 0 or None: what is left of the window, at most
+        30 %.
 
     Raises:
-        PromptComposeError: `AI_PROMPT_COMPOSE_ERROR`: sections missing or unknown, a value that is no JSON, a budget that is none.
-        BudgetExceeded: `AI_CONTEXT_BUDGET_EXCEEDED`: what may not be trimmed does not fit.
+        PromptComposeError: `AI_PROMPT_COMPOSE_ERROR`: sections missing or unknown, a value that is no JSON, a budget
+        that is none. BudgetExceeded: `AI_CONTEXT_BUDGET_EXCEEDED`: what may not be trimmed does not fit.
     """
     return trim_envelope(envelope, model, context_token_budget, reserve_for_response).to_dict()
 
@@ -132,11 +141,16 @@ def _exceeded(envelope: dict[str, Any], tokens: int, budget: int, counter: Count
     if target > budget:
         message = f"{TARGET} alone takes {target:,} tokens, the context budget is {budget:,}"
     else:
-        message = f"{tokens:,} tokens are left where the context budget is {budget:,}: {TARGET} takes {target:,}, what may be trimmed is trimmed"
-    return BudgetExceeded(message, hint=f"a context budget of {tokens:,} is enough, or make what may not be trimmed smaller")
+        message = (
+            f"{tokens:,} tokens are left where the context budget is {budget:,}: {TARGET} takes {target:,}, what may be"
+            " trimmed is trimmed"
+        )
+    return BudgetExceeded(
+        message, hint=f"a context budget of {tokens:,} is enough, or make what may not be trimmed smaller"
+    )
 
 
-# --- the ledger --------------------------------------------------------------------------------------------------------
+# --- the ledger -------------------------------------------------------------------------------------------------------
 
 
 def _ledger(
@@ -149,13 +163,19 @@ def _ledger(
     entries = acted.sections()
     touched = {path[0] for path, *_ in entries}
     rows = [(path, start, VERBS[verb], reason) for path, start, verb, reason in entries]
-    rows += [((section,), None, "keep", "target" if section == TARGET else "fits") for section in original if section not in touched]
+    rows += [
+        ((section,), None, "keep", "target" if section == TARGET else "fits")
+        for section in original
+        if section not in touched
+    ]
     actions = []
     for path, start, verb, reason in rows:
         then, now = (_text_at(value, path, start) for value in (original, trimmed))
         name = section_of(path) + ("" if start is None else f"[{start}:]")
         tokens = counter.count(then)
-        actions.append(TrimAction(name, verb, reason, tokens, tokens if now == then else counter.count(now), len(then), len(now)))
+        actions.append(
+            TrimAction(name, verb, reason, tokens, tokens if now == then else counter.count(now), len(then), len(now))
+        )
     around = (
         before - sum(action.before for action in actions),
         after - sum(action.after for action in actions),

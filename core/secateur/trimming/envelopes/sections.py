@@ -1,4 +1,5 @@
-"""An envelope as it must be: its seven sections, and nothing in them that is not JSON. What is wrong is an error with its JSON path."""
+"""An envelope as it must be: its seven sections, and nothing in them that is not JSON. What is wrong is an error with
+its JSON path."""
 
 from __future__ import annotations
 
@@ -14,12 +15,21 @@ from secateur.terminal import clip
 from secateur.trimming.envelopes.degrading import Path, section_of
 from secateur.trimming.fields import DoubledField, lines_of, unique
 
-SECTIONS = ("session_meta", "domain_profile", "normative_baseline", "target_snapshot", "dependency_digest", "tool_capabilities", "revision_info")
+SECTIONS = (
+    "session_meta",
+    "domain_profile",
+    "normative_baseline",
+    "target_snapshot",
+    "dependency_digest",
+    "tool_capabilities",
+    "revision_info",
+)
 TARGET = "target_snapshot"
 DIGEST = "dependency_digest"
 
 DEEPEST = 200
-"""Levels of values inside values: far more than anybody writes, few enough for Python's own reader and writer of JSON."""
+"""Levels of values inside values: far more than anybody writes, few enough for Python's own reader and writer of
+JSON."""
 WIDEST_NUMBER = 10_000
 """Bits of the largest whole number: Python refuses to write those of more than 4,300 digits."""
 _SHOWN = 120
@@ -35,19 +45,28 @@ def parsed(text: str) -> Any:
 
     def refused(name: str) -> Any:
         line = lines_of(_without_texts(text), rf"(?<![\w-]){name}\b").partition(",")[0]
-        raise PromptComposeError(f"{f'line {line}: ' if line else ''}{name} is no JSON number", hint="write null or a number")
+        raise PromptComposeError(
+            f"{f'line {line}: ' if line else ''}{name} is no JSON number", hint="write null or a number"
+        )
 
     try:
         return json.loads(text, object_pairs_hook=unique, parse_constant=refused)
     except json.JSONDecodeError as error:
-        raise PromptComposeError(f"line {error.lineno}, column {error.colno}: {error.msg}", hint="an envelope is one JSON object") from error
+        raise PromptComposeError(
+            f"line {error.lineno}, column {error.colno}: {error.msg}", hint="an envelope is one JSON object"
+        ) from error
     except DoubledField as error:
         raise PromptComposeError(error.said(text), hint="which of them counts is for you to say") from error
     except RecursionError as error:
-        raise PromptComposeError("values are nested too deep to be read", hint=f"an envelope has at most {DEEPEST} levels") from error
+        raise PromptComposeError(
+            "values are nested too deep to be read", hint=f"an envelope has at most {DEEPEST} levels"
+        ) from error
     except ValueError as error:  # a number of thousands of digits
         line = lines_of(_without_texts(text), r"\d{4300}").partition(",")[0]
-        raise PromptComposeError(f"{f'line {line}: ' if line else ''}a number of thousands of digits cannot be read", hint="write it as a text") from error
+        raise PromptComposeError(
+            f"{f'line {line}: ' if line else ''}a number of thousands of digits cannot be read",
+            hint="write it as a text",
+        ) from error
 
 
 def _without_texts(text: str) -> str:
@@ -66,10 +85,16 @@ def sections(envelope: Any) -> dict[str, Any]:
     missing = [section for section in SECTIONS if section not in envelope]
     unknown = [key for key in envelope if key not in SECTIONS]
     if missing or unknown:
-        shown = ", ".join(repr(key) for key in unknown[:3]) + (f" and {len(unknown) - 3} more" if len(unknown) > 3 else "")
-        wrong = [f"lacks {', '.join(missing)}"] * bool(missing) + [f"has no section {clip(shown, _SHOWN)}"] * bool(unknown)
+        shown = ", ".join(repr(key) for key in unknown[:3]) + (
+            f" and {len(unknown) - 3} more" if len(unknown) > 3 else ""
+        )
+        wrong = [f"lacks {', '.join(missing)}"] * bool(missing) + [f"has no section {clip(shown, _SHOWN)}"] * bool(
+            unknown
+        )
         near = next((near for key in unknown if isinstance(key, str) and (near := nearest(key, missing))), "")
-        raise PromptComposeError(f"$: the envelope {' and '.join(wrong)}", hint=(f"did you mean {near}? " if near else "") + _HINT)
+        raise PromptComposeError(
+            f"$: the envelope {' and '.join(wrong)}", hint=(f"did you mean {near}? " if near else "") + _HINT
+        )
     return copied(envelope)
 
 
@@ -79,7 +104,8 @@ def copied(envelope: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _plain(value: Any, path: Path, above: set[int]) -> Any:
-    """A copy of one value; `above` are the ids of the containers it stands in. Tuples stay tuples in the target, which comes back equal."""
+    """A copy of one value; `above` are the ids of the containers it stands in. Tuples stay tuples in the target, which
+    comes back equal."""
     if value is None or isinstance(value, str | bool):
         return value
     if isinstance(value, int):
@@ -91,7 +117,11 @@ def _plain(value: Any, path: Path, above: set[int]) -> Any:
             raise _wrong(path, f"is {value}, which is no JSON number", "write null or a number")
         return value
     if not isinstance(value, Mapping | list | tuple):
-        raise _wrong(path, f"is a {type(value).__name__}, which JSON does not have", "an envelope holds objects, lists, texts, numbers, true, false and null")
+        raise _wrong(
+            path,
+            f"is a {type(value).__name__}, which JSON does not have",
+            "an envelope holds objects, lists, texts, numbers, true, false and null",
+        )
     if id(value) in above:
         raise _wrong(path, "contains itself", "break the circle")
     if len(path) >= DEEPEST:
@@ -102,7 +132,9 @@ def _plain(value: Any, path: Path, above: set[int]) -> Any:
         copy = {}
         for key, held in value.items():
             if not isinstance(key, str):
-                raise _wrong(path, f"has the key {clip(repr(key), _SHOWN)}, which is no text", "keys of JSON objects are texts")
+                raise _wrong(
+                    path, f"has the key {clip(repr(key), _SHOWN)}, which is no text", "keys of JSON objects are texts"
+                )
             copy[key] = _plain(held, (*path, key), above)
     else:
         copy = [_plain(held, (*path, position), above) for position, held in enumerate(value)]

@@ -1,8 +1,9 @@
 """What is known of models' context windows, and the budget that follows when nobody gives one.
 
-The table is data (`windows.toml`): `[context_budget] windows` adds to it and wins over it. A name matches exactly, or after what providers put
-around it (`openai/`, `us.anthropic.`, a date, `-latest`, `-preview`, `-v1:0`) is taken off; dots and dashes are one (`claude-opus-4.6`). Nothing
-is guessed from a family. A model that matches nothing has no window here.
+The table is data (`windows.toml`): `[context_budget] windows` adds to it and wins over it. A name matches exactly, or
+after what providers put around it (`openai/`, `us.anthropic.`, a date, `-latest`, `-preview`, `-v1:0`) is taken off;
+dots and dashes are one (`claude-opus-4.6`). Nothing is guessed from a family. A model that matches nothing has no
+window here.
 """
 
 from __future__ import annotations
@@ -70,13 +71,15 @@ def _spelled(name: str) -> str:
 
 
 def budget_of(model: str, context: int | None, reserve: int | None, settings: ContextBudget, counter: str) -> Budget:
-    """What the caller gives counts, then `context_budget.tokens` and `reserve`; 0 is derived from the model's window (70 / 30, `context_budget.context_share`).
+    """What the caller gives counts, then `context_budget.tokens` and `reserve`; 0 is derived from the model's window
+    (70 / 30, `context_budget.context_share`).
 
-    A derived part never takes what the given one needs. With a budget given for a model without a known window, nothing is reserved
-    but what the caller says.
+    A derived part never takes what the given one needs. With a budget given for a model without a known window, nothing
+    is reserved but what the caller says.
 
     Raises:
-        PromptComposeError: a budget is negative or no integer; or none is given and the window is not known or all of it is reserved.
+        PromptComposeError: a budget is negative or no integer; or none is given and the window is not known or all of
+        it is reserved.
     """
     if not isinstance(model, str):
         raise PromptComposeError(f"model is {_kind(model)}, not a text", hint="name the model, for example gpt-4o")
@@ -92,17 +95,26 @@ def budget_of(model: str, context: int | None, reserve: int | None, settings: Co
                 f"the window of model {model[:100]!r} is not known, so no budget follows from it",
                 hint=f"{guess}give a context budget, or set context_budget.windows",
             )
-        notices.append(Notice("unknown_window", f"The window of model {model[:100]!r} is not known: the budget is taken as given."))
+        notices.append(
+            Notice("unknown_window", f"The window of model {model[:100]!r} is not known: the budget is taken as given.")
+        )
         return Budget(context, reserve, tuple(notices))
     share = int(window * settings.context_share + 1e-6)  # 0.7 x 128,000 is 89,600, whatever binary fractions say
     if not context:
         context = min(share, window - reserve)
         if context < 1:
             hint = "reserve less, or give a context budget"
-            raise PromptComposeError(f"reserve_for_response {reserve:,} leaves nothing of the {window:,} tokens of {model}", hint=hint)
+            raise PromptComposeError(
+                f"reserve_for_response {reserve:,} leaves nothing of the {window:,} tokens of {model}", hint=hint
+            )
     reserve = reserve or max(0, min(window - share, window - context))
     if context + reserve > window:
-        notices.append(Notice("window_overrun", f"Budget {context:,} and reserve {reserve:,} together are more than the {window:,} tokens of {model}."))
+        notices.append(
+            Notice(
+                "window_overrun",
+                f"Budget {context:,} and reserve {reserve:,} together are more than the {window:,} tokens of {model}.",
+            )
+        )
     return Budget(context, reserve, tuple(notices))
 
 
@@ -112,14 +124,20 @@ def _uncertain(model: str, counter: str) -> list[Notice]:
     factor = max((factor for family, factor in SAFETY_FACTORS.items() if name.startswith(family)), default=1.0)
     if factor <= 1 or counter in ("cl100k_base", "chars4"):
         return []
-    return [Notice("other_tokenizer", f"Counted with {counter}: {model[:100]} may count up to {factor:g} times as many tokens.")]
+    return [
+        Notice(
+            "other_tokenizer", f"Counted with {counter}: {model[:100]} may count up to {factor:g} times as many tokens."
+        )
+    ]
 
 
 def _whole(name: str, value: int | None) -> int:
     if value is None:
         return 0
     if isinstance(value, bool) or not isinstance(value, int):
-        raise PromptComposeError(f"{name} is {_kind(value)}, not an integer", hint="0 or None: derived from the model's window")
+        raise PromptComposeError(
+            f"{name} is {_kind(value)}, not an integer", hint="0 or None: derived from the model's window"
+        )
     if value < 0:
         raise PromptComposeError(f"{name} is negative", hint="0 or None: derived from the model's window")
     return value

@@ -46,7 +46,9 @@ class _Fate:
     def entry(self) -> Entry:
         file, shortened = self.file, bool(self.ranges)
         state = State.DROPPED if self.text is None else State.SHORTENED if shortened else State.KEPT
-        refused = self.tried[0] if self.text is None and self.tried else None  # the best of its snippets: it could not leave whole, nor as that
+        refused = (
+            self.tried[0] if self.text is None and self.tried else None
+        )  # the best of its snippets: it could not leave whole, nor as that
         return Entry(
             number=self.number,
             module_name=file.source.module_name,
@@ -126,7 +128,7 @@ def _greedy(fates: Sequence[_Fate], capacity: int, budget: int, why: Why) -> int
     return used
 
 
-# --- extract -----------------------------------------------------------------------------------------------------------
+# --- extract ----------------------------------------------------------------------------------------------------------
 
 
 def _extract(fates: Sequence[_Fate], rules: ContextPrune, counter: Counter, form: str) -> None:
@@ -178,7 +180,9 @@ def _speaking(pieces: Sequence[Piece], floor: float, least_score: float) -> list
 
 
 def _speaks(piece: Piece, floor: float, least_score: float) -> bool:
-    return piece.chosen or (piece.relevance > 0 and piece.relevance >= floor and round(SCORES * piece.relevance, 1) >= least_score)
+    return piece.chosen or (
+        piece.relevance > 0 and piece.relevance >= floor and round(SCORES * piece.relevance, 1) >= least_score
+    )
 
 
 def _owner(pieces: Iterable[Piece], held: Range) -> str:
@@ -228,7 +232,8 @@ class _Snippets:
         return total
 
     def _needed(self, fate: _Fate, place: int) -> int:
-        """Tokens that a piece adds at most: its lines, its header unless it goes on where another ends, and what stands around the first of a file."""
+        """Tokens that a piece adds at most: its lines, its header unless it goes on where another ends, and what stands
+        around the first of a file."""
         pieces, kept = fate.file.pieces, self._kept.get(fate.number, set())
         piece, following = pieces[place], pieces[place + 1 : place + 2]
         gaps = [piece.gap] if piece.gap >= 0 and place - 1 in kept else []

@@ -60,7 +60,9 @@ def touches(end: int, start: int, lines: Sequence[str]) -> bool:
 def snippet_text(lines: Sequence[str], ranges: Sequence[Range], owners: Sequence[str]) -> str:
     """Merged ranges of a file, each with its owner, as the text that leaves."""
     parts = zip(ranges, owners, strict=True)
-    return HEAD + "".join(f"{header(start, end, owner)}{newline_ended(lines[start - 1 : end])}" for (start, end), owner in parts)
+    return HEAD + "".join(
+        f"{header(start, end, owner)}{newline_ended(lines[start - 1 : end])}" for (start, end), owner in parts
+    )
 
 
 def newline_ended(lines: Sequence[str]) -> str:
@@ -69,7 +71,8 @@ def newline_ended(lines: Sequence[str]) -> str:
 
 
 def block(name: str, text: str, form: str, span: Range | None = None) -> str:
-    """What stands for one file in the text that leaves. `span`: its first and last line there, all of them where not given."""
+    """What stands for one file in the text that leaves. `span`: its first and last line there, all of them where not
+    given."""
     if form == PLAIN:
         return text
     layout, shown = layout_of(MARKDOWN), body(text)

@@ -2,8 +2,9 @@
 
     files, notices = read_files(["src", "docs/*.md", "sample:orders"], settings, cache_dir)
 
-Folders and patterns give what the index would read of them: no ignored, binary, generated-by-the-megabyte or linked files. A file that is named is
-read whatever the ignore rules say. Nothing is read through a link that leads out of the folder it was named in.
+Folders and patterns give what the index would read of them: no ignored, binary, generated-by-the-megabyte or linked
+files. A file that is named is read whatever the ignore rules say. Nothing is read through a link that leads out of the
+folder it was named in.
 """
 
 from __future__ import annotations
@@ -48,7 +49,9 @@ class _Read:
     reason: str = ""
 
 
-def read_files(words: Sequence[str], settings: Settings, cache_dir: Path, base: Path | None = None) -> tuple[list[SourceCode], list[Notice]]:
+def read_files(
+    words: Sequence[str], settings: Settings, cache_dir: Path, base: Path | None = None
+) -> tuple[list[SourceCode], list[Notice]]:
     """The files the words name, each once, in their order; within a folder or a pattern in byte order of the paths.
 
     Args:
@@ -78,7 +81,9 @@ def read_files(words: Sequence[str], settings: Settings, cache_dir: Path, base: 
             damaged += [read.name] if broken else []
             files.append(SourceCode(read.name, text))
     if left_out:
-        reasons = ", ".join(f"{times:,} {reason}" for reason, times in sorted(Tally(reason for _, reason in left_out).items()))
+        reasons = ", ".join(
+            f"{times:,} {reason}" for reason, times in sorted(Tally(reason for _, reason in left_out).items())
+        )
         notices["left_out"] = Notice("left_out", f"Left out: {reasons} ({listed([name for name, _ in left_out])}).")
     if damaged:
         notices["invalid_utf8"] = Notice("invalid_utf8", f"Bytes that are no text were replaced in {listed(damaged)}.")
@@ -104,7 +109,11 @@ def _found(word: str, settings: Settings, cache_dir: Path, base: Path, notices: 
     elif exists:
         yield _named(path, base, word)
     else:
-        raise SecateurError(f"there is no file {_safe(word)}", hint="check the path; a pattern such as 'src/**/*.py' names many", code="NO_SUCH_FILE")
+        raise SecateurError(
+            f"there is no file {_safe(word)}",
+            hint="check the path; a pattern such as 'src/**/*.py' names many",
+            code="NO_SUCH_FILE",
+        )
 
 
 def _matching(word: str, settings: Settings, base: Path, notices: dict[str, Notice]) -> Iterator[_Read]:
@@ -118,15 +127,21 @@ def _matching(word: str, settings: Settings, base: Path, notices: dict[str, Noti
         found = list(_below(base / folder, _prefix(folder), _pattern(parts[first:]), settings, notices))
     if not found:
         raise SecateurError(
-            f"nothing matches {_safe(word)}", hint="ignored files do not match: name them, or their folder; ** matches folders of any depth", code="NO_MATCH"
+            f"nothing matches {_safe(word)}",
+            hint="ignored files do not match: name them, or their folder; ** matches folders of any depth",
+            code="NO_MATCH",
         )
     yield from found
 
 
-def _below(folder: Path, prefix: str, pattern: re.Pattern[str] | None, settings: Settings, notices: dict[str, Notice]) -> Iterator[_Read]:
+def _below(
+    folder: Path, prefix: str, pattern: re.Pattern[str] | None, settings: Settings, notices: dict[str, Notice]
+) -> Iterator[_Read]:
     """What the index would read of a folder, and what of it it would not."""
     index = settings.index
-    source = open_source(folder, ignore=index.ignore, max_file_bytes=index.max_file_kb * 1024, trust=index.trust_git_dir)
+    source = open_source(
+        folder, ignore=index.ignore, max_file_bytes=index.max_file_kb * 1024, trust=index.trust_git_dir
+    )
     root = folder.resolve()
     wanted = [entry.path for entry in source.entries() if pattern is None or pattern.fullmatch(entry.path)]
     for path, data in source.read(wanted):
@@ -150,7 +165,11 @@ def _named(path: Path, base: Path, word: str) -> _Read:
     if not stat.S_ISREG(status.st_mode):
         raise _unreadable(word, "it is no regular file")
     if status.st_size > NAMED_BYTES:
-        raise SecateurError(f"{_safe(word)} is larger than {NAMED_BYTES:,} bytes", hint="no model reads a file of that size", code="TOO_LARGE")
+        raise SecateurError(
+            f"{_safe(word)} is larger than {NAMED_BYTES:,} bytes",
+            hint="no model reads a file of that size",
+            code="TOO_LARGE",
+        )
     with Folder(real.parent) as folder:
         data = folder.read(real.name, NAMED_BYTES)
     if data is None:
@@ -159,7 +178,8 @@ def _named(path: Path, base: Path, word: str) -> _Read:
 
 
 def _inside(path: Path, base: Path, word: str) -> Path:
-    """Where a path really is. Links may lead anywhere below the folder the path was named in: the base, or where it starts elsewhere its own folder."""
+    """Where a path really is. Links may lead anywhere below the folder the path was named in: the base, or where it
+    starts elsewhere its own folder."""
     try:
         real, lexical, home = path.resolve(), Path(os.path.normpath(path)), base.resolve()
         if lexical.is_relative_to(base):
@@ -171,7 +191,11 @@ def _inside(path: Path, base: Path, word: str) -> Path:
     except (OSError, ValueError, RuntimeError) as error:
         raise _unreadable(word, getattr(error, "strerror", None) or str(error)) from error
     if not real.is_relative_to(allowed):
-        raise SecateurError(f"{_safe(word)} is a link that leads elsewhere", hint=f"name what it leads to: {_safe(str(real))}", code="SYMBOLIC_LINK")
+        raise SecateurError(
+            f"{_safe(word)} is a link that leads elsewhere",
+            hint=f"name what it leads to: {_safe(str(real))}",
+            code="SYMBOLIC_LINK",
+        )
     return real
 
 
@@ -182,7 +206,8 @@ def _prefix(word: str) -> str:
 
 
 def _pattern(parts: Sequence[str]) -> re.Pattern[str]:
-    """The parts of a pattern as an expression: `**` stands for any folders, the other signs stay within a name, none stands for a leading dot."""
+    """The parts of a pattern as an expression: `**` stands for any folders, the other signs stay within a name, none
+    stands for a leading dot."""
     out: list[str] = []
     for number, part in enumerate(parts):
         if part == "**" and parts[number - 1 : number] == ["**"]:
@@ -196,7 +221,9 @@ def _pattern(parts: Sequence[str]) -> re.Pattern[str]:
     try:
         return re.compile("".join(out), re.DOTALL)
     except re.error as error:
-        raise UsageError(f"{_safe('/'.join(parts))} is no pattern: {error}", hint="signs are *, ?, [a-z] and **") from error
+        raise UsageError(
+            f"{_safe('/'.join(parts))} is no pattern: {error}", hint="signs are *, ?, [a-z] and **"
+        ) from error
 
 
 def _part(part: str) -> str:
@@ -220,7 +247,9 @@ def _part(part: str) -> str:
 
 
 def _unreadable(word: str, why: str) -> SecateurError:
-    return SecateurError(f"cannot read {_safe(word)}: {why}", hint="check the path and its permissions", code="UNREADABLE")
+    return SecateurError(
+        f"cannot read {_safe(word)}: {why}", hint="check the path and its permissions", code="UNREADABLE"
+    )
 
 
 def _safe(word: str) -> str:

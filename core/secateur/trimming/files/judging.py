@@ -1,7 +1,8 @@
 """A language model's judgement of files: a score each, or the lines that matter.
 
-What is asked, in which order and of how much is settled before the first question, best files first by the local relevance; replies are used by
-their question, so the result does not depend on when they come. Where there is no usable reply the local judgement stands.
+What is asked, in which order and of how much is settled before the first question, best files first by the local
+relevance; replies are used by their question, so the result does not depend on when they come. Where there is no usable
+reply the local judgement stands.
 """
 
 from __future__ import annotations
@@ -33,7 +34,8 @@ LONGEST_QUERY = 2_000
 """Characters of the query that are sent."""
 
 TEXT_SHARE = 0.7
-"""Of `llm.text_tokens`, what a question is filled up to: its client reckons with tokenizers that count more than ours, and cuts what is too long."""
+"""Of `llm.text_tokens`, what a question is filled up to: its client reckons with tokenizers that count more than ours,
+and cuts what is too long."""
 
 NUMBER_TOKENS = 3
 """What the number of a line costs."""
@@ -48,12 +50,14 @@ MOST_RANGES = 200
 """Ranges of one reply that are read."""
 
 SCORING = (
-    "You rate how much one source file helps to answer a request. 10: the answer is in this file or it must be changed; 5: it is needed to understand "
-    "the answer; 0: it has nothing to do with it. Give relevant_score, a number from 0 to 10, and reason, one short sentence."
+    "You rate how much one source file helps to answer a request. 10: the answer is in this file or it must be changed;"
+    " 5: it is needed to understand the answer; 0: it has nothing to do with it. Give relevant_score, a number from 0"
+    " to 10, and reason, one short sentence."
 )
 EXTRACTING = (
-    "You pick the lines of one source file that are needed to answer a request. Every line begins with its number. Give snippets, a list of ranges of "
-    "whole functions or statements with start_line and end_line, both included; an empty list if nothing in the file helps."
+    "You pick the lines of one source file that are needed to answer a request. Every line begins with its number. Give"
+    " snippets, a list of ranges of whole functions or statements with start_line and end_line, both included; an empty"
+    " list if nothing in the file helps."
 )
 
 
@@ -103,19 +107,29 @@ class Judged:
     notices: list[Notice]
 
 
-def judged(files: Sequence[WeighedFile], query: str, model: LanguageModel, settings: Settings, progress: Progress | None = None) -> Judged:
+def judged(
+    files: Sequence[WeighedFile], query: str, model: LanguageModel, settings: Settings, progress: Progress | None = None
+) -> Judged:
     """Ask about every file the strategy needs a judgement of, at most `max_questions`.
 
-    `score`: one question a file that can be kept at all. `extract`: one a file, or one a window of a file larger than the budget.
+    `score`: one question a file that can be kept at all. `extract`: one a file, or one a window of a file larger than
+    the budget.
     """
     rules, counter = settings.context_prune, get_counter(settings.tokens.counter)
     request = query[:LONGEST_QUERY]
     room = int(settings.llm.text_tokens * TEXT_SHARE) - counter.count(request)
     targets = _targets(files, rules, room)
-    chosen = sorted(targets, key=lambda target: (-target.relevance, target.number, target.window))[: rules.max_questions]
-    pages = [(target, _page(files[target.number], target.window, room, counter)) for target in sorted(chosen, key=lambda one: (one.number, one.window))]
+    chosen = sorted(targets, key=lambda target: (-target.relevance, target.number, target.window))[
+        : rules.max_questions
+    ]
+    pages = [
+        (target, _page(files[target.number], target.window, room, counter))
+        for target in sorted(chosen, key=lambda one: (one.number, one.window))
+    ]
     asked = [(target, page) for target, page in pages if page.last >= target.window[0]]
-    questions = [_question(rules.strategy, files[target.number], target.window, page, request) for target, page in asked]
+    questions = [
+        _question(rules.strategy, files[target.number], target.window, page, request) for target, page in asked
+    ]
     replies = replies_of(model, questions, progress)
     out = list(files)
     by_file: dict[int, list[tuple[Range, Any]]] = {}
@@ -123,22 +137,31 @@ def judged(files: Sequence[WeighedFile], query: str, model: LanguageModel, setti
         if reply.value is not None:
             by_file.setdefault(target.number, []).append(((target.window[0], page.last), reply.value))
     for number, said in by_file.items():
-        out[number] = _scored(files[number], said[0][1]) if rules.strategy == "score" else _extracted(files[number], said)
-    return Judged(out, tuple(reply.call for reply in replies), _notices(replies, len(targets) - len(questions), rules.max_questions))
+        out[number] = (
+            _scored(files[number], said[0][1]) if rules.strategy == "score" else _extracted(files[number], said)
+        )
+    return Judged(
+        out,
+        tuple(reply.call for reply in replies),
+        _notices(replies, len(targets) - len(questions), rules.max_questions),
+    )
 
 
-# --- what is asked -----------------------------------------------------------------------------------------------------
+# --- what is asked ----------------------------------------------------------------------------------------------------
 
 
 def _targets(files: Sequence[WeighedFile], rules: ContextPrune, room: int) -> list[_Target]:
-    """What could be asked about: whole files, and windows of those that are larger than the budget or than a question can carry."""
+    """What could be asked about: whole files, and windows of those that are larger than the budget or than a question
+    can carry."""
     found: list[_Target] = []
     for number, file in enumerate(files):
         if not file.source.source_code.strip():
             continue
         whole = (1, file.lines)
         if rules.strategy == "score":
-            found += [_Target(number, whole, best(file.pieces))] if file.cost <= rules.max_tokens else []  # what is larger no score lets in
+            found += (
+                [_Target(number, whole, best(file.pieces))] if file.cost <= rules.max_tokens else []
+            )  # what is larger no score lets in
             continue
         too_large = file.cost > rules.max_tokens or file.source.tokens + NUMBER_TOKENS * file.lines > room
         cut = windows(file.lines, rules.sliding_window_size, rules.sliding_window_overlap) if too_large else [whole]
@@ -165,7 +188,9 @@ def _page(file: WeighedFile, window: Range, room: int, counter: Counter) -> _Pag
 def _question(strategy: str, file: WeighedFile, window: Range, page: _Page, request: str) -> Question:
     name = file.source.module_name[:LONGEST_LINE]
     whole = (window[0], page.last) == (1, file.lines)
-    head = f"Request:\n{request}\n\nFile {name}, " + (f"{file.lines:,} lines" if whole else f"lines {window[0]}-{page.last} of {file.lines:,}")
+    head = f"Request:\n{request}\n\nFile {name}, " + (
+        f"{file.lines:,} lines" if whole else f"lines {window[0]}-{page.last} of {file.lines:,}"
+    )
     text = f"{head}:\n{page.text}\n"
     if strategy == "score":
         return Question(f"score {name}", SCORING, text, FileScore)
@@ -183,7 +208,7 @@ def _check_of(window: Range) -> Any:
     return check
 
 
-# --- what is answered --------------------------------------------------------------------------------------------------
+# --- what is answered -------------------------------------------------------------------------------------------------
 
 
 def _scored(file: WeighedFile, answer: FileScore) -> WeighedFile:
@@ -213,15 +238,27 @@ def _extracted(file: WeighedFile, said: Sequence[tuple[Range, Snippets]]) -> Wei
 def _ranges(answer: Snippets, window: Range) -> list[Range]:
     """The ranges clipped to the window they were named for; those that run backwards go."""
     forwards = [(one.start_line, one.end_line) for one in answer.snippets if one.start_line <= one.end_line]
-    return [(max(start, window[0]), min(end, window[1])) for start, end in forwards if start <= window[1] and end >= window[0]]
+    return [
+        (max(start, window[0]), min(end, window[1]))
+        for start, end in forwards
+        if start <= window[1] and end >= window[0]
+    ]
 
 
 def _notices(replies: Sequence[Reply], unasked: int, most: int) -> list[Notice]:
     notices = list(notices_of(replies))
     failed = sum(reply.value is None for reply in replies)
     if failed:
-        notices.append(Notice("model_fallback", f"What {failed:,} of {len(replies):,} questions were about is decided without the model."))
+        notices.append(
+            Notice(
+                "model_fallback",
+                f"What {failed:,} of {len(replies):,} questions were about is decided without the model.",
+            )
+        )
     if unasked:
-        said = f"{unasked:,} questions were not asked (context_prune.max_questions is {most:,}): what they were about is decided without the model."
+        said = (
+            f"{unasked:,} questions were not asked (context_prune.max_questions is {most:,}): what they were about is"
+            " decided without the model."
+        )
         notices.append(Notice("not_asked", said))
     return notices

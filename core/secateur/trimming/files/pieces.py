@@ -1,7 +1,8 @@
 """What in each file answers a query, by the engine's own relevance: no model, no index on disk, files in memory.
 
-Each file is parsed into fragments as a repository's are, and scored with `[relevance]` against the others given with it. A fragment longer than
-a window is cut where its statements allow it: its best part has its relevance, the others less by the words they hold.
+Each file is parsed into fragments as a repository's are, and scored with `[relevance]` against the others given with
+it. A fragment longer than a window is cut where its statements allow it: its best part has its relevance, the others
+less by the words they hold.
 """
 
 from __future__ import annotations
@@ -48,8 +49,11 @@ def query_of(text: str) -> tuple[Query, tuple[str, ...]]:
     return (parse_query(text, tuple(english)), tuple(english)) if english else (query, ())
 
 
-def pieces_of(files: Sequence[SourceCode], query: Query, settings: Settings, progress: Progress | None = None) -> tuple[list[tuple[Piece, ...]], list[Notice]]:
-    """Per file its pieces by line, disjoint; together they hold every line that is not blank. Files that are no text have none."""
+def pieces_of(
+    files: Sequence[SourceCode], query: Query, settings: Settings, progress: Progress | None = None
+) -> tuple[list[tuple[Piece, ...]], list[Notice]]:
+    """Per file its pieces by line, disjoint; together they hold every line that is not blank. Files that are no text
+    have none."""
     embedder = open_embedder(Embedding(), os.environ) if settings.embedding.model != "none" else None
     extractor = Extractor(get_counter(_UNCOUNTED), embedder, settings.index.workers)
     order = _ordered([file.module_name for file in files])
@@ -86,7 +90,8 @@ def _piece(snapshot: Snapshot, scores: Scores, row: int) -> Piece:
 
 
 def _ordered(names: Sequence[str]) -> list[tuple[str, int]]:
-    """(path, number) of each file in byte order of the paths; a name that is no text gets one, and one that was there before another."""
+    """(path, number) of each file in byte order of the paths; a name that is no text gets one, and one that was there
+    before another."""
     taken: dict[str, int] = {}
     for number, given in enumerate(names):
         name = path_bytes(given).decode("utf-8", "replace").replace("\0", " ")
@@ -119,11 +124,17 @@ def _parts(piece: Piece, lines: Sequence[str], query: Query, size: int) -> Itera
 
 
 def _unread(files: Sequence[SourceCode], records: Sequence[Record], numbers: Sequence[int]) -> list[Notice]:
-    names = sorted(files[number].module_name for record, number in zip(records, numbers, strict=True) if not record.indexed)
+    names = sorted(
+        files[number].module_name for record, number in zip(records, numbers, strict=True) if not record.indexed
+    )
     if not names:
         return []
     return [
-        Notice("not_read", f"{len(names):,} of the files hold no text a reader could follow (one endless line, or binary) and are rated 0: {listed(names)}.")
+        Notice(
+            "not_read",
+            f"{len(names):,} of the files hold no text a reader could follow (one endless line, or binary) and are"
+            f" rated 0: {listed(names)}.",
+        )
     ]
 
 

@@ -3,11 +3,12 @@
     pruned = prune_files(files, settings, "where is the refund total rounded?")
     pruned.files, pruned.entries, pruned.report, pruned.warnings
 
-    weighed = weigh_files(files, settings, query)      # slow: what answers the query; whatever the budget and the strategy
-    prune(weighed, settings)                           # instant: what leaves under them
+    weighed = weigh_files(files, settings, query) # slow: what answers the query; whatever the budget and the strategy
+    prune(weighed, settings) # instant: what leaves under them
 
-`score` keeps files by their score, 0 to 10; `extract` keeps relevant files whole up to a share of the tokens and takes snippets of the rest; `delete`
-keeps files in their order. Scores and snippets come from the engine's own relevance, or from a language model where one is given.
+`score` keeps files by their score, 0 to 10; `extract` keeps relevant files whole up to a share of the tokens and takes
+snippets of the rest; `delete` keeps files in their order. Scores and snippets come from the engine's own relevance, or
+from a language model where one is given.
 """
 
 from __future__ import annotations
@@ -34,9 +35,30 @@ from secateur.trimming.files.extracts import FORMS, PLAIN, block, cost, header, 
 from secateur.trimming.files.judging import judged
 from secateur.trimming.files.pieces import Progress, best, pieces_of, query_of
 from secateur.trimming.files.sliding import check_windows
-from secateur.trimming.files.sourcecode import LOCAL, SCORES, Entry, Piece, PrunedFiles, SourceCode, WeighedFile, WeighedFiles, Why
+from secateur.trimming.files.sourcecode import (
+    LOCAL,
+    SCORES,
+    Entry,
+    Piece,
+    PrunedFiles,
+    SourceCode,
+    WeighedFile,
+    WeighedFiles,
+    Why,
+)
 
-__all__ = ["STRATEGIES", "PruneContext", "PrunedFiles", "SourceCode", "WeighedFiles", "document", "prune", "prune_files", "question_of", "weigh_files"]
+__all__ = [
+    "STRATEGIES",
+    "PruneContext",
+    "PrunedFiles",
+    "SourceCode",
+    "WeighedFiles",
+    "document",
+    "prune",
+    "prune_files",
+    "question_of",
+    "weigh_files",
+]
 
 COUNTED_AT_ONCE = 200
 """Files between two steps of the progress bar."""
@@ -51,10 +73,10 @@ class PruneContext:
         files = pruner.handle_overflow([SourceCode("src/cart.py", text), ...], conversations, strategy="extract")
         pruner.report, pruner.result.entries, pruner.result.warnings
 
-    `[context_prune]` sets windows and thresholds. The query and the last things the user said in `conversations` both count. With `llm` a model
-    scores and extracts; without, the engine's own relevance does. Code written against the pruner spec gives `args`,
-    any object with the spec's fields (`secateur.trimming.autocoder`), in place of settings and query; with `verbose`
-    the report is logged where it is seen (`secateur.logs`).
+    `[context_prune]` sets windows and thresholds. The query and the last things the user said in `conversations` both
+    count. With `llm` a model scores and extracts; without, the engine's own relevance does. Code written against the
+    pruner spec gives `args`, any object with the spec's fields (`secateur.trimming.autocoder`), in place of settings
+    and query; with `verbose` the report is logged where it is seen (`secateur.logs`).
     """
 
     def __init__(
@@ -76,12 +98,16 @@ class PruneContext:
         settings = settings_of(args, settings)
         if max_tokens is not None:
             if isinstance(max_tokens, bool) or not isinstance(max_tokens, int) or max_tokens < 0:
-                raise UsageError(f"max_tokens {max_tokens!r} is not allowed", hint="max_tokens is an integer of at least 0")
+                raise UsageError(
+                    f"max_tokens {max_tokens!r} is not allowed", hint="max_tokens is an integer of at least 0"
+                )
             settings = replace(settings, context_prune=replace(settings.context_prune, max_tokens=max_tokens))
         self.settings = settings
         query = getattr(args, "query", None) if query is None else query
         if not isinstance(query, str | None):
-            raise UsageError(f"query is {type(query).__name__}, not a text", hint="give what the files are for in words")
+            raise UsageError(
+                f"query is {type(query).__name__}, not a text", hint="give what the files are for in words"
+            )
         self.query = query or ""
         self.llm: LanguageModel | None = model_of(llm)
         self.verbose = verbose
@@ -93,25 +119,37 @@ class PruneContext:
         return self.result.report if self.result is not None else None
 
     def handle_overflow(
-        self, file_sources: Iterable[SourceCode], conversations: Sequence[dict[str, Any]] = (), strategy: str | None = None
+        self,
+        file_sources: Iterable[SourceCode],
+        conversations: Sequence[dict[str, Any]] = (),
+        strategy: str | None = None,
     ) -> list[SourceCode]:
-        """What of the files fits, in their order; by default by `context_prune.strategy`. Nothing that comes in is changed.
+        """What of the files fits, in their order; by default by `context_prune.strategy`. Nothing that comes in is
+        changed.
 
         Raises:
             UsageError: no such strategy; windows that overlap whole; nothing to score by; what is no file.
-            SecateurError: `TRANSCRIPT`, with the JSON path: no message can be read. Where some can, `result.warnings` names the others.
+            SecateurError: `TRANSCRIPT`, with the JSON path: no message can be read. Where some can, `result.warnings`
+            names the others.
         """
         files = list(file_sources)
         for number, file in enumerate(files):
-            if not (isinstance(file, SourceCode) and isinstance(file.module_name, str) and isinstance(file.source_code, str)):
-                raise UsageError(f"file_sources[{number}] is no SourceCode of two texts", hint='for example SourceCode("src/cart.py", text)')
+            if not (
+                isinstance(file, SourceCode) and isinstance(file.module_name, str) and isinstance(file.source_code, str)
+            ):
+                raise UsageError(
+                    f"file_sources[{number}] is no SourceCode of two texts",
+                    hint='for example SourceCode("src/cart.py", text)',
+                )
         settings = self.settings
         if strategy is not None:
             settings = replace(settings, context_prune=replace(settings.context_prune, strategy=strategy))
         transcript = read_messages(conversations) if conversations else None
         said = question_of(self.query, transcript, settings.context_prune.query_turns)
         pruned = prune_files(files, settings, said, llm=self.llm)
-        self.result = replace(pruned, warnings=(*transcript.notices, *pruned.warnings)) if transcript is not None else pruned
+        self.result = (
+            replace(pruned, warnings=(*transcript.notices, *pruned.warnings)) if transcript is not None else pruned
+        )
         log_report("files", self.result.report, self.verbose)
         return list(self.result.files)
 
@@ -147,7 +185,8 @@ def weigh_files(
     llm: LanguageModel | None = None,
     progress: Progress | None = None,
 ) -> WeighedFiles:
-    """The slow phase: count the files and judge them. What a model is asked depends on the strategy and the budget; its answers hold for any.
+    """The slow phase: count the files and judge them. What a model is asked depends on the strategy and the budget; its
+    answers hold for any.
 
     Raises:
         UsageError: windows that overlap whole; an empty query.
@@ -174,7 +213,10 @@ def prune(weighed: WeighedFiles, settings: Settings) -> PrunedFiles:
             source = SourceCode(source.module_name, entry.text, counter.count(entry.text))
         if entry.text is not None:
             out.append(source)
-    actions = tuple(TrimAction(entry.module_name, _VERBS[entry.state], str(entry.why), entry.before, entry.after) for entry in entries)
+    actions = tuple(
+        TrimAction(entry.module_name, _VERBS[entry.state], str(entry.why), entry.before, entry.after)
+        for entry in entries
+    )
     report = TrimReport(
         applied=any(entry.state is not State.KEPT for entry in entries),
         before=weighed.total,
@@ -188,7 +230,8 @@ def prune(weighed: WeighedFiles, settings: Settings) -> PrunedFiles:
 
 
 def question_of(query: str, transcript: Transcript | None = None, turns: int = 3) -> str:
-    """What is asked: the query, and the last `turns` messages in which a user says something, newest first: the first line counts most."""
+    """What is asked: the query, and the last `turns` messages in which a user says something, newest first: the first
+    line counts most."""
     said = []
     for message in reversed(transcript.messages if transcript else ()):
         texts = [part.text for part in message.parts if part.kind is PartKind.TEXT]
@@ -206,7 +249,7 @@ def document(pruned: PrunedFiles) -> str:
     return "".join(block(entry.module_name, entry.text or "", pruned.form, spans.get(entry.number)) for entry in going)
 
 
-# --- the slow phase ----------------------------------------------------------------------------------------------------
+# --- the slow phase ---------------------------------------------------------------------------------------------------
 
 
 def _counted(files: Sequence[SourceCode], settings: Settings, form: str, progress: Progress | None) -> WeighedFiles:
@@ -225,7 +268,9 @@ def _counted(files: Sequence[SourceCode], settings: Settings, form: str, progres
     return WeighedFiles(tuple(found), settings.tokens.counter, form, "")
 
 
-def _rated(weighed: WeighedFiles, settings: Settings, text: str, llm: LanguageModel | None, progress: Progress | None) -> WeighedFiles:
+def _rated(
+    weighed: WeighedFiles, settings: Settings, text: str, llm: LanguageModel | None, progress: Progress | None
+) -> WeighedFiles:
     """The files with their pieces, scores, and a model's judgement."""
     if not text.strip():
         raise _nothing_to_score_by(settings.context_prune.strategy)
@@ -235,21 +280,36 @@ def _rated(weighed: WeighedFiles, settings: Settings, text: str, llm: LanguageMo
     if query.empty:
         notices.append(Notice("empty_query", "The query holds no word to look for."))
     elif query.foreign and not english and not any(map(best, found)):
-        notices.append(Notice("no_gloss", "No word of the query occurs here. For Chinese queries on English code install secateur[zh]."))
-    files = [replace(file, pieces=pieces, score=round(SCORES * best(pieces), 1), judge=LOCAL) for file, pieces in zip(weighed.files, found, strict=True)]
+        notices.append(
+            Notice(
+                "no_gloss",
+                "No word of the query occurs here. For Chinese queries on English code install secateur[zh].",
+            )
+        )
+    files = [
+        replace(file, pieces=pieces, score=round(SCORES * best(pieces), 1), judge=LOCAL)
+        for file, pieces in zip(weighed.files, found, strict=True)
+    ]
     calls: tuple[ModelCall, ...] = ()
     if llm is not None:
         told = judged(files, text, llm, settings, progress)
         files, calls = told.files, told.calls
         notices += told.notices
     elif 0 < (top := max(map(best, found), default=0.0)) < settings.relevance.low and not query.foreign:
-        notices.append(Notice("low_relevance", f"The best match has a score of {SCORES * top:.1f} of {SCORES}: the query may not be about these files."))
+        notices.append(
+            Notice(
+                "low_relevance",
+                f"The best match has a score of {SCORES * top:.1f} of {SCORES}: the query may not be about these"
+                " files.",
+            )
+        )
     files = [replace(file, pieces=_counted_pieces(file, counter)) for file in files]
     return replace(weighed, files=tuple(files), query=text, calls=calls, notices=tuple(notices))
 
 
 def _counted_pieces(file: WeighedFile, counter: Counter) -> tuple[Piece, ...]:
-    """Its pieces with the tokens of those that something speaks for, and whether they go on where the one before ends."""
+    """Its pieces with the tokens of those that something speaks for, and whether they go on where the one before
+    ends."""
     pieces = file.pieces
     if not any(piece.relevance for piece in pieces):
         return pieces
@@ -259,7 +319,11 @@ def _counted_pieces(file: WeighedFile, counter: Counter) -> tuple[Piece, ...]:
     headers = iter(counter.count_many(header(piece.start, piece.end, piece.owner) for piece in spoken))
     joined = [False, *(touches(before.end, piece.start, lines) for before, piece in pairwise(pieces))]
     between = zip(pieces, pieces[1:], joined[1:], strict=False)
-    gaps = iter(counter.count_many(newline_ended(lines[before.end : piece.start - 1]) for before, piece, joins in between if joins))
+    gaps = iter(
+        counter.count_many(
+            newline_ended(lines[before.end : piece.start - 1]) for before, piece, joins in between if joins
+        )
+    )
     return tuple(
         replace(
             piece,
@@ -271,7 +335,7 @@ def _counted_pieces(file: WeighedFile, counter: Counter) -> tuple[Piece, ...]:
     )
 
 
-# --- what is wrong, and what is empty ----------------------------------------------------------------------------------
+# --- what is wrong, and what is empty ---------------------------------------------------------------------------------
 
 
 def _check(settings: Settings) -> None:
@@ -284,7 +348,10 @@ def _check(settings: Settings) -> None:
 
 
 def _nothing_to_score_by(strategy: str) -> UsageError:
-    return UsageError(f"strategy {strategy} needs to know what the files are for", hint="give a query or a conversation, or use the strategy delete")
+    return UsageError(
+        f"strategy {strategy} needs to know what the files are for",
+        hint="give a query or a conversation, or use the strategy delete",
+    )
 
 
 def _notices(weighed: WeighedFiles, entries: Sequence[Entry], settings: Settings) -> list[Notice]:
@@ -300,7 +367,17 @@ def _notices(weighed: WeighedFiles, entries: Sequence[Entry], settings: Settings
     if rules.max_tokens == 0:
         return [Notice("zero_budget", "The budget is 0 tokens: nothing leaves.")]
     if all(entry.why is Why.NOT_RELEVANT for entry in entries):
-        return [Notice("nothing_relevant", f"No file scores {rules.least_score:g} of {SCORES} or more: nothing in them answers the query.")]
+        return [
+            Notice(
+                "nothing_relevant",
+                f"No file scores {rules.least_score:g} of {SCORES} or more: nothing in them answers the query.",
+            )
+        ]
     least = min(entry.needed for entry in entries if entry.why is not Why.NOT_RELEVANT)
     needed = min([least, *(piece.needed for entry in entries for piece in entry.tried)])
-    return [Notice("budget_too_small", f"Nothing that is relevant fits {rules.max_tokens:,} tokens: the smallest of it needs {needed:,}.")]
+    return [
+        Notice(
+            "budget_too_small",
+            f"Nothing that is relevant fits {rules.max_tokens:,} tokens: the smallest of it needs {needed:,}.",
+        )
+    ]

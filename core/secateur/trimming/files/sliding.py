@@ -20,12 +20,16 @@ def check_windows(size: int, overlap: int) -> None:
     if size < 1 or overlap < 0 or overlap >= size:
         raise UsageError(
             f"windows of {size:,} lines cannot share {overlap:,}",
-            hint="--overlap (context_prune.sliding_window_overlap) is at least 0 and less than --window (context_prune.sliding_window_size)",
+            hint=(
+                "--overlap (context_prune.sliding_window_overlap) is at least 0 and less than --window"
+                " (context_prune.sliding_window_size)"
+            ),
         )
 
 
 def windows(lines: int, size: int, overlap: int) -> list[Range]:
-    """Windows of `size` lines, each beginning with the last `overlap` of the one before. They hold every line, none lies within another.
+    """Windows of `size` lines, each beginning with the last `overlap` of the one before. They hold every line, none
+    lies within another.
 
     Raises:
         UsageError: the overlap is not less than the size.
@@ -37,7 +41,8 @@ def windows(lines: int, size: int, overlap: int) -> list[Range]:
 
 
 def merge(ranges: Iterable[Range], lines: int) -> list[Range]:
-    """The ranges within a file of `lines` lines, in order; those that overlap or touch become one, those that run backwards or lie outside go."""
+    """The ranges within a file of `lines` lines, in order; those that overlap or touch become one, those that run
+    backwards or lie outside go."""
     inside = sorted((max(start, 1), min(end, lines)) for start, end in ranges)
     merged: list[Range] = []
     for start, end in inside:

@@ -1,7 +1,8 @@
 """What file pruning speaks of: files, pieces of them, what was weighed and what was decided.
 
-A piece is what can leave of a file by itself: a function, a method, the header of a class, a region, or statements of one too long for a window.
-Scores run from 0 to 10 (pruner spec), relevance from 0 to 1; the score of a piece is ten times its relevance.
+A piece is what can leave of a file by itself: a function, a method, the header of a class, a region, or statements of
+one too long for a window. Scores run from 0 to 10 (pruner spec), relevance from 0 to 1; the score of a piece is ten
+times its relevance.
 """
 
 from __future__ import annotations
@@ -59,7 +60,9 @@ class Piece:
     parts: Mapping[str, float] = field(default_factory=dict)  # sum to `relevance` of the fragment it is or was cut from
     chosen: bool = False  # a model named these lines
     named: int = 0  # which of the ranges it named in this file they belong to
-    gap: int = -1  # tokens of the blank lines between it and the piece before, where a snippet of both goes on over them; else -1
+    gap: int = (
+        -1
+    )  # tokens of the blank lines between it and the piece before, where a snippet of both goes on over them; else -1
     tokens: int = 0  # of its lines; 0 where nothing speaks for it
     header: int = 0  # tokens of the line before them where they leave as a snippet of their own
 
@@ -109,7 +112,13 @@ class Tried:
 
     def to_dict(self) -> dict[str, Any]:
         """JSON; `needed` and `left` where it was refused."""
-        out: dict[str, Any] = {"lines": [self.start, self.end], "name": self.name, "score": self.score, "kept": self.kept, "reason": str(self.why)}
+        out: dict[str, Any] = {
+            "lines": [self.start, self.end],
+            "name": self.name,
+            "score": self.score,
+            "kept": self.kept,
+            "reason": str(self.why),
+        }
         return out if self.kept else out | {"needed": self.needed, "left": self.left}
 
 
@@ -142,7 +151,8 @@ class Entry:
     why: Why
     before: int  # tokens, in the form of the run
     after: int
-    needed: int  # its tokens as a whole; of a dropped file whose snippets were tried, what the best of them would have added
+    # its tokens as a whole; of a dropped file whose snippets were tried, what the best of them would have added
+    needed: int
     left: int  # what was free when that was tried
     score: float = 0.0
     judge: str = ""
