@@ -143,7 +143,7 @@ def wheel(words: list[str]) -> int:
     parser.add_argument("--out", type=Path, help="also build the source distribution, and keep both in this folder")
     parser.add_argument("--tag", help="fail unless this is v and the version")
     options = parser.parse_args(words)
-    source = (ROOT / "core" / "secateur" / "__init__.py").read_text(encoding="utf-8")
+    source = (ROOT / "core" / "secateur" / "version.py").read_text(encoding="utf-8")
     found = re.search(r'^__version__ = "(.+)"$', source, re.MULTILINE)
     version = found[1] if found else "unknown"
     if options.tag and options.tag != f"v{version}":

@@ -1,9 +1,9 @@
 """Scores the tests: changes the engine's code in one place at a time and counts the changes that no test notices.
 
-    python3 tasks.py mutate                          selection, trimming, chunking, tokens: 60 mutants of each
-    python3 tasks.py mutate trimming --sample 200 --seed 2
+    python3 tasks.py mutate                          selection, kinds, tokens: 60 mutants of each
+    python3 tasks.py mutate kinds --sample 200 --seed 2
     python3 tasks.py mutate tokens --sample 0        every mutant
-    python3 tasks.py mutate chunking/packing.py      of one file
+    python3 tasks.py mutate kinds/diff/packing.py     of one file
 
 The changes are mutmut's. They are drawn with a fixed seed before any is written, each is written into a copy of the
 checkout, and the fast tests of its folder that run the changed line are run there until one fails; a change of what
@@ -43,8 +43,8 @@ TESTS = {
         "tests/spec/test_smart_pruning.py",
         "tests/spec/test_smart_pruning_formula.py",
     ),
-    "trimming": (
-        "tests/trimming",
+    "kinds": (
+        "tests/kinds",
         "tests/hostile/test_hostile_envelopes.py",
         "tests/hostile/test_hostile_files.py",
         "tests/hostile/test_hostile_transcripts.py",
@@ -56,12 +56,8 @@ TESTS = {
         "tests/spec/test_pruner_constructors.py",
         "tests/spec/test_pruner_files.py",
         "tests/spec/test_context_budget.py",
-    ),
-    "chunking": (
-        "tests/chunking",
         "tests/hostile/test_hostile_diffs.py",
         "tests/property/test_chunking_properties.py",
-        "tests/property/test_damage_properties.py",
         "tests/spec/test_smart_chunking.py",
     ),
     "tokens": ("tests/tokens", "tests/property/test_tokens_laws.py"),

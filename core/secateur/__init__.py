@@ -12,46 +12,46 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+from secateur.version import __version__
 
 if TYPE_CHECKING:
-    from secateur.chunking.chunks import chunk_diff
     from secateur.engine import Engine
     from secateur.errors import SecateurError
+    from secateur.kinds.autocoder import AutoCoderArgs, get_llm, init_project_if_required
+    from secateur.kinds.conversation.pruning import ConversationPruner
+    from secateur.kinds.conversation.tool_results import AgenticConversationPruner
+    from secateur.kinds.diff.chunks import chunk_diff
+    from secateur.kinds.envelope.envelope import trim_context_with_budget
+    from secateur.kinds.files.pruning import PruneContext
+    from secateur.kinds.files.sourcecode import SourceCode
     from secateur.model import Decision, Fragment, Pool, Selection, TrimReport
     from secateur.selection import priority, select, select_greedy
     from secateur.settings import Settings
     from secateur.tokens import count_string_tokens, count_tokens
-    from secateur.trimming.autocoder import AutoCoderArgs, get_llm, init_project_if_required
-    from secateur.trimming.conversations.pruning import ConversationPruner
-    from secateur.trimming.conversations.tool_results import AgenticConversationPruner
-    from secateur.trimming.envelopes.envelope import trim_context_with_budget
-    from secateur.trimming.files.pruning import PruneContext
-    from secateur.trimming.files.sourcecode import SourceCode
 
 _HOMES = {
-    "AgenticConversationPruner": "secateur.trimming.conversations.tool_results",
-    "AutoCoderArgs": "secateur.trimming.autocoder",
-    "ConversationPruner": "secateur.trimming.conversations.pruning",
+    "AgenticConversationPruner": "secateur.kinds.conversation.tool_results",
+    "AutoCoderArgs": "secateur.kinds.autocoder",
+    "ConversationPruner": "secateur.kinds.conversation.pruning",
     "Engine": "secateur.engine",
     "SecateurError": "secateur.errors",
     "Decision": "secateur.model",
     "Fragment": "secateur.model",
     "Pool": "secateur.model",
-    "PruneContext": "secateur.trimming.files.pruning",
+    "PruneContext": "secateur.kinds.files.pruning",
     "Selection": "secateur.model",
-    "SourceCode": "secateur.trimming.files.sourcecode",
+    "SourceCode": "secateur.kinds.files.sourcecode",
     "TrimReport": "secateur.model",
     "priority": "secateur.selection",
-    "chunk_diff": "secateur.chunking.chunks",
+    "chunk_diff": "secateur.kinds.diff.chunks",
     "select": "secateur.selection",
     "select_greedy": "secateur.selection",
     "Settings": "secateur.settings",
     "count_string_tokens": "secateur.tokens",
     "count_tokens": "secateur.tokens",
-    "get_llm": "secateur.trimming.autocoder",
-    "init_project_if_required": "secateur.trimming.autocoder",
-    "trim_context_with_budget": "secateur.trimming.envelopes.envelope",
+    "get_llm": "secateur.kinds.autocoder",
+    "init_project_if_required": "secateur.kinds.autocoder",
+    "trim_context_with_budget": "secateur.kinds.envelope.envelope",
 }
 
 __all__ = [

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import WeakKeyDictionary
 
-from secateur import __version__, places
+from secateur import places
 from secateur.config import condensed
 from secateur.errors import EmbeddingError, IndexingError, UsageError
 from secateur.index.degraded import degraded
@@ -31,7 +31,7 @@ from secateur.index.parallel import Extractor
 from secateur.index.snapshot import Snapshot
 from secateur.index.staleness import Changes
 from secateur.model import Notice, Pool, Selection, TrimReport
-from secateur.reporting import (
+from secateur.render import (
     DROPPED_LISTED,
     dumps_report,
     json_report,
@@ -53,6 +53,7 @@ from secateur.retrieval.retrieve import Retrieval, retrieve
 from secateur.selection import select
 from secateur.settings import Embedding, Settings
 from secateur.tokens import Counter
+from secateur.version import __version__
 
 if TYPE_CHECKING:
     import networkx

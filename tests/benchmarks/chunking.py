@@ -22,11 +22,11 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from secateur import Settings
-from secateur.chunking import chunk, parse_diff, weigh
-from secateur.chunking.chunks import Chunks
-from secateur.chunking.composing import Injection
-from secateur.chunking.scratch import Scratch
 from secateur.config import with_values
+from secateur.kinds.diff import chunk, parse_diff, weigh
+from secateur.kinds.diff.chunks import Chunks
+from secateur.kinds.diff.composing import Injection
+from secateur.kinds.diff.scratch import Scratch
 from secateur.repository.git import Git
 from secateur.tokens import count_tokens
 

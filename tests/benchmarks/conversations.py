@@ -25,11 +25,11 @@ from typing import Any
 from measuring import exponent, megabytes, middle, run, spent
 from measuring import table as markdown
 from secateur.config import with_values
+from secateur.kinds.conversation.pruned import weigh
+from secateur.kinds.conversation.pruning import STRATEGIES, prune_weighed
+from secateur.kinds.conversation.transcripts import read_messages, read_transcript
 from secateur.settings import Settings
 from secateur.tokens import get_counter
-from secateur.trimming.conversations.pruned import weigh
-from secateur.trimming.conversations.pruning import STRATEGIES, prune_weighed
-from secateur.trimming.conversations.transcripts import read_messages, read_transcript
 from support.conversations import FORMATS, Said, conversation
 from support.facts import HELD_OUT, KINDS, SEEN, facts, found, planted, sources
 

@@ -18,11 +18,11 @@ from pathlib import Path
 from typing import Any
 
 from secateur.config import with_profile, with_values
+from secateur.kinds.files.pruning import PrunedFiles, SourceCode, prune, weigh_files
 from secateur.repository.classify import UNINDEXED, classify
 from secateur.repository.fragments import decode
 from secateur.repository.source import open_source
 from secateur.settings import Settings
-from secateur.trimming.files.pruning import PrunedFiles, SourceCode, prune, weigh_files
 
 VARIANTS: dict[str, dict[str, Any]] = {
     "score": {"strategy": "score"},

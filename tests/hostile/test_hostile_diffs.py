@@ -6,9 +6,9 @@ import re
 
 import pytest
 from secateur import chunk_diff
-from secateur.chunking.composing import guarded
-from secateur.chunking.parsing import parse_diff
 from secateur.errors import SecateurError
+from secateur.kinds.diff.composing import guarded
+from secateur.kinds.diff.parsing import parse_diff
 from support.cli import secateur
 from support.diffs import added
 

@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 from secateur import trim_context_with_budget
 from secateur.errors import PromptComposeError
+from secateur.kinds.envelope.envelope import fit, trim_envelope
+from secateur.kinds.envelope.sections import DEEPEST, parsed
+from secateur.kinds.envelope.windows import Budget
 from secateur.settings import ContextBudget
 from secateur.tokens import count_tokens
-from secateur.trimming.envelopes.envelope import fit, trim_envelope
-from secateur.trimming.envelopes.sections import DEEPEST, parsed
-from secateur.trimming.envelopes.windows import Budget
 from support.envelopes import asset_paths, envelope, files
 
 

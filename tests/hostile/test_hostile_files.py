@@ -9,9 +9,9 @@ import pytest
 from secateur import SourceCode, count_tokens
 from secateur.config import with_values
 from secateur.errors import SecateurError
+from secateur.kinds.files.inputs import NAMED_BYTES, read_files
+from secateur.kinds.files.pruning import document, prune, prune_files, weigh_files
 from secateur.settings import Settings
-from secateur.trimming.files.inputs import NAMED_BYTES, read_files
-from secateur.trimming.files.pruning import document, prune, prune_files, weigh_files
 from support.cli import secateur
 from support.repos import write
 

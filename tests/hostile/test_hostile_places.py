@@ -9,8 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from secateur.chunking.comparing import Asked, compare
 from secateur.errors import RepositoryError
+from secateur.kinds.diff.comparing import Asked, compare
 from secateur.repository.git import Foreign, Git
 from secateur.repository.source import open_source
 from secateur.settings import Chunking

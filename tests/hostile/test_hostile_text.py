@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 import pytest
 from secateur.errors import SecateurError
 from secateur.model import Notice, Selection
-from secateur.reporting import LAYOUTS, dumps, error_json, json_report, render_pack, render_text
+from secateur.render import LAYOUTS, dumps, error_json, json_report, render_pack, render_text
 from support.packs import selection_of
 
 HOSTILE = [

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from secateur.errors import SecateurError
-from secateur.trimming.conversations.transcripts import read_messages
+from secateur.kinds.conversation.transcripts import read_messages
 from support.cli import secateur
 
 GOOD = {"role": "user", "content": "hello"}

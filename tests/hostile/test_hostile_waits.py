@@ -8,8 +8,8 @@ import shutil
 from pathlib import Path
 
 import pytest
-from secateur.chunking.comparing import Asked, compare
 from secateur.errors import RepositoryError
+from secateur.kinds.diff.comparing import Asked, compare
 from secateur.repository import git as git_module
 from secateur.repository.git import Git
 from secateur.repository.globs import MOST_STATES, Glob, Globs

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from secateur.index.extract import bag_of, decode, digest_of, encode, extract, fingerprint, signed, text_of
-from secateur.reporting import body
+from secateur.render import body
 from secateur.repository.fragments import split_lines
 from secateur.tokens import get_counter
 

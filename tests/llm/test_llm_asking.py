@@ -7,13 +7,13 @@ from typing import Any
 import msgspec
 import pytest
 from secateur.config import with_values
+from secateur.kinds.conversation.pruned import weigh
+from secateur.kinds.conversation.pruning import prune_weighed
+from secateur.kinds.conversation.transcripts import read_messages
 from secateur.llm.asking import Question, Reply, replies_of
 from secateur.model import ModelCall
 from secateur.settings import Settings
 from secateur.tokens import get_counter
-from secateur.trimming.conversations.pruned import weigh
-from secateur.trimming.conversations.pruning import prune_weighed
-from secateur.trimming.conversations.transcripts import read_messages
 from support.answering import Table
 
 

@@ -151,7 +151,7 @@ def test_a_secret_in_a_setting_is_refused_before_it_could_be_shown(table: str, k
 
 def test_without_a_model_no_client_is_loaded() -> None:
     program = (
-        "import sys, secateur.trimming.conversations.pruning, secateur.llm.opening as o; o.server_at('http://x',"
+        "import sys, secateur.kinds.conversation.pruning, secateur.llm.opening as o; o.server_at('http://x',"
         " o.Key('')); print('httpx2' in sys.modules)"
     )
     ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60)

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import settings as budgeted
 from hypothesis import strategies as st
-from secateur.chunking.arranging import Piece, arrange, togetherness
-from secateur.chunking.chunks import Chunks, chunk_diff
-from secateur.chunking.names import unquoted
-from secateur.chunking.packing import fewest_bins, first_fit_decreasing
-from secateur.chunking.parsing import parse_diff
 from secateur.errors import BudgetExceeded, SecateurError
+from secateur.kinds.diff.arranging import Piece, arrange, togetherness
+from secateur.kinds.diff.chunks import Chunks, chunk_diff
+from secateur.kinds.diff.names import unquoted
+from secateur.kinds.diff.packing import fewest_bins, first_fit_decreasing
+from secateur.kinds.diff.parsing import parse_diff
 from secateur.tokens import count_tokens
 from support.diffs import first_fit, git_apply, line_diff
 

@@ -12,12 +12,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from secateur.config import with_values
+from secateur.kinds.conversation.messages import PartKind
+from secateur.kinds.conversation.pruned import Pruned, weigh
+from secateur.kinds.conversation.pruning import STRATEGIES, prune
+from secateur.kinds.conversation.transcripts import read_messages, read_transcript
 from secateur.settings import Settings
 from secateur.tokens import get_counter
-from secateur.trimming.conversations.messages import PartKind
-from secateur.trimming.conversations.pruned import Pruned, weigh
-from secateur.trimming.conversations.pruning import STRATEGIES, prune
-from secateur.trimming.conversations.transcripts import read_messages, read_transcript
 from support.conversation_strategies import TEXT, TURNS
 from support.conversations import FORMATS, Said, conversation, roles
 

@@ -10,17 +10,17 @@ import pytest
 from hypothesis import example, given
 from hypothesis import settings as budgeted
 from hypothesis import strategies as st
-from secateur.chunking.chunks import chunk_diff
-from secateur.chunking.parsing import parse_diff
 from secateur.config import with_values
 from secateur.errors import SecateurError
+from secateur.kinds.conversation.damage import UNREADABLE
+from secateur.kinds.conversation.messages import PartKind
+from secateur.kinds.conversation.pruned import weigh
+from secateur.kinds.conversation.pruning import STRATEGIES, prune
+from secateur.kinds.conversation.transcripts import read_transcript
+from secateur.kinds.diff.chunks import chunk_diff
+from secateur.kinds.diff.parsing import parse_diff
 from secateur.settings import Settings
 from secateur.tokens import get_counter
-from secateur.trimming.conversations.damage import UNREADABLE
-from secateur.trimming.conversations.messages import PartKind
-from secateur.trimming.conversations.pruned import weigh
-from secateur.trimming.conversations.pruning import STRATEGIES, prune
-from secateur.trimming.conversations.transcripts import read_transcript
 from support.conversation_strategies import TEXT, TURNS
 from support.conversations import FORMATS, Said, conversation
 from support.diffs import line_diff

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from secateur import Settings
 from secateur.config import with_values
 from secateur.errors import BudgetExceeded
+from secateur.kinds.envelope.envelope import TrimmedEnvelope, trim_envelope
 from secateur.tokens import count_tokens
-from secateur.trimming.envelopes.envelope import TrimmedEnvelope, trim_envelope
 from support.envelopes import SECTIONS
 
 MODEL = "some-model"

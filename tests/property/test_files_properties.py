@@ -9,13 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from secateur import SourceCode
 from secateur.config import with_values
+from secateur.kinds.files.judging import FileScore, LineRange, Snippets
+from secateur.kinds.files.pruning import document, prune_files
+from secateur.kinds.files.sliding import merge
+from secateur.kinds.files.sourcecode import Why
 from secateur.model import State
 from secateur.settings import Settings
 from secateur.tokens import get_counter
-from secateur.trimming.files.judging import FileScore, LineRange, Snippets
-from secateur.trimming.files.pruning import document, prune_files
-from secateur.trimming.files.sliding import merge
-from secateur.trimming.files.sourcecode import Why
 from support.answering import Table
 
 WORDS = ("refund", "total", "round", "cart", "walk", "tree", "加法", "退款")

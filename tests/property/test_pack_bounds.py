@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import settings as budgeted
 from hypothesis import strategies as st
 from secateur.model import Notice, Selection, State
-from secateur.reporting import Item, PackCosts, body, ingredients, render_pack
+from secateur.render import Item, PackCosts, body, ingredients, render_pack
 from secateur.tokens import get_counter
 from support.packs import selection_of
 

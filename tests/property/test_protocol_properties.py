@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from secateur.config import with_values
+from secateur.kinds.conversation.pruned import Pruned, weigh
+from secateur.kinds.conversation.pruning import STRATEGIES, prune
+from secateur.kinds.conversation.transcripts import ASIDE, read_messages
 from secateur.settings import Settings
 from secateur.tokens import get_counter
-from secateur.trimming.conversations.pruned import Pruned, weigh
-from secateur.trimming.conversations.pruning import STRATEGIES, prune
-from secateur.trimming.conversations.transcripts import ASIDE, read_messages
 from support.conversation_strategies import TEXT
 from support.conversations import FORMATS
 from support.protocols import faults

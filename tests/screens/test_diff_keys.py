@@ -8,8 +8,8 @@ import pytest
 from diff_kit import LIMIT, PULL, diff_bench, opened, packing, write_pull_request, write_repository
 from inspector_kit import press, settle
 from secateur import config
-from secateur.chunking import finish
 from secateur.cli.chunk import as_text
+from secateur.kinds.diff import finish
 from secateur.settings import Settings
 from secateur_tui.benches.diff import Diff
 from secateur_tui.widgets.query_input import QueryInput

@@ -12,11 +12,11 @@ from secateur import config
 from secateur.cli.conversation import as_json
 from secateur.cli.files import as_json as files_json
 from secateur.errors import BudgetExceeded, RepositoryError
+from secateur.kinds.conversation.pruning import prune
+from secateur.kinds.conversation.transcripts import read_transcript
 from secateur.model import State
 from secateur.settings import Settings
 from secateur.tokens import get_counter
-from secateur.trimming.conversations.pruning import prune
-from secateur.trimming.conversations.transcripts import read_transcript
 from secateur_tui.benches.conversation import Conversation
 from secateur_tui.benches.ledger import LedgerBench
 from secateur_tui.benches.opening import OpeningBench

@@ -16,14 +16,14 @@ from typing import Annotated, Any
 
 import msgspec
 import pytest
+from secateur.kinds.conversation.pruned import weigh
+from secateur.kinds.conversation.transcripts import read_messages
 from secateur.llm.asking import Question, Reply
 from secateur.llm.client import ServerModel
 from secateur.llm.dialect import Dialect
 from secateur.llm.opening import opened
 from secateur.settings import Llm
 from secateur.tokens import get_counter
-from secateur.trimming.conversations.pruned import weigh
-from secateur.trimming.conversations.transcripts import read_messages
 from support.cli import Ran, secateur
 from support.conversations import Said, conversation
 

@@ -15,8 +15,8 @@ import pytest
 from secateur import Settings, trim_context_with_budget
 from secateur.config import with_values
 from secateur.errors import SecateurError
+from secateur.kinds.envelope.envelope import trim_envelope
 from secateur.tokens import count_tokens
-from secateur.trimming.envelopes.envelope import trim_envelope
 from support.envelopes import SECTIONS, asset_paths, envelope, files
 
 MODEL = "gpt-4o"

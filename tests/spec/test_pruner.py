@@ -8,11 +8,11 @@ import pytest
 from secateur import AgenticConversationPruner, ConversationPruner, TrimReport
 from secateur.config import with_values
 from secateur.errors import UsageError
+from secateur.kinds.conversation.messages import is_result_text, tool_name
+from secateur.kinds.conversation.pruned import SUMMARY_MARK
+from secateur.kinds.conversation.tool_results import MARK
+from secateur.kinds.conversation.transcripts import read_messages
 from secateur.settings import Settings
-from secateur.trimming.conversations.messages import is_result_text, tool_name
-from secateur.trimming.conversations.pruned import SUMMARY_MARK
-from secateur.trimming.conversations.tool_results import MARK
-from secateur.trimming.conversations.transcripts import read_messages
 from support.conversations import FORMATS, Said, conversation, roles
 
 LONG = "value = 1\n" * 200  # 500 tokens by chars4

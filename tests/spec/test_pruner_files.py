@@ -9,11 +9,11 @@ import pytest
 from secateur import PruneContext, SourceCode, count_tokens
 from secateur.config import with_values
 from secateur.errors import UsageError
+from secateur.kinds.files.pruning import prune_files
+from secateur.kinds.files.sliding import merge, windows
+from secateur.kinds.files.sourcecode import Why
 from secateur.model import State
 from secateur.settings import Settings
-from secateur.trimming.files.pruning import prune_files
-from secateur.trimming.files.sliding import merge, windows
-from secateur.trimming.files.sourcecode import Why
 from support.pruner_example import CONVERSATION, FILES
 
 

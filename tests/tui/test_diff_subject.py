@@ -8,11 +8,11 @@ from diff_kit import LIMIT, PULL, pull_request, write_pull_request, write_reposi
 from hypothesis import given
 from hypothesis import settings as budgeted
 from hypothesis import strategies as st
-from secateur.chunking import chunk_diff, finish
-from secateur.chunking.comparing import Asked
-from secateur.chunking.planning import LEFT_OUT
 from secateur.config import with_values
 from secateur.errors import BudgetExceeded, SecateurError, UsageError
+from secateur.kinds.diff import chunk_diff, finish
+from secateur.kinds.diff.comparing import Asked
+from secateur.kinds.diff.planning import LEFT_OUT
 from secateur.model import State
 from secateur.settings import Settings
 from secateur_tui.benches.diff import Diff, DiffWatch, asked_of, patterns_of

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 from secateur.config import with_values
+from secateur.kinds.conversation.abstracts import retell
+from secateur.kinds.conversation.pruning import STRATEGIES
+from secateur.kinds.files.sourcecode import Why
 from secateur.model import State
 from secateur.settings import Settings
-from secateur.trimming.conversations.abstracts import retell
-from secateur.trimming.conversations.pruning import STRATEGIES
-from secateur.trimming.files.sourcecode import Why
 from secateur_tui.benches.conversation import Conversation
 from secateur_tui.benches.envelope import Envelope
 from secateur_tui.benches.files import Files

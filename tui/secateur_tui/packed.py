@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from functools import cached_property, lru_cache
 
-from secateur.chunking.planning import LEFT_OUT, Coverage, FilePiece, Plan
-from secateur.chunking.sizing import text_of, tokens_of
+from secateur.kinds.diff.planning import LEFT_OUT, Coverage, FilePiece, Plan
+from secateur.kinds.diff.sizing import text_of, tokens_of
 from secateur.model import TrimAction, TrimReport
 from secateur.settings import Settings
 

@@ -28,13 +28,13 @@ from secateur.nearest import nearest
 from secateur.terminal import clip, visible
 
 if TYPE_CHECKING:
-    from secateur.chunking.changes import Diff
-    from secateur.chunking.chunks import Chunk, Chunks
-    from secateur.chunking.comparing import Found
-    from secateur.chunking.enriching import Hint
-    from secateur.chunking.planning import Coverage
-    from secateur.chunking.weighing import Weighed
     from secateur.config import Committed
+    from secateur.kinds.diff.changes import Diff
+    from secateur.kinds.diff.chunks import Chunk, Chunks
+    from secateur.kinds.diff.comparing import Found
+    from secateur.kinds.diff.enriching import Hint
+    from secateur.kinds.diff.planning import Coverage
+    from secateur.kinds.diff.weighing import Weighed
     from secateur.model import Notice
     from secateur.settings import Settings
 
@@ -126,9 +126,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Exit 0, also for a diff without changes; 4 with --fail-on-skip where something is not seen."""
-    from secateur.chunking import chunk
-    from secateur.chunking.comparing import UNREAD
-    from secateur.reporting import dumps
+    from secateur.kinds.diff import chunk
+    from secateur.kinds.diff.comparing import UNREAD
+    from secateur.render import dumps
 
     allowed = _allowed(options)
     path = Path() if options.diff is not None and options.path == "." else sample_or_path(options.path)
@@ -176,12 +176,12 @@ def flags(options: argparse.Namespace) -> dict[str, Any]:
 def _weighed(options: argparse.Namespace, path: Path) -> tuple[Settings, Weighed]:
     """The diff the call asks for, counted, and the settings that count for it: of a repository its own as they were at
     the base."""
-    from secateur.chunking import weigh
-    from secateur.chunking.comparing import Asked, Comparison
-    from secateur.chunking.composing import Injection
-    from secateur.chunking.linting import read_findings
-    from secateur.chunking.notes import SKILL_FILE, skill_seen
-    from secateur.chunking.weighing import Compared
+    from secateur.kinds.diff import weigh
+    from secateur.kinds.diff.comparing import Asked, Comparison
+    from secateur.kinds.diff.composing import Injection
+    from secateur.kinds.diff.linting import read_findings
+    from secateur.kinds.diff.notes import SKILL_FILE, skill_seen
+    from secateur.kinds.diff.weighing import Compared
 
     if options.rules is not None and options.no_rules:
         raise UsageError("--rules and --no-rules contradict each other", hint="leave one of them out")
@@ -243,7 +243,7 @@ def _weighed(options: argparse.Namespace, path: Path) -> tuple[Settings, Weighed
 
 
 def _read_diff(options: argparse.Namespace) -> tuple[Diff, str]:
-    from secateur.chunking import parse_diff
+    from secateur.kinds.diff import parse_diff
 
     name = "standard input" if options.diff == "-" else options.diff
     return parse_diff(read_input(options.diff, "diff", flag="--diff"), clip(visible(name), PATH_CELLS)), name
@@ -253,7 +253,7 @@ def _settings(
     options: argparse.Namespace, path: Path, committed: Committed | None = None, *, diff: Diff | None = None
 ) -> tuple[Settings, tuple[Notice, ...]]:
     """The settings of the call and what was ignored: never what the change itself wrote into the repository's file."""
-    from secateur.chunking.base_settings import distrusted
+    from secateur.kinds.diff.base_settings import distrusted
 
     loaded = load_settings(options, path, flags(options), committed=committed)
     ignored = loaded.notices
@@ -271,8 +271,8 @@ def _hints(
 ) -> tuple[list[Hint], tuple[Notice, ...]]:
     """Declarations around the changes, from the index of the changed state; a notice instead where it cannot be
     read."""
-    from secateur.chunking.enriching import signatures
     from secateur.engine import Engine
+    from secateur.kinds.diff.enriching import signatures
     from secateur.model import Notice
 
     progress = ProgressBar(options)
@@ -292,7 +292,7 @@ def _hints(
 
 def as_text(chunks: Chunks, *, verbose: bool) -> str:
     """Figures, the chunks with their files, and every file that is not seen whole."""
-    from secateur.chunking.weighing import LINTER, SIGNATURES
+    from secateur.kinds.diff.weighing import LINTER, SIGNATURES
 
     plan, weighed = chunks.plan, chunks.plan.weighed
     about = "" if weighed.counter.exact else ", estimated"
@@ -370,7 +370,7 @@ def _names(entries: list[Coverage]) -> str:
 
 def _allowed(options: argparse.Namespace) -> frozenset[str]:
     """The rules --allow-skip names."""
-    from secateur.chunking.pruning import Rule
+    from secateur.kinds.diff.pruning import Rule
 
     known = [rule.value for rule in Rule]
     names = [name.strip() for name in (options.allow_skip or "").split(",") if name.strip()]
@@ -392,7 +392,7 @@ def write(folder: Path, chunks: Chunks) -> None:
     Raises:
         SecateurError: `OUTPUT`: the folder cannot be written.
     """
-    from secateur.reporting import dumps
+    from secateur.render import dumps
 
     manifest = {key: value for key, value in chunks.to_dict().items() if key != "chunks"}
     manifest["chunks"] = [{key: value for key, value in chunk.to_dict().items() if key != "text"} for chunk in chunks]
@@ -438,7 +438,7 @@ def _starts(path: Path) -> bool:
 
 def _text(name: str | None, flag: str) -> tuple[str, tuple[Notice, ...]]:
     """The text that goes into every chunk, and what is wrong with it; "" without the flag."""
-    from secateur.chunking.composing import injected
+    from secateur.kinds.diff.composing import injected
 
     if name is None:
         return "", ()

@@ -15,8 +15,8 @@ from secateur.cli.parsing import integer
 from secateur.terminal import clip, visible
 
 if TYPE_CHECKING:
+    from secateur.kinds.conversation.pruned import Cache, Item, Pruned
     from secateur.settings import ConversationPrune
-    from secateur.trimming.conversations.pruned import Cache, Item, Pruned
 
 SUMMARIZING = ("summarize", "hybrid")
 """Strategies a language model has words for, where one is set (`[llm]`)."""
@@ -60,10 +60,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Exit 0 also where the safe zone is not met: a warning says by how much."""
+    from secateur.kinds.conversation.pruning import prune
+    from secateur.kinds.conversation.transcripts import read_transcript
     from secateur.llm import open_model
-    from secateur.reporting import dumps
-    from secateur.trimming.conversations.pruning import prune
-    from secateur.trimming.conversations.transcripts import read_transcript
+    from secateur.render import dumps
 
     loaded = load_settings(options, here(), flags(options))
     model = (

@@ -10,10 +10,10 @@ from secateur.cli.filing import read_input, shown
 from secateur.cli.output import emit
 from secateur.cli.parsing import whole_number
 from secateur.errors import PromptComposeError
-from secateur.reporting import dumps
+from secateur.kinds.envelope.envelope import TrimmedEnvelope, trim_envelope
+from secateur.kinds.envelope.sections import parsed
+from secateur.render import dumps
 from secateur.terminal import visible
-from secateur.trimming.envelopes.envelope import TrimmedEnvelope, trim_envelope
-from secateur.trimming.envelopes.sections import parsed
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

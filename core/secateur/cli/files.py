@@ -17,8 +17,8 @@ from secateur.schema import FILE_NAME
 from secateur.terminal import clip, clip_left, visible
 
 if TYPE_CHECKING:
-    from secateur.trimming.conversations.transcripts import Transcript
-    from secateur.trimming.files.sourcecode import Entry, PrunedFiles
+    from secateur.kinds.conversation.transcripts import Transcript
+    from secateur.kinds.files.sourcecode import Entry, PrunedFiles
 
 SHOWN_FILES = 40
 """Files that do not leave which the text lists without --verbose."""
@@ -64,11 +64,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Exit 0 also where nothing leaves; a warning says which kind of empty it is."""
+    from secateur.kinds.files.extracts import MARKDOWN, PLAIN
+    from secateur.kinds.files.inputs import read_files
+    from secateur.kinds.files.pruning import document, prune_files, question_of
     from secateur.llm import open_model
-    from secateur.reporting import dumps
-    from secateur.trimming.files.extracts import MARKDOWN, PLAIN
-    from secateur.trimming.files.inputs import read_files
-    from secateur.trimming.files.pruning import document, prune_files, question_of
+    from secateur.render import dumps
 
     loaded = load_settings(options, root_of(options.paths), flags(options))
     rules = loaded.settings.context_prune
@@ -203,7 +203,7 @@ def _query(options: argparse.Namespace) -> str:
 
 
 def _transcript(name: str | None) -> Transcript | None:
-    from secateur.trimming.conversations.transcripts import read_transcript
+    from secateur.kinds.conversation.transcripts import read_transcript
 
     if name is None:
         return None

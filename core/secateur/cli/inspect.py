@@ -221,7 +221,7 @@ def _headless(options: argparse.Namespace, path: str, bench: BenchFace) -> int:
 def _at_base(options: argparse.Namespace, path: Path) -> Committed:
     """A repository's settings as they were before the change that is inspected; none where that cannot be told: the
     bench says why."""
-    from secateur.chunking.comparing import Asked, Comparison
+    from secateur.kinds.diff.comparing import Asked, Comparison
 
     try:
         return Comparison(path, Asked(options.base or None), trust=trusts_git_dir(options)).settings
@@ -232,8 +232,8 @@ def _at_base(options: argparse.Namespace, path: Path) -> Committed:
 def _wrote_settings(path: Path, origins: Mapping[str, str]) -> bool:
     """Whether a diff may have written the settings that were found on disk; False for what is no diff: the bench says
     why."""
-    from secateur.chunking.base_settings import SETTINGS_FILES, distrusted
-    from secateur.chunking.parsing import parse_diff
+    from secateur.kinds.diff.base_settings import SETTINGS_FILES, distrusted
+    from secateur.kinds.diff.parsing import parse_diff
 
     if not any(origin.startswith(SETTINGS_FILES) for origin in origins.values()) or not path.is_file():
         return False

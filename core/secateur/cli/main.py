@@ -13,10 +13,10 @@ from collections.abc import Sequence
 from importlib import import_module
 from itertools import pairwise
 
-from secateur import __version__
 from secateur.cli.output import interrupted, on_terminal
 from secateur.cli.parsing import CommandParser, Parser, refuse_command
 from secateur.errors import SecateurError
+from secateur.version import __version__
 
 COMMANDS = {
     "search": "find what answers a query and print it within a token budget",

@@ -16,7 +16,7 @@ LOW = 4
 """Exit code of `--fail-on-low`, as of every check that finds what it looks for."""
 
 DROPPED_LISTED = 20
-"""As `reporting.DROPPED_LISTED`, which is not imported for the sake of a help text."""
+"""As `render.DROPPED_LISTED`, which is not imported for the sake of a help text."""
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from secateur.index.snapshot import Snapshot
 from secateur.model import Notice
-from secateur.reporting.notices import listed
+from secateur.render.notices import listed
 from secateur.repository.classify import BINARY, UNREADABLE_TEXT
 from secateur.repository.languages import language_of
 from secateur.repository.syntax.grammar import GRAMMARS

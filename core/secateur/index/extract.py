@@ -158,7 +158,7 @@ def _record(
 ) -> Record:
     from secateur.index.embedding import document_text
     from secateur.index.resolve.surface import digest_of_links
-    from secateur.reporting.pack import body, ingredients
+    from secateur.render.pack import body, ingredients
     from secateur.repository.fragments import decode as decode_text
     from secateur.repository.fragments import split_lines
 

@@ -27,14 +27,14 @@ from secateur.index.names import NameTable
 from secateur.index.postings import Postings
 from secateur.index.resolve import CallCounts, linked
 from secateur.model import FileFacts, Kind, Notice
-from secateur.reporting.notices import listed
+from secateur.render.notices import listed
 
 KINDS = tuple(Kind)
 CODE = frozenset({Kind.FUNCTION, Kind.METHOD, Kind.CLASS, Kind.REGION})
 """Kinds that can be hotspots: prose and configuration change often and are not complicated."""
 
 INGREDIENTS = 2
-"""Columns of `wrapping`: see `reporting.pack.ingredients`."""
+"""Columns of `wrapping`: see `render.pack.ingredients`."""
 
 PATH_TERMS_LIMIT = 4096
 """Characters of a path whose words are indexed."""

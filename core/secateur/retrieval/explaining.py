@@ -9,7 +9,7 @@ import numpy as np
 
 from secateur.errors import UsageError
 from secateur.model import Pool, Selection
-from secateur.reporting import with_proofs
+from secateur.render import with_proofs
 from secateur.selection.select import select
 from secateur.selection.whatif import SIGNALS, WeightRuns, flip, unchanged_range
 from secateur.settings import Settings

@@ -14,8 +14,8 @@ from secateur.index.embedding import Embedder
 from secateur.index.graph import Direction, Reach
 from secateur.index.snapshot import Snapshot
 from secateur.model import UNREACHABLE, BoolArray, Channel, FloatArray, IntArray, Notice, Pool
-from secateur.reporting.costs import PackCosts
-from secateur.reporting.layouts import LONGEST_LABEL, Item
+from secateur.render.costs import PackCosts
+from secateur.render.layouts import LONGEST_LABEL, Item
 from secateur.retrieval.preference import preference_notices, preference_scores
 from secateur.retrieval.query import Query
 from secateur.retrieval.relevance import Scores, score

@@ -7,14 +7,14 @@ from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from secateur import config
+from secateur.kinds.conversation.damage import UnreadLine
+from secateur.kinds.conversation.messages import Message, PartKind, parse_message
+from secateur.kinds.conversation.pruned import Item, Pruned, Weighed, weigh
+from secateur.kinds.conversation.pruning import prune_weighed
+from secateur.kinds.conversation.transcripts import Transcript, read_transcript
 from secateur.settings import Settings
 from secateur.terminal import visible
 from secateur.tokens import get_counter
-from secateur.trimming.conversations.damage import UnreadLine
-from secateur.trimming.conversations.messages import Message, PartKind, parse_message
-from secateur.trimming.conversations.pruned import Item, Pruned, Weighed, weigh
-from secateur.trimming.conversations.pruning import prune_weighed
-from secateur.trimming.conversations.transcripts import Transcript, read_transcript
 
 from secateur_tui.benches.reading import read_file
 from secateur_tui.benches.subject import Field, Inputs, Subject

@@ -11,18 +11,18 @@ from pathlib import Path
 from typing import ClassVar
 
 from secateur import config, places
-from secateur.chunking.comparing import Asked, Found, compare
-from secateur.chunking.composing import Injection, injected
-from secateur.chunking.enriching import Hint, signatures
-from secateur.chunking.linting import Findings, read_findings
-from secateur.chunking.notes import SKILL_FILE, skill_seen
-from secateur.chunking.parsing import parse_diff
-from secateur.chunking.planning import LEFT_OUT, Plan, plan_chunks
-from secateur.chunking.pruning import Rule
-from secateur.chunking.weighing import LINTER, SIGNATURES, Compared, Weighed, weigh
 from secateur.config import keys as setting_keys
 from secateur.engine import Engine
 from secateur.errors import SecateurError, UsageError
+from secateur.kinds.diff.comparing import Asked, Found, compare
+from secateur.kinds.diff.composing import Injection, injected
+from secateur.kinds.diff.enriching import Hint, signatures
+from secateur.kinds.diff.linting import Findings, read_findings
+from secateur.kinds.diff.notes import SKILL_FILE, skill_seen
+from secateur.kinds.diff.parsing import parse_diff
+from secateur.kinds.diff.planning import LEFT_OUT, Plan, plan_chunks
+from secateur.kinds.diff.pruning import Rule
+from secateur.kinds.diff.weighing import LINTER, SIGNATURES, Compared, Weighed, weigh
 from secateur.model import Notice
 from secateur.repository import samples
 from secateur.settings import Settings

@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from secateur.errors import PromptComposeError, UsageError
+from secateur.kinds.envelope.envelope import TrimmedEnvelope, fit
+from secateur.kinds.envelope.sections import parsed, sections
+from secateur.kinds.envelope.windows import Budget, budget_of, window_of
 from secateur.model import TrimAction
 from secateur.settings import Settings
 from secateur.terminal import clip_left, visible
 from secateur.tokens import get_counter
-from secateur.trimming.envelopes.envelope import TrimmedEnvelope, fit
-from secateur.trimming.envelopes.sections import parsed, sections
-from secateur.trimming.envelopes.windows import Budget, budget_of, window_of
 
 from secateur_tui.benches.reading import read_file
 from secateur_tui.benches.subject import Field, Inputs, Subject

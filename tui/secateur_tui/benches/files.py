@@ -11,12 +11,12 @@ from typing import ClassVar
 from secateur import config, places
 from secateur.config import keys as setting_keys
 from secateur.errors import UsageError
+from secateur.kinds.files.inputs import read_files
+from secateur.kinds.files.pruning import prune, weigh_files
+from secateur.kinds.files.sourcecode import SCORES, PrunedFiles, WeighedFiles, Why
 from secateur.model import Notice
 from secateur.settings import Settings
 from secateur.terminal import clip_left, visible
-from secateur.trimming.files.inputs import read_files
-from secateur.trimming.files.pruning import prune, weigh_files
-from secateur.trimming.files.sourcecode import SCORES, PrunedFiles, WeighedFiles, Why
 
 from secateur_tui.benches.subject import Field, Inputs, Subject
 from secateur_tui.engine import Progress, unreported

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from secateur.chunking.changes import Treatment
-from secateur.chunking.pruning import Rule
+from secateur.kinds.diff.changes import Treatment
+from secateur.kinds.diff.pruning import Rule
 from secateur.model import State
 from secateur.terminal import cell_width, clip, clip_left, visible
 

@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
-from secateur.chunking.changes import Treatment
-from secateur.chunking.planning import Coverage
-from secateur.chunking.pruning import Rule
+from secateur.kinds.diff.changes import Treatment
+from secateur.kinds.diff.planning import Coverage
+from secateur.kinds.diff.pruning import Rule
 from secateur.terminal import clip_left, visible
 
 from secateur_tui.ink import Line, Span, clipped, line, outside, signed, width, wrapped

@@ -1,0 +1,285 @@
+"""What every pruner of conversations starts from and ends in: messages with their tokens, and messages with a ledger.
+
+A message's tokens are those of its parts: texts, names and arguments of calls, results. Each part is counted once; what
+a provider adds around a message is its own and not in the figures. Pictures and the like are estimated
+(kinds.conversation.media).
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+from typing import Any
+
+from secateur.kinds.conversation.damage import DAMAGED, UnreadLine
+from secateur.kinds.conversation.messages import SYSTEM_ROLES, Message, Part, PartKind, replaced
+from secateur.kinds.conversation.transcripts import ASIDE, Transcript
+from secateur.model import Notice, TrimAction, TrimReport
+from secateur.tokens import Counter
+
+Progress = Callable[[str, int, int], None]
+"""`progress(phase, done, total)`."""
+
+COUNTED_AT_ONCE = 500
+"""Texts that a thread counts, and between two steps of the progress bar."""
+
+COUNTING_THREADS = 2
+"""With two the clock shows two thirds of the time; with more they wait for each other."""
+
+
+@dataclass(frozen=True, slots=True)
+class Weighed:
+    """A transcript whose parts are counted."""
+
+    transcript: Transcript
+    parts: tuple[tuple[int, ...], ...]  # tokens per part per message
+    tokens: tuple[int, ...]  # per message
+    head: int  # tokens of the request's system prompt and tools
+
+    @property
+    def total(self) -> int:
+        """Tokens of the whole."""
+        return self.head + sum(self.tokens)
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One message that goes out, or that did not: its fate, in the order of the conversation."""
+
+    number: int  # of the message in the input; -1 for one that was not in it
+    before: int
+    after: int
+    action: str  # as in TrimAction
+    reason: str
+    message: Any  # the object that goes out, or what stands in its place; None: dropped, or told in a summary
+    section: str = ""  # its name in the ledger; "" for that of the message
+    cleaned: int = 0  # tool results in it that do not go out as they came in
+
+    @property
+    def leaves(self) -> bool:
+        """Whether it goes out. A null in a list of messages, which is none, does."""
+        return self.message is not None or self.reason == DAMAGED
+
+
+@dataclass(frozen=True, slots=True)
+class Cache:
+    """What a provider's prompt cache loses: all behind the first changed message must be read again."""
+
+    first_changed: int | None  # number of that message in the input; None: nothing changed
+    prefix_tokens: int  # before it, still cached
+    reread_tokens: int  # of the output, from there on
+    tokens_saved: int
+
+    def pays_after(self, read_price: float, write_price: float) -> int | None:
+        """Requests after which the prune has cost less than none would have, if the cache was warm; 0: nothing is read
+        again; None: never.
+
+        Args:
+            read_price, write_price: of a token read from the cache and written to it, as shares of an ordinary one's.
+        """
+        if self.first_changed is None or not self.reread_tokens:
+            return 0
+        if self.tokens_saved <= 0 or read_price <= 0:
+            return None
+        return max(1, math.ceil(self.reread_tokens * (write_price - read_price) / (self.tokens_saved * read_price)))
+
+    def to_dict(self) -> dict[str, int | None]:
+        return {
+            "first_changed_message": self.first_changed,
+            "prefix_tokens": self.prefix_tokens,
+            "reread_tokens": self.reread_tokens,
+            "tokens_saved": self.tokens_saved,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Pruned:
+    """A pruned conversation with everything there is to say about it."""
+
+    transcript: Transcript
+    items: tuple[Item, ...]
+    report: TrimReport
+    cache: Cache
+    results_cleaned: int
+    warnings: tuple[Notice, ...] = field(default=())
+
+    @property
+    def messages(self) -> list[dict[str, Any]]:
+        """The messages that go out; those that did not change are the very objects that came in. A line that is no JSON
+        object is not among them."""
+        return [item.message for item in self.items if item.leaves and not isinstance(item.message, UnreadLine)]
+
+    @property
+    def statistics(self) -> dict[str, int | float]:
+        """The figures of the spec; `total_messages` counts those that came in."""
+        return statistics(self.report.before, self.report.after, self.results_cleaned, len(self.transcript.messages))
+
+    def write(self) -> str:
+        """The file, in the shape it came in (`Transcript.write`)."""
+        return self.transcript.write([item.message for item in self.items if item.leaves])
+
+
+def statistics(before: int, after: int, cleaned: int, messages: int) -> dict[str, int | float]:
+    """Figures of a clean-up; the ratio is what is left of what was, 1 of an empty conversation."""
+    return {
+        "original_tokens": before,
+        "pruned_tokens": after,
+        "tokens_saved": before - after,
+        "compression_ratio": round(after / before, 6) if before else 1.0,
+        "tool_results_cleaned": cleaned,
+        "total_messages": messages,
+    }
+
+
+def weigh(transcript: Transcript, counter: Counter, progress: Progress | None = None) -> Weighed:
+    """Count every part of every message, equal ones once."""
+    messages = [*transcript.messages, *([transcript.head] if transcript.head else [])]
+    parts = [part for message in messages for part in message.parts]
+    known = _counted(list(dict.fromkeys(part.text for part in parts)), counter, progress)
+    counts = [known[part.text] + part.media_tokens for part in parts]
+    numbers = iter(counts)
+    by_part = [tuple(next(numbers) for _ in message.parts) for message in messages]
+    tokens = tuple(map(sum, by_part))
+    size = len(transcript.messages)
+    return Weighed(transcript, tuple(by_part[:size]), tokens[:size], sum(tokens[size:]))
+
+
+def _counted(texts: Sequence[str], counter: Counter, progress: Progress | None) -> dict[str, int]:
+    """Tokens of each text. Several threads, which tiktoken lets run at once: the order is that of the texts whoever is
+    done first."""
+    batches = [texts[start : start + COUNTED_AT_ONCE] for start in range(0, len(texts), COUNTED_AT_ONCE)]
+    counts: list[int] = []
+    with ThreadPoolExecutor(COUNTING_THREADS) if len(batches) > 1 else nullcontext() as pool:
+        for batch in pool.map(counter.count_many, batches) if pool else map(counter.count_many, batches):
+            counts += batch
+            if progress is not None:
+                progress("counting", len(counts), len(texts))
+    return dict(zip(texts, counts, strict=True))
+
+
+def standing(message: Message, last_user: int, number: int) -> str:
+    """The reason why a message stays untouched whatever happens: "system", "aside", "damaged", "last_user"; "" where
+    none does."""
+    if message.role in SYSTEM_ROLES:
+        return "system"
+    if message.role in (ASIDE, DAMAGED):
+        return message.role
+    return "last_user" if number == last_user else ""
+
+
+def last_user(messages: Sequence[Message]) -> int:
+    """Number of the last message in which a user speaks; where users only bring results, of the last under the user's
+    name; -1: none."""
+    named = [number for number, message in enumerate(messages) if message.role == "user"]
+    said = [number for number in named if not is_summary(messages[number])]
+    spoken = [number for number in said if messages[number].from_user]
+    return (spoken or said or named or [-1])[-1]
+
+
+def unread(messages: Sequence[Message]) -> int:
+    """Number of the first message after the assistant's last: results from there on were not answered yet. With no
+    assistant at all, the last message."""
+    return next(
+        (number + 1 for number in reversed(range(len(messages))) if messages[number].role == "assistant"),
+        len(messages) - 1,
+    )
+
+
+SUMMARY_MARK = "[Summary of "
+"""How every summary starts."""
+
+NOTED = "[Noted.]"
+"""What is said under the assistant's name after a summary."""
+
+BRIDGE = "[Earlier steps are summarised above. Continue.]"
+"""What is said under the user's name after a summary that the assistant tells."""
+
+_HEADING = re.compile(
+    re.escape(SUMMARY_MARK)
+    + r"[\d,]+ earlier messages, in (?:excerpts|a model's words(?: and in excerpts)?)\](?:\n|\Z)"
+)
+_JOINING = {"assistant": NOTED, "user": BRIDGE}
+
+
+def is_summary(message: Message) -> bool:
+    """Whether a message was put there by a pruner: a summary, or what joins one to the rest. What only begins like one
+    was said by somebody."""
+    if len(message.parts) != 1 or message.parts[0].kind is not PartKind.TEXT:
+        return False
+    text = message.parts[0].text
+    return text == _JOINING.get(message.role) or _HEADING.match(text) is not None
+
+
+def edited(weighed: Weighed, counter: Counter, number: int, changes: Mapping[Part, str]) -> tuple[dict[str, Any], int]:
+    """A copy of message `number` with other texts in some parts, and its tokens."""
+    message = weighed.transcript.messages[number]
+    kept = sum(tokens for part, tokens in zip(message.parts, weighed.parts[number], strict=True) if part not in changes)
+    return replaced(message.raw, changes), kept + sum(counter.count_many(changes.values()))
+
+
+def finish(weighed: Weighed, items: Sequence[Item], safe_zone: int, warnings: Sequence[Notice] = ()) -> Pruned:
+    """Close the books: one entry per message in order, then what was added; sums are those of the report."""
+    before, after = weighed.total, weighed.head + sum(item.after for item in items)
+    actions = [
+        TrimAction(item.section or f"messages[{item.number}]", item.action, item.reason, item.before, item.after)
+        for item in items
+    ]
+    if weighed.transcript.head is not None:
+        actions.insert(0, TrimAction("request", "keep", "system", weighed.head, weighed.head))
+    notes = [*weighed.transcript.notices, *warnings, *_estimated(weighed)]
+    if after > safe_zone:
+        over = (
+            f"{after:,} tokens are left, {after - safe_zone:,} more than the safe zone of {safe_zone:,}: what may go is"
+            " gone."
+        )
+        notes.append(Notice("safe_zone_exceeded", over))
+    report = TrimReport(any(item.action != "keep" for item in items), before, after, safe_zone, actions=tuple(actions))
+    return Pruned(
+        weighed.transcript,
+        tuple(items),
+        report,
+        _cache(weighed, items),
+        sum(item.cleaned for item in items),
+        tuple(notes),
+    )
+
+
+def _estimated(weighed: Weighed) -> list[Notice]:
+    """Says that pictures and the like are charged by estimate, where there are any."""
+    parts = [part for message in weighed.transcript.messages for part in message.parts if part.media]
+    if not parts:
+        return []
+    number, tokens = sum(part.media for part in parts), sum(part.media_tokens for part in parts)
+    return [
+        Notice(
+            "media_estimated",
+            f"{number:,} picture{'s' if number > 1 else ''} or the like: {tokens:,} of the tokens are estimated.",
+        )
+    ]
+
+
+def unchanged(weighed: Weighed, reasons: Callable[[int], str]) -> list[Item]:
+    """One item per message that keeps it, with the reason `reasons` gives."""
+    rows = zip(weighed.transcript.messages, weighed.tokens, strict=True)
+    return [
+        Item(number, tokens, tokens, "keep", reasons(number), message.raw)
+        for number, (message, tokens) in enumerate(rows)
+    ]
+
+
+def _cache(weighed: Weighed, items: Sequence[Item]) -> Cache:
+    saved = weighed.total - weighed.head - sum(item.after for item in items)
+    place = next((place for place, item in enumerate(items) if item.action != "keep"), None)
+    if place is None:
+        return Cache(None, weighed.total, 0, saved)
+    first = next(item.number for item in items[place:] if item.number >= 0)
+    return Cache(
+        first,
+        weighed.head + sum(item.after for item in items[:place]),
+        sum(item.after for item in items[place:]),
+        saved,
+    )

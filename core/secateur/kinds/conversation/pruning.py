@@ -1,0 +1,394 @@
+"""Conversations that fit a safe zone: early groups of messages are summarised, or go.
+
+    prune(transcript, settings) -> Pruned         # by `conversation_prune.strategy`
+    prune_weighed(weighed, settings) -> Pruned # the same where the parts are counted already: what a turn of a knob
+    costs ConversationPruner(settings).prune_conversations(messages, "summarize")
+
+`truncate` takes out the oldest groups, `summarize` lets a summary stand for them, `hybrid` summarises and truncates
+what is then too much. System messages, the last thing a user said and the last step stay; calls stay with their
+results; the sides take turns as they did before.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from secateur.errors import UsageError
+from secateur.kinds.autocoder import model_of, settings_of
+from secateur.kinds.conversation.abstracts import Retold, retell
+from secateur.kinds.conversation.branches import speaks
+from secateur.kinds.conversation.damage import DAMAGED
+from secateur.kinds.conversation.messages import Message, parse_message
+from secateur.kinds.conversation.pruned import (
+    BRIDGE,
+    NOTED,
+    SUMMARY_MARK,
+    Item,
+    Progress,
+    Pruned,
+    Weighed,
+    finish,
+    last_user,
+    standing,
+    unchanged,
+    weigh,
+)
+from secateur.kinds.conversation.summaries import Gist
+from secateur.kinds.conversation.tool_results import clear_results
+from secateur.kinds.conversation.transcripts import Transcript, read_messages
+from secateur.kinds.conversation.turns import ASSISTANT, USER, Element, elements_of, removable
+from secateur.llm.asking import LanguageModel
+from secateur.logs import log_report
+from secateur.model import TrimReport
+from secateur.nearest import nearest
+from secateur.settings import ConversationPrune, Settings
+from secateur.tokens import Counter, get_counter
+
+STRATEGIES = ("summarize", "truncate", "hybrid", "tool-results")
+SUMMARIES_OF_ROOM = 0.5
+"""Share of the room beside what must stay that summaries may take: the latest messages have the other, as they are."""
+
+GROUPS_A_STEP = 50
+"""Groups between two steps of the progress bar."""
+
+SUMMARY_TRIES = 4
+"""Attempts at a summary that fits; the last is a heading alone."""
+SUMMARY_STEP = 0.95
+"""A summary that is too long is made that much shorter than the tokens of the last attempt ask for."""
+
+
+class ConversationPruner:
+    """Prunes the early part of a conversation.
+
+        pruner = ConversationPruner(Settings())
+        shorter = pruner.prune_conversations(messages, "hybrid")   # list of dicts, in the shape they came in
+        pruner.report, pruner.result.cache, pruner.result.warnings
+
+    `[conversation_prune]` sets the safe zone, the size of a group and the share of a summary. Summaries are excerpts;
+    with `llm`, for example `open_model(settings.llm, os.environ)`, they are in the words of a model. Code written
+    against the pruner spec gives `args`, any object with the spec's fields (`secateur.kinds.autocoder`); with
+    `verbose` the report is logged where it is seen (`secateur.logs`).
+    """
+
+    def __init__(
+        self,
+        settings: Settings | None = None,
+        llm: LanguageModel | None = None,
+        *,
+        args: object = None,
+        verbose: bool = False,
+    ) -> None:
+        """Raises UsageError, ConfigError: `settings`, `args` or `llm` are none; a field of `args` is out of range."""
+        self.settings = settings_of(args, settings)
+        self.llm: LanguageModel | None = model_of(llm)
+        self.verbose = verbose
+        self.result: Pruned | None = None
+
+    @property
+    def report(self) -> TrimReport | None:
+        """The ledger of the last call."""
+        return self.result.report if self.result is not None else None
+
+    def prune_conversations(
+        self, conversations: Sequence[dict[str, Any]], strategy_name: str = "summarize"
+    ) -> list[dict[str, Any]]:
+        """The messages pruned by a strategy until they fit the safe zone; the input stays as it is.
+
+        Raises:
+            UsageError: no such strategy.
+            SecateurError: `TRANSCRIPT`, with the JSON path: no message can be read. Where some can, the others are
+            carried along, and
+                `result.warnings` names them.
+        """
+        self.result = prune(read_messages(conversations), self.settings, strategy_name, llm=self.llm)
+        log_report("conversation", self.result.report, self.verbose)
+        return self.result.messages
+
+
+def prune(
+    transcript: Transcript,
+    settings: Settings,
+    strategy: str | None = None,
+    progress: Progress | None = None,
+    llm: LanguageModel | None = None,
+) -> Pruned:
+    """Prune by `strategy`, by default that of the settings; with a model, summaries are in its words
+    (`kinds.conversation.abstracts`).
+
+    Raises:
+        UsageError: no such strategy.
+    """
+    strategy = _known(strategy or settings.conversation_prune.strategy)
+    return prune_weighed(
+        weigh(transcript, get_counter(settings.tokens.counter), progress), settings, strategy, progress, llm
+    )
+
+
+def prune_weighed(
+    weighed: Weighed,
+    settings: Settings,
+    strategy: str | None = None,
+    progress: Progress | None = None,
+    llm: LanguageModel | None = None,
+) -> Pruned:
+    """The same of a transcript that was weighed with the counter of these settings.
+
+    Raises:
+        UsageError: no such strategy.
+    """
+    zone, counter = settings.conversation_prune, get_counter(settings.tokens.counter)
+    strategy, transcript = _known(strategy or zone.strategy), weighed.transcript
+    if strategy == "tool-results":
+        return clear_results(weighed, counter, zone.safe_zone_tokens, zone.keep_last, zone.keep_tools)
+    elements = elements_of(transcript.messages)
+    items = _standing(weighed, elements)
+    if strategy != "truncate" and weighed.total > zone.safe_zone_tokens:
+        items = _summarized(weighed, items, elements, zone, counter, progress)
+    if strategy != "summarize" and _total(weighed, items) > zone.safe_zone_tokens:
+        items = _truncated(weighed, items, zone)
+    told = retell(weighed, items, settings, llm, counter, progress) if llm is not None else Retold(tuple(items))
+    linked = _linked(weighed, told.items) if transcript.format == "claude-code" else told.items
+    pruned = finish(weighed, linked, zone.safe_zone_tokens, told.notices)
+    return replace(pruned, report=replace(pruned.report, calls=told.calls))
+
+
+def _known(strategy: str) -> str:
+    if strategy in STRATEGIES:
+        return strategy
+    near = nearest(strategy, STRATEGIES)
+    hint = (f"did you mean {near}? " if near else "") + "strategies: " + ", ".join(STRATEGIES)
+    raise UsageError(f"there is no strategy {strategy!r}", hint=hint)
+
+
+# --- truncate ---------------------------------------------------------------------------------------------------------
+
+
+def _truncated(weighed: Weighed, items: Sequence[Item], zone: ConversationPrune) -> list[Item]:
+    """Take out the oldest groups until the rest fits."""
+    rows, messages = _outgoing(weighed, items)
+    total, group = _total(weighed, items), 0
+    gone: set[int] = set()
+    for unit in removable(elements_of(messages, summaries_stay=False)):
+        if group == 0 and total <= zone.safe_zone_tokens:
+            break
+        numbers = [rows[number] for element in unit for number in element.numbers]
+        gone.update(numbers)
+        total -= sum(items[row].after for row in numbers)
+        group += len(numbers)
+        group = 0 if group >= zone.group_size else group
+    return [_without(item, weighed, "drop", "oldest_group") if row in gone else item for row, item in enumerate(items)]
+
+
+# --- summarize --------------------------------------------------------------------------------------------------------
+
+
+def _summarized(
+    weighed: Weighed,
+    items: list[Item],
+    elements: Sequence[Element],
+    zone: ConversationPrune,
+    counter: Counter,
+    progress: Progress | None,
+) -> list[Item]:
+    """Let summaries stand for the oldest groups until the rest fits. What stays fixed parts the groups into stretches,
+    each with one summary."""
+    tokens = {id(element): sum(weighed.tokens[number] for number in element.numbers) for element in elements}
+    total, room = (
+        weighed.total,
+        zone.safe_zone_tokens - (weighed.total - sum(tokens[id(element)] for element in elements if not element.fixed)),
+    )
+    allowed = max(0, int(room * SUMMARIES_OF_ROOM))
+    changed: dict[int, list[Item]] = {}
+    for first, stop in _loose_runs(elements):
+        if total <= zone.safe_zone_tokens:
+            break
+        groups = _groups(elements, first, stop, zone.group_size)
+        gist, size, wanted, gone, saved, new, taken, more = Gist(), 0, 0.0, 0, 0, list[Item](), 0, 1
+        while taken < len(groups) and total - saved > zone.safe_zone_tokens:
+            least, more = taken + more, more * 2  # an estimate that falls short is corrected in few steps
+            while taken < len(groups) and (
+                taken < least or total - gone + min(wanted, allowed) > zone.safe_zone_tokens
+            ):
+                numbers = [number for element in groups[taken] for number in element.numbers]
+                messages = [weighed.transcript.messages[number] for number in numbers]
+                characters = sum(len(part.text) for message in messages for part in message.parts)
+                held = sum(weighed.tokens[number] for number in numbers)
+                wanted += held * min(zone.summary_share, gist.add(messages) / (characters or 1))
+                size, gone, taken = size + characters, gone + held, taken + 1
+                if progress is not None and taken % GROUPS_A_STEP == 0:
+                    progress("summarising", taken, len(groups))
+            stretch = [element for group in groups[:taken] for element in group]
+            end = first + len(stretch)
+            sides = (elements[first - 1].ends if first else "", elements[end].starts if end < len(elements) else "")
+            left = max(0, zone.safe_zone_tokens - (total - gone))  # what the summary may take
+            characters = int(min(size * zone.summary_share, left * size / (gone or 1)))
+            for attempt in reversed(range(SUMMARY_TRIES)):
+                new = _stretch(weighed, stretch, gist.lines(characters), *sides, counter)
+                takes = sum(item.after for item in new)
+                if takes <= left or not characters:
+                    break
+                characters = int(characters * left / takes * SUMMARY_STEP) if attempt > 1 else 0
+            saved = gone - takes
+        if saved > 0:
+            total, allowed = total - saved, max(0, allowed - (gone - saved))
+            changed[stretch[0].numbers[0]] = new
+            for number in (number for element in stretch for number in element.numbers):
+                items[number] = _without(items[number], weighed, "summarize", "oldest_group")
+    return [row for item in items for row in (*changed.get(item.number, ()), item)]
+
+
+def _loose_runs(elements: Sequence[Element]) -> list[tuple[int, int]]:
+    """The stretches of elements that may go, as (first, stop)."""
+    starts = [
+        place
+        for place, element in enumerate(elements)
+        if not element.fixed and (place == 0 or elements[place - 1].fixed)
+    ]
+    stops = [
+        place + 1
+        for place, element in enumerate(elements)
+        if not element.fixed and (place + 1 == len(elements) or elements[place + 1].fixed)
+    ]
+    return list(zip(starts, stops, strict=True))
+
+
+def _groups(elements: Sequence[Element], first: int, stop: int, size: int) -> list[list[Element]]:
+    """Elements `first` to `stop` in groups of at least `size` messages; the last may be smaller."""
+    groups: list[list[Element]] = []
+    held = size
+    for element in elements[first:stop]:
+        if held >= size:
+            groups.append([])
+            held = 0
+        groups[-1].append(element)
+        held += len(element.numbers)
+    return groups
+
+
+def _stretch(
+    weighed: Weighed, stretch: Sequence[Element], lines: Sequence[str], before: str, after: str, counter: Counter
+) -> list[Item]:
+    """The messages that stand for a stretch: a summary told by the side whose turn it is, and, where that side speaks
+    next, a word of the other's.
+
+    Args:
+        before, after: the sides that speak before and after the stretch; "" for none.
+    """
+    numbers = [number for element in stretch for number in element.numbers]
+    side = ASSISTANT if before == USER else USER
+    told = [(side, "\n".join([_heading(len(numbers)), *lines]))]
+    if after == side:
+        told.append((USER, BRIDGE) if side == ASSISTANT else (ASSISTANT, NOTED))
+    section = f"summary of messages[{numbers[0]}-{numbers[-1]}]"
+    model = weighed.transcript.messages[numbers[0]]
+    return [
+        Item(
+            -1,
+            0,
+            counter.count(text),
+            "summarize",
+            "summary",
+            _message(model, role, text, weighed.transcript.format, place),
+            section,
+        )
+        for place, (role, text) in enumerate(told)
+    ]
+
+
+def _heading(messages: int) -> str:
+    return f"{SUMMARY_MARK}{messages:,} earlier messages, in excerpts]"
+
+
+def _message(model: Message, role: str, text: str, form: str, place: int) -> dict[str, Any]:
+    """A message of ours in the shape of the others; in a session, with the envelope of the line it stands for and an id
+    made of that line's."""
+    plain = {"role": role, "content": text}
+    if form != "claude-code":
+        return plain
+    kept = {key: value for key, value in model.raw.items() if key not in ("message", "toolUseResult", "requestId")}
+    own = str(uuid.uuid5(uuid.NAMESPACE_OID, f"{model.raw.get('uuid', '')} summary {place}"))
+    return kept | {"type": role, "uuid": own, "message": plain | {"content": [{"type": "text", "text": text}]}}
+
+
+# --- between strategies -----------------------------------------------------------------------------------------------
+
+
+def _standing(weighed: Weighed, elements: Sequence[Element]) -> list[Item]:
+    messages = weighed.transcript.messages
+    last = last_user(messages)
+    fixed = {number: element.fixed for element in elements for number in element.numbers}
+    return unchanged(weighed, lambda number: standing(messages[number], last, number) or fixed.get(number) or "fits")
+
+
+def _total(weighed: Weighed, items: Sequence[Item]) -> int:
+    return weighed.head + sum(item.after for item in items)
+
+
+def _without(item: Item, weighed: Weighed, action: str, reason: str) -> Item:
+    cleaned = sum(1 for _ in weighed.transcript.messages[item.number].results) if item.number >= 0 else 0
+    return Item(item.number, item.before, 0, action, reason, None, item.section, cleaned)
+
+
+def _outgoing(weighed: Weighed, items: Sequence[Item]) -> tuple[list[int], list[Message]]:
+    """Rows of the items that go out, and their messages."""
+    rows = [row for row, item in enumerate(items) if item.message is not None]
+    under = ("message",) if weighed.transcript.format == "claude-code" else ()
+    messages = [
+        weighed.transcript.messages[items[row].number]
+        if items[row].number >= 0
+        else parse_message(items[row].message, items[row].section, {}, under)
+        for row in rows
+    ]
+    return rows, messages
+
+
+def _linked(weighed: Weighed, items: Sequence[Item]) -> list[Item]:
+    """Lines of a session name the line they follow: where that one is gone, what stands for it, or the nearest before
+    it on its branch that is there."""
+    raws = [message.raw if isinstance(message.raw, dict) else {} for message in weighed.transcript.messages]
+    names = {name for raw in raws if isinstance(name := raw.get("uuid"), str)}
+    heirs: dict[str, Any] = {}  # name of a line that is gone -> of the one that is followed instead
+    linked: list[Item] = []
+    told: Any = None  # name of the last summary that goes out
+    before = ""  # name of the last line that speaks, which a line follows that names none (kinds.conversation.branches)
+
+    def parent_of(raw: Mapping[str, Any], *, gone: bool) -> Any:
+        named = raw.get("parentUuid", "")
+        if named is None:
+            return None
+        if isinstance(named, str) and named in names:
+            return heirs.get(named, named)
+        return heirs.get(before, (before or None) if gone else raw.get("parentUuid"))
+
+    for row, item in enumerate(items):
+        message = item.message
+        raw = raws[item.number] if item.number >= 0 else {}
+        if item.number < 0:
+            told = message.get("uuid") if message is not None else None
+        if message is None:
+            linked.append(item)
+            if isinstance(name := raw.get("uuid"), str):
+                heirs[name] = told if item.action == "summarize" and told is not None else parent_of(raw, gone=True)
+        elif item.number >= 0 and not raw:
+            linked.append(item)
+        else:
+            if item.number >= 0:
+                parent = parent_of(raw, gone=False)
+            elif row and items[row - 1].number < 0 and (last := linked[-1].message) is not None:
+                parent = last["uuid"]
+            else:  # a summary follows what the first line it stands for followed
+                first = next(later.number for later in items[row:] if later.number >= 0)
+                parent = parent_of(raws[first], gone=True)
+            linked.append(
+                item
+                if parent == message.get("parentUuid")
+                else replace(item, message={**message, "parentUuid": parent})
+            )
+            if told is not None and item.reason == DAMAGED and isinstance(name := raw.get("uuid"), str):
+                told = name  # it stays among what is summarised: what follows there follows it
+        if speaks(raw):
+            before = name if isinstance(name := raw.get("uuid"), str) else ""
+    return linked

@@ -1,0 +1,150 @@
+"""What a tool call did to a file, told from its name and arguments: read it, read a part of it, wrote it anew, changed
+it.
+
+Known are the shapes of Claude Code (`Read`, `Edit`, `Write`, `Bash` with a plain `cat`), of Anthropic's text editor, of
+MCP file servers (`mcp__files__read_file`), of `apply_patch`, and calls written as text. A call that is none of these
+touched nothing here: it is better to keep an old result too long than to clear a needed one.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from secateur.kinds.conversation.messages import Part
+
+LONGEST_PATH = 1024
+LONGEST_COMMAND = 4096
+"""Characters of a shell command that is looked at."""
+
+_PATH_KEYS = ("path", "file_path", "filepath", "filename", "file", "absolute_path", "target_file", "notebook_path")
+_READ_WORDS = frozenset(("read", "view", "open", "cat", "show", "get"))
+_CHANGE_WORDS = frozenset(
+    (
+        "edit",
+        "multiedit",
+        "replace",
+        "insert",
+        "patch",
+        "update",
+        "append",
+        "apply",
+        "delete",
+        "remove",
+        "rename",
+        "move",
+        "undo",
+    )
+)
+_WRITE_WORDS = frozenset(("write", "create", "save"))
+_OTHER_WORDS = frozenset(
+    ("diff", "log", "blame", "history", "info", "status", "symbols", "outline", "directory", "dir", "tree", "search")
+)
+"""What is asked about a file in these words is not its text."""
+_SHELLS = frozenset(("bash", "shell", "sh", "exec", "execute", "run", "terminal"))
+_PRINTERS = frozenset(("cat", "nl", "bat"))
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+_TEXT_CALL = re.compile(r"<([A-Za-z_][\w-]*)>\s*<(?:path|file_path)>([^<]{1,1024})</(?:path|file_path)>")
+_PATCHED = re.compile(r"^\*\*\* (?:Update|Add|Delete) File: (.{1,1024}?)\s*$", re.MULTILINE)
+_UNSAFE = re.compile(r"[|&;<>$`*?(){}\n]")
+
+
+class Deed(StrEnum):
+    """What was done to a file."""
+
+    READ = "read"
+    READ_PART = "read_part"
+    WRITTEN = "written"
+    CHANGED = "changed"
+
+
+@dataclass(frozen=True, slots=True)
+class Touch:
+    """A file and what was done to it."""
+
+    path: str
+    deed: Deed
+
+
+def touches(part: Part, said: str = "") -> Iterator[Touch]:
+    """The files that the call behind a result touched.
+
+    Args:
+        part: the result, which knows the tool and the arguments of its call.
+        said: for a result written as text, the text that holds its call.
+    """
+    if part.span is not None:
+        calls = _TEXT_CALL.findall(said[-LONGEST_COMMAND:])
+        if len(calls) == 1 and (deed := _deed(calls[0][0], whole=True)):
+            yield Touch(calls[0][1].strip(), deed)
+        return
+    if not part.arguments:
+        return
+    try:
+        arguments = json.loads(part.arguments)
+    except (ValueError, RecursionError):
+        arguments = part.arguments  # a patch may be the whole argument
+    if isinstance(arguments, str):
+        yield from _patched(part.tool, arguments)
+    elif isinstance(arguments, dict):
+        yield from _of_arguments(part.tool, {key: value for key, value in arguments.items() if value is not None})
+
+
+def _of_arguments(tool: str, arguments: dict[str, Any]) -> Iterator[Touch]:
+    named = [key for key in _PATH_KEYS if isinstance(arguments.get(key), str)]
+    command = arguments.get("command", arguments.get("cmd"))
+    if len(named) == 1 and 0 < len(arguments[named[0]]) <= LONGEST_PATH:
+        said = command if isinstance(command, str) else ""  # the text editor names what it does in `command`
+        rest = [key for key in arguments if key != named[0] and not (said and key == "command")]
+        deed = _deed(said, whole=not rest) if said else None
+        deed = deed or _deed(tool, whole=not rest)
+        if deed:
+            yield Touch(arguments[named[0]], deed)
+    elif command is not None and not named:
+        shown = _shown(tool, command)
+        if shown:
+            yield Touch(shown, Deed.READ)
+    for text in arguments.values():
+        if isinstance(text, str):
+            yield from _patched(tool, text)
+
+
+def _deed(name: str, *, whole: bool) -> Deed | None:
+    words = {word.lower() for word in _WORD.findall(name)}
+    if words & _CHANGE_WORDS:
+        return Deed.CHANGED
+    if words & _WRITE_WORDS:
+        return Deed.WRITTEN
+    if words & _READ_WORDS and not words & _OTHER_WORDS:
+        return Deed.READ if whole else Deed.READ_PART
+    return None
+
+
+def _patched(tool: str, text: str) -> Iterator[Touch]:
+    if "patch" in tool.lower() and "*** " in text:
+        yield from (Touch(path, Deed.CHANGED) for path in _PATCHED.findall(text))
+
+
+def _shown(tool: str, command: Any) -> str:
+    """The one file that a shell command prints as it is; "" where it does anything else."""
+    if isinstance(command, list) and command and all(isinstance(word, str) for word in command):
+        command = command[-1] if command[0].rpartition("/")[2] in _SHELLS else shlex.join(command)
+    if (
+        not isinstance(command, str)
+        or len(command) > LONGEST_COMMAND
+        or not {word.lower() for word in _WORD.findall(tool)} & _SHELLS
+    ):
+        return ""
+    if _UNSAFE.search(command):
+        return ""
+    try:
+        words = shlex.split(command)
+    except ValueError:
+        return ""
+    paths = [word for word in words[1:] if not word.startswith("-")]
+    return paths[0] if words and words[0] in _PRINTERS and len(paths) == 1 and len(paths[0]) <= LONGEST_PATH else ""

@@ -1,0 +1,304 @@
+"""Extractive summaries: the lines of a stretch of conversation that carry what must not be lost, verbatim, in their
+order.
+
+    gist = Gist()
+    gist.add(messages)         # a group after the other
+    gist.lines(4000)           # the best of all groups in about so many characters
+
+Worth is told from the line alone: decisions, errors, open questions, paths, names; names and numbers that were not said
+before count most. All that a user said competes; of what a tool printed only lines that say something of their own do.
+No model.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from secateur.kinds.conversation.messages import Message, Part, PartKind
+
+LONGEST_LINE = 300
+"""Characters of a line that a summary takes over; of a longer one it keeps what is around the first thing worth
+reading."""
+
+SHORTEST_EXCERPT = 48
+"""Characters of a line below which an excerpt says nothing."""
+
+LONGEST_LOOKED_AT = 240_000
+"""Characters of one text that are weighed: the first and the last halves of these. What a log says in between is not
+decided by its lines."""
+
+LONGEST_WEIGHED = 2_000
+"""Characters of one line that are weighed: a line without end is data."""
+
+LONGEST_ARGUMENT = 120
+"""Characters of a call's argument that are repeated; of a longer one only its size is told."""
+
+PLAIN_SHARE = 0.3
+"""Share of a summary up to which it is filled with lines that have no sign of worth: room that is not needed is not
+used."""
+
+LOOKED_SHARE = 0.1
+"""Share of a group's characters that lines of tools that look at what is there may take, one line at least: it can be
+looked at again."""
+
+# What a line is worth.
+_DECISION = 3.0
+_TROUBLE = 3.0
+_OPEN = 3.0
+_NEW_NAME = 2.0  # for each of the first NAMES_COUNTED names, paths and numbers that were not said before
+_OLD_NAME = 0.3  # for having others
+_NEW_WORDS = 1.0  # times the share of words that were not said before
+NAMES_COUNTED = 3
+_SPEAKER = {"user": 1.6, "assistant": 1.0, "call": 0.8, "result": 0.6}
+"""What a user says weighs most, what a tool printed least."""
+
+_DECISIONS = re.compile(
+    r"\b(?:decid|decision|agreed?\b|accepted|chose|settled|we(?: wi|')ll use|let'?s (?:use|go|keep)|go(?:ing)?"
+    r" with|went with|instead|rather than|prefer"
+    r"|must\b|never\b|always\b|should not|do(?:n't| not)\b|from now"
+    r" on|stays?\b|keep\b|switch|replac|dropp|drop\b|moved?\b|revert|root cause"
+    r"|because\b|the plan)"
+    r"|决定|必须|不要|改为|采用|保留|方案|不再",
+    re.IGNORECASE,
+)
+_TROUBLES = re.compile(
+    r"error|exception|fail|fatal|panic|traceback|denied|timed"
+    r" out|time-?out|regression|crash|broken|wrong|refused|missing|cannot\b|can't\b|segfault|\bbug\b"
+    r"|hangs?\b|leak|\brace\b|out of memory|corrupt|错误|失败|异常|报错|崩溃",
+    re.IGNORECASE,
+)
+_OPENS = re.compile(
+    r"[?？]\s*$|\b(?:TODO|FIXME|XXX|HACK)\b|open question|unclear|unresolved|still (?:to|need)|remain|next step|not"
+    r" (?:sure|yet|checked|know)"
+    r"|don't know|has to confirm|\bwhether\b|for later|remind|pending|待定|未解决|问题|吗|为什么",
+    re.IGNORECASE,
+)
+_SPECIFIC = re.compile(
+    r"`[^`\n]{1,200}`"  # set as code
+    r"|(?<![\w/.-])[\w.~@-]{0,80}(?:/[\w.@+-]{1,80}){1,30}"  # a path
+    r"|\b[\w-]{1,80}\.[A-Za-z]{1,5}\b"  # a file
+    r"|\b[^\W_]*_\w+"  # snake_case, UPPER_CASE
+    r"|\b[A-Za-z]*[a-z][A-Z]\w*"  # camelCase, CamelCase
+    r"|\b[A-Za-z0-9]{2,}(?:-[A-Za-z0-9]+)+\b"  # kebab-case, TICKET-1
+    r"|\b\d[\d.,]*\d\b"
+    r"|\b[A-Z]{2,}\d*\b"
+    r"|(?<=[a-z,;:(\"'] )[A-Z][a-z]+(?: [A-Z][a-z]+)*"  # a proper name inside a sentence
+    r"|\b[A-Z][a-z]+ [A-Z][a-z]+\b"
+    r"|(?<=[\u3400-\u9fff] )[A-Za-z]\w+"  # a name in Chinese
+)
+
+# Of what a tool printed: lines that report something or say what is still to do, and lines that define a name or tell
+# what happened to a file. Two expressions, because each alone starts with literal characters, which is ten times faster
+# than both in one.
+_REPORTS = re.compile(
+    r"Error|error|ERROR|ERR!|Exception|EXCEPTION|Fail(?:ed|ure)|failed|failure|FAIL|fatal|FATAL|panic"
+    r"|Traceback|Denied|denied|Refused|refused|Timed out|timed out|CRITICAL|WARN|Warning|warning|TODO|FIXME|XXX|HACK"
+    r"|NOTE|ADR|BREAKING|DEPRECATED|- \[ \]|Status:|错误|失败|异常"
+)
+_OPENINGS = re.compile(
+    r"\n(?:[ \t]*(?:(?:export|public|private|protected|static|final|abstract|async|default|pub(?:\([a-z]+\))?)[ \t]+)*"
+    r"(?:def|class|func|fn|function|interface|struct|trait|impl|enum|type|module|namespace|export|CREATE TABLE)["
+    r" \t]+[\w(]"
+    r"|\+\+\+ |--- |rename |create mode |delete mode |commit[ :]|(?:[MADRU?][ MADRU?]| [MADRU]) (?=\S)"
+    r"|[ \t]*(?:modified|deleted|new file|renamed|created|Wrote):? |[ \t]*File \"|[\w./-]{1,200}\.\w{1,5}:\d|#{1,3} |\*"
+    r" |[A-Z][A-Z0-9_]{3,}[:=])"
+)
+_LOOKS = frozenset(("read", "view", "open", "cat", "show", "grep", "glob", "search", "find", "list", "ls", "fetch"))
+"""Words in the names of tools that look at what is there."""
+_PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+_NUMBER = re.compile(r"\d+")
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z`\"'(])|(?<=[。！？])")
+_WORD = re.compile(r"\w+")
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    speaker: str
+    text: str
+    worth: float
+    rank: int  # SIGNED, LOOKED or PLAIN
+
+
+SIGNED, LOOKED, PLAIN = range(3)
+"""Lines with a sign of worth; such lines of tools that look at what is there, which have a room of their own; lines
+without, which come last."""
+
+
+class Gist:
+    """Lines of a stretch of conversation with their worth. The same line of the same speaker counts once, and so do a
+    tool's lines that differ in numbers."""
+
+    def __init__(self) -> None:
+        self._lines: list[_Line] = []
+        self._said: set[tuple[str, str]] = set()
+        self._names: set[str] = set()
+        self._words: set[str] = set()
+        self._looked = 0.0  # characters that LOOKED lines may take
+
+    def add(self, messages: Sequence[Message]) -> int:
+        """Weigh the lines of more messages; the characters of those that should be told."""
+        told, looked = 0, 0
+        for message in messages:
+            for speaker, text in _said(message):
+                side = speaker.partition(" ")[0]
+                known = (speaker, _NUMBER.sub("0", text) if side == "result" else text)
+                if known not in self._said:
+                    self._said.add(known)
+                    line = self._weighed(speaker, side, text)
+                    self._lines.append(line)
+                    told += min(len(text), LONGEST_LINE) if line.rank == SIGNED else 0
+                    looked += min(len(text), LONGEST_LINE) if line.rank == LOOKED else 0
+        room = min(
+            looked,
+            max(LONGEST_LINE, LOOKED_SHARE * sum(len(part.text) for message in messages for part in message.parts)),
+        )
+        self._looked += room
+        return told + int(room)
+
+    def lines(self, characters: int) -> list[str]:
+        """The best lines within about `characters`, in their order; who said a line stands before the first of
+        several."""
+        widest = min(LONGEST_LINE, max(SHORTEST_EXCERPT, characters // 3))
+        left, looked, floor, taken = characters, self._looked, characters * (1 - PLAIN_SHARE), dict[int, str]()
+        for number in sorted(
+            range(len(self._lines)),
+            key=lambda number: (self._lines[number].rank == PLAIN, -self._lines[number].worth, number),
+        ):
+            line = self._lines[number]
+            if left < SHORTEST_EXCERPT // 2 or (line.rank == PLAIN and left <= floor):
+                break
+            if line.rank == LOOKED:
+                if looked < len(line.text):
+                    continue
+                looked -= len(line.text)
+            width = min(widest, left - len(line.speaker) - len("- : \n"))
+            if width >= min(len(line.text), SHORTEST_EXCERPT):
+                taken[number] = _excerpt(line.text, width)
+                left -= len(taken[number]) + len("- \n")
+                left -= (
+                    0
+                    if number and number - 1 in taken and self._lines[number - 1].speaker == line.speaker
+                    else len(line.speaker) + 2
+                )
+        told: list[str] = []
+        before = ""
+        for number in sorted(taken):
+            speaker = self._lines[number].speaker
+            told.append(f"  {taken[number]}" if speaker == before else f"- {speaker}: {taken[number]}")
+            before = speaker
+        return told
+
+    def _weighed(self, speaker: str, side: str, text: str) -> _Line:
+        weighed = text[:LONGEST_WEIGHED]
+        names = {name.strip("`") for name in _SPECIFIC.findall(weighed)}
+        words = set(_WORD.findall(weighed.lower()))
+        new_names, fresh = len(names - self._names), len(words - self._words) / (len(words) or 1)
+        self._names |= names
+        self._words |= words
+        signs = _NEW_NAME * min(new_names, NAMES_COUNTED) + (_OLD_NAME if names else 0.0)
+        for weight, sign in ((_DECISION, _DECISIONS), (_TROUBLE, _TROUBLES), (_OPEN, _OPENS)):
+            signs += weight if sign.search(weighed) else 0.0
+        worth = (signs + _NEW_WORDS * fresh) * _SPEAKER.get(side, 1.0) * (0.5 + 0.5 * fresh)
+        looked = side == "result" and not _LOOKS.isdisjoint(
+            word.lower() for word in _PARTS.findall(speaker.partition(" ")[2])
+        )
+        return _Line(speaker, text, worth, PLAIN if signs < 1 and side != "user" else LOOKED if looked else SIGNED)
+
+
+def summary_lines(messages: Sequence[Message], characters: int) -> list[str]:
+    """The best lines of `messages` within about `characters`."""
+    gist = Gist()
+    gist.add(messages)
+    return gist.lines(characters)
+
+
+def _excerpt(line: str, width: int) -> str:
+    """`line`, or `width` characters of it around the first thing that makes it worth reading."""
+    if len(line) <= width:
+        return line
+    first = min(
+        (
+            found.start()
+            for sign in (_TROUBLES, _DECISIONS, _SPECIFIC)
+            if (found := sign.search(line[:LONGEST_WEIGHED]))
+        ),
+        default=0,
+    )
+    start = max(0, min(first - width // 4, len(line) - width))
+    return ("…" if start else "") + line[start + bool(start) : start + width - 1] + "…"
+
+
+# --- what was said ----------------------------------------------------------------------------------------------------
+
+
+def _said(message: Message) -> Iterator[tuple[str, str]]:
+    """(speaker, line) of what competes in a message."""
+    for part in message.parts:
+        if part.kind is PartKind.CALL:
+            yield f"call {part.tool}".strip(), _called(part)
+        elif part.kind is PartKind.RESULT:
+            yield from ((f"result {part.tool}".strip(), line) for line in _reported(part.text))
+        elif part.kind is PartKind.TEXT:
+            yield from ((message.role, line) for line in _sentences(part.text))
+
+
+def _called(part: Part) -> str:
+    """Arguments of a call as they were written: the short ones, and the sizes of the others."""
+    if len(part.written) <= LONGEST_ARGUMENT:
+        return part.written
+    try:
+        arguments = json.loads(part.written)
+    except (ValueError, RecursionError):
+        arguments = None
+    if not isinstance(arguments, dict):
+        return part.written[:LONGEST_WEIGHED]
+    written = {
+        name: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        for name, value in arguments.items()
+    }
+    return ", ".join(
+        f"{name}: {' '.join(value.split()) if len(value) <= LONGEST_ARGUMENT else f'({len(value):,} characters)'}"
+        for name, value in written.items()
+    )
+
+
+def _reported(text: str) -> Iterator[str]:
+    """Of what a tool printed the first line, and those that report something."""
+    first = text.lstrip()[:LONGEST_WEIGHED].partition("\n")[0]
+    lines = [" ".join(first.split())]
+    for half in _halves(text):
+        rows = dict(_rows(half, _REPORTS)) | dict(_rows("\n" + half, _OPENINGS, 1))
+        lines += (" ".join(half[start:end].split()) for start, end in sorted(rows.items()))
+    return (line for line in lines if len(line) > 1)
+
+
+def _rows(text: str, sign: re.Pattern[str], before: int = 0) -> Iterator[tuple[int, int]]:
+    """Where the lines with a sign start and end, less what stands `before` them; of a line without end what is around
+    its first sign."""
+    found = sign.search(text)
+    while found:
+        start = text.rfind("\n", max(0, found.end() - LONGEST_WEIGHED // 2), found.end()) + 1 or max(
+            0, found.end() - LONGEST_WEIGHED // 2
+        )
+        end = text.find("\n", found.end())
+        end = len(text) if end < 0 else end
+        yield start - before, min(end, start + LONGEST_WEIGHED) - before
+        found = sign.search(text, end)
+
+
+def _sentences(text: str) -> Iterator[str]:
+    for half in _halves(text):
+        for row in half.split("\n"):
+            for line in _SENTENCE_END.split(row):
+                line = " ".join(line[:LONGEST_WEIGHED].split())
+                if len(line) > 1:
+                    yield line
+
+
+def _halves(text: str) -> tuple[str, ...]:
+    return (
+        (text,) if len(text) <= LONGEST_LOOKED_AT else (text[: LONGEST_LOOKED_AT // 2], text[-LONGEST_LOOKED_AT // 2 :])
+    )

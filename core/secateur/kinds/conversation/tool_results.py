@@ -1,0 +1,283 @@
+"""Old tool results give way to placeholders until a conversation fits its safe zone; everything a user or a model said
+stays.
+
+Order: results that a later one repeats or replaces (the file was read again whole, or written anew); then reads of
+files that were changed since, because what they show is no more; then all others; each from the oldest. Never touched:
+results the assistant has not answered yet, the last `keep_last`, those of the tools named, and those a placeholder
+would not make shorter.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections import Counter as Multiset
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from html import escape, unescape
+from typing import TYPE_CHECKING, Any
+
+from secateur.kinds.autocoder import model_of, settings_of
+from secateur.kinds.conversation.damage import DAMAGED
+from secateur.kinds.conversation.messages import Message, Part, PartKind, opening_tag
+from secateur.kinds.conversation.pruned import (
+    Item,
+    Progress,
+    Pruned,
+    Weighed,
+    edited,
+    finish,
+    last_user,
+    standing,
+    statistics,
+    unchanged,
+    unread,
+    weigh,
+)
+from secateur.kinds.conversation.rereads import Deed, touches
+from secateur.kinds.conversation.transcripts import Transcript, read_messages
+from secateur.logs import log_report
+from secateur.model import TrimReport
+from secateur.settings import Settings
+from secateur.tokens import Counter, get_counter
+
+if TYPE_CHECKING:
+    from secateur.llm.asking import LanguageModel
+
+MARK = "[tool result cleared: "
+"""How every placeholder starts."""
+
+DIGEST_DIGITS = 12
+"""Hexadecimal digits of the SHA-256 in a placeholder: enough to tell the results of a conversation apart."""
+
+SHOWN_ARGUMENTS = 120
+"""Characters of a call's arguments a placeholder repeats; longer ones stand in the call, which is still there."""
+
+LONGEST_NAME = 100
+"""Characters of a tool's name that a placeholder repeats."""
+
+LONGEST_WAY = 400
+"""Characters that say how to get a result back, at most: what is longer is no placeholder."""
+
+NOTE_SHARE = 0.1
+"""A later read of less than this share of the length is taken for a note that the file is unchanged, as some agents
+give: it replaces nothing."""
+
+_ORDER = ("repeated", "superseded", "outdated", "oldest_result")
+"""Reasons; results of the first two go first, then those of the third, then the others."""
+_BACK = {
+    "repeated": "the same text came again later",
+    "superseded": "the file was read again or written anew later",
+}
+_CLEARED = re.compile(
+    re.escape(MARK)
+    # 16: whether it succeeded
+    + rf".{{0,{LONGEST_NAME + 16}}}[\d,]+ tokens, sha256 [0-9a-f]{{{DIGEST_DIGITS}}}; .{{0,{LONGEST_WAY}}}\]",
+    re.DOTALL,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    """One result that may go: where it is, and what later result makes it needless."""
+
+    message: int
+    number: int  # of the part in its message
+    part: Part
+    later: int = -1  # message that holds the same file, or the same text, or that changed the file, later
+    why: str = "oldest_result"  # one of _ORDER
+
+
+class AgenticConversationPruner:
+    """Clears old tool results of a conversation.
+
+        pruner = AgenticConversationPruner(Settings())
+        shorter = pruner.prune_conversations(messages)      # list of dicts, in the shape they came in
+        pruner.get_cleanup_statistics(messages, shorter)    # {"tokens_saved": 800, ...}
+        pruner.report, pruner.result.cache, pruner.result.warnings
+
+    `[conversation_prune]` sets the safe zone, `keep_last` and `keep_tools`. Code written against the pruner
+    spec gives `args`, any object with the spec's fields (`secateur.kinds.autocoder`), and `llm`, which is not asked;
+    with `verbose` the report is logged where it is seen.
+    """
+
+    def __init__(
+        self,
+        settings: Settings | None = None,
+        llm: LanguageModel | None = None,
+        *,
+        args: object = None,
+        verbose: bool = False,
+    ) -> None:
+        """Raises UsageError, ConfigError: `settings`, `args` or `llm` are none; a field of `args` is out of range."""
+        self.settings = settings_of(args, settings)
+        self.llm: LanguageModel | None = model_of(llm)
+        self.verbose = verbose
+        self._counter = get_counter(self.settings.tokens.counter)
+        self.result: Pruned | None = None
+
+    @property
+    def report(self) -> TrimReport | None:
+        """The ledger of the last call."""
+        return self.result.report if self.result is not None else None
+
+    def prune_conversations(self, conversations: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+        """The messages with old tool results cleared until they fit the safe zone; the input stays as it is.
+
+        Raises:
+            SecateurError: `TRANSCRIPT`, with the JSON path: no message can be read. Where some can, the others are
+            carried along, and
+                `result.warnings` names them.
+        """
+        self.result = self.prune(read_messages(conversations))
+        log_report("conversation", self.result.report, self.verbose)
+        return self.result.messages
+
+    def prune(self, transcript: Transcript, progress: Progress | None = None) -> Pruned:
+        """The same of a transcript, with everything there is to say about it."""
+        zone = self.settings.conversation_prune
+        return clear_results(
+            weigh(transcript, self._counter, progress),
+            self._counter,
+            zone.safe_zone_tokens,
+            zone.keep_last,
+            zone.keep_tools,
+        )
+
+    def get_cleanup_statistics(
+        self, original: Sequence[dict[str, Any]], pruned: Sequence[dict[str, Any]]
+    ) -> dict[str, int | float]:
+        """Figures of a clean-up from the messages before and after it, recounted."""
+        before, after = (weigh(read_messages(messages), self._counter) for messages in (original, pruned))
+        lost = _result_texts(before) - _result_texts(after)
+        return statistics(before.total, after.total, lost.total(), len(original))
+
+
+def clear_results(
+    weighed: Weighed, counter: Counter, safe_zone: int, keep_last: int = 0, keep_tools: Sequence[str] = ()
+) -> Pruned:
+    """Replace tool results by placeholders, the needless first, then from the oldest, until `safe_zone` tokens hold the
+    rest."""
+    messages = weighed.transcript.messages
+    spared = _spared(messages, keep_last, frozenset(keep_tools))
+    changes: dict[int, dict[Part, str]] = {}
+    reasons: dict[int, str] = {}
+    total = weighed.total
+    for result in _in_order(messages):
+        if total <= safe_zone:
+            break
+        before = weighed.parts[result.message][result.number]
+        if (result.message, result.number) in spared or is_cleared(result.part) or before == 0:
+            continue
+        # What names no later result may be shorter; and it is what a second pruning would write, when that later result
+        # is cleared itself.
+        for text in dict.fromkeys(
+            (placeholder(result, before), placeholder(replace(result, why="oldest_result"), before))
+        ):
+            after = counter.count(text)
+            if after < before and (len(text) < len(result.part.text) or result.part.media):
+                break
+        else:
+            continue
+        changes.setdefault(result.message, {})[result.part] = text
+        reasons.setdefault(result.message, result.why)
+        total += after - before
+    last = last_user(messages)
+    items = unchanged(weighed, lambda number: standing(messages[number], last, number) or "kept")
+    for number, parts in changes.items():
+        new, after = edited(weighed, counter, number, parts)
+        items[number] = Item(number, weighed.tokens[number], after, "shorten", reasons[number], new, cleaned=len(parts))
+    return finish(weighed, items, safe_zone)
+
+
+def is_cleared(part: Part) -> bool:
+    """Whether a result is a placeholder already; what only begins like one is a result."""
+    text = part.text
+    if part.span is not None:
+        text = unescape(text[len(opening_tag(text)) :].removesuffix("</tool_result>"))
+    return not part.media and _CLEARED.fullmatch(text) is not None
+
+
+def placeholder(result: ToolResult, tokens: int) -> str:
+    """What stands for a cleared result: tool, success, size, digest, and how to get it back."""
+    part = result.part
+    success = {True: "succeeded", False: "failed", None: ""}[part.success]
+    digest = hashlib.sha256(part.text.encode("utf-8", "surrogatepass")).hexdigest()[:DIGEST_DIGITS]
+    facts = [part.tool[:LONGEST_NAME] or "unnamed tool", success, f"{tokens:,} tokens", f"sha256 {digest}"]
+    if result.why in _BACK:
+        back = _BACK[result.why]
+    else:
+        known = f"with {part.arguments} " if part.arguments and len(part.arguments) <= SHOWN_ARGUMENTS else ""
+        back = (
+            f"{'the file was changed since, ' if result.why == 'outdated' else ''}call {'it' if known else 'the tool'}"
+            f" again {known}to get it back"
+        )
+    text = MARK + ", ".join(fact for fact in facts if fact) + "; " + back + "]"
+    return text if part.span is None else f"{opening_tag(part.text)}{escape(text, quote=False)}</tool_result>"
+
+
+# --- which, and in what order -----------------------------------------------------------------------------------------
+
+
+def _spared(messages: Sequence[Message], keep_last: int, keep_tools: frozenset[str]) -> set[tuple[int, int]]:
+    """(message, part) of the results that stay."""
+    fresh, last = unread(messages), last_user(messages)
+    places = [(number, place, part) for number, message in enumerate(messages) for place, part in message.results]
+    spared = {
+        (number, place)
+        for number, place, part in places
+        if number >= fresh or number == last or part.tool in keep_tools
+    }
+    return spared | {(number, place) for number, place, _ in places[len(places) - min(keep_last, len(places)) :]}
+
+
+def _in_order(messages: Sequence[Message]) -> list[ToolResult]:
+    """All results in the order in which they go. Looks from the end, so that each knows what comes later."""
+    reads: dict[tuple[str, str], tuple[int, int]] = {}  # file and arguments, "" for the whole file -> message, length
+    written: dict[str, int] = {}
+    changed: dict[str, int] = {}
+    same_text: dict[tuple[str, str], int] = {}
+    found: list[ToolResult] = []
+    for number in reversed(range(len(messages))):
+        message = messages[number]
+        results = list(message.results)
+        said = ""
+        if len(results) == 1 and results[0][1].span is not None:  # the call is text, in the message before
+            asked = number - 1
+            while asked >= 0 and messages[asked].role == DAMAGED:
+                asked -= 1
+            said = (
+                next((before.text for before in messages[asked].parts if before.kind is PartKind.TEXT), "")
+                if asked >= 0
+                else ""
+            )
+        for place, part in reversed(results):
+            touched = list(touches(part, said))
+            later, why = -1, "oldest_result"
+            if (part.tool, part.text) in same_text:
+                later, why = same_text[part.tool, part.text], "repeated"
+            elif len(touched) == 1 and touched[0].deed in (Deed.READ, Deed.READ_PART):
+                path = touched[0].path
+                again = [reads[key] for key in ((path, ""), (path, part.arguments)) if key in reads]
+                better = [read for read, length in again if length >= NOTE_SHARE * len(part.text)]
+                if better or path in written:
+                    later, why = min([*better, *([written[path]] if path in written else [])]), "superseded"
+                elif path in changed:
+                    later, why = changed[path], "outdated"
+            found.append(ToolResult(number, place, part, later, why))
+            cleared = is_cleared(part)
+            if not cleared:
+                same_text.setdefault((part.tool, part.text), number)
+            for touch in touched if part.success is not False else ():
+                if touch.deed is Deed.WRITTEN:
+                    written[touch.path] = number
+                elif touch.deed is Deed.CHANGED:
+                    changed[touch.path] = number
+                elif not cleared:
+                    reads[touch.path, part.arguments if touch.deed is Deed.READ_PART else ""] = number, len(part.text)
+    found.reverse()
+    return sorted(found, key=lambda result: max(1, _ORDER.index(result.why)))
+
+
+def _result_texts(weighed: Weighed) -> Multiset[str]:
+    return Multiset(part.text for message in weighed.transcript.messages for _, part in message.results)

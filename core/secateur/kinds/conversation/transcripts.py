@@ -1,0 +1,389 @@
+"""Transcripts as files and lists: the format is detected, the messages are read, and what is left of them is written in
+the same shape.
+
+    transcript = read_transcript(Path("session.jsonl").read_bytes())
+    transcript.format          # "openai" | "anthropic" | "claude-code" | "text"
+    transcript.write(messages) # JSON stays JSON, a line stays byte for byte the line it was unless its message changed
+
+Shapes: a JSON list of messages, a request body with `messages` (and `system`, `tools`), one message a line, the session
+lines of Claude Code, and a text of `<tool_result …>` blocks with prose between. A session's side chains, notices, turns
+that were taken back or tried again, and what stands before its last compaction reach no model: such lines are carried
+along, cost nothing and keep their texts. What cannot be read as a message is carried along too, and a notice names it
+(`damage`); it is an error only where no message can be read.
+"""
+
+from __future__ import annotations
+
+import codecs
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+from secateur.errors import SecateurError
+from secateur.kinds.conversation.branches import sent
+from secateur.kinds.conversation.damage import DAMAGED, INVALID_UTF8, damaged, settled, unreadable
+from secateur.kinds.conversation.messages import (
+    ROLES,
+    Message,
+    Part,
+    PartKind,
+    Where,
+    is_result_text,
+    malformed,
+    parse_message,
+)
+from secateur.kinds.json_fields import DoubledField, unique
+from secateur.model import Notice
+from secateur.render import dumps
+
+FORMATS = ("openai", "anthropic", "claude-code", "text")
+ASIDE = "aside"
+"""Role of a line that no model is sent."""
+
+_UNDER: Where = ("message",)
+_ESCAPED = re.compile("[\udc80-\udcff]")
+_BRACKETS = frozenset("]}, \t\r")
+_TAG = "<tool_result"
+_CLOSED = re.compile(r"</tool_result>(?=[ \t]*\r?(?:\n|\Z))")
+
+
+@dataclass(frozen=True, slots=True)
+class Transcript:
+    """A conversation as it came: its format, its messages in order, and what is needed to write it back."""
+
+    format: str  # one of FORMATS
+    messages: tuple[Message, ...]
+    container: Mapping[str, Any] | None = None  # the request body around `messages`
+    lines: tuple[str, ...] | None = None  # per message, the line it came in
+    plain: bool = False  # a text file, no JSON
+    head: Message | None = None  # system prompt and tools of the request body
+    notices: tuple[Notice, ...] = ()  # what cannot be read of it
+
+    def write(self, messages: Sequence[Any]) -> str:
+        """The file that holds `messages`, which are this transcript's own or changed copies of them, in the shape it
+        came in.
+
+        Bytes of the file that were not UTF-8 are lone surrogates: encode with `surrogateescape`.
+        """
+        if self.plain:
+            return "".join(message["content"] for message in messages)
+        if self.lines is None:
+            return dumps(messages if self.container is None else {**self.container, "messages": list(messages)})
+        known = {id(message.raw): line for message, line in zip(self.messages, self.lines, strict=True)}
+        return "".join((known.get(id(message)) or _line(message)) + "\n" for message in messages)
+
+
+@dataclass(frozen=True, slots=True)
+class _Unread:
+    """A line that is no JSON object, and why it is none."""
+
+    line: str
+    fault: SecateurError
+
+
+def read_transcript(data: bytes, name: str = "transcript") -> Transcript:
+    """The transcript in a file's bytes.
+
+    Raises:
+        SecateurError: `TRANSCRIPT`: no transcript, or no message of it can be read; with line or JSON path.
+    """
+    try:
+        text, invalid = data.decode("utf-8-sig"), -1
+    except UnicodeDecodeError as error:
+        text, invalid = data.removeprefix(codecs.BOM_UTF8).decode("utf-8", "surrogateescape"), error.start
+    start = text.lstrip()[:1]
+    if not start:
+        raise malformed(name, "is empty")
+    lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
+    several = len(lines) > 1
+    if start == "{" and several and _is_json(lines[0][1]):
+        return _of_lines(lines, name)
+    if start in "[{":
+        try:
+            value = _json(text if invalid < 0 else _ESCAPED.sub("\ufffd", text), name)
+        except SecateurError:
+            if not (several and _has_message_lines(lines)):
+                _refuse_bytes(invalid, name)
+                raise
+        else:
+            return _whole(value, lines, name, _invalid(text, invalid, "are read as U+FFFD"))
+    elif any(line.startswith(_TAG) and is_result_text(line) for _, line in lines):
+        return _plain(text, _invalid(text, invalid, "are kept as they are"))
+    if several and _has_message_lines(lines):
+        return _of_lines(lines, name)
+    _refuse_bytes(invalid, name)
+    raise malformed(name, "is neither JSON nor text with <tool_result …> blocks")
+
+
+def read_messages(
+    messages: Any, *, container: Mapping[str, Any] | None = None, notices: tuple[Notice, ...] = ()
+) -> Transcript:
+    """The transcript in a list of messages, as `json.loads` gives it or a program holds it.
+
+    Args:
+        container: the request body they stand in.
+        notices: what is known to be wrong with the file they are from.
+
+    Raises:
+        SecateurError: `TRANSCRIPT`, with the JSON path: no list, or no message in it can be read.
+    """
+    at = "$" if container is None else "$.messages"
+    if not isinstance(messages, list | tuple):
+        raise malformed(at, "the messages are a list")
+    places = [f"{at}[{number}]" for number in range(len(messages))]
+    if container is None and _is_session(messages):
+        return _session(messages, places, None, notices)
+    head = None if container is None else _head(container)
+    faults: list[SecateurError] = []
+    parsed = _parsed(messages, places, faults)
+    found = settled(parsed, faults)
+    return Transcript(_format(parsed, container), parsed, container=container, head=head, notices=(*notices, *found))
+
+
+# --- shapes -----------------------------------------------------------------------------------------------------------
+
+
+def _whole(value: Any, lines: Sequence[tuple[int, str]], name: str, notices: tuple[Notice, ...]) -> Transcript:
+    """One JSON value over the whole file: a list, a request body, or a single message."""
+    if not isinstance(value, dict):
+        return read_messages(value, notices=notices)
+    if "messages" in value:
+        return read_messages(value["messages"], container=value, notices=notices)
+    if "role" not in value and not _is_session_line(value):
+        other = " (`input` is another interface's: give its items as a list)" if "input" in value else ""
+        raise malformed("$", f"the object holds no `messages`{other}")
+    if len(lines) > 1:
+        return read_messages([value], notices=notices)
+    return _of_lines(lines, name)
+
+
+def _of_lines(lines: Sequence[tuple[int, str]], name: str) -> Transcript:
+    """One JSON object a line; a line that is none is carried along."""
+    values: list[Any] = []
+    places = [f"line {number}" for number, _ in lines]
+    for place, (_, line) in zip(places, lines, strict=True):
+        try:
+            values.append(_line_object(line, place))
+        except SecateurError as error:
+            values.append(_Unread(line, error))
+    written = tuple(line for _, line in lines)
+    try:
+        if _is_session(values):
+            return _session(values, places, written)
+        faults: list[SecateurError] = []
+        parsed = _parsed(values, places, faults)
+        notices = settled(parsed, faults)
+    except SecateurError as error:
+        raise SecateurError(f"{name}, {error.message}", hint=error.hint, code=error.code) from error
+    return Transcript(_format(parsed, None), parsed, lines=written, notices=notices)
+
+
+def _line_object(line: str, place: str) -> dict[str, Any]:
+    """The JSON object in a line. Raises SecateurError where it is none."""
+    if not line.isascii() and _ESCAPED.search(line):
+        raise malformed(place, "is not UTF-8")
+    value = _json(line, place, of_line=True)
+    if not isinstance(value, dict):
+        raise malformed(place, "is no JSON object")
+    return value
+
+
+def _has_message_lines(lines: Sequence[tuple[int, str]]) -> bool:
+    """Whether a text that is not JSON as a whole holds a message in one of its lines. One JSON value over many lines
+    ends in a line of brackets."""
+    return bool(set(lines[-1][1]) - _BRACKETS) and any(map(_is_message_line, (line for _, line in lines)))
+
+
+def _is_message_line(line: str) -> bool:
+    try:
+        value = json.loads(line) if line.lstrip().startswith("{") else None
+    except (ValueError, RecursionError):
+        return False
+    return _is_session_line(value) or (isinstance(value, dict) and value.get("role") in ROLES)
+
+
+def _is_json(line: str) -> bool:
+    try:
+        json.loads(line)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def _is_session(values: Sequence[Any]) -> bool:
+    """Whether lines are those of a session: more of them than of messages with a role of their own."""
+    ours = sum(map(_is_session_line, values))
+    return ours > sum(isinstance(value, dict) and "role" in value for value in values)
+
+
+def _is_session_line(value: Any) -> bool:
+    if not isinstance(value, dict) or "role" in value or not isinstance(value.get("type"), str):
+        return False
+    return isinstance(value.get("message"), dict) or any(
+        key in value for key in ("uuid", "sessionId", "leafUuid", "messageId")
+    )
+
+
+def _session(
+    values: Sequence[Any], places: Sequence[str], lines: tuple[str, ...] | None, notices: tuple[Notice, ...] = ()
+) -> Transcript:
+    faults: list[SecateurError] = []
+    reached = sent([value if isinstance(value, dict) else {} for value in values])
+    calls: dict[str, Part] = {}
+    messages = tuple(
+        _message(value, place, calls, faults, _UNDER)
+        if number in reached or not isinstance(value, dict)
+        else Message(place, ASIDE, value)
+        for number, (place, value) in enumerate(zip(places, values, strict=True))
+    )
+    found = settled(messages, faults)
+    return Transcript("claude-code", messages, lines=lines, notices=(*notices, *found))
+
+
+def _plain(text: str, notices: tuple[Notice, ...]) -> Transcript:
+    """Blocks of results as messages of their own, and the prose between them; together they are the text."""
+    pieces: list[str] = []
+    start = 0
+    for line in _line_starts(text):
+        if line >= start and text.startswith(_TAG, line):
+            end = _end_of_result(text, line)
+            if is_result_text(text[line:end]):
+                pieces += [piece for piece in (text[start:line], text[line:end]) if piece]
+                start = end
+    if text[start:]:
+        pieces.append(text[start:])
+    messages = [{"role": "user", "content": piece} for piece in pieces]
+    parsed = _parsed(messages, [f"part {number}" for number, _ in enumerate(messages, 1)], [])
+    return Transcript("text", parsed, plain=True, notices=notices)
+
+
+def _end_of_result(text: str, start: int) -> int:
+    """Where the result that opens at `start` ends: at a closing tag that ends its line, or with the text."""
+    closed = _CLOSED.search(text, start)
+    return closed.end() if closed else len(text)
+
+
+def _line_starts(text: str) -> Iterator[int]:
+    place = 0
+    while place >= 0:
+        yield place
+        place = text.find("\n", place) + 1 or -1
+
+
+def _head(container: Mapping[str, Any]) -> Message | None:
+    """What a request body sends before the messages, as one message of the system's."""
+    parts: list[Part] = []
+    system = container.get("system")
+    if system is not None and not isinstance(system, str | list):
+        raise malformed("$.system", "the system prompt is text or a list of blocks")
+    if system is not None:
+        parts += parse_message({"role": "system", "content": system}, "$.system", {}).parts
+    for key in ("tools", "functions"):
+        if container.get(key):
+            parts.append(
+                Part(PartKind.OTHER, json.dumps(container[key], ensure_ascii=False, separators=(",", ":")), (key,))
+            )
+    return Message("$", "system", {}, tuple(parts)) if parts else None
+
+
+def _parsed(values: Sequence[Any], places: Sequence[str], faults: list[SecateurError]) -> tuple[Message, ...]:
+    calls: dict[str, Part] = {}
+    return tuple(_message(value, place, calls, faults) for value, place in zip(values, places, strict=True))
+
+
+def _message(value: Any, place: str, calls: dict[str, Part], faults: list[SecateurError], under: Where = ()) -> Message:
+    """The message in `value`, or what stands for it where it is none; then the error is added to `faults`."""
+    if isinstance(value, _Unread):
+        faults.append(value.fault)
+        return unreadable(place, value.line)
+    under = under if isinstance(value, dict) else ()
+    try:
+        if isinstance(value, dict) and "messages" in value and "role" not in value and not under:
+            raise malformed(place, "holds a conversation of its own; give one conversation a file")
+        return parse_message(value, place, calls, under)
+    except SecateurError as error:
+        try:
+            message = damaged(value, place, under)
+        except (TypeError, ValueError, RecursionError):  # what no file can hold cannot be counted
+            raise error from None
+        faults.append(error)
+        return message
+
+
+# --- formats ----------------------------------------------------------------------------------------------------------
+
+_ANTHROPIC_BLOCKS = frozenset(
+    ("tool_use", "tool_result", "server_tool_use", "thinking", "redacted_thinking", "image", "document")
+)
+
+
+def _format(messages: Sequence[Message], container: Mapping[str, Any] | None) -> str:
+    """Which of FORMATS: what only one of them has decides; messages that any could hold are OpenAI's."""
+    anthropic = container is not None and ("system" in container or "anthropic_version" in container)
+    written = False
+    for message in messages:
+        if message.role == DAMAGED:
+            continue
+        raw = message.raw
+        if raw["role"] in ("tool", "function", "developer") or raw.get("tool_calls") or raw.get("function_call"):
+            return "openai"
+        content = raw.get("content")
+        if isinstance(content, list):
+            anthropic |= any(isinstance(block, dict) and block.get("type") in _ANTHROPIC_BLOCKS for block in content)
+        elif message.role == "user":
+            written |= is_result_text(content)
+    return "anthropic" if anthropic else "text" if written else "openai"
+
+
+# --- JSON -------------------------------------------------------------------------------------------------------------
+
+
+def _json(text: str, name: str, *, of_line: bool = False) -> Any:
+    try:
+        return json.loads(text, object_pairs_hook=unique, parse_constant=_no_constant, parse_float=_finite)
+    except json.JSONDecodeError as error:
+        place = f"column {error.colno}" if of_line else f"line {error.lineno}, column {error.colno}"
+        raise malformed(f"{name}, {place}", f"is not JSON: {error.msg}") from error
+    except RecursionError as error:
+        raise malformed(name, "is nested too deep") from error
+    except DoubledField as error:
+        raise malformed(name, error.said("" if of_line else text)) from error
+    except ValueError as error:  # a number of thousands of digits, NaN, Infinity
+        raise malformed(name, str(error)) from error
+
+
+def _refuse_bytes(invalid: int, name: str) -> None:
+    """Raises where a byte is not UTF-8, which says more than that a text is no JSON."""
+    if invalid >= 0:
+        raise malformed(f"{name}, byte {invalid}", "is not UTF-8")
+
+
+def _invalid(text: str, invalid: int, kept: str) -> tuple[Notice, ...]:
+    """The warning about bytes that are not UTF-8, with what becomes of them; () where there are none."""
+    escaped = _ESCAPED.search(text) if invalid >= 0 else None
+    if escaped is None:
+        return ()
+    line = text.count("\n", 0, escaped.start()) + 1
+    return (Notice(INVALID_UTF8, f"Bytes that are not UTF-8 {kept}; the first is on line {line:,}."),)
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not JSON")
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if value in (float("inf"), float("-inf")):
+        raise ValueError(f"the number {text[:40]} is out of range")
+    return value
+
+
+def _line(message: dict[str, Any]) -> str:
+    text = json.dumps(message, ensure_ascii=False, separators=(",", ":"))
+    try:
+        text.encode()
+    except UnicodeEncodeError:  # half a character, which only an escape can carry
+        return json.dumps(message, separators=(",", ":"))
+    return text

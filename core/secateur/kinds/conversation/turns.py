@@ -1,0 +1,130 @@
+"""What of a conversation can only go or stay together, so that what is left is still a conversation.
+
+An element is a user's words, an assistant's words, or a step: an assistant's tool calls with all their results. A turn
+is a user's element, the steps that follow and the answer. Taking out a step, or a turn whose steps are gone, leaves no
+result without its call and brings no two messages of one side together that were apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from secateur.kinds.conversation.damage import DAMAGED
+from secateur.kinds.conversation.messages import SYSTEM_ROLES, Message, PartKind
+from secateur.kinds.conversation.pruned import is_summary, last_user
+from secateur.kinds.conversation.transcripts import ASIDE
+
+USER, ASSISTANT = "user", "assistant"
+
+
+@dataclass(slots=True, eq=False)
+class Element:
+    """Messages that go or stay together; system messages, asides and what cannot be read belong to none."""
+
+    starts: str  # USER or ASSISTANT: the side of the first
+    ends: str  # of the last
+    step: bool = False  # holds tool calls and their results
+    numbers: list[int] = field(default_factory=list)  # of the messages, rising
+    fixed: str = ""  # why it stays whatever happens: "last_user", "latest", "summary", "unpaired"; "" if it may go
+    into: Element | None = field(default=None, repr=False)  # what it became part of
+
+    def root(self) -> Element:
+        """The element this one is part of by now."""
+        element = self
+        while element.into is not None:
+            if element.into.into is not None:
+                element.into = element.into.into
+            element = element.into
+        return element
+
+
+def elements_of(messages: Sequence[Message], *, summaries_stay: bool = True) -> list[Element]:
+    """The elements in order. With `summaries_stay` what a pruner put there is fixed: it is not summarised again."""
+    elements: list[Element] = []
+    owner: dict[str, Element] = {}
+    homes: list[tuple[int, Element]] = []
+    for number, message in enumerate(messages):
+        if message.role in (*SYSTEM_ROLES, ASIDE, DAMAGED):
+            continue
+        results = [part for _, part in message.results]
+        side = ASSISTANT if message.role == ASSISTANT else USER
+        callers = {id(root): root for root in (owner[part.call].root() for part in results if part.call in owner)}
+        _join(elements, callers)
+        last = elements[-1] if elements else None
+        if last is not None and results and (callers or last.ends == ASSISTANT or last.step):
+            last.ends, last.step = side, True
+        elif last is None or last.ends != side or last.step or results:
+            elements.append(Element(side, side))
+        homes.append((number, elements[-1]))
+        owner.update((call.call, elements[-1]) for call in message.calls if call.call)
+    for number, element in homes:
+        element.root().numbers.append(number)
+    _fix(elements, messages, summaries_stay)
+    return elements
+
+
+def turns_of(elements: Sequence[Element]) -> list[list[Element]]:
+    """The elements by turns; only the first turn may lack a user's element."""
+    turns: list[list[Element]] = []
+    for element in elements:
+        if not turns or (element.starts == USER and not element.step):
+            turns.append([])
+        turns[-1].append(element)
+    return turns
+
+
+def removable(elements: Sequence[Element]) -> list[list[Element]]:
+    """What can be taken out, in the order in which it goes: of the oldest turn the steps one by one, then its question
+    and answer; and so on.
+
+    Each entry may be taken out when those before it are.
+    """
+    units: list[list[Element]] = []
+    for turn in turns_of(elements):
+        units += [[element] for element in turn if element.step and not element.fixed]
+        rest = [element for element in turn if not element.step]
+        if rest and not any(element.fixed for element in turn):
+            units.append(rest)
+    return units
+
+
+def _join(elements: list[Element], callers: Mapping[int, Element]) -> None:
+    """Make one element of the oldest caller's and all after it: where a result comes, what was said since its call
+    stays with it."""
+    waiting = len(callers)
+    joined: list[Element] = []
+    while waiting:
+        joined.append(elements.pop())
+        waiting -= id(joined[-1]) in callers
+    if joined:
+        oldest = joined.pop()
+        for later in joined:
+            later.into = oldest
+        elements.append(oldest)
+
+
+def _fix(elements: Sequence[Element], messages: Sequence[Message], summaries_stay: bool) -> None:
+    last = last_user(messages)
+    for element in elements:
+        if summaries_stay and any(is_summary(messages[number]) for number in element.numbers):
+            element.fixed = "summary"
+        if last in element.numbers:
+            element.fixed = "last_user"
+    if elements and not elements[-1].fixed:
+        elements[-1].fixed = "latest"
+    if any(message.role == DAMAGED for message in messages):
+        _fix_unpaired(elements, messages)
+
+
+def _fix_unpaired(elements: Sequence[Element], messages: Sequence[Message]) -> None:
+    """What lacks a call or a result stays: the other half may be in a message that cannot be read, and that one
+    stays."""
+    called = {part.call for message in messages for part in message.calls}
+    got = {part.call for message in messages for _, part in message.results}
+    for element in elements:
+        parts = [part for number in element.numbers for part in messages[number].parts if part.call]
+        if not element.fixed and any(
+            part.call not in (got if part.kind is PartKind.CALL else called) for part in parts
+        ):
+            element.fixed = "unpaired"

@@ -1,0 +1,65 @@
+"""What `.gitattributes` files say of who wrote a file: `linguist-generated` and `linguist-vendored`, read here and
+never by git.
+
+attributes = Attributes({".gitattributes": b"*.pb.go linguist-generated\\n"})
+attributes.says("api/a.pb.go", GENERATED)   # True; None where no rule speaks of it
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from secateur.kinds.diff.names import unquoted
+from secateur.repository.files import path_bytes, path_text
+from secateur.repository.ignore import Rules
+
+GENERATED = "linguist-generated"
+VENDORED = "linguist-vendored"
+FILE = ".gitattributes"
+
+_LINE = re.compile(r'("(?:[^"\\]|\\.)*"|\S+)\s+(.*)', re.DOTALL)
+_TRUE = ("", "true", "1", "set", "yes")
+
+
+class Attributes:
+    """The rules of all `.gitattributes` files of a tree, by the path of the file. Of several the deepest that speaks of
+    a path decides."""
+
+    def __init__(self, files: Mapping[str, bytes]) -> None:
+        self._rules: dict[tuple[str, str], Rules] = {}
+        for path, content in files.items():
+            folder = path.rpartition("/")[0]
+            for attribute in (GENERATED, VENDORED):
+                patterns = list(_patterns(path_text(content), attribute))
+                if patterns:
+                    self._rules[folder, attribute] = Rules.of(patterns)
+
+    def says(self, path: str, attribute: str) -> bool | None:
+        """Whether the file at `path` has the attribute; None where nothing says so."""
+        folder = path.rpartition("/")[0]
+        while self._rules:
+            rules = self._rules.get((folder, attribute))
+            inside = path[len(folder) + 1 :] if folder else path
+            said = rules.decide(path_bytes(inside), is_folder=False) if rules else None
+            if said is not None or not folder:
+                return said
+            folder = folder.rpartition("/")[0]
+        return None
+
+
+def _patterns(text: str, attribute: str) -> list[str]:
+    """The patterns that set (or, with `!`, unset) an attribute, in order."""
+    found = []
+    for line in text.removeprefix("\ufeff").split("\n"):
+        parts = _LINE.fullmatch(line.strip())
+        if not parts or line.lstrip().startswith(("#", "!", "[attr]")):
+            continue
+        pattern = unquoted(parts[1][1:-1]) if parts[1].startswith('"') else parts[1]
+        for word in parts[2].split():
+            name, equals, value = word.partition("=")
+            if name == attribute:
+                found.append(pattern if value.lower() in _TRUE or not equals else f"!{pattern}")
+            elif name in (f"-{attribute}", f"!{attribute}"):
+                found.append(f"!{pattern}")
+    return found

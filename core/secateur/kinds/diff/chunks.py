@@ -1,0 +1,248 @@
+"""A pull request in chunks (spec smart-chunking): `chunk_diff` for a text, `chunk` for anything that was weighed.
+
+    for chunk in chunk_diff(Path("pull.diff").read_text(), skill=Path("SKILL.md").read_text()):
+        send(chunk.text)                 # never more than chunk.tokens, which is within the limit
+
+The recipe: parse -> weigh (counted once) -> plan (pure, instant: rules, parts, packing) -> text, recounted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from secateur.config import with_values
+from secateur.kinds.diff.composing import Injection, Place
+from secateur.kinds.diff.linting import read_findings
+from secateur.kinds.diff.parsing import parse_diff
+from secateur.kinds.diff.planning import LEFT_OUT, SPLIT, Coverage, FilePiece, Plan, plan_chunks
+from secateur.kinds.diff.sizing import text_of
+from secateur.kinds.diff.weighing import LINTER, SIGNATURES, Weighed, weigh
+from secateur.logs import log_report
+from secateur.model import Notice, TrimAction, TrimReport
+from secateur.settings import Settings
+
+_VERBS = {LEFT_OUT: "drop", SPLIT: "shorten"}
+
+
+@dataclass(frozen=True, slots=True)
+class FilePart:
+    """A file of a chunk, or the part of it that the chunk holds."""
+
+    path: str
+    tokens: int  # charged for it, its fence and heading included
+    number: int = 0  # of the part, from 1; 0 for a whole file
+    of: int = 0
+    place: Place | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """`{"path", "part", "token_count"}`; `part` is null for a whole file."""
+        part = None
+        if self.place is not None:
+            lines = {
+                "line_start": self.place.line_start,
+                "line_end": self.place.line_end,
+                "side": "old" if self.place.old else "new",
+            }
+            part = {"number": self.number, "of": self.of, **lines, "inside": self.place.inside}
+        return {"path": self.path, "part": part, "token_count": self.tokens}
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """One text for a model."""
+
+    index: int  # from 1
+    of: int
+    tokens: int  # recounted
+    files: tuple[FilePart, ...]
+    text: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """The contract's shape."""
+        return {
+            "index": self.index,
+            "of": self.of,
+            "token_count": self.tokens,
+            "files": [file.to_dict() for file in self.files],
+            "text": self.text,
+        }
+
+
+class Chunks(list[Chunk]):
+    """The chunks of a diff, with what became of every changed file.
+
+    Attributes:
+        coverage: one entry per changed file: whole, split or left out, where, and why.
+        report: the ledger; `after` of its actions sum to the tokens of all chunks.
+        plan: what the text was made from.
+    """
+
+    def __init__(self, chunks: Iterable[Chunk], plan: Plan, report: TrimReport) -> None:
+        super().__init__(chunks)
+        self.plan = plan
+        self.report = report
+
+    @property
+    def coverage(self) -> tuple[Coverage, ...]:
+        return self.plan.coverage
+
+    @property
+    def warnings(self) -> tuple[Notice, ...]:
+        return self.plan.notices
+
+    def lines_under(self, title: str) -> dict[str, int]:
+        """How many lines there are under a title, and how many had room."""
+        offered = sum(remark.title == title for remarks in self.plan.weighed.remarks.values() for remark in remarks)
+        return {"lines": offered, "shown": self.plan.shown(title)[0]}
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON of the contract, and what was compared and how tight the packing is."""
+        plan, weighed = self.plan, self.plan.weighed
+        return {
+            "chunks": [chunk.to_dict() for chunk in self],
+            "coverage": [_covered(entry) for entry in self.coverage],
+            "compared": weighed.compared.to_dict(),
+            "packing": {
+                "limit": plan.limit,
+                "injected": plan.limit - plan.capacity,
+                "capacity": plan.capacity,
+                "chunks": len(plan.chunks),
+                "lower_bound": plan.fewest,
+                "counter": weighed.counter.name,
+            },
+            "linter": self.lines_under(LINTER) | {"elsewhere": weighed.elsewhere},
+            "signatures": self.lines_under(SIGNATURES),
+            "report": self.report.to_dict(),
+            "warnings": [notice.to_dict() for notice in self.warnings],
+        }
+
+
+def chunk_diff(
+    diff_text: str | bytes,
+    max_chunk_tokens: int = 32_000,
+    *,
+    skill: str = "",
+    rules: str = "",
+    linter: str | bytes = "",
+    ignore: Sequence[str] = (),
+    counter: str | None = None,
+    settings: Settings | None = None,
+) -> Chunks:
+    """The chunks of a unified diff, a list whose items have `files`, `tokens` and `text`; its `coverage` names every
+    changed file once.
+
+    Args:
+        max_chunk_tokens: tokens a chunk may hold, everything injected included.
+        skill: instructions that go into every chunk.
+        rules: the project's rules, which do so too.
+        linter: output of a linter (SARIF, JSON of ruff or ESLint, lines `path:line:column: message`), put beside the
+        files it speaks of. ignore: patterns of files left out, in gitignore syntax; with `!` such that are not.
+        counter: name of a token counter.
+
+    Raises:
+        SecateurError: `MALFORMED_DIFF`, with the number of the line; `LINTER_OUTPUT`.
+        BudgetExceeded: instructions and rules leave no room for changes.
+        ConfigError: a limit, pattern or counter that is none.
+    """
+    changed: dict[str, Any] = {"chunking.max_chunk_tokens": max_chunk_tokens}
+    if ignore:
+        changed["chunking.ignore"] = [*(settings.chunking.ignore if settings else ()), *ignore]
+    if counter is not None:
+        changed["tokens.counter"] = counter
+    settings = with_values(settings or Settings(), changed)
+    findings = read_findings(linter.encode("utf-8", "replace") if isinstance(linter, str) else linter)
+    return chunk(
+        weigh(parse_diff(diff_text), settings, Injection(rules, skill), findings=findings, notices=findings.notices),
+        settings,
+    )
+
+
+def chunk(weighed: Weighed, settings: Settings) -> Chunks:
+    """The chunks of a weighed diff as text.
+
+    Raises:
+        BudgetExceeded: what goes into every chunk leaves no room for changes.
+    """
+    chunks = finish(plan_chunks(weighed, settings))
+    log_report("chunk", chunks.report)
+    return chunks
+
+
+def finish(plan: Plan) -> Chunks:
+    """The text of every chunk of a plan, recounted, and the ledger."""
+    counter = plan.weighed.counter
+    chunks = []
+    after: dict[int, int] = {}
+    for number, pieces in enumerate(plan.chunks, 1):
+        text = text_of(plan, number)
+        chunks.append(Chunk(number, len(plan.chunks), counter.count(text), tuple(map(_file, pieces)), text))
+        for piece in pieces:
+            after[piece.file.number] = after.get(piece.file.number, 0) + piece.cost
+    return Chunks(chunks, plan, _ledger(plan, after, sum(chunk.tokens for chunk in chunks)))
+
+
+def _file(piece: FilePiece) -> FilePart:
+    return FilePart(
+        piece.file.change.path, piece.cost, piece.number, piece.of, piece.part.place if piece.part else None
+    )
+
+
+def _ledger(plan: Plan, after: dict[int, int], total: int) -> TrimReport:
+    """One entry per changed file, then what every chunk holds besides; sums are those of the diff and of the chunks."""
+    weighed = plan.weighed
+    actions = [
+        TrimAction(
+            entry.path,
+            _VERBS.get(entry.state, "keep") if entry.verdict else "keep",
+            entry.reason,
+            entry.file.tokens,
+            after.get(entry.file.number, 0),
+        )
+        for entry in plan.coverage
+    ]
+    rules, skill = weighed.counter.count_many([weighed.injection.rules, weighed.injection.skill])
+    filled = 0
+    for name, title in (("linter", LINTER), ("signatures", SIGNATURES)):
+        offered = [remark.tokens for remarks in weighed.remarks.values() for remark in remarks if remark.title == title]
+        if offered:
+            lines, spent = plan.shown(title)
+            actions.append(
+                TrimAction(
+                    name,
+                    "keep" if lines == len(offered) else "shorten",
+                    f"room for {lines} of {len(offered)} lines",
+                    sum(offered),
+                    spent,
+                )
+            )
+            filled += spent
+    around = total - sum(after.values()) - filled
+    actions.append(
+        TrimAction("injected", "keep", "rules, instructions and headings of every chunk", rules + skill, around)
+    )
+    return TrimReport(
+        applied=bool(plan.skipped),
+        before=sum(action.before for action in actions),
+        after=total,
+        budget=plan.limit * max(1, len(plan.chunks)),
+        actions=tuple(actions),
+    )
+
+
+def _covered(entry: Coverage) -> dict[str, Any]:
+    change = entry.file.change
+    said = {"path": entry.path, "state": entry.state, "chunks": list(entry.chunks), "reason": entry.reason}
+    more = {
+        "rule": entry.verdict.rule.value if entry.verdict else None,
+        "treatment": change.treatment.value,
+        "added": change.added,
+        "removed": change.removed,
+    }
+    if change.old_path != change.path:
+        more["old_path"] = change.old_path
+    return said | more | {"tokens_before": entry.file.tokens}
+
+
+__all__ = ["Chunk", "Chunks", "FilePart", "chunk", "chunk_diff", "finish"]

@@ -1,0 +1,442 @@
+"""What changed in a repository: between two commits, in the index, or on disk, as a diff and what the rules need to
+know of its files.
+
+    found = compare(Path("orders"), Asked(base="main"), settings)
+
+    comparison = Comparison(Path("orders"), Asked(base="main"))     # where the repository's own settings count too:
+    found = comparison.found(load(None, committed=comparison.settings).settings.chunking)
+
+Read like everything of a repository: by git that runs nothing of it (`repository.process`), or from its files here. The
+base is the merge base. What decides what is left out and which rules hold — `secateur.toml`, `.gitattributes`,
+`CLAUDE.md` — is read as it was at the base, so that a change cannot hide itself.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from secateur.config import Committed
+from secateur.errors import RepositoryError, UsageError
+from secateur.kinds.diff.attributes import FILE as ATTRIBUTES_FILE
+from secateur.kinds.diff.attributes import GENERATED, VENDORED, Attributes
+from secateur.kinds.diff.base_settings import settings_at, settings_notice
+from secateur.kinds.diff.changes import SUBMODULE, Change, Diff, Treatment
+from secateur.kinds.diff.notes import RULES_CHANGED, SKILL_FILE
+from secateur.kinds.diff.parsing import parse_diff
+from secateur.kinds.diff.pruning import by_path
+from secateur.kinds.diff.scratch import LARGEST_COMPARED, Scratch
+from secateur.kinds.diff.weighing import Compared, Known
+from secateur.model import Notice
+from secateur.repository.files import Folder, path_bytes
+from secateur.repository.git import GITLINK, SYMBOLIC_LINK, UNTRACKED, Foreign, Git, TreeEntry
+from secateur.repository.process import TIMEOUT
+from secateur.settings import Chunking
+
+MAIN_BRANCHES = (
+    "refs/remotes/origin/HEAD",
+    "refs/remotes/origin/main",
+    "refs/remotes/origin/master",
+    "refs/heads/main",
+    "refs/heads/master",
+)
+"""Where a branch is taken to have started, the first that has a commit in common with it and is not itself part of
+it."""
+
+READ_BYTES = 64 << 20
+"""Contents kept for finding functions: beyond that files are cut between hunks."""
+
+LARGEST_FILE = 256 << 20
+"""Bytes of a file on disk above which it is not compared."""
+
+UNREAD = "unread_files"
+"""Code of the notice that files on disk were not looked at."""
+
+RULES_BYTES = 1 << 20
+"""Of a file of project rules, and of one of attributes."""
+
+_EMPTY_TREE = {
+    40: "4b825dc642cb6eb9a060e54bf8d69288fbee4904",
+    64: "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321",
+}
+_LFS_POINTER = b"version https://git-lfs.github.com/spec/v1\n"
+_POINTER_BYTES = 1024
+_SHORT = 10
+
+_Listing = dict[bytes, tuple[int, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What is to be compared. Nothing: the branch with its start on the main branch, or the files on disk with HEAD
+    where there is no such branch."""
+
+    base: str | None = None
+    head: str | None = None
+    staged: bool = False
+    worktree: bool = False
+    untracked: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A diff with what a repository says of it."""
+
+    diff: Diff
+    known: dict[str, Known]
+    rules: str  # the project's, "" for none
+    compared: Compared
+    notices: tuple[Notice, ...]
+    has_skill: bool = False  # whether there is a file of instructions at the top, before or after the change
+
+
+def compare(folder: Path, asked: Asked, settings: Chunking, *, trust: bool = False) -> Found:
+    """The changes of a repository below `folder`; paths are relative to it. `trust` as for `Git.discover`.
+
+    Raises:
+        UsageError: flags that contradict each other.
+        RepositoryError: no repository, no such revision, no common ancestor, git failed.
+    """
+    return Comparison(folder, asked, trust=trust).found(settings)
+
+
+def _opened(folder: Path, trust: bool) -> Git:
+    try:
+        if not folder.is_dir():
+            raise RepositoryError(f"no such folder: {folder}", hint="Check the path.", code="NO_SUCH_FOLDER")
+        git = Git.discover(folder, trust=trust)
+    except OSError as error:
+        raise RepositoryError(
+            f"cannot read {folder}: {error.strerror}",
+            hint="Check the path and its permissions.",
+            code="UNREADABLE_FOLDER",
+        ) from error
+    if not isinstance(git, Git):
+        hint = git.hint if isinstance(git, Foreign) else "Name a repository, or give a diff with --diff FILE."
+        raise RepositoryError(f"there is nothing to compare in {folder}: {git.value}", hint=hint, code=git.name)
+    return git
+
+
+class Comparison:
+    """One comparison, step by step: which two states, the settings at the base, the changes.
+
+    Raises:
+        UsageError: flags that contradict each other.
+        RepositoryError: no repository, no such revision, no common ancestor, git failed.
+    """
+
+    def __init__(self, folder: Path, asked: Asked, *, trust: bool = False) -> None:
+        if asked.head is not None and (asked.staged or asked.worktree or asked.untracked):
+            raise UsageError(
+                "--head names a revision; --staged, --worktree and --untracked compare what is not committed",
+                hint="leave one of them out",
+            )
+        if asked.staged and (asked.worktree or asked.untracked):
+            raise UsageError("--staged and --worktree are two different states", hint="leave one of them out")
+        self._git = _opened(folder, trust)
+        self._asked = asked
+        self._notices: list[Notice] = []
+        self._base, self._head, self._what = self._sides()
+        self._empty = _EMPTY_TREE.get(len(self._base or self._head or ""), _EMPTY_TREE[40])
+
+    @cached_property
+    def settings(self) -> Committed:
+        """The repository's own settings as they were at the base: `load(..., committed=comparison.settings)`."""
+        return settings_at(self._git, self._base, self._entries)
+
+    def found(self, settings: Chunking) -> Found:
+        """The changes, and what the repository says of them.
+
+        Raises:
+            RepositoryError: git failed.
+        """
+        git, base, head = self._git, self._base, self._head
+        first = len(self._notices)
+        largest = max(LARGEST_COMPARED, settings.max_file_kb * 1024)
+        with Scratch(git, digits=len(base or head or git.head() or ""), largest=largest) as scratch:
+            if head is not None:
+                trees = self._before, self._tree(head, self._empty)
+            else:
+                trees = self._not_committed(
+                    scratch, {path_bytes(entry.path): (entry.mode, entry.oid) for entry in self._entries}
+                )
+            if git.prefix:
+                self._note("only_below", f"Only changes below {git.prefix} are in it.")
+            diff = parse_diff(scratch.git.diff(*trees, context=settings.context_lines))
+            texts = self._texts(settings.rules)
+            rules = self._rules(
+                settings.rules,
+                texts,
+                {change.path for change in diff.changes} | {change.old_path for change in diff.changes},
+            )
+            attributes = Attributes({path: text for path, text in texts.items() if path.endswith(ATTRIBUTES_FILE)})
+            known = self._known(scratch.git, diff, attributes, settings.max_file_kb * 1024)
+        turned = settings_notice(self.settings, diff, {path: fact.content for path, fact in known.items()})
+        notices = (*self._notices, turned) if turned else tuple(self._notices)
+        del self._notices[first:]  # those of the sides stay, for the next time
+        has_skill = any(entry.path == SKILL_FILE for entry in self._entries) or SKILL_FILE in known
+        return Found(
+            diff, known, rules, Compared(self._what, base or "", head or "", git.root.name), notices, has_skill
+        )
+
+    @cached_property
+    def _before(self) -> str:
+        """The tree of the base."""
+        return self._tree(self._base, self._empty)
+
+    @cached_property
+    def _entries(self) -> list[TreeEntry]:
+        """The files of the base."""
+        return self._git.ls_tree(self._base) if self._before != self._empty and self._base else []
+
+    # --- which two states ---------------------------------------------------------------------------------------------
+
+    def _sides(self) -> tuple[str | None, str | None, str]:
+        """The base (None: nothing), the head (None: what is not committed), and what that is in words."""
+        git, asked = self._git, self._asked
+        here = git.head()
+        if asked.staged or asked.worktree or asked.untracked or (here is None and asked.head is None):
+            self._needs_files()
+            base = here
+            if asked.base is not None:
+                base = self._merge_base(asked.base, git.resolve("HEAD"))
+            what = "the index" if asked.staged else "the files on disk"
+            return base, None, f"{what} against {self._named(base, asked.base)}"
+        head = git.resolve(asked.head or "HEAD")
+        name = asked.head or "HEAD"
+        if asked.base is not None:
+            base = self._merge_base(asked.base, head)
+            return base, head, f"{asked.base}...{name} (from {base[:_SHORT]} to {head[:_SHORT]})"
+        start = self._start(head)
+        if start is not None:
+            base, branch = start
+            return base, head, f"{branch}...{name} (commits from {base[:_SHORT]} to {head[:_SHORT]})"
+        if asked.head is None:
+            self._needs_files()
+            if git.shallow():
+                self._note(
+                    "shallow_clone",
+                    "This clone is shallow: where the branch left the main branch is not in it. Fetch more history, or"
+                    " name --base.",
+                )
+            return here, None, f"the files on disk against HEAD ({(here or '')[:_SHORT]})"
+        with suppress(RepositoryError):
+            base = git.resolve(f"{head}^")
+            return base, head, f"{name} against the commit before it ({base[:_SHORT]})"
+        return None, head, f"{name} against nothing: it is the first commit"
+
+    def _needs_files(self) -> None:
+        if self._git.is_bare:
+            hint = "Name two revisions with --base and --head."
+            raise RepositoryError(
+                f"{self._git.root} is a bare git repository: it has no files to compare",
+                hint=hint,
+                code="BARE_REPOSITORY",
+            )
+
+    def _merge_base(self, rev: str, head: str) -> str:
+        base = self._git.merge_base(self._git.resolve(rev), head)
+        if base is None:
+            raise RepositoryError(
+                f"{rev} and {head[:_SHORT]} have no commit in common in {self._git.root}",
+                hint="Name another base. In a shallow clone fetch more of the history.",
+                code="NO_MERGE_BASE",
+            )
+        return base
+
+    def _start(self, head: str) -> tuple[str, str] | None:
+        """Where the main branch and `head` parted, and its name; None where there is none, or `head` is part of it."""
+        for name in MAIN_BRANCHES:
+            with suppress(RepositoryError):
+                base = self._git.merge_base(self._git.resolve(name), head)
+                if base is not None and base != head:
+                    return base, name.removeprefix("refs/remotes/").removeprefix("refs/heads/")
+        return None
+
+    @staticmethod
+    def _named(base: str | None, rev: str | None) -> str:
+        if base is None:
+            return "nothing: there is no commit yet"
+        return f"the merge base of {rev} and HEAD ({base[:_SHORT]})" if rev else f"HEAD ({base[:_SHORT]})"
+
+    def _tree(self, commit: str | None, empty: str) -> str:
+        """The folder's tree in a commit; that of nothing where it does not have that folder."""
+        if commit is None:
+            return empty
+        try:
+            return self._git.tree(commit)
+        except RepositoryError as error:
+            if error.code != "UNKNOWN_REVISION" or not self._git.prefix:
+                raise
+            return empty
+
+    # --- what is not committed ----------------------------------------------------------------------------------------
+
+    def _not_committed(self, scratch: Scratch, before: _Listing) -> tuple[str, str]:
+        """Trees of both states that hold only what differs: as good as the whole for a diff, and small."""
+        entries = self._git.tracked() if self._asked.staged else self._listed()
+        untracked = [entry for entry in entries if entry.mode == UNTRACKED]
+        tracked = [entry for entry in entries if entry.mode != UNTRACKED and (entry.mode != GITLINK or entry.oid)]
+        if untracked and not self._asked.untracked:
+            some = f"{len(untracked):,} files that git does not track are not in it (the first is {untracked[0].path})."
+            self._note("untracked_files", f"{some} --untracked takes them in.")
+        unmerged = self._git.unmerged()
+        if unmerged:
+            shown = "one side of each is compared" if self._asked.staged else "both sides are in what is compared"
+            self._note("unmerged", f"{len(unmerged):,} files are in conflict (the first is {unmerged[0]}): {shown}.")
+        after: _Listing
+        if self._asked.staged:
+            after = {path_bytes(entry.path): (entry.mode, entry.oid) for entry in tracked}
+        else:
+            after = self._on_disk(scratch, tracked + (untracked if self._asked.untracked else []))
+        changed = [path for path in before.keys() | after.keys() if before.get(path) != after.get(path)]
+        old, new = ({path: listing[path] for path in changed if path in listing} for listing in (before, after))
+        return scratch.tree(old), scratch.tree(new)
+
+    def _listed(self) -> list[TreeEntry]:
+        """The files git tracks and those it does not ignore; where its ignore rules take too long and nobody asked for
+        these, the former."""
+        try:
+            return self._git.ls_files()
+        except RepositoryError as error:
+            if error.code != TIMEOUT or self._asked.untracked:
+                raise
+            self._note("untracked_unknown", f"Files that git does not track were not looked for: {error.message}")
+            return self._git.tracked()
+
+    def _on_disk(self, scratch: Scratch, entries: Sequence[TreeEntry]) -> _Listing:
+        """Mode and id of every file as it is on disk, without any filter; what is gone is missing."""
+        found: _Listing = {}
+        unread: list[str] = []
+        candidates: list[tuple[TreeEntry, int]] = []
+        absent = self._git.absent()
+        with Folder(self._git.root) as folder:
+            for entry in entries:
+                path = path_bytes(entry.path)
+                if entry.mode == GITLINK or entry.path in absent:  # where a submodule stands is its own affair
+                    found[path] = (entry.mode, entry.oid)
+                    continue
+                mode = self._mode(path)
+                if mode is None:
+                    continue
+                data = self._target(path) if mode == SYMBOLIC_LINK else folder.read(entry.path, LARGEST_FILE)
+                if data is None:
+                    unread.append(entry.path)
+                    if entry.oid:
+                        found[path] = (entry.mode, entry.oid)
+                    continue
+                oid = scratch.blob_id(data)
+                found[path] = (mode, oid)
+                if oid != entry.oid:
+                    scratch.blob(data)
+                    candidates.append((entry, mode))
+            self._put_pointers(scratch, folder, candidates, found)
+        if unread:
+            self._note(
+                UNREAD, f"{len(unread):,} files could not be read and count as unchanged (the first is {unread[0]})."
+            )
+        return found
+
+    def _mode(self, path: bytes) -> int | None:
+        """The mode git would give a file; None for what is gone, behind a link, or no file."""
+        place = os.path.join(os.fsencode(self._git.root), path)  # noqa: PTH118 - bytes
+        try:
+            mode = os.lstat(place).st_mode
+        except (OSError, ValueError):
+            return None
+        if stat.S_ISLNK(mode):
+            return SYMBOLIC_LINK
+        return (0o100755 if mode & 0o100 else 0o100644) if stat.S_ISREG(mode) else None
+
+    def _target(self, path: bytes) -> bytes | None:
+        try:
+            return os.readlink(os.path.join(os.fsencode(self._git.root), path))  # noqa: PTH115, PTH118 - bytes
+        except OSError:
+            return None
+
+    def _put_pointers(
+        self, scratch: Scratch, folder: Folder, candidates: list[tuple[TreeEntry, int]], found: _Listing
+    ) -> None:
+        """Files that the index holds as pointers of Git LFS are compared as pointers: nobody committed their
+        content."""
+        tracked = [(entry, mode) for entry, mode in candidates if entry.oid and mode != SYMBOLIC_LINK]
+        if not tracked:
+            return
+        blobs = self._git.blobs([entry.oid for entry, _ in tracked], max_bytes=_POINTER_BYTES)
+        for (entry, mode), pointer in zip(tracked, blobs, strict=True):
+            if pointer and pointer.startswith(_LFS_POINTER):
+                from hashlib import sha256
+
+                data = folder.read(entry.path, LARGEST_FILE) or b""
+                if not data.startswith(_LFS_POINTER):
+                    line = b"%boid sha256:%b\nsize %d\n" % (_LFS_POINTER, sha256(data).hexdigest().encode(), len(data))
+                    found[path_bytes(entry.path)] = (mode, scratch.blob(line))
+
+    # --- what is known of the files -----------------------------------------------------------------------------------
+
+    def _texts(self, rules: Sequence[str]) -> dict[str, bytes]:
+        """The files of the base that decide: attributes, and the project's rules."""
+        wanted = [
+            entry
+            for entry in self._entries
+            if entry.mode not in (GITLINK, SYMBOLIC_LINK)
+            and (entry.path in rules or entry.path.rpartition("/")[2] == ATTRIBUTES_FILE)
+        ]
+        contents = self._git.blobs([entry.oid for entry in wanted], max_bytes=RULES_BYTES) if wanted else iter(())
+        return {entry.path: content for entry, content in zip(wanted, contents, strict=True) if content is not None}
+
+    def _rules(self, names: Sequence[str], texts: dict[str, bytes], changed: set[str]) -> str:
+        found: dict[str, str] = {}
+        for name in names:
+            if name in texts:
+                found.setdefault(texts[name].decode("utf-8", "replace").removeprefix("\ufeff").strip(), name)
+        touched = sorted(changed.intersection(names))
+        if touched:
+            self._note(
+                RULES_CHANGED, f"{', '.join(touched)} changes here. The rules in the chunks are those from before."
+            )
+        return "\n\n".join(text for text in found if text)
+
+    def _known(self, git: Git, diff: Diff, attributes: Attributes, limit: int) -> dict[str, Known]:
+        """Size, content and attributes of every changed file that has a content."""
+        changes = [change for change in diff.changes if _blob_of(change)]
+        oids = [_blob_of(change) for change in changes]
+        sizes = list(git.sizes(oids)) if oids else []
+        wanted, total = [], 0
+        for number, (change, size) in enumerate(zip(changes, sizes, strict=True)):
+            if (
+                size is not None
+                and size < limit
+                and total + size <= READ_BYTES
+                and by_path(change.path) is None
+                and not change.binary
+            ):
+                wanted.append(number)
+                total += size
+        contents = (
+            dict(zip(wanted, git.blobs([oids[number] for number in wanted], max_bytes=limit), strict=True))
+            if wanted
+            else {}
+        )
+        known = {change.path: Known(contents.get(number), sizes[number]) for number, change in enumerate(changes)}
+        for change in diff.changes:
+            fact = known.get(change.path, Known())
+            said = attributes.says(change.path, GENERATED), attributes.says(change.path, VENDORED)
+            known[change.path] = Known(fact.content, fact.size, *said)
+        return known
+
+    def _note(self, code: str, message: str) -> None:
+        self._notices.append(Notice(code, message))
+
+
+def _blob_of(change: Change) -> str:
+    """Id of the file's content as changed, of a deleted file as it was; "" for what has none."""
+    patch = change.patches[-1]
+    if SUBMODULE in patch.modes:
+        return ""
+    return patch.old_id if patch.treatment is Treatment.DELETED else patch.new_id

@@ -1,0 +1,180 @@
+"""The text of a chunk, in the format of the spec (3.4), from pieces whose token counts add up.
+
+    # Context Chunk 1/3
+    ## Project Rules        where there are any
+    ## Instructions         where there are any
+    ## Code Changes
+    one fenced block a file, or a part of one behind a line that says which
+    ## About This Diff      where files are left out, or the change edits settings (`notes`)
+
+A piece ends in a blank line and begins with a letter, `#` or a backtick: the word patterns of the tokenizers always cut
+there, so the tokens of a chunk are the sum of the tokens of its pieces. The other counters round up by piece, so that
+their sum is a bound.
+
+Nothing from outside can pass for structure: a fence is longer than any run of backticks inside, headings above parts
+hold no backticks, and rules or instructions that have one of the headings of this format in them, or leave something
+open, stand in a fence of their own.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from secateur.errors import SecateurError
+from secateur.kinds.diff.changes import sendable
+from secateur.model import Notice
+from secateur.terminal import ELLIPSIS, clip, visible
+
+LONGEST_PLACE = 160
+"""Cells of the signature, and twice of the path, that the heading of a part shows."""
+
+FEWEST_DIGITS = 3
+"""Digits of a number in a heading that are charged at least: up to 999 every number is one token."""
+
+_SHORTEST_FENCE = 3
+_BACKTICKS = re.compile("`{3,}")
+_FENCE = re.compile(r" {0,3}(`{3,}(?=[^`]*$)|~{3,})(.*)")
+_HEADING = re.compile(
+    r"[\s>*+\-\d.)]*#{1,6}[\W_]*(context\s+chunk|project\s+rules|instructions|code\s+changes|about\s+this\s+diff)(?![^\W_])",
+    re.IGNORECASE,
+)
+_UNDERLINED = re.compile(
+    r"\s*(context\s+chunk.*|project\s+rules|instructions|code\s+changes|about\s+this\s+diff)\s*", re.IGNORECASE
+)
+_OPENERS = (
+    ("<!--", "-->"),
+    ("<![CDATA[", "]]>"),
+    ("<?", "?>"),
+    ("<!", ">"),
+    ("<textarea", "</textarea>"),
+    ("<pre", "</pre>"),
+    ("<script", "</script>"),
+    ("<style", "</style>"),
+)
+_PART_HEADINGS = re.compile(r"\s*(part \d+/\d+ of|linter findings in|signatures around the changes of) ", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Injection:
+    """What goes into every chunk beside the diff. "" for what is not there."""
+
+    rules: str = ""
+    skill: str = ""
+
+    def head(self, number: int | str, of: int | str) -> str:
+        """Everything of a chunk before its changes."""
+        pieces = [f"# Context Chunk {number}/{of}\n\n"]
+        if self.rules.strip():
+            pieces.append(f"## Project Rules\n{guarded(self.rules)}\n\n")
+        if self.skill.strip():
+            pieces.append(f"## Instructions\n{guarded(self.skill)}\n\n")
+        return "".join([*pieces, "## Code Changes\n"])
+
+
+def injected(data: bytes, name: str) -> tuple[str, tuple[Notice, ...]]:
+    """The text of a file with instructions or rules. Bytes that are not UTF-8 become U+FFFD, and a notice says so.
+
+    Raises:
+        SecateurError: `NOT_UTF8`: it is no text, or one in another encoding.
+    """
+    try:
+        return data.decode("utf-8-sig"), ()
+    except UnicodeDecodeError as error:
+        if b"\0" in data:
+            raise SecateurError(
+                f"{name}: not UTF-8 at byte {error.start}", hint="save it as UTF-8", code="NOT_UTF8"
+            ) from error
+        line = data.count(b"\n", 0, error.start) + 1
+        said = f"{name}: bytes that are not UTF-8 go out as U+FFFD; the first is on line {line:,}."
+        return data.decode("utf-8-sig", "replace"), (Notice("invalid_utf8", said),)
+
+
+def largest(count: int) -> str:
+    """What is charged for a number in a heading when there will be at most `count`."""
+    return "9" * max(FEWEST_DIGITS, len(str(count)))
+
+
+def guarded(text: str) -> str:
+    """A text that is to stand under a heading of its own: as it is, without blank lines around it, or in a fence where
+    it could pass for more than that."""
+    text = sendable(text).removeprefix("\ufeff").strip("\r\n").rstrip()
+    return fenced(text, "markdown").rstrip("\n") if _breaks_out(text) else text
+
+
+def fenced(text: str, language: str) -> str:
+    """The text in a fence that it cannot close, and a blank line."""
+    return "".join(_fenced(text, language))
+
+
+def block(patch: str) -> str:
+    """A patch as it stands in a chunk."""
+    return fenced(sendable(patch), "diff")
+
+
+def block_pieces(patch: str) -> tuple[str, str, str]:
+    """The same in three pieces whose tokens add up: the second is the patch."""
+    return _fenced(sendable(patch), "diff")
+
+
+def _fenced(text: str, language: str) -> tuple[str, str, str]:
+    longest = max(map(len, _BACKTICKS.findall(text)), default=0) if "```" in text else 0
+    fence = "`" * max(_SHORTEST_FENCE, longest + 1)
+    return f"{fence}{language}\n", text if text.endswith("\n") else text + "\n", f"{fence}\n\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a part of a file is from."""
+
+    path: str
+    old: bool  # whether the lines are numbered as before the change: of a deletion
+    line_start: int
+    line_end: int
+    inside: str = ""  # the declaration that its first line is inside of
+    cut: str = ""  # what is missing of its lines, in words of ours
+
+    def heading(self, number: int | str, of: int | str) -> str:
+        """The line before a part."""
+        path = one_line(self.path, 2 * LONGEST_PLACE)
+        inside = f", inside `{one_line(self.inside, LONGEST_PLACE)}`" if self.inside else ""
+        return (
+            f"Part {number}/{of} of `{path}`: {'old ' if self.old else ''}lines"
+            f" {self.line_start}-{self.line_end}{inside}{self.cut and '; '}{self.cut}\n"
+        )
+
+
+def note_ends(title: str, path: str) -> tuple[str, str]:
+    """What stands before and after the lines of a note behind the changes of a file; none of its lines may hold three
+    backticks in a row."""
+    return f"{title} `{one_line(path, 2 * LONGEST_PLACE)}`:\n```text\n", "```\n\n"
+
+
+def one_line(text: str, cells: int, *, quotes: bool = True) -> str:
+    """A text from outside as a part of one line, harmless, within `cells`. With `quotes` it can stand between
+    backticks."""
+    shown = sendable(visible(" ".join(text.split())))
+    return clip(shown.replace("`", "'") if quotes else shown, cells) or ELLIPSIS
+
+
+def _breaks_out(text: str) -> bool:
+    """Whether a Markdown text holds a heading of ours, or leaves a fence or a tag open that would swallow what
+    follows."""
+    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    open_fence = ""
+    previous = ""
+    for line in lines:
+        if (
+            _HEADING.match(line)
+            or _PART_HEADINGS.match(line)
+            or (_UNDERLINED.fullmatch(previous) and set(line.strip()) in ({"="}, {"-"}))
+        ):
+            return True
+        found = _FENCE.fullmatch(line)
+        if found and not open_fence:
+            open_fence = found[1]
+        elif found and found[1].startswith(open_fence) and not found[2].strip():
+            open_fence = ""
+        previous = line
+    lower = text.lower()
+    return bool(open_fence) or any(lower.rfind(opener) > lower.rfind(closer) for opener, closer in _OPENERS)

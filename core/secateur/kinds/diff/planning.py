@@ -1,0 +1,310 @@
+"""The instant part: a weighed diff under given settings becomes chunks, and every changed file is accounted for once.
+Pure.
+
+    plan = plan_chunks(weighed, settings)
+    for entry in plan.coverage: print(entry.path, entry.state, entry.chunks, entry.reason)
+
+Leave out by the rules, cut what is larger than a chunk, arrange the pieces. The capacity of a chunk is the limit less
+what is injected into each, so that the limit holds for the text that leaves.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from secateur.errors import BudgetExceeded
+from secateur.kinds.diff.arranging import Piece, arrange
+from secateur.kinds.diff.composing import Injection, block, largest
+from secateur.kinds.diff.filling import Filling, Offer, fill
+from secateur.kinds.diff.notes import notes, room_for_notes
+from secateur.kinds.diff.packing import capacity_for_even, fewest_bins
+from secateur.kinds.diff.pruning import Pruner, Rule, Verdict
+from secateur.kinds.diff.splitting import Part
+from secateur.kinds.diff.weighing import LINTER, SIGNATURES, Weighed, WeighedFile
+from secateur.model import Notice
+from secateur.settings import Settings
+
+LEAST_CAPACITY = 32
+"""Tokens beside what is injected below which no line of a diff has room with the header of its file."""
+
+TOO_LARGE = "CHUNK_INSTRUCTIONS_TOO_LARGE"
+"""Code of the error that what is injected leaves no room."""
+
+NAMED = 5
+"""Files a notice names before it only counts."""
+
+WHOLE, SPLIT, LEFT_OUT = "whole", "split", "left_out"
+
+
+@dataclass(frozen=True, slots=True)
+class FilePiece:
+    """A file, or a part of one, as it goes out."""
+
+    file: WeighedFile
+    part: Part | None = None
+    number: int = 0  # of the part, from 1
+    of: int = 0
+    cost: int = 0  # tokens charged, without what stands behind it
+    filling: tuple[Filling, ...] = ()  # what stands behind it where there was room
+
+    @property
+    def text(self) -> str:
+        """Its block in the chunk, and what stands behind it."""
+        behind = "".join(filling.text for filling in self.filling)
+        if self.part is None:
+            return block(self.file.change.text) + behind
+        return self.part.place.heading(self.number, self.of) + block(self.part.text) + behind
+
+    @property
+    def filled(self) -> int:
+        """Tokens of what stands behind it."""
+        return sum(filling.cost for filling in self.filling)
+
+    def holds(self, line: int) -> bool:
+        """Whether a remark about a line of the file belongs to this part of it."""
+        place = self.part.place if self.part else None
+        return place is None or (
+            (line >= place.line_start or self.number == 1) and (line <= place.line_end or self.number == self.of)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """The fate of one changed file."""
+
+    file: WeighedFile
+    state: str  # WHOLE, SPLIT, LEFT_OUT
+    chunks: tuple[int, ...]  # numbers of the chunks it is in, from 1
+    verdict: Verdict | None  # why it, or some of it, does not go out
+    reason: str
+
+    @property
+    def path(self) -> str:
+        return self.file.change.path
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """What goes into which chunk, before any text is made."""
+
+    weighed: Weighed
+    limit: int
+    capacity: int  # tokens a chunk has for changes
+    chunks: tuple[tuple[FilePiece, ...], ...]
+    fewest: int  # chunks below which these pieces cannot go
+    coverage: tuple[Coverage, ...]  # one per changed file, in the order of the diff
+    notices: tuple[Notice, ...]
+    notes: str = ""  # what stands at the end of every chunk: settings that changed, files that are left out
+
+    @cached_property
+    def charged(self) -> tuple[int, ...]:
+        """Tokens per chunk: at least those of its text."""
+        return tuple(
+            self.limit - self.capacity + sum(piece.cost + piece.filled for piece in chunk) for chunk in self.chunks
+        )
+
+    def shown(self, title: str) -> tuple[int, int]:
+        """(lines, tokens) of what stands under a title behind the changes of files."""
+        found = [
+            filling for chunk in self.chunks for piece in chunk for filling in piece.filling if filling.title == title
+        ]
+        return sum(filling.lines for filling in found), sum(filling.cost for filling in found)
+
+    @property
+    def skipped(self) -> tuple[Coverage, ...]:
+        """Files that do not go out, or not all of them."""
+        return tuple(entry for entry in self.coverage if entry.verdict is not None)
+
+
+def plan_chunks(weighed: Weighed, settings: Settings) -> Plan:
+    """Chunks within `chunking.max_chunk_tokens`.
+
+    Raises:
+        BudgetExceeded: `CHUNK_INSTRUCTIONS_TOO_LARGE`: what goes into every chunk leaves no room for changes.
+    """
+    rules = settings.chunking
+    limit = rules.max_chunk_tokens
+    capacity = limit - _injected(weighed, limit)
+    pruner = Pruner(rules.ignore, rules.max_file_kb * 1024)
+    verdicts = {file.number: pruner.verdict(file.change, file.facts) for file in weighed.files}
+    pieces, without_room = _all_pieces(weighed, verdicts, capacity)
+    verdicts |= without_room
+    left_out = [(file.change.path, verdict) for file in weighed.files if (verdict := verdicts[file.number])]
+    room = min(room_for_notes(limit), capacity - LEAST_CAPACITY)
+    said = notes(weighed.notices, left_out, len(weighed.files), room, weighed.counter)
+    if said:
+        beside = capacity - weighed.counter.count(said)
+        smaller, without_room = _all_pieces(weighed, verdicts, beside)
+        if without_room:  # what is said of the diff costs no file its place
+            said = ""
+        else:
+            pieces, capacity = smaller, beside
+    packable = [Piece(piece.file.change.path, piece.number, piece.cost) for piece in pieces]
+    even = (
+        capacity_for_even([piece.size for piece in packable], capacity) if weighed.remarks else capacity
+    )  # so that each chunk has room for some
+    several = rules.keep_together and sum(piece.size for piece in packable) > even
+    bins = arrange(packable, even, _links(weighed, pieces) if several else None, together=rules.keep_together)
+    chunks = _filled(
+        weighed, [_lengthened(weighed, [pieces[at] for at in members], capacity) for members in bins], capacity
+    )
+    coverage = _coverage(weighed, chunks, verdicts)
+    fewest = fewest_bins([piece.cost for piece in pieces], capacity)
+    plan = Plan(weighed, limit, capacity, chunks, fewest, coverage, (), said)
+    return replace(plan, notices=_notices(plan))
+
+
+def _all_pieces(
+    weighed: Weighed, verdicts: dict[int, Verdict | None], capacity: int
+) -> tuple[list[FilePiece], dict[int, Verdict]]:
+    """The pieces of all files that go out, and the verdict on each that cannot, because not even a line of it has
+    room."""
+    pieces: list[FilePiece] = []
+    without_room: dict[int, Verdict] = {}
+    for file in weighed.files:
+        if verdicts[file.number] is None:
+            cut = _pieces(weighed, file, capacity)
+            pieces += cut
+            if not cut:
+                without_room[file.number] = Verdict(
+                    Rule.NO_ROOM, f"a line with the file's header takes more than {capacity:,} tokens"
+                )
+    return pieces, without_room
+
+
+def _links(weighed: Weighed, pieces: list[FilePiece]) -> dict[tuple[int, int], float]:
+    """The links of files as links of pieces: those of files that go out whole, because a part is of its file before
+    all."""
+    places = {piece.file.number: at for at, piece in enumerate(pieces) if piece.part is None}
+    return {
+        (places[one], places[other]): worth
+        for (one, other), worth in weighed.links.items()
+        if one in places and other in places
+    }
+
+
+def _lengthened(weighed: Weighed, pieces: list[FilePiece], capacity: int) -> list[FilePiece]:
+    """The pieces of a chunk with as much of their shortened lines as it has room for."""
+    room = capacity - sum(piece.cost for piece in pieces)
+    cut = [at for at, piece in enumerate(pieces) if piece.part is not None and piece.part.shortened]
+    found = list(pieces)
+    for done, at in enumerate(cut):
+        piece, part = pieces[at], pieces[at].part
+        if part is not None:
+            longer = weighed.splitter(piece.file.number).lengthened(part, room // (len(cut) - done))
+            room -= longer.cost - piece.cost
+            found[at] = replace(piece, part=longer, cost=longer.cost)
+    return found
+
+
+def _filled(weighed: Weighed, chunks: list[list[FilePiece]], capacity: int) -> tuple[tuple[FilePiece, ...], ...]:
+    """The chunks with the remarks they have room for. A remark goes to one part of its file; a signature stands in a
+    chunk once."""
+    filled: list[tuple[FilePiece, ...]] = []
+    offered: set[tuple[int, int]] = set()
+    for pieces in chunks:
+        offers: list[Offer] = []
+        declared: set[str] = set()
+        for at, piece in enumerate(pieces):
+            for number, remark in enumerate(weighed.remarks.get(piece.file.number, ())):
+                if (piece.file.number, number) in offered or not piece.holds(remark.line) or remark.text in declared:
+                    continue
+                offered.add((piece.file.number, number))
+                if remark.title == SIGNATURES:
+                    declared.add(remark.text)
+                offers.append(Offer(at, remark.title, remark.rank, remark.text, remark.tokens))
+        room = capacity - sum(piece.cost for piece in pieces)
+        found = fill(offers, [piece.file.change.path for piece in pieces], room, weighed.counter) if offers else {}
+        filled.append(tuple(replace(piece, filling=tuple(found.get(at, ()))) for at, piece in enumerate(pieces)))
+    return tuple(filled)
+
+
+def _injected(weighed: Weighed, limit: int) -> int:
+    """Tokens of everything in a chunk that is no change, with the largest numbers there can be."""
+    most = largest(weighed.diff.lines)
+    tokens = weighed.counter.count(weighed.injection.head(most, most))
+    if limit - tokens < LEAST_CAPACITY:
+        rules, skill = weighed.counter.count_many([weighed.injection.rules, weighed.injection.skill])
+        bare = weighed.counter.count(Injection().head(most, most))
+        raise BudgetExceeded(
+            f"what goes into every chunk takes {tokens:,} tokens (instructions {skill:,}, project rules {rules:,}), the"
+            f" limit of a chunk is {limit:,}",
+            hint=(
+                f"raise --max-tokens to well above {tokens:,}, or make the instructions and rules shorter (without them"
+                f" it is {bare:,})"
+            ),
+            code=TOO_LARGE,
+        )
+    return tokens
+
+
+def _pieces(weighed: Weighed, file: WeighedFile, capacity: int) -> list[FilePiece]:
+    """The file in one piece or in parts; nothing where not even a line has room."""
+    if file.cost <= capacity:
+        return [FilePiece(file, cost=file.cost)]
+    parts = weighed.splitter(file.number).parts(capacity) or []
+    return [FilePiece(file, part, number, len(parts), part.cost) for number, part in enumerate(parts, 1)]
+
+
+def _coverage(
+    weighed: Weighed, chunks: tuple[tuple[FilePiece, ...], ...], verdicts: dict[int, Verdict | None]
+) -> tuple[Coverage, ...]:
+    places: dict[int, list[int]] = {}
+    shortened: dict[int, list[tuple[int, int]]] = {}
+    for number, chunk in enumerate(chunks, 1):
+        for piece in chunk:
+            places.setdefault(piece.file.number, []).append(number)
+            if piece.part is not None:
+                shortened.setdefault(piece.file.number, []).extend(piece.part.shortened)
+    found = []
+    for file in (weighed.files[number] for number in weighed.as_listed):
+        verdict = verdicts[file.number]
+        numbers = tuple(dict.fromkeys(places.get(file.number, ())))
+        if not numbers:
+            assert verdict is not None
+            found.append(Coverage(file, LEFT_OUT, (), verdict, verdict.reason))
+        elif file.number in shortened:
+            reason = f"larger than a chunk: {len(places[file.number])} parts"
+            cut = sorted(shortened[file.number])
+            if cut:
+                listed = f"line {cut[0][0]:,}" + (f" and {len(cut) - 1:,} more" if len(cut) > 1 else "")
+                verdict = Verdict(Rule.LONG_LINE, f"{listed}: {sum(missing for _, missing in cut):,} characters")
+                reason += f"; {verdict.reason}"
+            found.append(Coverage(file, SPLIT, numbers, verdict, reason))
+        else:
+            found.append(Coverage(file, WHOLE, numbers, None, "fits"))
+    return tuple(found)
+
+
+def _notices(plan: Plan) -> tuple[Notice, ...]:
+    weighed, coverage = plan.weighed, plan.coverage
+    found = list(weighed.notices)
+    offered = sum(remark.title == LINTER for remarks in weighed.remarks.values() for remark in remarks)
+    missing = offered - plan.shown(LINTER)[0]
+    if missing:
+        found.append(
+            Notice(
+                "remarks_left_out",
+                f"{missing:,} of {offered:,} findings of linters had no room, or are of files that do not go out.",
+            )
+        )
+    if not coverage:
+        more = " --base REV compares with another state." if weighed.compared.repository else ""
+        found.append(Notice("nothing_changed", f"Nothing changed: {weighed.compared.what}.{more}"))
+    elif not plan.chunks:
+        named = ", ".join(f"{entry.path}: {entry.reason}" for entry in coverage[:NAMED])
+        more = f" and {len(coverage) - NAMED:,} more" if len(coverage) > NAMED else ""
+        found.append(
+            Notice("nothing_left", f"No chunk: all {len(coverage):,} changed files are left out ({named}{more}).")
+        )
+    unseen = [entry for entry in coverage if entry.verdict and entry.verdict.rule in (Rule.LONG_LINE, Rule.NO_ROOM)]
+    if unseen:
+        found.append(
+            Notice(
+                "not_whole",
+                f"{len(unseen):,} files do not go out whole because of the limit: {unseen[0].path}:"
+                f" {unseen[0].reason}.",
+            )
+        )
+    return tuple(found)

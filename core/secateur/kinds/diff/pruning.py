@@ -1,0 +1,214 @@
+"""Which changed files are left out, and by which rule. The patterns of the spec (3.2) at any depth, today's lock files,
+generated and vendored code.
+
+What cannot be read is left out. Then patterns of the user decide: one that matches leaves a file out, one with `!`
+takes it in whatever the other rules say. Every rule works on the path a file is called by: the new one, of a deleted
+file the old one. Pure.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from secateur.kinds.diff.changes import Change, Treatment
+from secateur.repository import classify
+from secateur.repository.files import path_bytes
+from secateur.repository.ignore import Rules
+
+
+class Rule(StrEnum):
+    """Why a changed file, or a part of it, does not go out."""
+
+    DAMAGED = "damaged"  # the diff cannot be read there, whatever the patterns of the user say
+    PATTERN = "pattern"  # of the user: chunking.ignore
+    LOCKFILE = "lockfile"
+    VENDORED = "vendored"
+    BUILD = "build"
+    EDITOR = "editor"
+    BINARY = "binary"
+    GENERATED = "generated"
+    MINIFIED = "minified"
+    TOO_LARGE = "too_large"
+    LONG_LINE = "long_line"  # a line was shortened: alone it fills a chunk
+    NO_ROOM = "no_room"  # not even a line of it fits a chunk
+
+
+FOLDERS = {
+    **dict.fromkeys(("vendor", "node_modules"), Rule.VENDORED),
+    **dict.fromkeys(("dist", "build"), Rule.BUILD),
+    ".idea": Rule.EDITOR,
+}
+"""Folders of the spec: what lies below one of them, at any depth, is left out."""
+
+LOCK_SUFFIX = ".lock"
+
+_SPEC_SUFFIXES = ("png", "jpg", "exe", "so", "dll")
+_PICTURES = ("jpeg", "gif", "bmp", "ico", "icns", "webp", "avif", "tif", "tiff", "psd", "pdf")
+_ARCHIVES = ("zip", "gz", "tgz", "bz2", "xz", "7z", "rar", "zst", "jar", "war", "ear")
+_PROGRAMS = ("class", "pyc", "pyo", "o", "a", "lib", "obj", "dylib", "pdb", "wasm")
+_FONTS_AND_MEDIA = (
+    "woff",
+    "woff2",
+    "ttf",
+    "otf",
+    "eot",
+    "mp3",
+    "mp4",
+    "m4a",
+    "m4v",
+    "mov",
+    "avi",
+    "mkv",
+    "webm",
+    "ogg",
+    "flac",
+    "wav",
+)
+_DATA = ("sqlite", "sqlite3", "parquet", "npy", "npz", "onnx", "pkl")
+BINARY_SUFFIXES = frozenset(
+    f".{suffix}" for suffix in (*_SPEC_SUFFIXES, *_PICTURES, *_ARCHIVES, *_PROGRAMS, *_FONTS_AND_MEDIA, *_DATA)
+)
+"""Extensions of files that are no text, whatever a diff shows of them."""
+
+_LIBRARY = re.compile(r".*\.so(\.\d+)+")
+_WORDS = {
+    Rule.DAMAGED: "damaged in the diff",
+    Rule.PATTERN: "a pattern of chunking.ignore",
+    Rule.LOCKFILE: "lock file",
+    Rule.VENDORED: "code of others",
+    Rule.BUILD: "build output",
+    Rule.EDITOR: "settings of an editor",
+    Rule.BINARY: "binary",
+    Rule.GENERATED: "generated",
+    Rule.MINIFIED: "minified",
+    Rule.TOO_LARGE: "too large",
+    Rule.LONG_LINE: "shortened",
+    Rule.NO_ROOM: "no room",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The rule that leaves a file out, and what in it matched."""
+
+    rule: Rule
+    detail: str  # text from outside may be in it
+
+    @property
+    def reason(self) -> str:
+        """For people: "lock file (pnpm-lock.yaml)"."""
+        return f"{self.words} ({self.detail})" if self.detail else self.words
+
+    @property
+    def words(self) -> str:
+        """The rule alone: "lock file"."""
+        return _WORDS[self.rule]
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What is known of a changed file besides its path."""
+
+    flags: frozenset[str]  # of `repository.classify`, from its content as far as it is known
+    size: int  # bytes; of a file whose content is not known what the diff shows of it
+    generated: bool | None = None  # what `.gitattributes` says
+    vendored: bool | None = None
+
+
+class Pruner:
+    """The rules under given settings: `Pruner(("*.sql", "!build/")).verdict(change, facts)`."""
+
+    def __init__(self, ignore: Sequence[str], max_bytes: int) -> None:
+        self._patterns = [(pattern, Rules.of([pattern])) for pattern in ignore]
+        self._together = Rules.of(ignore)
+        self._max_bytes = max_bytes
+
+    def verdict(self, change: Change, facts: Facts) -> Verdict | None:
+        """The first rule that leaves the file out, None where none does."""
+        if change.fault:
+            return Verdict(Rule.DAMAGED, change.fault)
+        chosen = self._chosen(change.path)
+        if chosen is not None:
+            return Verdict(Rule.PATTERN, chosen) if chosen else None
+        return by_path(change.path) or self._by_facts(change, facts)
+
+    def _chosen(self, path: str) -> str | None:
+        """The user's pattern that leaves the path out, "" where one takes it in, None where none speaks of it. The
+        deepest decides."""
+        if not self._together:
+            return None
+        place, is_folder = path, False
+        while place:
+            raw = path_bytes(place)
+            said = self._together.decide(raw, is_folder=is_folder)
+            if said is not None:
+                return (
+                    next(
+                        pattern
+                        for pattern, rules in reversed(self._patterns)
+                        if rules.decide(raw, is_folder=is_folder) is not None
+                    )
+                    if said
+                    else ""
+                )
+            place, is_folder = place.rpartition("/")[0], True
+        return None
+
+    def _by_facts(self, change: Change, facts: Facts) -> Verdict | None:
+        if facts.vendored:
+            return Verdict(Rule.VENDORED, "linguist-vendored in .gitattributes")
+        if facts.generated:
+            return Verdict(Rule.GENERATED, "linguist-generated in .gitattributes")
+        if classify.BINARY in facts.flags:
+            return Verdict(Rule.BINARY, "")
+        if facts.size >= self._max_bytes and change.treatment is not Treatment.MODE:
+            return Verdict(Rule.TOO_LARGE, f"{facts.size:,} bytes, the limit is {self._max_bytes:,}")
+        if change.binary:
+            return Verdict(Rule.BINARY, "")
+        if classify.LOCKFILE in facts.flags:
+            return Verdict(Rule.LOCKFILE, _name(change.path))
+        if classify.VENDORED in facts.flags and facts.vendored is not False:
+            return Verdict(Rule.VENDORED, "by its path or name")
+        if classify.MINIFIED in facts.flags and facts.generated is not False:
+            return Verdict(Rule.MINIFIED, "")
+        if classify.GENERATED in facts.flags and facts.generated is not False:
+            named = classify.GENERATED in classify.classify(change.path, b"")
+            return Verdict(Rule.GENERATED, "by its path or name" if named else "a comment in its first lines says so")
+        return None
+
+
+def by_path(path: str) -> Verdict | None:
+    """What the spec's patterns and the table of lock files say of a path."""
+    *folders, name = path.split("/")
+    lower = name.lower()
+    if lower in classify.LOCKFILES or lower.endswith(LOCK_SUFFIX):
+        return Verdict(Rule.LOCKFILE, name)
+    for folder in folders:
+        if folder in FOLDERS:
+            return Verdict(FOLDERS[folder], f"{folder}/")
+    suffix = "." + lower.rpartition(".")[2] if "." in lower else ""
+    if suffix in BINARY_SUFFIXES or _LIBRARY.fullmatch(lower):
+        return Verdict(Rule.BINARY, suffix)
+    return None
+
+
+def facts_of(change: Change, content: bytes | None = None, size: int | None = None) -> Facts:
+    """What path and content say. Without the content, what the diff shows of it stands for it, where that is the
+    beginning of the file."""
+    if content is None:
+        shown = change.side(new=change.treatment is not Treatment.DELETED)
+        text = "".join(f"{line}\n" for _, line in shown)
+        size = len(path_bytes(text)) if size is None else size
+        content = path_bytes(text[:_HEAD]) if shown and shown[0][0] <= 1 else b""
+    return Facts(classify.classify(change.path, content[:_HEAD]), len(content) if size is None else size)
+
+
+_HEAD = 65536
+"""Bytes that classification looks at."""
+
+
+def _name(path: str) -> str:
+    return path.rpartition("/")[2]

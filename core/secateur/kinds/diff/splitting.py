@@ -1,0 +1,360 @@
+"""A file larger than a chunk, in parts: cut between functions, else between hunks, else between lines.
+
+Each part is a patch of its own: the file's header, and hunks whose heads count what they hold and keep the line numbers
+of the whole, so that a comment on line 812 of a part is one on line 812 of the file. The rows of all parts together are
+the rows of the file, in order and once each.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from secateur.kinds.diff.changes import Change, Hunk, Row, Treatment, numbered
+from secateur.kinds.diff.composing import Place, block, largest
+from secateur.model import FileFacts, Kind
+from secateur.tokens import Counter
+
+KEPT_OF_A_LINE = 400
+"""Characters that stay of a line too long for a chunk while chunks are packed: enough to see what it is, and it costs
+no other file its place. Once they are packed, `lengthened` gives it what room there is."""
+
+SHORTER = 4
+"""Where that is still too long, the part of it that stays."""
+
+_CLOSE = 64
+"""Cut lines are lengthened to within a sixty-fourth of what there is room for."""
+
+_HUNK_HEAD_SPARE = 6
+"""Tokens a hunk's head may take more than when it was counted: its counts are not known before the cut."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """The fragments of a file, for cutting between them: line numbers are those of the side that is numbered."""
+
+    starts: tuple[int, ...]  # first lines, rising
+    facts: FileFacts
+    lines: Sequence[str]
+
+    @classmethod
+    def of(cls, facts: FileFacts, lines: Sequence[str]) -> Outline:
+        """From what parsing says of the file."""
+        return cls(tuple(fragment.line_start for fragment in facts.fragments), facts, lines)
+
+    def fragment(self, line: int) -> int:
+        """Number of the fragment a line is in or behind; -1 before the first."""
+        return bisect_right(self.starts, line) - 1
+
+    def inside(self, line: int) -> str:
+        """The declaration that a line is inside of, with the class around it; "" at the start of a function of the file
+        or outside of any."""
+        number = self.fragment(line)
+        if number < 0:
+            return ""
+        fragment = self.facts.fragments[number]
+        if fragment.line_start == line:
+            if fragment.parent < 0:
+                return ""
+            fragment = self.facts.fragments[fragment.parent]
+        if not fragment.name:
+            return ""
+        declared = (
+            " ".join(line.strip() for line in self.lines[fragment.sig_start - 1 : fragment.sig_end])
+            if fragment.kind is not Kind.SECTION
+            else ""
+        )
+        owner = fragment.qualname.rpartition(".")[0]
+        return ": ".join(text for text in (owner, declared or fragment.name) if text)
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One part of a file."""
+
+    text: str  # a patch
+    place: Place
+    rows: int
+    shortened: tuple[
+        tuple[int, int], ...
+    ]  # (line number, characters that do not go out) of lines that alone would fill a chunk
+    cost: int = 0  # tokens of its block below the longest heading there can be
+    span: tuple[int, int] = (0, 0)  # its rows, among those of the file
+    cut: tuple[int, ...] = ()  # those of them that are shortened
+    kept: int = 0  # characters that these keep at most
+
+
+@dataclass(frozen=True, slots=True)
+class _Unit:
+    """A row with its place."""
+
+    patch: int
+    hunk: int
+    olds: tuple[int, ...]
+    new: int
+    row: Row
+    cost: int
+    fragment: int
+    original: str = ""  # its whole text, where the row holds only the beginning
+    kept: int = 0  # characters of it that the row holds
+
+    @property
+    def missing(self) -> int:
+        """Characters of the line that do not go out."""
+        return len(self.original.partition("\n")[0]) - self.kept if self.original else 0
+
+
+class Splitter:
+    """Cuts one changed file for any capacity; its rows are counted once, when they are first needed."""
+
+    def __init__(self, change: Change, counter: Counter, outline: Outline | None) -> None:
+        self._change = change
+        self._counter = counter
+        self._outline = outline
+        self._old = change.treatment is Treatment.DELETED
+
+    @cached_property
+    def _units(self) -> list[_Unit]:
+        rows = [
+            (at, number, olds, new, row)
+            for at, patch in enumerate(self._change.patches)
+            for number, hunk in enumerate(patch.hunks)
+            for olds, new, row in numbered(hunk, hunk.rows())
+        ]
+        costs = self._counter.count_many([row.text for *_, row in rows])
+        outline = self._outline
+        return [
+            _Unit(at, number, olds, new, row, cost, outline.fragment(olds[0] if self._old else new) if outline else -1)
+            for (at, number, olds, new, row), cost in zip(rows, costs, strict=True)
+        ]
+
+    @cached_property
+    def _heads(self) -> list[int]:
+        """Tokens of the header per patch."""
+        return self._counter.count_many([patch.header for patch in self._change.patches])
+
+    def parts(self, capacity: int) -> list[Part] | None:
+        """Parts whose blocks take at most `capacity` tokens each, headings included; None where not even one line of it
+        does."""
+        parts: list[Part] = []
+        units = list(self._units)
+        start = 0
+        while start < len(units):
+            end = self._reach(units, start, capacity)
+            part = None
+            while end > start:
+                part = self._part(units, start, end)
+                spent = self._counter.count(self.heading(part) + block(part.text))
+                if spent <= capacity:
+                    part = replace(part, cost=spent)
+                    break
+                part = None
+                end = self._cut(units, start, self._shrunk(units, start, end, spent - capacity))
+            if part is None:
+                short = self._shortened(units[start])
+                if short is None:
+                    return None
+                units[start] = short  # and once more
+                continue
+            parts.append(part)
+            start = end
+        return parts or None
+
+    def heading(self, part: Part) -> str:
+        """The line before a part, as long as it can get."""
+        most = largest(len(self._units))
+        return part.place.heading(most, most)
+
+    def lengthened(self, part: Part, room: int) -> Part:
+        """The part with as much of its shortened lines as `room` further tokens hold, all to the same length."""
+        best, (start, end) = part, part.span
+        low, high = part.kept, max((len(_line_of(self._units[at])) for at in part.cut), default=part.kept)
+        while high - low > low // _CLOSE:
+            kept = (low + high + 1) // 2
+            units = list(self._units)
+            for at in part.cut:
+                units[at] = self._cut_to(units[at], kept)
+            longer = self._part(units, start, end)
+            cost = self._counter.count(self.heading(longer) + block(longer.text))
+            if cost <= part.cost + room:
+                best, low = replace(longer, cost=cost), kept
+            else:
+                high = kept - 1
+        return best
+
+    # --- where to cut -------------------------------------------------------------------------------------------------
+
+    def _reach(self, units: list[_Unit], start: int, capacity: int) -> int:
+        """The end of the longest part that starts here and seems to fit, cut where it is best; at least one row."""
+        first = units[start]
+        spent = (
+            self._heads[first.patch]
+            + self._counter.count(block(""))
+            + self._counter.count(self._place(units, start, start + 1).heading(largest(0), largest(0)))
+        )
+        end = start
+        previous = None
+        while end < len(units):
+            unit = units[end]
+            if previous is None or (unit.patch, unit.hunk) != (previous.patch, previous.hunk):
+                hunk = self._change.patches[unit.patch].hunks[unit.hunk]
+                spent += self._counter.count(hunk.head) + _HUNK_HEAD_SPARE
+                spent += self._heads[unit.patch] if previous is not None and unit.patch != previous.patch else 0
+            spent += unit.cost
+            if spent > capacity:
+                break
+            previous = unit
+            end += 1
+        return self._cut(units, start, max(end, start + 1))
+
+    def _cut(self, units: list[_Unit], start: int, end: int) -> int:
+        """The best place to cut at or before `end`: the last between functions, else between hunks, else the end
+        itself; `start` where nothing is left."""
+        if end >= len(units) or end <= start + 1:
+            return max(start, min(end, len(units)))
+        between_hunks = 0
+        for at in range(end, start, -1):
+            before, after = units[at - 1], units[at]
+            if before.fragment != after.fragment or before.patch != after.patch:
+                return at
+            if not between_hunks and before.hunk != after.hunk:
+                between_hunks = at
+        return between_hunks or end
+
+    @staticmethod
+    def _shrunk(units: list[_Unit], start: int, end: int, excess: int) -> int:
+        """An end that is nearer by at least as many tokens as there are too many."""
+        while end > start and excess > 0:
+            end -= 1
+            excess -= max(units[end].cost, 1)
+        return end
+
+    # --- what a part is -----------------------------------------------------------------------------------------------
+
+    def _part(self, units: list[_Unit], start: int, end: int) -> Part:
+        pieces: list[str] = []
+        patches = self._change.patches
+        at = start
+        patch = (
+            units[start - 1].patch + 1
+            if start and units[start - 1].patch != units[start].patch
+            else units[start].patch
+            if start
+            else 0
+        )
+        while at < end:
+            unit = units[at]
+            pieces += [wordless.text for wordless in patches[patch : unit.patch]]  # between, without hunks
+            pieces.append(patches[unit.patch].header)
+            while at < end and units[at].patch == unit.patch:
+                stop = at
+                while stop < end and (units[stop].patch, units[stop].hunk) == (unit.patch, units[at].hunk):
+                    stop += 1
+                pieces.append(self._piece(units, at, stop))
+                at = stop
+            patch = unit.patch + 1
+        if end == len(units):
+            pieces += [wordless.text for wordless in patches[patch:]]
+        cut = tuple(at for at in range(start, end) if units[at].original)
+        shortened = tuple((self._line(units[at]), units[at].missing) for at in cut)
+        place = replace(
+            self._place(units, start, end), cut=_cut_words([units[at] for at in cut], [line for line, _ in shortened])
+        )
+        return Part(
+            "".join(pieces),
+            place,
+            end - start,
+            shortened,
+            0,
+            (start, end),
+            cut,
+            max((units[at].kept for at in cut), default=0),
+        )
+
+    def _piece(self, units: list[_Unit], start: int, end: int) -> str:
+        """Rows of one hunk with a head that says what they are."""
+        first, rows = units[start], [unit.row for unit in units[start:end]]
+        hunk = self._change.patches[first.patch].hunks[first.hunk]
+        body = "".join(row.text for row in rows)
+        if body == hunk.body:
+            return hunk.text
+        begins = start == 0 or (units[start - 1].patch, units[start - 1].hunk) != (first.patch, first.hunk)
+        section = (
+            hunk.section
+            if begins or not self._outline
+            else " " + inside
+            if (inside := self._outline.inside(self._line(first)))
+            else ""
+        )
+        return _head(hunk, first, rows, section) + body
+
+    def _place(self, units: list[_Unit], start: int, end: int) -> Place:
+        first, last = self._line(units[start]), self._line(units[end - 1])
+        held = units[end - 1].row.old[0] if self._old else units[end - 1].row.new
+        inside = (
+            self._outline.inside(first)
+            if self._outline
+            else self._change.patches[units[start].patch].hunks[units[start].hunk].section.strip()
+        )
+        return Place(self._change.path, self._old, first, max(first, last if held else last - 1), inside)
+
+    def _line(self, unit: _Unit) -> int:
+        return unit.olds[0] if self._old else unit.new
+
+    # --- lines that alone are too long --------------------------------------------------------------------------------
+
+    def _shortened(self, unit: _Unit) -> _Unit | None:
+        """The row with the beginning of its text; None where it cannot get any shorter."""
+        kept = unit.kept // SHORTER if unit.original else KEPT_OF_A_LINE
+        if kept <= len(unit.row.old) or len(_line_of(unit)) <= kept:
+            return None
+        short = self._cut_to(unit, kept)
+        return replace(short, cost=self._counter.count(short.row.text))
+
+    @staticmethod
+    def _cut_to(unit: _Unit, kept: int) -> _Unit:
+        """The row with at most so many characters of its line."""
+        original = unit.original or unit.row.text
+        line, end, rest = original.partition("\n")
+        if len(line) <= kept:
+            return replace(unit, row=replace(unit.row, text=original), original="", kept=0)
+        return replace(
+            unit,
+            row=replace(unit.row, text=f"{line[:kept]}{_more(len(line) - kept)}{end}{rest}"),
+            original=original,
+            kept=kept,
+        )
+
+
+def _line_of(unit: _Unit) -> str:
+    """The whole line of a row, without its end."""
+    return (unit.original or unit.row.text).partition("\n")[0]
+
+
+def _cut_words(units: Sequence[_Unit], lines: Sequence[int]) -> str:
+    """What the heading of a part says of its shortened lines."""
+    if not units:
+        return ""
+    shown, whole = sum(unit.kept for unit in units), sum(len(_line_of(unit)) for unit in units)
+    if len(units) == 1:
+        return f"line {lines[0]} is cut to {shown:,} of its {whole:,} characters"
+    return f"{len(units):,} lines are cut to {shown:,} of their {whole:,} characters"
+
+
+def _more(characters: int) -> str:
+    """What stands for the end of a line."""
+    return f"… [{characters:,} more characters]"
+
+
+def _head(hunk: Hunk, first: _Unit, rows: Sequence[Row], section: str) -> str:
+    """The head of a piece of a hunk. A range without lines names the line before it, as in any diff."""
+    marks = "@" * (len(hunk.old) + 1)
+    olds = [_range(first.olds[parent], sum(row.old[parent] for row in rows)) for parent in range(len(hunk.old))]
+    ranges = " ".join([*(f"-{old}" for old in olds), f"+{_range(first.new, sum(row.new for row in rows))}"])
+    return f"{marks} {ranges} {marks}{' '.join(section.splitlines())}\n"
+
+
+def _range(first: int, count: int) -> str:
+    return f"{first if count else max(first - 1, 0)},{count}"

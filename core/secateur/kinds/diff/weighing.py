@@ -1,0 +1,298 @@
+"""The slow part: what a diff and a repository say of every changed file, counted once. `planning` asks it again for
+every limit and rule.
+
+weighed = weigh(parse_diff(text), Settings(), Injection(rules, skill))
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from secateur.kinds.diff.changes import Change, Diff, Treatment, sendable
+from secateur.kinds.diff.composing import Injection, block_pieces
+from secateur.kinds.diff.linking import links
+from secateur.kinds.diff.linting import Finding, by_changed_file
+from secateur.kinds.diff.pruning import Facts, by_path, facts_of
+from secateur.kinds.diff.splitting import Outline, Splitter
+from secateur.model import Notice
+from secateur.repository.files import path_bytes
+from secateur.settings import Settings
+from secateur.tokens import Counter, get_counter
+
+if TYPE_CHECKING:
+    from secateur.kinds.diff.enriching import Hint
+
+_HIDDEN = re.compile("[\x08\x1b\x9b\u061c\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\U000e0000-\U000e01ef]")
+"""Characters that show a reader something else than what is there."""
+
+LINTER = "Linter findings in"
+"""Title of what linters say of a file."""
+
+SIGNATURES = "Signatures around the changes of"
+"""Title of the declarations of callers and callees."""
+
+LINKED_BYTES = 2 << 20
+"""Contents that are parsed to see which files use each other: two seconds' worth. Of larger diffs the first files."""
+
+_NAMED = 5
+"""Files a notice names before it only counts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What a repository knows of a changed file beyond the diff."""
+
+    content: bytes | None = (
+        None  # of the file as changed, of a deleted one as it was; None: not known, or too large to be read
+    )
+    size: int | None = None  # bytes
+    generated: bool | None = None  # what `.gitattributes` says
+    vendored: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """What a diff compares, for people and for JSON. Names and revisions are text from outside."""
+
+    what: str  # "main...feature"
+    base: str = ""  # ids of commits, "" for none
+    head: str = ""
+    repository: str = ""
+
+    def to_dict(self) -> dict[str, str]:
+        return {"what": self.what, "base": self.base, "head": self.head, "repository": self.repository}
+
+
+@dataclass(frozen=True, slots=True)
+class WeighedFile:
+    """A changed file with what the rules ask and what it costs."""
+
+    number: int  # in the order of paths
+    change: Change
+    facts: Facts
+    tokens: int  # of its patch as it stands in the diff
+    cost: int  # of its block in a chunk: the tokens of its pieces
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """A line about a changed file that goes out where there is room."""
+
+    title: str
+    line: int  # of the file as changed; 0: the file as a whole
+    rank: tuple[int, ...]  # lower goes first
+    text: str
+    tokens: int
+
+
+@dataclass(frozen=True, eq=False)
+class Weighed:
+    """A diff, counted."""
+
+    diff: Diff
+    files: tuple[WeighedFile, ...]  # in the order of their paths
+    as_listed: tuple[int, ...]  # their numbers in the order of the diff
+    counter: Counter
+    injection: Injection
+    compared: Compared
+    known: Mapping[str, Known]
+    notices: tuple[Notice, ...] = ()
+    remarks: Mapping[int, tuple[Remark, ...]] = field(default_factory=dict)  # by number of the file
+    elsewhere: int = 0  # findings of linters about files that did not change
+    _splitters: dict[int, Splitter] = field(default_factory=dict)
+    _outlines: dict[int, Outline | None] = field(default_factory=dict)
+
+    def splitter(self, number: int) -> Splitter:
+        """What cuts a file in parts; kept, because its rows need to be counted only once."""
+        if number not in self._splitters:
+            self._splitters[number] = Splitter(self.files[number].change, self.counter, self.outline(number))
+        return self._splitters[number]
+
+    @cached_property
+    def links(self) -> dict[tuple[int, int], float]:
+        """Worth of having two files in one chunk, by their numbers; asked where there are several chunks, then kept."""
+        outlines: dict[int, Outline] = {}
+        left = LINKED_BYTES
+        for file in self.files:
+            if by_path(file.change.path) is not None or file.change.treatment is Treatment.DELETED:
+                continue
+            content = self.known[file.change.path].content if file.change.path in self.known else None
+            left -= len(file.change.text if content is None else content)
+            if left < 0:
+                break
+            outline = self.outline(file.number)
+            if outline is not None:
+                outlines[file.number] = outline
+        return links(outlines, {file.number: file.change.path for file in self.files})
+
+    def outline(self, number: int) -> Outline | None:
+        """The fragments of a file; None where its content is not known."""
+        if number not in self._outlines:
+            self._outlines[number] = _outline(self.files[number].change, self.known.get(self.files[number].change.path))
+        return self._outlines[number]
+
+
+def counter_of(settings: Settings) -> Counter:
+    """The counter of the settings; `chunking.token_ratio` is the ratio of chars4."""
+    if settings.tokens.counter == "chars4":
+        from secateur.tokens.estimate import CharacterCounter
+
+        return CharacterCounter(settings.chunking.token_ratio)
+    return get_counter(settings.tokens.counter)
+
+
+def weigh(
+    diff: Diff,
+    settings: Settings,
+    injection: Injection | None = None,
+    *,
+    known: Mapping[str, Known] | None = None,
+    compared: Compared | None = None,
+    findings: Sequence[Finding] = (),
+    hints: Sequence[Hint] = (),
+    notices: tuple[Notice, ...] = (),
+) -> Weighed:
+    """Count every file of a diff and look at what is known of it. Files are numbered in the order of their paths,
+    whatever order the diff has them in: the same changes are the same chunks.
+
+    Args:
+        known: by path, what a repository says of the changed files.
+        findings: what linters say of it.
+        hints: what stands around the changes in the code graph.
+        notices: what the output is to say beside its own.
+
+    Raises:
+        TokenizerError: the counter's data cannot be read.
+    """
+    counter = counter_of(settings)
+    known = known or {}
+    fences: dict[tuple[str, str], int] = {}
+    files = []
+    in_order = sorted(range(len(diff)), key=lambda at: _order(diff.changes[at]))
+    for number, change in enumerate(diff.changes[at] for at in in_order):
+        start, patch, end = block_pieces(change.text)
+        if (start, end) not in fences:
+            fences[start, end] = sum(counter.count_many((start, end)))
+        tokens = counter.count(patch)
+        files.append(
+            WeighedFile(number, change, _facts(change, known.get(change.path)), tokens, tokens + fences[start, end])
+        )
+    said, elsewhere = by_changed_file(findings, (change.path for change in diff.changes))
+    around: dict[str, list[Hint]] = {}
+    for hint in hints:
+        around.setdefault(hint.path, []).append(hint)
+    remarks = {
+        file.number: (
+            *_remarks(file.change, said.get(file.change.path, ()), counter),
+            *_hints(around.get(file.change.path, ()), counter),
+        )
+        for file in files
+        if file.change.path in said or file.change.path in around
+    }
+    everything = (*notices, *_notices(diff))
+    as_listed = tuple(sorted(range(len(files)), key=in_order.__getitem__))
+    return Weighed(
+        diff,
+        tuple(files),
+        as_listed,
+        counter,
+        injection or Injection(),
+        compared or Compared("a diff"),
+        known,
+        everything,
+        remarks,
+        elsewhere,
+    )
+
+
+def _order(change: Change) -> tuple[bytes, ...]:
+    """The order of the bytes of paths, as git has it."""
+    return path_bytes(change.path), path_bytes(change.old_path), path_bytes(change.text)
+
+
+def _remarks(change: Change, findings: Sequence[Finding], counter: Counter) -> list[Remark]:
+    """Findings as lines, those about changed lines before the others, errors before warnings."""
+    changed = change.changed_lines()
+    texts = [finding.text for finding in findings]
+    return [
+        Remark(
+            LINTER,
+            finding.line,
+            (finding.line not in changed, finding.severity, finding.line, finding.column),
+            text,
+            tokens,
+        )
+        for finding, text, tokens in zip(findings, texts, counter.count_many(texts), strict=True)
+    ]
+
+
+def _hints(hints: Sequence[Hint], counter: Counter) -> list[Remark]:
+    costs = counter.count_many([hint.text for hint in hints])
+    return [
+        Remark(SIGNATURES, hint.line, hint.rank, hint.text, tokens) for hint, tokens in zip(hints, costs, strict=True)
+    ]
+
+
+def _facts(change: Change, known: Known | None) -> Facts:
+    if known is None:
+        return facts_of(change)
+    seen = facts_of(change, known.content, known.size)
+    return Facts(seen.flags, seen.size, known.generated, known.vendored)
+
+
+def _outline(change: Change, known: Known | None) -> Outline | None:
+    from secateur.repository.fragments import decode, parse_file, split_lines
+
+    content = known.content if known and known.content is not None else _shown_whole(change)
+    if content is None:
+        return None
+    facts = parse_file(change.path, content)
+    return Outline.of(facts, split_lines(decode(content)[0]))
+
+
+def _shown_whole(change: Change) -> bytes | None:
+    """The content of a file that the diff shows from its first to its last line: an added or a deleted one."""
+    if len(change.patches) != 1 or change.treatment not in (Treatment.ADDED, Treatment.DELETED):
+        return None
+    return path_bytes("\n".join(line for _, line in change.side(new=change.treatment is Treatment.ADDED)) + "\n")
+
+
+def _notices(diff: Diff) -> list[Notice]:
+    found = []
+    if diff.outside:
+        first, count = diff.outside[0][0], sum(lines for _, lines in diff.outside)
+        found.append(
+            Notice(
+                "text_outside",
+                f"{count:,} lines belong to no changed file (the first is line {first:,}) and do not go out.",
+            )
+        )
+    damaged = [change for change in diff.changes if change.fault]
+    if damaged:
+        files = "1 changed file is" if len(damaged) == 1 else f"{len(damaged):,} changed files are"
+        said = (
+            f"{files} damaged in the diff and left out: {_listed([change.path for change in damaged])};"
+            f" {damaged[0].fault}."
+        )
+        found.append(Notice("damaged_files", f"{said} Make the diff again to see the whole change."))
+    foreign = [change.path for change in diff.changes if sendable(change.text) != change.text]
+    if foreign:
+        found.append(Notice("invalid_utf8", f"Bytes that are not UTF-8 go out as U+FFFD: {_listed(foreign)}."))
+    hidden = [change.path for change in diff.changes if _HIDDEN.search(change.text)]
+    if hidden:
+        found.append(
+            Notice(
+                "hidden_characters",
+                f"Characters that a reader does not see, or that reorder what he sees, are in {_listed(hidden)}.",
+            )
+        )
+    return found
+
+
+def _listed(paths: list[str]) -> str:
+    more = len(paths) - _NAMED
+    return ", ".join(paths[:_NAMED]) + (f" and {more:,} more" if more > 0 else "")

@@ -1,0 +1,190 @@
+"""`trim_context_with_budget`: a prompt envelope under a token budget (spec context-budget, frozen contract).
+
+An envelope is seven sections of JSON values. `target_snapshot` comes back equal, always; only `dependency_digest` and
+extension fields get smaller, in fixed stages, each of which stops as soon as the whole fits:
+
+1. summarize: lists of the digest keep their first items; objects behind them become references, all else becomes one
+line; 2. truncate: long texts that are no name, path, summary or digest keep their beginning; 3. drop: of objects, then
+of the digest's fields and the extension fields, at last of the digest, only `path + summary + hash` is left;
+   of a text its length and digest.
+
+Within a stage what saves most goes first. The budget holds for the envelope's JSON text on one line. Pure: no clock, no
+file, the input is never changed. Linear: every text is counted a fixed number of times.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from secateur.errors import BudgetExceeded
+from secateur.kinds.envelope.degrading import Path, section_of, text_of
+from secateur.kinds.envelope.places import value_at
+from secateur.kinds.envelope.sections import TARGET, copied, sections
+from secateur.kinds.envelope.stages import VERBS, Acted, Shrinking
+from secateur.kinds.envelope.windows import Budget, budget_of
+from secateur.logs import log_report
+from secateur.model import Notice, TrimAction, TrimReport
+from secateur.settings import ContextBudget, Settings
+from secateur.tokens import Counter, get_counter
+
+AROUND = "envelope"
+"""Section of the ledger's last entry: names, punctuation and untouched fields around the sections that were trimmed."""
+
+
+@dataclass(frozen=True, slots=True)
+class TrimmedEnvelope:
+    """An envelope that fits its budget, and the ledger.
+
+    `report.actions` accounts for the whole envelope: what was trimmed, sections that were kept, and one entry around
+    them; characters and tokens of all entries sum to those of the envelope's JSON text before and after.
+    """
+
+    envelope: dict[str, Any]
+    report: TrimReport
+    notices: tuple[Notice, ...] = ()
+    original: Mapping[str, Any] = field(default_factory=dict)
+    places: tuple[
+        tuple[Path, int | None], ...
+    ] = ()  # per action of the report but the last: where it stands; a position: from there to the list's end
+
+    def texts(self, number: int) -> tuple[str, str]:
+        """The JSON text of what action `number` of the report is about, before and after; what lies around the sections
+        has none."""
+        if number >= len(self.places):
+            return "", ""
+        before, after = (_text_at(value, *self.places[number]) for value in (self.original, self.envelope))
+        return before, after
+
+    def to_dict(self) -> dict[str, Any]:
+        """Exactly the frozen output shape; its actions are the sections that were trimmed."""
+        actions = [
+            {
+                "section": action.section,
+                "action": action.action,
+                "beforeChars": action.before_chars,
+                "afterChars": action.after_chars,
+            }
+            for action in self.report.actions
+            if action.action != "keep"
+        ]
+        return {"trimmedEnvelope": self.envelope, "trimReport": self.report.to_dict() | {"actions": actions}}
+
+
+def trim_context_with_budget(
+    *,
+    envelope: Mapping[str, Any],
+    model: str,
+    context_token_budget: int,
+    reserve_for_response: int,
+) -> dict[str, Any]:
+    """The frozen contract, with default settings: `{"trimmedEnvelope", "trimReport"}`.
+
+    Args:
+        context_token_budget: tokens the envelope's JSON text may hold; 0 or None: 70 % of the model's window.
+        reserve_for_response: tokens kept free for the answer, reported; 0 or None: what is left of the window, at most
+        30 %.
+
+    Raises:
+        PromptComposeError: `AI_PROMPT_COMPOSE_ERROR`: sections missing or unknown, a value that is no JSON, a budget
+        that is none. BudgetExceeded: `AI_CONTEXT_BUDGET_EXCEEDED`: what may not be trimmed does not fit.
+    """
+    return trim_envelope(envelope, model, context_token_budget, reserve_for_response).to_dict()
+
+
+def trim_envelope(
+    envelope: Mapping[str, Any],
+    model: str,
+    context_token_budget: int | None = None,
+    reserve_for_response: int | None = None,
+    settings: Settings | None = None,
+) -> TrimmedEnvelope:
+    """The same with settings (`[context_budget]`, `tokens.counter`), the full ledger and what the user should know.
+
+    Raises:
+        PromptComposeError, BudgetExceeded: as `trim_context_with_budget`.
+        TokenizerError: the counter's data cannot be read.
+    """
+    settings = settings or Settings()
+    rules = settings.context_budget
+    counter = get_counter(settings.tokens.counter)
+    original = sections(envelope)
+    budget = budget_of(model, context_token_budget, reserve_for_response, rules, counter.name)
+    trimmed = fit(original, budget, rules, counter)
+    log_report("envelope", trimmed.report)
+    return trimmed
+
+
+def fit(original: dict[str, Any], budget: Budget, rules: ContextBudget, counter: Counter) -> TrimmedEnvelope:
+    """The same for an envelope as `sections` gives it, a budget that is known and a counter that is there.
+
+    Raises:
+        BudgetExceeded: as `trim_context_with_budget`.
+    """
+    before = after = counter.count(text_of(original))
+    trimmed, acted = original, Acted()
+    if before > budget.context:
+        trimmed = copied(original)
+        shrinking = Shrinking(original, trimmed, before, budget.context, rules, counter)
+        shrinking.run()
+        after, acted = shrinking.tokens, shrinking.acted
+        if not shrinking.fits:
+            raise _exceeded(trimmed, after, budget.context, counter)
+    actions, places = _ledger(original, trimmed, acted, before, after, counter)
+    report = TrimReport(bool(acted), before, after, budget.context, budget.reserve, actions)
+    return TrimmedEnvelope(trimmed, report, budget.notices, original, places)
+
+
+def _exceeded(envelope: dict[str, Any], tokens: int, budget: int, counter: Counter) -> BudgetExceeded:
+    target = counter.count(text_of(envelope[TARGET]))
+    if target > budget:
+        message = f"{TARGET} alone takes {target:,} tokens, the context budget is {budget:,}"
+    else:
+        message = (
+            f"{tokens:,} tokens are left where the context budget is {budget:,}: {TARGET} takes {target:,}, what may be"
+            " trimmed is trimmed"
+        )
+    return BudgetExceeded(
+        message, hint=f"a context budget of {tokens:,} is enough, or make what may not be trimmed smaller"
+    )
+
+
+# --- the ledger -------------------------------------------------------------------------------------------------------
+
+
+def _ledger(
+    original: Any, trimmed: Any, acted: Acted, before: int, after: int, counter: Counter
+) -> tuple[tuple[TrimAction, ...], tuple[tuple[Path, int | None], ...]]:
+    """One entry per trimmed section, by action and path, none inside another; then the untouched sections.
+
+    At last what is around them. And where they stand.
+    """
+    entries = acted.sections()
+    touched = {path[0] for path, *_ in entries}
+    rows = [(path, start, VERBS[verb], reason) for path, start, verb, reason in entries]
+    rows += [
+        ((section,), None, "keep", "target" if section == TARGET else "fits")
+        for section in original
+        if section not in touched
+    ]
+    actions = []
+    for path, start, verb, reason in rows:
+        then, now = (_text_at(value, path, start) for value in (original, trimmed))
+        name = section_of(path) + ("" if start is None else f"[{start}:]")
+        tokens = counter.count(then)
+        actions.append(
+            TrimAction(name, verb, reason, tokens, tokens if now == then else counter.count(now), len(then), len(now))
+        )
+    around = (
+        before - sum(action.before for action in actions),
+        after - sum(action.after for action in actions),
+        len(text_of(original)) - sum(action.before_chars or 0 for action in actions),
+        len(text_of(trimmed)) - sum(action.after_chars or 0 for action in actions),
+    )
+    return (*actions, TrimAction(AROUND, "keep", "around", *around)), tuple((path, start) for path, start, _, _ in rows)
+
+
+def _text_at(value: Any, path: Path, start: int | None) -> str:
+    held = value_at(value, path)
+    return text_of(held if start is None else held[start:])

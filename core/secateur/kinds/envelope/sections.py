@@ -1,0 +1,148 @@
+"""An envelope as it must be: its seven sections, and nothing in them that is not JSON. What is wrong is an error with
+its JSON path."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from secateur.errors import PromptComposeError
+from secateur.kinds.envelope.degrading import Path, section_of
+from secateur.kinds.json_fields import DoubledField, lines_of, unique
+from secateur.nearest import nearest
+from secateur.terminal import clip
+
+SECTIONS = (
+    "session_meta",
+    "domain_profile",
+    "normative_baseline",
+    "target_snapshot",
+    "dependency_digest",
+    "tool_capabilities",
+    "revision_info",
+)
+TARGET = "target_snapshot"
+DIGEST = "dependency_digest"
+
+DEEPEST = 200
+"""Levels of values inside values: far more than anybody writes, few enough for Python's own reader and writer of
+JSON."""
+WIDEST_NUMBER = 10_000
+"""Bits of the largest whole number: Python refuses to write those of more than 4,300 digits."""
+_SHOWN = 120
+_HINT = "the sections are " + ", ".join(SECTIONS)
+
+
+def parsed(text: str) -> Any:
+    """The JSON value in `text`.
+
+    Raises:
+        PromptComposeError: it is no JSON, with the line and column; a field is there twice; a number is none.
+    """
+
+    def refused(name: str) -> Any:
+        line = lines_of(_without_texts(text), rf"(?<![\w-]){name}\b").partition(",")[0]
+        raise PromptComposeError(
+            f"{f'line {line}: ' if line else ''}{name} is no JSON number", hint="write null or a number"
+        )
+
+    try:
+        return json.loads(text, object_pairs_hook=unique, parse_constant=refused)
+    except json.JSONDecodeError as error:
+        raise PromptComposeError(
+            f"line {error.lineno}, column {error.colno}: {error.msg}", hint="an envelope is one JSON object"
+        ) from error
+    except DoubledField as error:
+        raise PromptComposeError(error.said(text), hint="which of them counts is for you to say") from error
+    except RecursionError as error:
+        raise PromptComposeError(
+            "values are nested too deep to be read", hint=f"an envelope has at most {DEEPEST} levels"
+        ) from error
+    except ValueError as error:  # a number of thousands of digits
+        line = lines_of(_without_texts(text), r"\d{4300}").partition(",")[0]
+        raise PromptComposeError(
+            f"{f'line {line}: ' if line else ''}a number of thousands of digits cannot be read",
+            hint="write it as a text",
+        ) from error
+
+
+def _without_texts(text: str) -> str:
+    """The JSON with its texts taken out, line breaks kept: JSON's own texts have none."""
+    return re.sub(r'"(?:[^"\\\n]|\\.)*"', '""', text)
+
+
+def sections(envelope: Any) -> dict[str, Any]:
+    """The envelope as dicts, lists and scalars of its own, sections in the order they came.
+
+    Raises:
+        PromptComposeError: it is no mapping, sections are missing or unknown, or something in it is not JSON.
+    """
+    if not isinstance(envelope, Mapping):
+        raise PromptComposeError(f"$: the envelope is a {type(envelope).__name__}, not an object", hint=_HINT)
+    missing = [section for section in SECTIONS if section not in envelope]
+    unknown = [key for key in envelope if key not in SECTIONS]
+    if missing or unknown:
+        shown = ", ".join(repr(key) for key in unknown[:3]) + (
+            f" and {len(unknown) - 3} more" if len(unknown) > 3 else ""
+        )
+        wrong = [f"lacks {', '.join(missing)}"] * bool(missing) + [f"has no section {clip(shown, _SHOWN)}"] * bool(
+            unknown
+        )
+        near = next((near for key in unknown if isinstance(key, str) and (near := nearest(key, missing))), "")
+        raise PromptComposeError(
+            f"$: the envelope {' and '.join(wrong)}", hint=(f"did you mean {near}? " if near else "") + _HINT
+        )
+    return copied(envelope)
+
+
+def copied(envelope: Mapping[str, Any]) -> dict[str, Any]:
+    """A copy that shares nothing that can change with the envelope. Raises PromptComposeError as `sections` does."""
+    return {section: _plain(value, (section,), set()) for section, value in envelope.items()}
+
+
+def _plain(value: Any, path: Path, above: set[int]) -> Any:
+    """A copy of one value; `above` are the ids of the containers it stands in. Tuples stay tuples in the target, which
+    comes back equal."""
+    if value is None or isinstance(value, str | bool):
+        return value
+    if isinstance(value, int):
+        if value.bit_length() > WIDEST_NUMBER:
+            raise _wrong(path, "is a number of thousands of digits", "write it as a text")
+        return value
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            raise _wrong(path, f"is {value}, which is no JSON number", "write null or a number")
+        return value
+    if not isinstance(value, Mapping | list | tuple):
+        raise _wrong(
+            path,
+            f"is a {type(value).__name__}, which JSON does not have",
+            "an envelope holds objects, lists, texts, numbers, true, false and null",
+        )
+    if id(value) in above:
+        raise _wrong(path, "contains itself", "break the circle")
+    if len(path) >= DEEPEST:
+        raise _wrong(path, f"is nested deeper than {DEEPEST} levels", "make it flatter")
+    above.add(id(value))
+    copy: Any
+    if isinstance(value, Mapping):
+        copy = {}
+        for key, held in value.items():
+            if not isinstance(key, str):
+                raise _wrong(
+                    path, f"has the key {clip(repr(key), _SHOWN)}, which is no text", "keys of JSON objects are texts"
+                )
+            copy[key] = _plain(held, (*path, key), above)
+    else:
+        copy = [_plain(held, (*path, position), above) for position, held in enumerate(value)]
+        if isinstance(value, tuple) and path[0] == TARGET:
+            copy = tuple(copy)
+    above.remove(id(value))
+    return copy
+
+
+def _wrong(path: Path, what: str, hint: str) -> PromptComposeError:
+    return PromptComposeError(f"$.{clip(section_of(path), 2 * _SHOWN)} {what}", hint=hint)

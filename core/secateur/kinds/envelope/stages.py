@@ -1,0 +1,265 @@
+"""The stages by which an envelope gets smaller, each no further than is needed: the recipe, top-down.
+
+1. the spec's own, in its order: lists are summarised, long texts truncated, objects and other fields reduced to
+   `path + summary + hash`;
+2. what is left of the dependencies then: summaries are shortened evenly, dropped from the last entry on, then hashes,
+   then the entries;
+3. fields of the digest, and the digest, become one reference each.
+
+Every stage is a row of steps. Its last step is tried first: where that is not enough, the next stage goes on from
+there. Where it is, the first step that fits is looked for (`first_that_fits`).
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Sequence
+from itertools import accumulate
+from typing import Any
+
+from secateur.kinds.envelope.cuts import Cut, container_steps, list_cuts, reference_cuts, text_cuts
+from secateur.kinds.envelope.degrading import Path, text_of
+from secateur.kinds.envelope.places import (
+    NAMING,
+    Place,
+    containers_of,
+    entries_of,
+    extensions_of,
+    fields_of,
+    fields_without_entries,
+)
+from secateur.kinds.envelope.searching import first_that_fits
+from secateur.kinds.envelope.sections import DIGEST
+from secateur.settings import ContextBudget
+from secateur.tokens import Counter
+
+SHORTEST_SUMMARY = 24
+"""Characters below which a summary says nothing: it goes."""
+
+WELL_USED = 0.85
+"""Share of the budget in use from which an entry is whole or a reference: entries of one shape are easier to read."""
+
+VERBS = ("summarize", "truncate", "drop")
+"""The frozen actions, mildest first: an entry bears the strongest that it met."""
+
+SUMMARIZE, TRUNCATE, DROP = range(3)
+
+
+class Acted:
+    """What was cut: values, and ends of lists, each with its strongest action and its last reason."""
+
+    def __init__(self) -> None:
+        self._values: dict[Path, tuple[int, str]] = {}
+        self._ends: dict[Path, tuple[int, int, str]] = {}  # list -> first position of its end, action, reason
+
+    def __bool__(self) -> bool:
+        return bool(self._values or self._ends)
+
+    def add(self, path: Path, verb: int, reason: str, start: int | None = None) -> None:
+        """Note that a value was cut, or the end of a list from `start` on."""
+        if start is None:
+            self._values[path] = max(verb, self._values.get(path, (0, ""))[0]), reason
+        else:
+            self._ends[path] = start, verb, reason
+
+    def sections(self) -> list[tuple[Path, int | None, int, str]]:
+        """Path, first position if it is the end of a list, action, reason; by action and path, none inside another.
+
+        The end of a list stands for the list as long as nothing else in it was touched.
+        """
+        values = [(path, *told) for path, told in self._values.items() if not self._covered(path)]
+        uncut = ((path, told) for path, told in self._ends.items() if path not in self._values)
+        ends = [(path, *told) for path, told in uncut if not self._covered(path)]
+        paths = [*(path for path, *_ in values), *(path for path, *_ in ends)]
+        inner = {path[:length] for path in paths for length in range(1, len(path))}
+        found: list[tuple[Path, int | None, int, str]] = [(path, None, verb, reason) for path, verb, reason in values]
+        found += [(path, start if path in inner else None, verb, reason) for path, start, verb, reason in ends]
+        return sorted(found, key=lambda entry: (entry[2], entry[0]))
+
+    def _covered(self, path: Path) -> bool:
+        """Whether it lies inside a value or an end that was cut."""
+        for length in range(1, len(path)):
+            above, step = path[:length], path[length]
+            if above in self._values:
+                return True
+            if above in self._ends and isinstance(step, int) and step >= self._ends[above][0]:
+                return True
+        return False
+
+
+class Shrinking:
+    """An envelope on its way under a budget; trimmed in place.
+
+    `tokens` and `acted` say how far it has come.
+    """
+
+    def __init__(
+        self,
+        original: dict[str, Any],
+        trimmed: dict[str, Any],
+        tokens: int,
+        budget: int,
+        rules: ContextBudget,
+        counter: Counter,
+    ) -> None:
+        self._original, self._trimmed = original, trimmed
+        self._budget, self._rules, self._counter = budget, rules, counter
+        self.tokens = tokens
+        self.acted = Acted()
+
+    @property
+    def fits(self) -> bool:
+        """Whether there is nothing more to do."""
+        return self.tokens <= self._budget
+
+    def run(self) -> None:
+        """All stages, as far as is needed."""
+        rules, counter = self._rules, self._counter
+        digest = Place(self._trimmed, DIGEST, (DIGEST,))
+        extensions = list(extensions_of(self._trimmed, rules.extensions))
+
+        def references(places: Iterable[Place]) -> Iterable[Cut]:
+            return reference_cuts(places, self._original, rules, counter)
+
+        stages: tuple[Callable[[], None], ...] = (
+            lambda: self._cut(list_cuts(digest, rules, counter), SUMMARIZE, "long_list"),
+            lambda: self._cut(text_cuts([digest, *extensions], rules, counter), TRUNCATE, "long_text"),
+            lambda: self._cut(references(entries_of(digest)), DROP, "reference_only", WELL_USED),
+            lambda: self._cut(references([*fields_without_entries(digest), *extensions]), DROP, "reference_only"),
+            lambda: self._shorten_summaries(digest),
+            lambda: self._drop_last_first(digest, "summary", "summary_dropped"),
+            lambda: self._drop_last_first(digest, "hash", "hash_dropped"),
+            lambda: self._drop_entries(digest),
+            lambda: self._cut(references(fields_of(digest)), DROP, "reference_only"),
+            lambda: self._cut(references([digest]), DROP, "reference_only"),
+        )
+        for stage in stages:
+            if self.fits:
+                return
+            stage()
+
+    # --- the spec's own ---
+
+    def _cut(self, found: Iterable[Cut], verb: int, reason: str, enough: float = 1.0) -> None:
+        """As many of the cuts as are needed, those that save most first; of the last one no more than is needed.
+
+        Args:
+            enough: share of the budget in use from which the last cut is made whole all the same.
+        """
+        cuts = sorted(found, key=lambda cut: (-cut.gain, cut.path))
+        made = 0
+
+        def make(number: int) -> int:
+            nonlocal made
+            for cut in cuts[made:number]:
+                cut.holder[cut.key] = cut.new
+            for cut in cuts[number:made]:
+                cut.holder[cut.key] = cut.old
+            made = number
+            return self._count()
+
+        saved = list(accumulate(cut.gain for cut in cuts))
+        number = self._settle(len(cuts), make, 1 + bisect_left(saved, self.tokens - self._budget))
+        steps = [cut.between + 1 for cut in cuts[:number]]
+        if self.fits and number and self.tokens < enough * self._budget:
+            steps[-1] = self._soften(cuts[number - 1])
+        for cut, step in zip(cuts, steps, strict=False):
+            self.acted.add(cut.path, verb, reason, cut.start(step))
+
+    def _soften(self, cut: Cut) -> int:
+        """Of a cut that is needed, the least step that is enough."""
+        longest = len(text_of(cut.old))
+
+        def make(step: int) -> int:
+            value = cut.value(step)
+            cut.holder[cut.key] = value
+            return self._count() if len(text_of(value)) < longest else self._budget + 1
+
+        return self._settle(cut.between + 1, make, before=self.tokens + cut.gain)
+
+    # --- what is left of the dependencies ---
+
+    def _shorten_summaries(self, digest: Place) -> None:
+        """All to one length, from the longest down: a step takes one character of one entry, the last entry first."""
+        places = [place for place in entries_of(digest) if isinstance(place.value.get("summary"), str)]
+        whole = [place.value for place in places]
+        longest = max((len(entry["summary"]) for entry in whole), default=0)
+
+        def make(step: int) -> int:
+            most, further = longest - step // len(places), len(places) - step % len(places)
+            for number, (place, entry) in enumerate(zip(places, whole, strict=True)):
+                summary, room = entry["summary"], most - (number >= further)
+                short = len(summary) > room
+                place.holder[place.key] = entry | {"summary": summary[: room - 1] + "…"} if short else entry
+            return self._count()
+
+        self._settle(max(0, longest - SHORTEST_SUMMARY) * len(places), make)
+        self._note(places, whole, TRUNCATE, "summary_shortened")
+
+    def _drop_last_first(self, digest: Place, field: str, reason: str) -> None:
+        """The field of all entries that something else names, from the last entry on."""
+
+        def can_go(entry: dict[str, Any]) -> bool:
+            return field in entry and any(isinstance(entry.get(name), str) for name in others)
+
+        others = set(NAMING) - {"summary", "hash"}
+        places = [place for place in entries_of(digest) if can_go(place.value)]
+        whole = [place.value for place in places]
+        dropped = 0
+
+        def make(step: int) -> int:
+            nonlocal dropped
+            for number in range(len(places) - max(step, dropped), len(places) - min(step, dropped)):
+                place, entry = places[number], whole[number]
+                without = {name: held for name, held in entry.items() if name != field}
+                place.holder[place.key] = without if number >= len(places) - step else entry
+            dropped = step
+            return self._count()
+
+        self._settle(len(places), make)
+        self._note(places, whole, DROP, reason)
+
+    def _drop_entries(self, digest: Place) -> None:
+        """Entries, from the last one on; what is left of a list or an object says what is gone."""
+        places, steps, limits = [], [], [0]
+        for place in containers_of(entries_of(digest), digest):
+            size, step = container_steps(place, self._original, self._rules)
+            then, now = text_of(place.value), text_of(step(0))
+            if len(now) < len(then) and self._counter.count(now) < self._counter.count(then):
+                places.append(place)
+                steps.append(step)
+                limits.append(limits[-1] + size)
+        whole = [place.value for place in places]
+
+        def make(step: int) -> int:
+            left = limits[-1] - step
+            for place, entry, first, last, shorter in zip(places, whole, limits, limits[1:], steps, strict=False):
+                place.holder[place.key] = entry if left >= last else shorter(max(0, left - first))
+            return self._count()
+
+        self._settle(limits[-1], make)
+        for place, before in zip(places, whole, strict=True):
+            now = place.value
+            if now is not before:
+                self.acted.add(place.path, DROP, "entries_dropped", len(now) - 1 if isinstance(now, list) else None)
+
+    def _note(self, places: Sequence[Place], whole: Sequence[Any], verb: int, reason: str) -> None:
+        for place, before in zip(places, whole, strict=True):
+            if place.value is not before:
+                self.acted.add(place.path, verb, reason)
+
+    # --- counting ---
+
+    def _settle(self, size: int, make: Callable[[int], int], guess: int = 0, before: int | None = None) -> int:
+        """Make the first of `size` steps that fits, or all where none does; returns its number and keeps its tokens."""
+        if not size:
+            return 0
+        before, after = self.tokens if before is None else before, make(size)
+        if after > self._budget:
+            self.tokens = after
+            return size
+        step, self.tokens = first_that_fits(size, make, self._budget, before, after, guess)
+        return step
+
+    def _count(self) -> int:
+        return self._counter.count(text_of(self._trimmed))

@@ -1,0 +1,256 @@
+"""Files to prune from what a user names: files, folders, patterns, samples. Read only, and hardened as a repository is.
+
+    files, notices = read_files(["src", "docs/*.md", "sample:orders"], settings, cache_dir)
+
+Folders and patterns give what the index would read of them: no ignored, binary, generated-by-the-megabyte or linked
+files. A file that is named is read whatever the ignore rules say. Nothing is read through a link that leads out of the
+folder it was named in.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections import Counter as Tally
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from secateur.errors import SecateurError, UsageError
+from secateur.kinds.files.sourcecode import SourceCode
+from secateur.model import Notice
+from secateur.render.notices import listed
+from secateur.repository import samples
+from secateur.repository.classify import BINARY, UNINDEXED, classify
+from secateur.repository.files import Folder
+from secateur.repository.fragments import decode
+from secateur.repository.source import open_source
+from secateur.settings import Settings
+from secateur.terminal import clip, visible
+
+NAMED_BYTES = 64 << 20
+"""Size above which a file is refused that was named itself: dozens of times what the largest window holds."""
+
+HEAD_BYTES = 65536
+"""What classification looks at of a file."""
+
+_SHOWN = 100  # cells of a path in an error
+_MAGIC = re.compile(r"[*?\[]")
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """A file, or why there is none."""
+
+    name: str
+    real: Path  # where it is, to tell whether it was read before
+    data: bytes | None = None
+    reason: str = ""
+
+
+def read_files(
+    words: Sequence[str], settings: Settings, cache_dir: Path, base: Path | None = None
+) -> tuple[list[SourceCode], list[Notice]]:
+    """The files the words name, each once, in their order; within a folder or a pattern in byte order of the paths.
+
+    Args:
+        words: paths, patterns with `*`, `?`, `[…]` and `**`, or `sample:NAME[/PATH]`.
+        cache_dir: where samples are unpacked.
+        base: the folder that relative paths start from, by default the current one.
+
+    Raises:
+        SecateurError: `NO_SUCH_FILE`, `NO_MATCH`, `TOO_LARGE`, `UNREADABLE`, `SYMBOLIC_LINK`; with the path.
+        RepositoryError: a folder that cannot be listed; no such sample.
+    """
+    base = base or Path.cwd()
+    files: list[SourceCode] = []
+    left_out: list[tuple[str, str]] = []
+    damaged: list[str] = []
+    notices: dict[str, Notice] = {}
+    seen: set[Path] = set()
+    for word in words:
+        for read in _found(word, settings, cache_dir, base, notices):
+            if read.real in seen:
+                continue
+            seen.add(read.real)
+            if read.data is None:
+                left_out.append((read.name, read.reason))
+                continue
+            text, broken = decode(read.data)
+            damaged += [read.name] if broken else []
+            files.append(SourceCode(read.name, text))
+    if left_out:
+        reasons = ", ".join(
+            f"{times:,} {reason}" for reason, times in sorted(Tally(reason for _, reason in left_out).items())
+        )
+        notices["left_out"] = Notice("left_out", f"Left out: {reasons} ({listed([name for name, _ in left_out])}).")
+    if damaged:
+        notices["invalid_utf8"] = Notice("invalid_utf8", f"Bytes that are no text were replaced in {listed(damaged)}.")
+    return files, list(notices.values())
+
+
+def _found(word: str, settings: Settings, cache_dir: Path, base: Path, notices: dict[str, Notice]) -> Iterator[_Read]:
+    """What one word names."""
+    if word.startswith("sample:"):
+        name, _, word = word.partition("/")
+        base = samples.path_of(name, cache_dir)
+        word = word or "."
+    path = base / word
+    try:
+        is_folder, exists = path.is_dir(), os.path.lexists(path)
+    except (OSError, ValueError) as error:
+        raise _unreadable(word, getattr(error, "strerror", None) or str(error)) from error
+    if not exists and _MAGIC.search(word):
+        yield from _matching(word, settings, base, notices)
+    elif is_folder:
+        _inside(path, base, word)
+        yield from _below(path, _prefix(word), None, settings, notices)
+    elif exists:
+        yield _named(path, base, word)
+    else:
+        raise SecateurError(
+            f"there is no file {_safe(word)}",
+            hint="check the path; a pattern such as 'src/**/*.py' names many",
+            code="NO_SUCH_FILE",
+        )
+
+
+def _matching(word: str, settings: Settings, base: Path, notices: dict[str, Notice]) -> Iterator[_Read]:
+    """Files below the part of the word that is no pattern."""
+    parts = [part for part in word.split("/") if part != "."]
+    first = next(number for number, part in enumerate(parts) if _MAGIC.search(part))
+    folder = "/".join(parts[:first]) or ("/" if word.startswith("/") else ".")
+    found = []
+    if (base / folder).is_dir():
+        _inside(base / folder, base, folder)
+        found = list(_below(base / folder, _prefix(folder), _pattern(parts[first:]), settings, notices))
+    if not found:
+        raise SecateurError(
+            f"nothing matches {_safe(word)}",
+            hint="ignored files do not match: name them, or their folder; ** matches folders of any depth",
+            code="NO_MATCH",
+        )
+    yield from found
+
+
+def _below(
+    folder: Path, prefix: str, pattern: re.Pattern[str] | None, settings: Settings, notices: dict[str, Notice]
+) -> Iterator[_Read]:
+    """What the index would read of a folder, and what of it it would not."""
+    index = settings.index
+    source = open_source(
+        folder, ignore=index.ignore, max_file_bytes=index.max_file_kb * 1024, trust=index.trust_git_dir
+    )
+    root = folder.resolve()
+    wanted = [entry.path for entry in source.entries() if pattern is None or pattern.fullmatch(entry.path)]
+    for path, data in source.read(wanted):
+        flags = classify(path, data[:HEAD_BYTES]) & UNINDEXED if data is not None else frozenset({"unreadable"})
+        yield _Read(prefix + path, root / path, None, min(flags)) if flags else _Read(prefix + path, root / path, data)
+    for skip in source.skipped():
+        if pattern is None or pattern.fullmatch(skip.path):
+            yield _Read(prefix + skip.path, root / skip.path, None, skip.reason)
+    for notice in source.notices():
+        notices.setdefault(notice.code, notice)
+
+
+def _named(path: Path, base: Path, word: str) -> _Read:
+    """A file that is named itself."""
+    real = _inside(path, base, word)
+    name = _prefix(word).removesuffix("/")
+    try:
+        status = real.stat()
+    except OSError as error:
+        raise _unreadable(word, error.strerror or "") from error
+    if not stat.S_ISREG(status.st_mode):
+        raise _unreadable(word, "it is no regular file")
+    if status.st_size > NAMED_BYTES:
+        raise SecateurError(
+            f"{_safe(word)} is larger than {NAMED_BYTES:,} bytes",
+            hint="no model reads a file of that size",
+            code="TOO_LARGE",
+        )
+    with Folder(real.parent) as folder:
+        data = folder.read(real.name, NAMED_BYTES)
+    if data is None:
+        raise _unreadable(word, "permission denied, or it changes while it is read")
+    return _Read(name, real, None, BINARY) if BINARY in classify(name, data[:HEAD_BYTES]) else _Read(name, real, data)
+
+
+def _inside(path: Path, base: Path, word: str) -> Path:
+    """Where a path really is. Links may lead anywhere below the folder the path was named in: the base, or where it
+    starts elsewhere its own folder."""
+    try:
+        real, lexical, home = path.resolve(), Path(os.path.normpath(path)), base.resolve()
+        if lexical.is_relative_to(base):
+            allowed = home
+        elif path.is_dir():
+            return real
+        else:
+            allowed = path.parent.resolve()
+    except (OSError, ValueError, RuntimeError) as error:
+        raise _unreadable(word, getattr(error, "strerror", None) or str(error)) from error
+    if not real.is_relative_to(allowed):
+        raise SecateurError(
+            f"{_safe(word)} is a link that leads elsewhere",
+            hint=f"name what it leads to: {_safe(str(real))}",
+            code="SYMBOLIC_LINK",
+        )
+    return real
+
+
+def _prefix(word: str) -> str:
+    """How names begin that lie below a word: as it was typed, without what says nothing."""
+    clean = os.path.normpath(word)
+    return "" if clean == "." else clean.rstrip("/") + "/"
+
+
+def _pattern(parts: Sequence[str]) -> re.Pattern[str]:
+    """The parts of a pattern as an expression: `**` stands for any folders, the other signs stay within a name, none
+    stands for a leading dot."""
+    out: list[str] = []
+    for number, part in enumerate(parts):
+        if part == "**" and parts[number - 1 : number] == ["**"]:
+            continue
+        last = number == len(parts) - 1
+        if part == "**":
+            out.append(r"(?:(?!\.)[^/]+/)*" + (r"(?!\.)[^/]+" if last else ""))
+        else:
+            hidden = "" if part.startswith(".") else r"(?!\.)"
+            out.append(hidden + _part(part) + ("" if last else "/"))
+    try:
+        return re.compile("".join(out), re.DOTALL)
+    except re.error as error:
+        raise UsageError(
+            f"{_safe('/'.join(parts))} is no pattern: {error}", hint="signs are *, ?, [a-z] and **"
+        ) from error
+
+
+def _part(part: str) -> str:
+    out, place = "", 0
+    while place < len(part):
+        sign = part[place]
+        place += 1
+        closing = part.find("]", place + 1 + (part[place : place + 1] == "!")) if sign == "[" else -1
+        if sign == "*":
+            out += "[^/]*"
+        elif sign == "?":
+            out += "[^/]"
+        elif closing > 0:
+            negated, inside = part[place] == "!", part[place:closing].removeprefix("!")
+            ranges = re.sub(r"([\\\[\]^&~|])", r"\\\1", inside)
+            out += f"(?!/)[{'^' if negated else ''}{ranges}]"
+            place = closing + 1
+        else:
+            out += re.escape(sign)
+    return out
+
+
+def _unreadable(word: str, why: str) -> SecateurError:
+    return SecateurError(
+        f"cannot read {_safe(word)}: {why}", hint="check the path and its permissions", code="UNREADABLE"
+    )
+
+
+def _safe(word: str) -> str:
+    return clip(visible(word), _SHOWN)

@@ -1,0 +1,143 @@
+"""What in each file answers a query, by the engine's own relevance: no model, no index on disk, files in memory.
+
+Each file is parsed into fragments as a repository's are, and scored with `[relevance]` against the others given with
+it. A fragment longer than a window is cut where its statements allow it: its best part has its relevance, the others
+less by the words they hold.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from secateur.index.embedding import open_embedder
+from secateur.index.extract import Record, decode, digest_of, extract, text_of
+from secateur.index.gloss import gloss
+from secateur.index.history import History
+from secateur.index.lexical import TermBag
+from secateur.index.parallel import Extractor
+from secateur.index.postings import Postings
+from secateur.index.snapshot import Snapshot, build
+from secateur.kinds.files.sourcecode import Piece, SourceCode
+from secateur.model import QUANTUM, Kind, Notice
+from secateur.render.notices import listed
+from secateur.repository.files import path_bytes
+from secateur.repository.fragments import split_lines
+from secateur.repository.syntax.cutting import cut
+from secateur.retrieval.query import Query, parse_query
+from secateur.retrieval.relevance import Scores, score
+from secateur.settings import Embedding, Settings
+from secateur.tokens import get_counter
+
+Progress = Callable[[str, int, int], None]
+"""`progress(phase, done, total)`."""
+
+_UNCOUNTED = "chars4"
+"""Counter of the records: their counts are not used, and this one costs nothing."""
+
+_AS_TEXT = "file.txt"
+_MEMBERS = (Kind.FUNCTION, Kind.METHOD, Kind.CLASS)
+
+
+def query_of(text: str) -> tuple[Query, tuple[str, ...]]:
+    """The query in a text, and English words for what of it is Chinese, where a dictionary is installed."""
+    query = parse_query(text)
+    english = gloss(text) if query.foreign else None
+    return (parse_query(text, tuple(english)), tuple(english)) if english else (query, ())
+
+
+def pieces_of(
+    files: Sequence[SourceCode], query: Query, settings: Settings, progress: Progress | None = None
+) -> tuple[list[tuple[Piece, ...]], list[Notice]]:
+    """Per file its pieces by line, disjoint; together they hold every line that is not blank. Files that are no text
+    have none."""
+    embedder = open_embedder(Embedding(), os.environ) if settings.embedding.model != "none" else None
+    extractor = Extractor(get_counter(_UNCOUNTED), embedder, settings.index.workers)
+    order = _ordered([file.module_name for file in files])
+    contents = [(path, path_bytes(files[number].source_code)) for path, number in order]
+    records: list[tuple[str, bytes, Record]] = []
+    for path, data, encoded in extractor.run(contents, sum(len(data) for _, data in contents)):
+        record = decode(encoded)
+        if not record.indexed:  # a lock file, or a script nobody typed: whoever gives it by name wants it read
+            record = extract(f"{path}/{_AS_TEXT}", data, extractor.counter, embedder)
+        records.append((path, digest_of(data), record))
+        if progress is not None:
+            progress("reading", len(records), len(contents))
+    snapshot = build(records, History.of(()), 0, embedder.dimension if embedder else 0)
+    scores = score(query, snapshot, embedder, settings.relevance)
+    numbers = dict(order)
+    found: list[list[Piece]] = [[] for _ in files]
+    for row in np.argsort(snapshot.line_start, kind="stable").tolist():
+        found[numbers[snapshot.paths[int(snapshot.file[row])]]].append(_piece(snapshot, scores, row))
+    size = settings.context_prune.sliding_window_size
+    cut_up = [_cut_up(pieces, file.source_code, query, size) for pieces, file in zip(found, files, strict=True)]
+    return cut_up, _unread(files, [record for _, _, record in records], [number for _, number in order])
+
+
+def _piece(snapshot: Snapshot, scores: Scores, row: int) -> Piece:
+    name = snapshot.qualnames[row]
+    return Piece(
+        start=int(snapshot.line_start[row]),
+        end=int(snapshot.line_end[row]),
+        name=name,
+        relevance=float(scores.relevance[row]),
+        owner=name.rpartition(".")[0] if snapshot.kind(row) in _MEMBERS else "",
+        parts={part: float(column[row]) for part, column in scores.parts.items() if column[row]},
+    )
+
+
+def _ordered(names: Sequence[str]) -> list[tuple[str, int]]:
+    """(path, number) of each file in byte order of the paths; a name that is no text gets one, and one that was there
+    before another."""
+    taken: dict[str, int] = {}
+    for number, given in enumerate(names):
+        name = path_bytes(given).decode("utf-8", "replace").replace("\0", " ")
+        path, again = name, 1
+        while path in taken:
+            again += 1
+            path = f"{again}/{name}"
+        taken[path] = number
+    return sorted(taken.items(), key=lambda item: path_bytes(item[0]))
+
+
+def _cut_up(pieces: Sequence[Piece], text: str, query: Query, size: int) -> tuple[Piece, ...]:
+    """The pieces with those longer than `size` lines in parts."""
+    if all(piece.end - piece.start < size for piece in pieces):
+        return tuple(pieces)
+    lines = split_lines(text)
+    return tuple(part for piece in pieces for part in _parts(piece, lines, query, size))
+
+
+def _parts(piece: Piece, lines: Sequence[str], query: Query, size: int) -> Iterator[Piece]:
+    rows = cut(lines, piece.start - 1, piece.end - 1, size) if piece.end - piece.start >= size else []
+    if len(rows) < 2:
+        yield piece
+        return
+    held = Postings.build(TermBag.of(text_of(lines, first + 1, last + 1) for first, last in rows)).score(query.terms)
+    share = held / held.max() if held.max() > 0 else np.ones(len(rows))
+    for (first, last), part in zip(rows, share.tolist(), strict=True):
+        relevance = round(round(piece.relevance * part / QUANTUM) * QUANTUM, 6)
+        yield replace(piece, start=first + 1, end=last + 1, relevance=relevance)
+
+
+def _unread(files: Sequence[SourceCode], records: Sequence[Record], numbers: Sequence[int]) -> list[Notice]:
+    names = sorted(
+        files[number].module_name for record, number in zip(records, numbers, strict=True) if not record.indexed
+    )
+    if not names:
+        return []
+    return [
+        Notice(
+            "not_read",
+            f"{len(names):,} of the files hold no text a reader could follow (one endless line, or binary) and are"
+            f" rated 0: {listed(names)}.",
+        )
+    ]
+
+
+def best(pieces: Sequence[Piece]) -> float:
+    """The relevance of the best piece; 0 of none."""
+    return max((piece.relevance for piece in pieces), default=0.0)

@@ -1,0 +1,35 @@
+"""Selection and TrimReport -> Markdown, XML, JSON and plain text. Pure functions; text from outside leaves only in
+harmless form."""
+
+from secateur.render.bounds import DROPPED_LISTED
+from secateur.render.costs import PackCosts
+from secateur.render.layouts import LAYOUTS, Item
+from secateur.render.ledger import Entry, Ledger, recount, search_ledger, trim_report
+from secateur.render.notices import notices_of
+from secateur.render.pack import body, ingredients, render_message, render_pack
+from secateur.render.structured import dumps, dumps_report, error_json, json_report, with_proofs
+from secateur.render.text import render_text, why
+
+__all__ = [
+    "DROPPED_LISTED",
+    "LAYOUTS",
+    "Entry",
+    "Item",
+    "Ledger",
+    "PackCosts",
+    "body",
+    "dumps",
+    "dumps_report",
+    "error_json",
+    "ingredients",
+    "json_report",
+    "notices_of",
+    "recount",
+    "render_message",
+    "render_pack",
+    "render_text",
+    "search_ledger",
+    "trim_report",
+    "why",
+    "with_proofs",
+]

@@ -1,0 +1,89 @@
+"""The pack: what a model reads. One item per row that goes out, in priority order, as Markdown or XML."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from secateur.model import Notice, Selection, State
+from secateur.render.layouts import CDATA_END, Item, layout_of
+from secateur.render.notices import notices_of
+from secateur.terminal import visible
+from secateur.tokens import Counter
+
+_BACKTICKS = re.compile("`{3,}")
+_LEADING_BLANK_LINES = re.compile(r"\A(?:[^\S\n]*\n)+")
+
+
+def body(text: str) -> str:
+    """`text` as it stands in a pack: `terminal.visible`, no blank lines around it, one line break at its end; blank
+    text is "".
+
+    The token count of a fragment is the count of this. Idempotent.
+    """
+    plain = text.isascii() and text.replace("\n", "").replace("\t", "").isprintable()
+    if not plain:
+        text = visible(text, keep_newlines=True, keep_tabs=True)
+    text = _LEADING_BLANK_LINES.sub("", text).rstrip()
+    return text + "\n" if text else ""
+
+
+def ingredients(text: str) -> tuple[int, int]:
+    """(longest run of backticks if 3 or more, else 0; number of `]]>`): what bounds a wrapper. No part of `text` has
+    more of either."""
+    backticks = max(map(len, _BACKTICKS.findall(text)), default=0) if "```" in text else 0
+    return backticks, text.count(CDATA_END)
+
+
+def render_pack(
+    selection: Selection, content: Callable[[int], str], signature: Callable[[int], str], form: str = "markdown"
+) -> str:
+    """The pack in `form` ("markdown" or "xml"). An empty selection gives its notices, all of them; `render_message`
+    keeps to the budget.
+
+    Args:
+        content: text of a pool row; asked only for rows kept whole.
+        signature: declaration of a pool row; asked only for shortened rows.
+
+    Raises:
+        UsageError: no such format.
+    """
+    layout, pool = layout_of(form), selection.pool
+    parts = [layout.head(pool.query if selection.kept_rows else "")]
+    parts += [layout.notice(notice) for notice in notices_of(selection)]
+    for row in selection.kept_rows:
+        shortened = selection.state[row] == State.SHORTENED
+        text = body((signature if shortened else content)(row))
+        backticks, _ = ingredients(text)
+        item = Item(
+            pool.path[row],
+            int(pool.line_start[row]),
+            int(pool.line_end[row]),
+            pool.kind[row],
+            pool.qualname[row],
+            bool(shortened),
+        )
+        parts += [
+            layout.open(pool.language[row], backticks),
+            layout.heading(item),
+            layout.text(text),
+            layout.close(backticks),
+        ]
+    parts.append(layout.foot())
+    return "".join(parts).rstrip("\n") + "\n"
+
+
+def render_message(selection: Selection, counter: Counter, form: str = "markdown") -> str:
+    """What stands in the place of an empty pack: its notices, or of each the code alone, or nothing, whichever the
+    budget holds.
+
+    With a budget of 0 it is the notices all the same: the least that has to be said (SC-SP-005), and nobody meant to
+    send them to a model.
+    """
+    layout, notices = layout_of(form), notices_of(selection)
+    for told in (notices, [Notice(notice.code, notice.code) for notice in notices], []):
+        text = "".join((layout.head(""), *map(layout.notice, told), layout.foot())).strip("\n")
+        text = text + "\n" if text else ""
+        if selection.budget == 0 or counter.count(text) <= selection.budget:
+            return text
+    return ""

@@ -1,0 +1,282 @@
+"""Selection -> the JSON of `search`, and errors -> the JSON of a failure.
+
+Values are exact: text is not altered, but characters that a terminal would obey or hide, and lone surrogates, are
+written as `\\uXXXX`. The output is valid UTF-8 and safe to print; any reader gets the original back. Numbers are
+rounded to six digits, the order of keys is fixed.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from secateur.errors import SecateurError
+from secateur.model import UNREACHABLE, Channel, Notice, Pool, Selection, State
+from secateur.render.bounds import DROPPED_LISTED, JSON_LIMIT, Extent, Sizes, fitted
+from secateur.render.ledger import search_ledger
+from secateur.render.notices import notices_of
+from secateur.terminal import visible
+
+SCHEMA_VERSION = "1.0"
+DIGITS = 6
+"""Digits after the point: the quantum of scores."""
+
+LEAST_FIELDS = (
+    "file_path",
+    "line_start",
+    "line_end",
+    "line_range",
+    "symbol_id",
+    "relevance_score",
+    "source",
+    "content",
+)
+"""What every candidate that leaves has, however many there are: the fields of the graph-rag spec, and its id."""
+
+_NOT_ASCII = re.compile(r"[^\x00-\x7e]")
+_COMPACT = (",", ":")
+
+
+def json_report(
+    selection: Selection,
+    content: Callable[[int], str],
+    signature: Callable[[int], str],
+    pack_tokens: int,
+    *,
+    explain: bool = False,
+    dropped: int | None = DROPPED_LISTED,
+    message_tokens: int = 0,
+) -> dict[str, Any]:
+    """What `search --format json` prints, as values; `dumps_report` writes it.
+
+    `distance` and `depth` are None for a candidate that no path reaches; `path` holds the symbol ids from the anchor to
+    the last step before the candidate. `token_count` is of the Markdown pack's text. With `explain` every candidate has
+    `parts`, what each of its signals is the sum of. Unless `explain` or more than DROPPED_LISTED are asked for, the
+    written text holds at most JSON_LIMIT characters beside the `content` of the candidates: a notice `json_shortened`
+    says what is not listed.
+
+    Args:
+        content: text of a pool row; asked only for rows kept whole.
+        signature: declaration of a pool row; asked only for shortened rows.
+        pack_tokens: what `recount` says of the Markdown pack.
+        dropped: most entries of `dropped`, best first; the ledger counts the rest in one entry. None: all.
+        message_tokens: of what the Markdown pack says where nothing goes out.
+    """
+    kept = selection.kept_rows
+    texts = [(signature if selection.state[row] == State.SHORTENED else content)(row) for row in kept]
+    others = selection.dropped_rows[:dropped]
+    full = Extent(len(others), len(kept), len(kept), len(kept))
+    items = {row: _candidate(selection, row, explain) for row in (*kept, *others)}
+    extent = full
+    if not explain and dropped is not None and dropped <= DROPPED_LISTED:
+        extent = fitted(_sizes(selection, items, texts, others, pack_tokens, message_tokens))
+    candidates = []
+    for place, (row, text) in enumerate(zip(kept, texts, strict=True)):
+        candidate = items[row] | {"content": text}
+        candidates.append(candidate if place < extent.detailed else {name: candidate[name] for name in LEAST_FIELDS})
+    listed = others[: extent.dropped]
+    notices = notices_of(selection)
+    if extent != full:
+        notices = (*notices, _shortened(full, extent))
+    ledger = search_ledger(selection, pack_tokens, [*kept[: extent.entries], *listed])
+    report = search_ledger(selection, pack_tokens, [*kept[: extent.actions], *listed]).report()
+    return _head(selection, pack_tokens, message_tokens) | {
+        "candidates": candidates,
+        "dropped": [items[row] for row in listed],
+        "graph": _graph(selection),
+        "report": report.to_dict(),
+        "ledger": ledger.to_dict(),
+        "warnings": [notice.to_dict() for notice in notices],
+    }
+
+
+def with_proofs(
+    report: dict[str, Any], proven: Mapping[str, dict[str, Any] | None], ranges: Mapping[str, tuple[float, float]]
+) -> dict[str, Any]:
+    """The report with `what_if` on each candidate, by symbol id, and `ranges` on top; values as `selection.whatif`
+    proves them."""
+    explained = {
+        name: [item | {"what_if": proven.get(item["symbol_id"])} for item in report[name]]
+        for name in ("candidates", "dropped")
+    }
+    return (
+        report
+        | explained
+        | {"ranges": {signal: [_number(low), _number(high)] for signal, (low, high) in ranges.items()}}
+    )
+
+
+def _head(selection: Selection, pack_tokens: int, message_tokens: int) -> dict[str, Any]:
+    pool = selection.pool
+    head = {
+        "schema_version": SCHEMA_VERSION,
+        "source": pool.source,
+        "query": pool.query,
+        "token_count": pack_tokens,
+        "budget": selection.budget,
+        "counter": pool.counter,
+        "embedding": pool.facts.get("embedding", "none"),
+        "anchored_by": pool.anchored_by,
+        "profile": selection.profile,
+    }
+    return head | ({} if selection.kept_rows else {"message_tokens": message_tokens})
+
+
+def _sizes(
+    selection: Selection,
+    items: Mapping[int, dict[str, Any]],
+    texts: list[str],
+    others: list[int],
+    pack_tokens: int,
+    message_tokens: int,
+) -> Sizes:
+    """Characters of everything that may be listed, as `dumps_report` writes it."""
+    kept = selection.kept_rows
+    ledger = search_ledger(selection, pack_tokens, [*kept, *others])
+    entries = dict(zip((*kept, *others), ledger.entries, strict=False))
+    action = {row: _size(entry.action().to_dict()) for row, entry in entries.items()}
+    listed = {row: _size(entry.to_dict()) for row, entry in entries.items()}
+    least = [_size({name: items[row].get(name, "") for name in LEAST_FIELDS}) for row in kept]
+    escapes = sum(len(_harmless(json.dumps(text, ensure_ascii=False))) - len(text) for text in texts)
+    head = _head(selection, pack_tokens, message_tokens) | {
+        "graph": _graph(selection),
+        "report": search_ledger(selection, pack_tokens, []).report().to_dict(),
+    }
+    head |= {
+        "ledger": search_ledger(selection, pack_tokens, []).to_dict(),
+        "warnings": [notice.to_dict() for notice in notices_of(selection)],
+    }
+    return Sizes(
+        fixed=len(dumps_report(head)) + sum(least) + escapes,
+        dropped=[_size(items[row]) + action[row] + listed[row] for row in others],
+        details=[_size(items[row] | {"content": ""}) - thin for row, thin in zip(kept, least, strict=True)],
+        actions=[action[row] for row in kept],
+        entries=[listed[row] for row in kept],
+    )
+
+
+def _size(item: dict[str, Any]) -> int:
+    return len(_harmless(json.dumps(item, ensure_ascii=False, separators=_COMPACT))) + len("      ,\n")
+
+
+def _shortened(full: Extent, extent: Extent) -> Notice:
+    parts = (
+        ("dropped candidates", extent.dropped, full.dropped),
+        ("candidates in full", extent.detailed, full.detailed),
+        ("of their actions", extent.actions, full.actions),
+        ("of their ledger entries", extent.entries, full.entries),
+    )
+    listed = ", ".join(f"{count:,} of {of:,} {name}" for name, count, of in parts if count < of)
+    return Notice(
+        "json_shortened",
+        f"To stay within {JSON_LIMIT:,} characters beside the text, this lists {listed}; --dropped all lists"
+        " everything.",
+    )
+
+
+def error_json(error: SecateurError) -> str:
+    """`{"error": {"code", "message", "hint"}}`."""
+    return dumps({"error": error.to_dict()})
+
+
+def dumps(value: Any) -> str:
+    """`value` as indented JSON with a final line break, readable in any script and harmless on any terminal."""
+    return _harmless(json.dumps(value, ensure_ascii=False, allow_nan=False, indent=2)) + "\n"
+
+
+def dumps_report(report: Mapping[str, Any]) -> str:
+    """The JSON of a search: a key a line, in lists an item a line, which is half as long as indented."""
+    return _harmless(_written(report, "")) + "\n"
+
+
+def _written(value: Any, indent: str) -> str:
+    inner = indent + "  "
+    if isinstance(value, Mapping) and (
+        not indent or any(isinstance(part, list) and part and isinstance(part[0], dict) for part in value.values())
+    ):
+        lines = [f"{inner}{json.dumps(name)}: {_written(part, inner)}" for name, part in value.items()]
+        return "{\n" + ",\n".join(lines) + f"\n{indent}}}"
+    if isinstance(value, list) and value and isinstance(value[0], dict):
+        return "[\n" + ",\n".join(f"{inner}{_compact(part)}" for part in value) + f"\n{indent}]"
+    return _compact(value)
+
+
+def _compact(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=_COMPACT)
+
+
+def _harmless(text: str) -> str:
+    return _NOT_ASCII.sub(_escaped, text.replace("\x7f", "\\u007f"))
+
+
+def _escaped(found: re.Match[str]) -> str:
+    char = found[0]
+    return char if visible(char) == char else json.dumps(char)[1:-1]
+
+
+def _candidate(selection: Selection, row: int, explain: bool) -> dict[str, Any]:
+    pool, decision = selection.pool, selection.decision(row)
+    start, end, distance = int(pool.line_start[row]), int(pool.line_end[row]), int(pool.distance[row])
+    reached = distance != UNREACHABLE
+    mask = int(pool.channels[row])
+    out: dict[str, Any] = {
+        "file_path": pool.path[row],
+        "line_start": start,
+        "line_end": end,
+        "line_range": f"{start}-{end}",
+        "symbol_id": pool.symbol_id[row],
+        "kind": pool.kind[row],
+        "language": pool.language[row],
+        "relevance_score": _number(pool.relevance[row]),
+        "hotspot_score": _number(pool.hotspot[row]),
+        "distance": distance if reached else None,
+        "depth": distance - 1 if reached else None,
+        "path": [pool.symbol_id[step] for step in pool.call_path(row)[:-1]],
+        "relation": _relation(pool, row),
+        "priority": _number(decision.priority),
+        "terms": {name: _number(term) for name, term in decision.terms.items()},
+        "source": "graph" if not pool.anchor[row] and pool.via[row] >= 0 else "embedding",
+        "channels": [channel.name.lower() for channel in Channel if mask >> channel & 1],
+        "token_count": decision.tokens_after or decision.tokens_before,
+        "decision": decision.to_dict(),
+    }
+    if explain:
+        out["parts"] = {
+            signal: {part: _number(column[row]) for part, column in parts.items()}
+            for signal, parts in pool.parts.items()
+        }
+    return out
+
+
+def _relation(pool: Pool, row: int) -> str | None:
+    """How a candidate stands to the anchors: "anchor"; "caller", which reaches one by calls alone; "callee", which one
+    reaches by calls alone; "both", on a cycle; "related", which only calls in both directions lead to, such as another
+    callee of a caller; None where none do."""
+    if pool.anchor[row]:
+        return "anchor"
+    if pool.caller_depth[row] and pool.callee_depth[row]:
+        return "both"
+    if pool.caller_depth[row] or pool.callee_depth[row]:
+        return "caller" if pool.caller_depth[row] else "callee"
+    return "related" if pool.via[row] >= 0 else None
+
+
+def _graph(selection: Selection) -> dict[str, list[dict[str, Any]]]:
+    """Callers and callees of the anchors among what goes out, by rank (SC-GRAG-002); `depth` counts the calls
+    between."""
+    pool = selection.pool
+    sides = {"callers": pool.caller_depth, "callees": pool.callee_depth}
+    return {
+        side: [
+            {"symbol_id": pool.symbol_id[row], "file_path": pool.path[row], "depth": int(depth[row])}
+            for row in selection.kept_rows
+            if depth[row]
+        ]
+        for side, depth in sides.items()
+    }
+
+
+def _number(value: float) -> float:
+    return round(float(value), DIGITS) + 0.0  # no negative zero

@@ -1,1 +1,0 @@
-"""What is shortened to fit: files, conversations, tool results, prompt envelopes."""

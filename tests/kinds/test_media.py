@@ -1,0 +1,162 @@
+"""What pictures are charged: sizes from their first bytes, the published formulas, and the fixed charge where the size
+is not known."""
+
+from __future__ import annotations
+
+import base64
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from secateur.kinds.conversation.media import MEDIA_TOKENS, anthropic_tokens, media_tokens, openai_tokens
+from secateur.kinds.conversation.pruned import weigh
+from secateur.kinds.conversation.pruning import prune
+from secateur.kinds.conversation.transcripts import read_messages
+from secateur.settings import Settings
+from secateur.tokens import get_counter
+
+
+def png(width: int, height: int) -> bytes:
+    return b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + width.to_bytes(4, "big") + height.to_bytes(4, "big") + b"\x08\x02\0\0\0"
+
+
+def gif(width: int, height: int) -> bytes:
+    return b"GIF89a" + width.to_bytes(2, "little") + height.to_bytes(2, "little") + b"\0\0\0"
+
+
+def jpeg(width: int, height: int, preview: int = 0) -> bytes:
+    before = b"\xff\xe1" + (preview + 2).to_bytes(2, "big") + b"x" * preview if preview else b""
+    return (
+        b"\xff\xd8"
+        + before
+        + b"\xff\xc2\0\x11\x08"
+        + height.to_bytes(2, "big")
+        + width.to_bytes(2, "big")
+        + b"\x03"
+        + b"\0" * 9
+    )
+
+
+def webp(kind: bytes, width: int, height: int) -> bytes:
+    if kind == b"VP8X":
+        body = b"\0" * 4 + (width - 1).to_bytes(3, "little") + (height - 1).to_bytes(3, "little")
+    elif kind == b"VP8L":
+        body = b"\x2f" + ((width - 1) | (height - 1) << 14).to_bytes(4, "little") + b"\0" * 8
+    else:
+        body = b"\0" * 6 + width.to_bytes(2, "little") + height.to_bytes(2, "little")
+    return b"RIFF\0\0\0\0WEBP" + kind + b"\0\0\0\0" + body
+
+
+def anthropic(raw: bytes) -> dict[str, Any]:
+    return {
+        "type": "image",
+        "source": {"type": "base64", "media_type": "image/png", "data": base64.b64encode(raw).decode()},
+    }
+
+
+def openai(raw: bytes, **more: Any) -> dict[str, Any]:
+    return {"type": "image_url", "image_url": {"url": "data:image/png;base64," + base64.b64encode(raw).decode()} | more}
+
+
+PICTURES = [
+    png,
+    gif,
+    jpeg,
+    lambda w, h: jpeg(w, h, 60_000),
+    *(lambda w, h, kind=kind: webp(kind, w, h) for kind in (b"VP8X", b"VP8L", b"VP8 ")),
+]
+
+
+@pytest.mark.parametrize("picture", PICTURES)
+def test_the_size_is_read_from_the_first_bytes(picture: Any) -> None:
+    assert media_tokens(anthropic(picture(300, 200))) == 80
+    assert media_tokens(openai(picture(300, 200))) == 255
+    assert (
+        media_tokens({"type": "image", "data": base64.b64encode(picture(300, 200)).decode(), "mimeType": "image/x"})
+        == 80
+    )
+
+
+@pytest.mark.parametrize(
+    ("width", "height", "tokens"),
+    [
+        (200, 200, 54),
+        (1000, 1000, 1334),
+        (1092, 1092, 1590),
+        (1568, 1568, 1600),
+        (4000, 4000, 1600),
+        (8000, 100, 41),
+        (1, 1, 1),
+    ],
+)
+def test_anthropics_formula(width: int, height: int, tokens: int) -> None:
+    assert anthropic_tokens(width, height) == tokens
+
+
+@pytest.mark.parametrize(
+    ("width", "height", "tokens"),
+    [(1024, 1024, 765), (2048, 4096, 1105), (512, 512, 255), (513, 512, 425), (1, 1, 255)],
+)
+def test_openais_formula(width: int, height: int, tokens: int) -> None:
+    assert openai_tokens(width, height) == tokens
+
+
+def test_low_detail_has_a_price_of_its_own() -> None:
+    assert media_tokens(openai(png(4000, 4000), detail="low")) == 85
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        {"type": "image", "source": {"type": "url", "url": "https://example.org/x.png"}},
+        {"type": "image", "source": {"type": "base64", "data": "not base64 ü"}},
+        {"type": "image", "source": {"type": "base64", "data": 7}},
+        {"type": "image", "source": 7},
+        anthropic(b"\x89PNG\r\n\x1a\n"),
+        anthropic(png(0, 7)),
+        anthropic(b"\xff\xd8" + b"\xff\xe1\xff\xff" * 3),
+        anthropic(b"BM" + b"\0" * 60),
+        {"type": "image_url", "image_url": {"url": "https://example.org/x.png"}},
+        {"type": "image_url", "image_url": "data:image/png;base64,"},
+        {"type": "image_url"},
+        {"type": "input_audio", "input_audio": {"data": "", "format": "wav"}},
+        {"type": "document", "source": {"type": "base64", "data": "JVBERi0="}},
+    ],
+)
+def test_what_has_no_size_is_charged_the_most(block: dict[str, Any]) -> None:
+    assert media_tokens(block) == MEDIA_TOKENS
+
+
+@given(
+    st.binary(max_size=80),
+    st.sampled_from([b"\xff\xd8", b"RIFF\0\0\0\0WEBPVP8 ", b"\x89PNG\r\n\x1a\n", b"GIF89a", b""]),
+)
+def test_any_bytes_have_a_charge(raw: bytes, start: bytes) -> None:
+    for block in (anthropic(start + raw), openai(start + raw)):
+        assert 1 <= media_tokens(block) <= 100_000_000
+
+
+def test_pictures_are_in_the_figures_and_said_to_be_estimated() -> None:
+    messages = [
+        {
+            "role": "user",
+            "content": [{"type": "text", "text": "What is it?"}, anthropic(png(300, 200)), openai(png(300, 200))],
+        }
+    ]
+    (part, *_) = [message.parts for message in read_messages(messages).messages]
+    assert [one.media_tokens for one in part] == [0, 80, 255]
+    assert weigh(read_messages(messages), get_counter("chars4")).total == 3 + 80 + 255
+    (notice,) = prune(read_messages(messages), Settings()).warnings
+    assert (notice.code, notice.message) == (
+        "media_estimated",
+        "2 pictures or the like: 335 of the tokens are estimated.",
+    )
+
+
+@pytest.mark.parametrize(
+    ("raw", "needed"), [(png(300, 200), 24), (gif(300, 200), 10), (webp(b"VP8X", 300, 200), 30), (jpeg(300, 200), 11)]
+)
+def test_as_many_bytes_as_hold_the_size_are_enough(raw: bytes, needed: int) -> None:
+    assert media_tokens(anthropic(raw[:needed])) == 80
+    assert media_tokens(anthropic(raw[: needed - 1])) == MEDIA_TOKENS

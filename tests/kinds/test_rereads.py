@@ -1,0 +1,214 @@
+"""Which results later ones make needless: the shapes of real agents, the order of clearing, and the way back that a
+placeholder names."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from secateur.config import with_values
+from secateur.kinds.conversation.messages import Part, PartKind
+from secateur.kinds.conversation.rereads import Deed, Touch, touches
+from secateur.kinds.conversation.tool_results import MARK, AgenticConversationPruner
+from secateur.settings import Settings
+
+CODE = "value = 1\n" * 200
+
+
+def deeds(tool: str, arguments: Any) -> list[tuple[str, str]]:
+    given = arguments if isinstance(arguments, str) else json.dumps(arguments)
+    return [
+        (touch.path, touch.deed.value) for touch in touches(Part(PartKind.RESULT, "x", (), tool=tool, arguments=given))
+    ]
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "expected"),
+    [
+        ("Read", {"file_path": "/r/a.py"}, [("/r/a.py", "read")]),
+        ("Read", {"file_path": "/r/a.py", "offset": 10, "limit": 5}, [("/r/a.py", "read_part")]),
+        ("Read", {"file_path": "/r/a.py", "offset": None}, [("/r/a.py", "read")]),
+        ("Edit", {"file_path": "/r/a.py", "old_string": "a", "new_string": "b"}, [("/r/a.py", "changed")]),
+        ("MultiEdit", {"file_path": "a.py", "edits": []}, [("a.py", "changed")]),
+        ("Write", {"file_path": "a.py", "content": "x"}, [("a.py", "written")]),
+        ("NotebookEdit", {"notebook_path": "a.ipynb", "new_source": "x"}, [("a.ipynb", "changed")]),
+        ("Bash", {"command": "cat src/a.py", "description": "Read it"}, [("src/a.py", "read")]),
+        ("Bash", {"command": "cat -n 'my file.py'"}, [("my file.py", "read")]),
+        ("Bash", {"command": "cat a.py b.py"}, []),
+        ("Bash", {"command": "cat a.py | head"}, []),
+        ("Bash", {"command": "cat a.py > b.py"}, []),
+        ("Bash", {"command": "cat *.py"}, []),
+        ("Bash", {"command": "cat 'a"}, []),
+        ("Bash", {"command": "pytest a.py"}, []),
+        ("shell", {"command": ["bash", "-lc", "cat a.py"]}, [("a.py", "read")]),
+        ("shell", {"command": ["cat", "a b.py"]}, [("a b.py", "read")]),
+        ("exec_command", {"cmd": "cat a.py"}, [("a.py", "read")]),
+        ("str_replace_based_edit_tool", {"command": "view", "path": "a.py"}, [("a.py", "read")]),
+        (
+            "str_replace_based_edit_tool",
+            {"command": "view", "path": "a.py", "view_range": [1, 5]},
+            [("a.py", "read_part")],
+        ),
+        (
+            "str_replace_based_edit_tool",
+            {"command": "str_replace", "path": "a.py", "old_str": "", "new_str": ""},
+            [("a.py", "changed")],
+        ),
+        ("str_replace_based_edit_tool", {"command": "create", "path": "a.py", "file_text": ""}, [("a.py", "written")]),
+        ("mcp__files__read_file", {"path": "a.py"}, [("a.py", "read")]),
+        ("mcp__files__read_multiple_files", {"paths": ["a.py", "b.py"]}, []),
+        ("mcp__files__write_file", {"path": "a.py", "content": ""}, [("a.py", "written")]),
+        (
+            "apply_patch",
+            {"input": "*** Begin Patch\n*** Update File: a.py\n@@\n*** Add File: b.py\n*** End Patch"},
+            [("a.py", "changed"), ("b.py", "changed")],
+        ),
+        ("apply_patch", "*** Begin Patch\n*** Update File: a.py\n*** End Patch", [("a.py", "changed")]),
+        ("update_spreadsheet", {"path": "a.xls"}, [("a.xls", "changed")]),
+        ("apply_diff", {"path": "a.py", "diff": ""}, [("a.py", "changed")]),
+        ("get_diff", {"path": "a.py"}, []),
+        ("get_file_info", {"path": "a.py"}, []),
+        ("review_thread", {"path": "a.py"}, []),
+        ("Grep", {"pattern": "x", "path": "src"}, []),
+        ("Read", {"file_path": 7}, []),
+        ("Read", [], []),
+        ("Read", "{", []),
+        ("Read", {"file_path": "x" * 5000}, []),
+    ],
+)
+def test_what_a_call_did_to_which_file(tool: str, arguments: Any, expected: list[tuple[str, str]]) -> None:
+    assert deeds(tool, arguments) == expected
+
+
+def test_calls_written_as_text_are_known_by_the_text_before() -> None:
+    part = Part(PartKind.RESULT, "<tool_result>x</tool_result>", (), span=(0, 10))
+    assert list(touches(part, "I look. <read_file><path> a.py </path></read_file>")) == [Touch("a.py", Deed.READ)]
+    assert list(touches(part, "<write_to_file>\n<path>a.py</path><content>x</content></write_to_file>")) == [
+        Touch("a.py", Deed.WRITTEN)
+    ]
+    assert list(touches(part, "<read_file><path>a.py</path></read_file><read_file><path>b.py</path></read_file>")) == []
+
+
+def conversation(*steps: tuple[str, dict[str, Any], str]) -> list[dict[str, Any]]:
+    messages: list[dict[str, Any]] = [{"role": "user", "content": "Mend it."}]
+    for number, (tool, arguments, result) in enumerate(steps):
+        messages.append(
+            {
+                "role": "assistant",
+                "content": [{"type": "tool_use", "id": f"c{number}", "name": tool, "input": arguments}],
+            }
+        )
+        messages.append(
+            {"role": "user", "content": [{"type": "tool_result", "tool_use_id": f"c{number}", "content": result}]}
+        )
+    return [*messages, {"role": "assistant", "content": "Done."}, {"role": "user", "content": "Thanks?"}]
+
+
+def cleared(messages: list[dict[str, Any]], saving: int) -> dict[int, str]:
+    """Step -> reason, after as much was cleared as saves `saving` tokens."""
+    before = AgenticConversationPruner(with_values(Settings(), {"tokens.counter": "chars4"}))
+    before.prune_conversations(messages)
+    assert before.report
+    zone = before.report.before - saving
+    pruner = AgenticConversationPruner(
+        with_values(Settings(), {"tokens.counter": "chars4", "conversation_prune.safe_zone_tokens": max(zone, 0)})
+    )
+    pruner.prune_conversations(messages)
+    assert pruner.result
+    return {item.number // 2 - 1: item.reason for item in pruner.result.items if item.action == "shorten"}
+
+
+def test_what_is_needless_goes_first_then_what_was_changed_since_then_the_oldest() -> None:
+    messages = conversation(
+        ("Grep", {"pattern": "a"}, CODE + "0"),
+        ("Read", {"file_path": "changed.py"}, CODE + "1"),
+        ("Read", {"file_path": "again.py"}, CODE + "2"),
+        ("Edit", {"file_path": "changed.py", "old_string": "1", "new_string": "2"}, "ok"),
+        ("Read", {"file_path": "again.py"}, CODE + "3"),
+        ("Bash", {"command": "make"}, CODE + "4"),
+        ("Bash", {"command": "make"}, CODE + "4"),
+    )
+    assert cleared(messages, 300) == {2: "superseded"}
+    assert cleared(messages, 700) == {2: "superseded", 5: "repeated"}
+    assert cleared(messages, 1200) == {2: "superseded", 5: "repeated", 1: "outdated"}
+    assert cleared(messages, 1600) == {2: "superseded", 5: "repeated", 1: "outdated", 0: "oldest_result"}
+
+
+def test_a_file_written_anew_replaces_what_was_read_of_it() -> None:
+    messages = conversation(
+        ("Bash", {"command": "ls"}, CODE),
+        ("Read", {"file_path": "a.py"}, CODE + "1"),
+        ("Write", {"file_path": "a.py", "content": "x"}, "ok"),
+    )
+    assert cleared(messages, 300) == {1: "superseded"}
+
+
+def test_a_part_is_replaced_by_the_same_part_or_the_whole_and_never_the_other_way_round() -> None:
+    part, other, whole = {"file_path": "a.py", "offset": 1}, {"file_path": "a.py", "offset": 500}, {"file_path": "a.py"}
+    assert cleared(conversation(("Read", part, CODE), ("Read", whole, CODE + "1")), 300) == {0: "superseded"}
+    assert cleared(conversation(("Read", part, CODE), ("Read", part, CODE + "1")), 300) == {0: "superseded"}
+    assert cleared(conversation(("Read", part, CODE), ("Read", other, CODE + "1")), 300) == {0: "oldest_result"}
+    assert cleared(conversation(("Read", whole, CODE), ("Read", part, CODE + "1")), 300) == {0: "oldest_result"}
+
+
+def test_a_note_that_a_file_is_unchanged_replaces_nothing() -> None:
+    note = "File unchanged since last read: refer to the earlier result."
+    messages = conversation(
+        ("Bash", {"command": "make"}, CODE + "x"),
+        ("Read", {"file_path": "a.py"}, CODE),
+        ("Read", {"file_path": "a.py"}, note),
+    )
+    assert cleared(messages, 300) == {0: "oldest_result"}
+
+
+def test_a_change_that_failed_makes_nothing_outdated() -> None:
+    messages = conversation(
+        ("Bash", {"command": "ls"}, CODE),
+        ("Read", {"file_path": "a.py"}, CODE + "1"),
+        ("Edit", {"file_path": "a.py"}, "no such text"),
+    )
+    messages[6]["content"][0]["is_error"] = True
+    assert cleared(messages, 300) == {0: "oldest_result"}
+
+
+@pytest.mark.parametrize(
+    ("steps", "back"),
+    [
+        (
+            [("Read", {"file_path": "a.py"}, CODE), ("Read", {"file_path": "a.py"}, CODE + "1")],
+            "the file was read again or written anew later]",
+        ),
+        ([("Bash", {"command": "make"}, CODE), ("Bash", {"command": "make"}, CODE)], "the same text came again later]"),
+        (
+            [("Read", {"file_path": "a.py"}, CODE), ("Edit", {"file_path": "a.py"}, "ok")],
+            'the file was changed since, call it again with {"file_path":"a.py"} to get it back]',
+        ),
+        ([("Bash", {"command": "make"}, CODE)], 'call it again with {"command":"make"} to get it back]'),
+        ([("Bash", {"command": "make " * 50}, CODE)], "call the tool again to get it back]"),
+    ],
+)
+def test_the_placeholder_names_the_way_back(steps: list[tuple[str, dict[str, Any], str]], back: str) -> None:
+    pruner = AgenticConversationPruner(
+        with_values(Settings(), {"tokens.counter": "chars4", "conversation_prune.safe_zone_tokens": 0})
+    )
+    text = pruner.prune_conversations(conversation(*steps))[2]["content"][0]["content"]
+    assert text.startswith(MARK)
+    assert text.endswith(back)
+
+
+def test_what_a_way_back_would_make_longer_is_told_the_short_way_so_that_pruning_twice_is_pruning_once() -> None:
+    short = "x = 1\n" * 20
+    messages = conversation(("Read", {"file_path": "a.py"}, short), ("Read", {"file_path": "a.py"}, CODE))
+    settings = with_values(Settings(), {"tokens.counter": "chars4", "conversation_prune.safe_zone_tokens": 0})
+    once = AgenticConversationPruner(settings).prune_conversations(messages)
+    assert AgenticConversationPruner(settings).prune_conversations(once) == once
+
+
+def test_a_change_whose_own_result_was_cleared_still_changed_the_file() -> None:
+    messages = conversation(
+        ("Bash", {"command": "ls"}, CODE),
+        ("Read", {"file_path": "a.py"}, CODE + "1"),
+        ("Edit", {"file_path": "a.py"}, f"{MARK}Edit, 900 tokens]"),
+    )
+    assert cleared(messages, 300) == {1: "outdated"}

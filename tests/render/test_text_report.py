@@ -1,0 +1,102 @@
+"""The report for people."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from secateur.model import Reason
+from secateur.render import render_text, why
+from secateur.render.text import DROPPED_SHOWN
+from secateur.selection import select
+from secateur.settings import Settings
+from support.pools import REACHED, Row, pool_of
+
+POOL = replace(
+    pool_of(
+        [
+            Row("anchor", 100, 0.8, 0.31, 1, line=10),
+            Row("订单处理", 40, 0.2, 0.1, 2, channels=REACHED, path="订单.py"),
+            Row("loose", 300, 0.1, 0.0, 0),
+        ]
+    ),
+    via=np.array([-1, 0, -1]),
+    via_edge=["", "called_by", ""],
+    parts={
+        "relevance": {"lexical": np.array([0.5, 0.2, 0.1]), "name": np.array([0.3, 0.0, 0.0])},
+        "hotspot": {"churn rank": np.array([0.4, 0.1, 0.0])},
+    },
+)
+
+LISTED = """\
+query   query
+budget  131 of 150 tokens (o200k_base)
+ranked  by priority, profile spec, source graph-rag, vectors none
+
+    #    tokens  priority  relevance  hotspot  distance  candidate
+    1 ●     100     0.713      0.320    0.093     0.300  anchor.py:10-19  anchor
+    2 ●      40     0.260      0.080    0.030     0.150  订单.py:1-10  订单处理
+    3 ○     300     0.040      0.040    0.000     0.000  loose.py:1-10  loose  (needs 300, more than the whole budget of 150 holds)
+
+● kept 2 (140 tokens)  ○ dropped 1 (300 tokens)  free 19
+"""  # noqa: E501
+
+
+def test_each_candidate_has_a_line_and_the_totals_follow() -> None:
+    assert render_text(select(POOL, Settings(budget=150)), 131) == LISTED
+
+
+def test_explain_shows_parts_paths_and_figures() -> None:
+    text = render_text(select(POOL, Settings(budget=150)), 131, explain=True)
+    assert "relevance 0.800000 = lexical 0.500000 + name 0.300000" in text
+    assert "hotspot   0.310000 from churn rank 0.400000" in text
+    assert "distance  2: anchor called by 订单处理" in text
+    assert "distance  unreachable" in text
+    assert "priority  0.713000 = relevance 0.320000 + hotspot 0.093000 + distance 0.300000" in text
+    assert "because   needs 300, more than the whole budget of 150 holds" in text
+
+
+def test_explain_shows_the_id_of_every_candidate() -> None:
+    pool = replace(POOL, symbol_id=["anchor.py::anchor", "订单.py::订单处理", "a\x1bb.py::loose"])
+    text = render_text(select(pool, Settings(budget=150)), 131, explain=True)
+    found = [line.removeprefix("    id        ") for line in text.splitlines() if line.startswith("    id  ")]
+    assert found[:2] == pool.symbol_id[:2]
+    assert len(found) == 3
+    assert "\x1b" not in text
+
+
+def test_a_long_tail_is_counted_and_not_listed() -> None:
+    pool = pool_of([Row(f"f{i:03}", 100, 0.9 - i / 1000) for i in range(60)])
+    listed = render_text(select(pool, Settings(budget=250)), 200)
+    assert f"and {58 - DROPPED_SHOWN} more dropped" in listed
+    assert render_text(select(pool, Settings(budget=250)), 200, explain=True).count("\n#") == 60
+
+
+def test_shortened_candidates_say_what_they_save() -> None:
+    settings = Settings(budget=120)
+    settings = replace(settings, smart_pruning=replace(settings.smart_pruning, signature_share=0.2))
+    text = render_text(select(pool_of([Row("a", 90, 0.9), Row("b", 80, 0.5, sig=9)]), settings), 100)
+    assert "◐ shortened 1 (9 tokens, saved 71)" in text
+    assert "its declaration fits, whole it needs 80" in text
+
+
+def test_an_inexact_counter_says_so() -> None:
+    assert "(o200k_base, estimated)" in render_text(select(POOL, Settings(budget=150)), 131, exact=False)
+
+
+@pytest.mark.parametrize(("budget", "words"), [(0, "! zero_budget: The budget is 0"), (10, "! budget_too_small: ")])
+def test_an_empty_answer_says_which_kind(budget: int, words: str) -> None:
+    assert words in render_text(select(POOL, Settings(budget=budget)), 0)
+
+
+def test_no_match() -> None:
+    assert render_text(select(pool_of([]), Settings(budget=100)), 0).endswith(
+        "! no_match: Nothing that is indexed matches the query.\n"
+    )
+
+
+def test_every_reason_has_words_with_its_figures() -> None:
+    selection = select(POOL, Settings(budget=150))
+    for reason in Reason:
+        assert why(selection, replace(selection.decision(0), reason=reason))
