@@ -5,12 +5,11 @@ from __future__ import annotations
 
 import argparse
 import json
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from secateur import config
-from secateur.cli.main import COMMANDS
+from secateur.cli.main import COMMANDS, command
 from secateur.schema import LOWERED_ONLY
 from secateur.settings import PROFILES
 
@@ -126,7 +125,7 @@ def commands() -> str:
     shared: list[str] = []
     for name, summary in COMMANDS.items():
         parser = argparse.ArgumentParser(prog=f"secateur {name}", add_help=False)
-        import_module(f"secateur.cli.{name}").arguments(parser)
+        command(name)[0](parser)
         own, common = [], []
         for group in parser._action_groups:
             rows = common if group.title == "every command" else own

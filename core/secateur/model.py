@@ -19,6 +19,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from secateur.ledger import Entry, Ledger, ModelCall, Notice, Reason, State, TrimAction, TrimReport
+
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
@@ -200,53 +202,7 @@ class Pool:
         return chain[::-1]
 
 
-@dataclass(frozen=True, slots=True)
-class Notice:
-    """Something the user should know about an otherwise good answer. `code` is stable, `message` is a sentence."""
-
-    code: str
-    message: str
-
-    def to_dict(self) -> dict[str, str]:
-        return {"code": self.code, "message": self.message}
-
-
 # --- a decision -------------------------------------------------------------------------------------------------------
-
-
-class State(IntEnum):
-    """What happened to an input."""
-
-    DROPPED = 0
-    KEPT = 1
-    SHORTENED = 2
-    SUMMARISED = 3
-
-    @property
-    def label(self) -> str:
-        return self.name.lower()
-
-    @property
-    def glyph(self) -> str:
-        return "○●◐◍"[self.value]
-
-
-class Reason(IntEnum):
-    """Why. Every decision has one; figures come with it (`needed`, `left`)."""
-
-    FITS = 0  # kept: there was room when its turn came
-    PINNED = 1  # kept: the user asked for it
-    SIGNATURE = 2  # shortened: whole it did not fit, its declaration did
-    NO_ROOM = 3  # dropped: needed `needed`, only `left` were free
-    LARGER_THAN_BUDGET = 4  # dropped: needs more than the whole budget
-    EXCLUDED = 5  # dropped: the user said so
-    BEYOND_DEPTH = 6  # dropped: further from the anchors than max_depth
-    ZERO_BUDGET = 7  # dropped: the budget is 0
-    NO_SIGNAL = 8  # dropped: its priority is 0
-
-    @property
-    def label(self) -> str:
-        return self.name.lower()
 
 
 @dataclass(frozen=True, slots=True)
@@ -388,77 +344,31 @@ def falling(score: FloatArray) -> IntArray:
     return by_low[np.argsort(high[by_low], kind="stable")]
 
 
-# --- the ledger -------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class TrimAction:
-    """One entry of the ledger; tokens always, characters where the contract asks for them (envelopes)."""
-
-    section: str
-    action: str  # "keep" | "shorten" | "summarize" | "truncate" | "drop"
-    reason: str
-    before: int
-    after: int
-    before_chars: int | None = None
-    after_chars: int | None = None
-
-    def to_dict(self) -> dict[str, Any]:
-        out: dict[str, Any] = {
-            "section": self.section,
-            "action": self.action,
-            "reason": self.reason,
-            "beforeTokens": self.before,
-            "afterTokens": self.after,
-        }
-        if self.before_chars is not None:
-            out |= {"beforeChars": self.before_chars, "afterChars": self.after_chars}
-        return out
-
-
-@dataclass(frozen=True, slots=True)
-class ModelCall:
-    """What one question to a language model cost; tokens as the server counted them, estimated where it does not
-    say."""
-
-    what: str  # "score src/a.py"
-    outcome: (
-        str  # "answered" | "not_sent" | "failed" | "refused" (an answer that was malformed or would break an invariant)
-    )
-    attempts: int
-    prompt_tokens: int
-    completion_tokens: int
-
-    def to_dict(self) -> dict[str, Any]:
-        return {
-            "what": self.what,
-            "outcome": self.outcome,
-            "attempts": self.attempts,
-            "promptTokens": self.prompt_tokens,
-            "completionTokens": self.completion_tokens,
-        }
-
-
-@dataclass(frozen=True, slots=True)
-class TrimReport:
-    """The ledger every pruner ends in. `before` is what the inputs hold, `after` the recounted text that leaves."""
-
-    applied: bool
-    before: int
-    after: int
-    budget: int
-    reserve: int = 0
-    actions: tuple[TrimAction, ...] = ()
-    calls: tuple[ModelCall, ...] = ()  # to a language model, where one was asked
-
-    def to_dict(self) -> dict[str, Any]:
-        """The frozen shape of the context-budget spec; `modelCalls` only where a language model was asked."""
-        out: dict[str, Any] = {
-            "applied": self.applied,
-            "estimateBefore": self.before,
-            "estimateAfter": self.after,
-            "contextBudget": self.budget,
-            "reserveForResponse": self.reserve,
-            "actions": [action.to_dict() for action in self.actions],
-        }
-        return out | {"modelCalls": [call.to_dict() for call in self.calls]} if self.calls else out
+__all__ = [
+    "QUANTUM",
+    "UNREACHABLE",
+    "Annotation",
+    "Base",
+    "BoolArray",
+    "Call",
+    "Channel",
+    "Decision",
+    "Entry",
+    "FileFacts",
+    "FloatArray",
+    "Fragment",
+    "Import",
+    "IntArray",
+    "Kind",
+    "Ledger",
+    "ModelCall",
+    "Notice",
+    "Pool",
+    "Reason",
+    "Selection",
+    "State",
+    "TrimAction",
+    "TrimReport",
+    "Turn",
+    "falling",
+]

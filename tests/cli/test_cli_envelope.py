@@ -22,14 +22,19 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return path
 
 
-def test_it_prints_exactly_the_frozen_shape(file: Path) -> None:
+def test_it_prints_the_frozen_shape_and_the_ledger(file: Path) -> None:
     expected = trim_context_with_budget(
         envelope=BEFORE, model="gpt-4o", context_token_budget=1500, reserve_for_response=700
     )
     call = ("envelope", file, "--model", "gpt-4o", "--context-budget", 1500, "--reserve", 700)
     ran = secateur(*call)
     assert (ran.code, ran.err) == (0, "")
-    assert ran.json == expected
+    printed = dict(ran.json)
+    ledger = printed.pop("ledger")
+    assert printed == expected
+    assert ledger["kind"] == "envelope" and ledger["entries"][-1]["id"] == "wrapper"
+    for side, whole in (("before", "estimateBefore"), ("after", "estimateAfter")):
+        assert ledger[side] == sum(entry[side] for entry in ledger["entries"]) == expected["trimReport"][whole]
     assert secateur(*call, "--format", "json").out == ran.out
     assert secateur("envelope", "-", *call[2:], stdin=b"\xef\xbb\xbf" + file.read_bytes()).out == ran.out
 

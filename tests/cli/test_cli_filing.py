@@ -7,9 +7,10 @@ import os
 from pathlib import Path
 
 import pytest
-from secateur.cli import filing
-from secateur.cli.filing import read_input, write_output
+from secateur import inputs
+from secateur.cli.filing import write_output
 from secateur.errors import SecateurError
+from secateur.inputs import read_input
 from support.cli import secateur
 
 MESSAGES = '[{"role": "user", "content": "Hello."}]'
@@ -23,7 +24,7 @@ def transcript(tmp_path: Path) -> Path:
 
 
 def test_a_source_without_an_end_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(filing, "LARGEST", 10)
+    monkeypatch.setattr(inputs, "LARGEST", 10)
     (tmp_path / "more").write_bytes(b"x" * 11)
     (tmp_path / "just").write_bytes(b"x" * 10)
     assert read_input(str(tmp_path / "just"), "transcript") == b"x" * 10

@@ -337,4 +337,6 @@ def test_the_same_bytes_under_every_hash_seed(seed: str) -> None:
         check=True,
         env=os.environ | {"PYTHONHASHSEED": seed},
     )
-    assert json.loads(ran.stdout) == trim(large(), 2000)
+    printed = json.loads(ran.stdout)
+    del printed["ledger"]  # the command prints it beside the frozen shape
+    assert printed == trim(large(), 2000)

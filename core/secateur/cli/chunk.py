@@ -11,19 +11,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from secateur.cli.common import (
-    PATH_CELLS,
     ProgressBar,
     common_arguments,
+    input_bytes,
     load_settings,
     sample_or_path,
     say,
     trusts_git_dir,
 )
-from secateur.cli.filing import read_input
 from secateur.cli.output import emit, on_terminal
 from secateur.cli.parsing import integer, not_allowed, whole_number
 from secateur.config import IGNORED, with_values
 from secateur.errors import SecateurError, UsageError
+from secateur.inputs import PATH_CELLS
 from secateur.nearest import nearest
 from secateur.terminal import clip, visible
 
@@ -189,7 +189,7 @@ def _weighed(options: argparse.Namespace, path: Path) -> tuple[Settings, Weighed
     rules, of_rules = _text(options.rules, "--rules")
     outputs = [
         read_findings(
-            read_input(name, "list of findings", flag="--linter"), f"--linter {clip(visible(name), PATH_CELLS)}"
+            input_bytes(name, "list of findings", flag="--linter"), f"--linter {clip(visible(name), PATH_CELLS)}"
         )
         for name in options.linter
     ]
@@ -246,7 +246,7 @@ def _read_diff(options: argparse.Namespace) -> tuple[Diff, str]:
     from secateur.kinds.diff import parse_diff
 
     name = "standard input" if options.diff == "-" else options.diff
-    return parse_diff(read_input(options.diff, "diff", flag="--diff"), clip(visible(name), PATH_CELLS)), name
+    return parse_diff(input_bytes(options.diff, "diff", flag="--diff"), clip(visible(name), PATH_CELLS)), name
 
 
 def _settings(
@@ -442,4 +442,4 @@ def _text(name: str | None, flag: str) -> tuple[str, tuple[Notice, ...]]:
 
     if name is None:
         return "", ()
-    return injected(read_input(name, "text", flag=flag), f"{flag} {clip(visible(name), PATH_CELLS)}")
+    return injected(input_bytes(name, "text", flag=flag), f"{flag} {clip(visible(name), PATH_CELLS)}")

@@ -18,13 +18,11 @@ from secateur.cli.parsing import one_of
 from secateur.cli.termination import unwound
 from secateur.config import Loaded
 from secateur.errors import RepositoryError, SecateurError
+from secateur.inputs import PATH_CELLS, read_input
 from secateur.terminal import clip, visible
 
 if TYPE_CHECKING:
     from secateur.model import ModelCall
-
-PATH_CELLS = 100
-"""Cells of a path that cannot be one which an error repeats."""
 
 _SECRET = re.compile(r"((?:api[_-]?key|token|password)\s*=\s*)\S+", re.IGNORECASE)
 
@@ -139,6 +137,14 @@ def here() -> Path | None:
         return Path.cwd()
     except OSError:
         return None
+
+
+def input_bytes(
+    name: str, what: str, hint: str = "check the path", flag: str = "", instead: str = "name a file instead of -"
+) -> bytes:
+    """`secateur.inputs.read_input` with this process's standard input."""
+    stdin = sys.stdin.buffer.read if sys.stdin is not None else None
+    return read_input(name, what, hint=hint, flag=flag, stdin=stdin, instead=instead)
 
 
 def say(options: argparse.Namespace, message: str) -> None:

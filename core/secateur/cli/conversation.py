@@ -8,8 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from secateur.cli.common import ProgressBar, common_arguments, here, load_settings, model_line, say
-from secateur.cli.filing import read_input, write_output
+from secateur.cli.common import ProgressBar, common_arguments, here, input_bytes, load_settings, model_line, say
+from secateur.cli.filing import write_output
 from secateur.cli.output import emit
 from secateur.cli.parsing import integer
 from secateur.terminal import clip, visible
@@ -72,7 +72,7 @@ def run(options: argparse.Namespace) -> int:
         else None
     )
     transcript = read_transcript(
-        read_input(options.file, "transcript"), "standard input" if options.file == "-" else options.file
+        input_bytes(options.file, "transcript"), "standard input" if options.file == "-" else options.file
     )
     progress = ProgressBar(options, unit="parts")
     try:

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from secateur import places
-from secateur.cli.common import ProgressBar, common_arguments, here, load_settings, model_line, say
-from secateur.cli.filing import read_input
+from secateur.cli.common import ProgressBar, common_arguments, here, input_bytes, load_settings, model_line, say
 from secateur.cli.output import emit
 from secateur.cli.parsing import integer
 from secateur.errors import UsageError
@@ -199,7 +198,7 @@ def _query(options: argparse.Namespace) -> str:
         raise UsageError(
             "--query and --conversation cannot both be read from standard input", hint="write one of them to a file"
         )
-    return read_input("-", "query", instead="give --query something else than -").decode("utf-8", "replace")
+    return input_bytes("-", "query", instead="give --query something else than -").decode("utf-8", "replace")
 
 
 def _transcript(name: str | None) -> Transcript | None:
@@ -208,5 +207,5 @@ def _transcript(name: str | None) -> Transcript | None:
     if name is None:
         return None
     return read_transcript(
-        read_input(name, "conversation", "check --conversation"), "standard input" if name == "-" else name
+        input_bytes(name, "conversation", hint="check --conversation"), "standard input" if name == "-" else name
     )

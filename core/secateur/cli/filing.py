@@ -1,54 +1,14 @@
-"""Files as commands take them: bounded in size wherever they come from, and written whole or not at all."""
+"""Files as commands write them: whole or not at all."""
 
 from __future__ import annotations
 
 import os
 import stat
-import sys
 import tempfile
 from pathlib import Path
 
-from secateur.cli.common import PATH_CELLS
-from secateur.errors import SecateurError, UsageError
-from secateur.terminal import clip, visible
-
-LARGEST = 256 << 20
-"""Bytes above which an input is refused: a hundred times the largest window there is."""
-
-
-def read_input(
-    name: str, what: str, hint: str = "check the path", instead: str = "name a file instead of -", flag: str = ""
-) -> bytes:
-    """The bytes of a file, a pipe, or with `-` of standard input.
-
-    Args:
-        what: what is read, for errors: "transcript".
-        instead: what to do where there is no standard input.
-        flag: the flag that named it, which errors begin with where a command reads several.
-
-    Raises:
-        UsageError: there is no standard input.
-        SecateurError: `NO_SUCH_FILE`, `UNREADABLE`, `TOO_LARGE`.
-    """
-    head = f"{flag}: " if flag else ""
-    if name == "-":
-        if sys.stdin is None:
-            raise UsageError(f"{head}there is no standard input to read the {what} from", hint=instead)
-        data = sys.stdin.buffer.read(LARGEST + 1)
-    else:
-        try:
-            with Path(name).open("rb") as file:
-                data = file.read(LARGEST + 1)
-        except (OSError, ValueError) as error:
-            said = getattr(error, "strerror", None) or str(error)
-            code = "NO_SUCH_FILE" if isinstance(error, FileNotFoundError) else "UNREADABLE"
-            raise SecateurError(f"{head}cannot read {shown(name)}: {said}", hint=hint, code=code) from error
-    if len(data) > LARGEST:
-        where = "standard input" if name == "-" else shown(name)
-        raise SecateurError(
-            f"{head}{where} is larger than {LARGEST:,} bytes: no {what} is", hint=hint, code="TOO_LARGE"
-        )
-    return data
+from secateur.errors import SecateurError
+from secateur.inputs import shown
 
 
 def write_output(path: Path, text: str) -> None:
@@ -80,11 +40,6 @@ def write_output(path: Path, text: str) -> None:
     except (OSError, ValueError, RuntimeError) as error:
         said = getattr(error, "strerror", None) or str(error)
         raise SecateurError(f"cannot write {shown(str(path))}: {said}", hint="check --out", code="OUTPUT") from error
-
-
-def shown(name: str) -> str:
-    """A path as an error repeats it."""
-    return clip(visible(name), PATH_CELLS)
 
 
 def _umask() -> int:

@@ -13,6 +13,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from secateur.cli import kinds
 from secateur.cli.common import (
     common_arguments,
     here,
@@ -27,6 +28,7 @@ from secateur.cli.output import on_terminal
 from secateur.cli.parsing import whole_number
 from secateur.config import Committed
 from secateur.errors import ConfigError, SecateurError, UsageError
+from secateur.kinds import registry
 from secateur.settings import Chunking, Settings
 
 
@@ -89,9 +91,6 @@ GROUP = "secateur.inspector"
 HEAD = 1 << 16
 """Bytes by which a file is told: every transcript and every envelope begins as one."""
 
-_ENVELOPE = re.compile(
-    r'\{\s*"(session_meta|domain_profile|normative_baseline|target_snapshot|dependency_digest|tool_capabilities|revision_info)"\s*:'
-)
 _RESULT = re.compile(r"^<tool_result[\s>]", re.MULTILINE)
 _DIFF = re.compile(r"diff --(git|cc|combined) |--- .*\n\+\+\+ |Index: |(From|commit) [0-9a-f]{40}\b")
 _DIFF_NAMES = (".diff", ".patch")
@@ -143,6 +142,13 @@ def run(options: argparse.Namespace) -> int:
             raise UsageError(
                 f"--{flag} says nothing to the bench {bench.name}", hint="leave it out, or choose another --bench"
             )
+    interactive = on_terminal(sys.stdin) and on_terminal(sys.stdout)
+    if bench.name in registry.places() and not interactive:
+        say(options, "no terminal here: printing the headless report")
+        kind = registry.kind(bench.name)
+        inputs = {one.name: getattr(options, one.name, one.default) or one.default for one in kind.inputs}
+        budget = {} if options.budget is None else {kind.budget.key: options.budget}
+        return kinds.run_with(kind, inputs | {kind.inputs[0].name: str(path)}, options, budget)
     if bench.name == "files":  # as typed: it may be a pattern, and names of files begin with it
         path = Path(options.path)
         folder = root_of([options.path])
@@ -155,7 +161,7 @@ def run(options: argparse.Namespace) -> int:
     if bench.name == "diff" and not path.is_dir() and _wrote_settings(path, loaded.origins):
         loaded = load_settings(options, None, flags)
     settings = loaded.settings if bench.name == "diff" else _chunking_of_the_user(options, loaded.settings, flags)
-    if not (on_terminal(sys.stdin) and on_terminal(sys.stdout)):
+    if not interactive:
         return _headless(options, str(path), bench)
     found = next(iter(entry_points(group=GROUP)), None)
     if found is None:
@@ -179,8 +185,9 @@ def bench_of(path: Path) -> str:
         return "search"
     if _DIFF.match(text) or path.suffix in _DIFF_NAMES:
         return "diff"
-    if _ENVELOPE.match(text):
-        return "envelope"
+    for name, kind in registry.kinds().items():
+        if kind.recognises(path, text):
+            return name
     if text.startswith(("[", "{")) or path.suffix == ".jsonl" or _RESULT.search(text):
         return "conversation"
     return "files"
@@ -198,8 +205,6 @@ def _headless(options: argparse.Namespace, path: str, bench: BenchFace) -> int:
         words += [f"--budget={options.budget}"] if options.budget is not None and options.query else []
     elif bench.name == "files":
         words += [f"--query={options.query}"] if options.query else []
-    elif bench.name == "envelope":
-        words += [f"--model={options.model}"]
     elif bench.name == "diff":
         words = words if Path(path).is_dir() else [f"--diff={path}"]
         words += [f"--{flag}={getattr(options, flag)}" for flag in bench.own if getattr(options, flag)]

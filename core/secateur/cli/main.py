@@ -9,13 +9,15 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from importlib import import_module
 from itertools import pairwise
 
 from secateur.cli.output import interrupted, on_terminal
 from secateur.cli.parsing import CommandParser, Parser, refuse_command
 from secateur.errors import SecateurError
+from secateur.kinds import registry
 from secateur.version import __version__
 
 COMMANDS = {
@@ -23,8 +25,8 @@ COMMANDS = {
     "inspect": "open the inspector on a repository (also plain `secateur` on a terminal)",
     "files": "bring files within a number of tokens: the best ones whole, or the lines that matter",
     "conversation": "prune a transcript to a safe zone of tokens: clear tool results, summarize, truncate",
-    "envelope": "trim a prompt envelope to a model's context budget",
     "chunk": "cut a pull request into chunks that fit a model, every changed file accounted for",
+    **{command: summary for command, (_, summary) in registry.commands().items()},
     "index": "build the index of a repository, or bring it up to date",
     "status": "what is indexed, how fresh it is, what was skipped and why",
     "config": "the settings in force and where each comes from",
@@ -68,7 +70,22 @@ def _run(arguments: list[str]) -> int:
         return 0
     from secateur.cli.common import guarded
 
-    return guarded(import_module(f"secateur.cli.{options.command}").run, options)
+    return guarded(command(options.command)[1], options)
+
+
+def command(name: str) -> tuple[Callable[[argparse.ArgumentParser], None], Callable[[argparse.Namespace], int]]:
+    """What adds the arguments of a command, and what runs it. Nothing of other commands is imported.
+
+    Raises:
+        UsageError: it is that of a kind of context whose module cannot be loaded.
+    """
+    if name in registry.commands():
+        from secateur.cli import kinds
+
+        kind = registry.kind(registry.commands()[name][0])
+        return partial(kinds.arguments, kind), partial(kinds.run, kind)
+    module = import_module(f"secateur.cli.{name}")
+    return module.arguments, module.run
 
 
 def _parse(arguments: Sequence[str]) -> argparse.Namespace | None:
@@ -84,11 +101,11 @@ def _parse(arguments: Sequence[str]) -> argparse.Namespace | None:
     place = next((place for place, argument in enumerate(arguments) if not argument.startswith("-")), len(arguments))
     name = arguments[place] if place < len(arguments) else None
     children = {
-        command: commands.add_parser(command, help=summary, description=summary[0].upper() + summary[1:] + ".")
-        for command, summary in COMMANDS.items()
+        known: commands.add_parser(known, help=summary, description=summary[0].upper() + summary[1:] + ".")
+        for known, summary in COMMANDS.items()
     }
     if name in children:  # only the command that runs is imported
-        import_module(f"secateur.cli.{name}").arguments(children[name])
+        command(name)[0](children[name])
     if not arguments:
         parser.print_help()
         return None

@@ -23,6 +23,7 @@ from secateur.kinds.diff.parsing import parse_diff
 from secateur.kinds.diff.planning import LEFT_OUT, Plan, plan_chunks
 from secateur.kinds.diff.pruning import Rule
 from secateur.kinds.diff.weighing import LINTER, SIGNATURES, Compared, Weighed, weigh
+from secateur.kinds.knobs import Knob
 from secateur.model import Notice
 from secateur.repository import samples
 from secateur.settings import Settings
@@ -34,7 +35,6 @@ from secateur_tui.benches.reading import FileWatch, read_file, stamp
 from secateur_tui.benches.subject import Field, Inputs, Subject
 from secateur_tui.engine import Progress, unreported
 from secateur_tui.ink import Line, clipped, line, wrapped
-from secateur_tui.knobs import Knob
 from secateur_tui.ledgers import Ledger
 from secateur_tui.packed import Moves, Packed, moves, packed, pattern_of
 from secateur_tui.reproduce import Spelled, toml

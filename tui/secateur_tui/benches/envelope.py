@@ -13,6 +13,7 @@ from secateur.errors import PromptComposeError, UsageError
 from secateur.kinds.envelope.envelope import TrimmedEnvelope, fit
 from secateur.kinds.envelope.sections import parsed, sections
 from secateur.kinds.envelope.windows import Budget, budget_of, window_of
+from secateur.kinds.knobs import Knob
 from secateur.model import TrimAction
 from secateur.settings import Settings
 from secateur.terminal import clip_left, visible
@@ -23,7 +24,6 @@ from secateur_tui.benches.subject import Field, Inputs, Subject
 from secateur_tui.engine import Progress, unreported
 from secateur_tui.ink import Line, Span, line, wrapped
 from secateur_tui.ink import fit as fitted
-from secateur_tui.knobs import Knob
 from secateur_tui.ledgers import Ledger
 from secateur_tui.reproduce import Spelled
 

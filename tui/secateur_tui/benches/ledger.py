@@ -11,6 +11,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
 from secateur.errors import BudgetExceeded, SecateurError
+from secateur.kinds.knobs import Knob, round_step
 from secateur.settings import Settings
 from secateur.terminal import visible
 from textual import on
@@ -27,7 +28,6 @@ from secateur_tui.benches.reading import FileWatch, typed_path
 from secateur_tui.benches.subject import Subject
 from secateur_tui.engine import Progress
 from secateur_tui.ink import Line, Span, clipped, line, wrapped
-from secateur_tui.knobs import Knob, round_step
 from secateur_tui.ledgers import Ledger
 from secateur_tui.widgets import blank
 from secateur_tui.widgets.knob_panel import KnobPanel

@@ -11,6 +11,7 @@ from functools import partial
 from typing import ClassVar
 
 from secateur.errors import SecateurError
+from secateur.kinds import knobs
 from secateur.model import Pool
 from secateur.settings import Settings
 from secateur.terminal import visible
@@ -18,7 +19,6 @@ from textual import on
 from textual.widget import Widget
 from textual.widgets import Input
 
-from secateur_tui import knobs
 from secateur_tui.background import Closing
 from secateur_tui.benches.proving import ProvingBench
 from secateur_tui.benches.state import Answer, SearchState

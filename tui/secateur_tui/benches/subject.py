@@ -15,12 +15,12 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Generic, TypeVar
 
+from secateur.kinds.knobs import Knob
 from secateur.model import State
 from secateur.settings import Settings
 
 from secateur_tui.engine import Progress, unreported
 from secateur_tui.ink import Line, wrapped
-from secateur_tui.knobs import Knob
 from secateur_tui.ledgers import Ledger
 
 M = TypeVar("M")  # what was read

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from secateur import config
+from secateur.kinds import knobs
 from secateur.settings import PROFILES, Settings
 
-from secateur_tui import knobs
 from secateur_tui.benches.bench import Bench
 from secateur_tui.benches.history import TurningState
 from secateur_tui.widgets.knob_panel import KnobPanel

@@ -6,13 +6,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
+from secateur.kinds.knobs import Knob, decimal
 from secateur.settings import Settings
 from secateur.terminal import clip
 from textual import events
 from textual.binding import Binding, BindingType
 
 from secateur_tui.ink import Line, Span, fit, line, width
-from secateur_tui.knobs import Knob, decimal
 from secateur_tui.signals import SIGNALS
 from secateur_tui.widgets.painted import Painted
 

@@ -15,43 +15,51 @@ file, the input is never changed. Linear: every text is counted a fixed number o
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from secateur.errors import BudgetExceeded
 from secateur.kinds.envelope.degrading import Path, section_of, text_of
 from secateur.kinds.envelope.places import value_at
 from secateur.kinds.envelope.sections import TARGET, copied, sections
-from secateur.kinds.envelope.stages import VERBS, Acted, Shrinking
+from secateur.kinds.envelope.stages import Acted, Shrinking
 from secateur.kinds.envelope.windows import Budget, budget_of
+from secateur.ledger import VERBS, WRAPPER
 from secateur.logs import log_report
-from secateur.model import Notice, TrimAction, TrimReport
+from secateur.model import Entry, Ledger, Notice, Reason, State, TrimAction, TrimReport
 from secateur.settings import ContextBudget, Settings
 from secateur.tokens import Counter, get_counter
 
 AROUND = "envelope"
-"""Section of the ledger's last entry: names, punctuation and untouched fields around the sections that were trimmed."""
+"""Section of the report's last action: names, punctuation and untouched fields around the sections."""
+
+CHARS_BEFORE, CHARS_AFTER = "chars_before", "chars_after"
+"""Figures of every entry: characters of its JSON text."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class TrimmedEnvelope:
     """An envelope that fits its budget, and the ledger.
 
-    `report.actions` accounts for the whole envelope: what was trimmed, sections that were kept, and one entry around
-    them; characters and tokens of all entries sum to those of the envelope's JSON text before and after.
+    The ledger accounts for the whole envelope: what was trimmed, sections that were kept, and the wrapper around them;
+    characters and tokens of all entries sum to those of the envelope's JSON text before and after.
     """
 
     envelope: dict[str, Any]
-    report: TrimReport
+    ledger: Ledger
+    reserve: int
+    original: Mapping[str, Any]
+    places: tuple[tuple[Path, int | None], ...]  # per entry but the wrapper; a position: from there to the list's end
     notices: tuple[Notice, ...] = ()
-    original: Mapping[str, Any] = field(default_factory=dict)
-    places: tuple[
-        tuple[Path, int | None], ...
-    ] = ()  # per action of the report but the last: where it stands; a position: from there to the list's end
+
+    @cached_property
+    def report(self) -> TrimReport:
+        """The ledger in the frozen shape."""
+        return self.ledger.report(_action, reserve=self.reserve)
 
     def texts(self, number: int) -> tuple[str, str]:
-        """The JSON text of what action `number` of the report is about, before and after; what lies around the sections
-        has none."""
+        """The JSON text of what entry `number` of the ledger is about, before and after; the wrapper has none."""
         if number >= len(self.places):
             return "", ""
         before, after = (_text_at(value, *self.places[number]) for value in (self.original, self.envelope))
@@ -131,9 +139,8 @@ def fit(original: dict[str, Any], budget: Budget, rules: ContextBudget, counter:
         after, acted = shrinking.tokens, shrinking.acted
         if not shrinking.fits:
             raise _exceeded(trimmed, after, budget.context, counter)
-    actions, places = _ledger(original, trimmed, acted, before, after, counter)
-    report = TrimReport(bool(acted), before, after, budget.context, budget.reserve, actions)
-    return TrimmedEnvelope(trimmed, report, budget.notices, original, places)
+    ledger, places = _ledger(original, trimmed, acted, before, after, budget.context, counter)
+    return TrimmedEnvelope(trimmed, ledger, budget.reserve, original, places, budget.notices)
 
 
 def _exceeded(envelope: dict[str, Any], tokens: int, budget: int, counter: Counter) -> BudgetExceeded:
@@ -154,35 +161,39 @@ def _exceeded(envelope: dict[str, Any], tokens: int, budget: int, counter: Count
 
 
 def _ledger(
-    original: Any, trimmed: Any, acted: Acted, before: int, after: int, counter: Counter
-) -> tuple[tuple[TrimAction, ...], tuple[tuple[Path, int | None], ...]]:
-    """One entry per trimmed section, by action and path, none inside another; then the untouched sections.
-
-    At last what is around them. And where they stand.
-    """
-    entries = acted.sections()
-    touched = {path[0] for path, *_ in entries}
-    rows = [(path, start, VERBS[verb], reason) for path, start, verb, reason in entries]
+    original: Any, trimmed: Any, acted: Acted, before: int, after: int, budget: int, counter: Counter
+) -> tuple[Ledger, tuple[tuple[Path, int | None], ...]]:
+    """One entry per trimmed section, by action and path, none inside another; then the untouched sections, then what
+    is around them. And where they stand."""
+    rows = acted.sections()
+    touched = {path[0] for path, *_ in rows}
     rows += [
-        ((section,), None, "keep", "target" if section == TARGET else "fits")
+        ((section,), None, State.KEPT, Reason.TARGET if section == TARGET else Reason.FITS)
         for section in original
         if section not in touched
     ]
-    actions = []
-    for path, start, verb, reason in rows:
+    entries = []
+    for path, start, state, reason in rows:
         then, now = (_text_at(value, path, start) for value in (original, trimmed))
         name = section_of(path) + ("" if start is None else f"[{start}:]")
         tokens = counter.count(then)
-        actions.append(
-            TrimAction(name, verb, reason, tokens, tokens if now == then else counter.count(now), len(then), len(now))
-        )
-    around = (
-        before - sum(action.before for action in actions),
-        after - sum(action.after for action in actions),
-        len(text_of(original)) - sum(action.before_chars or 0 for action in actions),
-        len(text_of(trimmed)) - sum(action.after_chars or 0 for action in actions),
-    )
-    return (*actions, TrimAction(AROUND, "keep", "around", *around)), tuple((path, start) for path, start, _, _ in rows)
+        figures = {CHARS_BEFORE: len(then), CHARS_AFTER: len(now)}
+        entries.append(Entry(name, state, reason, tokens, tokens if now == then else counter.count(now), figures))
+    around = {
+        side: len(text_of(whole)) - sum(int(entry.figures[side]) for entry in entries)
+        for side, whole in ((CHARS_BEFORE, original), (CHARS_AFTER, trimmed))
+    }
+    beside = before - sum(entry.before for entry in entries)
+    ledger = Ledger.closed("envelope", budget, entries, after, around=beside, figures=around)
+    return ledger, tuple((path, start) for path, start, _, _ in rows)
+
+
+def _action(entry: Entry) -> TrimAction:
+    """An entry as an action of the frozen shape, which calls what is shortened truncated."""
+    section, reason = (AROUND, "around") if entry.id == WRAPPER else (entry.id, entry.reason.label)
+    verb = "truncate" if entry.state is State.SHORTENED else VERBS[entry.state]
+    chars = int(entry.figures[CHARS_BEFORE]), int(entry.figures[CHARS_AFTER])
+    return TrimAction(section, verb, reason, entry.before, entry.after, *chars)
 
 
 def _text_at(value: Any, path: Path, start: int | None) -> str:

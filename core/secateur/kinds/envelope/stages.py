@@ -30,6 +30,7 @@ from secateur.kinds.envelope.places import (
 )
 from secateur.kinds.envelope.searching import first_that_fits
 from secateur.kinds.envelope.sections import DIGEST
+from secateur.model import Reason, State
 from secateur.settings import ContextBudget
 from secateur.tokens import Counter
 
@@ -39,30 +40,29 @@ SHORTEST_SUMMARY = 24
 WELL_USED = 0.85
 """Share of the budget in use from which an entry is whole or a reference: entries of one shape are easier to read."""
 
-VERBS = ("summarize", "truncate", "drop")
-"""The frozen actions, mildest first: an entry bears the strongest that it met."""
-
-SUMMARIZE, TRUNCATE, DROP = range(3)
+STRENGTH = (State.SUMMARISED, State.SHORTENED, State.DROPPED)
+"""What a cut makes of a value, mildest first: an entry bears the strongest that it met."""
 
 
 class Acted:
     """What was cut: values, and ends of lists, each with its strongest action and its last reason."""
 
     def __init__(self) -> None:
-        self._values: dict[Path, tuple[int, str]] = {}
-        self._ends: dict[Path, tuple[int, int, str]] = {}  # list -> first position of its end, action, reason
+        self._values: dict[Path, tuple[State, Reason]] = {}
+        self._ends: dict[Path, tuple[int, State, Reason]] = {}  # list -> first position of its end, action, reason
 
     def __bool__(self) -> bool:
         return bool(self._values or self._ends)
 
-    def add(self, path: Path, verb: int, reason: str, start: int | None = None) -> None:
+    def add(self, path: Path, state: State, reason: Reason, start: int | None = None) -> None:
         """Note that a value was cut, or the end of a list from `start` on."""
         if start is None:
-            self._values[path] = max(verb, self._values.get(path, (0, ""))[0]), reason
+            before = self._values.get(path, (state, reason))[0]
+            self._values[path] = max(state, before, key=STRENGTH.index), reason
         else:
-            self._ends[path] = start, verb, reason
+            self._ends[path] = start, state, reason
 
-    def sections(self) -> list[tuple[Path, int | None, int, str]]:
+    def sections(self) -> list[tuple[Path, int | None, State, Reason]]:
         """Path, first position if it is the end of a list, action, reason; by action and path, none inside another.
 
         The end of a list stands for the list as long as nothing else in it was touched.
@@ -72,9 +72,11 @@ class Acted:
         ends = [(path, *told) for path, told in uncut if not self._covered(path)]
         paths = [*(path for path, *_ in values), *(path for path, *_ in ends)]
         inner = {path[:length] for path in paths for length in range(1, len(path))}
-        found: list[tuple[Path, int | None, int, str]] = [(path, None, verb, reason) for path, verb, reason in values]
-        found += [(path, start if path in inner else None, verb, reason) for path, start, verb, reason in ends]
-        return sorted(found, key=lambda entry: (entry[2], entry[0]))
+        found: list[tuple[Path, int | None, State, Reason]] = [
+            (path, None, state, reason) for path, state, reason in values
+        ]
+        found += [(path, start if path in inner else None, state, reason) for path, start, state, reason in ends]
+        return sorted(found, key=lambda entry: (STRENGTH.index(entry[2]), entry[0]))
 
     def _covered(self, path: Path) -> bool:
         """Whether it lies inside a value or an end that was cut."""
@@ -122,16 +124,18 @@ class Shrinking:
             return reference_cuts(places, self._original, rules, counter)
 
         stages: tuple[Callable[[], None], ...] = (
-            lambda: self._cut(list_cuts(digest, rules, counter), SUMMARIZE, "long_list"),
-            lambda: self._cut(text_cuts([digest, *extensions], rules, counter), TRUNCATE, "long_text"),
-            lambda: self._cut(references(entries_of(digest)), DROP, "reference_only", WELL_USED),
-            lambda: self._cut(references([*fields_without_entries(digest), *extensions]), DROP, "reference_only"),
+            lambda: self._cut(list_cuts(digest, rules, counter), State.SUMMARISED, Reason.LONG_LIST),
+            lambda: self._cut(text_cuts([digest, *extensions], rules, counter), State.SHORTENED, Reason.LONG_TEXT),
+            lambda: self._cut(references(entries_of(digest)), State.DROPPED, Reason.REFERENCE_ONLY, WELL_USED),
+            lambda: self._cut(
+                references([*fields_without_entries(digest), *extensions]), State.DROPPED, Reason.REFERENCE_ONLY
+            ),
             lambda: self._shorten_summaries(digest),
-            lambda: self._drop_last_first(digest, "summary", "summary_dropped"),
-            lambda: self._drop_last_first(digest, "hash", "hash_dropped"),
+            lambda: self._drop_last_first(digest, "summary", Reason.SUMMARY_DROPPED),
+            lambda: self._drop_last_first(digest, "hash", Reason.HASH_DROPPED),
             lambda: self._drop_entries(digest),
-            lambda: self._cut(references(fields_of(digest)), DROP, "reference_only"),
-            lambda: self._cut(references([digest]), DROP, "reference_only"),
+            lambda: self._cut(references(fields_of(digest)), State.DROPPED, Reason.REFERENCE_ONLY),
+            lambda: self._cut(references([digest]), State.DROPPED, Reason.REFERENCE_ONLY),
         )
         for stage in stages:
             if self.fits:
@@ -140,7 +144,7 @@ class Shrinking:
 
     # --- the spec's own ---
 
-    def _cut(self, found: Iterable[Cut], verb: int, reason: str, enough: float = 1.0) -> None:
+    def _cut(self, found: Iterable[Cut], state: State, reason: Reason, enough: float = 1.0) -> None:
         """As many of the cuts as are needed, those that save most first; of the last one no more than is needed.
 
         Args:
@@ -164,7 +168,7 @@ class Shrinking:
         if self.fits and number and self.tokens < enough * self._budget:
             steps[-1] = self._soften(cuts[number - 1])
         for cut, step in zip(cuts, steps, strict=False):
-            self.acted.add(cut.path, verb, reason, cut.start(step))
+            self.acted.add(cut.path, state, reason, cut.start(step))
 
     def _soften(self, cut: Cut) -> int:
         """Of a cut that is needed, the least step that is enough."""
@@ -194,9 +198,9 @@ class Shrinking:
             return self._count()
 
         self._settle(max(0, longest - SHORTEST_SUMMARY) * len(places), make)
-        self._note(places, whole, TRUNCATE, "summary_shortened")
+        self._note(places, whole, State.SHORTENED, Reason.SUMMARY_SHORTENED)
 
-    def _drop_last_first(self, digest: Place, field: str, reason: str) -> None:
+    def _drop_last_first(self, digest: Place, field: str, reason: Reason) -> None:
         """The field of all entries that something else names, from the last entry on."""
 
         def can_go(entry: dict[str, Any]) -> bool:
@@ -217,7 +221,7 @@ class Shrinking:
             return self._count()
 
         self._settle(len(places), make)
-        self._note(places, whole, DROP, reason)
+        self._note(places, whole, State.DROPPED, reason)
 
     def _drop_entries(self, digest: Place) -> None:
         """Entries, from the last one on; what is left of a list or an object says what is gone."""
@@ -241,12 +245,13 @@ class Shrinking:
         for place, before in zip(places, whole, strict=True):
             now = place.value
             if now is not before:
-                self.acted.add(place.path, DROP, "entries_dropped", len(now) - 1 if isinstance(now, list) else None)
+                start = len(now) - 1 if isinstance(now, list) else None
+                self.acted.add(place.path, State.DROPPED, Reason.ENTRIES_DROPPED, start)
 
-    def _note(self, places: Sequence[Place], whole: Sequence[Any], verb: int, reason: str) -> None:
+    def _note(self, places: Sequence[Place], whole: Sequence[Any], state: State, reason: Reason) -> None:
         for place, before in zip(places, whole, strict=True):
             if place.value is not before:
-                self.acted.add(place.path, verb, reason)
+                self.acted.add(place.path, state, reason)
 
     # --- counting ---
 

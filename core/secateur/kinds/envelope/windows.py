@@ -88,6 +88,9 @@ def budget_of(model: str, context: int | None, reserve: int | None, settings: Co
     window = window_of(model, settings.windows)
     notices = list(_uncertain(model, counter))
     if window is None:
+        if not context and not model.strip():
+            hint = "name the model the envelope is for, or set a budget"
+            raise PromptComposeError("no model is named, and no budget is set", hint=hint)
         if not context:
             near = nearest(model, (*WINDOWS, *settings.windows))
             guess = f"did you mean {near}? " if near else ""

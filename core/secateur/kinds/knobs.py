@@ -1,5 +1,5 @@
-"""Knobs: which setting each turns, by how much, within which range; those of the Search bench. Pure: settings in,
-settings out."""
+"""Knobs: which setting each changes, by how much, within which range; those of a search. Pure: settings in, settings
+out."""
 
 from __future__ import annotations
 

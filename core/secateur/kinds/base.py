@@ -1,0 +1,284 @@
+"""The one protocol of every kind of context: inputs -> read -> decide -> outcome with one ledger -> what goes out.
+
+    kind = registry.kind("envelope")
+    inputs = {"path": "envelope.json", "model": "gpt-4o"}
+    material = kind.read(inputs, settings, Environment())     # slow, once: reads, parses, counts
+    outcome = kind.decide(material, inputs, settings)         # pure: what a knob calls
+    outcome.ledger                                            # each input once: state, reason, figures
+    kind.render(outcome, "json")
+
+The command line, the inspector and the Python API are written once over this. A kind is a module beside its tests and
+an entry in `registry.BUILT_IN`, or an entry point `secateur.kinds` of another distribution.
+
+Payloads stay typed per kind: `M` is what was read and measured, `P` what was decided.
+"""
+
+# ruff: noqa: ARG002 - what a kind need not fill in takes its arguments for those that do
+
+from __future__ import annotations
+
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar, Generic, TypeVar
+
+from secateur.config import Committed, Loaded
+from secateur.errors import UsageError
+from secateur.inputs import read_input
+from secateur.kinds.knobs import Knob
+from secateur.llm.asking import LanguageModel, Question, Reply, replies_of
+from secateur.model import Ledger, ModelCall, Notice, TrimReport
+from secateur.places import cache_dir
+from secateur.progress import Progress, unreported
+from secateur.render import dumps
+from secateur.render.page import Page, render_page
+from secateur.render.sentences import sentence
+from secateur.settings import Settings
+
+M = TypeVar("M")
+P = TypeVar("P")
+
+Inputs = Mapping[str, Any]
+"""What was given, by name of `Input`: texts; lists of texts where an input is repeatable; switches as bool."""
+
+Load = Callable[[Path | None, Committed | None], Loaded]
+"""Loads the settings in force for a folder, or for the configuration files of a commit."""
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """One thing a kind reads: an argument or a flag of its command, a field of its bench."""
+
+    name: str  # "fail_on_skip": the flag `--fail-on-skip`
+    help: str  # of the command line
+    metavar: str = "FILE"
+    positional: bool = False
+    required: bool = False
+    repeatable: bool = False
+    switch: bool = False
+    default: str = ""
+    least: int | None = None  # it is an integer of at least this
+    title: str = ""  # of its field on the screen; "": it has none
+    placeholder: str = ""  # in the empty field
+    optional: bool = False  # whether the field may well stay empty
+
+
+@dataclass(frozen=True, slots=True)
+class Flag:
+    """A flag of the command that sets a setting: `--max-tokens` is `context_prune.max_tokens`."""
+
+    name: str
+    key: str
+    metavar: str
+    help: str
+    number: bool = False  # an integer, which the setting's range then checks
+    least: int | None = None  # an integer of at least this
+    names: bool = False  # names with commas between
+    switch: bool = False  # takes no value and sets the setting to true
+
+
+@dataclass(frozen=True)
+class Environment:
+    """What reading may use of the outside world. Injected, so that reading is the same in a test and on a screen."""
+
+    stdin: Callable[[int], bytes] | None = None  # reads at most so many bytes; None: `-` names no input
+    regular: bool = False  # refuse devices and pipes
+    environ: Mapping[str, str] = field(default_factory=lambda: os.environ)
+    progress: Progress = unreported
+
+    @property
+    def cache(self) -> Path:
+        """The user's cache folder."""
+        return cache_dir(self.environ)
+
+    def bytes_of(
+        self,
+        name: str,
+        what: str,
+        hint: str = "check the path",
+        flag: str = "",
+        instead: str = "name a file instead of -",
+    ) -> bytes:
+        """The bytes of a file or of standard input; see `secateur.inputs.read_input`, also for what it raises."""
+        return read_input(name, what, hint=hint, flag=flag, instead=instead, stdin=self.stdin, regular=self.regular)
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome(Generic[P]):
+    """What a kind decided under settings, and the ledger of it."""
+
+    kind: str
+    settings: Settings
+    payload: P
+    make_ledger: Callable[[], Ledger]  # worked out when somebody looks: of a search it has an entry per candidate
+    notices: tuple[Notice, ...] = ()
+    of_settings: tuple[Notice, ...] = ()  # notices about the settings, which were said when they were loaded
+    questions: tuple[Question, ...] = ()  # for a language model; `decide` takes the replies to them
+    calls: tuple[ModelCall, ...] = ()  # what the replies cost
+
+    @cached_property
+    def ledger(self) -> Ledger:
+        """Each input once, and the wrapper."""
+        return self.make_ledger()
+
+    @property
+    def warnings(self) -> tuple[Notice, ...]:
+        """All notices, those of the settings first."""
+        return (*self.of_settings, *self.notices)
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """What a command does with an outcome."""
+
+    text: str  # for standard output
+    files: tuple[tuple[Path, str], ...] = ()  # written whole or not at all, before anything is printed
+    said: tuple[str, ...] = ()  # lines for standard error
+    exit_code: int = 0
+
+
+class Kind(ABC, Generic[M, P]):
+    """See the module docstring."""
+
+    name: ClassVar[str]  # of `--bench`, in the ledger: "envelope"
+    command: ClassVar[str]  # of the command line
+    title: ClassVar[str]  # on the screen: "Envelope"
+    about: ClassVar[str]  # what it does, in a clause: "a prompt envelope within a model's budget"
+    noun: ClassVar[str]  # what its entries are: "Sections"
+    opening: ClassVar[str]  # what can be opened, in a sentence
+    inputs: ClassVar[Sequence[Input]]  # the first is what is read
+    flags: ClassVar[Sequence[Flag]] = ()
+    budget: ClassVar[Knob]
+    strategy: ClassVar[Knob | None] = None
+    knobs: ClassVar[Sequence[Knob]]  # with budget and strategy, in the order of the panel
+    formats: ClassVar[Sequence[str]] = ("text", "json")
+    default_format: ClassVar[str] = "text"
+    reads_folders: ClassVar[bool] = False  # its bench starts on the folder that Search was opened on
+    unit: ClassVar[str] = "files"  # what its progress counts
+
+    # --- reading and deciding -----------------------------------------------------------------------------------------
+
+    def recognises(self, path: Path, head: str) -> bool:
+        """Whether a file is of this kind, told by its name and how it begins."""
+        return False
+
+    def load(self, inputs: Inputs, load: Load) -> Loaded:
+        """The settings that count for these inputs: by default those of the current folder."""
+        return load(Path(), None)
+
+    def reading_of(self, inputs: Inputs, settings: Settings) -> Hashable:
+        """What reading depends on: while it is equal, what was read serves."""
+        return inputs[self.inputs[0].name], settings.tokens.counter
+
+    @abstractmethod
+    def read(self, inputs: Inputs, settings: Settings, environment: Environment) -> M:
+        """Read and measure: the slow part, done once. Ended by an exception of `environment.progress`.
+
+        Raises:
+            SecateurError: an input cannot be read; the message names it.
+        """
+
+    @abstractmethod
+    def decide(
+        self,
+        material: M,
+        inputs: Inputs,
+        settings: Settings,
+        *,
+        replies: Sequence[Reply] = (),
+        progress: Progress = unreported,
+    ) -> Outcome[P]:
+        """Decide under the settings, and under what they hold and exclude: what every step of a knob calls. Pure.
+
+        Args:
+            replies: to the questions of an outcome of the same material, inputs and settings.
+
+        Raises:
+            SecateurError: there is no answer, for example because a budget cannot be met.
+        """
+
+    def model(self, settings: Settings, environ: Mapping[str, str]) -> LanguageModel | None:
+        """The language model that these settings ask; None: none."""
+        return None
+
+    def answer(
+        self,
+        material: M,
+        inputs: Inputs,
+        settings: Settings,
+        model: LanguageModel | None = None,
+        progress: Progress = unreported,
+    ) -> Outcome[P]:
+        """`decide`; where that has questions and there is a model, ask it and decide again."""
+        outcome = self.decide(material, inputs, settings, progress=progress)
+        if model is None or not outcome.questions:
+            return outcome
+        replies = replies_of(model, outcome.questions, progress)
+        return self.decide(material, inputs, settings, replies=replies, progress=progress)
+
+    def budget_in_force(self, settings: Settings, outcome: Outcome[P] | None) -> int:
+        """The budget that one step more or less goes on from."""
+        return outcome.ledger.budget if outcome is not None else int(self.budget.value(settings))
+
+    def hold(self, outcome: Outcome[P], number: int, settings: Settings) -> Settings | str:
+        """The settings with what this entry holds kept whatever happens, or no longer; or why that cannot be."""
+        return "nothing in this list is held"
+
+    # --- what goes out ------------------------------------------------------------------------------------------------
+
+    def described(self, material: M) -> str:
+        """What was read, in a few words."""
+        return ""
+
+    @abstractmethod
+    def report(self, outcome: Outcome[P]) -> TrimReport:
+        """The ledger in the frozen shape of the context-budget spec."""
+
+    @abstractmethod
+    def to_dict(self, outcome: Outcome[P]) -> dict[str, Any]:
+        """The JSON of this kind; `ledger` is added where it is not among its fields."""
+
+    @abstractmethod
+    def page(self, outcome: Outcome[P], *, verbose: bool = False) -> Page:
+        """The report as text for people, not laid out yet."""
+
+    def document(self, outcome: Outcome[P], form: str) -> str:
+        """What goes out in a format that is neither text nor JSON: "markdown", "xml"."""
+        raise NotImplementedError(form)
+
+    def check_format(self, form: str) -> None:
+        """Raises UsageError: the kind has no such format."""
+        if form not in self.formats:
+            known = " or ".join(sorted(self.formats, key=lambda one: one != "text"))
+            raise UsageError(f"{self.command} is printed as {known}, not as {form}", hint="choose another --format")
+
+    def texts(self, outcome: Outcome[P], number: int) -> tuple[str, str]:
+        """(what came in, what goes out) of an entry, as text for people; "" for nothing."""
+        return "", ""
+
+    def because(self, outcome: Outcome[P], number: int) -> str:
+        """The reason of an entry as a sentence without its subject."""
+        return sentence(outcome.ledger.entries[number])
+
+    def render(self, outcome: Outcome[P], form: str, *, verbose: bool = False) -> str:
+        """The outcome in one of the kind's formats.
+
+        Raises:
+            UsageError: the kind has no such format.
+        """
+        self.check_format(form)
+        if form == "json":
+            body = self.to_dict(outcome)
+            return dumps(body if "ledger" in body else body | {"ledger": outcome.ledger.to_dict()})
+        if form == "text":
+            return render_page(self.page(outcome, verbose=verbose))
+        return self.document(outcome, form)
+
+    def deliver(self, outcome: Outcome[P], inputs: Inputs, form: str, *, verbose: bool = False) -> Delivery:
+        """What the command prints, writes and says. Formats that have no place for warnings say them."""
+        silent = form in ("text", "json")
+        said = () if silent else tuple(f"warning: {notice.message}" for notice in outcome.notices)
+        return Delivery(self.render(outcome, form, verbose=verbose), said=said)

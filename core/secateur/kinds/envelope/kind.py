@@ -1,0 +1,155 @@
+"""Prompt envelopes as a kind of context: an envelope within the budget of a model."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from secateur.errors import PromptComposeError
+from secateur.inputs import shown
+from secateur.kinds.base import Delivery, Environment, Flag, Input, Inputs, Kind, Outcome
+from secateur.kinds.envelope.envelope import TrimmedEnvelope, fit
+from secateur.kinds.envelope.sections import SECTIONS, parsed, sections
+from secateur.kinds.envelope.windows import budget_of
+from secateur.kinds.knobs import Knob
+from secateur.llm.asking import Reply
+from secateur.model import TrimReport
+from secateur.progress import Progress, unreported
+from secateur.render.page import Page, Section
+from secateur.settings import Settings
+from secateur.terminal import visible
+from secateur.tokens import get_counter
+
+_TABLE = "context_budget."
+
+
+@dataclass(frozen=True)
+class Read:
+    """An envelope whose sections were found, and its tokens."""
+
+    sections: dict[str, Any]
+    tokens: int
+
+
+class Envelope(Kind[Read, TrimmedEnvelope]):
+    """See `Kind`; spec context-budget."""
+
+    name = "envelope"
+    command = "envelope"
+    title = "Envelope"
+    about = "a prompt envelope within a model's budget"
+    noun = "Sections"
+    opening = "A prompt envelope can be opened here: a JSON object with its seven sections, and the model it is for."
+    inputs: ClassVar[Sequence[Input]] = (
+        Input(
+            "path",
+            "the envelope, a JSON object with its seven sections; - reads stdin",
+            positional=True,
+            required=True,
+            title="Envelope",
+            placeholder="the file of an envelope",
+        ),
+        Input(
+            "model",
+            "the model it is for; its window gives the budget where none is given",
+            metavar="M",
+            required=True,
+            title="Model",
+            placeholder="the model it is for",
+        ),
+    )
+    flags: ClassVar[Sequence[Flag]] = (
+        Flag(
+            "--context-budget",
+            _TABLE + "tokens",
+            "N",
+            "tokens the envelope may hold (0 or not given: the share of the window that context_budget.context_share"
+            " sets)",
+            least=0,
+        ),
+        Flag(
+            "--reserve",
+            _TABLE + "reserve",
+            "N",
+            "tokens kept free for the answer (0 or not given: the window's other share)",
+            least=0,
+        ),
+    )
+    budget = Knob(_TABLE + "tokens", "budget", fine_step=10, rounded=True, mutable=True)
+    knobs: ClassVar[Sequence[Knob]] = (
+        budget,
+        Knob(_TABLE + "reserve", "reserve", fine_step=10, rounded=True, mutable=True),
+        Knob(_TABLE + "keep_items", "keep items", mutable=True),
+        Knob(_TABLE + "keep_chars", "keep chars", step=50, fine_step=10),
+        Knob(_TABLE + "context_share", "share", step=0.05, fine_step=0.01),
+    )
+    formats = ("json", "text")
+    default_format = "json"
+
+    def recognises(self, path: Any, head: str) -> bool:
+        first = head.removeprefix("{").lstrip()
+        return head.startswith("{") and any(first.startswith(f'"{section}"') for section in SECTIONS)
+
+    def read(self, inputs: Inputs, settings: Settings, environment: Environment) -> Read:
+        environment.progress("reading", 0, 0)
+        path = inputs["path"]
+        try:
+            text = environment.bytes_of(path, "envelope").decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            said = f"{shown(path)}: not UTF-8 at byte {error.start}"
+            raise PromptComposeError(said, hint="save the envelope as UTF-8") from error
+        held = sections(parsed(text))
+        environment.progress("counting", 0, 0)
+        return Read(held, get_counter(settings.tokens.counter).count(json.dumps(held, ensure_ascii=False)))
+
+    def decide(
+        self,
+        material: Read,
+        inputs: Inputs,
+        settings: Settings,
+        *,
+        replies: Sequence[Reply] = (),
+        progress: Progress = unreported,
+    ) -> Outcome[TrimmedEnvelope]:
+        rules, counter = settings.context_budget, get_counter(settings.tokens.counter)
+        budget = budget_of(inputs["model"], None, None, rules, counter.name)
+        trimmed = fit(material.sections, budget, rules, counter)
+        return Outcome(self.name, settings, trimmed, lambda: trimmed.ledger, trimmed.notices)
+
+    def budget_in_force(self, settings: Settings, outcome: Outcome[TrimmedEnvelope] | None) -> int:
+        return outcome.ledger.budget if outcome is not None else settings.context_budget.tokens
+
+    def described(self, material: Read) -> str:
+        return f"{len(material.sections)} sections, {material.tokens:,} tokens"
+
+    def report(self, outcome: Outcome[TrimmedEnvelope]) -> TrimReport:
+        return outcome.payload.report
+
+    def to_dict(self, outcome: Outcome[TrimmedEnvelope]) -> dict[str, Any]:
+        """The frozen output shape (spec context-budget)."""
+        return outcome.payload.to_dict()
+
+    def page(self, outcome: Outcome[TrimmedEnvelope], *, verbose: bool = False) -> Page:
+        """Every section once; the sums are those of the first line."""
+        report = outcome.payload.report
+        verb = "trimmed" if report.applied else "fits as it is"
+        whole = f"{report.before:,} -> {report.after:,} tokens ({outcome.settings.tokens.counter})"
+        head = f"{verb}: {whole}, budget {report.budget:,}, {report.reserve:,} kept free for the answer"
+        rows = [f"{'action':<10} {'tokens':>19}  {'characters':>23}  section"]
+        for action in report.actions:
+            tokens = f"{action.before:,} -> {action.after:,}"
+            chars = f"{action.before_chars:,} -> {action.after_chars:,}"
+            rows.append(f"{action.action:<10} {tokens:>19}  {chars:>23}  {visible(action.section)}")
+        return Page([("", head)], [Section(rows)])
+
+    def texts(self, outcome: Outcome[TrimmedEnvelope], number: int) -> tuple[str, str]:
+        return outcome.payload.texts(number)
+
+    def deliver(
+        self, outcome: Outcome[TrimmedEnvelope], inputs: Inputs, form: str, *, verbose: bool = False
+    ) -> Delivery:
+        """The frozen shape has no place for warnings: they are said."""
+        said = tuple(f"warning: {notice.message}" for notice in outcome.notices)
+        return Delivery(self.render(outcome, form, verbose=verbose), said=said)

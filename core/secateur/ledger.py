@@ -1,0 +1,308 @@
+"""The ledger: what became of every input of any kind of context, why, and what it cost.
+
+An entry carries codes and figures, never sentences: `render.sentences` makes those, for screen, text and JSON alike.
+`TrimReport` is the same in the frozen shape of the context-budget spec.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import IntEnum, auto
+from functools import cached_property
+from typing import Any
+
+Figure = int | float | str
+"""A figure of an entry: tokens, lines, characters, a score, or the name of a setting."""
+
+WRAPPER = "wrapper"
+"""Id of the entry for what stands around the others; its `after` may be negative where an estimate of the whole is
+below its parts."""
+
+NOT_LISTED = "not-listed"
+"""Id of the entry that stands for those that are left out of a list."""
+
+
+class State(IntEnum):
+    """What happened to an input."""
+
+    DROPPED = 0
+    KEPT = 1
+    SHORTENED = 2
+    SUMMARISED = 3
+
+    @property
+    def label(self) -> str:
+        """The state in JSON and in text."""
+        return self.name.lower()
+
+    @property
+    def glyph(self) -> str:
+        """The state as one cell."""
+        return "○●◐◍"[self.value]
+
+
+class Reason(IntEnum):
+    """Why. The one list for all kinds of context: every entry has one, its figures come with it.
+
+    `secateur config --reasons` prints it with the sentences of `render.sentences`.
+    """
+
+    # several kinds
+    FITS = auto()  # kept: there was room when its turn came
+    NO_ROOM = auto()  # dropped: needed `needed`, only `left` were free
+    LARGER_THAN_BUDGET = auto()  # dropped: needs more than the whole budget
+    ZERO_BUDGET = auto()  # dropped: the budget is 0
+    WRAPPER = auto()  # what stands around the entries: headings, fences, names, punctuation
+    NOT_LISTED = auto()  # `items` entries of one state, left out of the list
+    DAMAGED = auto()  # the input cannot be read there
+
+    # search
+    PINNED = auto()  # kept: the user asked for it
+    SIGNATURE = auto()  # shortened: whole it did not fit, its declaration did
+    EXCLUDED = auto()  # dropped: the user said so
+    BEYOND_DEPTH = auto()  # dropped: further from the anchors than max_depth
+    NO_SIGNAL = auto()  # dropped: its priority is 0
+
+    # files
+    DISABLED = auto()  # kept: pruning is switched off
+    WHOLE = auto()  # kept: relevant, and within the share for whole files
+    NOT_SHORTER = auto()  # kept: its snippets would take as many tokens as the whole
+    SNIPPETS = auto()  # shortened: its relevant pieces go out
+    NOT_RELEVANT = auto()  # dropped: it scores below what is asked for
+
+    # conversations
+    SYSTEM = auto()  # kept: what the system says always stays
+    ASIDE = auto()  # kept: no model is sent this line
+    UNPAIRED = auto()  # kept: its call or its result may be in a message that cannot be read
+    LAST_USER = auto()  # kept: the last thing the user said
+    LATEST = auto()  # kept: the latest step
+    SUMMARY = auto()  # kept: a summary, or what joins one to the rest
+    SUMMARY_BY_MODEL = auto()  # kept: a summary in the words of a model
+    KEPT = auto()  # kept: it holds no result that had to go, or none that may
+    OLDEST_GROUP = auto()  # dropped or summarised: among the oldest messages
+    OLDEST_RESULT = auto()  # shortened: its result is among the oldest
+    SUPERSEDED = auto()  # shortened: a later message shows the same file as it was later
+    OUTDATED = auto()  # shortened: the file was changed later
+    REPEATED = auto()  # shortened: a later message, or line, is the same
+
+    # envelopes
+    TARGET = auto()  # kept: the target snapshot comes back as it is
+    LONG_LIST = auto()  # summarised: a list of the digest keeps its first items
+    LONG_TEXT = auto()  # shortened: a long text keeps its beginning
+    REFERENCE_ONLY = auto()  # dropped: only path, summary and hash are left
+    SUMMARY_SHORTENED = auto()  # dropped, and the summary of what is left is shorter still
+    SUMMARY_DROPPED = auto()  # dropped, and what is left has no summary
+    HASH_DROPPED = auto()  # dropped, and what is left has no hash
+    ENTRIES_DROPPED = auto()  # dropped: entries go, their number and digest stay
+
+    # diffs
+    PATTERN = auto()  # dropped: a pattern of the user matches it
+    LOCKFILE = auto()
+    VENDORED = auto()
+    BUILD = auto()
+    EDITOR = auto()
+    BINARY = auto()
+    GENERATED = auto()
+    MINIFIED = auto()
+    TOO_LARGE = auto()  # dropped: the file is larger than the setting allows
+    LONG_LINE = auto()  # shortened: a line of it alone fills a chunk
+    SPLIT = auto()  # kept, in parts that lie in several chunks
+    SOME_LINES = auto()  # shortened: `shown` of `lines` lines had room
+
+    # logs
+    FIRST_FAILURE = auto()  # kept: the first thing that went wrong
+    DISTINCT_ERROR = auto()  # kept: an error that no earlier line reports
+    LAST_LINES = auto()  # kept: among the last lines
+    MATCHES_QUERY = auto()  # kept: it holds words of the query
+    ROUTINE = auto()  # dropped: it reports nothing that went wrong
+
+    @property
+    def label(self) -> str:
+        """The code in JSON."""
+        return self.name.lower()
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """Something the user should know about an otherwise good answer. `code` is stable, `message` is a sentence."""
+
+    code: str
+    message: str
+
+    def to_dict(self) -> dict[str, str]:
+        return {"code": self.code, "message": self.message}
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One input: what became of it, why, and its tokens before and after."""
+
+    id: str  # the same under other settings: what a pin, a baseline and a scenario name
+    state: State
+    reason: Reason
+    before: int
+    after: int
+    figures: Mapping[str, Figure] = field(default_factory=dict)
+    terms: Mapping[str, float] = field(default_factory=dict)  # of a score, where the kind has one; they sum to it
+    position: int | None = None  # in what goes out, from 1; None: it does not, or it stands nowhere in particular
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON; `figures` only where there are any. The terms stand beside the item itself, not here."""
+        out = {
+            "id": self.id,
+            "state": self.state.label,
+            "reason": self.reason.label,
+            "before": self.before,
+            "after": self.after,
+        }
+        return out | ({"figures": dict(self.figures)} if self.figures else {})
+
+
+@dataclass(frozen=True, eq=False)
+class Ledger:
+    """What went in and what leaves, each input once. The entries sum to `before` and `after`, exactly."""
+
+    kind: str
+    budget: int
+    before: int
+    after: int
+    entries: tuple[Entry, ...]
+
+    @classmethod
+    def closed(
+        cls,
+        kind: str,
+        budget: int,
+        entries: Iterable[Entry],
+        after: int,
+        *,
+        around: int = 0,
+        figures: Mapping[str, Figure] | None = None,
+    ) -> Ledger:
+        """The ledger of these entries with the wrapper's, which makes the sums hold.
+
+        Args:
+            after: tokens of what leaves, recounted.
+            around: tokens that stood around the entries before.
+            figures: of the wrapper.
+        """
+        entries = tuple(entries)
+        before = around + sum(entry.before for entry in entries)
+        rest = after - sum(entry.after for entry in entries)
+        wrapper = Entry(WRAPPER, State.KEPT, Reason.WRAPPER, around, rest, figures or {})
+        return cls(kind, budget, before, after, (*entries, wrapper))
+
+    @cached_property
+    def number_of(self) -> Mapping[str, int]:
+        """Number of the entry of an id."""
+        return {entry.id: number for number, entry in enumerate(self.entries)}
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON: the `ledger` of an answer."""
+        return {
+            "kind": self.kind,
+            "budget": self.budget,
+            "before": self.before,
+            "after": self.after,
+            "entries": [entry.to_dict() for entry in self.entries],
+        }
+
+    def report(
+        self,
+        action: Callable[[Entry], TrimAction | None],
+        *,
+        reserve: int = 0,
+        calls: tuple[ModelCall, ...] = (),
+    ) -> TrimReport:
+        """The same in the frozen shape of the context-budget spec.
+
+        Args:
+            action: an entry as an action of that report; None: it has none.
+        """
+        actions = tuple(told for entry in self.entries if (told := action(entry)) is not None)
+        applied = any(entry.state is not State.KEPT for entry in self.entries)
+        return TrimReport(applied, self.before, self.after, self.budget, reserve, actions, calls)
+
+
+VERBS: Mapping[State, str] = {
+    State.KEPT: "keep",
+    State.SHORTENED: "shorten",
+    State.SUMMARISED: "summarize",
+    State.DROPPED: "drop",
+}
+"""What an action of the context-budget spec's report calls a state; of an envelope, SHORTENED is "truncate"."""
+
+
+@dataclass(frozen=True, slots=True)
+class TrimAction:
+    """One entry of a report; tokens always, characters where the contract asks for them (envelopes)."""
+
+    section: str
+    action: str  # one of VERBS, or "truncate"
+    reason: str
+    before: int
+    after: int
+    before_chars: int | None = None
+    after_chars: int | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The action of the frozen shape, with tokens and the reason besides."""
+        out: dict[str, Any] = {
+            "section": self.section,
+            "action": self.action,
+            "reason": self.reason,
+            "beforeTokens": self.before,
+            "afterTokens": self.after,
+        }
+        if self.before_chars is not None:
+            out |= {"beforeChars": self.before_chars, "afterChars": self.after_chars}
+        return out
+
+
+@dataclass(frozen=True, slots=True)
+class ModelCall:
+    """What one question to a language model cost; tokens as the server counted them, estimated where it does not
+    say."""
+
+    what: str  # "score src/a.py"
+    outcome: str  # "answered" | "not_sent" | "failed" | "refused": an answer that was malformed or broke an invariant
+    attempts: int
+    prompt_tokens: int
+    completion_tokens: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON, in `modelCalls` of a report."""
+        return {
+            "what": self.what,
+            "outcome": self.outcome,
+            "attempts": self.attempts,
+            "promptTokens": self.prompt_tokens,
+            "completionTokens": self.completion_tokens,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class TrimReport:
+    """A ledger in the shape of the context-budget spec. `before` is what the inputs hold, `after` the recounted text
+    that leaves."""
+
+    applied: bool
+    before: int
+    after: int
+    budget: int
+    reserve: int = 0
+    actions: tuple[TrimAction, ...] = ()
+    calls: tuple[ModelCall, ...] = ()  # to a language model, where one was asked
+
+    def to_dict(self) -> dict[str, Any]:
+        """The frozen shape of the context-budget spec; `modelCalls` only where a language model was asked."""
+        out: dict[str, Any] = {
+            "applied": self.applied,
+            "estimateBefore": self.before,
+            "estimateAfter": self.after,
+            "contextBudget": self.budget,
+            "reserveForResponse": self.reserve,
+            "actions": [action.to_dict() for action in self.actions],
+        }
+        return out | {"modelCalls": [call.to_dict() for call in self.calls]} if self.calls else out

@@ -1,0 +1,13 @@
+"""How slow work says how far it is, everywhere: a function that is told and may raise to end the work."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+Progress = Callable[[str, int, int], None]
+"""`progress(phase, done, total)`: what is being done ("counting"), and how many steps of how many; `total` is 0 where
+that is not known. An exception raised by it ends the work."""
+
+
+def unreported(phase: str, done: int, total: int) -> None:
+    """Progress that nobody looks at."""

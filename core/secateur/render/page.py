@@ -1,0 +1,54 @@
+"""A report as text, for every kind: labelled figures, warnings, then rows under titles."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from secateur.model import ModelCall, Notice
+from secateur.terminal import visible
+
+LABEL_CELLS = 9
+"""Width of the labels of a page."""
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """Rows that belong together. Text from outside in them is harmless already (`terminal.visible`)."""
+
+    rows: Sequence[str]
+    title: str = ""
+    more: str = ""  # what the last line says of rows that are not shown
+    apart: bool = True  # an empty line above it
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """What a report says, not laid out yet."""
+
+    head: Sequence[tuple[str, str]]  # label, figures; with an empty label the text stands alone
+    sections: Sequence[Section] = ()
+    notices: Sequence[Notice] = ()
+    calls: Sequence[ModelCall] = field(default=())
+    label_cells: int = LABEL_CELLS
+
+
+def render_page(page: Page) -> str:
+    """The text, ending in a line break."""
+    lines = [f"{label:<{page.label_cells}} {text}" if label else text for label, text in page.head]
+    if page.calls:
+        lines.append(f"{'model':<{page.label_cells}} {_calls(page.calls)}")
+    lines += [f"! {notice.code}: {visible(notice.message)}" for notice in page.notices]
+    for section in page.sections:
+        lines += [""] if section.apart else []
+        lines += [section.title] if section.title else []
+        lines += section.rows
+        lines += [section.more] if section.more else []
+    return "\n".join(lines) + "\n"
+
+
+def _calls(calls: Sequence[ModelCall]) -> str:
+    """What a language model answered and cost."""
+    spent = sum(call.prompt_tokens + call.completion_tokens for call in calls)
+    answered = sum(call.outcome == "answered" for call in calls)
+    return f"{answered:,} of {len(calls):,} questions answered, {spent:,} tokens"

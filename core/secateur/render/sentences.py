@@ -1,0 +1,89 @@
+"""Reason codes and figures as sentences: the one place where they are made, for screen, text, JSON and docs alike.
+
+A sentence has no subject: it goes on after "kept: " or "dropped: ", or after a name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from string import Formatter
+from typing import Any
+
+from secateur.model import Entry, Reason
+
+SENTENCES: Mapping[Reason, str] = {
+    Reason.FITS: "there was room: needed {needed:,} of {left:,} left",
+    Reason.NO_ROOM: "needs {needed:,}, only {left:,} left",
+    Reason.LARGER_THAN_BUDGET: "needs {needed:,}, more than the whole budget of {budget:,} holds",
+    Reason.ZERO_BUDGET: "the budget is 0, needs {needed:,}",
+    Reason.WRAPPER: "what stands around the others: headings, names, punctuation",
+    Reason.NOT_LISTED: "{items:,} more that are not listed",
+    Reason.DAMAGED: "it cannot be read there; it is carried along as it is",
+    Reason.PINNED: "pinned: needed {needed:,} of {left:,} left",
+    Reason.SIGNATURE: "its declaration fits, whole it needs {needed:,} of {left:,} left",
+    Reason.EXCLUDED: "excluded",
+    Reason.BEYOND_DEPTH: "further from the anchors than max_depth",
+    Reason.NO_SIGNAL: "its priority is 0",
+    Reason.DISABLED: "pruning is switched off",
+    Reason.WHOLE: "it is relevant, and within the share for whole files",
+    Reason.NOT_SHORTER: "its snippets would take as many tokens as the whole",
+    Reason.SNIPPETS: "its relevant pieces go out: whole it needs {needed:,}, {left:,} were left",
+    Reason.NOT_RELEVANT: "it scores below what is asked for",
+    Reason.SYSTEM: "what the system says always stays",
+    Reason.ASIDE: "no model is sent this line; it is carried along",
+    Reason.UNPAIRED: "its call or its result may be in a message that cannot be read",
+    Reason.LAST_USER: "it is the last thing the user said, which always stays",
+    Reason.LATEST: "it is the latest step, which always stays",
+    Reason.SUMMARY: "it is a summary, or joins one to the rest",
+    Reason.SUMMARY_BY_MODEL: "it is a summary in the words of a model",
+    Reason.KEPT: "it holds no result that had to go, or none that may",
+    Reason.OLDEST_GROUP: "it is among the oldest, and the safe zone asked for its room",
+    Reason.OLDEST_RESULT: "its result is among the oldest, and the safe zone asked for its room",
+    Reason.SUPERSEDED: "a later message shows the same file as it was later",
+    Reason.OUTDATED: "the file was changed later, so it shows what is there no longer",
+    Reason.REPEATED: "a later one says the same",
+    Reason.TARGET: "the target snapshot comes back as it is, always",
+    Reason.LONG_LIST: "stage 1: lists of the digest keep their first items",
+    Reason.LONG_TEXT: "stage 2: long texts keep their beginning",
+    Reason.REFERENCE_ONLY: "stage 3: only path, summary and hash are left",
+    Reason.SUMMARY_SHORTENED: "after the stages: all summaries are shortened evenly",
+    Reason.SUMMARY_DROPPED: "after the stages: summaries go, the last entry's first; path and hash stay",
+    Reason.HASH_DROPPED: "after the stages: hashes go, the last entry's first; the path stays",
+    Reason.ENTRIES_DROPPED: "after the stages: entries go, the last first; their number and digest stay",
+    Reason.PATTERN: "a pattern of chunking.ignore matches it",
+    Reason.LOCKFILE: "it is a lock file",
+    Reason.VENDORED: "it is other people's code, kept here",
+    Reason.BUILD: "it is made by a build",
+    Reason.EDITOR: "it holds settings of an editor",
+    Reason.BINARY: "it is binary",
+    Reason.GENERATED: "it is generated",
+    Reason.MINIFIED: "it is minified",
+    Reason.TOO_LARGE: "it is larger than chunking.max_file_kb allows",
+    Reason.LONG_LINE: "a line of it alone fills a chunk, and is shortened",
+    Reason.SPLIT: "it goes out in parts, in {chunks} chunks",
+    Reason.SOME_LINES: "room for {shown:,} of {lines:,} lines",
+    Reason.FIRST_FAILURE: "it is the first thing that went wrong",
+    Reason.DISTINCT_ERROR: "it reports an error that no line before it reports",
+    Reason.LAST_LINES: "it is among the last lines",
+    Reason.MATCHES_QUERY: "it holds words of the query",
+    Reason.ROUTINE: "it reports nothing that went wrong",
+}
+"""Per reason; figures of the entry in braces."""
+
+
+def sentence(entry: Entry) -> str:
+    """The reason of an entry with its figures; up to the first figure that the entry does not hold, where one is
+    missing."""
+    return _filled(SENTENCES[entry.reason], entry.figures)
+
+
+def _filled(template: str, figures: Mapping[str, Any]) -> str:
+    told = ""
+    for text, name, form, _ in Formatter().parse(template):
+        told += text
+        if name is None:
+            continue
+        if name not in figures:
+            return told.rpartition(":")[0] or template.partition("{")[0].rpartition(",")[0] or told.rstrip()
+        told += format(figures[name], form or "")
+    return told
