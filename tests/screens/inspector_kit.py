@@ -16,9 +16,10 @@ from secateur.index.staleness import Changes
 from secateur.model import Channel, Pool, Selection
 from secateur.selection import select
 from secateur.settings import Settings
-from secateur_tui.app import Inspector, Pace
+from secateur_tui.app import Inspector
 from secateur_tui.benches.bench import Bench
 from secateur_tui.benches.search import SearchBench
+from secateur_tui.host import Pace
 from secateur_tui.messages import Look
 from textual import events
 from textual.keys import key_to_character

@@ -1,10 +1,9 @@
-"""The application: opens what is inspected, loads themes and keys, shows the benches."""
+"""The application: opens what is inspected and shows the benches."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
@@ -16,12 +15,12 @@ from secateur.errors import UsageError
 from secateur.model import Notice
 from secateur.settings import Settings
 from secateur.terminal import visible
-from textual.app import App, SystemCommand
+from textual.app import SystemCommand
 from textual.command import DiscoveryHit, Hit, Hits, Provider
 from textual.screen import Screen
 
 from secateur_tui import actions
-from secateur_tui.background import EngineThread
+from secateur_tui.bench_names import BenchTitle
 from secateur_tui.benches.bench import Bench
 from secateur_tui.benches.conversation import Conversation
 from secateur_tui.benches.diff import Diff, DiffBench
@@ -34,9 +33,7 @@ from secateur_tui.benches.search import SearchBench
 from secateur_tui.benches.state import SearchState
 from secateur_tui.benches.subject import Subject
 from secateur_tui.engine import SearchEngine
-from secateur_tui.palette import Palette
-from secateur_tui.themes import BASE_COLOURS, DEFAULT_THEME, load_themes
-from secateur_tui.widgets.title import BenchTitle
+from secateur_tui.host import Host, Pace
 
 SUBJECTS: Mapping[str, Subject[Any, Any]] = {
     subject.name: subject for subject in (Files(), Conversation(), Envelope(), Diff())
@@ -51,15 +48,6 @@ QUIT_PATIENCE = 0.5
 
 INTERRUPTED = 130
 """Exit code after Ctrl-C, as of every command."""
-
-
-@dataclass(frozen=True, slots=True)
-class Pace:
-    """Seconds of rest before something slow starts."""
-
-    debounce: float = 0.12  # after the last key of a query: a pause in typing, too short to be felt
-    rest: float = 0.25  # before proofs are worked out: longer than the time between two steps of a knob held down
-    watch: float = 2.0  # between two looks whether files have changed; 0: only when the terminal comes to the front
 
 
 class Opener(Protocol):
@@ -88,7 +76,7 @@ class ActionCommands(Provider):
             self.screen.action_do(action)
 
 
-class Inspector(App[int]):
+class Inspector(Host):
     """`Inspector(engine, settings, path="orders").run()`; without an engine `path` is the file for `bench`, and
     `opener` opens folders typed later.
 
@@ -115,17 +103,8 @@ class Inspector(App[int]):
         theme_folders: Sequence[Path] = (),
         pace: Pace | None = None,
     ) -> None:
-        super().__init__()
-        self.animation_level = "none"
+        super().__init__(settings, theme_folders, pace)
         self.engine = engine
-        self.watching = settings.ui.watch
-        self.pace = pace or Pace()
-        self.thread = EngineThread()
-        self.watcher = EngineThread()  # looks must neither wait for a retrieval nor hold one up
-        self.prover = EngineThread()
-        self.keymap = actions.keymap(settings.ui.keys)
-        self.set_keymap(actions.overrides(self.keymap))
-        self._palette: tuple[str, Palette] | None = None
         self._settings, self._opener = settings, opener
         self._benches: dict[str, Bench] = {}
         if engine is not None:
@@ -136,31 +115,17 @@ class Inspector(App[int]):
                 typed = {"path": folder, "query": visible(query)}
             self._benches[name] = ROOMS.get(name, LedgerBench)(LedgerState(subject, settings, typed))
         self._first = bench
-        self._themes, theme_notices = load_themes((places.data_dir("themes"), *theme_folders))
-        self._notices: tuple[Notice, ...] = (*theme_notices, *self.keymap.notices)
-        for theme in self._themes.values():
-            self.register_theme(theme)
-        if settings.ui.theme not in self._themes:
-            self._notices += (
-                Notice("no_theme", f"there is no usable theme {settings.ui.theme}; {DEFAULT_THEME} takes its place"),
-            )
-        self.theme = settings.ui.theme if settings.ui.theme in self._themes else DEFAULT_THEME
 
     def on_mount(self) -> None:
         for name, bench in self._benches.items():
             self.install_screen(bench, name)
         self.push_screen(self._bench(self._first))
-        for notice in self._notices:
-            self.say(notice.message)
+        self.say_notices()
 
     def on_app_focus(self) -> None:
         for screen in self.screen_stack:
             if isinstance(screen, Bench):
                 screen.returned_to()
-
-    def on_unmount(self) -> None:
-        for thread in (self.thread, self.watcher, self.prover):
-            thread.close()
 
     def action_help_quit(self) -> None:
         """Ctrl-C: leave at once, whatever is under way, with the exit code of an interruption. In a field with marked
@@ -168,11 +133,9 @@ class Inspector(App[int]):
         self.exit(INTERRUPTED)
 
     def show_bench(self, name: str) -> None:
-        """Another bench; each stays as it was left."""
         self.switch_screen(self._bench(name))
 
     def bench_titles(self, current: str) -> Sequence[BenchTitle]:
-        """All benches, for the title line."""
         return [
             BenchTitle(self.keymap.shown(actions.BENCH + name), face.title, name == current)
             for name, face in BENCHES.items()
@@ -191,25 +154,6 @@ class Inspector(App[int]):
         self._benches["search"] = SearchBench(SearchState(self.engine, self._settings), path)
         self.install_screen(self._benches["search"], "search")
         self.show_bench("search")
-
-    def say(self, message: str) -> None:
-        """A passing message; text from outside is allowed in it."""
-        self.notify(visible(message), severity="warning", markup=False)
-
-    @property
-    def palette(self) -> Palette:
-        """Styles of the present theme."""
-        if self._palette is None or self._palette[0] != self.theme:
-            theme = self.current_theme
-            self._palette = (
-                self.theme,
-                Palette({**theme.variables, **{name: getattr(theme, name) for name in BASE_COLOURS}}),
-            )
-        return self._palette[1]
-
-    def next_theme(self) -> None:
-        names = sorted(self._themes)
-        self.theme = names[(names.index(self.theme) + 1) % len(names)]
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:  # noqa: ARG002 - the registry is all there is
         return ()

@@ -10,7 +10,7 @@ line says so.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from textual import on
 from textual.app import ComposeResult
@@ -21,15 +21,13 @@ from textual.widget import Widget
 from textual.widgets import ContentSwitcher
 
 from secateur_tui import actions
+from secateur_tui.host import Host
 from secateur_tui.ink import Line, Span, line, plain, wrapped
 from secateur_tui.widgets.footer import draw_footer
 from secateur_tui.widgets.painted import Lines
 from secateur_tui.widgets.sheet import Sheet
 from secateur_tui.widgets.tab_line import TabLine
 from secateur_tui.widgets.title import TitleFacts, draw_title
-
-if TYPE_CHECKING:
-    from secateur_tui.app import Inspector
 
 LEAST_WIDTH, LEAST_HEIGHT = 80, 24
 WIDE, ROOMY = 110, 150
@@ -54,7 +52,7 @@ class Bench(Screen[None]):
     VERTICAL_BREAKPOINTS = [(0, "-flat"), (LEAST_HEIGHT, "-tall")]  # noqa: RUF012
     AUTO_FOCUS = ""
 
-    app: Inspector
+    app: Host
 
     name_of_bench: ClassVar[str]  # as in `--bench`
     pages: ClassVar[Sequence[tuple[str, str]]]  # (id, title), the first is open at the start

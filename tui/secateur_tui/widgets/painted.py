@@ -4,7 +4,7 @@ in sight."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rich.segment import Segment
 from rich.style import Style
@@ -12,16 +12,14 @@ from textual.geometry import Size
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
+from secateur_tui.host import Host
 from secateur_tui.ink import Line, clipped
-
-if TYPE_CHECKING:
-    from secateur_tui.app import Inspector
 
 
 class Painted(ScrollView):
     """Subclasses say how many lines there are and draw one at a time."""
 
-    app: Inspector
+    app: Host
 
     def line_count(self) -> int:
         """Lines at the present width."""

@@ -5,17 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
+from secateur_tui.bench_names import BenchTitle
 from secateur_tui.ink import Line, Span, clipped, line, outside, width
-
-
-class BenchTitle(NamedTuple):
-    """A bench as the title names it."""
-
-    key: str  # that opens it; "" for none
-    title: str
-    open: bool
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,65 @@
+"""No file imports, over however many others, one that imports it; imports for type checkers count as well."""
+
+import ast
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+PACKAGES = {"secateur": ROOT / "core" / "secateur", "secateur_tui": ROOT / "tui" / "secateur_tui"}
+
+KNOWN = {
+    ("secateur", "secateur.engine"),  # the version is read from the package
+    ("secateur.index.resolve.implementations", "secateur.index.resolve.symbols"),
+    ("secateur.llm.client", "secateur.llm.exchange"),
+    ("secateur.llm.client", "secateur.llm.opening"),
+}
+"""(module, imported module): the last imports that close a circle. Remove an entry with its circle; add none."""
+
+
+def sources() -> dict[str, Path]:
+    """Every module of both packages with its file."""
+    found = {}
+    for package, folder in PACKAGES.items():
+        for file in sorted(folder.rglob("*.py")):
+            parts = (package, *file.relative_to(folder).with_suffix("").parts)
+            found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = file
+    return found
+
+
+def imported(tree: ast.AST, modules: set[str]) -> set[str]:
+    """Modules of ours that a file imports anywhere in it. A name taken from a package is the module of that name where
+    there is one, else the package itself."""
+    found = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, "imports name the whole path"
+            for alias in node.names:
+                inner = f"{node.module}.{alias.name}"
+                found.add(inner if inner in modules else str(node.module))
+    return found & modules
+
+
+def circle(graph: dict[str, set[str]]) -> list[str]:
+    """The modules of one circle; none where there is none."""
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        return list(error.args[1])
+    return []
+
+
+def test_no_file_imports_one_that_imports_it():
+    files = sources()
+    graph = {name: imported(ast.parse(file.read_bytes()), files.keys() - {name}) for name, file in files.items()}
+    assert sum(map(len, graph.values())) > 500
+    assert circle({name: {other for other in to if (name, other) not in KNOWN} for name, to in graph.items()}) == []
+
+
+def test_a_circle_is_found_over_several_files_and_for_type_checkers_alone():
+    modules = {"a", "a.b", "a.c", "a.d"}
+    text = "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from a import b\ndef late():\n    import a.c"
+    assert imported(ast.parse(text), modules) == {"a.b", "a.c"}
+    assert set(circle({"a.b": {"a.c"}, "a.c": {"a.d"}, "a.d": {"a.b"}, "a": {"a.b"}})) == {"a.b", "a.c", "a.d"}
+    assert circle({"a.b": {"a.c"}, "a.c": set()}) == []
