@@ -88,10 +88,10 @@ def test_a_diff_is_opened_as_one_and_printed_as_chunk_prints_it(shop: Path, tmp_
 
 def test_the_benches_are_those_of_the_inspector() -> None:
     from secateur.cli.inspect import BENCHES
-    from secateur_tui import app
+    from secateur_tui import app, bench_names
 
-    assert set(BENCHES) == {"search", *app.SUBJECTS}
-    assert len({face.key for face in BENCHES.values()}) == len(BENCHES)
+    assert list(BENCHES) == list(bench_names.BENCHES) == ["search", *app.SUBJECTS]
+    assert len({bench.key for bench in bench_names.BENCHES.values()}) == len(BENCHES)
 
 
 @pytest.fixture

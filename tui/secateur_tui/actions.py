@@ -7,10 +7,11 @@ import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from secateur.cli.inspect import BENCHES
 from secateur.model import Notice
 from textual.binding import Binding
 from textual.keys import KEY_NAME_REPLACEMENTS, format_key
+
+from secateur_tui.bench_names import BENCHES
 
 QUIT = "quit"
 """The action that always has a key."""

@@ -10,7 +10,6 @@ from types import MappingProxyType
 from typing import Any, ClassVar, Protocol
 
 from secateur import places
-from secateur.cli.inspect import BENCHES
 from secateur.errors import UsageError
 from secateur.model import Notice
 from secateur.settings import Settings
@@ -20,7 +19,7 @@ from textual.command import DiscoveryHit, Hit, Hits, Provider
 from textual.screen import Screen
 
 from secateur_tui import actions
-from secateur_tui.bench_names import BenchTitle
+from secateur_tui.bench_names import BENCHES, BenchTitle
 from secateur_tui.benches.bench import Bench
 from secateur_tui.benches.conversation import Conversation
 from secateur_tui.benches.diff import Diff, DiffBench
@@ -137,8 +136,8 @@ class Inspector(Host):
 
     def bench_titles(self, current: str) -> Sequence[BenchTitle]:
         return [
-            BenchTitle(self.keymap.shown(actions.BENCH + name), face.title, name == current)
-            for name, face in BENCHES.items()
+            BenchTitle(self.keymap.shown(actions.BENCH + name), bench.title, name == current)
+            for name, bench in BENCHES.items()
         ]
 
     def _bench(self, name: str) -> Bench:

@@ -12,12 +12,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from secateur import places
-from secateur.cli.inspect import BENCHES, bench_of
 from secateur.config import load
 from secateur.engine import Engine
 from secateur.repository import samples
 
 from secateur_tui.app import Inspector
+from secateur_tui.bench_names import BENCHES
 from secateur_tui.benches.bench import Bench
 
 _WEB_FONT = re.compile(r"@font-face \{.*?\}\s*", re.DOTALL)
@@ -31,7 +31,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Write the SVG; exit code 0."""
     parser = argparse.ArgumentParser(prog="python -m secateur_tui.shot", description=__doc__)
     parser.add_argument("path", help="what is inspected: a folder, sample:NAME, or a file")
-    parser.add_argument("--bench", choices=tuple(BENCHES), help="default: the one for what the path is")
+    parser.add_argument("--bench", choices=tuple(BENCHES), default="search")
     parser.add_argument("--query", default="")
     parser.add_argument("--model", default="")
     parser.add_argument("--keys", default="", help="keys to press, separated by spaces, named as Textual names them")
@@ -41,13 +41,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--output", type=Path, required=True)
     options = parser.parse_args(arguments)
     path = samples.path_of(options.path, places.cache_dir(os.environ))
-    bench = options.bench or bench_of(path)
-    root = path if bench == "search" else Path.cwd()
+    root = path if options.bench == "search" else Path.cwd()
     settings = load(root, profile=options.profile, sets=options.sets, user_dir=places.config_dir(os.environ)).settings
     columns, rows = map(int, options.size.split("x"))
     with contextlib.ExitStack() as stack:
-        engine = stack.enter_context(Engine.open(path, settings)) if bench == "search" else None
-        app = Inspector(engine, settings, path=options.path, bench=bench, query=options.query, model=options.model)
+        engine = stack.enter_context(Engine.open(path, settings)) if options.bench == "search" else None
+        app = Inspector(
+            engine, settings, path=options.path, bench=options.bench, query=options.query, model=options.model
+        )
         asyncio.run(_take(app, (columns, rows), options.keys.split(), options.output))
     return 0
 

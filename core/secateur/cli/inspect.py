@@ -33,58 +33,28 @@ from secateur.settings import Chunking, Settings
 
 
 @dataclass(frozen=True, slots=True)
-class BenchFace:
-    """A bench as the command line and the inspector's keys know it."""
+class BenchCommand:
+    """A bench as the command line knows it."""
 
     name: str  # of `--bench`
-    title: str
-    key: str  # opens it
-    about: str
     budget: str  # key of the setting that `--budget` is
     command: str  # of the headless report
     own: tuple[str, ...] = ()  # further flags that only it takes
 
 
-BENCHES: Mapping[str, BenchFace] = MappingProxyType(
+BENCHES: Mapping[str, BenchCommand] = MappingProxyType(
     {
-        face.name: face
-        for face in (
-            BenchFace(
-                "search", "Search", "1", "what answers a query from a repository", "budget", "search", ("query", "rev")
-            ),
-            BenchFace(
-                "files", "Files", "2", "files under a number of tokens", "context_prune.max_tokens", "files", ("query",)
-            ),
-            BenchFace(
-                "conversation",
-                "Conversation",
-                "3",
-                "a transcript under a safe zone",
-                "conversation_prune.safe_zone_tokens",
-                "conversation",
-            ),
-            BenchFace(
-                "envelope",
-                "Envelope",
-                "4",
-                "a prompt envelope within a model's budget",
-                "context_budget.tokens",
-                "envelope",
-                ("model",),
-            ),
-            BenchFace(
-                "diff",
-                "Diff",
-                "5",
-                "a pull request in chunks",
-                "chunking.max_chunk_tokens",
-                "chunk",
-                ("base", "head", "skill", "linter"),
-            ),
+        bench.name: bench
+        for bench in (
+            BenchCommand("search", "budget", "search", ("query", "rev")),
+            BenchCommand("files", "context_prune.max_tokens", "files", ("query",)),
+            BenchCommand("conversation", "conversation_prune.safe_zone_tokens", "conversation"),
+            BenchCommand("envelope", "context_budget.tokens", "envelope", ("model",)),
+            BenchCommand("diff", "chunking.max_chunk_tokens", "chunk", ("base", "head", "skill", "linter")),
         )
     }
 )
-"""Benches there are; their keys stay what they are when others come between them."""
+"""Benches there are."""
 
 GROUP = "secateur.inspector"
 
@@ -137,7 +107,7 @@ def run(options: argparse.Namespace) -> int:
         raise UsageError(f"there is no bench {options.bench}", hint=f"benches: {', '.join(BENCHES)}")
     path = sample_or_path(options.path)
     bench = BENCHES[options.bench or bench_of(path)]
-    for flag in dict.fromkeys(flag for face in BENCHES.values() for flag in face.own):
+    for flag in dict.fromkeys(flag for other in BENCHES.values() for flag in other.own):
         if getattr(options, flag) and flag not in bench.own:
             raise UsageError(
                 f"--{flag} says nothing to the bench {bench.name}", hint="leave it out, or choose another --bench"
@@ -193,7 +163,7 @@ def bench_of(path: Path) -> str:
     return "files"
 
 
-def _headless(options: argparse.Namespace, path: str, bench: BenchFace) -> int:
+def _headless(options: argparse.Namespace, path: str, bench: BenchCommand) -> int:
     say(options, "no terminal here: printing the headless report")
     command = import_module(f"secateur.cli.{bench.command if bench.name != 'search' or options.query else 'status'}")
     parser = argparse.ArgumentParser()
