@@ -13,7 +13,7 @@ from secateur.index.extract import decode, encode, extract
 from secateur.repository.source import MemorySource
 from secateur.settings import Embedding, Tokens
 from secateur.tokens import COUNTERS, get_counter
-from secateur_tui.reproduce import quoted
+from secateur_tui.state.command_lines import quoted
 from support.cli import secateur
 
 HALF = "x \ud800 y \udcff z \udfff"

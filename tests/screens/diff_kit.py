@@ -9,7 +9,7 @@ from inspector_kit import Inspector, Pace
 from secateur import config
 from secateur.settings import Settings
 from secateur_tui.benches.diff import DiffBench
-from secateur_tui.packed import Packed
+from secateur_tui.state.diff_rows import Packed
 from support.diffs import added, line_diff
 from support.repos import committed, git, write
 

@@ -18,7 +18,7 @@ from secateur.selection import select
 from secateur.settings import Settings
 from secateur_tui.app import Inspector
 from secateur_tui.benches.bench import Bench
-from secateur_tui.benches.search import SearchBench
+from secateur_tui.benches.search_bench import SearchBench
 from secateur_tui.host import Pace
 from secateur_tui.messages import Look
 from textual import events

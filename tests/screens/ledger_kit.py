@@ -10,7 +10,7 @@ from typing import Any
 
 from inspector_kit import Inspector, Pace
 from secateur.settings import Settings
-from secateur_tui.benches.ledger import LedgerBench
+from secateur_tui.benches.ledger_bench import LedgerBench
 from support.conversations import Said, conversation
 from support.envelopes import asset_paths, envelope, files
 

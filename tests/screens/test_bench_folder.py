@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from inspector_kit import QUERY, inspector, press, settle
-from secateur_tui.benches.ledger import LedgerBench
+from secateur_tui.benches.ledger_bench import LedgerBench
 from support.repos import committed, git, write
 
 

@@ -9,7 +9,7 @@ from diff_kit import LIMIT, PULL, diff_bench, opened, packing, write_pull_reques
 from inspector_kit import Inspector, assert_golden, press, settle
 from secateur import config
 from secateur.settings import Settings
-from secateur_tui.packed import Kind
+from secateur_tui.state.diff_rows import Kind
 
 SIZES = [(120, 40), (80, 24)]
 

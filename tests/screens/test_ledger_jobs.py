@@ -12,11 +12,11 @@ from ledger_kit import TRANSCRIPT, ledger_bench, opened, write_files, write_tran
 from secateur import config
 from secateur.settings import Settings
 from secateur_tui.benches.conversation import Conversation
-from secateur_tui.benches.ledger import LedgerBench
-from secateur_tui.benches.ledger_state import compared
-from secateur_tui.benches.subject import Inputs
-from secateur_tui.engine import Progress, unreported
-from secateur_tui.ledgers import Ledger
+from secateur_tui.benches.ledger_bench import LedgerBench
+from secateur_tui.state.ledger_answer import Ledger
+from secateur_tui.state.ledger_state import compared
+from secateur_tui.state.search_engine import Progress, unreported
+from secateur_tui.state.subject import Inputs
 
 ZONE = config.with_values(Settings(), {"conversation_prune.safe_zone_tokens": 3000})
 SIZE = (120, 40)

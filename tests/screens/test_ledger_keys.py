@@ -18,12 +18,12 @@ from secateur.model import State
 from secateur.settings import Settings
 from secateur.tokens import get_counter
 from secateur_tui.benches.conversation import Conversation
-from secateur_tui.benches.ledger import LedgerBench
-from secateur_tui.benches.opening import OpeningBench
-from secateur_tui.benches.search import SearchBench
+from secateur_tui.benches.folder_bench import OpeningBench
+from secateur_tui.benches.ledger_bench import LedgerBench
+from secateur_tui.benches.search_bench import SearchBench
 from secateur_tui.messages import Look
+from secateur_tui.widgets.modal_page import Sheet
 from secateur_tui.widgets.query_input import QueryInput
-from secateur_tui.widgets.sheet import Sheet
 from support.cli import secateur
 
 ZONE = config.with_values(Settings(), {"conversation_prune.safe_zone_tokens": 3000})

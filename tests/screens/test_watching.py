@@ -21,7 +21,7 @@ from secateur.errors import RepositoryError
 from secateur.index.staleness import Changes
 from secateur.settings import Settings, Ui
 from secateur_tui.app import Inspector
-from secateur_tui.benches.watching import REST
+from secateur_tui.benches.staleness_bench import REST
 from secateur_tui.host import Pace
 from support.repos import SHOP, committed, git, write
 from textual import events

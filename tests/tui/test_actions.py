@@ -2,7 +2,7 @@ from collections import Counter
 
 import pytest
 from secateur_tui import actions
-from secateur_tui.benches.search import SearchBench
+from secateur_tui.benches.search_bench import SearchBench
 
 
 def test_no_key_does_two_things() -> None:

@@ -16,10 +16,10 @@ from secateur.kinds.diff.planning import LEFT_OUT
 from secateur.model import State
 from secateur.settings import Settings
 from secateur_tui.benches.diff import Diff, DiffWatch, asked_of, patterns_of
-from secateur_tui.ink import width
-from secateur_tui.ledgers import LedgerComparison
-from secateur_tui.packed import Kind, Packed, moves, numbers
-from secateur_tui.widgets.packed_pages import draw_preview
+from secateur_tui.state.diff_rows import Kind, Packed, moves, numbers
+from secateur_tui.state.ledger_answer import LedgerComparison
+from secateur_tui.styled_text import width
+from secateur_tui.widgets.chunk_pages import draw_preview
 from support.repos import git
 
 DIFF = Diff()

@@ -14,8 +14,8 @@ from secateur.settings import Settings
 from secateur_tui.benches.conversation import Conversation
 from secateur_tui.benches.envelope import Envelope
 from secateur_tui.benches.files import Files
-from secateur_tui.benches.subject import Subject
-from secateur_tui.ink import plain
+from secateur_tui.state.subject import Subject
+from secateur_tui.styled_text import plain
 from support.conversations import Said, conversation
 from support.envelopes import asset_paths, dependencies, envelope
 

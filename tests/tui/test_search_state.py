@@ -3,9 +3,9 @@ from dataclasses import replace
 import numpy as np
 from inspector_kit import ORDERS, make_pool, orders_engine
 from secateur import config
-from secateur.kinds.knobs import DEPTH, TOP_K, WEIGHTS
 from secateur.settings import Settings
-from secateur_tui.benches.state import Request, SearchState
+from secateur.kinds.knobs import DEPTH, TOP_K, WEIGHTS
+from secateur_tui.state.search_state import Request, SearchState
 
 
 def opened(settings: Settings | None = None) -> SearchState:

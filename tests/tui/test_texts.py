@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from secateur.terminal import visible
-from secateur_tui.ink import plain, width
+from secateur_tui.styled_text import plain, width
 from secateur_tui.widgets.texts import LONGEST_SHOWN, draw_changes, draw_text
 
 TEXTS = st.text(st.sampled_from("ab \n日e\u0301\x1b\u202e[]"), max_size=120)

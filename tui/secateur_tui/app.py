@@ -25,14 +25,14 @@ from secateur_tui.benches.conversation import Conversation
 from secateur_tui.benches.diff import Diff, DiffBench
 from secateur_tui.benches.envelope import Envelope
 from secateur_tui.benches.files import Files
-from secateur_tui.benches.ledger import LedgerBench
-from secateur_tui.benches.ledger_state import LedgerState
-from secateur_tui.benches.opening import OpeningBench
-from secateur_tui.benches.search import SearchBench
-from secateur_tui.benches.state import SearchState
-from secateur_tui.benches.subject import Subject
-from secateur_tui.engine import SearchEngine
+from secateur_tui.benches.folder_bench import OpeningBench
+from secateur_tui.benches.ledger_bench import LedgerBench
+from secateur_tui.benches.search_bench import SearchBench
 from secateur_tui.host import Host, Pace
+from secateur_tui.state.ledger_state import LedgerState
+from secateur_tui.state.search_engine import SearchEngine
+from secateur_tui.state.search_state import SearchState
+from secateur_tui.state.subject import Subject
 
 SUBJECTS: Mapping[str, Subject[Any, Any]] = {
     subject.name: subject for subject in (Files(), Conversation(), Envelope(), Diff())

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from secateur_tui.ink import Line, Span
+from secateur_tui.styled_text import Line, Span
 
 _HASH = frozenset({"python", "ruby", "yaml", "toml", "shell", "bash", "make", "dockerfile", "perl", "r", "elixir"})
 _PLAIN = frozenset({"markdown", "text", "restructuredtext", "", "csv", "html", "xml"})

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from secateur.selection.whatif import BudgetFlip
 from textual.message import Message
 
-from secateur_tui.benches.state import Answer
+from secateur_tui.state.search_state import Answer
 
 
 class _Flood(Message):

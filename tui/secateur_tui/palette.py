@@ -1,4 +1,4 @@
-"""From roles of `ink` to terminal styles, for one theme.
+"""From roles of styled text to terminal styles, for one theme.
 
 Roles are looked up here and not in the stylesheets: two dozen component classes on every widget make Textual match
 thousands of rules on each change of focus, which takes longer than deciding about a hundred thousand candidates.

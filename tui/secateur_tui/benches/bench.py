@@ -22,10 +22,10 @@ from textual.widgets import ContentSwitcher
 
 from secateur_tui import actions
 from secateur_tui.host import Host
-from secateur_tui.ink import Line, Span, line, plain, wrapped
+from secateur_tui.styled_text import Line, Span, line, plain, wrapped
 from secateur_tui.widgets.footer import draw_footer
-from secateur_tui.widgets.painted import Lines
-from secateur_tui.widgets.sheet import Sheet
+from secateur_tui.widgets.line_view import Lines
+from secateur_tui.widgets.modal_page import Sheet
 from secateur_tui.widgets.tab_line import TabLine
 from secateur_tui.widgets.title import TitleFacts, draw_title
 

@@ -23,22 +23,22 @@ from secateur.kinds.diff.parsing import parse_diff
 from secateur.kinds.diff.planning import LEFT_OUT, Plan, plan_chunks
 from secateur.kinds.diff.pruning import Rule
 from secateur.kinds.diff.weighing import LINTER, SIGNATURES, Compared, Weighed, weigh
-from secateur.kinds.knobs import Knob
 from secateur.model import Notice
 from secateur.repository import samples
 from secateur.settings import Settings
 from secateur.terminal import clip, visible
 
-from secateur_tui.benches.ledger import LedgerBench
-from secateur_tui.benches.ledger_state import LedgerState
-from secateur_tui.benches.reading import FileWatch, read_file, stamp
-from secateur_tui.benches.subject import Field, Inputs, Subject
-from secateur_tui.engine import Progress, unreported
-from secateur_tui.ink import Line, clipped, line, wrapped
-from secateur_tui.ledgers import Ledger
-from secateur_tui.packed import Moves, Packed, moves, packed, pattern_of
-from secateur_tui.reproduce import Spelled, toml
-from secateur_tui.widgets import packed_list, packed_pages
+from secateur_tui.benches.ledger_bench import LedgerBench
+from secateur_tui.state.command_lines import Spelled, toml
+from secateur_tui.state.diff_rows import Moves, Packed, moves, packed, pattern_of
+from secateur_tui.state.input_files import FileWatch, read_file, stamp
+from secateur.kinds.knobs import Knob
+from secateur_tui.state.ledger_answer import Ledger
+from secateur_tui.state.ledger_state import LedgerState
+from secateur_tui.state.search_engine import Progress, unreported
+from secateur_tui.state.subject import Field, Inputs, Subject
+from secateur_tui.styled_text import Line, clipped, line, wrapped
+from secateur_tui.widgets import chunk_list, chunk_pages
 from secateur_tui.widgets.title import TitleFacts
 
 LARGEST = 256 << 20
@@ -271,28 +271,28 @@ class DiffBench(LedgerBench):
     def draw_budget(self, cells: int) -> Sequence[Line]:
         if not isinstance(self.state.answer, Packed) or self.state.refusal is not None:
             return super().draw_budget(cells)
-        return packed_list.draw_budget(self._packed, self._moves.then if self._moves is not None else None, cells)
+        return chunk_list.draw_budget(self._packed, self._moves.then if self._moves is not None else None, cells)
 
     def _draw_item(self, item: int, cells: int) -> Line:
         entry = self._packed.rows[item].entry
         was = self._moves.was(entry.path) if self._moves is not None and entry is not None else ""
-        return packed_list.draw_row(self._packed, item, cells, was)
+        return chunk_list.draw_row(self._packed, item, cells, was)
 
     def draw_columns(self, cells: int) -> Line:
-        return clipped(packed_list.draw_header(), cells) if self.state.answer is not None else ()
+        return clipped(chunk_list.draw_header(), cells) if self.state.answer is not None else ()
 
     def draw_why(self, cells: int) -> Sequence[Line]:
         return (
-            packed_pages.draw_why(self._packed, self.state.cursor, cells, self.app.keymap.shown("hold"))
+            chunk_pages.draw_why(self._packed, self.state.cursor, cells, self.app.keymap.shown("hold"))
             if self.listed
             else []
         )
 
     def draw_diff(self, cells: int) -> Sequence[Line]:
-        return packed_pages.draw_moves(self._packed, self._moves, self.state.cursor, cells) if self.listed else []
+        return chunk_pages.draw_moves(self._packed, self._moves, self.state.cursor, cells) if self.listed else []
 
     def _draw_preview(self, cells: int) -> Sequence[Line]:
-        return packed_pages.draw_preview(self._packed, self.state.cursor, cells) if self.listed else []
+        return chunk_pages.draw_preview(self._packed, self.state.cursor, cells) if self.listed else []
 
     def draw_blank(self, cells: int) -> Sequence[Line]:
         state = self.state

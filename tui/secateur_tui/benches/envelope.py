@@ -13,19 +13,19 @@ from secateur.errors import PromptComposeError, UsageError
 from secateur.kinds.envelope.envelope import TrimmedEnvelope, fit
 from secateur.kinds.envelope.sections import parsed, sections
 from secateur.kinds.envelope.windows import Budget, budget_of, window_of
-from secateur.kinds.knobs import Knob
 from secateur.model import TrimAction
 from secateur.settings import Settings
 from secateur.terminal import clip_left, visible
 from secateur.tokens import get_counter
 
-from secateur_tui.benches.reading import read_file
-from secateur_tui.benches.subject import Field, Inputs, Subject
-from secateur_tui.engine import Progress, unreported
-from secateur_tui.ink import Line, Span, line, wrapped
-from secateur_tui.ink import fit as fitted
-from secateur_tui.ledgers import Ledger
-from secateur_tui.reproduce import Spelled
+from secateur_tui.state.command_lines import Spelled
+from secateur_tui.state.input_files import read_file
+from secateur.kinds.knobs import Knob
+from secateur_tui.state.ledger_answer import Ledger
+from secateur_tui.state.search_engine import Progress, unreported
+from secateur_tui.state.subject import Field, Inputs, Subject
+from secateur_tui.styled_text import Line, Span, line, wrapped
+from secateur_tui.styled_text import fit as fitted
 
 LARGEST = 256 << 20
 """Bytes above which a file is no envelope, as for `secateur envelope`."""

@@ -14,16 +14,16 @@ from secateur.errors import UsageError
 from secateur.kinds.files.inputs import read_files
 from secateur.kinds.files.pruning import prune, weigh_files
 from secateur.kinds.files.sourcecode import SCORES, PrunedFiles, WeighedFiles, Why
-from secateur.kinds.knobs import Knob
 from secateur.model import Notice
 from secateur.settings import Settings
 from secateur.terminal import clip_left, visible
 
-from secateur_tui.benches.subject import Field, Inputs, Subject
-from secateur_tui.engine import Progress, unreported
-from secateur_tui.ink import Line, Span, bar, fit, line, wrapped
-from secateur_tui.ledgers import Ledger
-from secateur_tui.reproduce import Spelled
+from secateur_tui.state.command_lines import Spelled
+from secateur.kinds.knobs import Knob
+from secateur_tui.state.ledger_answer import Ledger
+from secateur_tui.state.search_engine import Progress, unreported
+from secateur_tui.state.subject import Field, Inputs, Subject
+from secateur_tui.styled_text import Line, Span, bar, fit, line, wrapped
 
 _TABLE = "context_prune."
 _FLAGS = {

@@ -6,9 +6,9 @@ from secateur.errors import SecateurError
 from secateur.model import Pool
 from secateur.terminal import visible
 
-from secateur_tui.engine import Status
-from secateur_tui.ink import Line, Span, bar, line, outside, wrapped
 from secateur_tui.messages import IndexProgress
+from secateur_tui.state.search_engine import Status
+from secateur_tui.styled_text import Line, Span, bar, line, outside, wrapped
 
 _LONGEST_BAR = 50
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from secateur.model import Selection, State
 
-from secateur_tui.benches.state import Answer
-from secateur_tui.ink import Line, Span, bar, first_fitting, line, signed
+from secateur_tui.state.search_state import Answer
+from secateur_tui.styled_text import Line, Span, bar, first_fitting, line, signed
 
 WRAPPER_GLYPH = "▫"
 

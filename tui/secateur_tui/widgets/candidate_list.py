@@ -9,10 +9,10 @@ from typing import Any
 from secateur.model import State
 from secateur.terminal import clip_left, visible
 
-from secateur_tui.benches.state import Answer
-from secateur_tui.compare import ABSENT, Comparison
-from secateur_tui.ink import Line, Span, bar, fit
-from secateur_tui.signals import SIGNALS
+from secateur_tui.state.search_comparison import ABSENT, Comparison
+from secateur_tui.state.search_state import Answer
+from secateur_tui.state.signals import SIGNALS
+from secateur_tui.styled_text import Line, Span, bar, fit
 from secateur_tui.widgets.item_list import ItemList
 
 _WIDE = 64

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from secateur_tui.actions import ACTIONS, Keymap
-from secateur_tui.ink import ELLIPSIS, Line, Span, line, width
+from secateur_tui.styled_text import ELLIPSIS, Line, Span, line, width
 
 _ALWAYS = ("help", "quit")
 

@@ -7,9 +7,9 @@ from typing import Any, ClassVar
 from textual import events
 from textual.binding import Binding, BindingType
 
-from secateur_tui.ink import Line, Span, line
 from secateur_tui.messages import CursorMoved
-from secateur_tui.widgets.painted import Painted
+from secateur_tui.styled_text import Line, Span, line
+from secateur_tui.widgets.line_view import Painted
 
 
 class ItemList(Painted, can_focus=True):

@@ -6,15 +6,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
-from secateur.kinds.knobs import Knob, decimal
 from secateur.settings import Settings
 from secateur.terminal import clip
 from textual import events
 from textual.binding import Binding, BindingType
 
-from secateur_tui.ink import Line, Span, fit, line, width
-from secateur_tui.signals import SIGNALS
-from secateur_tui.widgets.painted import Painted
+from secateur.kinds.knobs import Knob, decimal
+from secateur_tui.state.signals import SIGNALS
+from secateur_tui.styled_text import Line, Span, fit, line, width
+from secateur_tui.widgets.line_view import Painted
 
 _SCALES = (1.0, 2.0, 5.0, 10.0)
 """Ends of a slider's track: the smallest that holds the value."""

@@ -7,8 +7,8 @@ from typing import Any
 
 from secateur.model import State
 
-from secateur_tui.ink import Line, Span, bar, first_fitting, line, signed
-from secateur_tui.ledgers import Ledger, LedgerComparison, Sum
+from secateur_tui.state.ledger_answer import Ledger, LedgerComparison, Sum
+from secateur_tui.styled_text import Line, Span, bar, first_fitting, line, signed
 
 _TEXTURES = {State.KEPT: "█", State.SHORTENED: "▓", State.SUMMARISED: "▒", State.DROPPED: "░"}
 

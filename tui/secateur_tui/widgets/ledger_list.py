@@ -8,8 +8,8 @@ from typing import Any
 
 from secateur.model import State
 
-from secateur_tui.ink import Line, Span, line, signed
-from secateur_tui.ledgers import ABSENT, Ledger, LedgerComparison
+from secateur_tui.state.ledger_answer import ABSENT, Ledger, LedgerComparison
+from secateur_tui.styled_text import Line, Span, line, signed
 from secateur_tui.widgets.item_list import ItemList
 
 LEAST_FIGURE = 6

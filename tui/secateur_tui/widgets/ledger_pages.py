@@ -8,9 +8,9 @@ from typing import Any
 from secateur.model import State
 from secateur.terminal import clip_left, visible
 
-from secateur_tui.benches.subject import STATE_WORDS, Subject
-from secateur_tui.ink import Line, Span, clipped, line, outside, signed, width, wrapped
-from secateur_tui.ledgers import ABSENT, Ledger, LedgerComparison
+from secateur_tui.state.ledger_answer import ABSENT, Ledger, LedgerComparison
+from secateur_tui.state.subject import STATE_WORDS, Subject
+from secateur_tui.styled_text import Line, Span, clipped, line, outside, signed, width, wrapped
 from secateur_tui.widgets.texts import draw_changes, draw_text
 
 _LONGEST_LIST = 100

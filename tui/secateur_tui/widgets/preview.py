@@ -8,10 +8,10 @@ from typing import Any
 from secateur.model import State
 from secateur.terminal import visible
 
-from secateur_tui.benches.state import Answer
 from secateur_tui.highlight import highlight
-from secateur_tui.ink import ELLIPSIS, Line, Span, line
-from secateur_tui.widgets.painted import Painted
+from secateur_tui.state.search_state import Answer
+from secateur_tui.styled_text import ELLIPSIS, Line, Span, line
+from secateur_tui.widgets.line_view import Painted
 
 _TAB = 4
 _LONGEST_LINE = 2_000

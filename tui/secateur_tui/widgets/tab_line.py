@@ -8,8 +8,8 @@ from typing import Any
 from textual import events
 from textual.message import Message
 
-from secateur_tui.ink import Line, Span, width
-from secateur_tui.widgets.painted import Painted
+from secateur_tui.styled_text import Line, Span, width
+from secateur_tui.widgets.line_view import Painted
 
 
 class TabLine(Painted, can_focus=False):

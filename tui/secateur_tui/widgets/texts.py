@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from secateur.terminal import cell_width, visible
 
-from secateur_tui.ink import Line, Span, line
+from secateur_tui.styled_text import Line, Span, line
 
 LONGEST_SHOWN = 20_000
 """Characters of a text that a page shows: some dozen screens; what is behind them is counted."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from secateur_tui.bench_names import BenchTitle
-from secateur_tui.ink import Line, Span, clipped, line, outside, width
+from secateur_tui.styled_text import Line, Span, clipped, line, outside, width
 
 
 @dataclass(frozen=True, slots=True)

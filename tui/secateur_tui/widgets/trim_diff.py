@@ -6,8 +6,8 @@ import numpy as np
 from secateur.model import Pool, State
 from secateur.terminal import clip_left, visible
 
-from secateur_tui.compare import ABSENT, Comparison
-from secateur_tui.ink import Line, Span, clipped, line, signed
+from secateur_tui.state.search_comparison import ABSENT, Comparison
+from secateur_tui.styled_text import Line, Span, clipped, line, signed
 
 _LONGEST_LIST = 200
 """Candidates listed under one heading; the rest is counted."""

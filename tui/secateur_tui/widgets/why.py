@@ -5,15 +5,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from secateur.kinds.knobs import decimal
 from secateur.model import Channel, Decision, Reason, State
 from secateur.selection.select import DENSITY_EXPONENT
 from secateur.terminal import clip_left, visible
 
-from secateur_tui.benches.state import Answer
-from secateur_tui.ink import Line, Span, bar, clipped, line, outside, width, wrapped
 from secateur_tui.messages import HintProven
-from secateur_tui.signals import SIGNALS, effective_distance, value_and_weight
+from secateur.kinds.knobs import decimal
+from secateur_tui.state.search_state import Answer
+from secateur_tui.state.signals import SIGNALS, effective_distance, value_and_weight
+from secateur_tui.styled_text import Line, Span, bar, clipped, line, outside, width, wrapped
 
 _REASONS = {
     Reason.FITS: "it fits: needs {needed:,}, {left:,} were left",

@@ -9,7 +9,8 @@ from secateur.kinds import knobs
 from secateur.settings import PROFILES, Settings
 
 from secateur_tui.benches.bench import Bench
-from secateur_tui.benches.history import TurningState
+from secateur.kinds import knobs
+from secateur_tui.state.history import TurningState
 from secateur_tui.widgets.knob_panel import KnobPanel
 
 

@@ -18,7 +18,7 @@ from secateur.kinds.diff.sizing import text_of, tokens_of
 from secateur.model import TrimAction, TrimReport
 from secateur.settings import Settings
 
-from secateur_tui.ledgers import Ledger, LedgerComparison
+from secateur_tui.state.ledger_answer import Ledger, LedgerComparison
 
 
 class Kind(Enum):

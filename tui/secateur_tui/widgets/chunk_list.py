@@ -9,8 +9,8 @@ from secateur.kinds.diff.pruning import Rule
 from secateur.model import State
 from secateur.terminal import cell_width, clip, clip_left, visible
 
-from secateur_tui.ink import Line, Span, bar, first_fitting, fit, line, width
-from secateur_tui.packed import Kind, Packed, Row
+from secateur_tui.state.diff_rows import Kind, Packed, Row
+from secateur_tui.styled_text import Line, Span, bar, first_fitting, fit, line, width
 
 _WAS, _TOKENS = 5, 8
 _SHORTEST_BAR, _LONGEST_BAR = 8, 40

@@ -2,8 +2,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from secateur.model import State, TrimAction, TrimReport
 from secateur.settings import Settings
-from secateur_tui.ink import plain, width
-from secateur_tui.ledgers import ABSENT, Ledger, LedgerComparison
+from secateur_tui.state.ledger_answer import ABSENT, Ledger, LedgerComparison
+from secateur_tui.styled_text import plain, width
 from secateur_tui.widgets.ledger_bar import draw_budget
 from secateur_tui.widgets.ledger_list import draw_header, draw_item
 

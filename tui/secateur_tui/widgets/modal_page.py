@@ -9,8 +9,8 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.screen import ModalScreen
 
-from secateur_tui.ink import Line
-from secateur_tui.widgets.painted import Lines
+from secateur_tui.styled_text import Line
+from secateur_tui.widgets.line_view import Lines
 
 
 class Page(Lines, can_focus=True):

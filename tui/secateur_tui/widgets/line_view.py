@@ -1,5 +1,5 @@
-"""The base of every view: a scrolling widget that paints `ink` lines by the line API, so its cost is that of the rows
-in sight."""
+"""The base of every view: a scrolling widget that paints lines of styled text by the line API, so its cost is that of the
+rows in sight."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from secateur_tui.host import Host
-from secateur_tui.ink import Line, clipped
+from secateur_tui.styled_text import Line, clipped
 
 
 class Painted(ScrollView):

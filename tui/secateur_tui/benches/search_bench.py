@@ -20,11 +20,12 @@ from textual.widget import Widget
 from textual.widgets import Input
 
 from secateur_tui.background import Closing
-from secateur_tui.benches.proving import ProvingBench
-from secateur_tui.benches.state import Answer, SearchState
-from secateur_tui.engine import SearchEngine, Status
-from secateur_tui.ink import Line, line, wrapped
-from secateur_tui.reproduce import command_line
+from secateur_tui.benches.what_if_bench import ProvingBench
+from secateur.kinds import knobs
+from secateur_tui.state.command_lines import command_line
+from secateur_tui.state.search_engine import SearchEngine, Status
+from secateur_tui.state.search_state import Answer, SearchState
+from secateur_tui.styled_text import Line, line, wrapped
 from secateur_tui.widgets import blank
 from secateur_tui.widgets.budget_bar import draw_budget, draw_gap
 from secateur_tui.widgets.candidate_list import CandidateList, Columns, draw_header

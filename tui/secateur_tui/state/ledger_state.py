@@ -14,9 +14,9 @@ from typing import Any
 from secateur.errors import SecateurError
 from secateur.settings import Settings
 
-from secateur_tui.benches.history import History, TurningState
-from secateur_tui.benches.subject import Subject
-from secateur_tui.ledgers import Ledger, LedgerComparison
+from secateur_tui.state.history import History, TurningState
+from secateur_tui.state.ledger_answer import Ledger, LedgerComparison
+from secateur_tui.state.subject import Subject
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,12 +17,12 @@ from textual.widget import Widget
 
 from secateur_tui.background import Closing
 from secateur_tui.benches.bench import Fixed
-from secateur_tui.benches.turning import TurningBench
-from secateur_tui.benches.watching import WatchingBench
-from secateur_tui.ink import ELLIPSIS, Line, Span, line, wrapped
+from secateur_tui.benches.knob_bench import TurningBench
+from secateur_tui.benches.staleness_bench import WatchingBench
 from secateur_tui.messages import CursorMoved, IndexProgress, Reselect
-from secateur_tui.widgets.painted import Lines
-from secateur_tui.widgets.sheet import Sheet
+from secateur_tui.styled_text import ELLIPSIS, Line, Span, line, wrapped
+from secateur_tui.widgets.line_view import Lines
+from secateur_tui.widgets.modal_page import Sheet
 
 MOST_NOTICE_LINES = 3
 """Lines that notices may take from the items."""

@@ -4,7 +4,7 @@ from inspector_kit import ORDERS, make_pool
 from secateur.model import State
 from secateur.selection import select
 from secateur.settings import Settings
-from secateur_tui.compare import ABSENT, Comparison
+from secateur_tui.state.search_comparison import ABSENT, Comparison
 
 
 def test_ranks_and_flips_between_two_budgets() -> None:

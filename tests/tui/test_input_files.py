@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 from secateur.errors import SecateurError
-from secateur_tui.benches.reading import FileWatch, read_file, typed_path
+from secateur_tui.state.input_files import FileWatch, read_file, typed_path
 
 
 def test_what_is_no_readable_file_is_an_error_that_names_it(tmp_path: Path) -> None:

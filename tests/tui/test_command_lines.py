@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from secateur import config
 from secateur.settings import Settings
-from secateur_tui.reproduce import command_line, quoted
+from secateur_tui.state.command_lines import command_line, quoted
 
 
 def settings_of(command: str) -> Settings:

@@ -11,9 +11,21 @@ from secateur.kinds.diff.planning import Coverage
 from secateur.kinds.diff.pruning import Rule
 from secateur.terminal import clip_left, visible
 
-from secateur_tui.ink import Line, Span, clipped, line, outside, signed, width, wrapped
-from secateur_tui.packed import DROPPED, MOVED, NEW, TAKEN_IN, Kind, Moves, Packed, Row, by_rule, numbers, pattern_of
-from secateur_tui.widgets.packed_list import counted, draw_fill
+from secateur_tui.state.diff_rows import (
+    DROPPED,
+    MOVED,
+    NEW,
+    TAKEN_IN,
+    Kind,
+    Moves,
+    Packed,
+    Row,
+    by_rule,
+    numbers,
+    pattern_of,
+)
+from secateur_tui.styled_text import Line, Span, clipped, line, outside, signed, width, wrapped
+from secateur_tui.widgets.chunk_list import counted, draw_fill
 from secateur_tui.widgets.texts import wrapped_text
 
 _LONGEST_LIST = 100

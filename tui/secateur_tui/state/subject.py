@@ -15,13 +15,13 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Generic, TypeVar
 
-from secateur.kinds.knobs import Knob
 from secateur.model import State
 from secateur.settings import Settings
 
-from secateur_tui.engine import Progress, unreported
-from secateur_tui.ink import Line, wrapped
-from secateur_tui.ledgers import Ledger
+from secateur.kinds.knobs import Knob
+from secateur_tui.state.ledger_answer import Ledger
+from secateur_tui.state.search_engine import Progress, unreported
+from secateur_tui.styled_text import Line, wrapped
 
 M = TypeVar("M")  # what was read
 R = TypeVar("R")  # what the pruner gives back

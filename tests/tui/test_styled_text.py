@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 from secateur.terminal import cell_width, visible
-from secateur_tui.ink import ELLIPSIS, Span, bar, clipped, fit, line, outside, plain, signed, width, wrapped
+from secateur_tui.styled_text import ELLIPSIS, Span, bar, clipped, fit, line, outside, plain, signed, width, wrapped
 
 texts = st.text(alphabet=st.sampled_from("ab c订é[/]$x\\\x1b\u202e"), max_size=20).map(visible)
 

@@ -9,10 +9,10 @@ from textual import on
 from textual.timer import Timer
 from textual.worker import Worker
 
-from secateur_tui.benches.items import ItemsBench
-from secateur_tui.benches.proofs import proofs
-from secateur_tui.benches.state import Answer, SearchState
+from secateur_tui.benches.items_bench import ItemsBench
+from secateur_tui.benches.what_ifs import proofs
 from secateur_tui.messages import HintProven, RangeProven
+from secateur_tui.state.search_state import Answer, SearchState
 
 
 class ProvingBench(ItemsBench):

@@ -12,10 +12,10 @@ from textual.widgets import Input
 
 from secateur_tui import actions
 from secateur_tui.benches.bench import Bench
-from secateur_tui.benches.reading import typed_path
-from secateur_tui.ink import Line, line, wrapped
+from secateur_tui.state.input_files import typed_path
+from secateur_tui.styled_text import Line, line, wrapped
 from secateur_tui.widgets import blank
-from secateur_tui.widgets.painted import Lines
+from secateur_tui.widgets.line_view import Lines
 from secateur_tui.widgets.query_input import QueryInput
 from secateur_tui.widgets.title import TitleFacts
 

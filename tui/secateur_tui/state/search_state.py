@@ -14,9 +14,9 @@ from secateur.config import keys as setting_keys
 from secateur.model import Pool, Selection
 from secateur.settings import Settings
 
-from secateur_tui.benches.history import History, TurningState
-from secateur_tui.compare import Comparison
-from secateur_tui.engine import SearchEngine
+from secateur_tui.state.history import History, TurningState
+from secateur_tui.state.search_comparison import Comparison
+from secateur_tui.state.search_engine import SearchEngine
 
 _POOL_TABLES = (
     "graph_rag.anchors",

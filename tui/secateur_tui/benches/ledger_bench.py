@@ -11,7 +11,6 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
 from secateur.errors import BudgetExceeded, SecateurError
-from secateur.kinds.knobs import Knob, round_step
 from secateur.settings import Settings
 from secateur.terminal import visible
 from textual import on
@@ -22,19 +21,20 @@ from textual.widget import Widget
 from textual.widgets import Input
 
 from secateur_tui.background import Closing, uncollected
-from secateur_tui.benches.items import ItemsBench
-from secateur_tui.benches.ledger_state import Asked, LedgerState, Reading, compared
-from secateur_tui.benches.reading import FileWatch, typed_path
-from secateur_tui.benches.subject import Subject
-from secateur_tui.engine import Progress
-from secateur_tui.ink import Line, Span, clipped, line, wrapped
-from secateur_tui.ledgers import Ledger
+from secateur_tui.benches.items_bench import ItemsBench
+from secateur_tui.state.input_files import FileWatch, typed_path
+from secateur.kinds.knobs import Knob, round_step
+from secateur_tui.state.ledger_answer import Ledger
+from secateur_tui.state.ledger_state import Asked, LedgerState, Reading, compared
+from secateur_tui.state.search_engine import Progress
+from secateur_tui.state.subject import Subject
+from secateur_tui.styled_text import Line, Span, clipped, line, wrapped
 from secateur_tui.widgets import blank
 from secateur_tui.widgets.knob_panel import KnobPanel
 from secateur_tui.widgets.ledger_bar import draw_budget
 from secateur_tui.widgets.ledger_list import LedgerList, draw_header, draw_item
 from secateur_tui.widgets.ledger_pages import draw_diff, draw_preview, draw_why
-from secateur_tui.widgets.painted import Lines
+from secateur_tui.widgets.line_view import Lines
 from secateur_tui.widgets.query_input import QueryInput
 from secateur_tui.widgets.title import TitleFacts
 

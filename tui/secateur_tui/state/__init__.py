@@ -1,0 +1,1 @@
+"""What the benches know and show, without a screen."""
