@@ -9,7 +9,7 @@ from inspector_kit import Inspector, Pace
 from secateur import config
 from secateur.settings import Settings
 from secateur_tui.benches.diff import DiffBench
-from secateur_tui.state.diff_rows import Packed
+from secateur_tui.state.diff_rows import DiffAnswer
 from support.diffs import added, line_diff
 from support.repos import committed, git, write
 
@@ -93,8 +93,8 @@ def diff_bench(app: Inspector) -> DiffBench:
     return next(screen for screen in app.screen_stack if isinstance(screen, DiffBench))
 
 
-def packing(app: Inspector) -> Packed:
+def packing(app: Inspector) -> DiffAnswer:
     """What it shows."""
     answer: Any = diff_bench(app).state.answer
-    assert isinstance(answer, Packed)
+    assert isinstance(answer, DiffAnswer)
     return answer

@@ -11,14 +11,14 @@ from secateur import config
 from secateur.cli.chunk import as_text
 from secateur.kinds.diff import finish
 from secateur.settings import Settings
-from secateur_tui.benches.diff import Diff
+from secateur_tui.benches.diff import DiffSubject
 from secateur_tui.widgets.query_input import QueryInput
 from support.cli import secateur
 from support.repos import write
 from test_hostile_screens import HOSTILE, assert_harmless
 
 SIZE = (120, 40)
-TYPED = {field.name: "" for field in Diff.fields}
+TYPED = {field.name: "" for field in DiffSubject.fields}
 
 
 @pytest.fixture(autouse=True)
@@ -75,14 +75,14 @@ async def test_the_copied_command_reproduces_the_chunks(
 
 def test_paths_and_patterns_that_look_like_flags_stay_what_they_are() -> None:
     Path("--all.diff").write_text(Path(PULL).read_text())
-    command = Diff().command(TYPED | {"path": "--all.diff", "ignore": "-x.py"}, LIMIT, LIMIT)
+    command = DiffSubject().command(TYPED | {"path": "--all.diff", "ignore": "-x.py"}, LIMIT, LIMIT)
     assert secateur(*shlex.split(command)[1:]).out == secateur("chunk", "--diff=--all.diff", "--max-tokens", 2000).out
 
 
 def test_patterns_of_a_configuration_that_were_taken_back_are_taken_back() -> None:
     configured = config.with_values(LIMIT, {"chunking.ignore": ["*.md"]})
     Path("secateur.toml").write_text('[chunking]\nignore = ["*.md"]\n')
-    command = Diff().command(TYPED | {"path": PULL}, LIMIT, configured)
+    command = DiffSubject().command(TYPED | {"path": PULL}, LIMIT, configured)
     assert "docs/refunds.md" in secateur(*shlex.split(command)[1:]).out
     assert "a pattern of chunking.ignore" in secateur("chunk", "--diff", PULL).out
 
@@ -127,7 +127,7 @@ async def test_patterns_base_and_head_are_typed() -> None:
         assert set(packing(app).chunks_of) == {"src/cart.py", "src/tax.py"}
         await press(app, "slash", "tab", "tab", "tab", *"tax.py", "enter")
         await settle(app)
-        assert packing(app).chunks_of["src/tax.py"] == () and diff_bench(app).state.ghost is not None
+        assert packing(app).chunks_of["src/tax.py"] == () and diff_bench(app).state.baseline is not None
         await press(app, "slash", "tab", "tab", *"--x", "enter")
         lines = await settle(app)
         assert any("--x is no head" in line for line in lines)

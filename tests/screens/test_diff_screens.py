@@ -9,7 +9,7 @@ from diff_kit import LIMIT, PULL, diff_bench, opened, packing, write_pull_reques
 from inspector_kit import Inspector, assert_golden, press, settle
 from secateur import config
 from secateur.settings import Settings
-from secateur_tui.state.diff_rows import Kind
+from secateur_tui.state.diff_rows import RowKind
 
 SIZES = [(120, 40), (80, 24)]
 
@@ -156,5 +156,5 @@ async def test_the_preview_of_a_chunk_is_all_of_its_text() -> None:
         await press(app, "v", "end")
         lines = await settle(app)
         text = packing(app).text(1)
-        assert packing(app).rows[0].kind is Kind.CHUNK and "    return round(amount * 89 + 1, places)" in text
+        assert packing(app).rows[0].kind is RowKind.CHUNK and "    return round(amount * 89 + 1, places)" in text
         assert any("+    return round(amount * 89 + 1, places)" in line for line in lines), PULL

@@ -17,12 +17,12 @@ from secateur.kinds.conversation.transcripts import read_transcript
 from secateur.model import State
 from secateur.settings import Settings
 from secateur.tokens import get_counter
-from secateur_tui.benches.conversation import Conversation
-from secateur_tui.benches.folder_bench import OpeningBench
+from secateur_tui.benches.conversation import ConversationSubject
+from secateur_tui.benches.folder_bench import FolderBench
 from secateur_tui.benches.ledger_bench import LedgerBench
 from secateur_tui.benches.search_bench import SearchBench
 from secateur_tui.messages import Look
-from secateur_tui.widgets.modal_page import Sheet
+from secateur_tui.widgets.modal_page import ModalPage
 from secateur_tui.widgets.query_input import QueryInput
 from support.cli import secateur
 
@@ -80,7 +80,7 @@ async def test_undo_takes_everything_back_and_the_ghost_is_what_was_before() -> 
         assert first is not None
         await press(app, "B", "s", "b")
         await settle(app)
-        assert screen.state.ghost is first
+        assert screen.state.baseline is first
         await press(app, "u", "u", "u")
         await settle(app)
         assert screen.state.answer is not None and screen.state.answer.report == first.report
@@ -186,7 +186,7 @@ async def test_the_copied_command_reproduces_the_answer(bench: str, settings: Se
         ledger, command = state.answer, ledger_bench(app).command()
         await press(app, "y")
         await settle(app)
-        assert isinstance(app.screen, Sheet) and app.clipboard == command
+        assert isinstance(app.screen, ModalPage) and app.clipboard == command
     ran = secateur(*shlex.split(command)[1:], "--format", "json")
     assert ran.code == 0 and ledger is not None, ran.err
     if bench == "conversation":
@@ -199,7 +199,7 @@ async def test_the_copied_command_reproduces_the_answer(bench: str, settings: Se
 
 
 def test_a_path_that_looks_like_a_flag_stays_a_path() -> None:
-    command = Conversation().command({"path": "--all.json"}, Settings(), Settings())
+    command = ConversationSubject().command({"path": "--all.json"}, Settings(), Settings())
     assert command.endswith(" -- --all.json")
 
 
@@ -278,7 +278,7 @@ async def test_another_model_is_compared_with_the_one_before() -> None:
         lines = await settle(app)
         state = ledger_bench(app).state
         assert state.answer is not None and state.answer.report.budget == 89_600
-        assert state.ghost is not None and state.ghost.report.budget == 5734
+        assert state.baseline is not None and state.baseline.report.budget == 5734
         assert any(" was " in line for line in lines[:8])
 
 
@@ -296,7 +296,7 @@ async def test_what_changes_on_disk_is_told_and_read_again() -> None:
 
 
 async def test_a_slow_reading_shows_progress_and_can_be_left() -> None:
-    class Slow(Conversation):
+    class Slow(ConversationSubject):
         def read(self, inputs, settings, progress):
             progress("counting", 12, 40)
             release.wait()
@@ -352,7 +352,7 @@ async def test_a_folder_can_be_opened_for_the_search_later() -> None:
         await settle(app)
         await press(app, "1")
         lines = await settle(app)
-        assert isinstance(app.screen, OpeningBench) and any("A folder can be opened here" in line for line in lines)
+        assert isinstance(app.screen, FolderBench) and any("A folder can be opened here" in line for line in lines)
         await press(app, *"elsewhere", "enter")
         assert any("there is no folder elsewhere" in line for line in await settle(app))
         await press(app, "ctrl+u", *"orders", "enter")

@@ -22,7 +22,7 @@ from secateur.selection import select
 from secateur.settings import Settings, Ui
 from secateur_tui.actions import ACTIONS
 from secateur.kinds.knobs import knobs_of
-from secateur_tui.widgets.modal_page import Sheet
+from secateur_tui.widgets.modal_page import ModalPage
 from textual import events
 
 TIGHT = Settings(budget=4000)
@@ -203,7 +203,7 @@ async def test_help_lists_every_action_with_its_key() -> None:
         assert "not now: nothing was changed" in text
         await press(app, "escape")
         await settle(app)
-        assert not isinstance(app.screen, Sheet)
+        assert not isinstance(app.screen, ModalPage)
 
 
 async def test_keys_can_be_remapped() -> None:

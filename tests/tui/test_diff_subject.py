@@ -15,14 +15,14 @@ from secateur.kinds.diff.comparing import Asked
 from secateur.kinds.diff.planning import LEFT_OUT
 from secateur.model import State
 from secateur.settings import Settings
-from secateur_tui.benches.diff import Diff, DiffWatch, asked_of, patterns_of
-from secateur_tui.state.diff_rows import Kind, Packed, moves, numbers
+from secateur_tui.benches.diff import DiffSubject, DiffWatch, asked_of, patterns_of
+from secateur_tui.state.diff_rows import DiffAnswer, RowKind, chunk_moves, numbers
 from secateur_tui.state.ledger_answer import LedgerComparison
 from secateur_tui.styled_text import width
 from secateur_tui.widgets.chunk_pages import draw_preview
 from support.repos import git
 
-DIFF = Diff()
+DIFF = DiffSubject()
 TYPED = {field.name: "" for field in DIFF.fields}
 
 
@@ -36,14 +36,14 @@ def read(settings: Settings = LIMIT, **typed: str) -> Any:
     return DIFF.read(TYPED | {"path": PULL} | typed, settings, lambda *_: None)
 
 
-def decided(settings: Settings = LIMIT, **typed: str) -> Packed:
+def decided(settings: Settings = LIMIT, **typed: str) -> DiffAnswer:
     inputs = TYPED | {"path": PULL} | typed
     ledger = DIFF.decide(DIFF.read(inputs, settings, lambda *_: None), inputs, settings)
-    assert isinstance(ledger.prepared(), Packed)
+    assert isinstance(ledger.prepared(), DiffAnswer)
     return ledger
 
 
-def row_of(ledger: Packed, path: str) -> int:
+def row_of(ledger: DiffAnswer, path: str) -> int:
     return ledger.place_of[path]
 
 
@@ -58,11 +58,11 @@ def test_the_rows_are_the_chunks_of_the_engine(limit: int, counter: str) -> None
     assert sum(total.after for total in ledger.sums.values()) == chunks.report.after
     assert sum(action.before for action in ledger.report.actions) == sum(entry.file.tokens for entry in chunks.coverage)
     shown = [
-        [row.entry.path for row in ledger.rows if row.kind is Kind.PIECE and row.chunk == chunk.index and row.entry]
+        [row.entry.path for row in ledger.rows if row.kind is RowKind.PIECE and row.chunk == chunk.index and row.entry]
         for chunk in chunks
     ]
     assert shown == [[file.path for file in chunk.files] for chunk in chunks]
-    assert [row.entry.path for row in ledger.rows if row.kind is Kind.LEFT_OUT and row.entry] == [
+    assert [row.entry.path for row in ledger.rows if row.kind is RowKind.LEFT_OUT and row.entry] == [
         e.path for e in chunks.coverage if e.state == LEFT_OUT
     ]
     assert [ledger.text(chunk.index) for chunk in chunks] == [chunk.text for chunk in chunks]
@@ -76,13 +76,13 @@ def test_a_file_keeps_its_name_when_it_is_cut_and_when_it_is_left_out() -> None:
     first = cut.rows[row_of(cut, rates)].piece
     assert first is not None and first.part is not None and first.number == 1
     out = decided(ignore="rates.py")
-    assert out.states[row_of(out, rates)] is State.DROPPED and out.rows[row_of(out, rates)].kind is Kind.LEFT_OUT
+    assert out.states[row_of(out, rates)] is State.DROPPED and out.rows[row_of(out, rates)].kind is RowKind.LEFT_OUT
 
 
 def test_what_moved_is_told_by_the_chunks_of_a_file() -> None:
     then, now = decided(), decided(with_values(LIMIT, {"chunking.max_chunk_tokens": 9000}), ignore="*.md !uv.lock")
-    moved = moves(LedgerComparison(then, now))
-    assert moved is not None and moves(LedgerComparison(then, then)).groups == {name: [] for name in moved.groups}
+    moved = chunk_moves(LedgerComparison(then, now))
+    assert moved is not None and chunk_moves(LedgerComparison(then, then)).groups == {name: [] for name in moved.groups}
     told = {title: [entry.path for entry in entries] for title, entries in moved.groups.items()}
     assert (
         told["taken in"] == ["uv.lock"]
@@ -169,9 +169,9 @@ def test_a_repository_is_read_again_where_its_diff_depends_on_a_knob_and_a_diff_
     )
     for path, again in ((PULL, False), ("shop", True)):
         inputs = TYPED | {"path": path}
-        assert (DIFF.reading_of(inputs, wide) != DIFF.reading_of(inputs, LIMIT)) is again
-        assert DIFF.reading_of(inputs, near) == DIFF.reading_of(inputs, LIMIT)
-        assert DIFF.reading_of(inputs | {"ignore": "*.md"}, LIMIT) == DIFF.reading_of(inputs, LIMIT)
+        assert (DIFF.reading_key(inputs, wide) != DIFF.reading_key(inputs, LIMIT)) is again
+        assert DIFF.reading_key(inputs, near) == DIFF.reading_key(inputs, LIMIT)
+        assert DIFF.reading_key(inputs | {"ignore": "*.md"}, LIMIT) == DIFF.reading_key(inputs, LIMIT)
 
 
 def test_the_rules_of_a_repository_instructions_and_findings_are_in_its_chunks(tmp_path: Path) -> None:
@@ -246,6 +246,6 @@ def test_a_damaged_file_and_a_bad_finding_are_told(tmp_path: Path) -> None:
     (tmp_path / "lint.json").write_text('[{"filename": "src/shop/rates.py", "message": "odd"}, 7]')
     ledger = decided(linter="lint.json")
     place = row_of(ledger, "bad.py")
-    assert ledger.rows[place].kind is Kind.LEFT_OUT and "line 5 is no head of a hunk" in ledger.action(place).reason
+    assert ledger.rows[place].kind is RowKind.LEFT_OUT and "line 5 is no head of a hunk" in ledger.action(place).reason
     assert [notice.code for notice in ledger.warnings][:2] == ["findings_passed_over", "damaged_files"]
     assert DIFF.hold(ledger, place, LIMIT) == "no rule leaves it out: the diff is damaged there"

@@ -2,7 +2,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from secateur.model import State, TrimAction, TrimReport
 from secateur.settings import Settings
-from secateur_tui.state.ledger_answer import ABSENT, Ledger, LedgerComparison
+from secateur_tui.state.ledger_answer import ABSENT, LedgerAnswer, LedgerComparison
 from secateur_tui.styled_text import plain, width
 from secateur_tui.widgets.ledger_bar import draw_budget
 from secateur_tui.widgets.ledger_list import draw_header, draw_item
@@ -11,7 +11,7 @@ VERBS = ("keep", "shorten", "summarize", "truncate", "drop", "extract")
 
 
 @st.composite
-def ledgers(draw: st.DrawFn) -> Ledger[None]:
+def ledgers(draw: st.DrawFn) -> LedgerAnswer[None]:
     actions = []
     for section in draw(st.lists(st.sampled_from(["a", "b", "b[1]", "c", "日本", "[/x]"]), max_size=8)):
         verb = draw(st.sampled_from(VERBS))
@@ -19,13 +19,13 @@ def ledgers(draw: st.DrawFn) -> Ledger[None]:
         after = before if verb == "keep" else draw(st.integers(0, before))
         actions.append(TrimAction(section, verb, "reason", before, after))
     before, after = sum(action.before for action in actions), sum(action.after for action in actions)
-    return Ledger(
+    return LedgerAnswer(
         Settings(), TrimReport(True, before, after, draw(st.integers(0, 20_000_000)), actions=tuple(actions)), None
     )
 
 
 @given(ledgers())
-def test_every_item_has_a_name_of_its_own_and_the_sums_are_the_reports(ledger: Ledger[None]) -> None:
+def test_every_item_has_a_name_of_its_own_and_the_sums_are_the_reports(ledger: LedgerAnswer[None]) -> None:
     assert len(set(ledger.ids)) == len(ledger)
     assert all(ledger.place_of[ledger.ids[item]] == item for item in range(len(ledger)))
     assert sum(total.items for total in ledger.sums.values()) == len(ledger)
@@ -36,7 +36,7 @@ def test_every_item_has_a_name_of_its_own_and_the_sums_are_the_reports(ledger: L
 
 
 @given(ledgers(), ledgers())
-def test_a_comparison_accounts_for_every_token(then: Ledger[None], now: Ledger[None]) -> None:
+def test_a_comparison_accounts_for_every_token(then: LedgerAnswer[None], now: LedgerAnswer[None]) -> None:
     comparison = LedgerComparison(then, now)
     gone = sum(then.action(item).after for item in comparison.vanished)
     assert sum(comparison.gained(item) for item in range(len(now))) - gone == comparison.tokens
@@ -53,8 +53,10 @@ def test_a_comparison_accounts_for_every_token(then: Ledger[None], now: Ledger[N
 
 
 @given(ledgers(), st.none() | ledgers(), st.integers(10, 200))
-def test_bar_and_rows_keep_to_their_width(ledger: Ledger[None], ghost: Ledger[None] | None, cells: int) -> None:
-    comparison = LedgerComparison(ghost, ledger) if ghost is not None else None
+def test_bar_and_rows_keep_to_their_width(
+    ledger: LedgerAnswer[None], baseline: LedgerAnswer[None] | None, cells: int
+) -> None:
+    comparison = LedgerComparison(baseline, ledger) if baseline is not None else None
     drawn, figures = draw_budget(ledger, comparison, cells)
     assert width(drawn) == cells and width(figures) <= cells
     head = draw_header(ledger, comparison, "#", "tail")
@@ -63,17 +65,17 @@ def test_bar_and_rows_keep_to_their_width(ledger: Ledger[None], ghost: Ledger[No
 
 
 def test_over_budget_is_said_with_its_figure() -> None:
-    ledger = Ledger(
+    ledger = LedgerAnswer(
         Settings(), TrimReport(True, 900, 700, 500, actions=(TrimAction("a", "shorten", "r", 900, 700),)), None
     )
     bar, figures = draw_budget(ledger, None, 70)
     assert "200 over 500" in plain(figures) and plain(bar).count("▚") == 20
-    empty = Ledger(Settings(), TrimReport(False, 0, 0, 0), None)
+    empty = LedgerAnswer(Settings(), TrimReport(False, 0, 0, 0), None)
     assert "free 0 of 0" in plain(draw_budget(empty, None, 70)[1])
 
 
 def test_the_list_may_stand_in_another_order() -> None:
     actions = tuple(TrimAction(name, "keep", "r", 1, 1) for name in "abc")
-    ledger = Ledger(Settings(), TrimReport(False, 3, 3, 9, actions=actions), None, order=(2, 0, 1)).prepared()
+    ledger = LedgerAnswer(Settings(), TrimReport(False, 3, 3, 9, actions=actions), None, order=(2, 0, 1)).prepared()
     assert [ledger.line_of(ledger.item_at(line)) for line in range(3)] == [0, 1, 2]
     assert ledger.item_at(0) == 2

@@ -25,11 +25,11 @@ import os, sys
 from concurrent.futures import ThreadPoolExecutor
 from secateur.cli.main import main
 from secateur_tui import app
-from secateur_tui.benches.conversation import Conversation
+from secateur_tui.benches.conversation import ConversationSubject
 
 begun, never = int(sys.argv[1]), os.pipe()
 
-class Stuck(Conversation):
+class Stuck(ConversationSubject):
     def read(self, inputs, settings, progress):
         threads = ThreadPoolExecutor(1)
         answer = threads.submit(os.read, never[0], 1)

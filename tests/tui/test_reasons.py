@@ -11,9 +11,9 @@ from secateur.kinds.conversation.pruning import STRATEGIES
 from secateur.kinds.files.sourcecode import Why
 from secateur.model import State
 from secateur.settings import Settings
-from secateur_tui.benches.conversation import Conversation
-from secateur_tui.benches.envelope import Envelope
-from secateur_tui.benches.files import Files
+from secateur_tui.benches.conversation import ConversationSubject
+from secateur_tui.benches.envelope import EnvelopeSubject
+from secateur_tui.benches.files import FilesSubject
 from secateur_tui.state.subject import Subject
 from secateur_tui.styled_text import plain
 from support.conversations import Said, conversation
@@ -79,8 +79,8 @@ def test_every_reason_of_the_conversation_pruner_has_words(tmp_path: Path) -> No
                 settings = with_values(
                     Settings(), {"conversation_prune.strategy": strategy, "conversation_prune.safe_zone_tokens": zone}
                 )
-                given |= reasons(Conversation(), {"path": path}, settings)
-    assert given | WITH_A_MODEL == set(Conversation.reasons)
+                given |= reasons(ConversationSubject(), {"path": path}, settings)
+    assert given | WITH_A_MODEL == set(ConversationSubject.reasons)
     assert all(f'"{reason}"' in Path(retell.__code__.co_filename).read_text() for reason in WITH_A_MODEL)
 
 
@@ -93,12 +93,12 @@ def test_every_reason_of_the_envelope_trimmer_has_words(tmp_path: Path) -> None:
     given: set[str] = set()
     for budget in (100_000, 7000, 4000, 2000, 1500, 1000, 800, 500, 300):
         settings = with_values(Settings(), {"context_budget.tokens": budget, "context_budget.reserve": 0})
-        given |= reasons(Envelope(), {"path": str(path), "model": ""}, settings)
-    assert given == set(Envelope.reasons)
+        given |= reasons(EnvelopeSubject(), {"path": str(path), "model": ""}, settings)
+    assert given == set(EnvelopeSubject.reasons)
 
 
 def test_every_reason_of_the_file_pruner_has_words() -> None:
-    assert set(Files.reasons) == set(Why)
+    assert set(FilesSubject.reasons) == set(Why)
 
 
 def test_why_of_a_file_names_the_threshold_that_decided_and_what_whole_files_displaced(tmp_path: Path) -> None:
@@ -112,7 +112,7 @@ def test_why_of_a_file_names_the_threshold_that_decided_and_what_whole_files_dis
     (tmp_path / "words.py").write_text("def total_words(text):\n    return text\n\n\n" + more * 40)
     changed = {"strategy": "extract", "max_tokens": 190, "snippet_share": 0.9}
     settings = with_values(Settings(), {f"context_prune.{key}": value for key, value in changed.items()})
-    subject, inputs = Files(), {"path": str(tmp_path), "query": "refund total of an order"}
+    subject, inputs = FilesSubject(), {"path": str(tmp_path), "query": "refund total of an order"}
     ledger = subject.decide(subject.read(inputs, settings, lambda *_: None), inputs, settings)
     why = {Path(ledger.action(item).section).name: subject.because(ledger, item) for item in range(len(ledger))}
     assert "0.9 of the best" in why["words.py"]
@@ -128,7 +128,7 @@ def test_a_summary_is_shown_line_by_line_and_says_when_there_is_more(tmp_path: P
     settings = with_values(
         Settings(), {"conversation_prune.strategy": "summarize", "conversation_prune.safe_zone_tokens": 2500}
     )
-    subject = Conversation()
+    subject = ConversationSubject()
     ledger = subject.decide(subject.read({"path": session(tmp_path)}, settings, lambda *_: None), {}, settings)
     item = next(
         item

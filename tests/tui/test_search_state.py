@@ -5,7 +5,7 @@ from inspector_kit import ORDERS, make_pool, orders_engine
 from secateur import config
 from secateur.settings import Settings
 from secateur.kinds.knobs import DEPTH, TOP_K, WEIGHTS
-from secateur_tui.state.search_state import Request, SearchState
+from secateur_tui.state.search_state import SearchRequest, SearchState
 
 
 def opened(settings: Settings | None = None) -> SearchState:
@@ -22,7 +22,7 @@ def test_the_first_change_pins_the_answer_before_it() -> None:
     for _ in range(3):
         state.change(WEIGHTS[1].turned(state.settings, 1))
         state.reselect()
-    assert state.ghost is first
+    assert state.baseline is first
     assert state.comparison is not None
     assert state.comparison.then is first.selection if first else False
 
@@ -31,7 +31,7 @@ def test_repinning_compares_with_the_present_answer() -> None:
     state = opened()
     state.change(replace(state.settings, budget=1000))
     state.reselect()
-    state.pin_ghost()
+    state.pin_baseline()
     assert state.comparison is None
 
 
@@ -50,7 +50,7 @@ def test_undo_and_redo_walk_the_list_of_settings() -> None:
 
 def test_an_answer_to_an_older_question_is_refused() -> None:
     state = opened()
-    old = Request("refund", state.settings)
+    old = SearchRequest("refund", state.settings)
     before = state.answer
     assert state.ask("rounding")
     assert not state.accept(old, make_pool(query="refund"))
@@ -62,7 +62,7 @@ def test_another_query_ends_the_comparison() -> None:
     state = opened()
     state.change(replace(state.settings, budget=1000))
     state.ask("rounding")
-    assert state.ghost is None
+    assert state.baseline is None
 
 
 def test_a_smaller_depth_is_a_mask_and_a_larger_one_needs_a_pool() -> None:

@@ -21,11 +21,11 @@ from textual.screen import Screen
 from secateur_tui import actions
 from secateur_tui.bench_names import BENCHES, BenchTitle
 from secateur_tui.benches.bench import Bench
-from secateur_tui.benches.conversation import Conversation
-from secateur_tui.benches.diff import Diff, DiffBench
-from secateur_tui.benches.envelope import Envelope
-from secateur_tui.benches.files import Files
-from secateur_tui.benches.folder_bench import OpeningBench
+from secateur_tui.benches.conversation import ConversationSubject
+from secateur_tui.benches.diff import DiffBench, DiffSubject
+from secateur_tui.benches.envelope import EnvelopeSubject
+from secateur_tui.benches.files import FilesSubject
+from secateur_tui.benches.folder_bench import FolderBench
 from secateur_tui.benches.ledger_bench import LedgerBench
 from secateur_tui.benches.search_bench import SearchBench
 from secateur_tui.host import Host, Pace
@@ -35,12 +35,12 @@ from secateur_tui.state.search_state import SearchState
 from secateur_tui.state.subject import Subject
 
 SUBJECTS: Mapping[str, Subject[Any, Any]] = {
-    subject.name: subject for subject in (Files(), Conversation(), Envelope(), Diff())
+    subject.name: subject for subject in (FilesSubject(), ConversationSubject(), EnvelopeSubject(), DiffSubject())
 }
 """What the benches over a ledger are about, by the bench's name."""
 
-ROOMS: Mapping[str, type[LedgerBench]] = {Diff.name: DiffBench}
-"""Benches that are more than the room all ledgers share."""
+SCREENS: Mapping[str, type[LedgerBench]] = {DiffSubject.name: DiffBench}
+"""Benches with more on the screen than a `LedgerBench` has."""
 
 QUIT_PATIENCE = 0.5
 """Seconds that quitting waits for the engine, so that it can put its index away."""
@@ -112,7 +112,7 @@ class Inspector(Host):
             typed = {"path": path, "model": model, "query": visible(query), **inputs} if name == bench else {}
             if folder and subject.reads_folders:
                 typed = {"path": folder, "query": visible(query)}
-            self._benches[name] = ROOMS.get(name, LedgerBench)(LedgerState(subject, settings, typed))
+            self._benches[name] = SCREENS.get(name, LedgerBench)(LedgerState(subject, settings, typed))
         self._first = bench
 
     def on_mount(self) -> None:
@@ -142,7 +142,7 @@ class Inspector(Host):
 
     def _bench(self, name: str) -> Bench:
         if name not in self._benches:
-            return OpeningBench(name, self._open_folder, self._settings.profile, self._settings.tokens.counter)
+            return FolderBench(name, self._open_folder, self._settings.profile, self._settings.tokens.counter)
         return self._benches[name]
 
     def _open_folder(self, path: str) -> None:

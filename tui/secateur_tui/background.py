@@ -41,7 +41,7 @@ def uncollected() -> Iterator[None]:
         gc.enable()
 
 
-class Closing(Exception):
+class Cancelled(Exception):
     """Raised inside a job whose result nobody waits for any more."""
 
 

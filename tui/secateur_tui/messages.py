@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from secateur.selection.whatif import BudgetFlip
 from textual.message import Message
 
-from secateur_tui.state.search_state import Answer
+from secateur_tui.state.search_state import SearchAnswer
 
 
 class _Flood(Message):
@@ -45,7 +45,7 @@ class CursorMoved(_Flood):
 class RangeProven(Message):
     """Between `low` and `high` of `signal` the selection of `answer` does not change."""
 
-    answer: Answer
+    answer: SearchAnswer
     signal: str
     low: float
     high: float
@@ -55,7 +55,7 @@ class RangeProven(Message):
 class HintProven(Message):
     """What would keep `row` of `answer`: a budget, or a weight of a signal."""
 
-    answer: Answer
+    answer: SearchAnswer
     row: int
     budget: BudgetFlip | None = None
     signal: str = ""

@@ -24,8 +24,8 @@ from secateur_tui import actions
 from secateur_tui.host import Host
 from secateur_tui.styled_text import Line, Span, line, plain, wrapped
 from secateur_tui.widgets.footer import draw_footer
-from secateur_tui.widgets.line_view import Lines
-from secateur_tui.widgets.modal_page import Sheet
+from secateur_tui.widgets.line_view import DrawnView
+from secateur_tui.widgets.modal_page import ModalPage
 from secateur_tui.widgets.tab_line import TabLine
 from secateur_tui.widgets.title import TitleFacts, draw_title
 
@@ -34,7 +34,7 @@ WIDE, ROOMY = 110, 150
 """Columns from which the right side stands beside the items, and from which it is wider."""
 
 
-class Fixed(Lines, can_focus=False):
+class Fixed(DrawnView, can_focus=False):
     """Lines that never scroll: title, budget, footer."""
 
 
@@ -195,7 +195,7 @@ class Bench(Screen[None]):
         self.go_home()
 
     def do_help(self) -> None:
-        self.app.push_screen(Sheet("Help", self._draw_help))
+        self.app.push_screen(ModalPage("Help", self._draw_help))
 
     def do_theme(self) -> None:
         self.app.next_theme()

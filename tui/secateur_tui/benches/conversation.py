@@ -16,10 +16,10 @@ from secateur.settings import Settings
 from secateur.terminal import visible
 from secateur.tokens import get_counter
 
-from secateur_tui.state.command_lines import Spelled, toml
+from secateur_tui.state.command_lines import CommandWords, toml
 from secateur_tui.state.input_files import read_file
 from secateur.kinds.knobs import Knob
-from secateur_tui.state.ledger_answer import Ledger
+from secateur_tui.state.ledger_answer import LedgerAnswer
 from secateur_tui.state.search_engine import Progress, unreported
 from secateur_tui.state.subject import Field, Inputs, Subject
 from secateur_tui.styled_text import ELLIPSIS, Line, Span, fit, line, wrapped
@@ -53,13 +53,13 @@ _GIST_PARTS = 20
 """Parts of a message that are looked at for its line."""
 
 
-class Conversation(Subject[Weighed, Pruned]):
+class ConversationSubject(Subject[Weighed, Pruned]):
     """See `Subject`."""
 
     name = "conversation"
     noun = "Messages"
     fields: ClassVar[Sequence[Field]] = (Field("path", "Transcript", "the file of a transcript"),)
-    opening = (
+    prompt = (
         "A transcript can be opened here: OpenAI or Anthropic messages (JSON or JSONL), a Claude Code session, or"
         " <tool_result …> text."
     )
@@ -103,11 +103,11 @@ class Conversation(Subject[Weighed, Pruned]):
         inputs: Inputs,  # noqa: ARG002
         settings: Settings,
         progress: Progress = unreported,
-    ) -> Ledger[Pruned]:
+    ) -> LedgerAnswer[Pruned]:
         pruned = prune_weighed(material, settings, progress=progress)
-        return Ledger(settings, pruned.report, pruned, pruned.warnings)
+        return LedgerAnswer(settings, pruned.report, pruned, pruned.warnings)
 
-    def hold(self, ledger: Ledger[Pruned], item: int, settings: Settings) -> Settings | str:
+    def hold(self, ledger: LedgerAnswer[Pruned], item: int, settings: Settings) -> Settings | str:
         if settings.conversation_prune.strategy != "tool-results":
             return "results are held only where tool results are what goes"
         message = _message(ledger, item)
@@ -129,7 +129,7 @@ class Conversation(Subject[Weighed, Pruned]):
             f"{material.transcript.format}, {len(material.transcript.messages):,} messages, {material.total:,} tokens"
         )
 
-    def notices(self, ledger: Ledger[Pruned]) -> Sequence[tuple[str, str]]:
+    def notices(self, ledger: LedgerAnswer[Pruned]) -> Sequence[tuple[str, str]]:
         cache = ledger.result.cache
         held = ledger.settings.conversation_prune.keep_tools
         told = [(f"results of {', '.join(held)} are held", "faint")] if held else []
@@ -141,19 +141,19 @@ class Conversation(Subject[Weighed, Pruned]):
         )
         return [*told, (words, "accent")]
 
-    def lead_title(self, ledger: Ledger[Pruned]) -> str:
+    def lead_title(self, ledger: LedgerAnswer[Pruned]) -> str:
         return f"{'#':>{_digits(ledger)}} "
 
-    def lead(self, ledger: Ledger[Pruned], item: int) -> str:
+    def lead(self, ledger: LedgerAnswer[Pruned], item: int) -> str:
         row, cache = _item(ledger, item), ledger.result.cache
         number = "" if row is None or row.number < 0 else f"{row.number:,}"
         cached = row is None or cache.first_changed is None or 0 <= row.number < cache.first_changed
         return f"{number:>{_digits(ledger)}}{'=' if cached else ' '}"
 
-    def tail_title(self, ledger: Ledger[Pruned]) -> str:  # noqa: ARG002 - the same for all
+    def tail_title(self, ledger: LedgerAnswer[Pruned]) -> str:  # noqa: ARG002 - the same for all
         return " share role, tool, beginning"
 
-    def tail(self, ledger: Ledger[Pruned], item: int, cells: int) -> Line:
+    def tail(self, ledger: LedgerAnswer[Pruned], item: int, cells: int) -> Line:
         row, message = _item(ledger, item), _message(ledger, item)
         share = ledger.action(item).before / max(1, ledger.report.budget)
         role = (
@@ -172,7 +172,7 @@ class Conversation(Subject[Weighed, Pruned]):
         said = fit(role if cells >= _ROOMY else _SHORT.get(role, role), role_cells)
         return line(f"{share:>6.1%} ", said, " ", fit(visible(tools), tool_cells), " ", Span(gist, "faint"))
 
-    def facts(self, ledger: Ledger[Pruned], item: int, cells: int) -> list[Line]:
+    def facts(self, ledger: LedgerAnswer[Pruned], item: int, cells: int) -> list[Line]:
         row, message = _item(ledger, item), _message(ledger, item)
         share = ledger.action(item).before / max(1, ledger.report.budget)
         cached = self.lead(ledger, item).endswith("=")
@@ -203,7 +203,7 @@ class Conversation(Subject[Weighed, Pruned]):
             ]
         return lines
 
-    def texts(self, ledger: Ledger[Pruned], item: int) -> tuple[str, str]:
+    def texts(self, ledger: LedgerAnswer[Pruned], item: int) -> tuple[str, str]:
         row, message = _item(ledger, item), _message(ledger, item)
         if row is None:
             head = ledger.result.transcript.head
@@ -216,7 +216,7 @@ class Conversation(Subject[Weighed, Pruned]):
 
     def command(self, inputs: Inputs, settings: Settings, opened: Settings) -> str:
         zone = settings.conversation_prune
-        spelled = Spelled("conversation", settings, opened)
+        spelled = CommandWords("conversation", settings, opened)
         for key, flag in _FLAGS.items():
             spelled.flag(flag, str(getattr(zone, key)), _TABLE + key)
         spelled.set(_TABLE + "keep_tools", toml(zone.keep_tools))
@@ -226,24 +226,24 @@ class Conversation(Subject[Weighed, Pruned]):
         return spelled.line(inputs["path"])
 
 
-def _pays(ledger: Ledger[Pruned]) -> str:
+def _pays(ledger: LedgerAnswer[Pruned]) -> str:
     rules = ledger.settings.conversation_prune
     requests = ledger.result.cache.pays_after(rules.cache_read_price, rules.cache_write_price)
     return "never pays" if requests is None else f"pays after {requests:,} request{'' if requests == 1 else 's'}"
 
 
-def _offset(ledger: Ledger[Pruned]) -> int:
+def _offset(ledger: LedgerAnswer[Pruned]) -> int:
     """Entries of the ledger before the messages': the request's system prompt and tools, where there are any."""
     return 1 if ledger.result.transcript.head is not None else 0
 
 
-def _item(ledger: Ledger[Pruned], item: int) -> Item | None:
+def _item(ledger: LedgerAnswer[Pruned], item: int) -> Item | None:
     """The message's fate; None for what stands before the messages."""
     place = item - _offset(ledger)
     return ledger.result.items[place] if place >= 0 else None
 
 
-def _message(ledger: Ledger[Pruned], item: int) -> Message | None:
+def _message(ledger: LedgerAnswer[Pruned], item: int) -> Message | None:
     """The message of an item: as it came, or, where it was put there, as it goes out."""
     row = _item(ledger, item)
     if row is None:
@@ -260,7 +260,7 @@ def _parsed(row: Item, transcript: Transcript) -> Message | None:
     return parse_message(row.message, "", {}, ("message",) if transcript.format == "claude-code" else ())
 
 
-def _stands_for(ledger: Ledger[Pruned], item: int) -> Item | None:
+def _stands_for(ledger: LedgerAnswer[Pruned], item: int) -> Item | None:
     """The summary in which a message is told: the first of those right before the run of messages it belongs to."""
     row = _item(ledger, item)
     if row is None or row.action != "summarize" or row.number < 0:
@@ -274,7 +274,7 @@ def _stands_for(ledger: Ledger[Pruned], item: int) -> Item | None:
     return items[place] if place >= 0 else None
 
 
-def _placeholders(row: Item, message: Message | None, ledger: Ledger[Pruned], cells: int) -> list[Line]:
+def _placeholders(row: Item, message: Message | None, ledger: LedgerAnswer[Pruned], cells: int) -> list[Line]:
     """The texts of results that are others now."""
     out = _parsed(row, ledger.result.transcript)
     if message is None or out is None:
@@ -289,7 +289,7 @@ def _beginning(text: str, cells: int, role: str) -> list[Line]:
     return [line(Span(part, role)) for part in wrapped_text(visible(shown, keep_newlines=True), cells)]
 
 
-def _told(row: Item, ledger: Ledger[Pruned]) -> str:
+def _told(row: Item, ledger: LedgerAnswer[Pruned]) -> str:
     message = _parsed(row, ledger.result.transcript)
     return _text(message) if message is not None else ""
 
@@ -318,5 +318,5 @@ def _gist(message: Message) -> str:
     return " ".join(text[:_GIST].split())
 
 
-def _digits(ledger: Ledger[Pruned]) -> int:
+def _digits(ledger: LedgerAnswer[Pruned]) -> int:
     return max(4, len(f"{len(ledger.result.transcript.messages):,}"))

@@ -29,11 +29,11 @@ from secateur.settings import Settings
 from secateur.terminal import clip, visible
 
 from secateur_tui.benches.ledger_bench import LedgerBench
-from secateur_tui.state.command_lines import Spelled, toml
-from secateur_tui.state.diff_rows import Moves, Packed, moves, packed, pattern_of
+from secateur_tui.state.command_lines import CommandWords, toml
+from secateur_tui.state.diff_rows import ChunkMoves, DiffAnswer, chunk_moves, diff_answer, pattern_of
 from secateur_tui.state.input_files import FileWatch, read_file, stamp
 from secateur.kinds.knobs import Knob
-from secateur_tui.state.ledger_answer import Ledger
+from secateur_tui.state.ledger_answer import LedgerAnswer
 from secateur_tui.state.ledger_state import LedgerState
 from secateur_tui.state.search_engine import Progress, unreported
 from secateur_tui.state.subject import Field, Inputs, Subject
@@ -59,7 +59,7 @@ _MOVED = (("HEAD",), ("index",), ("logs", "HEAD"))
 """Files of a repository of which one is written by every commit, checkout and staging."""
 
 
-class Diff(Subject[Weighed, Plan]):
+class DiffSubject(Subject[Weighed, Plan]):
     """See `Subject`. What is injected is what the repository's rules are; a diff file has none."""
 
     name = "diff"
@@ -73,7 +73,7 @@ class Diff(Subject[Weighed, Plan]):
         Field("skill", "Instructions", "a file", optional=True),
         Field("linter", "Linter", "what it found", optional=True),
     )
-    opening = (
+    prompt = (
         "A diff can be opened here: the file of one, or a repository with a base and a head; "
         + ", ".join(STATES)
         + " are heads too."
@@ -89,7 +89,7 @@ class Diff(Subject[Weighed, Plan]):
 
     # --- deciding ---
 
-    def reading_of(self, inputs: Inputs, settings: Settings) -> Hashable:
+    def reading_key(self, inputs: Inputs, settings: Settings) -> Hashable:
         read = tuple(getattr(settings.chunking, name) for name in _READ) if is_repository(inputs["path"]) else ()
         typed = tuple(text for name, text in inputs.items() if name != "ignore")
         return *typed, settings.tokens.counter, settings.chunking.token_ratio, read
@@ -133,15 +133,21 @@ class Diff(Subject[Weighed, Plan]):
             diff, settings, Injection("", skill), compared=Compared(path), findings=findings, notices=(*wrong, *unused)
         )
 
-    def decide(self, material: Weighed, inputs: Inputs, settings: Settings, progress: Progress = unreported) -> Packed:  # noqa: ARG002
+    def decide(
+        self,
+        material: Weighed,
+        inputs: Inputs,
+        settings: Settings,
+        progress: Progress = unreported,  # noqa: ARG002
+    ) -> DiffAnswer:
         under = config.with_values(settings, {_IGNORE: patterns_of(inputs, settings)})
-        return packed(settings, plan_chunks(material, under))
+        return diff_answer(settings, plan_chunks(material, under))
 
-    def budget_in_force(self, settings: Settings, ledger: Ledger[Plan] | None) -> int:  # noqa: ARG002 - of one chunk, not of all
+    def budget_in_force(self, settings: Settings, ledger: LedgerAnswer[Plan] | None) -> int:  # noqa: ARG002 - of one chunk, not of all
         return settings.chunking.max_chunk_tokens
 
-    def hold(self, ledger: Ledger[Plan], item: int, settings: Settings) -> Settings | str:
-        assert isinstance(ledger, Packed)
+    def hold(self, ledger: LedgerAnswer[Plan], item: int, settings: Settings) -> Settings | str:
+        assert isinstance(ledger, DiffAnswer)
         entry = ledger.rows[item].entry
         if entry is None:
             return "only a file is left out or taken in"
@@ -167,7 +173,7 @@ class Diff(Subject[Weighed, Plan]):
             " tokens"
         )
 
-    def notices(self, ledger: Ledger[Plan]) -> Sequence[tuple[str, str]]:
+    def notices(self, ledger: LedgerAnswer[Plan]) -> Sequence[tuple[str, str]]:
         weighed = ledger.result.weighed
         told = [(weighed.compared.what, "faint")] if weighed.compared.base or weighed.compared.head else []
         remarks = Counter(remark.title for remarks in weighed.remarks.values() for remark in remarks)
@@ -196,7 +202,7 @@ class Diff(Subject[Weighed, Plan]):
         ]
 
     def command(self, inputs: Inputs, settings: Settings, opened: Settings) -> str:
-        spelled = Spelled("chunk", settings, opened)
+        spelled = CommandWords("chunk", settings, opened)
         spelled.flag("--max-tokens", str(settings.chunking.max_chunk_tokens), self.budget.key)
         if opened.chunking.ignore:  # the flag adds to what a file may hold
             spelled.set(_IGNORE, toml(()))
@@ -240,7 +246,7 @@ class DiffWatch(FileWatch):
 
 
 class DiffBench(LedgerBench):
-    """The room, with rows, bar and pages of chunks."""
+    """A bench over a ledger, with rows, bar and pages of chunks."""
 
     CSS_PATH = ["bench.tcss", "items.tcss", "ledger.tcss", "diff.tcss"]  # noqa: RUF012 - Textual declares it
 
@@ -249,18 +255,18 @@ class DiffBench(LedgerBench):
         self._watch = DiffWatch()
 
     @property
-    def _packed(self) -> Packed:
+    def _chunks(self) -> DiffAnswer:
         answer = self.state.answer
-        assert isinstance(answer, Packed)
+        assert isinstance(answer, DiffAnswer)
         return answer
 
     @property
-    def _moves(self) -> Moves | None:
-        return moves(self.state.comparison) if self.state.comparison is not None else None
+    def _moves(self) -> ChunkMoves | None:
+        return chunk_moves(self.state.comparison) if self.state.comparison is not None else None
 
     def title_facts(self) -> TitleFacts:
         facts = super().title_facts()
-        return replace(facts, count=(len(self._packed.plan.coverage), "file")) if facts.count is not None else facts
+        return replace(facts, count=(len(self._chunks.plan.coverage), "file")) if facts.count is not None else facts
 
     @property
     def _notes(self) -> Mapping[str, str]:
@@ -269,30 +275,30 @@ class DiffBench(LedgerBench):
         return {_TABLE + "context_lines": "  the diff has its own", _TABLE + "signatures": "  needs a repository"}
 
     def draw_budget(self, cells: int) -> Sequence[Line]:
-        if not isinstance(self.state.answer, Packed) or self.state.refusal is not None:
+        if not isinstance(self.state.answer, DiffAnswer) or self.state.refusal is not None:
             return super().draw_budget(cells)
-        return chunk_list.draw_budget(self._packed, self._moves.then if self._moves is not None else None, cells)
+        return chunk_list.draw_budget(self._chunks, self._moves.then if self._moves is not None else None, cells)
 
     def _draw_item(self, item: int, cells: int) -> Line:
-        entry = self._packed.rows[item].entry
+        entry = self._chunks.rows[item].entry
         was = self._moves.was(entry.path) if self._moves is not None and entry is not None else ""
-        return chunk_list.draw_row(self._packed, item, cells, was)
+        return chunk_list.draw_row(self._chunks, item, cells, was)
 
     def draw_columns(self, cells: int) -> Line:
         return clipped(chunk_list.draw_header(), cells) if self.state.answer is not None else ()
 
     def draw_why(self, cells: int) -> Sequence[Line]:
         return (
-            chunk_pages.draw_why(self._packed, self.state.cursor, cells, self.app.keymap.shown("hold"))
+            chunk_pages.draw_why(self._chunks, self.state.cursor, cells, self.app.keymap.shown("hold"))
             if self.listed
             else []
         )
 
     def draw_diff(self, cells: int) -> Sequence[Line]:
-        return chunk_pages.draw_moves(self._packed, self._moves, self.state.cursor, cells) if self.listed else []
+        return chunk_pages.draw_moves(self._chunks, self._moves, self.state.cursor, cells) if self.listed else []
 
     def _draw_preview(self, cells: int) -> Sequence[Line]:
-        return chunk_pages.draw_preview(self._packed, self.state.cursor, cells) if self.listed else []
+        return chunk_pages.draw_preview(self._chunks, self.state.cursor, cells) if self.listed else []
 
     def draw_blank(self, cells: int) -> Sequence[Line]:
         state = self.state

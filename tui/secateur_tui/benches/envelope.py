@@ -18,10 +18,10 @@ from secateur.settings import Settings
 from secateur.terminal import clip_left, visible
 from secateur.tokens import get_counter
 
-from secateur_tui.state.command_lines import Spelled
+from secateur_tui.state.command_lines import CommandWords
 from secateur_tui.state.input_files import read_file
 from secateur.kinds.knobs import Knob
-from secateur_tui.state.ledger_answer import Ledger
+from secateur_tui.state.ledger_answer import LedgerAnswer
 from secateur_tui.state.search_engine import Progress, unreported
 from secateur_tui.state.subject import Field, Inputs, Subject
 from secateur_tui.styled_text import Line, Span, line, wrapped
@@ -41,7 +41,7 @@ _WITH_CHARS = 48
 
 
 @dataclass(frozen=True)
-class Opened:
+class OpenedEnvelope:
     """An envelope and what its sections hold."""
 
     sections: dict[str, Any]
@@ -49,7 +49,7 @@ class Opened:
     tokens: int
 
 
-class Envelope(Subject[Opened, TrimmedEnvelope]):
+class EnvelopeSubject(Subject[OpenedEnvelope, TrimmedEnvelope]):
     """See `Subject`."""
 
     name = "envelope"
@@ -58,7 +58,7 @@ class Envelope(Subject[Opened, TrimmedEnvelope]):
         Field("path", "Envelope", "the file of an envelope"),
         Field("model", "Model", "the model it is for"),
     )
-    opening = "A prompt envelope can be opened here: a JSON object with its seven sections, and the model it is for."
+    prompt = "A prompt envelope can be opened here: a JSON object with its seven sections, and the model it is for."
     budget = Knob(_TABLE + "tokens", "budget", fine_step=10, rounded=True, mutable=True)
     knobs: ClassVar[Sequence[Knob]] = (
         budget,
@@ -82,7 +82,7 @@ class Envelope(Subject[Opened, TrimmedEnvelope]):
 
     # --- deciding ---
 
-    def read(self, inputs: Inputs, settings: Settings, progress: Progress) -> Opened:
+    def read(self, inputs: Inputs, settings: Settings, progress: Progress) -> OpenedEnvelope:
         progress("reading", 0, 0)
         try:
             text = read_file(inputs["path"], LARGEST).decode("utf-8-sig")
@@ -93,15 +93,15 @@ class Envelope(Subject[Opened, TrimmedEnvelope]):
         held = sections(parsed(text))
         progress("counting", 0, 0)
         whole = fit(held, Budget(sys.maxsize, 0), settings.context_budget, get_counter(settings.tokens.counter)).report
-        return Opened(held, whole.actions, whole.before)
+        return OpenedEnvelope(held, whole.actions, whole.before)
 
     def decide(
         self,
-        material: Opened,
+        material: OpenedEnvelope,
         inputs: Inputs,
         settings: Settings,
         progress: Progress = unreported,  # noqa: ARG002
-    ) -> Ledger[TrimmedEnvelope]:
+    ) -> LedgerAnswer[TrimmedEnvelope]:
         rules, counter = settings.context_budget, get_counter(settings.tokens.counter)
         if not inputs["model"].strip() and not rules.tokens:
             raise UsageError(
@@ -109,24 +109,24 @@ class Envelope(Subject[Opened, TrimmedEnvelope]):
                 hint="name the model in the field beside the envelope's, or turn the budget",
             )
         trimmed = fit(material.sections, budget_of(inputs["model"], None, None, rules, counter.name), rules, counter)
-        return Ledger(settings, trimmed.report, trimmed, trimmed.notices)
+        return LedgerAnswer(settings, trimmed.report, trimmed, trimmed.notices)
 
-    def budget_in_force(self, settings: Settings, ledger: Ledger[TrimmedEnvelope] | None) -> int:
+    def budget_in_force(self, settings: Settings, ledger: LedgerAnswer[TrimmedEnvelope] | None) -> int:
         return ledger.report.budget if ledger is not None else settings.context_budget.tokens
 
     # --- wording ---
 
-    def described(self, material: Opened) -> str:
+    def described(self, material: OpenedEnvelope) -> str:
         return f"{len(material.sections)} sections, {material.tokens:,} tokens"
 
-    def notices(self, ledger: Ledger[TrimmedEnvelope]) -> Sequence[tuple[str, str]]:
+    def notices(self, ledger: LedgerAnswer[TrimmedEnvelope]) -> Sequence[tuple[str, str]]:
         report = ledger.report
         return [] if report.applied else [(f"it fits as it is: {report.before:,} of {report.budget:,} tokens", "faint")]
 
-    def tail_title(self, ledger: Ledger[TrimmedEnvelope]) -> str:  # noqa: ARG002 - the same for all
+    def tail_title(self, ledger: LedgerAnswer[TrimmedEnvelope]) -> str:  # noqa: ARG002 - the same for all
         return f"{'stage':<{_STAGE_CELLS}} section"
 
-    def tail(self, ledger: Ledger[TrimmedEnvelope], item: int, cells: int) -> Line:
+    def tail(self, ledger: LedgerAnswer[TrimmedEnvelope], item: int, cells: int) -> Line:
         action = ledger.action(item)
         room = cells - _STAGE_CELLS - 1 - (_CHARS_CELLS + 1 if cells >= _WITH_CHARS else 0)
         chars = (
@@ -135,16 +135,16 @@ class Envelope(Subject[Opened, TrimmedEnvelope]):
         section = fitted(clip_left(visible(action.section), room), room) if room > 0 else ""
         return line(Span(f"{_STAGES.get(action.action, '–'):<{_STAGE_CELLS}} ", "faint"), section, Span(chars, "faint"))
 
-    def texts(self, ledger: Ledger[TrimmedEnvelope], item: int) -> tuple[str, str]:
+    def texts(self, ledger: LedgerAnswer[TrimmedEnvelope], item: int) -> tuple[str, str]:
         before, after = ledger.result.texts(item)
         return _indented(before), _indented(after)
 
-    def facts(self, ledger: Ledger[TrimmedEnvelope], item: int, cells: int) -> list[Line]:  # noqa: ARG002 - the same for all
+    def facts(self, ledger: LedgerAnswer[TrimmedEnvelope], item: int, cells: int) -> list[Line]:  # noqa: ARG002 - the same for all
         report = ledger.report
         lines = wrapped(f"the whole: {report.before:,} → {report.after:,} tokens of {report.budget:,}", cells)
         return [*lines, *wrapped(f"{report.reserve:,} are kept free for the answer", cells, "faint")]
 
-    def refused(self, material: Opened, inputs: Inputs, settings: Settings, cells: int) -> list[Line]:
+    def refused(self, material: OpenedEnvelope, inputs: Inputs, settings: Settings, cells: int) -> list[Line]:
         window = window_of(inputs["model"], settings.context_budget.windows)
         lines = [
             line(
@@ -160,7 +160,7 @@ class Envelope(Subject[Opened, TrimmedEnvelope]):
         return lines
 
     def command(self, inputs: Inputs, settings: Settings, opened: Settings) -> str:
-        spelled = Spelled("envelope", settings, opened)
+        spelled = CommandWords("envelope", settings, opened)
         spelled.words("--model", inputs["model"])
         rules = settings.context_budget
         if rules.tokens:

@@ -18,9 +18,9 @@ from secateur.model import Notice
 from secateur.settings import Settings
 from secateur.terminal import clip_left, visible
 
-from secateur_tui.state.command_lines import Spelled
+from secateur_tui.state.command_lines import CommandWords
 from secateur.kinds.knobs import Knob
-from secateur_tui.state.ledger_answer import Ledger
+from secateur_tui.state.ledger_answer import LedgerAnswer
 from secateur_tui.state.search_engine import Progress, unreported
 from secateur_tui.state.subject import Field, Inputs, Subject
 from secateur_tui.styled_text import Line, Span, bar, fit, line, wrapped
@@ -43,7 +43,7 @@ _MOST_PIECES = 40
 
 
 @dataclass(frozen=True)
-class Read:
+class ReadFiles:
     """The files, scored; and what was not read."""
 
     weighed: WeighedFiles
@@ -51,14 +51,14 @@ class Read:
 
 
 @dataclass(frozen=True)
-class Decided:
+class FilesResult:
     """What goes out, and the files it was taken from."""
 
     pruned: PrunedFiles
     weighed: WeighedFiles
 
 
-class Files(Subject[Read, Decided]):
+class FilesSubject(Subject[ReadFiles, FilesResult]):
     """See `Subject`. No language model is asked: what is on screen was decided here."""
 
     name = "files"
@@ -68,7 +68,7 @@ class Files(Subject[Read, Decided]):
         Field("path", "Files", "a file, a folder, or a pattern such as src/**/*.py"),
         Field("query", "Query", "what the files are for"),
     )
-    opening = (
+    prompt = (
         "Files can be opened here: a file, a folder, a pattern such as src/**/*.py, or sample:NAME; and what they are"
         " for."
     )
@@ -95,14 +95,14 @@ class Files(Subject[Read, Decided]):
 
     # --- deciding ---
 
-    def reading_of(self, inputs: Inputs, settings: Settings) -> Hashable:
+    def reading_key(self, inputs: Inputs, settings: Settings) -> Hashable:
         return (
             inputs["path"],
             inputs["query"],
             tuple(config.lookup(settings, key) for key in setting_keys() if key.startswith(_READ)),
         )
 
-    def read(self, inputs: Inputs, settings: Settings, progress: Progress) -> Read:
+    def read(self, inputs: Inputs, settings: Settings, progress: Progress) -> ReadFiles:
         progress("reading", 0, 0)
         files, notices = read_files([inputs["path"]], settings, places.cache_dir(os.environ))
         if inputs["query"].strip():
@@ -115,15 +115,15 @@ class Files(Subject[Read, Decided]):
                 notices=(),
                 files=tuple(replace(file, score=0.0, judge="", pieces=()) for file in weighed.files),
             )
-        return Read(weighed, tuple(notices))
+        return ReadFiles(weighed, tuple(notices))
 
     def decide(
         self,
-        material: Read,
+        material: ReadFiles,
         inputs: Inputs,
         settings: Settings,
         progress: Progress = unreported,  # noqa: ARG002
-    ) -> Ledger[Decided]:
+    ) -> LedgerAnswer[FilesResult]:
         rules = settings.context_prune
         if not inputs["query"].strip() and rules.strategy != "delete":
             raise UsageError(
@@ -132,20 +132,20 @@ class Files(Subject[Read, Decided]):
             )
         pruned = prune(material.weighed, settings)
         order = sorted(range(len(pruned.entries)), key=lambda number: -pruned.entries[number].score)
-        return Ledger(
-            settings, pruned.report, Decided(pruned, material.weighed), (*material.notices, *pruned.warnings), order
+        return LedgerAnswer(
+            settings, pruned.report, FilesResult(pruned, material.weighed), (*material.notices, *pruned.warnings), order
         )
 
     # --- wording ---
 
-    def described(self, material: Read) -> str:
+    def described(self, material: ReadFiles) -> str:
         number = len(material.weighed.files)
         return f"{number:,} file{'' if number == 1 else 's'}, {material.weighed.total:,} tokens"
 
-    def tail_title(self, ledger: Ledger[Decided]) -> str:  # noqa: ARG002 - the same for all
+    def tail_title(self, ledger: LedgerAnswer[FilesResult]) -> str:  # noqa: ARG002 - the same for all
         return "score file"
 
-    def tail(self, ledger: Ledger[Decided], item: int, cells: int) -> Line:
+    def tail(self, ledger: LedgerAnswer[FilesResult], item: int, cells: int) -> Line:
         entry = ledger.result.pruned.entries[item]
         score = f"{entry.score:>{_SCORE_CELLS}.1f} " if entry.judge else f"{'–':>{_SCORE_CELLS}} "
         drawn = bar([(entry.score, "█", "relevance")], SCORES, _BAR_CELLS) if cells >= _WITH_BAR else ()
@@ -153,14 +153,14 @@ class Files(Subject[Read, Decided]):
         name = fit(clip_left(visible(entry.module_name), room), room) if room > 0 else ""
         return (Span(score), *drawn, Span(" " if drawn else ""), Span(name))
 
-    def because(self, ledger: Ledger[Decided], item: int) -> str:
+    def because(self, ledger: LedgerAnswer[FilesResult], item: int) -> str:
         entry = ledger.result.pruned.entries[item]
         said = self.reasons[entry.why].format(needed=entry.needed, left=entry.left)
         if entry.threshold is not None:
             said = f"it scores {entry.score:.1f}, {entry.threshold}"
         return f"{said}; {entry.hint}" if entry.hint else said
 
-    def facts(self, ledger: Ledger[Decided], item: int, cells: int) -> list[Line]:
+    def facts(self, ledger: LedgerAnswer[FilesResult], item: int, cells: int) -> list[Line]:
         entry = ledger.result.pruned.entries[item]
         lines = wrapped(f"score {entry.score:.1f} of {SCORES}", cells) if entry.judge else []
         if entry.ranges:
@@ -179,12 +179,12 @@ class Files(Subject[Read, Decided]):
         more = len(entry.tried) - _MOST_PIECES
         return [*lines, line(Span(f"and {more:,} more pieces", "faint"))] if more > 0 else lines
 
-    def texts(self, ledger: Ledger[Decided], item: int) -> tuple[str, str]:
+    def texts(self, ledger: LedgerAnswer[FilesResult], item: int) -> tuple[str, str]:
         entry = ledger.result.pruned.entries[item]
         return ledger.result.weighed.files[entry.number].source.source_code, entry.text or ""
 
     def command(self, inputs: Inputs, settings: Settings, opened: Settings) -> str:
-        spelled = Spelled("files", settings, opened)
+        spelled = CommandWords("files", settings, opened)
         if inputs["query"].strip():
             spelled.words(f"--query={inputs['query']}")
         for key, flag in _FLAGS.items():

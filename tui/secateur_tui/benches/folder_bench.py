@@ -15,14 +15,14 @@ from secateur_tui.benches.bench import Bench
 from secateur_tui.state.input_files import typed_path
 from secateur_tui.styled_text import Line, line, wrapped
 from secateur_tui.widgets import blank
-from secateur_tui.widgets.line_view import Lines
+from secateur_tui.widgets.line_view import DrawnView
 from secateur_tui.widgets.query_input import QueryInput
 from secateur_tui.widgets.title import TitleFacts
 
 _ALWAYS = ("query", "theme", "back", "help", "quit")
 
 
-class OpeningBench(Bench):
+class FolderBench(Bench):
     """`open_folder(path)` opens what is typed and shows it; it raises SecateurError where that cannot be opened."""
 
     CSS_PATH = ["bench.tcss", "items.tcss", "opening.tcss"]  # noqa: RUF012 - Textual declares it
@@ -40,13 +40,13 @@ class OpeningBench(Bench):
         yield field
 
     def compose_items(self) -> Iterable[Widget]:
-        yield Lines(self._draw, id="words")
+        yield DrawnView(self._draw, id="words")
 
     def compose_knobs(self) -> Iterable[Widget]:
-        yield Lines(lambda _: (), id="knobs")
+        yield DrawnView(lambda _: (), id="knobs")
 
     def compose_page(self, page: str) -> Widget:
-        return Lines(lambda _: (), id=page)
+        return DrawnView(lambda _: (), id=page)
 
     def title_facts(self) -> TitleFacts:
         return TitleFacts(
@@ -91,7 +91,7 @@ class OpeningBench(Bench):
             self._open(typed_path(event.value) or ".")
         except SecateurError as error:
             self._error = error
-            self.query_one("#words", Lines).repaint()
+            self.query_one("#words", DrawnView).repaint()
 
     def _draw(self, cells: int) -> Sequence[Line]:
         if self._error is not None:

@@ -15,20 +15,20 @@ from textual import on
 from textual.timer import Timer
 from textual.widget import Widget
 
-from secateur_tui.background import Closing
+from secateur_tui.background import Cancelled
 from secateur_tui.benches.bench import Fixed
-from secateur_tui.benches.knob_bench import TurningBench
-from secateur_tui.benches.staleness_bench import WatchingBench
+from secateur_tui.benches.knob_bench import KnobBench
+from secateur_tui.benches.staleness_bench import StalenessBench
 from secateur_tui.messages import CursorMoved, IndexProgress, Reselect
 from secateur_tui.styled_text import ELLIPSIS, Line, Span, line, wrapped
-from secateur_tui.widgets.line_view import Lines
-from secateur_tui.widgets.modal_page import Sheet
+from secateur_tui.widgets.line_view import DrawnView
+from secateur_tui.widgets.modal_page import ModalPage
 
 MOST_NOTICE_LINES = 3
 """Lines that notices may take from the items."""
 
 
-class ItemsBench(TurningBench, WatchingBench):
+class ItemsBench(KnobBench, StalenessBench):
     """See the module docstring; what it knows is `state`, what it shows is drawn from that."""
 
     pages: ClassVar[Sequence[tuple[str, str]]] = (("why", "Why"), ("preview", "Preview"), ("diff", "Trim diff"))
@@ -39,7 +39,7 @@ class ItemsBench(TurningBench, WatchingBench):
         self.activity = ""  # what is under way, for people
         self.progress: IndexProgress | None = None
         self.error: SecateurError | None = None
-        self.turn = 0  # number of the latest job for the engine; older ones no longer speak for the bench
+        self.job = 0  # number of the latest job for the engine; the results of older ones are ignored
         self._pause: Timer | None = None
 
     # --- what a bench fills in ---
@@ -105,10 +105,10 @@ class ItemsBench(TurningBench, WatchingBench):
         yield Fixed(self._draw_notices, id="notices")
         yield Fixed(lambda cells: [self.draw_columns(cells)], id="columns")
         yield self.compose_list()
-        yield Lines(self.draw_blank, id="blank")
+        yield DrawnView(self.draw_blank, id="blank")
 
     def compose_page(self, page: str) -> Widget:
-        return Lines({"why": self.draw_why, "diff": self.draw_diff}[page], id=page)
+        return DrawnView({"why": self.draw_why, "diff": self.draw_diff}[page], id=page)
 
     @property
     def home(self) -> Widget:
@@ -125,7 +125,7 @@ class ItemsBench(TurningBench, WatchingBench):
 
     @property
     def reading(self) -> int:
-        return 0 if self.activity or self._pause is not None else self.turn
+        return 0 if self.activity or self._pause is not None else self.job
 
     def unavailable(self, action: str) -> str:
         if action in ("why", "preview", "diff", "ghost") and self.state.answer is None:
@@ -157,16 +157,16 @@ class ItemsBench(TurningBench, WatchingBench):
     def report_progress(self, phase: str, done: int, total: int) -> None:
         """For jobs on the engine's thread. Raises Closing once nobody waits for them."""
         if self.app.thread.closing.is_set():
-            raise Closing
+            raise Cancelled
         self.post_message(IndexProgress(phase, done, total))
 
     @on(IndexProgress)
     def _progressed(self, event: IndexProgress) -> None:
         if self.activity:
             self.progress = event
-            self.query_one("#blank", Lines).repaint()
+            self.query_one("#blank", DrawnView).repaint()
 
-    def turned(self) -> None:
+    def settings_changed(self) -> None:
         self.paint_knobs()
         self.post_message(Reselect())
 
@@ -186,7 +186,7 @@ class ItemsBench(TurningBench, WatchingBench):
         self.show_page("diff")
 
     def do_ghost(self) -> None:
-        self.state.pin_ghost()
+        self.state.pin_baseline()
         self.paint()
 
     def do_refresh(self) -> None:
@@ -198,7 +198,7 @@ class ItemsBench(TurningBench, WatchingBench):
     def do_copy(self) -> None:
         command = self.command()
         self.app.copy_to_clipboard(command)
-        self.app.push_screen(Sheet("Copied: this screen, headless", lambda cells: wrapped(visible(command), cells)))
+        self.app.push_screen(ModalPage("Copied: this screen, headless", lambda cells: wrapped(visible(command), cells)))
 
     @on(CursorMoved)
     def _cursor_moved(self, event: CursorMoved) -> None:
@@ -225,7 +225,7 @@ class ItemsBench(TurningBench, WatchingBench):
             widget.set_class(self.outdated, "-stale")
         self.paint_list()
         for name in ("notices", "columns", "blank"):
-            self.query_one(f"#{name}", Lines).repaint()
+            self.query_one(f"#{name}", DrawnView).repaint()
         self.caption(items, self.draw_caption(max(0, items.size.width - 6)) if shown else ())
         self.paint_knobs()
         self.paint_page()
@@ -243,7 +243,7 @@ class ItemsBench(TurningBench, WatchingBench):
         if self.page == "preview":
             self.paint_preview()
         else:
-            self.query_one(f"#{self.page}", Lines).repaint()
+            self.query_one(f"#{self.page}", DrawnView).repaint()
 
     def _draw_notices(self, cells: int) -> Sequence[Line]:
         lines = self.draw_notices(cells)

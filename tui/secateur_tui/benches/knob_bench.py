@@ -1,23 +1,22 @@
-"""A bench with knobs: turning them, undo and redo. What a turn leads to is the bench's own business."""
+"""A bench with knobs, undo and redo. What follows from other settings is the business of the bench itself."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from secateur import config
-from secateur.kinds import knobs
 from secateur.settings import PROFILES, Settings
 
 from secateur_tui.benches.bench import Bench
 from secateur.kinds import knobs
-from secateur_tui.state.history import TurningState
+from secateur_tui.state.history import KnobState
 from secateur_tui.widgets.knob_panel import KnobPanel
 
 
-class TurningBench(Bench):
+class KnobBench(Bench):
     """Does the actions of the group "Turn", undo and redo. The knobs are a `KnobPanel` with the id `knobs`."""
 
-    state: TurningState[Any]
+    state: KnobState[Any]
 
     @property
     def strategy_knob(self) -> knobs.Knob | None:
@@ -28,7 +27,7 @@ class TurningBench(Bench):
         """The settings with the next larger (1) or smaller (-1) budget."""
         raise NotImplementedError
 
-    def turned(self) -> None:
+    def settings_changed(self) -> None:
         """The settings are others now."""
         raise NotImplementedError
 
@@ -50,7 +49,7 @@ class TurningBench(Bench):
     def change(self, settings: Settings) -> None:
         """Other settings, and what follows."""
         if self.state.change(settings):
-            self.turned()
+            self.settings_changed()
 
     def knob_turned(self, knob: knobs.Knob, direction: int, *, fine: bool = False) -> Settings:
         """The settings with a knob one step on."""
@@ -91,8 +90,8 @@ class TurningBench(Bench):
 
     def do_undo(self) -> None:
         if self.state.undo():
-            self.turned()
+            self.settings_changed()
 
     def do_redo(self) -> None:
         if self.state.redo():
-            self.turned()
+            self.settings_changed()

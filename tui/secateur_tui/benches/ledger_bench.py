@@ -1,4 +1,4 @@
-"""The room of all benches whose items are the entries of a pruner's ledger; what is a bench's own is its `Subject`.
+"""The benches whose items are the entries of a pruner's ledger; what is a bench's own is its `Subject`.
 
 Reading and weighing happen once, on the engine's thread and with progress. Every turn of a knob decides again, there
 too: no decision, however long it takes, holds up the screen. One that takes longer than a moment is awaited with the
@@ -20,12 +20,12 @@ from textual.timer import Timer
 from textual.widget import Widget
 from textual.widgets import Input
 
-from secateur_tui.background import Closing, uncollected
+from secateur_tui.background import Cancelled, uncollected
 from secateur_tui.benches.items_bench import ItemsBench
 from secateur_tui.state.input_files import FileWatch, typed_path
 from secateur.kinds.knobs import Knob, round_step
-from secateur_tui.state.ledger_answer import Ledger
-from secateur_tui.state.ledger_state import Asked, LedgerState, Reading, compared
+from secateur_tui.state.ledger_answer import LedgerAnswer
+from secateur_tui.state.ledger_state import LedgerRequest, LedgerState, Reading, compared
 from secateur_tui.state.search_engine import Progress
 from secateur_tui.state.subject import Subject
 from secateur_tui.styled_text import Line, Span, clipped, line, wrapped
@@ -34,7 +34,7 @@ from secateur_tui.widgets.knob_panel import KnobPanel
 from secateur_tui.widgets.ledger_bar import draw_budget
 from secateur_tui.widgets.ledger_list import LedgerList, draw_header, draw_item
 from secateur_tui.widgets.ledger_pages import draw_diff, draw_preview, draw_why
-from secateur_tui.widgets.line_view import Lines
+from secateur_tui.widgets.line_view import DrawnView
 from secateur_tui.widgets.query_input import QueryInput
 from secateur_tui.widgets.title import TitleFacts
 
@@ -83,7 +83,7 @@ class LedgerBench(ItemsBench):
         yield panel
 
     def compose_page(self, page: str) -> Widget:
-        return Lines(self._draw_preview, id=page) if page == "preview" else super().compose_page(page)
+        return DrawnView(self._draw_preview, id=page) if page == "preview" else super().compose_page(page)
 
     def title_facts(self) -> TitleFacts:
         state = self.state
@@ -180,8 +180,8 @@ class LedgerBench(ItemsBench):
 
     async def _serve(self, again: bool) -> None:
         """Read what is to be read, then decide. A newer job cancels this one."""
-        self.turn += 1
-        turn, thread, state, subject = self.turn, self.app.thread, self.state, self.subject
+        self.job += 1
+        job, thread, state, subject = self.job, self.app.thread, self.state, self.subject
         if self._patience is None:
             self._patience = self.set_timer(PATIENCE, self._be_late)
         try:
@@ -191,35 +191,35 @@ class LedgerBench(ItemsBench):
                 self._watch.read(state.path)
                 self._reads = key = state.key
                 inputs, settings = dict(state.inputs), state.settings
-                material = await thread.run(lambda: _read(subject, inputs, settings, self._reporting(turn)))
+                material = await thread.run(lambda: _read(subject, inputs, settings, self._reporting(job)))
                 state.read(Reading(key, material))
                 self._reads, self.progress, self.stale = None, None, ""
                 self.paint()
             if state.reading is not None and not state.needs_reading:
-                asked, material, ghost = state.wanted, state.reading.material, state.ghost
+                asked, material, baseline = state.wanted, state.reading.material, state.baseline
                 state.accept(
-                    asked, await thread.run(lambda: _decided(subject, material, asked, ghost, self._reporting(turn)))
+                    asked, await thread.run(lambda: _decided(subject, material, asked, baseline, self._reporting(job)))
                 )
         except SecateurError as error:
-            if turn == self.turn:
+            if job == self.job:
                 state.forget()
                 self.error = error
-        except Closing:
+        except Cancelled:
             return
-        if turn == self.turn:  # a job that was cancelled leaves this to the one that took its place
+        if job == self.job:  # a job that was cancelled leaves this to the one that took its place
             self.activity, self.progress, self._reads, self._late = "", None, None, False
             if self._patience is not None:
                 self._patience.stop()
                 self._patience = None
             self.paint()
 
-    def _reporting(self, turn: int) -> Progress:
+    def _reporting(self, job: int) -> Progress:
         """For a job on the engine's thread: reports its progress, and ends it at its next report once a newer one has
         taken its place."""
 
         def report(phase: str, done: int, total: int) -> None:
-            if turn != self.turn:
-                raise Closing
+            if job != self.job:
+                raise Cancelled
             self.report_progress(phase, done, total)
 
         return report
@@ -285,7 +285,7 @@ class LedgerBench(ItemsBench):
 
     def cursor_moved(self) -> None:
         for page, _ in self.pages:
-            self.query_one(f"#{page}", Lines).scroll_to(y=0, animate=False, immediate=True)
+            self.query_one(f"#{page}", DrawnView).scroll_to(y=0, animate=False, immediate=True)
 
     # --- painting ---
 
@@ -328,7 +328,7 @@ class LedgerBench(ItemsBench):
         if self.error is not None:
             return blank.draw_error(self.error, cells)
         if not state.path:
-            return self.subject.draw_opening(self.app.keymap.shown("query"), cells)
+            return self.subject.draw_prompt(self.app.keymap.shown("query"), cells)
         if self.activity == "reading":
             return blank.draw_progress(state.path, self.progress, cells)
         if state.refusal is not None and state.reading is not None:
@@ -347,7 +347,7 @@ class LedgerBench(ItemsBench):
         return {budget.key: f"  {self._budget:,} follows from the model"} if derived else {}
 
     @property
-    def _ledger(self) -> Ledger[Any]:
+    def _ledger(self) -> LedgerAnswer[Any]:
         assert self.state.answer is not None
         return self.state.answer
 
@@ -365,7 +365,7 @@ class LedgerBench(ItemsBench):
         return draw_preview(self.subject, self._ledger, self.state.cursor, cells) if self.listed else []
 
     def paint_preview(self) -> None:
-        self.query_one("#preview", Lines).repaint()
+        self.query_one("#preview", DrawnView).repaint()
 
 
 def _read(subject: Subject[Any, Any], inputs: Mapping[str, str], settings: Settings, progress: Progress) -> Any:
@@ -374,14 +374,18 @@ def _read(subject: Subject[Any, Any], inputs: Mapping[str, str], settings: Setti
 
 
 def _decided(
-    subject: Subject[Any, Any], material: Any, asked: Asked, ghost: Ledger[Any] | None, progress: Progress
-) -> Ledger[Any] | SecateurError:
+    subject: Subject[Any, Any],
+    material: Any,
+    asked: LedgerRequest,
+    baseline: LedgerAnswer[Any] | None,
+    progress: Progress,
+) -> LedgerAnswer[Any] | SecateurError:
     """The answer, ready to be drawn and compared; or why there is none."""
     try:
         with uncollected():
             answer = subject.decide(material, dict(asked.inputs), asked.settings, progress).prepared()
-            if ghost is not None:
-                compared(ghost, answer).prepared()
+            if baseline is not None:
+                compared(baseline, answer).prepared()
             return answer
     except SecateurError as error:
         return error

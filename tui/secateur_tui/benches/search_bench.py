@@ -11,7 +11,6 @@ from functools import partial
 from typing import ClassVar
 
 from secateur.errors import SecateurError
-from secateur.kinds import knobs
 from secateur.model import Pool
 from secateur.settings import Settings
 from secateur.terminal import visible
@@ -19,12 +18,12 @@ from textual import on
 from textual.widget import Widget
 from textual.widgets import Input
 
-from secateur_tui.background import Closing
-from secateur_tui.benches.what_if_bench import ProvingBench
+from secateur_tui.background import Cancelled
+from secateur_tui.benches.what_if_bench import WhatIfBench
 from secateur.kinds import knobs
-from secateur_tui.state.command_lines import command_line
+from secateur_tui.state.command_lines import search_command
 from secateur_tui.state.search_engine import SearchEngine, Status
-from secateur_tui.state.search_state import Answer, SearchState
+from secateur_tui.state.search_state import SearchAnswer, SearchState
 from secateur_tui.styled_text import Line, line, wrapped
 from secateur_tui.widgets import blank
 from secateur_tui.widgets.budget_bar import draw_budget, draw_gap
@@ -37,7 +36,7 @@ from secateur_tui.widgets.trim_diff import draw_trim_diff
 from secateur_tui.widgets.why import draw_why
 
 
-class SearchBench(ProvingBench):
+class SearchBench(WhatIfBench):
     """See the module docstring."""
 
     CSS_PATH = ["bench.tcss", "items.tcss"]  # noqa: RUF012 - Textual declares it
@@ -51,7 +50,7 @@ class SearchBench(ProvingBench):
         self._found_in = ""  # snapshot the pool was retrieved from
         self._preview_of: tuple[Pool, int] | None = None
         self._preview: PreviewText | None = None
-        self._counting: list[Answer] = []
+        self._counting: list[SearchAnswer] = []
 
     # --- what the skeleton asks for ---
 
@@ -92,7 +91,7 @@ class SearchBench(ProvingBench):
         answer = self.state.answer
         if answer is None:
             return [line("·" * cells), line(f"budget {self.state.settings.effective_budget:,}")]
-        return draw_budget(answer, self.state.ghost if self.state.comparison else None, cells)
+        return draw_budget(answer, self.state.baseline if self.state.comparison else None, cells)
 
     def unavailable(self, action: str) -> str:
         if action == "copy" and self.state.wanted is None:
@@ -155,8 +154,8 @@ class SearchBench(ProvingBench):
 
     async def _serve(self, freshen: bool) -> None:
         """Freshen the index where asked to, then retrieve what is wanted. A newer job cancels this one."""
-        self.turn += 1
-        turn, thread, engine = self.turn, self.app.thread, self.state.engine
+        self.job += 1
+        job, thread, engine = self.job, self.app.thread, self.state.engine
         try:
             if freshen:
                 self.act("indexing")
@@ -167,15 +166,15 @@ class SearchBench(ProvingBench):
                 self.act("searching")
                 pool = await thread.run(lambda: engine.retrieve(wanted.query, wanted.settings))
                 self._status, self.stale = await thread.run(engine.status), ""
-                if turn == self.turn and self.state.accept(wanted, pool):
+                if job == self.job and self.state.accept(wanted, pool):
                     self._found_in = self._status.snapshot
         except SecateurError as error:
-            if turn == self.turn:
+            if job == self.job:
                 self.error = error
-        except Closing:
+        except Cancelled:
             return
         finally:
-            if turn == self.turn:
+            if job == self.job:
                 self.activity = ""
                 self.paint()
 
@@ -197,7 +196,7 @@ class SearchBench(ProvingBench):
 
     def command(self) -> str:
         state = self.state
-        return command_line(state.query, self._path, state.settings, state.opened, self._rev)
+        return search_command(state.query, self._path, state.settings, state.opened, self._rev)
 
     # --- painting ---
 
@@ -211,20 +210,20 @@ class SearchBench(ProvingBench):
         command line says."""
         uncounted = [
             answer
-            for answer in (self.state.answer, self.state.ghost)
+            for answer in (self.state.answer, self.state.baseline)
             if answer is not None and answer.recounted is None
         ]
         if uncounted and not self.state.needs_pool and self._counting != uncounted:
             self._counting = uncounted
             self.run_worker(self._count(uncounted), group="recount", exclusive=True)
 
-    async def _count(self, answers: list[Answer]) -> None:
+    async def _count(self, answers: list[SearchAnswer]) -> None:
         for answer in answers:
             try:
                 answer.recounted = await self.app.thread.run(partial(self.state.engine.pack_tokens, answer.selection))
             except (
                 SecateurError,
-                Closing,
+                Cancelled,
             ):  # a file changed meanwhile: what is on screen stays a bound, and the title says that it is stale
                 return
         self.paint()
@@ -290,7 +289,7 @@ class SearchBench(ProvingBench):
         return draw_why(answer, row, self.hints, self.proving, cells)
 
     def draw_diff(self, cells: int) -> Sequence[Line]:
-        ghost, answer = self.state.ghost, self.state.answer
+        baseline, answer = self.state.baseline, self.state.answer
         return draw_trim_diff(
-            self.state.comparison, (ghost.tokens if ghost else 0, answer.tokens if answer else 0), cells
+            self.state.comparison, (baseline.tokens if baseline else 0, answer.tokens if answer else 0), cells
         )

@@ -28,7 +28,7 @@ class Watched(Protocol):
         ...
 
 
-class WatchingBench(Bench):
+class StalenessBench(Bench):
     """See the module docstring. A subclass says what is watched, and clears `stale` when it has read."""
 
     stale: str = ""  # what has changed since it was read, for people: "3 files changed"

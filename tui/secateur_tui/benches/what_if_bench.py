@@ -10,12 +10,12 @@ from textual.timer import Timer
 from textual.worker import Worker
 
 from secateur_tui.benches.items_bench import ItemsBench
-from secateur_tui.benches.what_ifs import proofs
+from secateur_tui.benches.what_ifs import what_ifs
 from secateur_tui.messages import HintProven, RangeProven
-from secateur_tui.state.search_state import Answer, SearchState
+from secateur_tui.state.search_state import SearchAnswer, SearchState
 
 
-class ProvingBench(ItemsBench):
+class WhatIfBench(ItemsBench):
     """Holds `hints` for the candidate at the cursor, and `ranges` of the signals, both of the present answer."""
 
     state: SearchState
@@ -25,7 +25,7 @@ class ProvingBench(ItemsBench):
         self.hints: list[HintProven] = []
         self._ranges: dict[str, tuple[float, float]] = {}
         self._rest: Timer | None = None
-        self._proven_for: tuple[Answer, int] | None = None
+        self._proven_for: tuple[SearchAnswer, int] | None = None
 
     @property
     def busy(self) -> bool:
@@ -78,7 +78,7 @@ class ProvingBench(ItemsBench):
         (answer, row), known, unwanted = self._proven_for, frozenset(self._ranges), threading.Event()
 
         def prove() -> None:
-            for proof in proofs(answer, row, known):
+            for proof in what_ifs(answer, row, known):
                 if unwanted.is_set() or self.app.prover.closing.is_set():
                     return
                 self.post_message(proof)

@@ -9,10 +9,10 @@ from secateur.selection import whatif
 
 from secateur_tui.messages import HintProven, RangeProven
 from secateur.kinds.knobs import WEIGHTS
-from secateur_tui.state.search_state import Answer
+from secateur_tui.state.search_state import SearchAnswer
 
 
-def proofs(answer: Answer, row: int, known: Collection[str]) -> Iterator[HintProven | RangeProven]:
+def what_ifs(answer: SearchAnswer, row: int, known: Collection[str]) -> Iterator[HintProven | RangeProven]:
     """Hints for `row` first, because it is looked at; then the unchanged range of each signal not in `known`.
 
     The caller stops iterating when the answer or the row is no longer of interest.

@@ -24,7 +24,7 @@ _SEARCH_TABLES = (
 """Keys a search depends on that have no flag of their own."""
 
 
-def command_line(query: str, path: str, settings: Settings, opened: Settings, rev: str | None = None) -> str:
+def search_command(query: str, path: str, settings: Settings, opened: Settings, rev: str | None = None) -> str:
     """`secateur search …` with every knob spelled out, so that no configuration file can change the answer.
 
     A key without a flag is written when it differs from the profile's own value, or from the one the inspector was
@@ -56,7 +56,7 @@ def command_line(query: str, path: str, settings: Settings, opened: Settings, re
     return " ".join(quoted(word) for word in words)
 
 
-class Spelled:
+class CommandWords:
     """The words of `secateur COMMAND … FILE` as they come together; what a flag or a `set` has said is not said
     again."""
 

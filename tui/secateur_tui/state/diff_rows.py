@@ -1,8 +1,8 @@
 """The chunks of a diff as the rows that the inspector lists: each chunk with its files below it, then the files left
 out. Every figure is the engine's.
 
-The rows are the items of a `Ledger`: a file cut in parts has a row in each of its chunks, a chunk has one of its own,
-which holds what is injected.
+The rows are the items of a `LedgerAnswer`: a file cut in parts has a row in each of its chunks, a chunk has one of its
+own, which holds what is injected.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from secateur.kinds.diff.sizing import text_of, tokens_of
 from secateur.model import TrimAction, TrimReport
 from secateur.settings import Settings
 
-from secateur_tui.state.ledger_answer import Ledger, LedgerComparison
+from secateur_tui.state.ledger_answer import LedgerAnswer, LedgerComparison
 
 
-class Kind(Enum):
+class RowKind(Enum):
     """What a row is."""
 
     CHUNK = auto()
@@ -31,20 +31,20 @@ class Kind(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
-    """One row; `entry` is the fate of its file."""
+class ChunkRow:
+    """One row; `entry` says what became of its file."""
 
-    kind: Kind
+    kind: RowKind
     chunk: int = 0  # number of the chunk, from 1
     piece: FilePiece | None = None
     entry: Coverage | None = None
 
 
 @dataclass(frozen=True, eq=False)
-class Packed(Ledger[Plan]):
-    """`rows` are the items; `tokens` are those of every chunk's text. `packed` makes one."""
+class DiffAnswer(LedgerAnswer[Plan]):
+    """`rows` are the items; `tokens` are those of every chunk's text. `diff_answer` makes one."""
 
-    rows: tuple[Row, ...] = ()
+    rows: tuple[ChunkRow, ...] = ()
     tokens: tuple[int, ...] = ()
 
     @property
@@ -86,7 +86,7 @@ class Packed(Ledger[Plan]):
         """A chunk as it goes out."""
         return _text(self.plan, number)
 
-    def prepared(self) -> Packed:
+    def prepared(self) -> DiffAnswer:
         _ = self.ids, self.chunks_of, self.left_out
         super().prepared()
         return self
@@ -97,16 +97,16 @@ def _text(plan: Plan, number: int) -> str:
     return text_of(plan, number)
 
 
-def packed(settings: Settings, plan: Plan) -> Packed:
+def diff_answer(settings: Settings, plan: Plan) -> DiffAnswer:
     """A plan as rows. What the rows hold after sums to the tokens of all chunks."""
     tokens = tokens_of(plan)
-    rows: list[Row] = []
+    rows: list[ChunkRow] = []
     actions: list[TrimAction] = []
     seen: set[int] = set()
     entries = {entry.file.number: entry for entry in plan.coverage}
     for number, (pieces, total) in enumerate(zip(plan.chunks, tokens, strict=True), 1):
         around = total - sum(piece.cost + piece.filled for piece in pieces)
-        rows.append(Row(Kind.CHUNK, number))
+        rows.append(ChunkRow(RowKind.CHUNK, number))
         actions.append(TrimAction(f"chunk {number}", "keep", "injected", 0, around))
         for piece in pieces:
             entry = entries[piece.file.number]
@@ -114,14 +114,14 @@ def packed(settings: Settings, plan: Plan) -> Packed:
             # The tokens of a file that is cut stand at the first of its rows: they are not those of a part.
             before = 0 if piece.file.number in seen else piece.file.tokens
             seen.add(piece.file.number)
-            rows.append(Row(Kind.PIECE, number, piece, entry))
+            rows.append(ChunkRow(RowKind.PIECE, number, piece, entry))
             actions.append(TrimAction(entry.path, verb, entry.reason, before, piece.cost + piece.filled))
     left = [entry for entry in plan.coverage if entry.state == LEFT_OUT]
     if left:
-        rows.append(Row(Kind.OUTSIDE))
+        rows.append(ChunkRow(RowKind.OUTSIDE))
         actions.append(TrimAction("left out", "drop", "left_out", 0, 0))
     for entry in left:
-        rows.append(Row(Kind.LEFT_OUT, entry=entry))
+        rows.append(ChunkRow(RowKind.LEFT_OUT, entry=entry))
         actions.append(TrimAction(entry.path, "drop", entry.reason, entry.file.tokens, 0))
     before, after = sum(action.before for action in actions), sum(tokens)
     report = TrimReport(
@@ -131,10 +131,10 @@ def packed(settings: Settings, plan: Plan) -> Packed:
         budget=plan.limit * max(1, len(tokens)),
         actions=tuple(actions),
     )
-    return Packed(settings, report, plan, warnings=plan.notices, rows=tuple(rows), tokens=tokens)
+    return DiffAnswer(settings, report, plan, warnings=plan.notices, rows=tuple(rows), tokens=tokens)
 
 
-def _name(row: Row) -> str:
+def _name(row: ChunkRow) -> str:
     if row.entry is None:
         return f"\0{row.kind.name} {row.chunk}"
     number = row.piece.number if row.piece is not None else 0
@@ -158,11 +158,11 @@ def numbers(chunks: Sequence[int]) -> str:
 
 
 @dataclass(frozen=True, eq=False)
-class Moves:
-    """What went where since the ghost. Entries are those of `now`."""
+class ChunkMoves:
+    """What went where since the baseline. Entries are those of `now`."""
 
-    then: Packed
-    now: Packed
+    then: DiffAnswer
+    now: DiffAnswer
 
     def was(self, path: str) -> str:
         """The chunks a file was in, where those are others now; "new" where it was in no diff."""
@@ -193,10 +193,10 @@ TAKEN_IN, DROPPED, MOVED, NEW = "taken in", "left out now", "in other chunks", "
 
 
 @lru_cache(maxsize=1)
-def moves(comparison: LedgerComparison) -> Moves | None:
+def chunk_moves(comparison: LedgerComparison) -> ChunkMoves | None:
     """The comparison of two packings; the same object for the same comparison."""
     then, now = comparison.then, comparison.now
-    return Moves(then, now) if isinstance(then, Packed) and isinstance(now, Packed) else None
+    return ChunkMoves(then, now) if isinstance(then, DiffAnswer) and isinstance(now, DiffAnswer) else None
 
 
 def by_rule(entries: Sequence[Coverage]) -> Mapping[str, tuple[int, int]]:

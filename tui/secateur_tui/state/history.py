@@ -1,4 +1,4 @@
-"""What every state with knobs shares: settings with undo and redo, and the ghost that the present answer is compared
+"""What every state with knobs shares: settings with undo and redo, and the baseline that the present answer is compared
 with."""
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ A = TypeVar("A")
 
 
 @dataclass(slots=True)
-class History:
+class SettingsHistory:
     """Undo and redo: a list of frozen settings and a place in it."""
 
     entries: list[Settings]
@@ -37,14 +37,14 @@ class History:
         self.place += 1
 
 
-class TurningState(Generic[A]):
+class KnobState(Generic[A]):
     """`A` is what settings lead to. Subclasses are dataclasses that hold these fields; methods return whether something
     changed."""
 
     opened: Settings  # as the inspector was started with; `r` goes back to these values
-    history: History
+    history: SettingsHistory
     answer: A | None
-    ghost: A | None
+    baseline: A | None
     cursor: int  # what of the answer is looked at
 
     @property
@@ -60,7 +60,7 @@ class TurningState(Generic[A]):
         )
 
     def change(self, settings: Settings) -> bool:
-        """Other settings; the first change pins the answer before it as the ghost."""
+        """Other settings; the first change pins the answer before it as the baseline."""
         if settings == self.settings:
             return False
         self.pin_first()
@@ -80,10 +80,10 @@ class TurningState(Generic[A]):
         return possible
 
     def pin_first(self) -> None:
-        """Pin a ghost unless there is one."""
-        if self.ghost is None:
-            self.ghost = self.answer
+        """Pin a baseline unless there is one."""
+        if self.baseline is None:
+            self.baseline = self.answer
 
-    def pin_ghost(self) -> None:
+    def pin_baseline(self) -> None:
         """Compare with the present answer from now on."""
-        self.ghost = self.answer
+        self.baseline = self.answer

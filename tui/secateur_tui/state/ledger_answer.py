@@ -36,7 +36,7 @@ class Sum(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Ledger(Generic[R]):
+class LedgerAnswer(Generic[R]):
     """`result` is what the pruner gave back under `settings`; its `report` has an action per item, and the items are
     numbered by them."""
 
@@ -102,7 +102,7 @@ class Ledger(Generic[R]):
         """Tokens of the largest item: how wide the figures' columns are."""
         return max((max(action.before, action.after) for action in self.report.actions), default=0)
 
-    def prepared(self) -> Ledger[R]:
+    def prepared(self) -> LedgerAnswer[R]:
         """Itself, with all that is drawn of it worked out: called where nobody waits for a frame."""
         _ = self.states, self.place_of, self.sums, self.most, self._lines
         return self
@@ -112,8 +112,8 @@ class Ledger(Generic[R]):
 class LedgerComparison:
     """`then` against `now`; items are those of `now`."""
 
-    then: Ledger[Any]
-    now: Ledger[Any]
+    then: LedgerAnswer[Any]
+    now: LedgerAnswer[Any]
 
     def place_then(self, item: int) -> int:
         """The same item in `then`, or ABSENT."""

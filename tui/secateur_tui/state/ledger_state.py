@@ -1,5 +1,5 @@
 """The state of a bench over a ledger without a screen: what is typed, the history of settings, what was read, the
-answer, the ghost.
+answer, the baseline.
 
 Nothing derived is stored: what is stale follows from comparing what was asked with what is there.
 """
@@ -14,8 +14,8 @@ from typing import Any
 from secateur.errors import SecateurError
 from secateur.settings import Settings
 
-from secateur_tui.state.history import History, TurningState
-from secateur_tui.state.ledger_answer import Ledger, LedgerComparison
+from secateur_tui.state.history import KnobState, SettingsHistory
+from secateur_tui.state.ledger_answer import LedgerAnswer, LedgerComparison
 from secateur_tui.state.subject import Subject
 
 
@@ -28,7 +28,7 @@ class Reading:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class LedgerRequest:
     """Everything an answer depends on beside what was read."""
 
     inputs: tuple[tuple[str, str], ...]
@@ -36,29 +36,29 @@ class Asked:
 
 
 @lru_cache(maxsize=2)
-def compared(then: Ledger[Any], now: Ledger[Any]) -> LedgerComparison:
+def compared(then: LedgerAnswer[Any], now: LedgerAnswer[Any]) -> LedgerComparison:
     """The same object for the same pair, so that what it works out is worked out once: for the answer on screen, and
     for the one that is being decided."""
     return LedgerComparison(then, now)
 
 
 @dataclass(slots=True)
-class LedgerState(TurningState[Ledger[Any]]):
+class LedgerState(KnobState[LedgerAnswer[Any]]):
     """What the bench knows. Methods return whether something changed."""
 
     subject: Subject[Any, Any]
     opened: Settings
     inputs: dict[str, str]
-    history: History = field(init=False)
+    history: SettingsHistory = field(init=False)
     reading: Reading | None = None
-    asked: Asked | None = None  # what `answer` or `refusal` is for
-    answer: Ledger[Any] | None = None
+    asked: LedgerRequest | None = None  # what `answer` or `refusal` is for
+    answer: LedgerAnswer[Any] | None = None
     refusal: SecateurError | None = None  # in place of an answer: why there is none
-    ghost: Ledger[Any] | None = None
+    baseline: LedgerAnswer[Any] | None = None
     cursor: int = 0  # item looked at
 
     def __post_init__(self) -> None:
-        self.history = History([self.opened])
+        self.history = SettingsHistory([self.opened])
         self.inputs = {field.name: self.inputs.get(field.name, "") for field in self.subject.fields}
 
     @property
@@ -67,14 +67,14 @@ class LedgerState(TurningState[Ledger[Any]]):
         return self.inputs[self.subject.fields[0].name]
 
     @property
-    def wanted(self) -> Asked:
+    def wanted(self) -> LedgerRequest:
         """What should be answered."""
-        return Asked(tuple(self.inputs.items()), self.settings)
+        return LedgerRequest(tuple(self.inputs.items()), self.settings)
 
     @property
     def key(self) -> Hashable:
         """What should be read."""
-        return self.subject.reading_of(self.inputs, self.settings)
+        return self.subject.reading_key(self.inputs, self.settings)
 
     @property
     def needs_reading(self) -> bool:
@@ -88,14 +88,13 @@ class LedgerState(TurningState[Ledger[Any]]):
 
     @property
     def comparison(self) -> LedgerComparison | None:
-        """Ghost against answer; None while nothing has changed since the ghost."""
-        if self.ghost is None or self.answer is None or self.ghost is self.answer:
+        """Baseline against answer; None while nothing has changed since the baseline."""
+        if self.baseline is None or self.answer is None or self.baseline is self.answer:
             return None
-        return compared(self.ghost, self.answer)
+        return compared(self.baseline, self.answer)
 
     def type(self, name: str, text: str) -> bool:
-        """Another text in a field. Comparisons end where something else is read: a ghost of it would compare apples and
-        pears."""
+        """Another text in a field. Comparisons end where something else is read: the two have nothing in common."""
         if text == self.inputs[name]:
             return False
         self.inputs = {**self.inputs, name: text}
@@ -107,7 +106,7 @@ class LedgerState(TurningState[Ledger[Any]]):
 
     def forget(self) -> None:
         """Nothing is read, nothing answered."""
-        self.reading = self.asked = self.answer = self.refusal = self.ghost = None
+        self.reading = self.asked = self.answer = self.refusal = self.baseline = None
         self.cursor = 0
 
     def read(self, reading: Reading) -> None:
@@ -115,7 +114,7 @@ class LedgerState(TurningState[Ledger[Any]]):
         if reading.key == self.key:
             self.reading, self.asked = reading, None
 
-    def accept(self, asked: Asked, answer: Ledger[Any] | SecateurError) -> None:
+    def accept(self, asked: LedgerRequest, answer: LedgerAnswer[Any] | SecateurError) -> None:
         """Take an answer, unless another one is wanted by now. The cursor stays on its item where there still is
         one."""
         if asked != self.wanted:

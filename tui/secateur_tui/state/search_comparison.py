@@ -1,4 +1,4 @@
-"""What changed between a pinned selection (the ghost) and the one on screen. Derived whenever it is drawn, stored
+"""What changed between a pinned selection (the baseline) and the one on screen. Derived whenever it is drawn, stored
 nowhere."""
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ ABSENT = -1
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison:
+class SearchComparison:
     """`then` against `now`; columns are per row of `now.pool`."""
 
     then: Selection

@@ -1,4 +1,4 @@
-"""The state of the Search bench without a screen: the query, the history of settings, the pool, the answer, the ghost.
+"""The state of the Search bench without a screen: query, history of settings, pool, answer, baseline.
 
 Nothing derived is stored: the answer carries the settings it was decided with, and what is stale follows from comparing
 requests.
@@ -14,8 +14,8 @@ from secateur.config import keys as setting_keys
 from secateur.model import Pool, Selection
 from secateur.settings import Settings
 
-from secateur_tui.state.history import History, TurningState
-from secateur_tui.state.search_comparison import Comparison
+from secateur_tui.state.history import KnobState, SettingsHistory
+from secateur_tui.state.search_comparison import SearchComparison
 from secateur_tui.state.search_engine import SearchEngine
 
 _POOL_TABLES = (
@@ -33,13 +33,13 @@ deeper pool."""
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class SearchRequest:
     """What a pool was, or is to be, retrieved for."""
 
     query: str
     settings: Settings
 
-    def serves(self, other: Request) -> bool:
+    def serves(self, other: SearchRequest) -> bool:
         """Whether a pool retrieved for this request also answers `other`."""
         return (
             self.query == other.query
@@ -54,7 +54,7 @@ def pool_key(settings: Settings) -> tuple[object, ...]:
 
 
 @dataclass(eq=False, slots=True)
-class Answer:
+class SearchAnswer:
     """A selection and the settings it was decided with.
 
     Attributes:
@@ -72,32 +72,32 @@ class Answer:
 
 
 @lru_cache(maxsize=1)
-def _compared(then: Answer, now: Answer) -> Comparison:
+def _compared(then: SearchAnswer, now: SearchAnswer) -> SearchComparison:
     """The same object for the same pair, so that its columns are worked out once and not per painted line."""
-    return Comparison(then.selection, now.selection)
+    return SearchComparison(then.selection, now.selection)
 
 
 @dataclass(slots=True)
-class SearchState(TurningState[Answer]):
+class SearchState(KnobState[SearchAnswer]):
     """What the bench knows. Methods return whether something changed."""
 
     engine: SearchEngine
     opened: Settings
     query: str = ""
-    history: History = field(init=False)
-    request: Request | None = None  # what `pool` was retrieved for
+    history: SettingsHistory = field(init=False)
+    request: SearchRequest | None = None  # what `pool` was retrieved for
     pool: Pool | None = None
-    answer: Answer | None = None
-    ghost: Answer | None = None
+    answer: SearchAnswer | None = None
+    baseline: SearchAnswer | None = None
     cursor: int = 0  # row of the candidate looked at
 
     def __post_init__(self) -> None:
-        self.history = History([self.opened])
+        self.history = SettingsHistory([self.opened])
 
     @property
-    def wanted(self) -> Request | None:
+    def wanted(self) -> SearchRequest | None:
         """What should be on screen; None for an empty query."""
-        return Request(self.query, self.settings) if self.query.strip() else None
+        return SearchRequest(self.query, self.settings) if self.query.strip() else None
 
     @property
     def needs_pool(self) -> bool:
@@ -106,23 +106,23 @@ class SearchState(TurningState[Answer]):
         return wanted is not None and (self.request is None or not self.request.serves(wanted))
 
     @property
-    def comparison(self) -> Comparison | None:
-        """Ghost against answer; None while nothing has changed since the ghost."""
-        if self.ghost is None or self.answer is None or self.ghost is self.answer:
+    def comparison(self) -> SearchComparison | None:
+        """Baseline against answer; None while nothing has changed since the baseline."""
+        if self.baseline is None or self.answer is None or self.baseline is self.answer:
             return None
-        return _compared(self.ghost, self.answer)
+        return _compared(self.baseline, self.answer)
 
     def ask(self, query: str) -> bool:
-        """Another query. Comparisons end here: a ghost of another question would compare apples and pears."""
+        """Another query. Comparisons end here: answers to two questions have nothing in common."""
         if query == self.query:
             return False
         self.query = query
-        self.ghost = None
+        self.baseline = None
         if self.wanted is None:
             self.request = self.pool = self.answer = None
         return True
 
-    def accept(self, request: Request, pool: Pool) -> bool:
+    def accept(self, request: SearchRequest, pool: Pool) -> bool:
         """Take a retrieved pool, unless something else is wanted by now. The cursor stays on its candidate where the
         pool still holds it."""
         wanted = self.wanted
@@ -144,4 +144,4 @@ class SearchState(TurningState[Answer]):
     def reselect(self) -> None:
         """Decide again with the present settings; without a fitting pool the old answer stays until one arrives."""
         if self.pool is not None and not self.needs_pool:
-            self.answer = Answer(self.settings, self.engine.select(self.pool, self.settings))
+            self.answer = SearchAnswer(self.settings, self.engine.select(self.pool, self.settings))

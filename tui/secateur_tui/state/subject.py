@@ -2,7 +2,7 @@
 `read`; knows no widget.
 
 A subject asks a pruner of the engine and words its answer; `LedgerBench` does the rest: the list, the budget bar, the
-pages, the keys, undo, ghost, progress, errors. A new bench is a subject in a file of its own, an entry in each of
+pages, the keys, undo, baseline, progress, errors. A new bench is a subject in a file of its own, an entry in each of
 `secateur.cli.inspect.BENCHES`, `secateur_tui.bench_names.BENCHES` and `secateur_tui.app.SUBJECTS`, and a stylesheet
 where it wants to look different.
 """
@@ -19,7 +19,7 @@ from secateur.model import State
 from secateur.settings import Settings
 
 from secateur.kinds.knobs import Knob
-from secateur_tui.state.ledger_answer import Ledger
+from secateur_tui.state.ledger_answer import LedgerAnswer
 from secateur_tui.state.search_engine import Progress, unreported
 from secateur_tui.styled_text import Line, wrapped
 
@@ -46,7 +46,7 @@ class Subject(Generic[M, R]):
     name: ClassVar[str]  # as in `--bench`
     noun: ClassVar[str]  # what the items are: "Messages"
     fields: ClassVar[Sequence[Field]]  # the first is the path of what is read
-    opening: ClassVar[str]  # what can be opened, in a sentence
+    prompt: ClassVar[str]  # what can be opened, in a sentence
     budget: ClassVar[Knob]
     strategy: ClassVar[Knob | None] = None
     reads_folders: ClassVar[bool] = False  # then it starts on the folder that Search was opened on
@@ -55,7 +55,7 @@ class Subject(Generic[M, R]):
 
     # --- deciding ---
 
-    def reading_of(self, inputs: Inputs, settings: Settings) -> Hashable:
+    def reading_key(self, inputs: Inputs, settings: Settings) -> Hashable:
         """What reading depends on: while it is equal, what was read serves."""
         return inputs[self.fields[0].name], settings.tokens.counter
 
@@ -63,7 +63,9 @@ class Subject(Generic[M, R]):
         """The slow part, on the engine's thread. Raises SecateurError."""
         raise NotImplementedError
 
-    def decide(self, material: M, inputs: Inputs, settings: Settings, progress: Progress = unreported) -> Ledger[R]:
+    def decide(
+        self, material: M, inputs: Inputs, settings: Settings, progress: Progress = unreported
+    ) -> LedgerAnswer[R]:
         """The part that every turn of a knob costs. Pure. Raises SecateurError where there is no answer, such as a
         budget that cannot be met.
 
@@ -71,11 +73,11 @@ class Subject(Generic[M, R]):
         """
         raise NotImplementedError
 
-    def budget_in_force(self, settings: Settings, ledger: Ledger[R] | None) -> int:
+    def budget_in_force(self, settings: Settings, ledger: LedgerAnswer[R] | None) -> int:
         """The budget that `b` and `B` go on from."""
         return ledger.report.budget if ledger is not None else int(self.budget.value(settings))
 
-    def hold(self, ledger: Ledger[R], item: int, settings: Settings) -> Settings | str:
+    def hold(self, ledger: LedgerAnswer[R], item: int, settings: Settings) -> Settings | str:
         """The settings with what this item holds kept whatever happens, or no longer; or why that cannot be."""
         return "nothing in this list is held"
 
@@ -85,36 +87,36 @@ class Subject(Generic[M, R]):
         """What was read, in a few words."""
         raise NotImplementedError
 
-    def notices(self, ledger: Ledger[R]) -> Sequence[tuple[str, str]]:
+    def notices(self, ledger: LedgerAnswer[R]) -> Sequence[tuple[str, str]]:
         """(text, role) of what has to be said beside the warnings."""
         return ()
 
-    def lead_title(self, ledger: Ledger[R]) -> str:
+    def lead_title(self, ledger: LedgerAnswer[R]) -> str:
         """Title of the first column; its width is the column's."""
         return ""
 
-    def lead(self, ledger: Ledger[R], item: int) -> str:
+    def lead(self, ledger: LedgerAnswer[R], item: int) -> str:
         """The first column of an item, as wide as its title."""
         return ""
 
-    def tail_title(self, ledger: Ledger[R]) -> str:
+    def tail_title(self, ledger: LedgerAnswer[R]) -> str:
         """Title of the last columns."""
         raise NotImplementedError
 
-    def tail(self, ledger: Ledger[R], item: int, cells: int) -> Line:
+    def tail(self, ledger: LedgerAnswer[R], item: int, cells: int) -> Line:
         """The last columns of an item, within `cells`."""
         raise NotImplementedError
 
-    def because(self, ledger: Ledger[R], item: int) -> str:
+    def because(self, ledger: LedgerAnswer[R], item: int) -> str:
         """The reason of a decision as a clause."""
         reason = ledger.action(item).reason
         return self.reasons.get(reason, reason.replace("_", " "))
 
-    def facts(self, ledger: Ledger[R], item: int, cells: int) -> list[Line]:
+    def facts(self, ledger: LedgerAnswer[R], item: int, cells: int) -> list[Line]:
         """What else there is to say of why, below the reason."""
         return []
 
-    def texts(self, ledger: Ledger[R], item: int) -> tuple[str, str]:
+    def texts(self, ledger: LedgerAnswer[R], item: int) -> tuple[str, str]:
         """(what came in, what goes out) of an item, as text for people; "" for nothing."""
         raise NotImplementedError
 
@@ -126,10 +128,10 @@ class Subject(Generic[M, R]):
         """The command line whose answer is the one on screen."""
         raise NotImplementedError
 
-    def draw_opening(self, field_key: str, cells: int) -> list[Line]:
+    def draw_prompt(self, field_key: str, cells: int) -> list[Line]:
         """What stands there while nothing is given."""
         return [
-            *wrapped(self.opening, cells, "bold"),
+            *wrapped(self.prompt, cells, "bold"),
             (),
             *wrapped(f"{field_key} goes to the field for it; Enter reads it.", cells, "faint"),
         ]

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 from secateur.model import Selection, State
 
-from secateur_tui.state.search_state import Answer
+from secateur_tui.state.search_state import SearchAnswer
 from secateur_tui.styled_text import Line, Span, bar, first_fitting, line, signed
 
 WRAPPER_GLYPH = "▫"
 
 
-def draw_budget(answer: Answer, ghost: Answer | None, cells: int) -> list[Line]:
+def draw_budget(answer: SearchAnswer, baseline: SearchAnswer | None, cells: int) -> list[Line]:
     """The bar and, below it, its figures; fewer words where there is less room. What is free is at least what is said
     until the pack is counted."""
     selection = answer.selection
@@ -33,7 +33,7 @@ def draw_budget(answer: Answer, ghost: Answer | None, cells: int) -> list[Line]:
         cells,
     )
 
-    was = line(f"   was {ghost.tokens:,} ({signed(answer.tokens - ghost.tokens)})") if ghost else ()
+    was = line(f"   was {baseline.tokens:,} ({signed(answer.tokens - baseline.tokens)})") if baseline else ()
     least_free = "" if answer.recounted is not None else "≥ "
     end = (Span(f"free {least_free}{free:,} of {selection.budget:,}", "bold"), *was)
     full = line(Span("● kept ", "kept"), f"{kept_tokens:,} ({kept:,})  ")

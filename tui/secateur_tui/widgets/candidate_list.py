@@ -9,8 +9,8 @@ from typing import Any
 from secateur.model import State
 from secateur.terminal import clip_left, visible
 
-from secateur_tui.state.search_comparison import ABSENT, Comparison
-from secateur_tui.state.search_state import Answer
+from secateur_tui.state.search_comparison import ABSENT, SearchComparison
+from secateur_tui.state.search_state import SearchAnswer
 from secateur_tui.state.signals import SIGNALS
 from secateur_tui.styled_text import Line, Span, bar, fit
 from secateur_tui.widgets.item_list import ItemList
@@ -54,7 +54,9 @@ def draw_header(columns: Columns) -> Line:
     return tuple(Span(part, "faint") for part in parts)
 
 
-def draw_candidate(answer: Answer, comparison: Comparison | None, row: int, columns: Columns, top: float) -> Line:
+def draw_candidate(
+    answer: SearchAnswer, comparison: SearchComparison | None, row: int, columns: Columns, top: float
+) -> Line:
     """One candidate: rank, places moved, decision (`!` when it flipped), tokens, priority, its terms as a bar, where it
     is.
 
@@ -91,7 +93,7 @@ def _breakdown(terms: list[tuple[float, str, str]], priority: float, top: float,
     return bar([(amount * share, texture, role) for amount, texture, role in terms], top, cells)
 
 
-def _delta(comparison: Comparison | None, row: int, cells: int) -> Span:
+def _delta(comparison: SearchComparison | None, row: int, cells: int) -> Span:
     if comparison is None:
         return Span(" " * cells)
     if comparison.row_then[row] == ABSENT:
@@ -107,12 +109,12 @@ class CandidateList(ItemList):
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
-        self._answer: Answer | None = None
-        self._comparison: Comparison | None = None
+        self._answer: SearchAnswer | None = None
+        self._comparison: SearchComparison | None = None
         self._columns = Columns.of(0, _WIDE)
         self._top = 0.0  # highest priority: the length of a full bar
 
-    def show(self, answer: Answer | None, comparison: Comparison | None, row: int) -> None:
+    def show(self, answer: SearchAnswer | None, comparison: SearchComparison | None, row: int) -> None:
         """Paint an answer with the cursor on candidate `row`."""
         self._answer, self._comparison = answer, comparison
         known = answer is not None and len(answer.selection) > 0

@@ -9,7 +9,7 @@ from secateur.kinds.diff.pruning import Rule
 from secateur.model import State
 from secateur.terminal import cell_width, clip, clip_left, visible
 
-from secateur_tui.state.diff_rows import Kind, Packed, Row
+from secateur_tui.state.diff_rows import ChunkRow, DiffAnswer, RowKind
 from secateur_tui.styled_text import Line, Span, bar, first_fitting, fit, line, width
 
 _WAS, _TOKENS = 5, 8
@@ -36,12 +36,12 @@ def draw_header() -> Line:
     return line(Span(f" {'was':>{_WAS}}    {'tokens':>{_TOKENS}}   file", "faint"))
 
 
-def draw_row(ledger: Packed, item: int, cells: int, was: str) -> Line:
+def draw_row(ledger: DiffAnswer, item: int, cells: int, was: str) -> Line:
     """One row: a chunk as a bar, or a file with its tokens; `was` says in which chunks it stood before."""
     row = ledger.rows[item]
-    if row.kind is Kind.CHUNK:
+    if row.kind is RowKind.CHUNK:
         return _chunk(ledger, row.chunk, cells)
-    if row.kind is Kind.OUTSIDE:
+    if row.kind is RowKind.OUTSIDE:
         tokens = sum(entry.file.tokens for entry in ledger.left_out)
         return line(
             Span(" left out", "bold dropped"),
@@ -50,7 +50,7 @@ def draw_row(ledger: Packed, item: int, cells: int, was: str) -> Line:
     return _file(ledger, item, row, cells, was)
 
 
-def _chunk(ledger: Packed, number: int, cells: int) -> Line:
+def _chunk(ledger: DiffAnswer, number: int, cells: int) -> Line:
     """A bar as long as those of the other chunks."""
     limit, tokens, files = ledger.plan.limit, ledger.tokens[number - 1], len(ledger.plan.chunks[number - 1])
     of = len(ledger.tokens)
@@ -63,7 +63,7 @@ def _chunk(ledger: Packed, number: int, cells: int) -> Line:
     return (*head, *draw_fill(ledger, number, room), *tail)
 
 
-def draw_fill(ledger: Packed, number: int, cells: int) -> Line:
+def draw_fill(ledger: DiffAnswer, number: int, cells: int) -> Line:
     """How full a chunk is: what is injected, the changes, remarks about them, what is free."""
     limit, tokens, pieces = ledger.plan.limit, ledger.tokens[number - 1], ledger.plan.chunks[number - 1]
     whole = sum(piece.cost for piece in pieces if piece.part is None or not piece.part.shortened)
@@ -80,7 +80,7 @@ def draw_fill(ledger: Packed, number: int, cells: int) -> Line:
     return bar([(float(amount), texture, role) for amount, texture, role in parts], limit, cells)
 
 
-def _file(ledger: Packed, item: int, row: Row, cells: int, was: str) -> Line:
+def _file(ledger: DiffAnswer, item: int, row: ChunkRow, cells: int, was: str) -> Line:
     entry, state = row.entry, ledger.states[item]
     assert entry is not None
     tone = "faint" if state is State.DROPPED else ""
@@ -99,7 +99,7 @@ def _file(ledger: Packed, item: int, row: Row, cells: int, was: str) -> Line:
     return (*head, Span(path, tone), Span(f" {clip(beside, max(0, room - share - 1))}", "faint"))
 
 
-def _beside(row: Row) -> str:
+def _beside(row: ChunkRow) -> str:
     """What is told right of a path."""
     assert row.entry is not None
     change = row.entry.file.change
@@ -119,7 +119,7 @@ def counted(count: int, noun: str) -> str:
     return f"{count:,} {noun}" + ("" if count == 1 else "s")
 
 
-def draw_budget(ledger: Packed, then: Packed | None, cells: int) -> list[Line]:
+def draw_budget(ledger: DiffAnswer, then: DiffAnswer | None, cells: int) -> list[Line]:
     """Every chunk as a bar beside the others, and the figures of all."""
     plan, of = ledger.plan, len(ledger.tokens)
     full = plan.limit * of

@@ -1,5 +1,5 @@
 """The pages beside the chunks of a diff: why a file goes where it goes, any chunk as it will be sent, and what moved
-since the ghost."""
+since the baseline."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from secateur_tui.state.diff_rows import (
     MOVED,
     NEW,
     TAKEN_IN,
-    Kind,
-    Moves,
-    Packed,
-    Row,
+    ChunkMoves,
+    ChunkRow,
+    DiffAnswer,
+    RowKind,
     by_rule,
     numbers,
     pattern_of,
@@ -44,10 +44,10 @@ _LINE_ROLES: Mapping[str, str] = {"+": "up", "-": "down", "@": "accent", "#": "b
 """By how a line of a chunk begins; those of rules and instructions too, which does no harm."""
 
 
-def draw_why(ledger: Packed, item: int, cells: int, hold_key: str) -> list[Line]:
+def draw_why(ledger: DiffAnswer, item: int, cells: int, hold_key: str) -> list[Line]:
     """The fate of the row at the cursor in words, with its figures."""
     row = ledger.rows[item]
-    if row.kind is Kind.CHUNK:
+    if row.kind is RowKind.CHUNK:
         lines = _why_chunk(ledger, row.chunk, cells)
     elif row.entry is None:
         lines = _why_outside(ledger, cells)
@@ -56,7 +56,7 @@ def draw_why(ledger: Packed, item: int, cells: int, hold_key: str) -> list[Line]
     return [clipped(drawn, cells) for drawn in lines]
 
 
-def _why_chunk(ledger: Packed, number: int, cells: int) -> list[Line]:
+def _why_chunk(ledger: DiffAnswer, number: int, cells: int) -> list[Line]:
     plan, pieces, tokens = ledger.plan, ledger.plan.chunks[number - 1], ledger.tokens[number - 1]
     changes, remarks = sum(piece.cost for piece in pieces), sum(piece.filled for piece in pieces)
     weighed = plan.weighed
@@ -95,7 +95,7 @@ def _why_chunk(ledger: Packed, number: int, cells: int) -> list[Line]:
     return lines
 
 
-def _why_outside(ledger: Packed, cells: int) -> list[Line]:
+def _why_outside(ledger: DiffAnswer, cells: int) -> list[Line]:
     tokens = sum(entry.file.tokens for entry in ledger.left_out)
     lines = [line(Span(f"○ LEFT OUT  {counted(len(ledger.left_out), 'file')}, {tokens:,} tokens", "bold dropped")), ()]
     lines += [
@@ -105,11 +105,11 @@ def _why_outside(ledger: Packed, cells: int) -> list[Line]:
     return [*lines, (), *wrapped("The same rules leave them out of every chunk, whatever the limit.", cells, "faint")]
 
 
-def _ruled(ledger: Packed) -> list[tuple[str, tuple[int, int]]]:
+def _ruled(ledger: DiffAnswer) -> list[tuple[str, tuple[int, int]]]:
     return list(by_rule(ledger.left_out).items())
 
 
-def _why_file(ledger: Packed, item: int, row: Row, entry: Coverage, cells: int, hold_key: str) -> list[Line]:
+def _why_file(ledger: DiffAnswer, item: int, row: ChunkRow, entry: Coverage, cells: int, hold_key: str) -> list[Line]:
     state, change, plan = ledger.states[item], entry.file.change, ledger.plan
     tokens = row.piece.cost if row.piece is not None else entry.file.tokens
     label = "LEFT OUT" if row.piece is None else state.label.upper()
@@ -153,7 +153,7 @@ def _why_file(ledger: Packed, item: int, row: Row, entry: Coverage, cells: int, 
     return lines
 
 
-def _parts(ledger: Packed, row: Row, cells: int) -> list[Line]:
+def _parts(ledger: DiffAnswer, row: ChunkRow, cells: int) -> list[Line]:
     """All parts of the file, wherever they are."""
     assert row.entry is not None
     lines: list[Line] = []
@@ -190,10 +190,10 @@ def _treated(treatment: Treatment) -> str:
     return {Treatment.MODE: "only its mode", Treatment.TYPE: "another type of file"}.get(treatment, treatment.value)
 
 
-def draw_preview(ledger: Packed, item: int, cells: int) -> Sequence[Line]:
+def draw_preview(ledger: DiffAnswer, item: int, cells: int) -> Sequence[Line]:
     """A chunk as it will be sent, a file as it stands in its chunk; of what is left out what the diff says."""
     row = ledger.rows[item]
-    if row.kind is Kind.CHUNK:
+    if row.kind is RowKind.CHUNK:
         return [
             line(Span(f"chunk {row.chunk} as it is sent: {ledger.tokens[row.chunk - 1]:,} tokens", "kept")),
             *_drawn(ledger.text(row.chunk), cells, ""),
@@ -226,8 +226,8 @@ def _drawn(text: str, cells: int, role: str) -> Sequence[Line]:
     return [*lines, *([line(Span(f"… {more:,} more characters", "faint"))] if more > 0 else [])]
 
 
-def draw_moves(ledger: Packed, moved: Moves | None, item: int, cells: int) -> list[Line]:
-    """What goes elsewhere since the ghost, then where the file at the cursor was and is."""
+def draw_moves(ledger: DiffAnswer, moved: ChunkMoves | None, item: int, cells: int) -> list[Line]:
+    """What goes elsewhere since the baseline, then where the file at the cursor was and is."""
     if moved is None:
         return [
             line(Span("nothing has changed yet", "faint")),
@@ -264,7 +264,7 @@ def draw_moves(ledger: Packed, moved: Moves | None, item: int, cells: int) -> li
     )
 
 
-def _group(title: str, role: str, moved: Moves, entries: Sequence[Coverage], cells: int) -> list[Line]:
+def _group(title: str, role: str, moved: ChunkMoves, entries: Sequence[Coverage], cells: int) -> list[Line]:
     if not entries:
         return []
     lines: list[Line] = [(), line(Span(f"{title} ({len(entries):,})", role))]

@@ -9,10 +9,10 @@ from textual.binding import Binding, BindingType
 
 from secateur_tui.messages import CursorMoved
 from secateur_tui.styled_text import Line, Span, line
-from secateur_tui.widgets.line_view import Painted
+from secateur_tui.widgets.line_view import LineView
 
 
-class ItemList(Painted, can_focus=True):
+class ItemList(LineView, can_focus=True):
     """The cursor is an item, not a line: who shows other lines says where it is now. Posts `CursorMoved`.
 
     Subclasses say how many lines there are, draw each with a blank as its first character, and know the item of a line.

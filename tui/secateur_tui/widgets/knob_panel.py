@@ -14,7 +14,7 @@ from textual.binding import Binding, BindingType
 from secateur.kinds.knobs import Knob, decimal
 from secateur_tui.state.signals import SIGNALS
 from secateur_tui.styled_text import Line, Span, fit, line, width
-from secateur_tui.widgets.line_view import Painted
+from secateur_tui.widgets.line_view import LineView
 
 _SCALES = (1.0, 2.0, 5.0, 10.0)
 """Ends of a slider's track: the smallest that holds the value."""
@@ -65,7 +65,7 @@ def draw_legend(proven: bool, cells: int) -> Line:
     return line(Span(clip(words, cells), "faint"))
 
 
-class KnobPanel(Painted, can_focus=True):
+class KnobPanel(LineView, can_focus=True):
     """Shows the settings; remembers which knob is chosen. With `ranges` the last line says what the figures at the
     right mean."""
 

@@ -7,13 +7,13 @@ from typing import Any
 
 from secateur.model import State
 
-from secateur_tui.state.ledger_answer import Ledger, LedgerComparison, Sum
+from secateur_tui.state.ledger_answer import LedgerAnswer, LedgerComparison, Sum
 from secateur_tui.styled_text import Line, Span, bar, first_fitting, line, signed
 
 _TEXTURES = {State.KEPT: "█", State.SHORTENED: "▓", State.SUMMARISED: "▒", State.DROPPED: "░"}
 
 
-def draw_budget(ledger: Ledger[Any], comparison: LedgerComparison | None, cells: int) -> list[Line]:
+def draw_budget(ledger: LedgerAnswer[Any], comparison: LedgerComparison | None, cells: int) -> list[Line]:
     """The bar and, below it, its figures; fewer words where there is less room. Where the budget is exceeded the bar is
     as long as what goes out."""
     report = ledger.report

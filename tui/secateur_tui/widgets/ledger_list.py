@@ -1,4 +1,4 @@
-"""The items of a ledger in its order: what was decided, what it changed since the ghost, tokens in and out, and what
+"""The items of a ledger in its order: what was decided, what it changed since the baseline, tokens in and out, and what
 the bench tells of each."""
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from typing import Any
 
 from secateur.model import State
 
-from secateur_tui.state.ledger_answer import ABSENT, Ledger, LedgerComparison
+from secateur_tui.state.ledger_answer import ABSENT, LedgerAnswer, LedgerComparison
 from secateur_tui.styled_text import Line, Span, line, signed
 from secateur_tui.widgets.item_list import ItemList
 
@@ -16,26 +16,26 @@ LEAST_FIGURE = 6
 """Cells of a number of tokens, at least."""
 
 
-def figure_cells(ledger: Ledger[Any], comparison: LedgerComparison | None) -> int:
+def figure_cells(ledger: LedgerAnswer[Any], comparison: LedgerComparison | None) -> int:
     """Width of the columns of tokens."""
     return max(LEAST_FIGURE, len(f"{max(ledger.most, comparison.then.most if comparison else 0):,}"))
 
 
-def draw_header(ledger: Ledger[Any], comparison: LedgerComparison | None, lead: str, tail: str) -> Line:
+def draw_header(ledger: LedgerAnswer[Any], comparison: LedgerComparison | None, lead: str, tail: str) -> Line:
     """Titles of the columns; `lead` and `tail` are the bench's own."""
     cells = figure_cells(ledger, comparison)
     return line(Span(f" {lead} {'Δ':>{cells + 1}}    {'in':>{cells}} {'out':>{cells}} {tail}", "faint"))
 
 
 def draw_item(
-    ledger: Ledger[Any],
+    ledger: LedgerAnswer[Any],
     comparison: LedgerComparison | None,
     item: int,
     lead: str,
     tail: Callable[[int], Line],
     cells: int,
 ) -> Line:
-    """One item: the bench's `lead`, tokens gained or lost since the ghost, decision (`!` when it flipped), tokens in
+    """One item: the bench's `lead`, tokens gained or lost since the baseline, decision (`!` when it flipped), tokens in
     and out, the bench's `tail`."""
     action, state = ledger.action(item), ledger.states[item]
     figures = figure_cells(ledger, comparison)
@@ -69,9 +69,9 @@ class LedgerList(ItemList):
     def __init__(self, draw: Callable[[int, int], Line], **options: Any) -> None:
         super().__init__(**options)
         self._draw = draw
-        self._ledger: Ledger[Any] | None = None
+        self._ledger: LedgerAnswer[Any] | None = None
 
-    def show(self, ledger: Ledger[Any] | None, item: int) -> None:
+    def show(self, ledger: LedgerAnswer[Any] | None, item: int) -> None:
         """Paint a ledger with the cursor on `item`."""
         self._ledger = ledger
         self.put_cursor(ledger.line_of(item) if ledger is not None and len(ledger) else 0)

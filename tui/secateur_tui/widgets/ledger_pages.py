@@ -1,4 +1,4 @@
-"""The pages beside a ledger: why an item was decided as it was, its texts, and what changed since the ghost."""
+"""The pages beside a ledger: why an item was decided as it was, its texts, and what changed since the baseline."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from secateur.model import State
 from secateur.terminal import clip_left, visible
 
-from secateur_tui.state.ledger_answer import ABSENT, Ledger, LedgerComparison
+from secateur_tui.state.ledger_answer import ABSENT, LedgerAnswer, LedgerComparison
 from secateur_tui.state.subject import STATE_WORDS, Subject
 from secateur_tui.styled_text import Line, Span, clipped, line, outside, signed, width, wrapped
 from secateur_tui.widgets.texts import draw_changes, draw_text
@@ -17,7 +17,7 @@ _LONGEST_LIST = 100
 """Items listed under one heading; the rest is counted."""
 
 
-def draw_why(subject: Subject[Any, Any], ledger: Ledger[Any], item: int, cells: int) -> list[Line]:
+def draw_why(subject: Subject[Any, Any], ledger: LedgerAnswer[Any], item: int, cells: int) -> list[Line]:
     """The decision in words with its figures, then what the subject knows of it."""
     action, state = ledger.action(item), ledger.states[item]
     head = line(Span(f"{state.glyph} {state.label.upper()}", f"bold {state.label}"))
@@ -39,7 +39,7 @@ def draw_why(subject: Subject[Any, Any], ledger: Ledger[Any], item: int, cells: 
     return [clipped(drawn, cells) for drawn in (*lines, (), *facts)]
 
 
-def draw_preview(subject: Subject[Any, Any], ledger: Ledger[Any], item: int, cells: int) -> list[Line]:
+def draw_preview(subject: Subject[Any, Any], ledger: LedgerAnswer[Any], item: int, cells: int) -> list[Line]:
     """What goes out of an item, then what came in where that is something else."""
     state = ledger.states[item]
     before, after = subject.texts(ledger, item)
@@ -54,9 +54,9 @@ def draw_preview(subject: Subject[Any, Any], ledger: Ledger[Any], item: int, cel
 
 
 def draw_diff(
-    subject: Subject[Any, Any], ledger: Ledger[Any], comparison: LedgerComparison | None, item: int, cells: int
+    subject: Subject[Any, Any], ledger: LedgerAnswer[Any], comparison: LedgerComparison | None, item: int, cells: int
 ) -> list[Line]:
-    """What changed since the ghost, then what pruning does to the item at the cursor."""
+    """What changed since the baseline, then what pruning does to the item at the cursor."""
     lines = _since(comparison, cells)
     before, after = subject.texts(ledger, item)
     lines += [(), line(Span(clip_left(visible(ledger.action(item).section), cells), "bold"))]

@@ -1,5 +1,5 @@
-"""The base of every view: a scrolling widget that paints lines of styled text by the line API, so its cost is that of the
-rows in sight."""
+"""The base of every view: a scrolling widget that paints lines of styled text by the line API, so its cost is that of
+the rows in sight."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from secateur_tui.host import Host
 from secateur_tui.styled_text import Line, clipped
 
 
-class Painted(ScrollView):
+class LineView(ScrollView):
     """Subclasses say how many lines there are and draw one at a time."""
 
     app: Host
@@ -55,12 +55,12 @@ class Painted(ScrollView):
 
     def paint(self, spans: Line, cells: int, base: Style) -> Strip:
         """A line as a strip of exactly `cells`; a role may name several classes, later ones on top."""
-        segments = [Segment(span.text, base + self.ink(span.role)) for span in spans]
+        segments = [Segment(span.text, base + self.role_style(span.role)) for span in spans]
         # The strip measures with the compositor's own table: whatever a character's true width, the line never leaves
         # its place.
-        return Strip(segments).adjust_cell_length(cells, base + self.ink(_row_role(spans)))
+        return Strip(segments).adjust_cell_length(cells, base + self.role_style(_row_role(spans)))
 
-    def ink(self, role: str) -> Style:
+    def role_style(self, role: str) -> Style:
         """The style of a role under the present theme."""
         return self.app.palette.style(role)
 
@@ -70,8 +70,8 @@ def _row_role(spans: Line) -> str:
     return next((name for span in spans for name in span.role.split() if name.startswith("cursor")), "")
 
 
-class Lines(Painted):
-    """A view drawn as a whole by a function of the width: `Lines(lambda cells: [line("hello")])`."""
+class DrawnView(LineView):
+    """A view drawn as a whole by a function of the width: `DrawnView(lambda cells: [line("hello")])`."""
 
     def __init__(self, draw: Callable[[int], Sequence[Line]], **options: Any) -> None:
         super().__init__(**options)

@@ -10,15 +10,15 @@ from textual.binding import Binding, BindingType
 from textual.screen import ModalScreen
 
 from secateur_tui.styled_text import Line
-from secateur_tui.widgets.line_view import Lines
+from secateur_tui.widgets.line_view import DrawnView
 
 
-class Page(Lines, can_focus=True):
+class ModalText(DrawnView, can_focus=True):
     """The scrolling part."""
 
 
-class Sheet(ModalScreen[None]):
-    """`Sheet("Help", draw)`; `draw` is a function of the width."""
+class ModalPage(ModalScreen[None]):
+    """`ModalPage("Help", draw)`; `draw` is a function of the width."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,enter,q,question_mark,y", "dismiss", show=False)]
 
@@ -28,7 +28,7 @@ class Sheet(ModalScreen[None]):
         self._draw_page = draw
 
     def compose(self) -> ComposeResult:
-        page = Page(self._draw_page, id="page")
+        page = ModalText(self._draw_page, id="page")
         page.border_title = self._title
         page.border_subtitle = "Esc closes"
         yield page

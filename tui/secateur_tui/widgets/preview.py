@@ -9,9 +9,9 @@ from secateur.model import State
 from secateur.terminal import visible
 
 from secateur_tui.highlight import highlight
-from secateur_tui.state.search_state import Answer
+from secateur_tui.state.search_state import SearchAnswer
 from secateur_tui.styled_text import ELLIPSIS, Line, Span, line
-from secateur_tui.widgets.line_view import Painted
+from secateur_tui.widgets.line_view import LineView
 
 _TAB = 4
 _LONGEST_LINE = 2_000
@@ -36,7 +36,7 @@ class PreviewText:
         return cls(tuple(highlight([visible(text[indent:]) for text in expanded], language)), first)
 
 
-def out_lines(answer: Answer, row: int) -> tuple[int, int]:
+def out_lines(answer: SearchAnswer, row: int) -> tuple[int, int]:
     """First and last line that go out; (0, -1) for a dropped candidate."""
     pool = answer.selection.pool
     state = answer.selection.state[row]
@@ -47,7 +47,7 @@ def out_lines(answer: Answer, row: int) -> tuple[int, int]:
     return int(pool.line_start[row]), int(pool.line_end[row])
 
 
-def draw_head(answer: Answer, row: int) -> Line:
+def draw_head(answer: SearchAnswer, row: int) -> Line:
     """What goes out of this text."""
     state = State(int(answer.selection.state[row]))
     first, last = out_lines(answer, row)
@@ -57,16 +57,16 @@ def draw_head(answer: Answer, row: int) -> Line:
     return line(Span(f"{state.glyph} {words}", state.label))
 
 
-class Preview(Painted, can_focus=True):
+class Preview(LineView, can_focus=True):
     """Shows one fragment."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
         self._text: PreviewText | None = None
-        self._answer: Answer | None = None
+        self._answer: SearchAnswer | None = None
         self._row = 0
 
-    def show(self, text: PreviewText | None, answer: Answer | None, row: int) -> None:
+    def show(self, text: PreviewText | None, answer: SearchAnswer | None, row: int) -> None:
         """Paint a text; None while it is being read."""
         if text is not self._text:
             self.scroll_to(y=0, animate=False, immediate=True)

@@ -9,10 +9,10 @@ from textual import events
 from textual.message import Message
 
 from secateur_tui.styled_text import Line, Span, width
-from secateur_tui.widgets.line_view import Painted
+from secateur_tui.widgets.line_view import LineView
 
 
-class TabLine(Painted, can_focus=False):
+class TabLine(LineView, can_focus=False):
     """`pages` are (id, title)."""
 
     class Chosen(Message):

@@ -1,4 +1,4 @@
-"""What changed between the ghost and now: what went in, what went out, what was cut differently, and what it cost."""
+"""What changed since the baseline: what went in, what went out, what was cut differently, and what it cost."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 from secateur.model import Pool, State
 from secateur.terminal import clip_left, visible
 
-from secateur_tui.state.search_comparison import ABSENT, Comparison
+from secateur_tui.state.search_comparison import ABSENT, SearchComparison
 from secateur_tui.styled_text import Line, Span, clipped, line, signed
 
 _LONGEST_LIST = 200
@@ -16,7 +16,7 @@ _MOVES = 8
 """Largest moves in rank that are listed."""
 
 
-def draw_trim_diff(comparison: Comparison | None, tokens: tuple[int, int], cells: int) -> list[Line]:
+def draw_trim_diff(comparison: SearchComparison | None, tokens: tuple[int, int], cells: int) -> list[Line]:
     """The page. `tokens`: of the two packs, then and now."""
     if comparison is None:
         return [
@@ -55,7 +55,7 @@ def _arrow(before: int, after: int) -> str:
     return f"{after:,}" if before == after else f"{before:,} → {after:,}"
 
 
-def _group(title: str, role: str, pool: Pool, rows: list[int], comparison: Comparison, cells: int) -> list[Line]:
+def _group(title: str, role: str, pool: Pool, rows: list[int], comparison: SearchComparison, cells: int) -> list[Line]:
     if not rows:
         return []
     lines = [(), line(Span(f"{title} ({len(rows):,})", role))]
@@ -73,7 +73,7 @@ def _entry(mark: str, pool: Pool, row: int, cells: int) -> Line:
     return line(head, Span(clip_left(where, max(1, cells - len(head)))))
 
 
-def _moves(comparison: Comparison, cells: int) -> list[Line]:
+def _moves(comparison: SearchComparison, cells: int) -> list[Line]:
     """The largest moves in rank among what stayed as it was."""
     size = np.where(comparison.flipped, 0, np.abs(comparison.moved))
     count = int((comparison.moved != 0).sum())

@@ -11,7 +11,7 @@ from secateur.terminal import clip_left, visible
 
 from secateur_tui.messages import HintProven
 from secateur.kinds.knobs import decimal
-from secateur_tui.state.search_state import Answer
+from secateur_tui.state.search_state import SearchAnswer
 from secateur_tui.state.signals import SIGNALS, effective_distance, value_and_weight
 from secateur_tui.styled_text import Line, Span, bar, clipped, line, outside, width, wrapped
 
@@ -33,7 +33,7 @@ _REASONS = {
 _SHORTEST_BAR = 3
 
 
-def because(answer: Answer, decision: Decision) -> str:
+def because(answer: SearchAnswer, decision: Decision) -> str:
     """The reason of a decision as a clause, with its figures."""
     pool = answer.selection.pool
     return _REASONS[decision.reason].format(
@@ -57,7 +57,7 @@ def exact(number: float) -> str:
     return text.replace("-", "−")
 
 
-def draw_why(answer: Answer, row: int, hints: Sequence[HintProven], proving: bool, cells: int) -> list[Line]:
+def draw_why(answer: SearchAnswer, row: int, hints: Sequence[HintProven], proving: bool, cells: int) -> list[Line]:
     """Everything about the decision on `row`."""
     selection, pool = answer.selection, answer.selection.pool
     decision = selection.decision(row)
@@ -101,7 +101,7 @@ def draw_why(answer: Answer, row: int, hints: Sequence[HintProven], proving: boo
     return [clipped(drawn, cells) for drawn in lines]
 
 
-def _term(answer: Answer, decision: Decision, name: str, term: float, cells: int) -> list[Line]:
+def _term(answer: SearchAnswer, decision: Decision, name: str, term: float, cells: int) -> list[Line]:
     signal = SIGNALS[name]
     pool, row = answer.selection.pool, decision.row
     factors = value_and_weight(name, pool, answer.settings, row)
@@ -135,7 +135,7 @@ def _term(answer: Answer, decision: Decision, name: str, term: float, cells: int
     return lines + wrapped(" · ".join(told), cells, "faint", indent="    ")
 
 
-def _found(answer: Answer, row: int, cells: int) -> list[Line]:
+def _found(answer: SearchAnswer, row: int, cells: int) -> list[Line]:
     pool = answer.selection.pool
     channels = [channel.name.lower() for channel in Channel if int(pool.channels[row]) >> channel & 1]
     lines = wrapped("found by " + (", ".join(channels) or "nothing"), cells)
@@ -150,7 +150,7 @@ def _found(answer: Answer, row: int, cells: int) -> list[Line]:
     return lines
 
 
-def _hints(answer: Answer, hints: Sequence[HintProven], proving: bool, state: State, cells: int) -> list[Line]:
+def _hints(answer: SearchAnswer, hints: Sequence[HintProven], proving: bool, state: State, cells: int) -> list[Line]:
     if state is State.KEPT:
         return []
     lines: list[Line] = []
