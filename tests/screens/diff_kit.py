@@ -8,7 +8,7 @@ from typing import Any
 from inspector_kit import Inspector, Pace
 from secateur import config
 from secateur.settings import Settings
-from secateur_tui.benches.diff import DiffBench
+from secateur_tui.benches.diff_bench import DiffBench
 from secateur_tui.state.diff_rows import DiffAnswer
 from support.diffs import added, line_diff
 from support.repos import committed, git, write

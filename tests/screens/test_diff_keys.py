@@ -11,7 +11,7 @@ from secateur import config
 from secateur.cli.chunk import as_text
 from secateur.kinds.diff import finish
 from secateur.settings import Settings
-from secateur_tui.benches.diff import DiffSubject
+from secateur_tui.subjects.diff import DiffSubject
 from secateur_tui.widgets.query_input import QueryInput
 from support.cli import secateur
 from support.repos import write

@@ -11,12 +11,12 @@ from inspector_kit import Inspector, press, settle
 from ledger_kit import TRANSCRIPT, ledger_bench, opened, write_files, write_transcript
 from secateur import config
 from secateur.settings import Settings
-from secateur_tui.benches.conversation import ConversationSubject
 from secateur_tui.benches.ledger_bench import LedgerBench
 from secateur_tui.state.ledger_answer import LedgerAnswer
 from secateur_tui.state.ledger_state import compared
 from secateur_tui.state.search_engine import Progress, unreported
 from secateur_tui.state.subject import Inputs
+from secateur_tui.subjects.conversation import ConversationSubject
 
 ZONE = config.with_values(Settings(), {"conversation_prune.safe_zone_tokens": 3000})
 SIZE = (120, 40)

@@ -17,11 +17,11 @@ from secateur.kinds.conversation.transcripts import read_transcript
 from secateur.model import State
 from secateur.settings import Settings
 from secateur.tokens import get_counter
-from secateur_tui.benches.conversation import ConversationSubject
 from secateur_tui.benches.folder_bench import FolderBench
 from secateur_tui.benches.ledger_bench import LedgerBench
 from secateur_tui.benches.search_bench import SearchBench
 from secateur_tui.messages import Look
+from secateur_tui.subjects.conversation import ConversationSubject
 from secateur_tui.widgets.modal_page import ModalPage
 from secateur_tui.widgets.query_input import QueryInput
 from support.cli import secateur

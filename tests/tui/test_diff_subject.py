@@ -15,10 +15,10 @@ from secateur.kinds.diff.comparing import Asked
 from secateur.kinds.diff.planning import LEFT_OUT
 from secateur.model import State
 from secateur.settings import Settings
-from secateur_tui.benches.diff import DiffSubject, DiffWatch, asked_of, patterns_of
 from secateur_tui.state.diff_rows import DiffAnswer, RowKind, chunk_moves, numbers
 from secateur_tui.state.ledger_answer import LedgerComparison
 from secateur_tui.styled_text import width
+from secateur_tui.subjects.diff import DiffSubject, DiffWatch, asked_of, patterns_of
 from secateur_tui.widgets.chunk_pages import draw_preview
 from support.repos import git
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from secateur.cli.inspect import bench_of
 from secateur.config import with_values
 from secateur.settings import Settings
-from secateur_tui.benches.conversation import ConversationSubject
+from secateur_tui.subjects.conversation import ConversationSubject
 
 EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
 

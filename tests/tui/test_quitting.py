@@ -25,7 +25,7 @@ import os, sys
 from concurrent.futures import ThreadPoolExecutor
 from secateur.cli.main import main
 from secateur_tui import app
-from secateur_tui.benches.conversation import ConversationSubject
+from secateur_tui.subjects.conversation import ConversationSubject
 
 begun, never = int(sys.argv[1]), os.pipe()
 

@@ -11,11 +11,11 @@ from secateur.kinds.conversation.pruning import STRATEGIES
 from secateur.kinds.files.sourcecode import Why
 from secateur.model import State
 from secateur.settings import Settings
-from secateur_tui.benches.conversation import ConversationSubject
-from secateur_tui.benches.envelope import EnvelopeSubject
-from secateur_tui.benches.files import FilesSubject
 from secateur_tui.state.subject import Subject
 from secateur_tui.styled_text import plain
+from secateur_tui.subjects.conversation import ConversationSubject
+from secateur_tui.subjects.envelope import EnvelopeSubject
+from secateur_tui.subjects.files import FilesSubject
 from support.conversations import Said, conversation
 from support.envelopes import asset_paths, dependencies, envelope
 

@@ -21,10 +21,7 @@ from textual.screen import Screen
 from secateur_tui import actions
 from secateur_tui.bench_names import BENCHES, BenchTitle
 from secateur_tui.benches.bench import Bench
-from secateur_tui.benches.conversation import ConversationSubject
-from secateur_tui.benches.diff import DiffBench, DiffSubject
-from secateur_tui.benches.envelope import EnvelopeSubject
-from secateur_tui.benches.files import FilesSubject
+from secateur_tui.benches.diff_bench import DiffBench
 from secateur_tui.benches.folder_bench import FolderBench
 from secateur_tui.benches.ledger_bench import LedgerBench
 from secateur_tui.benches.search_bench import SearchBench
@@ -33,13 +30,17 @@ from secateur_tui.state.ledger_state import LedgerState
 from secateur_tui.state.search_engine import SearchEngine
 from secateur_tui.state.search_state import SearchState
 from secateur_tui.state.subject import Subject
+from secateur_tui.subjects.conversation import ConversationSubject
+from secateur_tui.subjects.diff import DiffSubject
+from secateur_tui.subjects.envelope import EnvelopeSubject
+from secateur_tui.subjects.files import FilesSubject
 
 SUBJECTS: Mapping[str, Subject[Any, Any]] = {
     subject.name: subject for subject in (FilesSubject(), ConversationSubject(), EnvelopeSubject(), DiffSubject())
 }
 """What the benches over a ledger are about, by the bench's name."""
 
-SCREENS: Mapping[str, type[LedgerBench]] = {DiffSubject.name: DiffBench}
+BENCH_CLASSES: Mapping[str, type[LedgerBench]] = {DiffSubject.name: DiffBench}
 """Benches with more on the screen than a `LedgerBench` has."""
 
 QUIT_PATIENCE = 0.5
@@ -112,7 +113,7 @@ class Inspector(Host):
             typed = {"path": path, "model": model, "query": visible(query), **inputs} if name == bench else {}
             if folder and subject.reads_folders:
                 typed = {"path": folder, "query": visible(query)}
-            self._benches[name] = SCREENS.get(name, LedgerBench)(LedgerState(subject, settings, typed))
+            self._benches[name] = BENCH_CLASSES.get(name, LedgerBench)(LedgerState(subject, settings, typed))
         self._first = bench
 
     def on_mount(self) -> None:

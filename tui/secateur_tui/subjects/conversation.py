@@ -1,4 +1,4 @@
-"""The Conversation bench: a transcript, what of its messages goes out under a safe zone, and what that does to a
+"""A transcript: what of its messages goes out under a safe zone, and what that does to a
 provider's prompt cache."""
 
 from __future__ import annotations

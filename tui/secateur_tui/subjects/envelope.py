@@ -1,4 +1,4 @@
-"""The Envelope bench: a prompt envelope, its sections and fields, and what each stage of trimming makes of them for a
+"""A prompt envelope: its sections and fields, and what each stage of trimming makes of them for a
 model's budget."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The Files bench: files and a query, and what of each goes out under a number of tokens: whole, in snippets, or not at
+"""Files and a query: what of each goes out under a number of tokens: whole, in snippets, or not at
 all."""
 
 from __future__ import annotations
