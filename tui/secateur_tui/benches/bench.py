@@ -9,6 +9,7 @@ line says so.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from typing import ClassVar
 
@@ -59,43 +60,43 @@ class Bench(Screen[None]):
 
     # --- what a bench fills in ---
 
+    @abstractmethod
     def compose_input(self) -> Iterable[Widget]:
         """The input on top."""
-        raise NotImplementedError
 
+    @abstractmethod
     def compose_items(self) -> Iterable[Widget]:
         """What is decided about, on the left."""
-        raise NotImplementedError
 
+    @abstractmethod
     def compose_knobs(self) -> Iterable[Widget]:
         """What can be turned, on the right."""
-        raise NotImplementedError
 
+    @abstractmethod
     def compose_page(self, page: str) -> Widget:
         """One of `pages`; its id is the page's."""
-        raise NotImplementedError
 
+    @abstractmethod
     def title_facts(self) -> TitleFacts:
         """For the title line."""
-        raise NotImplementedError
 
+    @abstractmethod
     def draw_budget(self, cells: int) -> Sequence[Line]:
         """The two lines of the budget."""
-        raise NotImplementedError
 
     def unavailable(self, action: str) -> str:
         """Why an action cannot be done now; "" where it can."""
         return "it is open" if action == actions.BENCH + self.name_of_bench else ""
 
     @property
+    @abstractmethod
     def busy(self) -> bool:
         """Whether anything is still under way that will change the screen."""
-        raise NotImplementedError
 
     @property
+    @abstractmethod
     def home(self) -> Widget:
         """Where the focus goes by default."""
-        raise NotImplementedError
 
     # --- the skeleton ---
 

@@ -6,6 +6,7 @@ counts. What was decided for an older question is dimmed, and never painted as t
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from typing import ClassVar
 
@@ -44,60 +45,63 @@ class ItemsBench(KnobBench, StalenessBench):
 
     # --- what a bench fills in ---
 
+    @abstractmethod
     def compose_list(self) -> Widget:
         """The items, with the id `list`."""
-        raise NotImplementedError
 
+    @abstractmethod
     def paint_list(self) -> None:
         """The items from the state."""
-        raise NotImplementedError
 
     @property
+    @abstractmethod
     def listed(self) -> bool:
         """Whether there are items to show."""
-        raise NotImplementedError
 
     @property
+    @abstractmethod
     def outdated(self) -> bool:
         """Whether what is shown answers an older question."""
-        raise NotImplementedError
 
+    @abstractmethod
     def draw_columns(self, cells: int) -> Line:
         """Titles of the list's columns."""
-        raise NotImplementedError
 
+    @abstractmethod
     def draw_notices(self, cells: int) -> list[Line]:
         """What has to be said about the answer, all of it."""
-        raise NotImplementedError
 
+    @abstractmethod
     def draw_blank(self, cells: int) -> Sequence[Line]:
         """What stands where the items would: an error, progress, or which kind of empty it is."""
-        raise NotImplementedError
 
     def draw_caption(self, cells: int) -> Line:  # noqa: ARG002 - most have none
         """A line in the lower border of the list."""
         return ()
 
+    @abstractmethod
     def draw_why(self, cells: int) -> Sequence[Line]:
-        raise NotImplementedError
+        """The page on the item at the cursor: why it was decided so."""
 
+    @abstractmethod
     def draw_diff(self, cells: int) -> Sequence[Line]:
-        raise NotImplementedError
+        """The page on what changed since the baseline."""
 
+    @abstractmethod
     def paint_knobs(self) -> None:
-        raise NotImplementedError
+        """The knobs from the state."""
 
+    @abstractmethod
     def paint_preview(self) -> None:
         """The text of the item at the cursor; called while that page is open."""
-        raise NotImplementedError
 
+    @abstractmethod
     def decide(self) -> None:
         """Answer the present settings."""
-        raise NotImplementedError
 
+    @abstractmethod
     def command(self) -> str:
         """The command line that reproduces the screen."""
-        raise NotImplementedError
 
     # --- what the skeleton asks for ---
 

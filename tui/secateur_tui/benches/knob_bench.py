@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import Any
 
 from secateur import config
@@ -19,17 +20,17 @@ class KnobBench(Bench):
     state: KnobState[Any]
 
     @property
+    @abstractmethod
     def strategy_knob(self) -> knobs.Knob | None:
         """What `s` turns; None where there are no strategies."""
-        raise NotImplementedError
 
+    @abstractmethod
     def budget_turned(self, direction: int) -> Settings:
         """The settings with the next larger (1) or smaller (-1) budget."""
-        raise NotImplementedError
 
+    @abstractmethod
     def settings_changed(self) -> None:
         """The settings are others now."""
-        raise NotImplementedError
 
     def unavailable(self, action: str) -> str:
         if action == "undo" and not self.state.history.can_undo:

@@ -7,6 +7,7 @@ that took.
 from __future__ import annotations
 
 import time
+from abc import abstractmethod
 from typing import Protocol
 
 from secateur.errors import SecateurError
@@ -35,18 +36,18 @@ class StalenessBench(Bench):
     _next: Timer | None = None
 
     @property
+    @abstractmethod
     def watched(self) -> Watched:
         """What is looked at."""
-        raise NotImplementedError
 
     @property
+    @abstractmethod
     def reading(self) -> int:
         """Number of the latest reading, from 1; 0 while one is under way or about to be."""
-        raise NotImplementedError
 
+    @abstractmethod
     def read_again(self) -> None:
         """Bring what is shown up to date."""
-        raise NotImplementedError
 
     def on_mount(self) -> None:
         super().on_mount()

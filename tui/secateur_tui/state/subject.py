@@ -11,6 +11,7 @@ where it wants to look different.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Generic, TypeVar
@@ -40,8 +41,8 @@ class Field:
     optional: bool = False  # whether it may well stay empty
 
 
-class Subject(Generic[M, R]):
-    """See the module docstring; subclasses fill in what raises NotImplementedError."""
+class Subject(ABC, Generic[M, R]):
+    """See the module docstring; subclasses fill in what is abstract."""
 
     name: ClassVar[str]  # as in `--bench`
     noun: ClassVar[str]  # what the items are: "Messages"
@@ -59,10 +60,11 @@ class Subject(Generic[M, R]):
         """What reading depends on: while it is equal, what was read serves."""
         return inputs[self.fields[0].name], settings.tokens.counter
 
+    @abstractmethod
     def read(self, inputs: Inputs, settings: Settings, progress: Progress) -> M:
         """The slow part, on the engine's thread. Raises SecateurError."""
-        raise NotImplementedError
 
+    @abstractmethod
     def decide(
         self, material: M, inputs: Inputs, settings: Settings, progress: Progress = unreported
     ) -> LedgerAnswer[R]:
@@ -71,7 +73,6 @@ class Subject(Generic[M, R]):
 
         One that may take longer than a moment reports its progress: that ends it when a newer turn makes it needless.
         """
-        raise NotImplementedError
 
     def budget_in_force(self, settings: Settings, ledger: LedgerAnswer[R] | None) -> int:
         """The budget that `b` and `B` go on from."""
@@ -83,9 +84,9 @@ class Subject(Generic[M, R]):
 
     # --- wording ---
 
+    @abstractmethod
     def described(self, material: M) -> str:
         """What was read, in a few words."""
-        raise NotImplementedError
 
     def notices(self, ledger: LedgerAnswer[R]) -> Sequence[tuple[str, str]]:
         """(text, role) of what has to be said beside the warnings."""
@@ -100,12 +101,12 @@ class Subject(Generic[M, R]):
         return ""
 
     def tail_title(self, ledger: LedgerAnswer[R]) -> str:
-        """Title of the last columns."""
-        raise NotImplementedError
+        """Title of the last columns; this and the next are not asked where the bench draws its rows itself."""
+        return ""
 
     def tail(self, ledger: LedgerAnswer[R], item: int, cells: int) -> Line:
         """The last columns of an item, within `cells`."""
-        raise NotImplementedError
+        return ()
 
     def because(self, ledger: LedgerAnswer[R], item: int) -> str:
         """The reason of a decision as a clause."""
@@ -118,15 +119,15 @@ class Subject(Generic[M, R]):
 
     def texts(self, ledger: LedgerAnswer[R], item: int) -> tuple[str, str]:
         """(what came in, what goes out) of an item, as text for people; "" for nothing."""
-        raise NotImplementedError
+        return "", ""
 
     def refused(self, material: M, inputs: Inputs, settings: Settings, cells: int) -> list[Line]:
         """For below an error of `decide`: what there is, for whoever wants to make it fit."""
         return []
 
+    @abstractmethod
     def command(self, inputs: Inputs, settings: Settings, opened: Settings) -> str:
         """The command line whose answer is the one on screen."""
-        raise NotImplementedError
 
     def draw_prompt(self, field_key: str, cells: int) -> list[Line]:
         """What stands there while nothing is given."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import Any, ClassVar
 
 from textual import events
@@ -31,9 +32,9 @@ class ItemList(LineView, can_focus=True):
         super().__init__(**options)
         self._index = 0  # line of the cursor as last painted
 
+    @abstractmethod
     def draw_item(self, index: int, cells: int) -> Line:
         """One line without the cursor."""
-        raise NotImplementedError
 
     def item_at(self, index: int) -> int:
         """The item of a line."""

@@ -3,6 +3,7 @@ the rows in sight."""
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -21,13 +22,13 @@ class LineView(ScrollView):
 
     app: Host
 
+    @abstractmethod
     def line_count(self) -> int:
         """Lines at the present width."""
-        raise NotImplementedError
 
+    @abstractmethod
     def draw_line(self, index: int, cells: int) -> Line:
         """One line, at most `cells` wide."""
-        raise NotImplementedError
 
     def repaint(self) -> None:
         """Take the model's present state: measure again and paint the lines in sight."""
