@@ -1,6 +1,7 @@
-"""No file imports, over however many others, one that imports it; imports for type checkers count as well."""
+"""What holds of all files together: no import leads back over other files, no two classes share a name."""
 
 import ast
+from collections import Counter
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -14,6 +15,12 @@ KNOWN = {
     ("secateur.llm.client", "secateur.llm.opening"),
 }
 """(module, imported module): the last imports that close a circle. Remove an entry with its circle; add none."""
+
+SHARED_NAMES = {
+    *("Cut", "Entry", "Foreign", "Found", "Item", "Key", "Loaded", "Part", "Piece", "Place", "Rule", "State", "Values"),
+    *("Weighed", "WeighedFile"),
+}
+"""Classes of the engine that have the name of another one. Remove an entry with the name; add none."""
 
 
 def sources() -> dict[str, Path]:
@@ -63,3 +70,14 @@ def test_a_circle_is_found_over_several_files_and_for_type_checkers_alone():
     assert imported(ast.parse(text), modules) == {"a.b", "a.c"}
     assert set(circle({"a.b": {"a.c"}, "a.c": {"a.d"}, "a.d": {"a.b"}, "a": {"a.b"}})) == {"a.b", "a.c", "a.d"}
     assert circle({"a.b": {"a.c"}, "a.c": set()}) == []
+
+
+def test_no_class_has_the_name_of_a_class_in_another_file():
+    names = [
+        node.name
+        for file in sources().values()
+        for node in ast.parse(file.read_bytes()).body
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
+    ]
+    assert len(names) > 300
+    assert {name for name, number in Counter(names).items() if number > 1} <= SHARED_NAMES
