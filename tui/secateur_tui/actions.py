@@ -77,7 +77,7 @@ BY_ID = {action.id: action for action in ACTIONS}
 
 @dataclass(frozen=True, slots=True)
 class Keymap:
-    """Which keys do what after the user's `[ui] keys`, and what was wrong with those."""
+    """The keys of each action after the user's `[ui] keys`, and what was wrong with those."""
 
     keys: Mapping[str, tuple[str, ...]]  # per action id; may be empty where another action took the key
     notices: tuple[Notice, ...] = ()
@@ -89,10 +89,10 @@ class Keymap:
 
 
 def keymap(chosen: Mapping[str, str]) -> Keymap:
-    """Default keys under the user's own. A chosen key is taken from whoever had it; an unknown action is reported with
-    the nearest name.
+    """Returns the default keys under the user's own. A chosen key is taken from the action that had it; an unknown
+    action is reported with the nearest name.
 
-    `quit` never ends without a key: where the last one is taken, it gets its default keys back, and a notice says so.
+    `quit` always keeps a key: where the last one is taken, it gets its default keys back, and a notice says so.
     """
     notices: list[Notice] = []
     keys = {action.id: action.keys for action in ACTIONS}
@@ -122,7 +122,7 @@ def keymap(chosen: Mapping[str, str]) -> Keymap:
 
 
 def overrides(keys: Keymap) -> dict[str, str]:
-    """What Textual is told: the actions whose keys are not the default ones."""
+    """Returns what Textual needs to know: the actions whose keys are not the default ones."""
     return {
         action.id: ",".join(keys.keys[action.id]) for action in ACTIONS if keys.keys[action.id] not in (action.keys, ())
     }
@@ -136,7 +136,7 @@ BINDINGS = [
 
 
 def normal_key(text: str) -> str:
-    """The name Textual has for a key as people write it: `?` → `question_mark`."""
+    """Returns Textual's name of a key as people write it: `?` → `question_mark`."""
     text = text.strip()
     if len(text) != 1 or text.isalnum():
         return text
@@ -145,7 +145,7 @@ def normal_key(text: str) -> str:
 
 
 def key_name(key: str) -> str:
-    """A key as printed: `question_mark` → `?`, `shift+left` → `shift+←`."""
+    """Returns a key as printed: `question_mark` → `?`, `shift+left` → `shift+←`."""
     *modifiers, last = key.split("+")
     return "+".join([*modifiers, _PRINTED.get(last) or format_key(last)])
 

@@ -51,13 +51,13 @@ INTERRUPTED = 130
 
 
 class Opener(Protocol):
-    """Opens a folder; raises SecateurError."""
+    """A function that opens a folder; it raises SecateurError."""
 
     def __call__(self, path: str, settings: Settings) -> SearchEngine: ...
 
 
 class ActionCommands(Provider):
-    """The registry in the command palette."""
+    """The actions of the registry in the command palette."""
 
     async def discover(self) -> Hits:
         for action in actions.ACTIONS:
@@ -128,8 +128,8 @@ class Inspector(Host):
                 screen.returned_to()
 
     def action_help_quit(self) -> None:
-        """Ctrl-C: leave at once, whatever is under way, with the exit code of an interruption. In a field with marked
-        text it copies that."""
+        """Leaves at once on Ctrl-C, whatever is under way, with the exit code of an interruption. In a field with
+        marked text Ctrl-C copies that text."""
         self.exit(INTERRUPTED)
 
     def show_bench(self, name: str) -> None:
@@ -147,7 +147,7 @@ class Inspector(Host):
         return self._benches[name]
 
     def _open_folder(self, path: str) -> None:
-        """Open a folder for the Search bench, which takes the place of the screen where it was typed."""
+        """Opens a folder for the Search bench and shows it instead of the screen where the folder was typed."""
         if self._opener is None:
             raise UsageError("no folder can be opened here", hint="start the inspector on it: secateur inspect FOLDER")
         self.engine = self._opener(path, self._settings)
@@ -172,7 +172,7 @@ def run(
     cache_dir: Path | None = None,
     environ: Mapping[str, str] | None = None,
 ) -> int:
-    """Open `path` in a bench and return the exit code.
+    """Opens `path` in a bench and returns the exit code.
 
     Args:
         inputs: further texts for the bench's fields, by name.

@@ -1,9 +1,8 @@
-"""Daemon threads for the engine's slow calls: one to retrieve, one to look whether files have changed, one to prove
-hints.
+"""Daemon threads for the engine's slow calls: one retrieves, one looks whether files have changed, one proves hints.
 
-Calls of a thread run one after another, so the engine's database sees a single thread; a call whose awaiter was
-cancelled before its turn never runs. The thread is a daemon and its jobs look at `closing`: quitting does not wait for
-an index to finish.
+The calls of a thread run one after another, so the engine's database sees a single thread. A call whose awaiter was
+cancelled before the call began never runs. The threads are daemons and their jobs look at `closing`, so quitting does
+not wait for an index to finish.
 """
 
 from __future__ import annotations
@@ -26,11 +25,11 @@ set aside is never collected."""
 
 @contextlib.contextmanager
 def uncollected() -> Iterator[None]:
-    """For jobs that make millions of objects that stay: while they run, and of what they made, nothing is looked
-    through for garbage.
+    """Suspends garbage collection for jobs that create millions of objects that stay, and exempts those objects for
+    good.
 
-    Looking through a gigabyte of objects takes a second or more in which no frame is painted. Almost nothing of it
-    hangs together in circles.
+    A collection over a gigabyte of objects takes a second or more in which no frame is painted. Almost none of these
+    objects form cycles.
     """
     gc.disable()
     try:
@@ -42,7 +41,7 @@ def uncollected() -> Iterator[None]:
 
 
 class Cancelled(Exception):
-    """Raised inside a job whose result nobody waits for any more."""
+    """Raised inside a job whose result is no longer wanted."""
 
 
 class EngineThread:
@@ -57,19 +56,19 @@ class EngineThread:
         self._thread.start()
 
     async def run(self, call: Callable[[], T]) -> T:
-        """The result of `call`, or its exception."""
+        """Returns the result of `call`, or raises its exception."""
         loop = asyncio.get_running_loop()
         future: asyncio.Future[T] = loop.create_future()
         self._jobs.put((loop, future, call))
         return await future
 
     def close(self) -> None:
-        """Let the thread end after the job at hand; jobs that report progress end at their next report."""
+        """Ends the thread after the present job; a job that reports progress ends at its next report."""
         self.closing.set()
         self._jobs.put((None, None, None))  # type: ignore[arg-type]
 
     def ended(self, patience: float) -> bool:
-        """Whether the thread has come to its end after `close`, waiting for it for `patience` seconds at most."""
+        """Returns whether the thread has ended after `close`, waiting for it for `patience` seconds at most."""
         self._thread.join(patience)
         return not self._thread.is_alive()
 

@@ -1,4 +1,4 @@
-"""What widgets and threads tell a bench. Those that come in floods give way to their successors."""
+"""Messages that widgets and threads send to a bench. Of a kind that comes in floods only the latest is kept."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from secateur_tui.state.search_state import SearchAnswer
 
 
 class _Flood(Message):
-    """Only the latest of its kind matters."""
+    """A message of which only the latest of its kind matters."""
 
     def can_replace(self, message: Message) -> bool:
         return type(message) is type(self)

@@ -36,7 +36,7 @@ WIDE, ROOMY = 110, 150
 
 
 class Fixed(DrawnView, can_focus=False):
-    """Lines that never scroll: title, budget, footer."""
+    """A view that never scrolls: title, budget, footer."""
 
 
 class Bench(Screen[None]):
@@ -62,30 +62,30 @@ class Bench(Screen[None]):
 
     @abstractmethod
     def compose_input(self) -> Iterable[Widget]:
-        """The input on top."""
+        """Yields the input on top."""
 
     @abstractmethod
     def compose_items(self) -> Iterable[Widget]:
-        """What is decided about, on the left."""
+        """Yields the items, on the left."""
 
     @abstractmethod
     def compose_knobs(self) -> Iterable[Widget]:
-        """What can be turned, on the right."""
+        """Yields the knobs, on the right."""
 
     @abstractmethod
     def compose_page(self, page: str) -> Widget:
-        """One of `pages`; its id is the page's."""
+        """Returns one of `pages`; its id is the id of the page."""
 
     @abstractmethod
     def title_facts(self) -> TitleFacts:
-        """For the title line."""
+        """Returns what the title line says."""
 
     @abstractmethod
     def draw_budget(self, cells: int) -> Sequence[Line]:
-        """The two lines of the budget."""
+        """Returns the two lines of the budget."""
 
     def unavailable(self, action: str) -> str:
-        """Why an action cannot be done now; "" where it can."""
+        """Returns why an action cannot be done now; "" where it can."""
         return "it is open" if action == actions.BENCH + self.name_of_bench else ""
 
     @property
@@ -96,7 +96,7 @@ class Bench(Screen[None]):
     @property
     @abstractmethod
     def home(self) -> Widget:
-        """Where the focus goes by default."""
+        """The widget that has the focus by default."""
 
     # --- the skeleton ---
 
@@ -125,7 +125,7 @@ class Bench(Screen[None]):
         return wrapped(words, max(1, cells))
 
     def repaint_frame(self) -> None:
-        """Title, budget and footer again."""
+        """Repaints title, budget and footer."""
         for name in ("title", "budget", "footer"):
             self.query_one(f"#{name}", Fixed).repaint()
 
@@ -140,7 +140,7 @@ class Bench(Screen[None]):
         return self.has_class("-wide") or self.has_class("-show-pages")
 
     def show_page(self, page: str) -> None:
-        """Open a page and go there."""
+        """Opens a page and moves the focus there."""
         self.query_one("#page-switch", ContentSwitcher).current = page
         self.query_one("#tabs", TabLine).show(page)
         self.set_class(True, "-show-pages")
@@ -149,36 +149,36 @@ class Bench(Screen[None]):
         self.page_opened(page)
 
     def returned_to(self) -> None:
-        """The terminal is in front again: what is read may have changed meanwhile."""
+        """Called when the terminal comes to the front again: what was read may have changed meanwhile."""
 
     def page_opened(self, page: str) -> None:
-        """A page came into sight: bring it up to date."""
+        """Called when a page comes into sight: brings it up to date."""
 
     @on(TabLine.Chosen)
     def _tab_chosen(self, event: TabLine.Chosen) -> None:
         self.show_page(event.page)
 
     def go_to(self, widget: Widget) -> None:
-        """Focus a widget at once, so that keys typed ahead reach it; one that is not laid out yet gets it as soon as it
-        is."""
+        """Focuses a widget at once, so that keys typed ahead reach it; a widget without a layout gets the focus as soon
+        as it has one."""
         if widget.focusable:
             self.set_focus(widget)
         else:
             widget.focus()
 
     def go_home(self) -> None:
-        """Close overlays; the focus goes to the items."""
+        """Closes overlays and moves the focus to the items."""
         self.remove_class("-show-pages", "-show-knobs")
         self.go_to(self.home)
 
     def caption(self, widget: Widget, drawn: Line) -> None:
-        """Put a line into a widget's lower border; as content, never as markup."""
+        """Puts a line into the lower border of a widget; as content, never as markup."""
         widget.border_subtitle = Content(plain(drawn))
 
     # --- actions of every bench ---
 
     def action_do(self, action: str) -> None:
-        """Do an action of the registry, or say why not."""
+        """Does an action of the registry, or says why it cannot."""
         reason = self.unavailable(action)
         if reason:
             self.app.say(f"{actions.BY_ID[action].label}: {reason}")
@@ -205,7 +205,7 @@ class Bench(Screen[None]):
         self.app.exit(0)
 
     def _draw_help(self, cells: int) -> Sequence[Line]:
-        """The registry as a page; what cannot be done now says why."""
+        """Draws the registry as a page; an action that cannot be done now says why."""
         lines: list[Line] = []
         group = ""
         for action in actions.ACTIONS:

@@ -1,4 +1,4 @@
-"""Where a bench would be that reads a folder and was given none: what can be opened, and a field for its path."""
+"""The screen of a bench that reads a folder while none is open: what can be opened, and a field for its path."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ _ALWAYS = ("query", "theme", "back", "help", "quit")
 
 
 class FolderBench(Bench):
-    """`open_folder(path)` opens what is typed and shows it; it raises SecateurError where that cannot be opened."""
+    """`open_folder(path)` opens the typed folder and shows it; it raises SecateurError where the folder cannot be
+    opened."""
 
     CSS_PATH = ["bench.tcss", "items.tcss", "opening.tcss"]  # noqa: RUF012 - Textual declares it
     pages: ClassVar[Sequence[tuple[str, str]]] = (("nothing", "Nothing open"),)

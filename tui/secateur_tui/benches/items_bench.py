@@ -1,7 +1,7 @@
 """A bench of items with a decision each: the list with its notices and titles, the pages, and what is under way.
 
-What is slow runs on the engine's thread; a newer job takes the place of an older one, whose result then no longer
-counts. What was decided for an older question is dimmed, and never painted as the answer to a newer one.
+Slow work runs on the engine's thread. A newer job takes the place of an older one, whose result is then ignored. The
+answer to an older question is dimmed and never painted as the answer to a newer one.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ MOST_NOTICE_LINES = 3
 
 
 class ItemsBench(KnobBench, StalenessBench):
-    """See the module docstring; what it knows is `state`, what it shows is drawn from that."""
+    """See the module docstring. `state` holds all that the bench knows; everything on screen is drawn from it."""
 
     pages: ClassVar[Sequence[tuple[str, str]]] = (("why", "Why"), ("preview", "Preview"), ("diff", "Trim diff"))
     noun: ClassVar[str]  # what the items are: the title of their frame
@@ -47,11 +47,11 @@ class ItemsBench(KnobBench, StalenessBench):
 
     @abstractmethod
     def compose_list(self) -> Widget:
-        """The items, with the id `list`."""
+        """Returns the list of items, with the id `list`."""
 
     @abstractmethod
     def paint_list(self) -> None:
-        """The items from the state."""
+        """Paints the items from the state."""
 
     @property
     @abstractmethod
@@ -61,47 +61,47 @@ class ItemsBench(KnobBench, StalenessBench):
     @property
     @abstractmethod
     def outdated(self) -> bool:
-        """Whether what is shown answers an older question."""
+        """Whether the answer on screen belongs to an older question."""
 
     @abstractmethod
     def draw_columns(self, cells: int) -> Line:
-        """Titles of the list's columns."""
+        """Draws the titles of the list's columns."""
 
     @abstractmethod
     def draw_notices(self, cells: int) -> list[Line]:
-        """What has to be said about the answer, all of it."""
+        """Draws every notice about the answer."""
 
     @abstractmethod
     def draw_blank(self, cells: int) -> Sequence[Line]:
-        """What stands where the items would: an error, progress, or which kind of empty it is."""
+        """Draws what stands in place of the items: an error, progress, or the kind of emptiness."""
 
     def draw_caption(self, cells: int) -> Line:  # noqa: ARG002 - most have none
-        """A line in the lower border of the list."""
+        """Draws the line in the lower border of the list."""
         return ()
 
     @abstractmethod
     def draw_why(self, cells: int) -> Sequence[Line]:
-        """The page on the item at the cursor: why it was decided so."""
+        """Draws the page on the item at the cursor: why it was decided so."""
 
     @abstractmethod
     def draw_diff(self, cells: int) -> Sequence[Line]:
-        """The page on what changed since the baseline."""
+        """Draws the page on what changed since the baseline."""
 
     @abstractmethod
     def paint_knobs(self) -> None:
-        """The knobs from the state."""
+        """Paints the knobs from the state."""
 
     @abstractmethod
     def paint_preview(self) -> None:
-        """The text of the item at the cursor; called while that page is open."""
+        """Paints the text of the item at the cursor; called while that page is open."""
 
     @abstractmethod
     def decide(self) -> None:
-        """Answer the present settings."""
+        """Brings the answer up to the present settings."""
 
     @abstractmethod
     def command(self) -> str:
-        """The command line that reproduces the screen."""
+        """Returns the command line that reproduces the screen."""
 
     # --- what the skeleton asks for ---
 
@@ -141,7 +141,7 @@ class ItemsBench(KnobBench, StalenessBench):
     # --- slow and instant ---
 
     def after_pause(self, call: Callable[[], None]) -> None:
-        """Call after the debounce, unless it begins anew before."""
+        """Calls `call` after the debounce, unless this method is called again before."""
         if self._pause is not None:
             self._pause.stop()
 
@@ -153,13 +153,13 @@ class ItemsBench(KnobBench, StalenessBench):
         pause = self._pause = self.set_timer(self.app.pace.debounce, fire)
 
     def act(self, activity: str) -> None:
-        """Say what is under way; an old error is forgotten."""
+        """Shows what is under way and forgets an old error."""
         self.activity = activity
         self.error = None
         self.paint()
 
     def report_progress(self, phase: str, done: int, total: int) -> None:
-        """For jobs on the engine's thread. Raises Closing once nobody waits for them."""
+        """Reports the progress of a job on the engine's thread. Raises Cancelled once the inspector is closing."""
         if self.app.thread.closing.is_set():
             raise Cancelled
         self.post_message(IndexProgress(phase, done, total))
@@ -197,7 +197,7 @@ class ItemsBench(KnobBench, StalenessBench):
         self.read_again()
 
     def do_hold(self) -> None:
-        """Only where `unavailable` lets it through."""
+        """Does nothing: `unavailable` lets this action through in benches that have it."""
 
     def do_copy(self) -> None:
         command = self.command()
@@ -211,7 +211,7 @@ class ItemsBench(KnobBench, StalenessBench):
         self.cursor_moved()
 
     def cursor_moved(self) -> None:
-        """The cursor is on another item, and the page is painted."""
+        """Called when the cursor is on another item and the page is painted."""
 
     def page_opened(self, page: str) -> None:  # noqa: ARG002 - whichever is open is painted
         self.paint_page()
@@ -219,7 +219,7 @@ class ItemsBench(KnobBench, StalenessBench):
     # --- painting ---
 
     def paint(self) -> None:
-        """Everything, from the state."""
+        """Paints everything from the state."""
         if not self.standing:
             return
         shown = self.listed and self.error is None
@@ -237,11 +237,11 @@ class ItemsBench(KnobBench, StalenessBench):
 
     @property
     def standing(self) -> bool:
-        """Whether there is anything to paint on: what ends together with the screen finds its widgets gone."""
+        """Whether the widgets are there: a job may end together with its screen."""
         return all(self.query(part) for part in ("#title", "#items #list", "#page-switch", "#footer"))
 
     def paint_page(self) -> None:
-        """The open page, where it is in sight."""
+        """Paints the open page where it is in sight."""
         if not self.standing or not self.pages_in_sight:
             return
         if self.page == "preview":

@@ -1,4 +1,4 @@
-"""A bench with knobs, undo and redo. What follows from other settings is the business of the bench itself."""
+"""A bench with knobs, undo and redo. Subclasses say what follows from other settings."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ class KnobBench(Bench):
     @property
     @abstractmethod
     def strategy_knob(self) -> knobs.Knob | None:
-        """What `s` turns; None where there are no strategies."""
+        """The knob that `s` turns; None where there are no strategies."""
 
     @abstractmethod
     def budget_turned(self, direction: int) -> Settings:
-        """The settings with the next larger (1) or smaller (-1) budget."""
+        """Returns the settings with the next larger (1) or smaller (-1) budget."""
 
     @abstractmethod
     def settings_changed(self) -> None:
-        """The settings are others now."""
+        """Called after the settings changed."""
 
     def unavailable(self, action: str) -> str:
         if action == "undo" and not self.state.history.can_undo:
@@ -48,12 +48,12 @@ class KnobBench(Bench):
         return self.query_one("#knobs", KnobPanel).chosen
 
     def change(self, settings: Settings) -> None:
-        """Other settings, and what follows."""
+        """Takes other settings and does what follows from them."""
         if self.state.change(settings):
             self.settings_changed()
 
     def knob_turned(self, knob: knobs.Knob, direction: int, *, fine: bool = False) -> Settings:
-        """The settings with a knob one step on."""
+        """Returns the settings with a knob one step further."""
         return knob.turned(self.state.settings, direction, fine=fine)
 
     def do_tune_up(self) -> None:

@@ -1,8 +1,8 @@
-"""The benches whose items are the entries of a pruner's ledger; what is a bench's own is its `Subject`.
+"""The benches whose items are the entries of a pruner's ledger; the `Subject` holds what differs between them.
 
-Reading and weighing happen once, on the engine's thread and with progress. Every turn of a knob decides again, there
-too: no decision, however long it takes, holds up the screen. One that takes longer than a moment is awaited with the
-old answer dimmed; while it runs further turns are collected, and the last one is decided next.
+Reading and measuring happen once, on the engine's thread and with progress. Every turn of a knob decides again, on that
+thread too, so no decision blocks the screen. While a decision takes longer than a moment the old answer is dimmed;
+knobs turned meanwhile are collected, and only the last settings are decided next.
 """
 
 from __future__ import annotations
@@ -172,14 +172,14 @@ class LedgerBench(ItemsBench):
         self._answer()
 
     def _answer(self, again: bool = False) -> None:
-        """Nothing is begun anew where what is wanted is being read already: what was turned meanwhile is decided after
-        that."""
+        """Starts a job where one is needed. While the wanted material is being read no new job starts: the running one
+        decides under the latest settings."""
         if again or (self.state.needs_answer and self._reads != self.state.key):
             self.run_worker(self._serve(again), group="engine", exclusive=True)
         self.paint()
 
     async def _serve(self, again: bool) -> None:
-        """Read what is to be read, then decide. A newer job cancels this one."""
+        """Reads what is to be read, then decides. A newer job cancels this one."""
         self.job += 1
         job, thread, state, subject = self.job, self.app.thread, self.state, self.subject
         if self._patience is None:
@@ -214,8 +214,8 @@ class LedgerBench(ItemsBench):
             self.paint()
 
     def _reporting(self, job: int) -> Progress:
-        """For a job on the engine's thread: reports its progress, and ends it at its next report once a newer one has
-        taken its place."""
+        """Returns a progress function for a job on the engine's thread; it ends the job once a newer one has taken its
+        place."""
 
         def report(phase: str, done: int, total: int) -> None:
             if job != self.job:
@@ -380,7 +380,7 @@ def _decided(
     baseline: LedgerAnswer[Any] | None,
     progress: Progress,
 ) -> LedgerAnswer[Any] | SecateurError:
-    """The answer, ready to be drawn and compared; or why there is none."""
+    """Returns the answer, ready to be drawn and compared, or the error that stands in its place."""
     try:
         with uncollected():
             answer = subject.decide(material, dict(asked.inputs), asked.settings, progress).prepared()

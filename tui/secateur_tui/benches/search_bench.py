@@ -153,7 +153,7 @@ class SearchBench(WhatIfBench):
             self.run_worker(self._serve(freshen or self._status is None), group="engine", exclusive=True)
 
     async def _serve(self, freshen: bool) -> None:
-        """Freshen the index where asked to, then retrieve what is wanted. A newer job cancels this one."""
+        """Refreshes the index where asked to, then retrieves what is wanted. A newer job cancels this one."""
         self.job += 1
         job, thread, engine = self.job, self.app.thread, self.state.engine
         try:
@@ -206,8 +206,8 @@ class SearchBench(WhatIfBench):
         self._recount()
 
     def _recount(self) -> None:
-        """Count the packs on screen: what deciding charges is an upper bound, and only what is counted is what the
-        command line says."""
+        """Counts the packs on screen: a decision charges an upper bound, and the command line prints the counted
+        figure."""
         uncounted = [
             answer
             for answer in (self.state.answer, self.state.baseline)

@@ -1,7 +1,6 @@
-"""A bench that sees when what it shows is no longer what is on disk, and says so or reads again (`ui.watch`).
+"""A bench that notices when the files it shows have changed on disk, and says so or reads again (`ui.watch`).
 
-A look compares listings and reads next to nothing. The next one is due when a look has come back, and later the longer
-that took.
+A look compares listings and reads next to nothing. The longer a look took, the later the next one is due.
 """
 
 from __future__ import annotations
@@ -22,10 +21,10 @@ REST = 20
 
 
 class Watched(Protocol):
-    """What can change behind a bench's back."""
+    """A source that can change on disk."""
 
     def changes(self) -> object:
-        """What differs on disk from what was read last, as text for people; "" for nothing."""
+        """Returns what differs on disk from what was read last, as text for people; "" for nothing."""
         ...
 
 
@@ -38,7 +37,7 @@ class StalenessBench(Bench):
     @property
     @abstractmethod
     def watched(self) -> Watched:
-        """What is looked at."""
+        """The source that is compared with the disk."""
 
     @property
     @abstractmethod
@@ -47,7 +46,7 @@ class StalenessBench(Bench):
 
     @abstractmethod
     def read_again(self) -> None:
-        """Bring what is shown up to date."""
+        """Brings the screen up to what is on disk."""
 
     def on_mount(self) -> None:
         super().on_mount()

@@ -54,7 +54,7 @@ class WhatIfBench(ItemsBench):
         self.prove_after_rest()
 
     def prove_after_rest(self) -> None:
-        """Begin anew, unless what is asked is being proven already."""
+        """Starts the proofs anew after a rest, unless those for this answer and item are under way already."""
         answer, cursor = self.state.answer, self.state.cursor
         if answer is None or self.state.needs_pool:
             return

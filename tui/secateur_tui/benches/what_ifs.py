@@ -1,4 +1,4 @@
-"""What would change a decision, proven by re-running the selection: worked out on a thread while the user rests."""
+"""What would change a decision, proven by re-running the selection on a thread while the user rests."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from secateur_tui.state.search_state import SearchAnswer
 
 
 def what_ifs(answer: SearchAnswer, row: int, known: Collection[str]) -> Iterator[HintProven | RangeProven]:
-    """Hints for `row` first, because it is looked at; then the unchanged range of each signal not in `known`.
+    """Yields hints for `row` first, because it is looked at, then the unchanged range of each signal not in `known`.
 
     The caller stops iterating when the answer or the row is no longer of interest.
     """

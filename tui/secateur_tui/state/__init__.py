@@ -1,1 +1,1 @@
-"""What the benches know and show, without a screen."""
+"""What the benches know and show, as values and state without a screen."""

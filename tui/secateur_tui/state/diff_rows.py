@@ -42,7 +42,8 @@ class ChunkRow:
 
 @dataclass(frozen=True, eq=False)
 class DiffAnswer(LedgerAnswer[Plan]):
-    """`rows` are the items; `tokens` are those of every chunk's text. `diff_answer` makes one."""
+    """The plan of a diff with its rows as items; `tokens` are those of every chunk's text. `diff_answer` creates
+    one."""
 
     rows: tuple[ChunkRow, ...] = ()
     tokens: tuple[int, ...] = ()
@@ -98,7 +99,7 @@ def _text(plan: Plan, number: int) -> str:
 
 
 def diff_answer(settings: Settings, plan: Plan) -> DiffAnswer:
-    """A plan as rows. What the rows hold after sums to the tokens of all chunks."""
+    """Returns a plan as rows. The tokens of the rows afterwards sum to those of all chunks."""
     tokens = tokens_of(plan)
     rows: list[ChunkRow] = []
     actions: list[TrimAction] = []
@@ -194,7 +195,7 @@ TAKEN_IN, DROPPED, MOVED, NEW = "taken in", "left out now", "in other chunks", "
 
 @lru_cache(maxsize=1)
 def chunk_moves(comparison: LedgerComparison) -> ChunkMoves | None:
-    """The comparison of two packings; the same object for the same comparison."""
+    """Returns the comparison of two diff answers; the same object for the same comparison."""
     then, now = comparison.then, comparison.now
     return ChunkMoves(then, now) if isinstance(then, DiffAnswer) and isinstance(now, DiffAnswer) else None
 

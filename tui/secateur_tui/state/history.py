@@ -1,5 +1,4 @@
-"""What every state with knobs shares: settings with undo and redo, and the baseline that the present answer is compared
-with."""
+"""What all states with knobs share: settings with undo and redo, and the baseline that an answer is compared with."""
 
 from __future__ import annotations
 
@@ -14,7 +13,7 @@ A = TypeVar("A")
 
 @dataclass(slots=True)
 class SettingsHistory:
-    """Undo and redo: a list of frozen settings and a place in it."""
+    """A list of frozen settings with a place in it, for undo and redo."""
 
     entries: list[Settings]
     place: int = 0
@@ -32,14 +31,14 @@ class SettingsHistory:
         return self.place + 1 < len(self.entries)
 
     def push(self, settings: Settings) -> None:
-        """A new present; what was undone before is forgotten."""
+        """Adds new present settings and forgets what was undone before."""
         self.entries[self.place + 1 :] = [settings]
         self.place += 1
 
 
 class KnobState(Generic[A]):
-    """`A` is what settings lead to. Subclasses are dataclasses that hold these fields; methods return whether something
-    changed."""
+    """A bench's state with settings and an answer `A` to them. Subclasses are dataclasses that hold these fields;
+    methods return whether something changed."""
 
     opened: Settings  # as the inspector was started with; `r` goes back to these values
     history: SettingsHistory
@@ -60,7 +59,7 @@ class KnobState(Generic[A]):
         )
 
     def change(self, settings: Settings) -> bool:
-        """Other settings; the first change pins the answer before it as the baseline."""
+        """Takes other settings; the first change makes the answer before it the baseline."""
         if settings == self.settings:
             return False
         self.pin_first()
@@ -80,10 +79,10 @@ class KnobState(Generic[A]):
         return possible
 
     def pin_first(self) -> None:
-        """Pin a baseline unless there is one."""
+        """Makes the present answer the baseline unless there is one."""
         if self.baseline is None:
             self.baseline = self.answer
 
     def pin_baseline(self) -> None:
-        """Compare with the present answer from now on."""
+        """Makes the present answer the baseline."""
         self.baseline = self.answer

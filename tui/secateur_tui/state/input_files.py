@@ -22,7 +22,8 @@ def typed_path(text: str) -> str:
 
 
 def read_file(path: str, largest: int = LARGEST) -> bytes:
-    """The bytes of a file. Raises SecateurError: there is none, it cannot be read, it is none, or it is too large."""
+    """Returns the bytes of a file. Raises SecateurError where there is none, it cannot be read, it is no regular file,
+    or it is too large."""
     shown = clip(visible(path), _PATH_CELLS)
     try:
         found = Path(path).stat()
@@ -54,13 +55,13 @@ def stamp(path: str) -> tuple[int, int] | None:
 
 
 class FileWatch:
-    """Whether a file is still the one that was read."""
+    """Remembers a file and says whether it is still the one that was read."""
 
     def __init__(self) -> None:
         self._path, self._stamp = "", None  # type: str, tuple[int, int] | None
 
     def read(self, path: str) -> None:
-        """The file is about to be read."""
+        """Remembers a file that is about to be read."""
         self._path, self._stamp = path, stamp(path)
 
     def changes(self) -> str:

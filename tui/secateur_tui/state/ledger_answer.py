@@ -37,8 +37,8 @@ class Sum(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class LedgerAnswer(Generic[R]):
-    """`result` is what the pruner gave back under `settings`; its `report` has an action per item, and the items are
-    numbered by them."""
+    """A pruner's `result` under `settings`. Its `report` has one action per item, and the items are numbered in that
+    order."""
 
     settings: Settings
     report: TrimReport
@@ -55,7 +55,7 @@ class LedgerAnswer(Generic[R]):
 
     @cached_property
     def states(self) -> Sequence[State]:
-        """Per item."""
+        """The state of each item."""
         return [
             _STATES.get(action.action) or (State.SHORTENED if action.after else State.DROPPED)
             for action in self.report.actions
@@ -63,7 +63,7 @@ class LedgerAnswer(Generic[R]):
 
     @cached_property
     def ids(self) -> Sequence[str]:
-        """Per item, a name that it has under other settings too: its section, numbered where a section comes again."""
+        """Per item a name that it keeps under other settings: its section, numbered where a section comes again."""
         seen: Counter[str] = Counter()
         names = []
         for action in self.report.actions:
@@ -90,7 +90,7 @@ class LedgerAnswer(Generic[R]):
 
     @cached_property
     def sums(self) -> Mapping[State, Sum]:
-        """Per state; their tokens sum to those of the report."""
+        """Items and tokens of each state; the tokens sum to those of the report."""
         sums = dict.fromkeys(State, (0, 0, 0))
         for action, state in zip(self.report.actions, self.states, strict=True):
             items, before, after = sums[state]
@@ -99,11 +99,11 @@ class LedgerAnswer(Generic[R]):
 
     @cached_property
     def most(self) -> int:
-        """Tokens of the largest item: how wide the figures' columns are."""
+        """Tokens of the largest item: they set the width of the figures' columns."""
         return max((max(action.before, action.after) for action in self.report.actions), default=0)
 
     def prepared(self) -> LedgerAnswer[R]:
-        """Itself, with all that is drawn of it worked out: called where nobody waits for a frame."""
+        """Returns itself after working out all that is drawn of it; called on a thread where no frame waits."""
         _ = self.states, self.place_of, self.sums, self.most, self._lines
         return self
 
@@ -145,6 +145,6 @@ class LedgerComparison:
         return [item for item, name in enumerate(self.then.ids) if name not in self.now.place_of]
 
     def prepared(self) -> LedgerComparison:
-        """Itself, with all that is drawn of it worked out."""
+        """Returns itself after working out all that is drawn of it."""
         _ = self.moved, self.vanished
         return self

@@ -21,7 +21,7 @@ from secateur_tui.state.subject import Subject
 
 @dataclass(frozen=True, eq=False)
 class Reading:
-    """What was read, and for what."""
+    """What was read, and the key it was read for."""
 
     key: Hashable
     material: Any
@@ -37,7 +37,7 @@ class LedgerRequest:
 
 @lru_cache(maxsize=2)
 def compared(then: LedgerAnswer[Any], now: LedgerAnswer[Any]) -> LedgerComparison:
-    """The same object for the same pair, so that what it works out is worked out once: for the answer on screen, and
+    """Returns the same object for the same pair, so that a comparison is worked out once: for the answer on screen, and
     for the one that is being decided."""
     return LedgerComparison(then, now)
 
@@ -63,27 +63,27 @@ class LedgerState(KnobState[LedgerAnswer[Any]]):
 
     @property
     def path(self) -> str:
-        """What is read; "" for nothing."""
+        """The path that is read; "" for none."""
         return self.inputs[self.subject.fields[0].name]
 
     @property
     def wanted(self) -> LedgerRequest:
-        """What should be answered."""
+        """The request that should be answered."""
         return LedgerRequest(tuple(self.inputs.items()), self.settings)
 
     @property
     def key(self) -> Hashable:
-        """What should be read."""
+        """The key of what should be read."""
         return self.subject.reading_key(self.inputs, self.settings)
 
     @property
     def needs_reading(self) -> bool:
-        """Whether what was read is not what is wanted."""
+        """Whether something else is wanted than was read."""
         return bool(self.path) and (self.reading is None or self.reading.key != self.key)
 
     @property
     def needs_answer(self) -> bool:
-        """Whether what is shown answers something else."""
+        """Whether the answer on screen belongs to another request."""
         return bool(self.path) and (self.needs_reading or self.asked != self.wanted)
 
     @property
@@ -94,7 +94,8 @@ class LedgerState(KnobState[LedgerAnswer[Any]]):
         return compared(self.baseline, self.answer)
 
     def type(self, name: str, text: str) -> bool:
-        """Another text in a field. Comparisons end where something else is read: the two have nothing in common."""
+        """Takes another text of a field. The baseline is dropped where another file is read: the two answers have
+        nothing in common."""
         if text == self.inputs[name]:
             return False
         self.inputs = {**self.inputs, name: text}
@@ -105,18 +106,18 @@ class LedgerState(KnobState[LedgerAnswer[Any]]):
         return True
 
     def forget(self) -> None:
-        """Nothing is read, nothing answered."""
+        """Drops what was read and answered."""
         self.reading = self.asked = self.answer = self.refusal = self.baseline = None
         self.cursor = 0
 
     def read(self, reading: Reading) -> None:
-        """Take what was read, unless something else is wanted by now."""
+        """Takes what was read, unless something else is wanted by now."""
         if reading.key == self.key:
             self.reading, self.asked = reading, None
 
     def accept(self, asked: LedgerRequest, answer: LedgerAnswer[Any] | SecateurError) -> None:
-        """Take an answer, unless another one is wanted by now. The cursor stays on its item where there still is
-        one."""
+        """Takes an answer, unless another one is wanted by now. The cursor stays on its item where that still
+        exists."""
         if asked != self.wanted:
             return
         self.asked = asked

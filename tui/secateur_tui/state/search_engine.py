@@ -1,4 +1,4 @@
-"""The face of the engine the inspector draws: just the methods it calls, so anything that has them can be inspected."""
+"""The engine as the Search bench sees it: only the methods it calls, so anything that has them can be inspected."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Progress = Callable[[str, int, int], None]
 
 
 def unreported(phase: str, done: int, total: int) -> None:
-    """For work whose progress nobody follows."""
+    """Ignores progress."""
 
 
 class Status(Protocol):
@@ -39,7 +39,7 @@ class SearchEngine(Protocol):
         ...
 
     def freshen(self, progress: Progress | None = None) -> Status:
-        """Build the index, or bring it up to what is on disk now. Looks at every file."""
+        """Builds the index or brings it up to what is on disk. Looks at every file."""
         ...
 
     def status(self) -> Status:
@@ -47,19 +47,19 @@ class SearchEngine(Protocol):
         ...
 
     def changes(self) -> Changes:
-        """What differs on disk from what was read last. Cheap, and called while another thread may retrieve."""
+        """Returns what differs on disk from what was read last. Cheap; called while another thread may retrieve."""
         ...
 
     def retrieve(self, query: str, settings: Settings | None = None) -> Pool:
-        """All candidates of a query. Slow."""
+        """Returns all candidates of a query. Slow."""
         ...
 
     def select(self, pool: Pool, settings: Settings | None = None) -> Selection:
-        """Decide on every candidate. Pure and fast."""
+        """Decides on every candidate. Pure and fast."""
         ...
 
     def pack_tokens(self, selection: Selection) -> int:
-        """Tokens of the pack, recounted; `selection.used` bounds them from above. Reads the texts."""
+        """Returns the recounted tokens of the pack; `selection.used` is an upper bound of them. Reads the texts."""
         ...
 
     def content(self, pool: Pool, row: int) -> str:

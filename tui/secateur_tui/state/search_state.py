@@ -34,13 +34,13 @@ deeper pool."""
 
 @dataclass(frozen=True, slots=True)
 class SearchRequest:
-    """What a pool was, or is to be, retrieved for."""
+    """A query and the settings that a pool is retrieved for."""
 
     query: str
     settings: Settings
 
     def serves(self, other: SearchRequest) -> bool:
-        """Whether a pool retrieved for this request also answers `other`."""
+        """Returns whether a pool retrieved for this request also answers `other`."""
         return (
             self.query == other.query
             and self.settings.graph_rag.max_depth >= other.settings.graph_rag.max_depth
@@ -73,7 +73,7 @@ class SearchAnswer:
 
 @lru_cache(maxsize=1)
 def _compared(then: SearchAnswer, now: SearchAnswer) -> SearchComparison:
-    """The same object for the same pair, so that its columns are worked out once and not per painted line."""
+    """Returns the same object for the same pair, so that its columns are worked out once and not per painted line."""
     return SearchComparison(then.selection, now.selection)
 
 
@@ -113,7 +113,7 @@ class SearchState(KnobState[SearchAnswer]):
         return _compared(self.baseline, self.answer)
 
     def ask(self, query: str) -> bool:
-        """Another query. Comparisons end here: answers to two questions have nothing in common."""
+        """Takes another query and drops the baseline: answers to two questions have nothing in common."""
         if query == self.query:
             return False
         self.query = query
@@ -123,7 +123,7 @@ class SearchState(KnobState[SearchAnswer]):
         return True
 
     def accept(self, request: SearchRequest, pool: Pool) -> bool:
-        """Take a retrieved pool, unless something else is wanted by now. The cursor stays on its candidate where the
+        """Takes a retrieved pool, unless something else is wanted by now. The cursor stays on its candidate where the
         pool still holds it."""
         wanted = self.wanted
         if wanted is None or not request.serves(wanted):
@@ -142,6 +142,6 @@ class SearchState(KnobState[SearchAnswer]):
         return True
 
     def reselect(self) -> None:
-        """Decide again with the present settings; without a fitting pool the old answer stays until one arrives."""
+        """Decides again under the present settings; without a fitting pool the old answer stays until one arrives."""
         if self.pool is not None and not self.needs_pool:
             self.answer = SearchAnswer(self.settings, self.engine.select(self.pool, self.settings))

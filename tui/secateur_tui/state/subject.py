@@ -57,80 +57,83 @@ class Subject(ABC, Generic[M, R]):
     # --- deciding ---
 
     def reading_key(self, inputs: Inputs, settings: Settings) -> Hashable:
-        """What reading depends on: while it is equal, what was read serves."""
+        """Returns what reading depends on: while it stays equal, the material is not read again."""
         return inputs[self.fields[0].name], settings.tokens.counter
 
     @abstractmethod
     def read(self, inputs: Inputs, settings: Settings, progress: Progress) -> M:
-        """The slow part, on the engine's thread. Raises SecateurError."""
+        """Reads and measures, on the engine's thread. Slow. Raises SecateurError."""
 
     @abstractmethod
     def decide(
         self, material: M, inputs: Inputs, settings: Settings, progress: Progress = unreported
     ) -> LedgerAnswer[R]:
-        """The part that every turn of a knob costs. Pure. Raises SecateurError where there is no answer, such as a
+        """Decides; called at every turn of a knob. Pure. Raises SecateurError where there is no answer, such as a
         budget that cannot be met.
 
-        One that may take longer than a moment reports its progress: that ends it when a newer turn makes it needless.
+        A decision that may take longer than a moment reports its progress: the report ends it when newer settings make
+        it needless.
         """
 
     def budget_in_force(self, settings: Settings, ledger: LedgerAnswer[R] | None) -> int:
-        """The budget that `b` and `B` go on from."""
+        """Returns the budget that `b` and `B` start from."""
         return ledger.report.budget if ledger is not None else int(self.budget.value(settings))
 
     def hold(self, ledger: LedgerAnswer[R], item: int, settings: Settings) -> Settings | str:
-        """The settings with what this item holds kept whatever happens, or no longer; or why that cannot be."""
+        """Returns the settings under which this item is kept whatever happens, or no longer is; or a text on why it
+        cannot be held."""
         return "nothing in this list is held"
 
     # --- wording ---
 
     @abstractmethod
     def described(self, material: M) -> str:
-        """What was read, in a few words."""
+        """Returns what was read in a few words."""
 
     def notices(self, ledger: LedgerAnswer[R]) -> Sequence[tuple[str, str]]:
-        """(text, role) of what has to be said beside the warnings."""
+        """Returns (text, role) of what has to be said beside the warnings."""
         return ()
 
     def lead_title(self, ledger: LedgerAnswer[R]) -> str:
-        """Title of the first column; its width is the column's."""
+        """Returns the title of the first column; the column is as wide as its title."""
         return ""
 
     def lead(self, ledger: LedgerAnswer[R], item: int) -> str:
-        """The first column of an item, as wide as its title."""
+        """Returns the first column of an item, as wide as its title."""
         return ""
 
     def tail_title(self, ledger: LedgerAnswer[R]) -> str:
-        """Title of the last columns; this and the next are not asked where the bench draws its rows itself."""
+        """Returns the title of the last columns. A bench that draws its rows itself leaves out this and the next
+        method."""
         return ""
 
     def tail(self, ledger: LedgerAnswer[R], item: int, cells: int) -> Line:
-        """The last columns of an item, within `cells`."""
+        """Returns the last columns of an item, within `cells`."""
         return ()
 
     def because(self, ledger: LedgerAnswer[R], item: int) -> str:
-        """The reason of a decision as a clause."""
+        """Returns the reason of a decision as a clause."""
         reason = ledger.action(item).reason
         return self.reasons.get(reason, reason.replace("_", " "))
 
     def facts(self, ledger: LedgerAnswer[R], item: int, cells: int) -> list[Line]:
-        """What else there is to say of why, below the reason."""
+        """Returns further facts on a decision, below its reason."""
         return []
 
     def texts(self, ledger: LedgerAnswer[R], item: int) -> tuple[str, str]:
-        """(what came in, what goes out) of an item, as text for people; "" for nothing."""
+        """Returns (what came in, what goes out) of an item, as text for people; "" for nothing."""
         return "", ""
 
     def refused(self, material: M, inputs: Inputs, settings: Settings, cells: int) -> list[Line]:
-        """For below an error of `decide`: what there is, for whoever wants to make it fit."""
+        """Returns what stands below an error of `decide`: the figures that help to make it fit."""
         return []
 
     @abstractmethod
     def command(self, inputs: Inputs, settings: Settings, opened: Settings) -> str:
-        """The command line whose answer is the one on screen."""
+        """Returns the command line whose answer is the one on screen."""
 
     def draw_prompt(self, field_key: str, cells: int) -> list[Line]:
-        """What stands there while nothing is given."""
+        """Draws what stands in place of the items while nothing is given."""
         return [
             *wrapped(self.prompt, cells, "bold"),
             (),

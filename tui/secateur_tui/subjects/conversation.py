@@ -47,9 +47,9 @@ _SHORT = {
     "summary": "sum",
 }
 _SHORT_ROLE_CELLS, _SHORT_TOOL_CELLS = 4, 8
-_GIST = 400
+_FIRST_CHARS = 400
 """Characters of a message's beginning that are looked at for its line."""
-_GIST_PARTS = 20
+_FIRST_PARTS = 20
 """Parts of a message that are looked at for its line."""
 
 
@@ -160,7 +160,7 @@ class ConversationSubject(Subject[Weighed, Pruned]):
             "request" if row is None else "summary" if row.number < 0 else message.role if message is not None else ""
         )
         tools = (
-            ", ".join(dict.fromkeys(part.tool for part in message.parts[:_GIST_PARTS] if part.tool))
+            ", ".join(dict.fromkeys(part.tool for part in message.parts[:_FIRST_PARTS] if part.tool))
             if message is not None
             else ""
         )
@@ -168,9 +168,9 @@ class ConversationSubject(Subject[Weighed, Pruned]):
             (_ROLE_CELLS, _TOOL_CELLS) if cells >= _ROOMY else (_SHORT_ROLE_CELLS, _SHORT_TOOL_CELLS)
         )
         room = cells - 6 - role_cells - tool_cells - 3
-        gist = fit(visible(_gist(message)), room) if message is not None and room > 0 else ""
+        words = fit(visible(_first_words(message)), room) if message is not None and room > 0 else ""
         said = fit(role if cells >= _ROOMY else _SHORT.get(role, role), role_cells)
-        return line(f"{share:>6.1%} ", said, " ", fit(visible(tools), tool_cells), " ", Span(gist, "faint"))
+        return line(f"{share:>6.1%} ", said, " ", fit(visible(tools), tool_cells), " ", Span(words, "faint"))
 
     def facts(self, ledger: LedgerAnswer[Pruned], item: int, cells: int) -> list[Line]:
         row, message = _item(ledger, item), _message(ledger, item)
@@ -238,7 +238,7 @@ def _offset(ledger: LedgerAnswer[Pruned]) -> int:
 
 
 def _item(ledger: LedgerAnswer[Pruned], item: int) -> Item | None:
-    """The message's fate; None for what stands before the messages."""
+    """Returns the decision on a message; None for what stands before the messages."""
     place = item - _offset(ledger)
     return ledger.result.items[place] if place >= 0 else None
 
@@ -285,7 +285,7 @@ def _placeholders(row: Item, message: Message | None, ledger: LedgerAnswer[Prune
 
 def _beginning(text: str, cells: int, role: str) -> list[Line]:
     """How a text begins, line by line; that there is more is said."""
-    shown = text[:_GIST] + (ELLIPSIS if len(text) > _GIST else "")
+    shown = text[:_FIRST_CHARS] + (ELLIPSIS if len(text) > _FIRST_CHARS else "")
     return [line(Span(part, role)) for part in wrapped_text(visible(shown, keep_newlines=True), cells)]
 
 
@@ -310,12 +310,12 @@ def _text(message: Message) -> str:
     return "\n".join(told)
 
 
-def _gist(message: Message) -> str:
+def _first_words(message: Message) -> str:
     """How a message begins."""
     if isinstance(message.raw, UnreadLine):
-        return " ".join(message.raw[:_GIST].split())
-    text = " ".join(part.text[:_GIST] for part in message.parts[:_GIST_PARTS] if part.text)
-    return " ".join(text[:_GIST].split())
+        return " ".join(message.raw[:_FIRST_CHARS].split())
+    text = " ".join(part.text[:_FIRST_CHARS] for part in message.parts[:_FIRST_PARTS] if part.text)
+    return " ".join(text[:_FIRST_CHARS].split())
 
 
 def _digits(ledger: LedgerAnswer[Pruned]) -> int:

@@ -55,7 +55,7 @@ _MOVED = (("HEAD",), ("index",), ("logs", "HEAD"))
 
 
 class DiffSubject(Subject[Weighed, Plan]):
-    """See `Subject`. What is injected is what the repository's rules are; a diff file has none."""
+    """See `Subject`. The project's rules come from the repository; a diff file has none."""
 
     name = "diff"
     noun = "Chunks"
@@ -241,14 +241,14 @@ class DiffWatch(FileWatch):
 
 
 def _unused(inputs: Inputs, folder: Path, has_skill: bool) -> tuple[Notice, ...]:
-    """That there are instructions in a folder, where none are typed."""
+    """Returns a notice on instructions that lie in a folder where none are typed."""
     return (
         (skill_seen(clip(visible(str(folder / SKILL_FILE)), _PATH_CELLS)),) if has_skill and not inputs["skill"] else ()
     )
 
 
 def _hints(path: str, settings: Settings, found: Found, progress: Progress) -> tuple[list[Hint], tuple[Notice, ...]]:
-    """Declarations around the changes, from the index of the changed state; a notice instead where it cannot be
+    """Returns declarations around the changes, from the index of the changed state; a notice instead where it cannot be
     read."""
     try:
         with Engine.open(path, settings, rev=found.compared.head or None) as engine:

@@ -1,4 +1,4 @@
-"""What stands where the candidates would: progress, an error, an empty query, or which kind of empty the answer is."""
+"""Lines in place of the candidates: progress, an error, an empty query, or which kind of empty the answer is."""
 
 from __future__ import annotations
 

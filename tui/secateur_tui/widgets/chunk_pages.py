@@ -45,7 +45,7 @@ _LINE_ROLES: Mapping[str, str] = {"+": "up", "-": "down", "@": "accent", "#": "b
 
 
 def draw_why(ledger: DiffAnswer, item: int, cells: int, hold_key: str) -> list[Line]:
-    """The fate of the row at the cursor in words, with its figures."""
+    """Draws the decision on the row at the cursor in words, with its figures."""
     row = ledger.rows[item]
     if row.kind is RowKind.CHUNK:
         lines = _why_chunk(ledger, row.chunk, cells)

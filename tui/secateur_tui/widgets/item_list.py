@@ -14,7 +14,8 @@ from secateur_tui.widgets.line_view import LineView
 
 
 class ItemList(LineView, can_focus=True):
-    """The cursor is an item, not a line: who shows other lines says where it is now. Posts `CursorMoved`.
+    """A list whose cursor is an item, not a line: code that shows other lines puts the cursor where its item is now.
+    Posts `CursorMoved`.
 
     Subclasses say how many lines there are, draw each with a blank as its first character, and know the item of a line.
     """
@@ -41,7 +42,7 @@ class ItemList(LineView, can_focus=True):
         return index
 
     def put_cursor(self, index: int) -> None:
-        """Paint again with the cursor on line `index`; it stays where it is on the screen while lines move around
+        """Paints again with the cursor on line `index`, which keeps its place on the screen while lines move around
         it."""
         offset = self._index - self.scroll_offset.y
         self._index = index

@@ -18,7 +18,7 @@ from secateur_tui.styled_text import Line, clipped
 
 
 class LineView(ScrollView):
-    """Subclasses say how many lines there are and draw one at a time."""
+    """A view of lines. Subclasses say how many lines there are and draw one at a time."""
 
     app: Host
 
@@ -31,7 +31,7 @@ class LineView(ScrollView):
         """One line, at most `cells` wide."""
 
     def repaint(self) -> None:
-        """Take the model's present state: measure again and paint the lines in sight."""
+        """Takes the present state of what is drawn: measures again and paints the lines in sight."""
         # Two passes settle the vertical scroll bar, which takes cells from the width.
         count = self.line_count()
         if self.virtual_size.height != count or self.virtual_size.width != self.content_cells:
@@ -55,7 +55,7 @@ class LineView(ScrollView):
         return self.paint(clipped(self.draw_line(index, cells), cells), cells, base)
 
     def paint(self, spans: Line, cells: int, base: Style) -> Strip:
-        """A line as a strip of exactly `cells`; a role may name several classes, later ones on top."""
+        """Returns a line as a strip of exactly `cells`; a role may name several classes, later ones on top."""
         segments = [Segment(span.text, base + self.role_style(span.role)) for span in spans]
         # The strip measures with the compositor's own table: whatever a character's true width, the line never leaves
         # its place.
@@ -72,7 +72,7 @@ def _row_role(spans: Line) -> str:
 
 
 class DrawnView(LineView):
-    """A view drawn as a whole by a function of the width: `DrawnView(lambda cells: [line("hello")])`."""
+    """A view that a function of the width draws as a whole: `DrawnView(lambda cells: [line("hello")])`."""
 
     def __init__(self, draw: Callable[[int], Sequence[Line]], **options: Any) -> None:
         super().__init__(**options)
