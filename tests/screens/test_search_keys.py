@@ -17,11 +17,11 @@ from inspector_kit import (
     press,
     settle,
 )
+from secateur.kinds.knobs import knobs_of
 from secateur.model import State
 from secateur.selection import select
 from secateur.settings import Settings, Ui
 from secateur_tui.actions import ACTIONS
-from secateur.kinds.knobs import knobs_of
 from secateur_tui.widgets.modal_page import ModalPage
 from textual import events
 

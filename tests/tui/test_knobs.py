@@ -3,8 +3,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from secateur import config
 from secateur.config import keys as setting_keys
-from secateur.settings import Settings
 from secateur.kinds import knobs
+from secateur.settings import Settings
 
 RELEVANCE = knobs.WEIGHTS[0]
 

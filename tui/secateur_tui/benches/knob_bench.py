@@ -6,10 +6,10 @@ from abc import abstractmethod
 from typing import Any
 
 from secateur import config
+from secateur.kinds import knobs
 from secateur.settings import PROFILES, Settings
 
 from secateur_tui.benches.bench import Bench
-from secateur.kinds import knobs
 from secateur_tui.state.history import KnobState
 from secateur_tui.widgets.knob_panel import KnobPanel
 

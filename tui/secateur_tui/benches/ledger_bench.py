@@ -11,6 +11,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
 from secateur.errors import BudgetExceeded, SecateurError
+from secateur.kinds.knobs import Knob, round_step
 from secateur.settings import Settings
 from secateur.terminal import visible
 from textual import on
@@ -23,7 +24,6 @@ from textual.widgets import Input
 from secateur_tui.background import Cancelled, uncollected
 from secateur_tui.benches.items_bench import ItemsBench
 from secateur_tui.state.input_files import FileWatch, typed_path
-from secateur.kinds.knobs import Knob, round_step
 from secateur_tui.state.ledger_answer import LedgerAnswer
 from secateur_tui.state.ledger_state import LedgerRequest, LedgerState, Reading, compared
 from secateur_tui.state.search_engine import Progress

@@ -11,6 +11,7 @@ from functools import partial
 from typing import ClassVar
 
 from secateur.errors import SecateurError
+from secateur.kinds import knobs
 from secateur.model import Pool
 from secateur.settings import Settings
 from secateur.terminal import visible
@@ -20,7 +21,6 @@ from textual.widgets import Input
 
 from secateur_tui.background import Cancelled
 from secateur_tui.benches.what_if_bench import WhatIfBench
-from secateur.kinds import knobs
 from secateur_tui.state.command_lines import search_command
 from secateur_tui.state.search_engine import SearchEngine, Status
 from secateur_tui.state.search_state import SearchAnswer, SearchState

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
+from secateur.kinds.knobs import WEIGHTS
 from secateur.model import State
 from secateur.selection import whatif
 
 from secateur_tui.messages import HintProven, RangeProven
-from secateur.kinds.knobs import WEIGHTS
 from secateur_tui.state.search_state import SearchAnswer
 
 

@@ -16,10 +16,10 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Generic, TypeVar
 
+from secateur.kinds.knobs import Knob
 from secateur.model import State
 from secateur.settings import Settings
 
-from secateur.kinds.knobs import Knob
 from secateur_tui.state.ledger_answer import LedgerAnswer
 from secateur_tui.state.search_engine import Progress, unreported
 from secateur_tui.styled_text import Line, wrapped

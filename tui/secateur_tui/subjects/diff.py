@@ -22,6 +22,7 @@ from secateur.kinds.diff.parsing import parse_diff
 from secateur.kinds.diff.planning import LEFT_OUT, Plan, plan_chunks
 from secateur.kinds.diff.pruning import Rule
 from secateur.kinds.diff.weighing import LINTER, SIGNATURES, Compared, Weighed, weigh
+from secateur.kinds.knobs import Knob
 from secateur.model import Notice
 from secateur.repository import samples
 from secateur.settings import Settings
@@ -30,7 +31,6 @@ from secateur.terminal import clip, visible
 from secateur_tui.state.command_lines import CommandWords, toml
 from secateur_tui.state.diff_rows import DiffAnswer, diff_answer, pattern_of
 from secateur_tui.state.input_files import FileWatch, read_file, stamp
-from secateur.kinds.knobs import Knob
 from secateur_tui.state.ledger_answer import LedgerAnswer
 from secateur_tui.state.search_engine import Progress, unreported
 from secateur_tui.state.subject import Field, Inputs, Subject

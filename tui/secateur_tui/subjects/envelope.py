@@ -13,6 +13,7 @@ from secateur.errors import PromptComposeError, UsageError
 from secateur.kinds.envelope.envelope import TrimmedEnvelope, fit
 from secateur.kinds.envelope.sections import parsed, sections
 from secateur.kinds.envelope.windows import Budget, budget_of, window_of
+from secateur.kinds.knobs import Knob
 from secateur.model import TrimAction
 from secateur.settings import Settings
 from secateur.terminal import clip_left, visible
@@ -20,7 +21,6 @@ from secateur.tokens import get_counter
 
 from secateur_tui.state.command_lines import CommandWords
 from secateur_tui.state.input_files import read_file
-from secateur.kinds.knobs import Knob
 from secateur_tui.state.ledger_answer import LedgerAnswer
 from secateur_tui.state.search_engine import Progress, unreported
 from secateur_tui.state.subject import Field, Inputs, Subject

@@ -14,12 +14,12 @@ from secateur.errors import UsageError
 from secateur.kinds.files.inputs import read_files
 from secateur.kinds.files.pruning import prune, weigh_files
 from secateur.kinds.files.sourcecode import SCORES, PrunedFiles, WeighedFiles, Why
+from secateur.kinds.knobs import Knob
 from secateur.model import Notice
 from secateur.settings import Settings
 from secateur.terminal import clip_left, visible
 
 from secateur_tui.state.command_lines import CommandWords
-from secateur.kinds.knobs import Knob
 from secateur_tui.state.ledger_answer import LedgerAnswer
 from secateur_tui.state.search_engine import Progress, unreported
 from secateur_tui.state.subject import Field, Inputs, Subject

@@ -6,12 +6,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
+from secateur.kinds.knobs import Knob, decimal
 from secateur.settings import Settings
 from secateur.terminal import clip
 from textual import events
 from textual.binding import Binding, BindingType
 
-from secateur.kinds.knobs import Knob, decimal
 from secateur_tui.state.signals import SIGNALS
 from secateur_tui.styled_text import Line, Span, fit, line, width
 from secateur_tui.widgets.line_view import LineView

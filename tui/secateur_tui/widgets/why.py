@@ -5,12 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from secateur.kinds.knobs import decimal
 from secateur.model import Channel, Decision, Reason, State
 from secateur.selection.select import DENSITY_EXPONENT
 from secateur.terminal import clip_left, visible
 
 from secateur_tui.messages import HintProven
-from secateur.kinds.knobs import decimal
 from secateur_tui.state.search_state import SearchAnswer
 from secateur_tui.state.signals import SIGNALS, effective_distance, value_and_weight
 from secateur_tui.styled_text import Line, Span, bar, clipped, line, outside, width, wrapped
