@@ -49,7 +49,11 @@ class GraphRag:
         " relevance is the vectors' similarity).",
         choices=("mixed", "embedding"),
     )
-    cache_dir: str = key(".devbooks/cache/graph-context", "Folder of the result cache, relative to the repository.")
+    cache_dir: str = key(
+        "",
+        "Folder of the result cache, relative to the repository. Empty: a folder of the repository's own in your cache"
+        " folder. The spec's place is `.devbooks/cache/graph-context`.",
+    )
 
 
 @dataclass(frozen=True, slots=True)

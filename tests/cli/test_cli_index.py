@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from support.cli import secateur
 from support.repos import QUERY, SHOP, committed, git, write
 
@@ -16,13 +17,16 @@ def test_the_index_says_how_large_it_is(tmp_path: Path) -> None:
     assert f"on disk     {size / 1e3:,.0f} kB" in secateur("status", root).out
 
 
-def test_clear_removes_index_and_answers_and_the_next_answer_is_the_same(tmp_path: Path) -> None:
+def test_clear_removes_index_and_answers_and_the_next_answer_is_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SECATEUR_CACHE_DIR", str(tmp_path / "cache"))
     root = committed(tmp_path / "shop", SHOP)
     before = secateur("search", QUERY, root, "--format", "json").out
     removed = secateur("index", root, "--clear", "--format", "json").json
     assert removed["removed_bytes"] > 0
     assert not Path(removed["index"]).exists()
-    assert not (root / ".devbooks").exists()
+    assert not list((tmp_path / "cache").rglob("*.json"))
     assert secateur("status", root, "--format", "json").json["read"] == len(SHOP)
     assert secateur("search", QUERY, root, "--format", "json").out == before
     assert "removed" in secateur("index", root, "--clear").out

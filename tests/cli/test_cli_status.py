@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from secateur.retrieval.cache import SPEC_FOLDER
 from support.cli import secateur
 from support.repos import SHOP, committed, write
 
@@ -84,9 +85,21 @@ def test_index_builds_what_status_then_knows(tmp_path: Path) -> None:
 def test_the_cache_of_answers_is_no_part_of_the_repository(tmp_path: Path) -> None:
     root = committed(tmp_path / "shop", SHOP)
     before = secateur("status", root, "--format", "json").json["snapshot"]
-    secateur("search", "refund", root)
-    assert (root / ".devbooks/cache/graph-context").is_dir()
+    secateur("search", "refund", root, "--set", f"graph_rag.cache_dir={SPEC_FOLDER}")
+    assert (root / SPEC_FOLDER).is_dir()
     assert secateur("status", root, "--format", "json").json["snapshot"] == before
+
+
+def test_answers_an_earlier_release_left_in_the_repository_are_named_and_stay(tmp_path: Path) -> None:
+    root = write(tmp_path / "shop", SHOP | {f"{SPEC_FOLDER}/{'a' * 64}.json": "{}"})
+    for _ in range(2):
+        secateur("search", "refund", root)
+        ran = secateur("status", root)
+        assert ran.out.count(SPEC_FOLDER) == 2  # in one notice: what to delete, or what to set
+        assert sum(line.startswith("! ") for line in ran.out.splitlines() if SPEC_FOLDER in line) == 1
+        assert len(secateur("status", root, "--format", "json").json["notices"]) == 1
+    assert [path.name for path in (root / SPEC_FOLDER).iterdir()] == [f"{'a' * 64}.json"]
+    assert SPEC_FOLDER not in secateur("status", root, "--set", f"graph_rag.cache_dir={SPEC_FOLDER}").out
 
 
 def test_without_git_neither(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from secateur.retrieval.cache import SPEC_FOLDER
 from support.cli import Ran, secateur
 
 NAMES = {
@@ -60,7 +61,7 @@ def repository(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     (root / "folder").symlink_to(base / "outside", target_is_directory=True)
     (root / "up.py").symlink_to("../outside/secret.py")
     (root / "loop").symlink_to(".", target_is_directory=True)
-    cache = root / ".devbooks" / "cache" / "graph-context"
+    cache = root / SPEC_FOLDER
     cache.mkdir(parents=True)
     for key in ("total", "", "0"):
         (cache / f"{sha256(key.encode()).hexdigest()}.json").write_text(json.dumps(FORGED))
@@ -123,8 +124,9 @@ def test_text_has_one_line_a_candidate(repository: Path) -> None:
 
 def test_a_shipped_cache_is_not_believed(answers: dict[str, Ran], repository: Path) -> None:
     assert all("FORGED" not in ran.out for ran in answers.values())
-    again = secateur("search", "total", repository, "--verbose")
-    assert "FORGED" not in again.out
+    asked_for = secateur("search", "total", repository, "--set", f"graph_rag.cache_dir={SPEC_FOLDER}")
+    assert asked_for.code == 0
+    assert "FORGED" not in asked_for.out
 
 
 def test_links_are_not_followed(answers: dict[str, Ran], repository: Path) -> None:

@@ -184,7 +184,7 @@ def test_damage_while_it_is_open_changes_no_answer(indexed: Indexed) -> None:
 
 def test_a_flipped_byte_of_a_cached_answer_is_a_miss(indexed: Indexed) -> None:
     cache, random = indexed.copy("answers"), Random(5)
-    (path,) = (indexed.root / SETTINGS.graph_rag.cache_dir).glob("*.json")
+    (path,) = cache.glob("graph-context/*/*.json")
     whole = path.read_bytes()
     with Engine.open(indexed.root, SETTINGS, cache_dir=cache) as engine:
         for place in random.sample(range(len(whole)), 20):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import tempfile
 from pathlib import Path
 
@@ -88,4 +87,3 @@ def _lay_out(root: Path, files: dict[str, str]) -> None:
             if not (root / path).is_file() or (root / path).read_text() != text
         },
     )
-    shutil.rmtree(root / ".devbooks", ignore_errors=True)

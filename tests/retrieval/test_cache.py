@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from secateur.retrieval import cache as cache_module
-from secateur.retrieval.cache import KEY_FILE, ResultCache, remove
+from secateur.retrieval.cache import KEY_FILE, SPEC_FOLDER, ResultCache, left_behind, remove
 
-RELATIVE = ".devbooks/cache/graph-context"
+RELATIVE = SPEC_FOLDER
 
 
 class Clock:
@@ -57,7 +57,15 @@ def test_an_answer_lives_for_its_time_and_never_comes_from_the_future(places, af
     assert (cache.get("key") is not None) == there
 
 
-def test_it_lies_in_the_repository_in_a_folder_that_ignores_itself(places):
+def test_it_lies_in_the_users_folder_and_nothing_in_the_repository(places):
+    root, user = places
+    cache = opened(places, relative="")
+    cache.put("key", "answer")
+    assert cache.folder.is_relative_to(user)
+    assert list(root.iterdir()) == []
+
+
+def test_asked_for_it_lies_in_the_repository_in_a_folder_that_ignores_itself(places):
     root, user = places
     cache = opened(places)
     assert cache.folder == root / RELATIVE
@@ -99,13 +107,18 @@ def test_an_absolute_folder_is_the_users_choice(places, tmp_path):
     assert opened(places, relative=str(tmp_path / "elsewhere")).folder == tmp_path / "elsewhere"
 
 
-def test_two_repositories_never_share_a_fallback(tmp_path):
-    folders = set()
-    for name in ("one", "two"):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / ".devbooks").write_text("")
-        folders.add(opened((tmp_path / name, tmp_path / "user")).folder)
-    assert len(folders) == 2
+@pytest.mark.parametrize("relative", ["", RELATIVE])
+def test_two_repositories_never_share_the_users_folder(tmp_path, relative):
+    roots = [tmp_path / "one", tmp_path / "two"]
+    for root in roots:
+        root.mkdir()
+        (root / ".devbooks").write_text("")
+        opened((root, tmp_path / "user"), relative=relative).put("key", root.name)
+    kept = [opened((root, tmp_path / "user"), relative=relative).get("key") for root in roots]
+    assert kept == ["one", "two"]
+    remove(roots[0], relative, tmp_path / "user")
+    kept = [opened((root, tmp_path / "user"), relative=relative).get("key") for root in roots]
+    assert kept == [None, "two"]
 
 
 # --- a repository that ships a cache ----------------------------------------------------------------------------------
@@ -306,3 +319,27 @@ def test_what_killed_writers_left_goes_and_files_of_others_stay(places, tmp_path
     cache = opened(places, relative=str(folder))
     cache.put("key", "answer")
     assert [path.name for path in folder.glob("*.part")] == ["download.part"]
+
+
+# --- answers of an earlier release ------------------------------------------------------------------------------------
+
+
+def test_answers_in_the_repository_that_nobody_asked_for_are_named(places):
+    root, _ = places
+    assert left_behind(root, "") is None
+    (root / SPEC_FOLDER).mkdir(parents=True)
+    (root / SPEC_FOLDER / "notes.json").write_text("of another program")
+    assert left_behind(root, "") is None
+    opened(places).put("key", "answer")
+    assert left_behind(root, "").code == "old_cache"
+    assert left_behind(root, "elsewhere") is not None
+    assert left_behind(root, SPEC_FOLDER) is None
+    assert left_behind(root, str(root / SPEC_FOLDER)) is None
+
+
+def test_a_link_to_such_a_folder_is_not_looked_into(places, tmp_path):
+    root, user = places
+    other = tmp_path / "other"
+    opened((other, user)).put("key", "answer")
+    (root / ".devbooks").symlink_to(other / ".devbooks")
+    assert left_behind(root, "") is None

@@ -130,20 +130,34 @@ def test_sc_grag_004_low_relevance_is_cut_first(tmp_path: Path, reference_tokens
         assert loser["relevance_score"] <= scores[-1] or loser["token_count"] > smallest
 
 
+SPEC_PLACE = ".devbooks/cache/graph-context"
+IN_THE_REPOSITORY = with_values(Settings(), {"graph_rag.cache_dir": SPEC_PLACE})
+"""The spec's place of the result cache, which a user asks for."""
+
+
 def test_sc_grag_005_a_cached_answer_runs_no_search(tmp_path: Path) -> None:
     root, clock = write(tmp_path / "shop", SHOP), Clock()
-    with Engine.open(root, cache_dir=tmp_path / "cache", clock=clock) as engine:
+    with Engine.open(root, IN_THE_REPOSITORY, cache_dir=tmp_path / "cache", clock=clock) as engine:
         first = engine.answer(QUERY, "json")
         clock.now += 299
         second = engine.answer(QUERY, "json")
         assert (first.cached, second.cached, engine.retrievals) == (False, True, 1)
         assert second.text == first.text
-    with Engine.open(root, cache_dir=tmp_path / "cache", clock=clock) as other:
+    with Engine.open(root, IN_THE_REPOSITORY, cache_dir=tmp_path / "cache", clock=clock) as other:
         assert other.answer(QUERY, "json") == second
         assert other.retrievals == 0
-    folder = root / ".devbooks" / "cache" / "graph-context"
+    folder = root / SPEC_PLACE
     assert (folder / ".gitignore").read_text() == "*\n"
     assert len(list(folder.glob("*.json"))) == 1
+
+
+def test_sc_grag_005_a_search_writes_nothing_into_the_repository_unasked(tmp_path: Path) -> None:
+    root = write(tmp_path / "shop", SHOP)
+    before = sorted(root.rglob("*"))
+    with Engine.open(root, cache_dir=tmp_path / "cache") as engine:
+        assert [engine.answer(QUERY).cached for _ in range(2)] == [False, True]
+    assert sorted(root.rglob("*")) == before
+    assert len(list((tmp_path / "cache").rglob("graph-context/*/*.json"))) == 1
 
 
 def test_sc_grag_005_on_the_command_line(tmp_path: Path) -> None:
@@ -235,9 +249,9 @@ def _wrong_types(entry: dict[str, Any]) -> None:
 @pytest.mark.parametrize("forge", [_forge_text, _forge_time, _unsigned, _wrong_types])
 def test_sc_grag_005_a_forged_entry_is_a_miss(tmp_path: Path, forge: Callable[[dict[str, Any]], None]) -> None:
     root = write(tmp_path / "shop", SHOP)
-    with Engine.open(root, cache_dir=tmp_path / "cache", clock=Clock()) as engine:
+    with Engine.open(root, IN_THE_REPOSITORY, cache_dir=tmp_path / "cache", clock=Clock()) as engine:
         true = engine.answer(QUERY)
-        (path,) = (root / ".devbooks/cache/graph-context").glob("*.json")
+        (path,) = (root / SPEC_PLACE).glob("*.json")
         entry = json.loads(path.read_text())
         forge(entry)
         path.write_text(json.dumps(entry))
@@ -248,7 +262,7 @@ def test_sc_grag_005_a_forged_entry_is_a_miss(tmp_path: Path, forge: Callable[[d
 def test_sc_grag_005_entries_of_another_user_are_a_miss(tmp_path: Path) -> None:
     root = write(tmp_path / "shop", SHOP)
     for user in ("mallory", "alice"):
-        with Engine.open(root, cache_dir=tmp_path / user, clock=Clock()) as engine:
+        with Engine.open(root, IN_THE_REPOSITORY, cache_dir=tmp_path / user, clock=Clock()) as engine:
             assert not engine.answer(QUERY).cached
 
 
@@ -258,7 +272,7 @@ def test_sc_grag_005_a_cache_folder_behind_a_link_is_not_used(tmp_path: Path, li
     outside.mkdir()
     (root / link).parent.mkdir(parents=True, exist_ok=True)
     (root / link).symlink_to(outside, target_is_directory=True)
-    with Engine.open(root, cache_dir=tmp_path / "cache") as engine:
+    with Engine.open(root, IN_THE_REPOSITORY, cache_dir=tmp_path / "cache") as engine:
         assert not engine.answer(QUERY).cached
         assert engine.answer(QUERY).cached  # kept in the user's own folder
     assert list(outside.iterdir()) == []
@@ -266,9 +280,9 @@ def test_sc_grag_005_a_cache_folder_behind_a_link_is_not_used(tmp_path: Path, li
 
 def test_sc_grag_005_a_linked_entry_is_not_read(tmp_path: Path) -> None:
     root, clock = write(tmp_path / "shop", SHOP), Clock()
-    with Engine.open(root, cache_dir=tmp_path / "cache", clock=clock) as engine:
+    with Engine.open(root, IN_THE_REPOSITORY, cache_dir=tmp_path / "cache", clock=clock) as engine:
         engine.answer(QUERY)
-        (path,) = (root / ".devbooks/cache/graph-context").glob("*.json")
+        (path,) = (root / SPEC_PLACE).glob("*.json")
         path.rename(tmp_path / "entry.json")
         path.symlink_to(tmp_path / "entry.json")
         assert not engine.answer(QUERY).cached
@@ -276,7 +290,7 @@ def test_sc_grag_005_a_linked_entry_is_not_read(tmp_path: Path) -> None:
 
 def test_sc_grag_005_a_repository_that_cannot_be_written_falls_back(tmp_path: Path) -> None:
     root = write(tmp_path / "shop", SHOP | {".devbooks": "a file where the folder should be"})
-    with Engine.open(root, cache_dir=tmp_path / "cache") as engine:
+    with Engine.open(root, IN_THE_REPOSITORY, cache_dir=tmp_path / "cache") as engine:
         assert [engine.answer(QUERY).cached for _ in range(2)] == [False, True]
     assert len(list((tmp_path / "cache" / "graph-context").rglob("*.json"))) == 1
     assert (root / ".devbooks").read_text().startswith("a file")
@@ -383,7 +397,7 @@ RANGES = [
 def test_configuration_defaults() -> None:
     rag = GraphRag()
     assert rag.enabled is True
-    assert rag.cache_dir == ".devbooks/cache/graph-context"
+    assert rag.cache_dir == ""  # the user's cache folder; the spec's place is set
     for name, default, _, _ in RANGES:
         assert getattr(rag, name) == default
 

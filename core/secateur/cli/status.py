@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
 from secateur.cli.common import ProgressBar, common_arguments, load_settings, sample_or_path
@@ -38,6 +38,7 @@ def run(options: argparse.Namespace) -> int:
     """Freshens the index first, unless only asked whether it is fresh: figures of yesterday's files would be no
     status."""
     from secateur.engine import Engine
+    from secateur.retrieval.cache import left_behind
 
     path = sample_or_path(options.path)
     loaded = load_settings(options, path)
@@ -53,6 +54,8 @@ def run(options: argparse.Namespace) -> int:
         finally:
             progress.close()
         components = engine.components()
+    if (old := left_behind(path, loaded.settings.graph_rag.cache_dir)) is not None:
+        status = replace(status, notices=(*status.notices, old.message))
     on_disk = size_of(engine.index_folder) if engine.index_folder else 0
     emit(render(status, options.format, components, options.verbose, on_disk))
     return 0

@@ -1,9 +1,9 @@
 """The result cache of the graph-rag spec (REQ-GRAG-004): answers by everything that changes them, for a limited time.
 
-Entries lie in `.devbooks/cache/graph-context/` of the repository, a folder that ignores itself, or in the user's cache
-folder where the repository cannot be written. A repository could ship such a folder, so entries are JSON, carry a
-signature made with a key from the user's own folder, and a folder reached through a symbolic link is not used. Anything
-unexpected is a miss, never an error.
+Entries lie in the user's cache folder, apart for each repository: a search writes nothing into what it reads. The
+spec's place, `SPEC_FOLDER` below the repository, is used where the user's `graph_rag.cache_dir` names it. A repository
+could ship such a folder, so entries are JSON, carry a signature made with a key from the user's own folder, and a
+folder reached through a symbolic link is not used. Anything unexpected is a miss, never an error.
 """
 
 from __future__ import annotations
@@ -23,6 +23,10 @@ from pathlib import Path
 from stat import S_ISREG
 
 from secateur.index.replacing import remove_leftovers, replacing
+from secateur.model import Notice
+
+SPEC_FOLDER = ".devbooks/cache/graph-context"
+"""Where the graph-rag spec keeps answers, below the repository."""
 
 MAX_ENTRY_BYTES = 64 << 20
 """Larger files are not entries of ours."""
@@ -58,7 +62,7 @@ _ENTRY = re.compile(r"[0-9a-f]{64}\.json")
 class ResultCache:
     """Answers as texts, by key, for `ttl` seconds.
 
-    cache = ResultCache.open(root, ".devbooks/cache/graph-context", fallback, ttl=300, clock=time.time)
+    cache = ResultCache.open(root, settings.graph_rag.cache_dir, user_cache, ttl=300, clock=time.time)
     text = cache.get(key) or cache.put(key, compute())
     """
 
@@ -72,8 +76,8 @@ class ResultCache:
     def open(
         cls, root: Path | None, relative: str, user_cache: Path, *, ttl: int, clock: Callable[[], float]
     ) -> ResultCache | None:
-        """The cache of a repository; in the user's folder where the repository's cannot be used; None where neither can
-        be written."""
+        """The cache of a repository: in `relative` below it, or in the user's folder where that is empty or cannot be
+        used; None where nothing can be written."""
         try:
             user_cache.mkdir(parents=True, exist_ok=True, mode=0o700)
             secret = _secret(user_cache / KEY_FILE)
@@ -155,8 +159,27 @@ def remove(root: Path, relative: str, user_cache: Path) -> int:
     return size
 
 
+def left_behind(root: Path, relative: str) -> Notice | None:
+    """Names the answers that earlier releases kept in the repository without being asked, which nothing reads any more;
+    None where there are none, or the settings still ask for that place."""
+    folder = root / SPEC_FOLDER
+    try:
+        found = (
+            folder != root / relative
+            and _inside(folder, root)
+            and any(_ENTRY.fullmatch(path.name) for path in folder.iterdir())
+        )
+    except OSError:
+        return None
+    said = (
+        f"{SPEC_FOLDER} in this folder holds answers of an earlier release, which are no longer read. Delete it, or set"
+        f' graph_rag.cache_dir = "{SPEC_FOLDER}" in your own configuration to keep answers there.'
+    )
+    return Notice("old_cache", said) if found else None
+
+
 def _folders(root: Path | None, relative: str, user_cache: Path) -> list[Path]:
-    """Where answers may lie: in the repository, else in the user's folder."""
+    """Where answers may lie: in the repository where a place there is chosen, else in the user's folder."""
     inside = [root / relative] if root and _inside(root / relative, root) else []
     return [*inside, user_cache / "graph-context" / blake2b(os.fsencode(str(root or "")), digest_size=16).hexdigest()]
 
