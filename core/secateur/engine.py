@@ -23,7 +23,7 @@ from secateur.errors import EmbeddingError, IndexingError, UsageError
 from secateur.index.degraded import degraded
 from secateur.index.embedding import Embedder
 from secateur.index.extract import text_of
-from secateur.index.freshen import IndexStatus, Progress, State
+from secateur.index.freshen import IndexStatus, State
 from secateur.index.graph import components, symbol_path, to_networkx
 from secateur.index.models import Models
 from secateur.index.opened import OpenIndex
@@ -31,6 +31,7 @@ from secateur.index.parallel import Extractor
 from secateur.index.snapshot import Snapshot
 from secateur.index.staleness import Changes
 from secateur.model import Notice, Pool, Selection, TrimReport
+from secateur.progress import Progress
 from secateur.render import (
     DROPPED_LISTED,
     dumps_report,

@@ -8,7 +8,7 @@ however many processes.
 from __future__ import annotations
 
 from collections import Counter as Tally
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 
@@ -21,11 +21,9 @@ from secateur.index.parallel import Extracted, Extractor
 from secateur.index.snapshot import Snapshot
 from secateur.index.staleness import Changes
 from secateur.index.store import Store
+from secateur.progress import Progress, unreported
 from secateur.repository.files import path_bytes
 from secateur.repository.source import Entry, Source
-
-Progress = Callable[[str, int, int], None]
-"""`progress(phase, done, total)`; phases: "listing", "reading", "linking", "saving"."""
 
 FEW = 20
 """Files that are looked up one by one."""
@@ -92,7 +90,7 @@ def record(
         IndexingError: the index cannot be written.
         KeyboardInterrupt: passed on; what was read so far is kept.
     """
-    tell = progress or _silent
+    tell = progress or unreported
     tell("listing", 0, 0)
     entries = source.entries()
     digests, missing = _plan(entries, store, extractor.version, last)
@@ -145,7 +143,7 @@ def snapshot_of(
     def repair(damaged: Mapping[str, bytes]) -> list[tuple[str, bytes, Record]]:
         return _repair(source, store, damaged, extractor)
 
-    snapshot = own.at(state.name, state.present, origin, source, dimension, repair, progress or _silent)
+    snapshot = own.at(state.name, state.present, origin, source, dimension, repair, progress or unreported)
     if keeper is None:
         own.save()
     return snapshot
@@ -182,10 +180,6 @@ def status_of(state: State, snapshot: Snapshot, source: Source, extractor: Extra
             dict.fromkeys(notice.message for notice in (*source.notices(), *snapshot.notices, *degraded(snapshot)))
         ),
     )
-
-
-def _silent(_phase: str, _done: int, _total: int) -> None:
-    """Tells nobody."""
 
 
 def _plan(

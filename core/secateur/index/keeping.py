@@ -26,6 +26,7 @@ from secateur.index.relinking import Linker, bare
 from secateur.index.snapshot import LINKS_FAILED, Links, Snapshot, build, history_arrays
 from secateur.index.store import Store, UnwritableIndex
 from secateur.model import Call, Notice
+from secateur.progress import Progress
 from secateur.repository.files import path_bytes
 from secateur.repository.source import HISTORY_INCOMPLETE, Source
 
@@ -51,9 +52,6 @@ FEW = 20
 
 Repair = Callable[[Mapping[str, bytes]], list[tuple[str, bytes, Record]]]
 """Reads files again whose records are missing or damaged: path -> digest of the content they are to have."""
-
-Progress = Callable[[str, int, int], None]
-"""As in `freshen`."""
 
 
 class Keeper:

@@ -20,7 +20,7 @@ from typing import TypeVar
 from secateur.errors import RepositoryError
 from secateur.index.extract import digest_of
 from secateur.index.folder import folder_of
-from secateur.index.freshen import IndexStatus, Progress, State, record, snapshot_of, status_of, unread
+from secateur.index.freshen import IndexStatus, State, record, snapshot_of, status_of, unread
 from secateur.index.keeping import Keeper
 from secateur.index.parallel import Extractor
 from secateur.index.scip_calls import ScipCalls
@@ -28,6 +28,7 @@ from secateur.index.snapshot import Snapshot
 from secateur.index.staleness import Changes, changes
 from secateur.index.store import Store, UnwritableIndex
 from secateur.model import Notice
+from secateur.progress import Progress
 from secateur.repository.fragments import decode, split_lines
 from secateur.repository.source import Source
 

@@ -15,9 +15,7 @@ from typing import Any, Protocol
 import msgspec
 
 from secateur.model import ModelCall, Notice
-
-Progress = Callable[[str, int, int], None]
-"""`progress(phase, done, total)`."""
+from secateur.progress import Progress
 
 
 @dataclass(frozen=True, slots=True)

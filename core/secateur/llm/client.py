@@ -19,12 +19,13 @@ import httpx2
 import msgspec
 
 from secateur.llm.answers import bounded, read_answer, schema_of
-from secateur.llm.asking import Progress, Question, Reply
+from secateur.llm.asking import Question, Reply
 from secateur.llm.dialect import REFUSALS, Dialect
 from secateur.llm.exchange import Trouble, client_for, post
 from secateur.llm.opening import Server
 from secateur.llm.prompts import MARGIN, Prompt, characters_within, compose, estimate
 from secateur.model import ModelCall
+from secateur.progress import Progress
 from secateur.settings import Llm
 from secateur.tokens import get_counter
 

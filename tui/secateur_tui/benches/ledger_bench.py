@@ -12,6 +12,7 @@ from typing import Any
 
 from secateur.errors import BudgetExceeded, SecateurError
 from secateur.kinds.knobs import Knob, round_step
+from secateur.progress import Progress
 from secateur.settings import Settings
 from secateur.terminal import visible
 from textual import on
@@ -26,7 +27,6 @@ from secateur_tui.benches.items_bench import ItemsBench
 from secateur_tui.state.input_files import FileWatch, typed_path
 from secateur_tui.state.ledger_answer import LedgerAnswer
 from secateur_tui.state.ledger_state import LedgerRequest, LedgerState, Reading, compared
-from secateur_tui.state.search_engine import Progress
 from secateur_tui.state.subject import Subject
 from secateur_tui.styled_text import Line, Span, clipped, line, wrapped
 from secateur_tui.widgets import blank

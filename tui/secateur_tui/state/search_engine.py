@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Protocol
 
 from secateur.index.staleness import Changes
 from secateur.model import Pool, Selection
+from secateur.progress import Progress
 from secateur.settings import Settings
-
-Progress = Callable[[str, int, int], None]
-"""`(phase, done, total)`; raising from it stops the work."""
 
 
 def unreported(phase: str, done: int, total: int) -> None:

@@ -18,10 +18,10 @@ from typing import ClassVar, Generic, TypeVar
 
 from secateur.kinds.knobs import Knob
 from secateur.model import State
+from secateur.progress import Progress, unreported
 from secateur.settings import Settings
 
 from secateur_tui.state.ledger_answer import LedgerAnswer
-from secateur_tui.state.search_engine import Progress, unreported
 from secateur_tui.styled_text import Line, wrapped
 
 M = TypeVar("M")  # what was read

@@ -13,6 +13,7 @@ from secateur.kinds.conversation.pruned import Item, Pruned, Weighed, weigh
 from secateur.kinds.conversation.pruning import prune_weighed
 from secateur.kinds.conversation.transcripts import Transcript, read_transcript
 from secateur.kinds.knobs import Knob
+from secateur.progress import Progress, unreported
 from secateur.settings import Settings
 from secateur.terminal import visible
 from secateur.tokens import get_counter
@@ -20,7 +21,6 @@ from secateur.tokens import get_counter
 from secateur_tui.state.command_lines import CommandWords, toml
 from secateur_tui.state.input_files import read_file
 from secateur_tui.state.ledger_answer import LedgerAnswer
-from secateur_tui.state.search_engine import Progress, unreported
 from secateur_tui.state.subject import Field, Inputs, Subject
 from secateur_tui.styled_text import ELLIPSIS, Line, Span, fit, line, wrapped
 from secateur_tui.widgets.texts import wrapped_text

@@ -24,6 +24,7 @@ from secateur.kinds.diff.pruning import Rule
 from secateur.kinds.diff.weighing import LINTER, SIGNATURES, Compared, Weighed, weigh
 from secateur.kinds.knobs import Knob
 from secateur.model import Notice
+from secateur.progress import Progress, unreported
 from secateur.repository import samples
 from secateur.settings import Settings
 from secateur.terminal import clip, visible
@@ -32,7 +33,6 @@ from secateur_tui.state.command_lines import CommandWords, toml
 from secateur_tui.state.diff_rows import DiffAnswer, diff_answer, pattern_of
 from secateur_tui.state.input_files import FileWatch, read_file, stamp
 from secateur_tui.state.ledger_answer import LedgerAnswer
-from secateur_tui.state.search_engine import Progress, unreported
 from secateur_tui.state.subject import Field, Inputs, Subject
 from secateur_tui.styled_text import Line, line
 

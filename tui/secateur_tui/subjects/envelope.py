@@ -15,6 +15,7 @@ from secateur.kinds.envelope.sections import parsed, sections
 from secateur.kinds.envelope.windows import Budget, budget_of, window_of
 from secateur.kinds.knobs import Knob
 from secateur.model import TrimAction
+from secateur.progress import Progress, unreported
 from secateur.settings import Settings
 from secateur.terminal import clip_left, visible
 from secateur.tokens import get_counter
@@ -22,7 +23,6 @@ from secateur.tokens import get_counter
 from secateur_tui.state.command_lines import CommandWords
 from secateur_tui.state.input_files import read_file
 from secateur_tui.state.ledger_answer import LedgerAnswer
-from secateur_tui.state.search_engine import Progress, unreported
 from secateur_tui.state.subject import Field, Inputs, Subject
 from secateur_tui.styled_text import Line, Span, line, wrapped
 from secateur_tui.styled_text import fit as fitted

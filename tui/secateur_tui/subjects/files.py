@@ -16,12 +16,12 @@ from secateur.kinds.files.pruning import prune, weigh_files
 from secateur.kinds.files.sourcecode import SCORES, PrunedFiles, WeighedFiles, Why
 from secateur.kinds.knobs import Knob
 from secateur.model import Notice
+from secateur.progress import Progress, unreported
 from secateur.settings import Settings
 from secateur.terminal import clip_left, visible
 
 from secateur_tui.state.command_lines import CommandWords
 from secateur_tui.state.ledger_answer import LedgerAnswer
-from secateur_tui.state.search_engine import Progress, unreported
 from secateur_tui.state.subject import Field, Inputs, Subject
 from secateur_tui.styled_text import Line, Span, bar, fit, line, wrapped
 

@@ -16,10 +16,11 @@ from dataclasses import dataclass, replace
 import msgspec
 
 from secateur.kinds.conversation.messages import Message, PartKind, parse_message, replaced
-from secateur.kinds.conversation.pruned import SUMMARY_MARK, Item, Progress, Weighed
+from secateur.kinds.conversation.pruned import SUMMARY_MARK, Item, Weighed
 from secateur.kinds.conversation.summaries import summary_lines
 from secateur.llm.asking import LanguageModel, Question, Reply, notices_of, replies_of
 from secateur.model import ModelCall, Notice
+from secateur.progress import Progress
 from secateur.settings import Settings
 from secateur.tokens import Counter
 

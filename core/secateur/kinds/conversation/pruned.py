@@ -19,10 +19,8 @@ from secateur.kinds.conversation.damage import DAMAGED, UnreadLine
 from secateur.kinds.conversation.messages import SYSTEM_ROLES, Message, Part, PartKind, replaced
 from secateur.kinds.conversation.transcripts import ASIDE, Transcript
 from secateur.model import Notice, TrimAction, TrimReport
+from secateur.progress import Progress
 from secateur.tokens import Counter
-
-Progress = Callable[[str, int, int], None]
-"""`progress(phase, done, total)`."""
 
 COUNTED_AT_ONCE = 500
 """Texts that a thread counts, and between two steps of the progress bar."""

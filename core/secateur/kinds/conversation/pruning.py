@@ -27,7 +27,6 @@ from secateur.kinds.conversation.pruned import (
     NOTED,
     SUMMARY_MARK,
     Item,
-    Progress,
     Pruned,
     Weighed,
     finish,
@@ -44,6 +43,7 @@ from secateur.llm.asking import LanguageModel
 from secateur.logs import log_report
 from secateur.model import TrimReport
 from secateur.nearest import nearest
+from secateur.progress import Progress
 from secateur.settings import ConversationPrune, Settings
 from secateur.tokens import Counter, get_counter
 

@@ -22,7 +22,6 @@ from secateur.kinds.conversation.damage import DAMAGED
 from secateur.kinds.conversation.messages import Message, Part, PartKind, opening_tag
 from secateur.kinds.conversation.pruned import (
     Item,
-    Progress,
     Pruned,
     Weighed,
     edited,
@@ -38,6 +37,7 @@ from secateur.kinds.conversation.rereads import Deed, touches
 from secateur.kinds.conversation.transcripts import Transcript, read_messages
 from secateur.logs import log_report
 from secateur.model import TrimReport
+from secateur.progress import Progress
 from secateur.settings import Settings
 from secateur.tokens import Counter, get_counter
 

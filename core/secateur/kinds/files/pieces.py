@@ -8,7 +8,7 @@ less by the words they hold.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -23,6 +23,7 @@ from secateur.index.postings import Postings
 from secateur.index.snapshot import Snapshot, build
 from secateur.kinds.files.sourcecode import Piece, SourceCode
 from secateur.model import QUANTUM, Kind, Notice
+from secateur.progress import Progress
 from secateur.render.notices import listed
 from secateur.repository.files import path_bytes
 from secateur.repository.fragments import split_lines
@@ -31,9 +32,6 @@ from secateur.retrieval.query import Query, parse_query
 from secateur.retrieval.relevance import Scores, score
 from secateur.settings import Embedding, Settings
 from secateur.tokens import get_counter
-
-Progress = Callable[[str, int, int], None]
-"""`progress(phase, done, total)`."""
 
 _UNCOUNTED = "chars4"
 """Counter of the records: their counts are not used, and this one costs nothing."""

@@ -26,7 +26,7 @@ from secateur.kinds.files.deciding import STRATEGIES, decide
 from secateur.kinds.files.displaced import with_displaced
 from secateur.kinds.files.extracts import FORMS, PLAIN, block, cost, header, newline_ended, touches
 from secateur.kinds.files.judging import judged
-from secateur.kinds.files.pieces import Progress, best, pieces_of, query_of
+from secateur.kinds.files.pieces import best, pieces_of, query_of
 from secateur.kinds.files.sliding import check_windows
 from secateur.kinds.files.sourcecode import (
     LOCAL,
@@ -43,6 +43,7 @@ from secateur.llm.asking import LanguageModel
 from secateur.logs import log_report
 from secateur.model import ModelCall, Notice, State, TrimAction, TrimReport
 from secateur.nearest import nearest
+from secateur.progress import Progress
 from secateur.repository.fragments import split_lines
 from secateur.settings import Settings
 from secateur.tokens import Counter, get_counter
