@@ -228,7 +228,9 @@ class Engine:
         try:
             return retrieve(parsed, replace(retrieval, reranker=self._reranker(settings)), settings)
         except EmbeddingError as error:
-            failed = Notice("embedding_failed", f"{error.message} Found with the static vectors instead.")
+            failed = Notice(
+                "embedding_failed", f"{error.message.removesuffix('.')}. Found with the static vectors instead."
+            )
             return retrieve(parsed, replace(retrieval, notices=(*retrieval.notices, failed)), settings)
 
     def select(self, pool: Pool, settings: Settings | None = None) -> Selection:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from secateur.errors import EmbeddingError
+from secateur.http import Key
 from secateur.index.embedding import open_embedder
 from secateur.index.embedding.server import BATCH, CHARACTERS, ServerEmbedder
 from secateur.settings import Embedding
@@ -116,7 +117,7 @@ def test_an_answer_that_is_none_is_an_error_that_names_the_server_and_no_secret(
 ) -> None:
     server.answer = lambda _: (status, raw)
     with pytest.raises(EmbeddingError) as caught:
-        ServerEmbedder("openai", server.url, "m", key="s3cret")
+        ServerEmbedder("openai", server.url, "m", key=Key("s3cret"))
     assert server.url in caught.value.message
     assert "s3cret" not in caught.value.message + caught.value.hint
     assert caught.value.hint
@@ -126,7 +127,7 @@ def test_redirects_are_not_followed_so_the_key_stays(server: Server) -> None:
     server.headers = {"Location": f"{server.url}/elsewhere"}
     server.answer = lambda _: (307, b"")
     with pytest.raises(EmbeddingError, match="307"):
-        ServerEmbedder("openai", server.url, "m", key="s3cret")
+        ServerEmbedder("openai", server.url, "m", key=Key("s3cret"))
     assert len(server.requests) == 1
 
 
@@ -167,6 +168,8 @@ def test_a_named_key_that_is_not_set_and_a_missing_model_are_errors() -> None:
 
 @pytest.mark.parametrize("key", ["two\nlines", "schlüssel€"])
 def test_a_key_no_header_can_carry_is_an_error_that_does_not_show_it(server: Server, key: str) -> None:
+    settings = Embedding(model="openai", base_url=server.url, server_model="m", api_key_env="KEY")
     with pytest.raises(EmbeddingError) as caught:
-        ServerEmbedder("openai", server.url, "m", key=key)
+        open_embedder(settings, {"KEY": key})
     assert key not in caught.value.message
+    assert server.requests == []

@@ -14,9 +14,11 @@ import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from secateur.errors import ConfigError
+from secateur.http import Key, server_at
+from secateur.llm import open_model
 from secateur.llm.asking import Question, Reply, notices_of
 from secateur.llm.client import LONGEST_WAIT, ServerModel
-from secateur.llm.opening import Key, opened, server_at
 from secateur.settings import Llm
 from support.chat_server import KEY, Answer, Back, ChatServer, chat_server, refusal, said
 
@@ -31,7 +33,7 @@ class Waits:
     def __init__(self) -> None:
         self.seconds: list[float] = []
 
-    async def __call__(self, seconds: float) -> None:
+    def __call__(self, seconds: float) -> None:
         self.seconds.append(seconds)
 
 
@@ -42,9 +44,9 @@ def question(number: int, most_tokens: int = 20, text: str = "") -> Question:
 def model_of(server: ChatServer | str, waits: Waits | None = None, **changes: Any) -> ServerModel:
     url = server if isinstance(server, str) else server.url
     chosen = Llm(**{"enabled": True, "base_url": url, "model": "m", "api_key_env": "KEY"} | changes)
-    model = opened(chosen, {"KEY": KEY})
+    model = open_model(chosen, {"KEY": KEY})
     assert isinstance(model, ServerModel)
-    model._sleep = waits or Waits()
+    model._wait = waits or Waits()
     return model
 
 
@@ -152,7 +154,7 @@ def test_text_from_outside_is_bounded() -> None:
 def test_what_is_asked_depends_on_order_and_size_alone(sizes: list[int], cap: int, spent: int) -> None:
     """What is sent in a round is reserved within the rest of the cap; what is not sent did not fit into it."""
     model = ServerModel(
-        server_at("http://127.0.0.1:9", Key("")),
+        server_at("http://127.0.0.1:9", Key(""), "llm", ConfigError),
         Llm(enabled=True, base_url="http://127.0.0.1:9", model="m", spend_cap=cap),
     )
     model._spent = spent
@@ -361,7 +363,7 @@ def test_every_fault_is_a_reply_with_a_problem(back: Back, outcome: str, problem
 
 
 def test_a_huge_reply_is_not_read_to_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("secateur.llm.exchange.MOST_BYTES", 1000)
+    monkeypatch.setattr("secateur.llm.client.MOST_BYTES", 1000)
     with chat_server(lambda _: said("x" * 2_000_000)) as server:
         (reply,) = model_of(server).ask([question(1)])
     assert (reply.value, reply.call.attempts) == (None, 1)

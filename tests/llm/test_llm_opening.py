@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import subprocess
 import sys
 
@@ -10,7 +9,7 @@ import pytest
 from secateur import config
 from secateur.errors import ConfigError, LlmError, SecateurError
 from secateur.llm import open_model
-from secateur.llm.opening import Key, server_at
+from secateur.llm.client import ServerModel
 from secateur.settings import Llm
 
 GOOD = {"enabled": True, "base_url": "http://127.0.0.1:9/v1", "model": "m"}
@@ -38,22 +37,9 @@ def test_a_model_that_is_set_is_named() -> None:
     ],
 )
 def test_addresses_are_taken_as_other_clients_take_them(given: str, url: str) -> None:
-    assert server_at(given, Key("")).url == url
-
-
-@pytest.mark.parametrize(
-    ("host", "loopback"),
-    [
-        ("localhost", True),
-        ("a.localhost", True),
-        ("127.8.9.1", True),
-        ("[::1]", True),
-        ("127.0.0.1.example.com", False),
-        ("10.0.0.1", False),
-    ],
-)
-def test_loopback_is_known(host: str, loopback: bool) -> None:
-    assert server_at(f"http://{host}:80/v1", Key("")).loopback is loopback
+    model = open_model(Llm(**GOOD | {"base_url": given}), {})
+    assert isinstance(model, ServerModel)
+    assert model._client()._url == url
 
 
 @pytest.mark.parametrize(
@@ -105,18 +91,6 @@ def test_a_key_no_header_can_carry_is_an_error_that_does_not_show_it(key: str) -
     assert key not in caught.value.message + caught.value.hint
 
 
-def test_without_the_extra_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
-    with pytest.raises(LlmError) as caught:
-        open_model(Llm(**GOOD), {})
-    assert caught.value.hint == 'pip install "secateur[llm]"'
-
-
-def test_what_is_printed_of_a_key_is_not_the_key() -> None:
-    server = server_at("http://localhost", Key("sk-5ecret"))
-    assert "5ecret" not in f"{server} {server!r} {server.key} {server.key!r}"
-
-
 @pytest.mark.parametrize("name", sorted(filter(lambda name: name.startswith("llm."), config.keys())))
 def test_no_repository_sets_any_of_it(name: str) -> None:
     key = config.keys()[name]
@@ -151,8 +125,8 @@ def test_a_secret_in_a_setting_is_refused_before_it_could_be_shown(table: str, k
 
 def test_without_a_model_no_client_is_loaded() -> None:
     program = (
-        "import sys, secateur.kinds.conversation.pruning, secateur.llm.opening as o; o.server_at('http://x',"
-        " o.Key('')); print('httpx2' in sys.modules)"
+        "import sys, secateur.kinds.conversation.pruning, secateur.llm as llm; from secateur.settings import Llm;"
+        " print(llm.open_model(Llm(), {}), 'secateur.http' in sys.modules)"
     )
     ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60)
-    assert ran.stdout.strip() == "False"
+    assert ran.stdout.strip() == "None False"

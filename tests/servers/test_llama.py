@@ -18,10 +18,10 @@ import msgspec
 import pytest
 from secateur.kinds.conversation.pruned import weigh
 from secateur.kinds.conversation.transcripts import read_messages
+from secateur.llm import open_model
 from secateur.llm.asking import Question, Reply
 from secateur.llm.client import ServerModel
 from secateur.llm.dialect import Dialect
-from secateur.llm.opening import opened
 from secateur.settings import Llm
 from secateur.tokens import get_counter
 from support.cli import Ran, secateur
@@ -66,7 +66,7 @@ def model_of(url: str, **changes: Any) -> ServerModel:
         "concurrency": 2,
         "timeout": 600,
     } | changes
-    model = opened(Llm(**chosen), {"KEY": KEY})
+    model = open_model(Llm(**chosen), {"KEY": KEY})
     assert isinstance(model, ServerModel)
     return model
 
@@ -220,7 +220,7 @@ def test_a_text_longer_than_the_window_is_told_as_such(url: str) -> None:
 
 
 def test_a_wrong_key_is_told_and_asked_with_once(url: str) -> None:
-    model = opened(Llm(enabled=True, base_url=url, model="gemma", api_key_env="KEY"), {"KEY": "sk-wrong-5ecret"})
+    model = open_model(Llm(enabled=True, base_url=url, model="gemma", api_key_env="KEY"), {"KEY": "sk-wrong-5ecret"})
     replies = model.ask(questions()[:3])
     assert [reply.call.outcome for reply in replies] == ["failed", "not_sent", "not_sent"]
     assert "the key is not accepted (status 401)" in replies[0].problem

@@ -18,10 +18,20 @@ def open_model(settings: Llm, environ: Mapping[str, str]) -> LanguageModel | Non
 
     Raises:
         ConfigError: no address, no model, or an address that is none.
-        LlmError: the named variable is not set, holds no key that can be sent, or the extra is not installed.
+        LlmError: the named variable is not set, or holds no key that can be sent.
     """
     if not settings.enabled:
         return None
-    from secateur.llm.opening import opened
+    from secateur.errors import ConfigError, LlmError
+    from secateur.http import key_from, server_at
+    from secateur.llm.client import ServerModel
 
-    return opened(settings, environ)
+    if not settings.base_url:
+        raise ConfigError(
+            "llm.enabled is true and llm.base_url is empty",
+            hint='name the server, for example llm.base_url = "http://localhost:11434/v1"',
+        )
+    if not settings.model.strip():
+        raise ConfigError("llm.enabled is true and llm.model is empty", hint="name the model as the server calls it")
+    key = key_from(environ, settings.api_key_env, "llm", LlmError)
+    return ServerModel(server_at(settings.base_url, key, "llm", ConfigError), settings)

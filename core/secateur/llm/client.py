@@ -8,24 +8,21 @@ listened, or the server refused or failed with a status.
 
 from __future__ import annotations
 
-import asyncio
 import json
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from typing import Any
 
-import httpx2
 import msgspec
 
+from secateur.http import Client, RequestFailure, Server
 from secateur.llm.answers import bounded, read_answer, schema_of
 from secateur.llm.asking import Question, Reply
 from secateur.llm.dialect import REFUSALS, Dialect
-from secateur.llm.exchange import Trouble, client_for, post
-from secateur.llm.opening import Server
 from secateur.llm.prompts import MARGIN, Prompt, characters_within, compose, estimate
 from secateur.model import ModelCall
-from secateur.progress import Progress
+from secateur.progress import Progress, unreported
 from secateur.settings import Llm
 from secateur.tokens import get_counter
 
@@ -38,7 +35,10 @@ LONGEST_WAIT = 30.0
 MOST_COUNTED = 10**9
 """Tokens of one call above which a server's figure is none."""
 
-Sleep = Callable[[float], Awaitable[None]]
+MOST_BYTES = 16 * 1024 * 1024
+"""Replies larger than this are rejected."""
+
+_PATH = "/chat/completions"
 
 
 class _Message(msgspec.Struct):
@@ -76,8 +76,9 @@ class ServerModel:
     replies = model.ask(questions)
     """
 
-    def __init__(self, server: Server, settings: Llm, sleep: Sleep = asyncio.sleep) -> None:
-        self._server, self._settings, self._sleep = server, settings, sleep
+    def __init__(self, server: Server, settings: Llm, wait: Callable[[float], None] | None = None) -> None:
+        """`wait`: waits so many seconds before a further attempt, in place of the client's clock."""
+        self._server, self._settings, self._wait = server, settings, wait
         self._counter = get_counter()
         self._dialect: Dialect | None = None  # None: not known yet
         self._spent = 0
@@ -93,7 +94,7 @@ class ServerModel:
         plans = [self._plan(question) for question in questions]
         replies = self._without_room(plans)
         if open_ := [number for number, reply in enumerate(replies) if reply is None]:
-            answered = _run(self._round([plans[number] for number in open_], progress))
+            answered = self._round([plans[number] for number in open_], progress)
             replies = [*replies]
             for number, reply in zip(open_, answered, strict=True):
                 replies[number] = reply
@@ -135,43 +136,45 @@ class ServerModel:
 
     # --- the round ----------------------------------------------------------------------------------------------------
 
-    async def _round(self, plans: Sequence[_Plan], progress: Progress | None) -> list[Reply]:
-        gate, done = asyncio.Semaphore(self._settings.concurrency), 0
+    def _round(self, plans: Sequence[_Plan], progress: Progress | None) -> list[Reply]:
+        tell, replies = progress or unreported, list[Reply]()
+        pool = ThreadPoolExecutor(self._settings.concurrency, "secateur-llm")
+        with self._client() as client:  # what ends it early, an interrupt too, ends what is under way
+            try:
+                for plan in plans[: self._dialect is None]:
+                    reply, failure = self._asked(client, plan, alone=True)
+                    replies.append(reply)
+                    tell("asking", len(replies), len(plans))
+                    if failure is not None and failure.final:
+                        problem = f"not asked after that: {failure.problem}"
+                        return replies + [_unsent(other, problem) for other in plans[1:]]
+                rest = [pool.submit(self._asked, client, plan, alone=False) for plan in plans[len(replies) :]]
+                for done, future in enumerate(as_completed(rest), len(replies) + 1):
+                    future.result()
+                    tell("asking", done, len(plans))
+            finally:
+                pool.shutdown(wait=False, cancel_futures=True)
+        return replies + [future.result()[0] for future in rest]
 
-        async def answered(plan: _Plan) -> tuple[Reply, Trouble | None]:
-            nonlocal done
-            async with gate:
-                reply = await self._asked(client, plan, alone=self._dialect is None and not done)
-            done += 1
-            if progress is not None:
-                progress("asking", done, len(plans))
-            return reply
+    def _client(self) -> Client:
+        base = self._server.path
+        path = base if base.endswith(_PATH) else (base or "/v1") + _PATH
+        return Client(self._server, path, timeout=self._settings.timeout, most_bytes=MOST_BYTES)
 
-        async with client_for(self._server, self._settings.timeout, self._settings.concurrency) as client:
-            alone = 1 if self._dialect is None else 0
-            replies: list[Reply] = []
-            for plan in plans[:alone]:
-                reply, trouble = await answered(plan)
-                replies.append(reply)
-                if trouble is not None and trouble.final:
-                    return replies + [_unsent(other, f"not asked after that: {trouble.problem}") for other in plans[1:]]
-            rest = await asyncio.gather(*(answered(plan) for plan in plans[alone:]))
-        return replies + [reply for reply, _ in rest]
-
-    async def _asked(self, client: httpx2.AsyncClient, plan: _Plan, *, alone: bool) -> tuple[Reply, Trouble | None]:
-        """Ask until there is an answer, a trouble that lasts, or no attempt left."""
+    def _asked(self, client: Client, plan: _Plan, *, alone: bool) -> tuple[Reply, RequestFailure | None]:
+        """Ask until there is an answer, a failure that lasts, or no attempt left."""
         dialect, attempts, failures = self._dialect or Dialect(), 0, 0
         prompt = plan.prompt()
         while True:
             messages = prompt.messages(system=dialect.system)
-            body = dialect.body(self._settings.model, messages, plan.schema, plan.question.most_tokens)
-            got = await post(client, self._server, body, self._settings.timeout)
+            got = client.post(dialect.body(self._settings.model, messages, plan.schema, plan.question.most_tokens))
             attempts += 1
-            if not isinstance(got, Trouble):
+            if not isinstance(got, RequestFailure):
                 if alone:
                     self._dialect = dialect
                 return self._read(plan, got, attempts), None
-            simpler = dialect.simpler(got.refusal) if got.status in REFUSALS and got.refusal else None
+            readable = got.status in REFUSALS and got.refusal and not got.too_long
+            simpler = dialect.simpler(got.refusal) if readable else None
             if simpler is not None:
                 dialect = simpler
                 continue
@@ -179,13 +182,14 @@ class ServerModel:
             if not got.again or failures >= self._settings.retries or wait > LONGEST_WAIT:
                 return self._failed(plan, got, attempts), got
             failures += 1
-            await self._sleep(wait)
+            (self._wait or client.wait)(wait)
 
     # --- replies ------------------------------------------------------------------------------------------------------
 
-    def _failed(self, plan: _Plan, trouble: Trouble, attempts: int) -> Reply:
-        cost = plan.prompt_tokens if trouble.spent else 0
-        return Reply(None, ModelCall(plan.question.what, "failed", attempts, cost, 0), trouble.problem, plan.reserved)
+    def _failed(self, plan: _Plan, failure: RequestFailure, attempts: int) -> Reply:
+        cost = plan.prompt_tokens if failure.spent else 0
+        problem = failure.problem + "; lower llm.text_tokens" * failure.too_long
+        return Reply(None, ModelCall(plan.question.what, "failed", attempts, cost, 0), problem, plan.reserved)
 
     def _read(self, plan: _Plan, raw: bytes, attempts: int) -> Reply:
         """The reply in a body that came whole."""
@@ -220,14 +224,3 @@ def _counted(usage: Any, name: str, estimated: int) -> int:
 
 def _unsent(plan: _Plan, problem: str) -> Reply:
     return Reply(None, ModelCall(plan.question.what, "not_sent", 0, 0, 0), problem, plan.reserved)
-
-
-def _run(round_: Coroutine[Any, Any, list[Reply]]) -> list[Reply]:
-    """The outcome of a round, also where the caller runs in an event loop, which is then blocked as by any other
-    call."""
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return asyncio.run(round_)
-    with ThreadPoolExecutor(1) as thread:
-        return thread.submit(asyncio.run, round_).result()

@@ -28,8 +28,9 @@ def open_embedder(settings: Embedding, environ: Mapping[str, str]) -> Embedder |
         from secateur.index.embedding.onnx import OnnxEmbedder
 
         return OnnxEmbedder()
-    from secateur.index.embedding.server import ServerEmbedder, key_from
+    from secateur.errors import EmbeddingError
+    from secateur.http import key_from
+    from secateur.index.embedding.server import ServerEmbedder
 
-    return ServerEmbedder(
-        settings.model, settings.base_url, settings.server_model, key=key_from(environ, settings.api_key_env)
-    )
+    key = key_from(environ, settings.api_key_env, "embedding", EmbeddingError)
+    return ServerEmbedder(settings.model, settings.base_url, settings.server_model, key=key)

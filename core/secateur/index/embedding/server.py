@@ -1,28 +1,20 @@
-"""Embedding servers: any OpenAI-compatible `/v1/embeddings` and Ollama's `/api/embed`, spoken with the standard
-library.
-
-The address and the name of the key's environment variable come from the user's own configuration, never from a
-repository. The key is sent to that address alone: redirects are not followed, and neither key nor texts appear in any
-message.
-"""
+"""Embedding servers: any OpenAI-compatible `/v1/embeddings` and Ollama's `/api/embed`. See `secateur.http` for what is
+sent where."""
 
 from __future__ import annotations
 
 import json
-import urllib.error
-import urllib.request
-from collections.abc import Mapping, Sequence
-from http.client import HTTPException
-from typing import IO, Any
-from urllib.parse import urlsplit
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from secateur.errors import EmbeddingError
+from secateur.http import Client, Key, RequestFailure, server_at
 from secateur.index.embedding.vectors import TextKind, Vectors, quantise
 
 TIMEOUT = 30.0
-"""Seconds without an answer before a server counts as failed."""
+"""Seconds without a whole answer before a server counts as failed."""
 
 BATCH = 64
 MAX_TOKENS = 512
@@ -36,48 +28,20 @@ MAX_REPLY = 64 * 1024 * 1024
 _HINT = 'Check embedding.base_url and embedding.server_model, or set embedding.model = "static".'
 
 
-class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    def redirect_request(
-        self,
-        req: urllib.request.Request,  # noqa: ARG002
-        fp: IO[bytes],  # noqa: ARG002
-        code: int,  # noqa: ARG002
-        msg: str,  # noqa: ARG002
-        headers: Any,  # noqa: ARG002
-        newurl: str,  # noqa: ARG002
-    ) -> None:
-        return None
-
-
 class ServerEmbedder:
     """One of the two protocols. The dimension is asked of the server at the start. Raises EmbeddingError."""
 
-    def __init__(self, protocol: str, base_url: str, model: str, *, key: str = "", timeout: float = TIMEOUT) -> None:
-        try:
-            parts = urlsplit(base_url)
-            host, port = parts.hostname or "", parts.port
-        except ValueError:
-            parts, host, port = urlsplit(""), "", None
-        if parts.scheme not in ("http", "https") or not host:
-            raise EmbeddingError(
-                "embedding.base_url is not an http or https address.", hint="For example http://localhost:11434"
-            )
+    def __init__(
+        self, protocol: str, base_url: str, model: str, *, key: Key | None = None, timeout: float = TIMEOUT
+    ) -> None:
+        server = server_at(base_url, key or Key(""), "embedding", EmbeddingError)
         if not model:
             raise EmbeddingError("embedding.server_model is empty.", hint="Name the model the server is to use.")
-        base = base_url.rstrip("/")
         self._ollama = protocol == "ollama"
-        self._url = (
-            f"{base}/api/embed"
-            if self._ollama
-            else f"{base}/embeddings"
-            if base.endswith("/v1")
-            else f"{base}/v1/embeddings"
-        )
-        self._place = f"{parts.scheme}://{host}{f':{port}' if port else ''}"
-        self._model, self._key, self._timeout = model, key, timeout
-        # a proxy of the environment has no business between two programs of one machine
-        direct = [urllib.request.ProxyHandler({})] if host in ("localhost", "127.0.0.1", "::1") else []
-        self._opener = urllib.request.build_opener(_NoRedirect, *direct)
+        standard = "/embeddings" if server.path.endswith("/v1") else "/v1/embeddings"
+        path = server.path + ("/api/embed" if self._ollama else standard)
+        self._client = Client(server, path, timeout=timeout, most_bytes=MAX_REPLY)
+        self._place, self._model = server.place, model
         self.dimension = len(self._ask(["dimension"])[0])
         self.id = f"{protocol}:{self._place}/{model}/{self.dimension}"
 
@@ -100,26 +64,10 @@ class ServerEmbedder:
         body: dict[str, Any] = {"model": self._model, "input": texts}
         if self._ollama:
             body["truncate"] = False  # a silently shortened text would get a vector of something else
-        headers = {"Content-Type": "application/json"} | ({"Authorization": f"Bearer {self._key}"} if self._key else {})
-        request = urllib.request.Request(self._url, json.dumps(body).encode(), headers)
-        try:
-            with self._opener.open(request, timeout=self._timeout) as reply:
-                raw = reply.read(MAX_REPLY + 1)
-        except urllib.error.HTTPError as error:
-            status = error.code
-            error.close()
-            raise EmbeddingError(
-                f"The embedding server {self._place} answered with status {status}.", hint=_HINT
-            ) from None
-        except (OSError, ValueError, HTTPException) as error:
-            reason = error.reason if isinstance(error, urllib.error.URLError) else type(error).__name__
-            raise EmbeddingError(
-                f"The embedding server {self._place} cannot be reached: {reason}", hint=_HINT
-            ) from None
-        if len(raw) > MAX_REPLY:
-            raise EmbeddingError(
-                f"The embedding server {self._place} answered with more than {MAX_REPLY} bytes.", hint=_HINT
-            )
+        raw = self._client.post(body)
+        if isinstance(raw, RequestFailure):
+            problem = raw.problem.removeprefix(f"{self._place} ")
+            raise EmbeddingError(f"The embedding server {self._place}: {problem}.", hint=_HINT)
         try:
             return _vectors(json.loads(raw), len(texts), self._ollama)
         except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
@@ -140,16 +88,3 @@ def _vectors(reply: Any, expected: int, ollama: bool) -> list[list[float]]:
     if len(vectors) != expected or not vectors[0] or any(len(vector) != len(vectors[0]) for vector in vectors):
         raise ValueError("wrong number of vectors or dimensions")
     return vectors
-
-
-def key_from(environ: Mapping[str, str], variable: str) -> str:
-    """The key in the named environment variable; "" when none is named. Raises EmbeddingError if it is named and not
-    set."""
-    if not variable:
-        return ""
-    if not environ.get(variable):
-        raise EmbeddingError(
-            f"The environment variable {variable} (embedding.api_key_env) is not set.",
-            hint="Set it to the server's key.",
-        )
-    return environ[variable]

@@ -1,0 +1,349 @@
+"""Requests to servers that a user configured, models and embeddings alike: the only module that opens a connection.
+
+    server = server_at(settings.base_url, key_from(environ, settings.api_key_env, "llm", LlmError), "llm", ConfigError)
+    with Client(server, "/v1/chat/completions", timeout=60, most_bytes=1 << 24) as client:
+        reply = client.post({"model": "…"})     # bytes, or a RequestFailure: nothing is raised for what a server does
+
+The address and the name of the key's variable come from the user's own configuration. The key is sent to that address
+alone and stands in no message; redirects are not followed; time and size are bounded as a whole. Of what a server says
+in an error only known words are read.
+"""
+
+from __future__ import annotations
+
+import http.client
+import ipaddress
+import json
+import re
+import socket
+import threading
+import urllib.request
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from email.message import Message
+from email.utils import parsedate_to_datetime
+from typing import Any
+from urllib.parse import urlsplit
+
+from secateur.errors import SecateurError
+
+MOST_REFUSAL = 64 * 1024
+"""Bytes of an error that are searched for the names of parameters."""
+
+CONNECTING = 10.0
+"""Seconds after which a server counts as not listening."""
+
+BUSY = frozenset({408, 425, 429, 500, 502, 503, 504, 529})
+"""Status codes after which another attempt makes sense."""
+
+_VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]{0,63}")
+"""What is surely the name of a variable. Anything else may be a key written in its place, and is not repeated."""
+
+_MEANINGS = {
+    401: "the key is not accepted",
+    402: "there is nothing left to pay with",
+    403: "the key does not allow it",
+    404: "there is no such address or model",
+    408: "it took the server too long",
+    413: "the request is too long",
+    429: "too many requests, or the quota is used up",
+}
+_KNOWN_CODES = {
+    "model_not_found": "there is no such model",
+    "context_length_exceeded": "the text is longer than the model's window",
+    "exceed_context_size_error": "the text is longer than the model's window",
+    "insufficient_quota": "the quota is used up",
+    "invalid_api_key": "the key is not accepted",
+}
+"""Words in errors of servers that are told, in our words: the rest of an error may hold anything, the key included."""
+
+_TOO_LONG = ("context_length_exceeded", "exceed_context_size_error")
+
+
+class Key:
+    """A server's key, or none. What is printed of it is never the key."""
+
+    __slots__ = ("_text",)
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def __repr__(self) -> str:
+        return "Key(***)"
+
+    def headers(self) -> dict[str, str]:
+        """The headers that carry the key."""
+        return {"Authorization": f"Bearer {self._text}"} if self._text else {}
+
+    def is_in(self, text: str) -> bool:
+        """Whether a text gives the key away."""
+        return bool(self._text) and self._text in text
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """A server as its table of the configuration names it."""
+
+    place: str  # scheme, host and port, for people
+    path: str  # of the base URL, without a slash at its end
+    loopback: bool  # on this machine: it is reached without the proxies of the environment
+    table: str  # of the configuration, for messages: "llm"
+    key: Key = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class RequestFailure:
+    """Why a request brought nothing."""
+
+    problem: str  # for people
+    status: int = 0  # 0: there was no whole reply
+    spent: bool = False  # the server may have worked on it: it is not sent again
+    again: bool = False  # another attempt makes sense
+    final: bool = False  # the next request would fare no better
+    wait: float | None = None  # seconds the server asks to wait
+    too_long: bool = False  # the text does not go into the model's window
+    refusal: str = ""  # what may name a parameter the server does not take; never shown
+
+
+def server_at(base_url: str, key: Key, table: str, error: type[SecateurError]) -> Server:
+    """The server behind `[table] base_url`.
+
+    Raises:
+        error: it is no http or https address, or holds a name, a password or a query.
+    """
+    try:
+        parts = urlsplit(base_url.strip())
+        host, port = parts.hostname or "", parts.port
+    except ValueError:
+        parts, host, port = urlsplit(""), "", None
+    if parts.scheme not in ("http", "https") or not re.fullmatch(r"[A-Za-z0-9.:_%-]+", host):
+        raise error(
+            f"{table}.base_url is not an http or https address",
+            hint=f'for example {table}.base_url = "http://localhost:11434/v1"',
+        )
+    if "@" in parts.netloc or parts.query or parts.fragment:
+        raise error(
+            f"{table}.base_url holds more than an address",
+            hint=f"put the key into an environment variable and name the variable in {table}.api_key_env",
+        )
+    shown = f"[{host}]" if ":" in host else host
+    place = f"{parts.scheme}://{shown}{f':{port}' if port else ''}"
+    return Server(place, parts.path.rstrip("/"), _is_loopback(host), table, key)
+
+
+def key_from(environ: Mapping[str, str], variable: str, table: str, error: type[SecateurError]) -> Key:
+    """The key in the variable that `[table] api_key_env` names; an empty one where it names none.
+
+    Raises:
+        error: the variable is not set, or holds what no header can carry.
+    """
+    if not variable:
+        return Key("")
+    shown = (
+        f"the environment variable {variable}"
+        if _VARIABLE.fullmatch(variable)
+        else f"the environment variable that {table}.api_key_env names"
+    )
+    text = environ.get(variable, "").strip()
+    if not text:
+        raise error(
+            f"{shown} is not set",
+            hint=f"set it to the server's key; {table}.api_key_env holds the name of the variable, never the key",
+        )
+    if not re.fullmatch(r"[\x21-\x7e]+", text):
+        raise error(
+            f"{shown} holds no key: there are blanks or letters in it that no header can carry",
+            hint="set it to the server's key alone",
+        )
+    return Key(text)
+
+
+class Client:
+    """Posts JSON to one address of a server, from any number of threads."""
+
+    def __init__(self, server: Server, path: str, *, timeout: float, most_bytes: int) -> None:
+        """`path`: of the address, in place of the server's own. `timeout`: seconds from the request to the last byte.
+        Replies larger than `most_bytes` are rejected."""
+        self._server, self._url, self._timeout, self._most_bytes = server, server.place + path, timeout, most_bytes
+        self._lock, self._under_way, self._closed = threading.Lock(), set[_Exchange](), threading.Event()
+
+    def __enter__(self) -> Client:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def post(self, body: Mapping[str, Any]) -> bytes | RequestFailure:
+        """The body of a reply with status 200, or why there is none."""
+        exchange = _Exchange(self._server, self._url, self._most_bytes)
+        with self._lock:
+            self._under_way.add(exchange)
+        try:
+            if self._closed.is_set():
+                return RequestFailure("it was stopped", final=True)
+            # A thread of its own: a name that is looked up, and a handshake, cannot be interrupted.
+            arguments = (json.dumps(body).encode(), min(CONNECTING, self._timeout))
+            threading.Thread(target=exchange.run, args=arguments, name="secateur-request", daemon=True).start()
+            exchange.done.wait(self._timeout)
+            return exchange.unfinished(self._timeout) if exchange.outcome is None else exchange.outcome
+        finally:
+            exchange.end()
+            with self._lock:
+                self._under_way.discard(exchange)
+
+    def wait(self, seconds: float) -> None:
+        """Wait, but no longer than until the client is closed."""
+        self._closed.wait(seconds)
+
+    def close(self) -> None:
+        """End all requests that are under way, and answer no further ones."""
+        self._closed.set()
+        with self._lock:
+            under_way = list(self._under_way)
+        for exchange in under_way:
+            exchange.end()
+
+
+class _Connection(http.client.HTTPConnection):
+    """A connection that tells its exchange when it is open."""
+
+    exchange: _Exchange
+
+    def connect(self) -> None:
+        super().connect()
+        self.exchange.connected(self.sock)
+
+
+class _SecureConnection(_Connection, http.client.HTTPSConnection):
+    pass
+
+
+class _Exchange(urllib.request.AbstractHTTPHandler):
+    """One request and its reply. It is the only handler beside that of proxies, so nothing follows a redirect."""
+
+    http_request = https_request = urllib.request.AbstractHTTPHandler.do_request_
+
+    def __init__(self, server: Server, url: str, most_bytes: int) -> None:
+        super().__init__()
+        self.outcome: bytes | RequestFailure | None = None
+        self.done = threading.Event()
+        self._server, self._url, self._most_bytes = server, url, most_bytes
+        self._socket: socket.socket | None = None
+
+    def run(self, body: bytes, connecting: float) -> None:
+        """Send the request and read the reply into `outcome`."""
+        try:
+            self.outcome = self._reply(body, connecting)
+        except (OSError, ValueError, http.client.HTTPException):
+            self.outcome = self._broken()
+        finally:
+            self.done.set()
+
+    def unfinished(self, timeout: float) -> RequestFailure:
+        """What is said of an exchange that was ended before it had an outcome."""
+        if self._socket is None:
+            return self._broken()
+        return RequestFailure(f"there was no whole answer within {timeout:g} s", spent=True)
+
+    def end(self) -> None:
+        """Let whoever waits go on, and wake the thread that reads."""
+        self.done.set()
+        if self._socket is not None:
+            with suppress(OSError):  # it is closed already. Not the method of a TLS socket, which the reader is using
+                socket.socket.shutdown(self._socket, socket.SHUT_RDWR)
+
+    def connected(self, opened: socket.socket) -> None:
+        """From here on only the time of the whole exchange counts: a server that drips bytes is never silent."""
+        if self.done.is_set():
+            raise OSError("nobody waits any more")
+        opened.settimeout(None)
+        self._socket = opened
+
+    def http_open(self, request: urllib.request.Request) -> http.client.HTTPResponse:
+        return self.do_open(self._connection(_Connection), request)
+
+    def https_open(self, request: urllib.request.Request) -> http.client.HTTPResponse:
+        return self.do_open(self._connection(_SecureConnection), request)
+
+    def _connection(self, kind: type[_Connection]) -> Any:
+        def made(host: str, **options: Any) -> _Connection:
+            connection = kind(host, **options)
+            connection.exchange = self
+            return connection
+
+        return made
+
+    def _reply(self, body: bytes, connecting: float) -> bytes | RequestFailure:
+        headers = {"Content-Type": "application/json", "Accept": "application/json", "User-Agent": "secateur"}
+        request = urllib.request.Request(self._url, body, headers | self._server.key.headers())
+        opener = urllib.request.OpenerDirector()
+        opener.add_handler(urllib.request.ProxyHandler({} if self._server.loopback else _proxies()))
+        opener.add_handler(self)
+        with opener.open(request, timeout=connecting) as reply:
+            if reply.status != 200:
+                return self._refused(reply)
+            if reply.headers.get("content-encoding", "identity") != "identity":
+                return RequestFailure("it answered in a compression it was not asked for", spent=True)
+            raw: bytes = reply.read(self._most_bytes + 1)
+            if len(raw) > self._most_bytes:
+                return RequestFailure(f"it answered with more than {self._most_bytes:,} bytes", spent=True)
+            return self._broken() if reply.length else raw
+
+    def _broken(self) -> RequestFailure:
+        if self._socket is None:
+            return RequestFailure(f"{self._server.place} cannot be reached", again=True, final=True)
+        return RequestFailure("the connection broke before the answer was whole", spent=True)
+
+    def _refused(self, reply: http.client.HTTPResponse) -> RequestFailure:
+        status, said = reply.status, ""
+        if 300 <= status < 400:
+            return RequestFailure(
+                f"it sends on to another address (status {status}), where neither key nor text is sent; set"
+                f" {self._server.table}.base_url to that address",
+                status,
+                final=True,
+            )
+        with suppress(OSError, http.client.HTTPException):  # of an error the status says enough
+            said = reply.read(MOST_REFUSAL).decode("utf-8", "replace")
+        code = next((code for code in _KNOWN_CODES if re.search(rf"\b{code}\b", said)), "")
+        meaning = _KNOWN_CODES.get(code) or _MEANINGS.get(
+            status, "the server failed" if status >= 500 else "the request was refused"
+        )
+        wait = _wait(reply.headers)
+        return RequestFailure(
+            f"{meaning} (status {status}{f', to be asked again in {wait:,.0f} s' if wait else ''})",
+            status,
+            again=status in BUSY and code != "insufficient_quota",
+            final=status in (401, 402, 403, 404, 405) or code in ("insufficient_quota", "model_not_found"),
+            wait=wait,
+            too_long=code in _TOO_LONG,
+            refusal=said,
+        )
+
+
+def _proxies() -> dict[str, str]:
+    """The proxies of the environment by scheme; `ALL_PROXY` counts where a scheme has none of its own."""
+    found = urllib.request.getproxies()
+    general = found.get("all", "")
+    return {scheme: general for scheme in ("http", "https") if general.startswith("http")} | found
+
+
+def _wait(headers: Message) -> float | None:
+    """Seconds the server asks to wait: a number, or a date, which is read against the server's own clock."""
+    asked = headers.get("retry-after", "").strip()
+    if re.fullmatch(r"\d{1,9}(\.\d{1,9})?", asked):
+        return float(asked)
+    try:
+        return max(0.0, (parsedate_to_datetime(asked) - parsedate_to_datetime(headers.get("date", ""))).total_seconds())
+    except (ValueError, TypeError, OverflowError, IndexError):
+        return None
+
+
+def _is_loopback(host: str) -> bool:
+    if host == "localhost" or host.endswith(".localhost"):
+        return True
+    try:
+        return ipaddress.ip_address(host.partition("%")[0]).is_loopback
+    except ValueError:
+        return False
