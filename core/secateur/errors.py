@@ -7,7 +7,13 @@ raised on purpose: a traceback that reaches a user is a bug.
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import ClassVar
+
+from secateur.terminal import clip, visible
+
+PATH_CELLS = 100
+"""Cells of a path that an error repeats."""
 
 
 class SecateurError(Exception):
@@ -90,3 +96,66 @@ class PromptComposeError(SecateurError):
     error code)."""
 
     default_code = "AI_PROMPT_COMPOSE_ERROR"
+
+
+# --- one text for what many places meet -------------------------------------------------------------------------------
+
+
+def shown(name: str | Path) -> str:
+    """A path as an error repeats it."""
+    return clip(visible(str(name)), PATH_CELLS)
+
+
+def reason_of(error: Exception) -> str:
+    """What the system says of its own error, without number and path."""
+    return getattr(error, "strerror", None) or str(error)
+
+
+def unreadable(name: str | Path, why: Exception | str, *, hint: str = "", flag: str = "") -> SecateurError:
+    """A file cannot be read. `flag`: the one that named it, where a command reads several."""
+    missing = isinstance(why, FileNotFoundError)
+    return SecateurError(
+        f"{_of(flag)}cannot read {shown(name)}: {reason_of(why) if isinstance(why, Exception) else why}",
+        hint=hint or ("check the path" if missing else "check the path and its permissions"),
+        code="NO_SUCH_FILE" if missing else "UNREADABLE",
+    )
+
+
+def too_large(name: str | Path, limit: int, what: str, *, flag: str = "") -> SecateurError:
+    """An input has more than `limit` bytes. `what`: it was to be, "transcript"."""
+    message = f"{_of(flag)}{shown(name)} is larger than {limit:,} bytes"
+    return SecateurError(message, hint=f"no {what} is that large: check the path", code="TOO_LARGE")
+
+
+def not_utf8(name: str | Path, error: UnicodeDecodeError, kind: type[SecateurError] | None = None) -> SecateurError:
+    """A file that must be text is not. `kind`: of errors with a code of their own."""
+    message, hint = f"{shown(name)}: not UTF-8 at byte {error.start}", "save it as UTF-8"
+    return kind(message, hint=hint) if kind else SecateurError(message, hint=hint, code="NOT_UTF8")
+
+
+def no_standard_input(what: str, instead: str, *, flag: str = "") -> UsageError:
+    """`-` was given, and the process has no standard input. `instead`: what to do."""
+    return UsageError(f"{_of(flag)}there is no standard input to read the {what} from", hint=instead)
+
+
+def unwritable(name: str | Path, error: Exception) -> SecateurError:
+    """A file or folder that `--out` names cannot be written."""
+    return SecateurError(f"cannot write {shown(name)}: {reason_of(error)}", hint="check --out", code="OUTPUT")
+
+
+def unreadable_folder(path: Path, error: Exception | None = None) -> RepositoryError:
+    """A folder is not there, or cannot be read for the reason that `error` has."""
+    if error is None:
+        return RepositoryError(f"no such folder: {path}", hint="Check the path.", code="NO_SUCH_FOLDER")
+    said = f"cannot read {path}: {reason_of(error)}"
+    return RepositoryError(said, hint="Check the path and its permissions.", code="UNREADABLE_FOLDER")
+
+
+def bare_repository(path: Path, hint: str) -> RepositoryError:
+    """The files of a repository were asked for that has none."""
+    said = f"{path} is a bare git repository: it has no files of its own"
+    return RepositoryError(said, hint=hint, code="BARE_REPOSITORY")
+
+
+def _of(flag: str) -> str:
+    return f"{flag}: " if flag else ""

@@ -6,21 +6,17 @@ import stat
 from collections.abc import Callable
 from pathlib import Path
 
-from secateur.errors import SecateurError, UsageError
-from secateur.terminal import clip, visible
+from secateur.errors import no_standard_input, too_large, unreadable
 
 LARGEST = 256 << 20
 """Bytes above which an input is refused: a hundred times the largest window there is."""
-
-PATH_CELLS = 100
-"""Cells of a path that an error repeats."""
 
 
 def read_input(
     name: str,
     what: str,
     *,
-    hint: str = "check the path",
+    hint: str = "",
     flag: str = "",
     stdin: Callable[[int], bytes] | None = None,
     instead: str = "name a file instead of -",
@@ -37,33 +33,21 @@ def read_input(
 
     Raises:
         UsageError: there is no standard input.
-        SecateurError: `NO_SUCH_FILE`, `NO_FILE`, `UNREADABLE`, `TOO_LARGE`.
+        SecateurError: `NO_SUCH_FILE`, `UNREADABLE`, `TOO_LARGE`.
     """
-    head = f"{flag}: " if flag else ""
     if name == "-" and not regular:
         if stdin is None:
-            raise UsageError(f"{head}there is no standard input to read the {what} from", hint=instead)
+            raise no_standard_input(what, instead, flag=flag)
         data = stdin(LARGEST + 1)
     else:
         try:
-            found = Path(name).stat()
-            if regular and not stat.S_ISREG(found.st_mode):
-                kind = "a folder" if stat.S_ISDIR(found.st_mode) else "no file"
-                raise SecateurError(f"{head}{shown(name)} is {kind}", hint="name a file", code="NO_FILE")
+            mode = Path(name).stat().st_mode
+            if regular and not stat.S_ISREG(mode):
+                raise unreadable(name, "it is a folder" if stat.S_ISDIR(mode) else "it is no file", flag=flag)
             with Path(name).open("rb") as file:
                 data = file.read(LARGEST + 1)
         except (OSError, ValueError) as error:
-            said = getattr(error, "strerror", None) or str(error)
-            code = "NO_SUCH_FILE" if isinstance(error, FileNotFoundError) else "UNREADABLE"
-            raise SecateurError(f"{head}cannot read {shown(name)}: {said}", hint=hint, code=code) from error
+            raise unreadable(name, error, hint=hint, flag=flag) from error
     if len(data) > LARGEST:
-        where = "standard input" if name == "-" else shown(name)
-        raise SecateurError(
-            f"{head}{where} is larger than {LARGEST:,} bytes: no {what} is", hint=hint, code="TOO_LARGE"
-        )
+        raise too_large("standard input" if name == "-" else name, LARGEST, what, flag=flag)
     return data
-
-
-def shown(name: str) -> str:
-    """A path as an error repeats it."""
-    return clip(visible(name), PATH_CELLS)

@@ -1,16 +1,13 @@
-"""How work that takes a while tells how far it has come."""
+"""How slow work says how far it is, everywhere: a function that is told and may raise to end the work."""
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Callable
+
+Progress = Callable[[str, int, int], None]
+"""`progress(phase, done, total)`: what is being done ("counting"), and how many steps of how many; `total` is 0 where
+that is not known. An exception raised by it ends the work."""
 
 
-class Progress(Protocol):
-    """Is called with the name of what is being done ("reading"), and how much of it is done out of how much; a total of
-    0 is not known. What it raises stops the work."""
-
-    def __call__(self, phase: str, done: int, total: int, /) -> None: ...
-
-
-def unreported(phase: str, done: int, total: int, /) -> None:
-    """For work whose progress nobody follows."""
+def unreported(phase: str, done: int, total: int) -> None:
+    """Progress that nobody looks at."""

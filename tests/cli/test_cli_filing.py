@@ -29,9 +29,9 @@ def test_a_source_without_an_end_is_refused(monkeypatch: pytest.MonkeyPatch, tmp
     (tmp_path / "just").write_bytes(b"x" * 10)
     assert read_input(str(tmp_path / "just"), "transcript") == b"x" * 10
     for name in (str(tmp_path / "more"), "/dev/zero"):
-        with pytest.raises(SecateurError, match="larger than 10 bytes: no transcript is") as error:
+        with pytest.raises(SecateurError, match="larger than 10 bytes") as error:
             read_input(name, "transcript")
-        assert error.value.code == "TOO_LARGE"
+        assert (error.value.code, error.value.hint) == ("TOO_LARGE", "no transcript is that large: check the path")
 
 
 def test_what_cannot_be_read_says_whether_it_is_there(tmp_path: Path) -> None:

@@ -268,7 +268,7 @@ def test_a_missing_folder(tmp_path: Path) -> None:
 
 
 def test_a_path_no_system_takes() -> None:
-    failure(secateur("status", "x" * 5000), 1, "cannot look at xxx", "too long")
+    failure(secateur("status", "x" * 5000), 1, "cannot read xxx", "too long")
 
 
 def test_a_file_instead_of_a_folder(shop: Path) -> None:

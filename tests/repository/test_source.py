@@ -310,7 +310,7 @@ def test_a_folder_removed_after_it_was_opened(tmp_path: Path) -> None:
     source = open_source(tmp_path / "root")
     (tmp_path / "root").rmdir()
     assert list(source.read(["a"])) == [("a", None)]
-    with pytest.raises(RepositoryError, match="cannot list"):
+    with pytest.raises(RepositoryError, match=r"cannot read .*root: No such file"):
         source.entries()
 
 

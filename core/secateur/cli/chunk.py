@@ -22,10 +22,9 @@ from secateur.cli.common import (
 from secateur.cli.output import emit, on_terminal
 from secateur.cli.parsing import integer, not_allowed, whole_number
 from secateur.config import IGNORED, with_values
-from secateur.errors import SecateurError, UsageError
-from secateur.inputs import PATH_CELLS
+from secateur.errors import SecateurError, UsageError, shown, unwritable
 from secateur.nearest import nearest
-from secateur.terminal import clip, visible
+from secateur.terminal import visible
 
 if TYPE_CHECKING:
     from secateur.config import Committed
@@ -188,15 +187,13 @@ def _weighed(options: argparse.Namespace, path: Path) -> tuple[Settings, Weighed
     skill, said = _text(options.skill, "--skill")
     rules, of_rules = _text(options.rules, "--rules")
     outputs = [
-        read_findings(
-            input_bytes(name, "list of findings", flag="--linter"), f"--linter {clip(visible(name), PATH_CELLS)}"
-        )
+        read_findings(input_bytes(name, "list of findings", flag="--linter"), f"--linter {shown(name)}")
         for name in options.linter
     ]
     findings = [finding for output in outputs for finding in output]
     notices = (*said, *of_rules, *(notice for output in outputs for notice in output.notices))
     asked = Asked(options.base, options.head, options.staged, options.worktree, options.untracked)
-    unused = skill_seen(clip(visible(str(path / SKILL_FILE)), PATH_CELLS))
+    unused = skill_seen(shown(path / SKILL_FILE))
     if options.diff is None:
         comparison = Comparison(path, asked, trust=trusts_git_dir(options))
         settings, ignored = _settings(options, path, comparison.settings)
@@ -246,7 +243,7 @@ def _read_diff(options: argparse.Namespace) -> tuple[Diff, str]:
     from secateur.kinds.diff import parse_diff
 
     name = "standard input" if options.diff == "-" else options.diff
-    return parse_diff(input_bytes(options.diff, "diff", flag="--diff"), clip(visible(name), PATH_CELLS)), name
+    return parse_diff(input_bytes(options.diff, "diff", flag="--diff"), shown(name)), name
 
 
 def _settings(
@@ -424,11 +421,7 @@ def write(folder: Path, chunks: Chunks) -> None:
             ):
                 old.unlink()
     except OSError as error:
-        raise SecateurError(
-            f"cannot write {clip(visible(str(folder)), PATH_CELLS)}: {error.strerror}",
-            hint="check --out",
-            code="OUTPUT",
-        ) from error
+        raise unwritable(folder, error) from error
 
 
 def _starts(path: Path) -> bool:
@@ -442,4 +435,4 @@ def _text(name: str | None, flag: str) -> tuple[str, tuple[Notice, ...]]:
 
     if name is None:
         return "", ()
-    return injected(input_bytes(name, "text", flag=flag), f"{flag} {clip(visible(name), PATH_CELLS)}")
+    return injected(input_bytes(name, "text", flag=flag), f"{flag} {shown(name)}")

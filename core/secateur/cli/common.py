@@ -17,9 +17,9 @@ from secateur.cli.output import emit, interrupted, on_terminal, tell
 from secateur.cli.parsing import one_of
 from secateur.cli.termination import unwound
 from secateur.config import Loaded
-from secateur.errors import RepositoryError, SecateurError
-from secateur.inputs import PATH_CELLS, read_input
-from secateur.terminal import clip, visible
+from secateur.errors import SecateurError, shown, unreadable_folder
+from secateur.inputs import read_input
+from secateur.terminal import visible
 
 if TYPE_CHECKING:
     from secateur.model import ModelCall
@@ -125,9 +125,7 @@ def sample_or_path(text: str) -> Path:
     except (
         OSError
     ) as error:  # too long, or behind a folder that may not be entered; that it is not there is for the command to say
-        raise RepositoryError(
-            f"cannot look at {clip(text, PATH_CELLS)}: {error.strerror}", hint="check the path", code="NO_SUCH_FOLDER"
-        ) from error
+        raise unreadable_folder(Path(shown(text)), error) from error
     return path
 
 
@@ -140,7 +138,7 @@ def here() -> Path | None:
 
 
 def input_bytes(
-    name: str, what: str, hint: str = "check the path", flag: str = "", instead: str = "name a file instead of -"
+    name: str, what: str, hint: str = "", flag: str = "", instead: str = "name a file instead of -"
 ) -> bytes:
     """`secateur.inputs.read_input` with this process's standard input."""
     stdin = sys.stdin.buffer.read if sys.stdin is not None else None

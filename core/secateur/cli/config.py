@@ -10,7 +10,7 @@ from typing import Any
 from secateur import config, places
 from secateur.cli.common import common_arguments, load_settings, sample_or_path
 from secateur.cli.output import emit
-from secateur.errors import RepositoryError
+from secateur.errors import unreadable_folder
 from secateur.terminal import visible
 
 
@@ -30,7 +30,7 @@ def run(options: argparse.Namespace) -> int:
         return 0
     root = sample_or_path(options.path)
     if not root.is_dir():
-        raise RepositoryError(f"no such folder: {root}", hint="Check the path.", code="NO_SUCH_FOLDER")
+        raise unreadable_folder(root)
     loaded = load_settings(options, root)
     rows = [
         (key, config.lookup(loaded.settings, key.name), loaded.origins.get(key.name, "default"))

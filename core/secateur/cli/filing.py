@@ -7,8 +7,7 @@ import stat
 import tempfile
 from pathlib import Path
 
-from secateur.errors import SecateurError
-from secateur.inputs import shown
+from secateur.errors import unwritable
 
 
 def write_output(path: Path, text: str) -> None:
@@ -38,8 +37,7 @@ def write_output(path: Path, text: str) -> None:
                 Path(file.name).unlink(missing_ok=True)
                 raise
     except (OSError, ValueError, RuntimeError) as error:
-        said = getattr(error, "strerror", None) or str(error)
-        raise SecateurError(f"cannot write {shown(str(path))}: {said}", hint="check --out", code="OUTPUT") from error
+        raise unwritable(path, error) from error
 
 
 def _umask() -> int:

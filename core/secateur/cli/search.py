@@ -10,7 +10,7 @@ from typing import Any
 from secateur.cli.common import ProgressBar, common_arguments, load_settings, sample_or_path, say
 from secateur.cli.output import emit
 from secateur.cli.parsing import integer, whole_number
-from secateur.errors import UsageError
+from secateur.errors import UsageError, no_standard_input
 
 LOW = 4
 """Exit code of `--fail-on-low`, as of every check that finds what it looks for."""
@@ -115,7 +115,7 @@ def number_or_all(text: str) -> int | None:
 
 def _piped() -> str:
     if sys.stdin is None:
-        raise UsageError("there is no standard input to read the query from", hint="write the query instead of -")
+        raise no_standard_input("query", "write the query instead of -")
     return sys.stdin.buffer.read().decode("utf-8", "replace")
 
 

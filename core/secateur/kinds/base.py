@@ -98,7 +98,7 @@ class Environment:
         self,
         name: str,
         what: str,
-        hint: str = "check the path",
+        hint: str = "",
         flag: str = "",
         instead: str = "name a file instead of -",
     ) -> bytes:

@@ -17,7 +17,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from secateur.errors import RepositoryError
+from secateur.errors import RepositoryError, reason_of
 from secateur.places import data_dir
 from secateur.repository.process import PATIENCE, command_line, environment, find_git, running
 
@@ -106,11 +106,7 @@ def materialise(
         place.parent.mkdir(parents=True, exist_ok=True)
         scratch = Path(tempfile.mkdtemp(prefix="new-", dir=place.parent))
     except OSError as error:
-        raise RepositoryError(
-            f"cannot write to {place.parent}: {error.strerror}",
-            hint="Set SECATEUR_CACHE_DIR to a folder you can write to.",
-            code="CACHE_NOT_WRITABLE",
-        ) from error
+        raise _unwritable_cache(place.parent, error) from error
     try:
         commits = [json.loads(line) for line in history.split(b"\n") if line]
         files, stream = _replay(commits)
@@ -120,14 +116,15 @@ def materialise(
         scratch.rename(place)
     except OSError as error:
         if not (place / name).is_dir():  # otherwise another process was first
-            raise RepositoryError(
-                f"cannot write to {place.parent}: {error.strerror}",
-                hint="Set SECATEUR_CACHE_DIR to a folder you can write to.",
-                code="CACHE_NOT_WRITABLE",
-            ) from error
+            raise _unwritable_cache(place.parent, error) from error
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
     return place / name
+
+
+def _unwritable_cache(folder: Path, error: OSError) -> RepositoryError:
+    said = f"cannot write to {folder}: {reason_of(error)}"
+    return RepositoryError(said, hint="Set SECATEUR_CACHE_DIR to a folder you can write to.", code="CACHE_NOT_WRITABLE")
 
 
 def _replay(commits: list[dict[str, Any]]) -> tuple[dict[str, tuple[str, str]], list[bytes]]:

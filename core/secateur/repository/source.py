@@ -19,7 +19,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Protocol
 
-from secateur.errors import RepositoryError
+from secateur.errors import RepositoryError, bare_repository, unreadable_folder
 from secateur.model import Notice
 from secateur.repository.files import Folder, path_bytes
 from secateur.repository.git import GITLINK, HISTORY_LIMIT, SYMBOLIC_LINK, Foreign, Git, HistoryCommit, NoGit, locate
@@ -190,9 +190,7 @@ class WorktreeSource:
         try:
             return walk(self._root, self._ignore, self._max_file_bytes, top=_top(self._root))
         except OSError as error:
-            raise RepositoryError(
-                f"cannot list {self._root}: {error.strerror}", hint="Was the folder removed?", code="UNREADABLE_FOLDER"
-            ) from error
+            raise unreadable_folder(self._root, error) from error
 
     def _note(self, code: str, message: str) -> None:
         self._notices.setdefault(code, Notice(code, message))
@@ -383,11 +381,7 @@ def open_source(
         return CommitSource(git, rev, ignore=ignore, max_file_bytes=max_file_bytes)
     if isinstance(git, Git):
         if git.is_bare:
-            raise RepositoryError(
-                f"{path} is a bare git repository: it has no files of its own",
-                hint="Name a revision to read, such as HEAD.",
-                code="BARE_REPOSITORY",
-            )
+            raise bare_repository(path, "Name a revision to read, such as HEAD.")
         if _top(root) is None and not _tracks_anything(git):
             git = NoGit.NO_REPOSITORY
     return WorktreeSource(root, git, ignore=ignore, max_file_bytes=max_file_bytes)
@@ -398,7 +392,7 @@ def _checked(path: Path) -> Path:
     try:
         root = path.resolve()
         if not root.exists():
-            raise RepositoryError(f"no such folder: {path}", hint="Check the path.", code="NO_SUCH_FOLDER")
+            raise unreadable_folder(path)
         if not root.is_dir():
             raise RepositoryError(
                 f"not a folder: {path}", hint=f"Open the folder it is in: {path.parent}", code="NOT_A_DIRECTORY"
@@ -406,11 +400,7 @@ def _checked(path: Path) -> Path:
         with os.scandir(root):
             return root
     except (OSError, ValueError, RuntimeError) as error:  # permissions, a NUL in the name, a ring of links
-        raise RepositoryError(
-            f"cannot read {path}: {getattr(error, 'strerror', None) or error}",
-            hint="Check the path and its permissions.",
-            code="UNREADABLE_FOLDER",
-        ) from error
+        raise unreadable_folder(path, error) from error
 
 
 def _top(root: Path) -> Path | None:

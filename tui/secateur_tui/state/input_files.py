@@ -6,14 +6,11 @@ import os
 import stat
 from pathlib import Path
 
-from secateur.errors import SecateurError
-from secateur.terminal import clip, visible
+from secateur.errors import SecateurError, shown, too_large, unreadable
 
 LARGEST = 1 << 30
 """Bytes above which a file is not read: a session of a year is a tenth of it, and reading takes several times as much
 memory."""
-
-_PATH_CELLS = 100
 
 
 def typed_path(text: str) -> str:
@@ -22,27 +19,20 @@ def typed_path(text: str) -> str:
 
 
 def read_file(path: str, largest: int = LARGEST) -> bytes:
-    """Returns the bytes of a file. Raises SecateurError where there is none, it cannot be read, it is no regular file,
-    or it is too large."""
-    shown = clip(visible(path), _PATH_CELLS)
+    """The bytes of a file. Raises SecateurError: there is none, it cannot be read, it is none, or it is too large."""
     try:
         found = Path(path).stat()
         if not stat.S_ISREG(found.st_mode):
             raise SecateurError(
-                f"{shown} is {'a folder' if stat.S_ISDIR(found.st_mode) else 'no file'}",
+                f"{shown(path)} is {'a folder' if stat.S_ISDIR(found.st_mode) else 'no file'}",
                 hint="name a file",
                 code="NO_FILE",
             )
         if found.st_size > largest:
-            raise SecateurError(
-                f"{shown} has {found.st_size:,} bytes, more than the {largest:,} that are read",
-                hint="check the path",
-                code="TOO_LARGE",
-            )
+            raise too_large(path, largest, "file that a bench reads")
         return Path(path).read_bytes()
     except (OSError, ValueError) as error:
-        said = getattr(error, "strerror", None) or str(error)
-        raise SecateurError(f"cannot read {shown}: {said}", hint="check the path", code="NO_SUCH_FILE") from error
+        raise unreadable(path, error) from error
 
 
 def stamp(path: str) -> tuple[int, int] | None:
@@ -55,13 +45,13 @@ def stamp(path: str) -> tuple[int, int] | None:
 
 
 class FileWatch:
-    """Remembers a file and says whether it is still the one that was read."""
+    """Whether a file is still the one that was read."""
 
     def __init__(self) -> None:
         self._path, self._stamp = "", None  # type: str, tuple[int, int] | None
 
     def read(self, path: str) -> None:
-        """Remembers a file that is about to be read."""
+        """The file is about to be read."""
         self._path, self._stamp = path, stamp(path)
 
     def changes(self) -> str:

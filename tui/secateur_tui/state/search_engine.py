@@ -10,10 +10,6 @@ from secateur.progress import Progress
 from secateur.settings import Settings
 
 
-def unreported(phase: str, done: int, total: int) -> None:
-    """Ignores progress."""
-
-
 class Status(Protocol):
     """What is indexed."""
 

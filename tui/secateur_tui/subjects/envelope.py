@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from secateur.errors import PromptComposeError, UsageError
+from secateur.errors import PromptComposeError, UsageError, not_utf8
 from secateur.kinds.envelope.envelope import TrimmedEnvelope, fit
 from secateur.kinds.envelope.sections import parsed, sections
 from secateur.kinds.envelope.windows import Budget, budget_of, window_of
@@ -87,9 +87,7 @@ class EnvelopeSubject(Subject[OpenedEnvelope, TrimmedEnvelope]):
         try:
             text = read_file(inputs["path"], LARGEST).decode("utf-8-sig")
         except UnicodeDecodeError as error:
-            raise PromptComposeError(
-                f"{inputs['path']}: not UTF-8 at byte {error.start}", hint="save the envelope as UTF-8"
-            ) from error
+            raise not_utf8(inputs["path"], error, PromptComposeError) from error
         held = sections(parsed(text))
         progress("counting", 0, 0)
         whole = fit(held, Budget(sys.maxsize, 0), settings.context_budget, get_counter(settings.tokens.counter)).report

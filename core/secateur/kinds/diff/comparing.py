@@ -22,7 +22,7 @@ from functools import cached_property
 from pathlib import Path
 
 from secateur.config import Committed
-from secateur.errors import RepositoryError, UsageError
+from secateur.errors import RepositoryError, UsageError, bare_repository, unreadable_folder
 from secateur.kinds.diff.attributes import FILE as ATTRIBUTES_FILE
 from secateur.kinds.diff.attributes import GENERATED, VENDORED, Attributes
 from secateur.kinds.diff.base_settings import settings_at, settings_notice
@@ -108,14 +108,10 @@ def compare(folder: Path, asked: Asked, settings: Chunking, *, trust: bool = Fal
 def _opened(folder: Path, trust: bool) -> Git:
     try:
         if not folder.is_dir():
-            raise RepositoryError(f"no such folder: {folder}", hint="Check the path.", code="NO_SUCH_FOLDER")
+            raise unreadable_folder(folder)
         git = Git.discover(folder, trust=trust)
     except OSError as error:
-        raise RepositoryError(
-            f"cannot read {folder}: {error.strerror}",
-            hint="Check the path and its permissions.",
-            code="UNREADABLE_FOLDER",
-        ) from error
+        raise unreadable_folder(folder, error) from error
     if not isinstance(git, Git):
         hint = git.hint if isinstance(git, Foreign) else "Name a repository, or give a diff with --diff FILE."
         raise RepositoryError(f"there is nothing to compare in {folder}: {git.value}", hint=hint, code=git.name)
@@ -232,12 +228,7 @@ class Comparison:
 
     def _needs_files(self) -> None:
         if self._git.is_bare:
-            hint = "Name two revisions with --base and --head."
-            raise RepositoryError(
-                f"{self._git.root} is a bare git repository: it has no files to compare",
-                hint=hint,
-                code="BARE_REPOSITORY",
-            )
+            raise bare_repository(self._git.root, "Name two revisions with --base and --head.")
 
     def _merge_base(self, rev: str, head: str) -> str:
         base = self._git.merge_base(self._git.resolve(rev), head)

@@ -21,7 +21,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from secateur.errors import SecateurError
+from secateur.errors import not_utf8
 from secateur.kinds.diff.changes import sendable
 from secateur.model import Notice
 from secateur.terminal import ELLIPSIS, clip, visible
@@ -82,9 +82,7 @@ def injected(data: bytes, name: str) -> tuple[str, tuple[Notice, ...]]:
         return data.decode("utf-8-sig"), ()
     except UnicodeDecodeError as error:
         if b"\0" in data:
-            raise SecateurError(
-                f"{name}: not UTF-8 at byte {error.start}", hint="save it as UTF-8", code="NOT_UTF8"
-            ) from error
+            raise not_utf8(name, error) from error
         line = data.count(b"\n", 0, error.start) + 1
         said = f"{name}: bytes that are not UTF-8 go out as U+FFFD; the first is on line {line:,}."
         return data.decode("utf-8-sig", "replace"), (Notice("invalid_utf8", said),)

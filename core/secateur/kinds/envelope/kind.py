@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from secateur.errors import PromptComposeError
-from secateur.inputs import shown
+from secateur.errors import PromptComposeError, not_utf8
 from secateur.kinds.base import Delivery, Environment, Flag, Input, Inputs, Kind, Outcome
 from secateur.kinds.envelope.envelope import TrimmedEnvelope, fit
 from secateur.kinds.envelope.sections import SECTIONS, parsed, sections
@@ -98,8 +97,7 @@ class Envelope(Kind[Read, TrimmedEnvelope]):
         try:
             text = environment.bytes_of(path, "envelope").decode("utf-8-sig")
         except UnicodeDecodeError as error:
-            said = f"{shown(path)}: not UTF-8 at byte {error.start}"
-            raise PromptComposeError(said, hint="save the envelope as UTF-8") from error
+            raise not_utf8(path, error, PromptComposeError) from error
         held = sections(parsed(text))
         environment.progress("counting", 0, 0)
         return Read(held, get_counter(settings.tokens.counter).count(json.dumps(held, ensure_ascii=False)))

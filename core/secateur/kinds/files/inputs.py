@@ -17,7 +17,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from secateur.errors import SecateurError, UsageError
+from secateur.errors import SecateurError, UsageError, shown, too_large, unreadable
 from secateur.kinds.files.sourcecode import SourceCode
 from secateur.model import Notice
 from secateur.render.notices import listed
@@ -27,7 +27,6 @@ from secateur.repository.files import Folder
 from secateur.repository.fragments import decode
 from secateur.repository.source import open_source
 from secateur.settings import Settings
-from secateur.terminal import clip, visible
 
 NAMED_BYTES = 64 << 20
 """Size above which a file is refused that was named itself: dozens of times what the largest window holds."""
@@ -35,7 +34,6 @@ NAMED_BYTES = 64 << 20
 HEAD_BYTES = 65536
 """What classification looks at of a file."""
 
-_SHOWN = 100  # cells of a path in an error
 _MAGIC = re.compile(r"[*?\[]")
 
 
@@ -100,7 +98,7 @@ def _found(word: str, settings: Settings, cache_dir: Path, base: Path, notices: 
     try:
         is_folder, exists = path.is_dir(), os.path.lexists(path)
     except (OSError, ValueError) as error:
-        raise _unreadable(word, getattr(error, "strerror", None) or str(error)) from error
+        raise unreadable(word, error) from error
     if not exists and _MAGIC.search(word):
         yield from _matching(word, settings, base, notices)
     elif is_folder:
@@ -110,7 +108,7 @@ def _found(word: str, settings: Settings, cache_dir: Path, base: Path, notices: 
         yield _named(path, base, word)
     else:
         raise SecateurError(
-            f"there is no file {_safe(word)}",
+            f"there is no file {shown(word)}",
             hint="check the path; a pattern such as 'src/**/*.py' names many",
             code="NO_SUCH_FILE",
         )
@@ -127,7 +125,7 @@ def _matching(word: str, settings: Settings, base: Path, notices: dict[str, Noti
         found = list(_below(base / folder, _prefix(folder), _pattern(parts[first:]), settings, notices))
     if not found:
         raise SecateurError(
-            f"nothing matches {_safe(word)}",
+            f"nothing matches {shown(word)}",
             hint="ignored files do not match: name them, or their folder; ** matches folders of any depth",
             code="NO_MATCH",
         )
@@ -161,19 +159,15 @@ def _named(path: Path, base: Path, word: str) -> _Read:
     try:
         status = real.stat()
     except OSError as error:
-        raise _unreadable(word, error.strerror or "") from error
+        raise unreadable(word, error) from error
     if not stat.S_ISREG(status.st_mode):
-        raise _unreadable(word, "it is no regular file")
+        raise unreadable(word, "it is no regular file")
     if status.st_size > NAMED_BYTES:
-        raise SecateurError(
-            f"{_safe(word)} is larger than {NAMED_BYTES:,} bytes",
-            hint="no model reads a file of that size",
-            code="TOO_LARGE",
-        )
+        raise too_large(word, NAMED_BYTES, "text for a model")
     with Folder(real.parent) as folder:
         data = folder.read(real.name, NAMED_BYTES)
     if data is None:
-        raise _unreadable(word, "permission denied, or it changes while it is read")
+        raise unreadable(word, "permission denied, or it changes while it is read")
     return _Read(name, real, None, BINARY) if BINARY in classify(name, data[:HEAD_BYTES]) else _Read(name, real, data)
 
 
@@ -189,11 +183,11 @@ def _inside(path: Path, base: Path, word: str) -> Path:
         else:
             allowed = path.parent.resolve()
     except (OSError, ValueError, RuntimeError) as error:
-        raise _unreadable(word, getattr(error, "strerror", None) or str(error)) from error
+        raise unreadable(word, error) from error
     if not real.is_relative_to(allowed):
         raise SecateurError(
-            f"{_safe(word)} is a link that leads elsewhere",
-            hint=f"name what it leads to: {_safe(str(real))}",
+            f"{shown(word)} is a link that leads elsewhere",
+            hint=f"name what it leads to: {shown(str(real))}",
             code="SYMBOLIC_LINK",
         )
     return real
@@ -222,7 +216,7 @@ def _pattern(parts: Sequence[str]) -> re.Pattern[str]:
         return re.compile("".join(out), re.DOTALL)
     except re.error as error:
         raise UsageError(
-            f"{_safe('/'.join(parts))} is no pattern: {error}", hint="signs are *, ?, [a-z] and **"
+            f"{shown('/'.join(parts))} is no pattern: {error}", hint="signs are *, ?, [a-z] and **"
         ) from error
 
 
@@ -244,13 +238,3 @@ def _part(part: str) -> str:
         else:
             out += re.escape(sign)
     return out
-
-
-def _unreadable(word: str, why: str) -> SecateurError:
-    return SecateurError(
-        f"cannot read {_safe(word)}: {why}", hint="check the path and its permissions", code="UNREADABLE"
-    )
-
-
-def _safe(word: str) -> str:
-    return clip(visible(word), _SHOWN)
