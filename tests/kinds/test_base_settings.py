@@ -40,7 +40,7 @@ EVIL = '[chunking]\nignore = ["evil.py"]\nrules = []\n'
     "files",
     [
         {"secateur.toml": EVIL},
-        {"pyproject.toml": EVIL.replace("chunking", "tool.secateur.kinds.diff")},
+        {"pyproject.toml": EVIL.replace("chunking", "tool.secateur.chunking")},
         {"secateur.toml": 'profile = "ours"\n[profiles.ours.chunking]\nignore = ["evil.py"]\nrules = []\n'},
     ],
 )
