@@ -1,7 +1,7 @@
 """Writes a sample repository as data: `record.py REPOSITORY NAME` makes `NAME/` and `NAME.history.jsonl` beside this file.
 
 For maintainers; needs git and nothing else. `NAME/` holds the files of HEAD as they are. `NAME.history.jsonl` holds the history,
-one commit a line, oldest first, from which `secateur.repository.samples` rebuilds the same commits, id for id:
+one commit a line, oldest first, from which `secateur.sources.samples` rebuilds the same commits, id for id:
 
     {"author": "Name <mail>", "date": "1718000000 +0200", "message": "...",
      "edits": {"path": [[start, end, "text"], ...] or null}, "modes": {"path": "100755"}}

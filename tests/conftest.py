@@ -58,7 +58,7 @@ def same_examples() -> Iterator[None]:
 @pytest.fixture(scope="session")
 def orders(own_places: Path) -> Path:
     """`sample:orders`, to read only."""
-    from secateur.repository.samples import materialise
+    from secateur.sources.samples import materialise
 
     return materialise("orders", own_places / "cache")
 

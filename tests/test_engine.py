@@ -19,7 +19,7 @@ from secateur.config import with_values
 from secateur.errors import RepositoryError, UsageError
 from secateur.index import freshen
 from secateur.model import Pool, State
-from secateur.repository.source import MemorySource
+from secateur.sources.source import MemorySource
 from support.repos import QUERY, SHOP, committed, git, handlers, write
 
 FILES = SHOP | handlers(4, 6)

@@ -53,7 +53,7 @@ list(parallel.Extractor(get_counter("chars4"), None, 2).run(files(), 1))
 RUNS_GIT = """
 import sys
 from pathlib import Path
-from secateur.repository.process import running
+from secateur.sources.process import running
 with running([sys.argv[1]], env={}, cwd=Path("/"), seconds=600, idle=600) as output:
     print(output.readline().decode(), flush=True)
     output.read()

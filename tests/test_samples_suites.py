@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from secateur.repository.samples import materialise, names
+from secateur.sources.samples import materialise, names
 
 SECONDS = 240
 """A first Go build compiles the standard library."""

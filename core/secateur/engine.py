@@ -43,7 +43,6 @@ from secateur.render import (
     render_text,
     trim_report,
 )
-from secateur.repository.source import Source, open_source
 from secateur.retrieval.cache import ResultCache
 from secateur.retrieval.explaining import explained
 from secateur.retrieval.preference import load_preferences
@@ -53,6 +52,7 @@ from secateur.retrieval.results import Answer, Results
 from secateur.retrieval.retrieve import Retrieval, retrieve
 from secateur.selection import select
 from secateur.settings import Embedding, Settings
+from secateur.sources.source import Source, open_source
 from secateur.tokens import Counter
 from secateur.version import __version__
 

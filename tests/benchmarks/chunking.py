@@ -27,7 +27,7 @@ from secateur.kinds.diff import chunk, parse_diff, weigh
 from secateur.kinds.diff.chunks import Chunks
 from secateur.kinds.diff.composing import Injection
 from secateur.kinds.diff.scratch import Scratch
-from secateur.repository.git import Git
+from secateur.sources.git import Git
 from secateur.tokens import count_tokens
 
 SKILL = "Review every change. Name the file and the line, say what is wrong and how to mend it.\n"

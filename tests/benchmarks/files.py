@@ -21,8 +21,8 @@ from secateur.config import with_profile, with_values
 from secateur.kinds.files.pruning import PrunedFiles, SourceCode, prune, weigh_files
 from secateur.repository.classify import UNINDEXED, classify
 from secateur.repository.fragments import decode
-from secateur.repository.source import open_source
 from secateur.settings import Settings
+from secateur.sources.source import open_source
 
 VARIANTS: dict[str, dict[str, Any]] = {
     "score": {"strategy": "score"},

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 from secateur.errors import RepositoryError
-from secateur.repository.git import Git, NoGit
-from secateur.repository.process import Patience
-from secateur.repository.source import CommitSource, Source, WorktreeSource, open_source
+from secateur.sources.git import Git, NoGit
+from secateur.sources.process import Patience
+from secateur.sources.source import CommitSource, Source, WorktreeSource, open_source
 
 HOOKS = (
     *(

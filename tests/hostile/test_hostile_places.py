@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from secateur.errors import RepositoryError
 from secateur.kinds.diff.comparing import Asked, compare
-from secateur.repository.git import Foreign, Git
-from secateur.repository.source import open_source
 from secateur.settings import Chunking
+from secateur.sources.git import Foreign, Git
+from secateur.sources.source import open_source
 from support.cli import secateur
 from support.repos import committed, git
 

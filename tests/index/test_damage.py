@@ -19,7 +19,7 @@ from secateur.index.folder import FILE_NAME, folder_of
 from secateur.index.freshen import record, snapshot_of
 from secateur.index.parallel import Extractor
 from secateur.index.store import Store
-from secateur.repository.source import MemorySource
+from secateur.sources.source import MemorySource
 from secateur.tokens import get_counter
 from support.processes import SETTINGS, environment
 from support.repos import QUERY, SHOP, write

@@ -15,7 +15,7 @@ from secateur.index.freshen import State, record, snapshot_of, status_of
 from secateur.index.keeping import KEPT_SNAPSHOTS
 from secateur.index.parallel import Extractor
 from secateur.index.store import FILE_NAME, Store
-from secateur.repository.source import MemorySource
+from secateur.sources.source import MemorySource
 from secateur.tokens import get_counter
 from support.repos import SHOP
 
@@ -102,7 +102,7 @@ from pathlib import Path
 from secateur.index.freshen import record
 from secateur.index.parallel import Extractor
 from secateur.index.store import Store
-from secateur.repository.source import MemorySource
+from secateur.sources.source import MemorySource
 from secateur.tokens import get_counter
 
 with Store.open(Path(sys.argv[1])) as store:

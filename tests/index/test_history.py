@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from secateur import Engine
 from secateur.index.history import History
-from secateur.repository.git import HistoryCommit
+from secateur.sources.git import HistoryCommit
 from support.processes import SETTINGS
 from support.repos import committed, git, write
 

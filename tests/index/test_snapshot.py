@@ -11,7 +11,7 @@ from secateur.index.extract import Record, digest_of, extract
 from secateur.index.history import History
 from secateur.index.snapshot import Snapshot, build
 from secateur.model import Kind
-from secateur.repository.git import HistoryCommit
+from secateur.sources.git import HistoryCommit
 from secateur.tokens import get_counter
 from support.repos import SHOP
 

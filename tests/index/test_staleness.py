@@ -10,7 +10,7 @@ from secateur.errors import RepositoryError
 from secateur.index import staleness
 from secateur.index.extract import digest_of
 from secateur.index.staleness import Changes, changes
-from secateur.repository.source import MemorySource, open_source
+from secateur.sources.source import MemorySource, open_source
 from support.processes import SETTINGS
 from support.repos import SHOP, committed, git, write
 

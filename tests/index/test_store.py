@@ -8,7 +8,7 @@ from secateur.index import store as store_module
 from secateur.index.folder import FILE_NAME, folder_of, remove, size_of
 from secateur.index.replacing import replacing
 from secateur.index.store import KEPT_RUNS, KEPT_VERSIONS, SWEEP_EVERY, Store
-from secateur.repository.files import path_bytes
+from secateur.sources.files import path_bytes
 
 HOSTILE_PATH = path_bytes("ä\udcff\n\x1b[31m';--.py")
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from secateur.kinds.diff.chunks import chunk_diff
-from secateur.repository.samples import materialise
+from secateur.sources.samples import materialise
 from secateur.tokens import count_tokens
 from support.diffs import PLAIN, git_apply
 

@@ -17,7 +17,7 @@ from secateur.index.keeping import Keeper
 from secateur.index.parallel import Extractor
 from secateur.index.snapshot import Snapshot
 from secateur.index.store import Store
-from secateur.repository.source import MemorySource
+from secateur.sources.source import MemorySource
 from secateur.tokens import get_counter
 from support.processes import SETTINGS
 from support.repos import git, write

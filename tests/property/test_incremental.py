@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from secateur import Engine, Settings
 from secateur.config import with_values
-from secateur.repository.source import MemorySource
+from secateur.sources.source import MemorySource
 from support.repos import write
 
 QUICK = with_values(Settings(), {"tokens.counter": "chars4", "embedding.model": "none", "relevance.pool": "all"})

@@ -123,7 +123,11 @@ def environment(base: Path) -> Any:
 def prepare(base: Path, mirror: Path | None) -> None:
     """Make the inputs in `base`; with a mirror also the public repositories, each at its commit, and a long session."""
     from recorded import inputs
-    from secateur.repository.samples import materialise
+
+    try:
+        from secateur.sources.samples import materialise
+    except ImportError:  # the code of a commit that `compare` looks back to
+        from secateur.repository.samples import materialise
 
     work = base / "work"
     work.mkdir(parents=True)

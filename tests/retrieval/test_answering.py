@@ -9,7 +9,7 @@ from secateur import Engine, Settings
 from secateur.config import load, with_values
 from secateur.errors import UsageError
 from secateur.model import Pool
-from secateur.repository.source import MemorySource
+from secateur.sources.source import MemorySource
 from support.cli import secateur
 from support.repos import QUERY, SHOP, handlers, write
 

@@ -13,8 +13,8 @@ from secateur import Engine, Settings
 from secateur.config import with_values
 from secateur.errors import EmbeddingError
 from secateur.index.store import Store
-from secateur.repository.source import MemorySource
 from secateur.retrieval.rerank import Reranker
+from secateur.sources.source import MemorySource
 from support.repos import QUERY, SHOP
 
 

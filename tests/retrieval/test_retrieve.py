@@ -8,7 +8,7 @@ import pytest
 from secateur import Engine, Settings
 from secateur.config import with_values
 from secateur.model import UNREACHABLE, Pool
-from secateur.repository.source import MemorySource
+from secateur.sources.source import MemorySource
 from support.found import by_name, channels, pool_for
 from support.repos import QUERY, SHOP, chain, handlers
 

@@ -12,8 +12,8 @@ import pytest
 from secateur import Engine, Settings
 from secateur.config import with_values
 from secateur.model import Pool
-from secateur.repository.source import MemorySource
 from secateur.settings import GraphRag
+from secateur.sources.source import MemorySource
 from support.cli import secateur
 from support.repos import HANDLERS, QUERY, SHOP, chain, handlers, write
 

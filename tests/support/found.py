@@ -8,7 +8,7 @@ from typing import Any
 from secateur import Engine, Settings
 from secateur.config import with_profile, with_values
 from secateur.model import Channel, Pool
-from secateur.repository.source import MemorySource
+from secateur.sources.source import MemorySource
 
 
 def pool_for(files: Mapping[str, str | bytes], query: str, *, profile: str = "spec", **changes: Any) -> Pool:

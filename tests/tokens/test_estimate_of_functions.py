@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 from secateur.model import Kind
-from secateur.repository import samples
 from secateur.repository.fragments import decode, parse_file, split_lines
+from secateur.sources import samples
 from secateur.tokens import get_counter
 from secateur.tokens.estimate import EstimateCounter
 

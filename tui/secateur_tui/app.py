@@ -184,7 +184,7 @@ def run(
         KeyboardInterrupt: Ctrl-C was pressed; the terminal is as it was.
     """
     from secateur.engine import Engine
-    from secateur.repository import samples
+    from secateur.sources import samples
 
     if bench not in BENCHES:
         raise UsageError(f"there is no bench {bench}", hint="benches: " + ", ".join(BENCHES))

@@ -14,7 +14,7 @@ from pathlib import Path
 from secateur import places
 from secateur.config import load
 from secateur.engine import Engine
-from secateur.repository import samples
+from secateur.sources import samples
 
 from secateur_tui.app import Inspector
 from secateur_tui.bench_names import BENCHES

@@ -117,7 +117,7 @@ def trusts_git_dir(options: argparse.Namespace) -> bool:
 
 def sample_or_path(text: str) -> Path:
     """A path, or `sample:NAME[/FOLDER]` for a sample repository, unpacked into the cache on first use."""
-    from secateur.repository import samples
+    from secateur.sources import samples
 
     path = samples.path_of(text, places.cache_dir(os.environ))
     try:

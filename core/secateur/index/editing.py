@@ -26,7 +26,7 @@ from secateur.index.snapshot import (
 )
 from secateur.index.splicing import Splice, splice_of
 from secateur.model import Notice
-from secateur.repository.files import path_bytes
+from secateur.sources.files import path_bytes
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,8 +22,8 @@ from secateur.index.snapshot import Snapshot
 from secateur.index.staleness import Changes
 from secateur.index.store import Store
 from secateur.progress import Progress, unreported
-from secateur.repository.files import path_bytes
-from secateur.repository.source import Entry, Source
+from secateur.sources.files import path_bytes
+from secateur.sources.source import Entry, Source
 
 FEW = 20
 """Files that are looked up one by one."""

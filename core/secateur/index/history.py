@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from secateur.index.lexical import TermBag
-from secateur.repository.files import path_bytes, path_text
-from secateur.repository.git import HistoryCommit
+from secateur.sources.files import path_bytes, path_text
+from secateur.sources.git import HistoryCommit
 
 _Stored = tuple[bytes, bytes, bytes, bytes, list[bytes], tuple[bytes, bytes, bytes]]
 _ID_BYTES = 8

@@ -27,8 +27,8 @@ from secateur.index.snapshot import LINKS_FAILED, Links, Snapshot, build, histor
 from secateur.index.store import Store, UnwritableIndex
 from secateur.model import Call, Notice
 from secateur.progress import Progress
-from secateur.repository.files import path_bytes
-from secateur.repository.source import HISTORY_INCOMPLETE, Source
+from secateur.sources.files import path_bytes
+from secateur.sources.source import HISTORY_INCOMPLETE, Source
 
 HISTORY_COMMITS = 50_000
 """Commits read for hotspots: with a half-life of 180 days older ones weigh nothing."""

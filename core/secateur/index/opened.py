@@ -30,7 +30,7 @@ from secateur.index.store import Store, UnwritableIndex
 from secateur.model import Notice
 from secateur.progress import Progress
 from secateur.repository.fragments import decode, split_lines
-from secateur.repository.source import Source
+from secateur.sources.source import Source
 
 T = TypeVar("T")
 

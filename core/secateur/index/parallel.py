@@ -28,7 +28,7 @@ from secateur.index.extract import encode, extract, fingerprint, unindexed
 from secateur.index.worker import OVERTIME, receive, send
 from secateur.lifetime import tied
 from secateur.repository.classify import UNREADABLE_TEXT
-from secateur.repository.files import path_bytes
+from secateur.sources.files import path_bytes
 
 if TYPE_CHECKING:
     from secateur.index.embedding import Embedder

@@ -30,9 +30,9 @@ from secateur.index.scip import MAX_INDEX_BYTES, Meaning, ScipDamaged, ScipIndex
 from secateur.index.snapshot import Snapshot
 from secateur.index.store import Store
 from secateur.model import FileFacts, Kind, Notice
-from secateur.repository.files import Folder, path_bytes
 from secateur.repository.fragments import decode, split_lines
-from secateur.repository.source import Source, WorktreeSource
+from secateur.sources.files import Folder, path_bytes
+from secateur.sources.source import Source, WorktreeSource
 
 KEPT = 2
 """Call graphs with an index laid over that are kept on disk."""

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from secateur.index.extract import digest_of
-from secateur.repository.files import path_bytes
-from secateur.repository.source import CommitSource, Source
+from secateur.sources.files import path_bytes
+from secateur.sources.source import CommitSource, Source
 
 MOST_READ = 200
 """Files read to find out whether only their date is new; where more look new, that is what they are called."""

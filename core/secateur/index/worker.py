@@ -39,8 +39,8 @@ def main(counter_name: str, with_vectors: bool) -> None:
     """Serve until the input ends. Ctrl-C goes to every process of the terminal; the parent decides what it means."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     from secateur.index.embedding import open_embedder
-    from secateur.repository.files import path_text
     from secateur.settings import Embedding
+    from secateur.sources.files import path_text
     from secateur.tokens import get_counter
 
     source, sink = sys.stdin.buffer, sys.stdout.buffer

@@ -1,1 +1,1 @@
-"""The outside world, read only: which files there are, their contents and history, and what they consist of."""
+"""What a file is and what it consists of: its language, its flags, its fragments."""

@@ -8,8 +8,8 @@ from typing import Any
 
 from secateur import config
 from secateur.config import keys as setting_keys
-from secateur.repository.files import path_bytes
 from secateur.settings import Settings
+from secateur.sources.files import path_bytes
 
 _SEARCH_TABLES = (
     "graph_rag.anchors",

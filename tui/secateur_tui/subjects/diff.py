@@ -25,7 +25,7 @@ from secateur.kinds.diff.weighing import LINTER, SIGNATURES, Compared, Weighed, 
 from secateur.kinds.knobs import Knob
 from secateur.model import Notice
 from secateur.progress import Progress, unreported
-from secateur.repository import samples
+from secateur.sources import samples
 from secateur.settings import Settings
 from secateur.terminal import clip, visible
 

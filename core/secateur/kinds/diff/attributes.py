@@ -11,8 +11,8 @@ import re
 from collections.abc import Mapping
 
 from secateur.kinds.diff.names import unquoted
-from secateur.repository.files import path_bytes, path_text
-from secateur.repository.ignore import Rules
+from secateur.sources.files import path_bytes, path_text
+from secateur.sources.ignore import Rules
 
 GENERATED = "linguist-generated"
 VENDORED = "linguist-vendored"

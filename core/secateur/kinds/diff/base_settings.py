@@ -14,7 +14,7 @@ from secateur.errors import ConfigError
 from secateur.kinds.diff.changes import Diff, Treatment
 from secateur.kinds.diff.notes import SETTINGS_CHANGED
 from secateur.model import Notice
-from secateur.repository.git import Git, TreeEntry
+from secateur.sources.git import Git, TreeEntry
 
 SETTINGS_FILES = (FILE_NAME, PROJECT_NAME)
 

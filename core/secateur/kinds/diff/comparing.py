@@ -6,7 +6,7 @@ know of its files.
     comparison = Comparison(Path("orders"), Asked(base="main"))     # where the repository's own settings count too:
     found = comparison.found(load(None, committed=comparison.settings).settings.chunking)
 
-Read like everything of a repository: by git that runs nothing of it (`repository.process`), or from its files here. The
+Read like everything of a repository: by git that runs nothing of it (`sources.process`), or from its files here. The
 base is the merge base. What decides what is left out and which rules hold — `secateur.toml`, `.gitattributes`,
 `CLAUDE.md` — is read as it was at the base, so that a change cannot hide itself.
 """
@@ -33,10 +33,10 @@ from secateur.kinds.diff.pruning import by_path
 from secateur.kinds.diff.scratch import LARGEST_COMPARED, Scratch
 from secateur.kinds.diff.weighing import Compared, Known
 from secateur.model import Notice
-from secateur.repository.files import Folder, path_bytes
-from secateur.repository.git import GITLINK, SYMBOLIC_LINK, UNTRACKED, Foreign, Git, TreeEntry
-from secateur.repository.process import TIMEOUT
 from secateur.settings import Chunking
+from secateur.sources.files import Folder, path_bytes
+from secateur.sources.git import GITLINK, SYMBOLIC_LINK, UNTRACKED, Foreign, Git, TreeEntry
+from secateur.sources.process import TIMEOUT
 
 MAIN_BRANCHES = (
     "refs/remotes/origin/HEAD",

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 
-from secateur.repository.files import path_text
+from secateur.sources.files import path_text
 
 NULL = "/dev/null"
 

@@ -18,7 +18,7 @@ import re
 from secateur.errors import SecateurError
 from secateur.kinds.diff.changes import SUBMODULE, Change, Diff, Hunk, Patch, Treatment
 from secateur.kinds.diff.names import NULL, both_named, named, without_prefixes
-from secateur.repository.files import path_text
+from secateur.sources.files import path_text
 from secateur.terminal import clip, visible
 
 MALFORMED = "MALFORMED_DIFF"

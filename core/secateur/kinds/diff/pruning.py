@@ -15,8 +15,8 @@ from enum import StrEnum
 
 from secateur.kinds.diff.changes import Change, Treatment
 from secateur.repository import classify
-from secateur.repository.files import path_bytes
-from secateur.repository.ignore import Rules
+from secateur.sources.files import path_bytes
+from secateur.sources.ignore import Rules
 
 
 class Rule(StrEnum):

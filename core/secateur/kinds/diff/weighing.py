@@ -19,8 +19,8 @@ from secateur.kinds.diff.linting import Finding, by_changed_file
 from secateur.kinds.diff.pruning import Facts, by_path, facts_of
 from secateur.kinds.diff.splitting import Outline, Splitter
 from secateur.model import Notice
-from secateur.repository.files import path_bytes
 from secateur.settings import Settings
+from secateur.sources.files import path_bytes
 from secateur.tokens import Counter, get_counter
 
 if TYPE_CHECKING:

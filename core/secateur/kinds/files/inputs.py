@@ -21,11 +21,11 @@ from secateur.errors import SecateurError, UsageError, shown, too_large, unreada
 from secateur.kinds.files.sourcecode import SourceCode
 from secateur.model import Notice
 from secateur.render.notices import listed
-from secateur.repository import samples
+from secateur.sources import samples
 from secateur.repository.classify import BINARY, UNINDEXED, classify
-from secateur.repository.files import Folder
+from secateur.sources.files import Folder
 from secateur.repository.fragments import decode
-from secateur.repository.source import open_source
+from secateur.sources.source import open_source
 from secateur.settings import Settings
 
 NAMED_BYTES = 64 << 20

@@ -25,12 +25,12 @@ from secateur.kinds.files.sourcecode import Piece, SourceCode
 from secateur.model import QUANTUM, Kind, Notice
 from secateur.progress import Progress
 from secateur.render.notices import listed
-from secateur.repository.files import path_bytes
 from secateur.repository.fragments import split_lines
 from secateur.repository.syntax.cutting import cut
 from secateur.retrieval.query import Query, parse_query
 from secateur.retrieval.relevance import Scores, score
 from secateur.settings import Embedding, Settings
+from secateur.sources.files import path_bytes
 from secateur.tokens import get_counter
 
 _UNCOUNTED = "chars4"

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from secateur.repository.git import Git
-from secateur.repository.ignore import IgnoreFilter, Rules
-from secateur.repository.walk import list_with_git, walk
+from secateur.sources.git import Git
+from secateur.sources.ignore import IgnoreFilter, Rules
+from secateur.sources.walk import list_with_git, walk
 
 NO_PATTERNS = IgnoreFilter(())
 

@@ -19,9 +19,9 @@ from pathlib import Path
 from typing import IO
 
 from secateur.errors import RepositoryError
-from secateur.repository.files import path_bytes, path_text
-from secateur.repository.process import PATIENCE, TIMEOUT, Patience, command_line, environment, find_git, running
-from secateur.repository.provenance import ALLOWED_BY, foreign, small_file
+from secateur.sources.files import path_bytes, path_text
+from secateur.sources.process import PATIENCE, TIMEOUT, Patience, command_line, environment, find_git, running
+from secateur.sources.provenance import ALLOWED_BY, foreign, small_file
 
 HISTORY_LIMIT = 50_000
 """Most commits read of a history: two seconds' worth, and older ones no longer weigh anything."""

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from secateur.repository.files import Folder, path_bytes, path_text
+from secateur.sources.files import Folder, path_bytes, path_text
 
 
 @given(st.binary(max_size=40))

@@ -14,10 +14,10 @@ from enum import StrEnum
 from itertools import pairwise
 from pathlib import Path
 
-from secateur.repository.files import Folder, path_bytes, path_text
-from secateur.repository.git import GITLINK, Git, git_dir_of
-from secateur.repository.globs import MOST_STATES
-from secateur.repository.ignore import DEFAULT_IGNORE, IgnoreFilter, Rules
+from secateur.sources.files import Folder, path_bytes, path_text
+from secateur.sources.git import GITLINK, Git, git_dir_of
+from secateur.sources.globs import MOST_STATES
+from secateur.sources.ignore import DEFAULT_IGNORE, IgnoreFilter, Rules
 
 IGNORE_FILE = ".gitignore"
 _EXCLUDE_FILE = ".git/info/exclude"

@@ -13,8 +13,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
-from secateur.repository.files import path_bytes
-from secateur.repository.globs import WILD, Glob, Globs
+from secateur.sources.files import path_bytes
+from secateur.sources.globs import WILD, Glob, Globs
 
 DEFAULT_IGNORE = (
     ".hg/",

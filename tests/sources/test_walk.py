@@ -7,8 +7,8 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from secateur.repository.ignore import DEFAULT_IGNORE, IgnoreFilter
-from secateur.repository.walk import IGNORE_FILE_BYTES, is_ignored_folder, walk
+from secateur.sources.ignore import DEFAULT_IGNORE, IgnoreFilter
+from secateur.sources.walk import IGNORE_FILE_BYTES, is_ignored_folder, walk
 
 NO_PATTERNS = IgnoreFilter(())
 

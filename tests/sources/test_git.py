@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 from secateur.errors import RepositoryError
-from secateur.repository.git import GITLINK, SYMBOLIC_LINK, UNTRACKED, Git, NoGit, locate
-from secateur.repository.process import Patience
+from secateur.sources.git import GITLINK, SYMBOLIC_LINK, UNTRACKED, Git, NoGit, locate
+from secateur.sources.process import Patience
 
 ODD_NAMES = [
     b"a b.txt",

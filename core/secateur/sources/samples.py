@@ -19,7 +19,7 @@ from typing import Any
 
 from secateur.errors import RepositoryError, reason_of
 from secateur.places import data_dir
-from secateur.repository.process import PATIENCE, command_line, environment, find_git, running
+from secateur.sources.process import PATIENCE, command_line, environment, find_git, running
 
 HISTORY_SUFFIX = ".history.jsonl"
 LAYOUT_VERSION = b"1"

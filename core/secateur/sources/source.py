@@ -21,10 +21,10 @@ from typing import Protocol
 
 from secateur.errors import RepositoryError, bare_repository, unreadable_folder
 from secateur.model import Notice
-from secateur.repository.files import Folder, path_bytes
-from secateur.repository.git import GITLINK, HISTORY_LIMIT, SYMBOLIC_LINK, Foreign, Git, HistoryCommit, NoGit, locate
-from secateur.repository.ignore import IgnoreFilter
-from secateur.repository.walk import Listing, Skip, SkipReason, is_ignored_folder, list_with_git, walk
+from secateur.sources.files import Folder, path_bytes
+from secateur.sources.git import GITLINK, HISTORY_LIMIT, SYMBOLIC_LINK, Foreign, Git, HistoryCommit, NoGit, locate
+from secateur.sources.ignore import IgnoreFilter
+from secateur.sources.walk import Listing, Skip, SkipReason, is_ignored_folder, list_with_git, walk
 
 MAX_FILE_BYTES = 1024 * 1024
 """Default size above which a file is skipped: `index.max_file_kb`."""
