@@ -23,8 +23,8 @@ from random import Random
 from unittest.mock import patch
 
 from secateur import Engine, Settings
-from secateur.index import folder as folders
-from secateur.index import store
+from secateur.index.store import folder as folders
+from secateur.index.store import records as store
 from support.processes import answer_of, environment
 from support.repos import git
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from secateur import Engine, places
-from secateur.index.folder import FILE_NAME, folder_of
+from secateur.index.store.folder import FILE_NAME, folder_of
 from support.cli import secateur
 from support.processes import SETTINGS, environment
 from support.repos import QUERY, SHOP, committed, write

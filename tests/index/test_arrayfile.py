@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from secateur.index.arrayfile import MAGIC, load, pack_strings, save, unpack_strings
+from secateur.index.store.arrayfile import MAGIC, load, pack_strings, save, unpack_strings
 
 ARRAYS = {
     "numbers": np.arange(1000, dtype=np.int32),

@@ -14,7 +14,7 @@ import pytest
 from secateur.index.freshen import State, record, snapshot_of, status_of
 from secateur.index.keeping import KEPT_SNAPSHOTS
 from secateur.index.parallel import Extractor
-from secateur.index.store import FILE_NAME, Store
+from secateur.index.store.records import FILE_NAME, Store
 from secateur.sources.source import MemorySource
 from secateur.tokens import get_counter
 from support.repos import SHOP
@@ -101,7 +101,7 @@ import sys
 from pathlib import Path
 from secateur.index.freshen import record
 from secateur.index.parallel import Extractor
-from secateur.index.store import Store
+from secateur.index.store.records import Store
 from secateur.sources.source import MemorySource
 from secateur.tokens import get_counter
 

@@ -4,10 +4,10 @@ from random import Random
 
 import pytest
 from secateur.errors import IndexingError
-from secateur.index import store as store_module
-from secateur.index.folder import FILE_NAME, folder_of, remove, size_of
-from secateur.index.replacing import replacing
-from secateur.index.store import KEPT_RUNS, KEPT_VERSIONS, SWEEP_EVERY, Store
+from secateur.index.store import records as store_module
+from secateur.index.store.atomic_files import replacing
+from secateur.index.store.folder import FILE_NAME, folder_of, remove, size_of
+from secateur.index.store.records import KEPT_RUNS, KEPT_VERSIONS, SWEEP_EVERY, Store
 from secateur.sources.files import path_bytes
 
 HOSTILE_PATH = path_bytes("ä\udcff\n\x1b[31m';--.py")

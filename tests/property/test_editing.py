@@ -16,7 +16,7 @@ from secateur.index.freshen import record, snapshot_of
 from secateur.index.keeping import Keeper
 from secateur.index.parallel import Extractor
 from secateur.index.snapshot import Snapshot
-from secateur.index.store import Store
+from secateur.index.store.records import Store
 from secateur.sources.source import MemorySource
 from secateur.tokens import get_counter
 from support.processes import SETTINGS

@@ -12,7 +12,7 @@ import pytest
 from secateur import Engine, Settings
 from secateur.config import with_values
 from secateur.errors import EmbeddingError
-from secateur.index.store import Store
+from secateur.index.store.records import Store
 from secateur.retrieval.rerank import Reranker
 from secateur.sources.source import MemorySource
 from support.repos import QUERY, SHOP

@@ -12,7 +12,7 @@ from secateur.cli.common import ProgressBar, common_arguments, load_settings, sa
 from secateur.cli.output import emit
 from secateur.cli.parsing import integer
 from secateur.cli.status import render, size_text
-from secateur.index.folder import size_of
+from secateur.index.store.folder import size_of
 from secateur.terminal import visible
 
 
@@ -52,7 +52,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _clear(path: Path, answers: str, format: str) -> int:
     """Also of a folder that is no longer there. What another process reads or writes meanwhile stays whole."""
-    from secateur.index.folder import folder_of, remove
+    from secateur.index.store.folder import folder_of, remove
     from secateur.retrieval import cache
 
     root, kept = path.resolve(), places.cache_dir(os.environ)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from secateur.cli.common import ProgressBar, common_arguments, load_settings, sample_or_path
 from secateur.cli.output import emit
-from secateur.index.folder import size_of
+from secateur.index.store.folder import size_of
 from secateur.terminal import visible
 
 if TYPE_CHECKING:

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from secateur.index.arrayfile import Arrays, pack_strings, unpack_strings
 from secateur.index.extract import DIGEST_BYTES
 from secateur.index.hotspots import FileChanges
 from secateur.index.names import NameTable
@@ -24,7 +23,8 @@ from secateur.index.snapshot import (
     unindexed_arrays,
     word_bags,
 )
-from secateur.index.splicing import Splice, splice_of
+from secateur.index.store.arrayfile import Arrays, pack_strings, unpack_strings
+from secateur.index.store.splices import Splice, splice_of
 from secateur.model import Notice
 from secateur.sources.files import path_bytes
 

@@ -15,8 +15,6 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from secateur.index import arrayfile
-from secateur.index.arrayfile import Arrays, pack_strings, unpack_strings
 from secateur.index.editing import Edit, differing, edited
 from secateur.index.extract import DIGEST_BYTES, Record, decode, decode_facts
 from secateur.index.graph import CodeGraph
@@ -24,7 +22,9 @@ from secateur.index.history import History
 from secateur.index.hotspots import FileChanges, file_changes
 from secateur.index.relinking import Linker, bare
 from secateur.index.snapshot import LINKS_FAILED, Links, Snapshot, build, history_arrays
-from secateur.index.store import Store, UnwritableIndex
+from secateur.index.store import arrayfile
+from secateur.index.store.arrayfile import Arrays, pack_strings, unpack_strings
+from secateur.index.store.records import Store, UnwritableIndex
 from secateur.model import Call, Notice
 from secateur.progress import Progress
 from secateur.sources.files import path_bytes

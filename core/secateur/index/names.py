@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from secateur.index.splicing import Splice
+from secateur.index.store.splices import Splice
 from secateur.model import FloatArray
 
 EXACT = 1.0

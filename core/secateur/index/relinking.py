@@ -30,7 +30,7 @@ from secateur.index.resolve.surface import (
     same_surface,
 )
 from secateur.index.snapshot import Links, Snapshot, call_counts
-from secateur.index.splicing import Splice
+from secateur.index.store.splices import Splice
 from secateur.model import Call, FileFacts, Kind
 
 MOST_CALLS = 0.5

@@ -18,7 +18,6 @@ from itertools import islice
 import msgspec
 import numpy as np
 
-from secateur.index.arrayfile import pack_strings
 from secateur.index.extract import decode_facts, digest_of
 from secateur.index.freshen import State
 from secateur.index.graph import CodeGraph
@@ -28,7 +27,8 @@ from secateur.index.resolve.names import CONSTRUCTORS
 from secateur.index.resolve.symbols import FAMILY
 from secateur.index.scip import MAX_INDEX_BYTES, Meaning, ScipDamaged, ScipIndex, documents
 from secateur.index.snapshot import Snapshot
-from secateur.index.store import Store
+from secateur.index.store.arrayfile import pack_strings
+from secateur.index.store.records import Store
 from secateur.model import FileFacts, Kind, Notice
 from secateur.repository.fragments import decode, split_lines
 from secateur.sources.files import Folder, path_bytes

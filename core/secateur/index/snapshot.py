@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from secateur.index.arrayfile import Arrays, pack_strings, unpack_strings
 from secateur.index.embedding import SemanticSpace
 from secateur.index.extract import DIGEST_BYTES, Record, bag_of, signed
 from secateur.index.graph import CodeGraph
@@ -26,6 +25,7 @@ from secateur.index.lexical import TermBag
 from secateur.index.names import NameTable
 from secateur.index.postings import Postings
 from secateur.index.resolve import CallCounts, linked
+from secateur.index.store.arrayfile import Arrays, pack_strings, unpack_strings
 from secateur.model import FileFacts, Kind, Notice
 from secateur.render.notices import listed
 

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from secateur.index.replacing import replacing
+from secateur.index.store.atomic_files import replacing
 
 MAGIC = b"SECATEU2"
 _ALIGN = 64

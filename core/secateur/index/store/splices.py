@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from secateur.index.arrayfile import pack_strings
+from secateur.index.store.arrayfile import pack_strings
 
 T = TypeVar("T")
 

@@ -12,7 +12,7 @@ from hashlib import blake2b
 from pathlib import Path
 
 from secateur.errors import IndexingError
-from secateur.index.replacing import remove_leftovers
+from secateur.index.store.atomic_files import remove_leftovers
 
 FILE_NAME = "index.sqlite"
 

@@ -19,7 +19,7 @@ from typing import Any
 from urllib.parse import quote
 
 from secateur.errors import IndexingError
-from secateur.index.folder import BROKEN, FILE_NAME, alone, discard, file_id, set_aside, tidy, with_logs
+from secateur.index.store.folder import BROKEN, FILE_NAME, alone, discard, file_id, set_aside, tidy, with_logs
 
 BUSY_SECONDS = 30.0
 """How long a writer waits for another."""
