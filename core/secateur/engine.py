@@ -24,7 +24,7 @@ from secateur.index.degraded import degraded
 from secateur.index.embedding import Embedder
 from secateur.index.extract import text_of
 from secateur.index.freshen import IndexStatus, State
-from secateur.index.graph import components, symbol_path, to_networkx
+from secateur.index.graph.code_graph import components, symbol_path, to_networkx
 from secateur.index.models import Models
 from secateur.index.opened import OpenIndex
 from secateur.index.parallel import Extractor

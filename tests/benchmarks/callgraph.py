@@ -20,11 +20,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from secateur.index.resolve import TRUSTED, How
-from secateur.index.resolve.calls import CallResolver
-from secateur.index.resolve.names import CONSTRUCTORS, Names
-from secateur.index.resolve.symbols import DEFINITIONS, Symbols
-from secateur.index.scip import ScipIndex, documents
+from secateur.index.graph.resolve import TRUSTED, How
+from secateur.index.graph.resolve.calls import CallResolver
+from secateur.index.graph.resolve.names import CONSTRUCTORS, Names
+from secateur.index.graph.resolve.symbols import DEFINITIONS, Symbols
+from secateur.index.graph.scip import ScipIndex, documents
 from secateur.model import FileFacts, Kind
 from secateur.repository.fragments import decode, parse_file, split_lines
 from secateur.sources.source import open_source

@@ -24,11 +24,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from callgraph import Pair, Score, Truth, judged, place, sample
-from secateur.index.resolve import TRUSTED, How
-from secateur.index.resolve.calls import CallResolver
-from secateur.index.resolve.names import Names
-from secateur.index.resolve.symbols import DEFINITIONS, Symbols
-from secateur.index.scip import ScipIndex, documents
+from secateur.index.graph.resolve import TRUSTED, How
+from secateur.index.graph.resolve.calls import CallResolver
+from secateur.index.graph.resolve.names import Names
+from secateur.index.graph.resolve.symbols import DEFINITIONS, Symbols
+from secateur.index.graph.scip import ScipIndex, documents
 from secateur.model import Call, FileFacts, Kind
 from secateur.repository.fragments import decode, parse_file, split_lines
 from secateur.sources.source import open_source

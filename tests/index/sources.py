@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from textwrap import dedent
 
-from secateur.index.resolve import EdgeKind, Edges, How, resolve
+from secateur.index.graph.resolve import EdgeKind, Edges, How, resolve
 from secateur.model import FileFacts
 from secateur.repository.fragments import parse_file
 

@@ -14,10 +14,10 @@ from secateur.config import with_values
 from secateur.engine import Engine
 from secateur.index import parallel
 from secateur.index.extract import DIGEST_BYTES, Record, decode, extract
+from secateur.index.graph.resolve import linked
+from secateur.index.graph.resolve.calls import CallResolver, Outcome
 from secateur.index.history import History
 from secateur.index.parallel import Extractor
-from secateur.index.resolve import linked
-from secateur.index.resolve.calls import CallResolver, Outcome
 from secateur.index.snapshot import build
 from secateur.model import Base, FileFacts
 from secateur.repository.fragments import parse_file

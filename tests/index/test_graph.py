@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from secateur.errors import IndexingError
-from secateur.index.graph import CodeGraph, Direction, call_path, components, to_networkx
-from secateur.index.resolve import EdgeBuilder, EdgeKind, How
+from secateur.index.graph.code_graph import CodeGraph, Direction, call_path, components, to_networkx
+from secateur.index.graph.resolve import EdgeBuilder, EdgeKind, How
 
 CALLS, IMPORTS, INHERITS = EdgeKind.CALLS, EdgeKind.IMPORTS, EdgeKind.INHERITS
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from secateur.index.resolve import TRUSTED, EdgeKind, resolve
+from secateur.index.graph.resolve import TRUSTED, EdgeKind, resolve
 from sources import parsed, repository
 
 PRICES = """

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from secateur.index.resolve import TRUSTED, EdgeKind
+from secateur.index.graph.resolve import TRUSTED, EdgeKind
 from secateur.model import Annotation, Base, Call, FileFacts, Fragment, Import, Kind
 from sources import from_facts, repository
 

@@ -8,10 +8,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from secateur.index.resolve import TRUSTED, EdgeKind
-from secateur.index.resolve.expressions import Expressions
-from secateur.index.resolve.names import Names
-from secateur.index.resolve.symbols import Symbols
+from secateur.index.graph.resolve import TRUSTED, EdgeKind
+from secateur.index.graph.resolve.expressions import Expressions
+from secateur.index.graph.resolve.names import Names
+from secateur.index.graph.resolve.symbols import Symbols
 from secateur.repository.fragments import parse_file
 from sources import parsed, repository
 

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from scip_files import chunk, document, implements, index, number, occurrence, place_of, varint
 from secateur.config import with_values
 from secateur.engine import Engine
-from secateur.index import scip
-from secateur.index.resolve import How
-from secateur.index.resolve.calls import IMPLEMENTATIONS
-from secateur.index.scip import ScipDamaged, ScipIndex, documents
+from secateur.index.graph import scip
+from secateur.index.graph.resolve import How
+from secateur.index.graph.resolve.calls import IMPLEMENTATIONS
+from secateur.index.graph.scip import ScipDamaged, ScipIndex, documents
 from secateur.settings import Settings
 
 SHOP = "class Cart:\n    def stow(self):\n        pass\n\n    def drop(self):\n        pass\n\ndef total():\n    pass\n"

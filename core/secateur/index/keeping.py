@@ -17,7 +17,7 @@ import numpy as np
 
 from secateur.index.editing import Edit, differing, edited
 from secateur.index.extract import DIGEST_BYTES, Record, decode, decode_facts
-from secateur.index.graph import CodeGraph
+from secateur.index.graph.code_graph import CodeGraph
 from secateur.index.history import History
 from secateur.index.hotspots import FileChanges, file_changes
 from secateur.index.relinking import Linker, bare

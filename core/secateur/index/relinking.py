@@ -16,11 +16,9 @@ import numpy as np
 import numpy.typing as npt
 
 from secateur.index.extract import Record
-from secateur.index.graph import CodeGraph
-from secateur.index.lexical import hash_of, word_terms, words
-from secateur.index.postings import Postings
-from secateur.index.resolve import Edges, Names, Symbols, link
-from secateur.index.resolve.surface import (
+from secateur.index.graph.code_graph import CodeGraph
+from secateur.index.graph.resolve import Edges, Names, Symbols, link
+from secateur.index.graph.resolve.surface import (
     Difference,
     difference,
     follow,
@@ -29,6 +27,8 @@ from secateur.index.resolve.surface import (
     python_folders,
     same_surface,
 )
+from secateur.index.lexical import hash_of, word_terms, words
+from secateur.index.postings import Postings
 from secateur.index.snapshot import Links, Snapshot, call_counts
 from secateur.index.store.splices import Splice
 from secateur.model import Call, FileFacts, Kind

@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from secateur.index.embedding import Embedder
+from secateur.index.graph.resolve import TRUSTED, EdgeKind
 from secateur.index.names import NameMatch
 from secateur.index.postings import Postings
-from secateur.index.resolve import TRUSTED, EdgeKind
 from secateur.index.snapshot import Snapshot
 from secateur.model import FloatArray
 from secateur.retrieval.query import Query

@@ -11,7 +11,7 @@ import numpy as np
 
 from secateur.errors import UsageError
 from secateur.index.embedding import Embedder
-from secateur.index.graph import Direction, Reach
+from secateur.index.graph.code_graph import Direction, Reach
 from secateur.index.snapshot import Snapshot
 from secateur.model import UNREACHABLE, BoolArray, Channel, FloatArray, IntArray, Notice, Pool
 from secateur.render.costs import PackCosts

@@ -18,9 +18,9 @@ from operator import attrgetter
 
 import msgspec
 
-from secateur.index.resolve.names import CONSTRUCTORS
-from secateur.index.resolve.symbols import DEFINITIONS, FAMILY
-from secateur.index.resolve.words import GO_STANDARD
+from secateur.index.graph.resolve.names import CONSTRUCTORS
+from secateur.index.graph.resolve.symbols import DEFINITIONS, FAMILY
+from secateur.index.graph.resolve.words import GO_STANDARD
 from secateur.model import Annotation, Call, FileFacts, Import, Kind
 
 _WORD = re.compile(r"\w+")

@@ -11,13 +11,22 @@ import re
 from dataclasses import dataclass
 from enum import Enum, auto
 
-from secateur.index.resolve import expressions
-from secateur.index.resolve.edges import CONFIDENCE, TRUSTED, How
-from secateur.index.resolve.implementations import crate_of
-from secateur.index.resolve.names import GLOBAL_FAMILIES, IMPLICIT_THIS, Names
-from secateur.index.resolve.overloads import Overloads
-from secateur.index.resolve.symbols import EXTERNAL, OVERLOADS, SELECTING, Gids, Module, Target, dotted, plain_receiver
-from secateur.index.resolve.words import BUILTIN_FUNCTIONS, BUILTIN_METHODS, UNWRAPPING
+from secateur.index.graph.resolve import expressions
+from secateur.index.graph.resolve.edges import CONFIDENCE, TRUSTED, How
+from secateur.index.graph.resolve.implementations import crate_of
+from secateur.index.graph.resolve.names import GLOBAL_FAMILIES, IMPLICIT_THIS, Names
+from secateur.index.graph.resolve.overloads import Overloads
+from secateur.index.graph.resolve.symbols import (
+    EXTERNAL,
+    OVERLOADS,
+    SELECTING,
+    Gids,
+    Module,
+    Target,
+    dotted,
+    plain_receiver,
+)
+from secateur.index.graph.resolve.words import BUILTIN_FUNCTIONS, BUILTIN_METHODS, UNWRAPPING
 from secateur.model import Kind
 from secateur.repository.syntax.scopes import CALLED_ITSELF, MACRO
 

@@ -14,10 +14,19 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from secateur.index.resolve.calls import CallResolver, Fate
-from secateur.index.resolve.edges import CONFIDENCE, COUNT_CAP, TRUSTED, CallCounts, EdgeBuilder, EdgeKind, Edges, How
-from secateur.index.resolve.names import Names
-from secateur.index.resolve.symbols import EXTERNAL, Gids, Module, Symbols
+from secateur.index.graph.resolve.calls import CallResolver, Fate
+from secateur.index.graph.resolve.edges import (
+    CONFIDENCE,
+    COUNT_CAP,
+    TRUSTED,
+    CallCounts,
+    EdgeBuilder,
+    EdgeKind,
+    Edges,
+    How,
+)
+from secateur.index.graph.resolve.names import Names
+from secateur.index.graph.resolve.symbols import EXTERNAL, Gids, Module, Symbols
 from secateur.model import Call, FileFacts
 
 __all__ = [

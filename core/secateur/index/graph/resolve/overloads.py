@@ -3,8 +3,8 @@ types."""
 
 from __future__ import annotations
 
-from secateur.index.resolve.edges import CONFIDENCE, How
-from secateur.index.resolve.expressions import Elements, Expressions, Foreign, Value, split
+from secateur.index.graph.resolve.edges import CONFIDENCE, How
+from secateur.index.graph.resolve.expressions import Elements, Expressions, Foreign, Value, split
 
 Found = tuple[int, int, How]
 """Definition, per mille, rule."""

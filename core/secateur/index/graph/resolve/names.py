@@ -10,8 +10,8 @@ import posixpath
 from collections.abc import Callable
 from functools import partial
 
-from secateur.index.resolve.modules import finders
-from secateur.index.resolve.symbols import EXTERNAL, SELECTING, Gids, Module, Symbols, Target, dotted
+from secateur.index.graph.resolve.modules import finders
+from secateur.index.graph.resolve.symbols import EXTERNAL, SELECTING, Gids, Module, Symbols, Target, dotted
 from secateur.model import Import, Kind
 
 NESTING = 40

@@ -12,9 +12,9 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Protocol
 
-from secateur.index.resolve.packages import Packages
-from secateur.index.resolve.symbols import Module, Symbols, dotted
-from secateur.index.resolve.words import GO_STANDARD, PYTHON_STANDARD
+from secateur.index.graph.resolve.packages import Packages
+from secateur.index.graph.resolve.symbols import Module, Symbols, dotted
+from secateur.index.graph.resolve.words import GO_STANDARD, PYTHON_STANDARD
 
 SOURCE_ROOTS = ("src", "lib", "python", "source")
 """Folders that hold import roots by convention; they win where several would do."""

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import accumulate
 
-from secateur.index.resolve.implementations import IMPLEMENTED, join_implementations
+from secateur.index.graph.resolve.implementations import IMPLEMENTED, join_implementations
 from secateur.model import FileFacts, Fragment, Import, Kind
 from secateur.repository.syntax.collector import TITLE
 

@@ -10,10 +10,16 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from secateur.index.resolve.edges import How
-from secateur.index.resolve.names import IMPLICIT_THIS, Names
-from secateur.index.resolve.symbols import EXTERNAL, Gids, Module, Target
-from secateur.index.resolve.words import BUILTIN_FUNCTIONS, ELEMENT_METHODS, LIBRARY_RETURNS, SAME_METHODS, UNWRAPPING
+from secateur.index.graph.resolve.edges import How
+from secateur.index.graph.resolve.names import IMPLICIT_THIS, Names
+from secateur.index.graph.resolve.symbols import EXTERNAL, Gids, Module, Target
+from secateur.index.graph.resolve.words import (
+    BUILTIN_FUNCTIONS,
+    ELEMENT_METHODS,
+    LIBRARY_RETURNS,
+    SAME_METHODS,
+    UNWRAPPING,
+)
 from secateur.model import Kind
 
 FAMILIES = frozenset({"go", "java", "python", "js", "rust"})

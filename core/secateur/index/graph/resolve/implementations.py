@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from secateur.model import Kind
 
 if TYPE_CHECKING:
-    from secateur.index.resolve.symbols import Symbols
+    from secateur.index.graph.resolve.symbols import Symbols
 
 IMPLEMENTED = "<>"
 """Name of the declaration that a fragment is an implementation block; its type is the path of what is implemented."""

@@ -7,7 +7,7 @@ import posixpath
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from secateur.index.resolve.symbols import Symbols
+from secateur.index.graph.resolve.symbols import Symbols
 from secateur.repository.manifests import BASE, ENTRY, EXTENDS, PATH
 
 _PARENTS = 6

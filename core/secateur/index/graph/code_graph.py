@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from secateur.errors import IndexingError, RepositoryError
-from secateur.index.resolve import CONFIDENCE, TRUSTED, EdgeKind, Edges, How
+from secateur.index.graph.resolve import CONFIDENCE, TRUSTED, EdgeKind, Edges, How
 
 if TYPE_CHECKING:
     import networkx

@@ -1,0 +1,1 @@
+"""Who calls, imports and inherits whom."""
