@@ -20,15 +20,15 @@ from weakref import WeakKeyDictionary
 from secateur import places
 from secateur.config import condensed
 from secateur.errors import EmbeddingError, IndexingError, UsageError
-from secateur.index.degraded import degraded
-from secateur.index.embedding import Embedder
-from secateur.index.extract import text_of
+from secateur.index.facts.degraded import degraded
+from secateur.index.facts.embedding import Embedder
+from secateur.index.facts.extract import text_of
 from secateur.index.freshen import IndexStatus, State
 from secateur.index.graph.code_graph import components, symbol_path, to_networkx
-from secateur.index.models import Models
+from secateur.index.facts.models import Models
 from secateur.index.opened import OpenIndex
 from secateur.index.parallel import Extractor
-from secateur.index.snapshot import Snapshot
+from secateur.index.facts.snapshot import Snapshot
 from secateur.index.staleness import Changes
 from secateur.model import Notice, Pool, Selection, TrimReport
 from secateur.progress import Progress

@@ -31,7 +31,7 @@ import secateur
 from measuring import Spent, processor_now, resident_now, spent
 from secateur.config import with_profile, with_values
 from secateur.engine import Engine
-from secateur.index.snapshot import CODE
+from secateur.index.facts.snapshot import CODE
 from secateur.model import Kind
 from secateur.settings import Settings
 

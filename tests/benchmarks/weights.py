@@ -32,7 +32,7 @@ import numpy as np
 from retrieval import BUDGETS, repository
 from secateur.config import load
 from secateur.engine import Engine
-from secateur.index.snapshot import Snapshot
+from secateur.index.facts.snapshot import Snapshot
 from secateur.retrieval.evidence import evidence
 from secateur.retrieval.query import parse_query
 from secateur.retrieval.relevance import held_back

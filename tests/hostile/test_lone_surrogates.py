@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from secateur import ConversationPruner, Engine, PruneContext, Settings, SourceCode, chunk_diff, count_tokens
-from secateur.index.extract import decode, encode, extract
+from secateur.index.facts.extract import decode, encode, extract
 from secateur.settings import Embedding, Tokens
 from secateur.sources.source import MemorySource
 from secateur.tokens import COUNTERS, get_counter

@@ -13,12 +13,12 @@ import pytest
 from secateur.config import with_values
 from secateur.engine import Engine
 from secateur.index import parallel
-from secateur.index.extract import DIGEST_BYTES, Record, decode, extract
+from secateur.index.facts.extract import DIGEST_BYTES, Record, decode, extract
+from secateur.index.facts.history import History
+from secateur.index.facts.snapshot import build
 from secateur.index.graph.resolve import linked
 from secateur.index.graph.resolve.calls import CallResolver, Outcome
-from secateur.index.history import History
 from secateur.index.parallel import Extractor
-from secateur.index.snapshot import build
 from secateur.model import Base, FileFacts
 from secateur.repository.fragments import parse_file
 from secateur.repository.syntax import grammar

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from secateur.index.extract import bag_of, decode, digest_of, encode, extract, fingerprint, signed, text_of
+from secateur.index.facts.extract import bag_of, decode, digest_of, encode, extract, fingerprint, signed, text_of
 from secateur.render import body
 from secateur.repository.fragments import split_lines
 from secateur.tokens import get_counter

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from secateur import Engine
-from secateur.index.history import History
+from secateur.index.facts.history import History
 from secateur.sources.git import HistoryCommit
 from support.processes import SETTINGS
 from support.repos import committed, git, write

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from secateur.index.hotspots import DAY, HALF_LIFE_DAYS, average_rank, hotspot_scores
+from secateur.index.facts.hotspots import DAY, HALF_LIFE_DAYS, average_rank, hotspot_scores
 
 NOW = 1_750_000_000
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from secateur.index.lexical import MAX_WORD, TermBag, has_cjk, hash_of, term_counts, word_terms, words
+from secateur.index.facts.lexical import MAX_WORD, TermBag, has_cjk, hash_of, term_counts, word_terms, words
 
 TEXTS = st.lists(st.text(st.sampled_from("ab_ A1订单处 .\n"), max_size=40), max_size=8)
 

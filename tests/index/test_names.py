@@ -1,8 +1,8 @@
 import math
 
 import pytest
-from secateur.index import names as names_module
-from secateur.index.names import (
+from secateur.index.facts import names as names_module
+from secateur.index.facts.names import (
     EXACT,
     HALF_NAMED,
     NEAR_CUTOFF,

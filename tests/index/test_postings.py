@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from secateur.index.lexical import TermBag, hash_of, term_counts
-from secateur.index.postings import K1, B, Postings
+from secateur.index.facts.lexical import TermBag, hash_of, term_counts
+from secateur.index.facts.postings import K1, B, Postings
 
 TEXTS = st.lists(st.text(st.sampled_from("ab_ A1订单处 .\n"), max_size=40), max_size=8)
 

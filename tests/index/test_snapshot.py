@@ -6,9 +6,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-from secateur.index.extract import Record, digest_of, extract
-from secateur.index.history import History
-from secateur.index.snapshot import Snapshot, build
+from secateur.index.facts.extract import Record, digest_of, extract
+from secateur.index.facts.history import History
+from secateur.index.facts.snapshot import Snapshot, build
 from secateur.index.store import arrayfile
 from secateur.model import Kind
 from secateur.sources.git import HistoryCommit

@@ -8,7 +8,7 @@ import pytest
 from secateur import Engine
 from secateur.errors import RepositoryError
 from secateur.index import staleness
-from secateur.index.extract import digest_of
+from secateur.index.facts.extract import digest_of
 from secateur.index.staleness import Changes, changes
 from secateur.sources.source import MemorySource, open_source
 from support.processes import SETTINGS

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from secateur.errors import EmbeddingError
 from secateur.index import gloss as glossary
-from secateur.index.embedding import open_embedder
+from secateur.index.facts.embedding import open_embedder
 from secateur.index.gloss import gloss, has_chinese
 from secateur.settings import Embedding
 

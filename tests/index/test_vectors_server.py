@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from secateur.errors import EmbeddingError
 from secateur.http import Key
-from secateur.index.embedding import open_embedder
-from secateur.index.embedding.server import BATCH, CHARACTERS, ServerEmbedder
+from secateur.index.facts.embedding import open_embedder
+from secateur.index.facts.embedding.server import BATCH, CHARACTERS, ServerEmbedder
 from secateur.settings import Embedding
 
 Answer = Callable[[dict[str, Any]], tuple[int, bytes]]

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 import numpy as np
 import pytest
 from secateur.errors import EmbeddingError
-from secateur.index.embedding import SemanticSpace, document_text, open_embedder
-from secateur.index.embedding.static import CACHED_WORDS, StaticEmbedder
+from secateur.index.facts.embedding import SemanticSpace, document_text, open_embedder
+from secateur.index.facts.embedding.static import CACHED_WORDS, StaticEmbedder
 from secateur.settings import Embedding
 
 NOTHING: Mapping[str, str] = {}
@@ -87,7 +87,7 @@ def test_more_words_than_the_cache_holds_change_nothing(
     embedder: StaticEmbedder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     whole = embedder.embed(DOCUMENTS, "document")
-    monkeypatch.setattr("secateur.index.embedding.static.CACHED_WORDS", 20)
+    monkeypatch.setattr("secateur.index.facts.embedding.static.CACHED_WORDS", 20)
     assert CACHED_WORDS > 20
     small = StaticEmbedder()
     assert np.array_equal(small.embed(DOCUMENTS, "document"), whole)
@@ -110,7 +110,7 @@ def test_the_factory_knows_the_models_and_missing_data_is_an_error_with_a_remedy
 
 def test_importing_embeddings_loads_no_library_and_using_them_no_code_of_wordllama() -> None:
     program = (
-        "import sys, secateur.index.embedding as e, secateur.index.graph.code_graph, secateur.index.gloss\n"
+        "import sys, secateur.index.facts.embedding as e, secateur.index.graph.code_graph, secateur.index.gloss\n"
         "assert not {'tokenizers', 'safetensors', 'networkx', 'onnxruntime'} & set(sys.modules)\n"
         "from secateur.settings import Embedding\n"
         "e.open_embedder(Embedding(), {}).embed(['order'], 'query')\n"

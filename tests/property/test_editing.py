@@ -12,10 +12,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from secateur import Engine
+from secateur.index.facts.snapshot import Snapshot
 from secateur.index.freshen import record, snapshot_of
 from secateur.index.keeping import Keeper
 from secateur.index.parallel import Extractor
-from secateur.index.snapshot import Snapshot
 from secateur.index.store.records import Store
 from secateur.sources.source import MemorySource
 from secateur.tokens import get_counter

@@ -7,7 +7,7 @@ import json
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from secateur.index.extract import encode, extract
+from secateur.index.facts.extract import encode, extract
 from secateur.repository.fragments import parse_file
 from secateur.repository.manifests import read_manifest
 from secateur.tokens import get_counter

@@ -1,7 +1,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from secateur.index.lexical import hash_of
+from secateur.index.facts.lexical import hash_of
 from secateur.retrieval.cleaning import TITLE
 from secateur.retrieval.query import GLOSS_WEIGHT, MAX_NAMES, MAX_QUERY, REPEATED, parse_query
 

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from secateur.index.extract import DIGEST_BYTES
-from secateur.index.hotspots import FileChanges
-from secateur.index.names import NameTable
-from secateur.index.snapshot import (
+from secateur.index.facts.extract import DIGEST_BYTES
+from secateur.index.facts.hotspots import FileChanges
+from secateur.index.facts.names import NameTable
+from secateur.index.facts.snapshot import (
     FILE_FIELDS,
     Links,
     Read,

@@ -14,11 +14,11 @@ from hashlib import blake2b
 
 from secateur.errors import IndexingError
 from secateur.index.store.records import arrayfile
-from secateur.index.degraded import degraded
-from secateur.index.extract import Record, decode, digest_of
+from secateur.index.facts.degraded import degraded
+from secateur.index.facts.extract import Record, decode, digest_of
 from secateur.index.keeping import Keeper
 from secateur.index.parallel import Extracted, Extractor
-from secateur.index.snapshot import Snapshot
+from secateur.index.facts.snapshot import Snapshot
 from secateur.index.staleness import Changes
 from secateur.index.store.records import Store
 from secateur.progress import Progress, unreported

@@ -18,13 +18,13 @@ from pathlib import Path
 from typing import TypeVar
 
 from secateur.errors import RepositoryError
-from secateur.index.extract import digest_of
+from secateur.index.facts.extract import digest_of
 from secateur.index.store.records.folder import folder_of
 from secateur.index.freshen import IndexStatus, State, record, snapshot_of, status_of, unread
 from secateur.index.keeping import Keeper
 from secateur.index.parallel import Extractor
 from secateur.index.scip_calls import ScipCalls
-from secateur.index.snapshot import Snapshot
+from secateur.index.facts.snapshot import Snapshot
 from secateur.index.staleness import Changes, changes
 from secateur.index.store.records import Store, UnwritableIndex
 from secateur.model import Notice

@@ -24,14 +24,14 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from secateur.index.extract import encode, extract, fingerprint, unindexed
+from secateur.index.facts.extract import encode, extract, fingerprint, unindexed
 from secateur.index.worker import OVERTIME, receive, send
 from secateur.lifetime import tied
 from secateur.repository.classify import UNREADABLE_TEXT
 from secateur.sources.files import path_bytes
 
 if TYPE_CHECKING:
-    from secateur.index.embedding import Embedder
+    from secateur.index.facts.embedding import Embedder
     from secateur.tokens import Counter
 
 INLINE_BYTES = 2_000_000

@@ -15,7 +15,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from secateur.index.extract import Record
+from secateur.index.facts.extract import Record
+from secateur.index.facts.lexical import hash_of, word_terms, words
+from secateur.index.facts.postings import Postings
+from secateur.index.facts.snapshot import Links, Snapshot, call_counts
 from secateur.index.graph.code_graph import CodeGraph
 from secateur.index.graph.resolve import Edges, Names, Symbols, link
 from secateur.index.graph.resolve.surface import (
@@ -27,9 +30,6 @@ from secateur.index.graph.resolve.surface import (
     python_folders,
     same_surface,
 )
-from secateur.index.lexical import hash_of, word_terms, words
-from secateur.index.postings import Postings
-from secateur.index.snapshot import Links, Snapshot, call_counts
 from secateur.index.store.splices import Splice
 from secateur.model import Call, FileFacts, Kind
 

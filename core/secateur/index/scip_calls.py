@@ -18,7 +18,8 @@ from itertools import islice
 import msgspec
 import numpy as np
 
-from secateur.index.extract import decode_facts, digest_of
+from secateur.index.facts.extract import decode_facts, digest_of
+from secateur.index.facts.snapshot import Snapshot
 from secateur.index.freshen import State
 from secateur.index.graph.code_graph import CodeGraph
 from secateur.index.graph.resolve import CONFIDENCE, COUNT_CAP, EdgeKind, Edges, How
@@ -26,7 +27,6 @@ from secateur.index.graph.resolve.calls import IMPLEMENTATIONS
 from secateur.index.graph.resolve.names import CONSTRUCTORS
 from secateur.index.graph.resolve.symbols import FAMILY
 from secateur.index.graph.scip import MAX_INDEX_BYTES, Meaning, ScipDamaged, ScipIndex, documents
-from secateur.index.snapshot import Snapshot
 from secateur.index.store.arrayfile import pack_strings
 from secateur.index.store.records import Store
 from secateur.model import FileFacts, Kind, Notice

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from secateur.index.extract import digest_of
+from secateur.index.facts.extract import digest_of
 from secateur.sources.files import path_bytes
 from secateur.sources.source import CommitSource, Source
 

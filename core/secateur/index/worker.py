@@ -16,7 +16,7 @@ from typing import IO
 
 import msgspec
 
-from secateur.index.extract import encode, extract
+from secateur.index.facts.extract import encode, extract
 
 try:
     import resource
@@ -38,7 +38,7 @@ _TASKS = msgspec.msgpack.Decoder(Task)
 def main(counter_name: str, with_vectors: bool) -> None:
     """Serve until the input ends. Ctrl-C goes to every process of the terminal; the parent decides what it means."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    from secateur.index.embedding import open_embedder
+    from secateur.index.facts.embedding import open_embedder
     from secateur.settings import Embedding
     from secateur.sources.files import path_text
     from secateur.tokens import get_counter

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from secateur.index.embedding import Embedder
+from secateur.index.facts.embedding import Embedder
+from secateur.index.facts.names import NameMatch
+from secateur.index.facts.postings import Postings
+from secateur.index.facts.snapshot import Snapshot
 from secateur.index.graph.resolve import TRUSTED, EdgeKind
-from secateur.index.names import NameMatch
-from secateur.index.postings import Postings
-from secateur.index.snapshot import Snapshot
 from secateur.model import FloatArray
 from secateur.retrieval.query import Query
 

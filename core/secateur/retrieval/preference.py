@@ -19,8 +19,8 @@ from pathlib import Path
 import numpy as np
 
 from secateur.errors import ConfigError
-from secateur.index.names import near_names
-from secateur.index.snapshot import Snapshot
+from secateur.index.facts.names import near_names
+from secateur.index.facts.snapshot import Snapshot
 from secateur.model import FloatArray, Notice
 
 FILE_NAME = "preferences.toml"

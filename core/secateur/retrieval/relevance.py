@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from secateur.index.embedding import Embedder
-from secateur.index.snapshot import KINDS, Snapshot
+from secateur.index.facts.embedding import Embedder
+from secateur.index.facts.snapshot import KINDS, Snapshot
 from secateur.model import Channel, FloatArray, IntArray, Kind
 from secateur.retrieval.evidence import evidence, flagged
 from secateur.retrieval.query import Query

@@ -14,7 +14,7 @@ from hashlib import blake2b
 
 import numpy as np
 
-from secateur.index.embedding import Embedder, SemanticSpace, document_text
+from secateur.index.facts.embedding import Embedder, SemanticSpace, document_text
 from secateur.index.store.records import Store, UnwritableIndex
 from secateur.model import FloatArray, IntArray
 

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from secateur.errors import UsageError
-from secateur.index.embedding import Embedder
+from secateur.index.facts.embedding import Embedder
+from secateur.index.facts.snapshot import Snapshot
 from secateur.index.graph.code_graph import Direction, Reach
-from secateur.index.snapshot import Snapshot
 from secateur.model import UNREACHABLE, BoolArray, Channel, FloatArray, IntArray, Notice, Pool
 from secateur.render.costs import PackCosts
 from secateur.render.layouts import LONGEST_LABEL, Item

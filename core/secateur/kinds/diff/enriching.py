@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from secateur.index.facts.snapshot import Snapshot
 from secateur.index.graph.code_graph import Direction
-from secateur.index.snapshot import Snapshot
 from secateur.kinds.diff.composing import one_line
 from secateur.model import Kind
 

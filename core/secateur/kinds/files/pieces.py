@@ -13,14 +13,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from secateur.index.embedding import open_embedder
-from secateur.index.extract import Record, decode, digest_of, extract, text_of
+from secateur.index.facts.embedding import open_embedder
+from secateur.index.facts.extract import Record, decode, digest_of, extract, text_of
+from secateur.index.facts.history import History
+from secateur.index.facts.lexical import TermBag
+from secateur.index.facts.postings import Postings
+from secateur.index.facts.snapshot import Snapshot, build
 from secateur.index.gloss import gloss
-from secateur.index.history import History
-from secateur.index.lexical import TermBag
 from secateur.index.parallel import Extractor
-from secateur.index.postings import Postings
-from secateur.index.snapshot import Snapshot, build
 from secateur.kinds.files.sourcecode import Piece, SourceCode
 from secateur.model import QUANTUM, Kind, Notice
 from secateur.progress import Progress

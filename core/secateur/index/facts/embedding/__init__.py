@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from secateur.index.embedding.vectors import Embedder, SemanticSpace, TextKind, Vectors, center, document_text, quantise
+from secateur.index.facts.embedding.vectors import Embedder, SemanticSpace, TextKind, Vectors, center, document_text, quantise
 from secateur.settings import Embedding
 
 __all__ = ["Embedder", "SemanticSpace", "TextKind", "Vectors", "center", "document_text", "open_embedder", "quantise"]
@@ -21,16 +21,16 @@ def open_embedder(settings: Embedding, environ: Mapping[str, str]) -> Embedder |
     if settings.model == "none":
         return None
     if settings.model == "static":
-        from secateur.index.embedding.static import StaticEmbedder
+        from secateur.index.facts.embedding.static import StaticEmbedder
 
         return StaticEmbedder()
     if settings.model == "bge":
-        from secateur.index.embedding.onnx import OnnxEmbedder
+        from secateur.index.facts.embedding.onnx import OnnxEmbedder
 
         return OnnxEmbedder()
     from secateur.errors import EmbeddingError
     from secateur.http import key_from
-    from secateur.index.embedding.server import ServerEmbedder
+    from secateur.index.facts.embedding.server import ServerEmbedder
 
     key = key_from(environ, settings.api_key_env, "embedding", EmbeddingError)
     return ServerEmbedder(settings.model, settings.base_url, settings.server_model, key=key)

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from secateur.errors import EmbeddingError
-from secateur.index.embedding.vectors import TextKind, Vectors, quantise
+from secateur.index.facts.embedding.vectors import TextKind, Vectors, quantise
 
 MODEL = "models/data/bge_small_en/model.onnx"
 TOKENIZER = "models/data/bge_small_en/tokenizer.json"

@@ -11,7 +11,7 @@ import numpy as np
 
 from secateur.errors import EmbeddingError
 from secateur.http import Client, Key, RequestFailure, server_at
-from secateur.index.embedding.vectors import TextKind, Vectors, quantise
+from secateur.index.facts.embedding.vectors import TextKind, Vectors, quantise
 
 TIMEOUT = 30.0
 """Seconds without a whole answer before a server counts as failed."""

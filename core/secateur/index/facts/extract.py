@@ -14,12 +14,12 @@ import numpy as np
 import numpy.typing as npt
 
 from secateur.errors import SecateurError
-from secateur.index.lexical import LEXICON_VERSION, TermBag
+from secateur.index.facts.lexical import LEXICON_VERSION, TermBag
 from secateur.model import FileFacts, Fragment, Kind
 from secateur.repository.classify import UNINDEXED, UNREADABLE_TEXT, classify
 
 if TYPE_CHECKING:
-    from secateur.index.embedding import Embedder
+    from secateur.index.facts.embedding import Embedder
     from secateur.tokens import Counter
 
 RECORD_VERSION = 4
@@ -156,7 +156,7 @@ def unindexed(*flags: str) -> Record:
 def _record(
     path: str, data: bytes, flags: frozenset[str], facts: FileFacts, counter: Counter, embedder: Embedder | None
 ) -> Record:
-    from secateur.index.embedding import document_text
+    from secateur.index.facts.embedding import document_text
     from secateur.index.graph.resolve.surface import digest_of_links
     from secateur.render.pack import body, ingredients
     from secateur.repository.fragments import decode as decode_text

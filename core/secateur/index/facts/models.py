@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from secateur.index.embedding import Embedder, open_embedder
+from secateur.index.facts.embedding import Embedder, open_embedder
 from secateur.settings import Embedding
 from secateur.tokens import Counter, get_counter
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from secateur.index.snapshot import Snapshot
+from secateur.index.facts.snapshot import Snapshot
 from secateur.model import Notice
 from secateur.render.notices import listed
 from secateur.repository.classify import BINARY, UNREADABLE_TEXT

@@ -11,7 +11,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from secateur.index.lexical import TermBag
+from secateur.index.facts.lexical import TermBag
 from secateur.sources.files import path_bytes, path_text
 from secateur.sources.git import HistoryCommit
 

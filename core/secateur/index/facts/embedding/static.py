@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from secateur.errors import EmbeddingError
-from secateur.index.embedding.vectors import SCALE, TextKind, Vectors
+from secateur.index.facts.embedding.vectors import SCALE, TextKind, Vectors
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer

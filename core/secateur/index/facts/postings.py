@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from secateur.index.lexical import Hashes, TermBag
+from secateur.index.facts.lexical import Hashes, TermBag
 from secateur.model import FloatArray
 
 K1 = 1.2

@@ -16,15 +16,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from secateur.index.embedding import SemanticSpace
-from secateur.index.extract import DIGEST_BYTES, Record, bag_of, signed
+from secateur.index.facts.embedding import SemanticSpace
+from secateur.index.facts.extract import DIGEST_BYTES, Record, bag_of, signed
+from secateur.index.facts.history import History
+from secateur.index.facts.hotspots import MASS_COMMIT_FILES, FileChanges, HotspotTable, file_changes, ranked
+from secateur.index.facts.lexical import TermBag
+from secateur.index.facts.names import NameTable
+from secateur.index.facts.postings import Postings
 from secateur.index.graph.code_graph import CodeGraph
 from secateur.index.graph.resolve import CallCounts, linked
-from secateur.index.history import History
-from secateur.index.hotspots import MASS_COMMIT_FILES, FileChanges, HotspotTable, file_changes, ranked
-from secateur.index.lexical import TermBag
-from secateur.index.names import NameTable
-from secateur.index.postings import Postings
 from secateur.index.store.arrayfile import Arrays, pack_strings, unpack_strings
 from secateur.model import FileFacts, Kind, Notice
 from secateur.render.notices import listed
