@@ -17,7 +17,7 @@ import pytest
 from secateur import Engine, Settings, select
 from secateur.config import with_values
 from secateur.errors import RepositoryError, UsageError
-from secateur.index import freshen
+from secateur.index.update import refresh
 from secateur.model import Pool, State
 from secateur.sources.source import MemorySource
 from support.repos import QUERY, SHOP, committed, git, handlers, write
@@ -136,7 +136,7 @@ def test_call_paths_and_components() -> None:
 def test_same_bytes_in_other_processes_with_other_hash_seeds_and_more_workers(tmp_path: Path) -> None:
     root = committed(tmp_path / "shop", FILES)
     program = (
-        "import sys, secateur.index.parallel as parallel; parallel.INLINE_BYTES = 0\n"
+        "import sys, secateur.index.update.parallel as parallel; parallel.INLINE_BYTES = 0\n"
         "from secateur.cli.main import main\n"
         "if __name__ == '__main__': sys.exit(main(sys.argv[1:]))\n"
     )
@@ -305,7 +305,7 @@ def test_a_damaged_index_is_found_out_and_rebuilt(tmp_path: Path, damage: Callab
 def test_an_index_of_another_version_is_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     root, cache = write(tmp_path / "shop", FILES), tmp_path / "cache"
     true = answer_of(root, cache)
-    monkeypatch.setattr(freshen, "SNAPSHOT_VERSION", "another")
+    monkeypatch.setattr(refresh, "SNAPSHOT_VERSION", "another")
     with Engine.open(root, cache_dir=cache) as engine:
         assert engine.answer(QUERY, "json", explain=True).text == true
         assert len(list(_folder(cache).glob("*.arrays"))) == 2
@@ -316,7 +316,7 @@ def test_an_index_of_another_version_is_not_used(tmp_path: Path, monkeypatch: py
 
 def test_ctrl_c_keeps_what_was_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     root, cache = write(tmp_path / "shop", FILES), tmp_path / "cache"
-    monkeypatch.setattr(freshen, "COMMIT_EVERY", 2)
+    monkeypatch.setattr(refresh, "COMMIT_EVERY", 2)
 
     def interrupt(phase: str, done: int, _total: int) -> None:
         if phase == "reading" and done >= 4:

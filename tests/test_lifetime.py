@@ -37,7 +37,7 @@ sys.stdin.readline()
 
 EXTRACTS = """
 import sys
-from secateur.index import parallel
+from secateur.index.update import parallel
 from secateur.tokens import get_counter
 parallel.INLINE_BYTES = 0
 crew, made = parallel._Crew, []

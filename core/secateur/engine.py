@@ -23,13 +23,13 @@ from secateur.errors import EmbeddingError, IndexingError, UsageError
 from secateur.index.facts.degraded import degraded
 from secateur.index.facts.embedding import Embedder
 from secateur.index.facts.extract import text_of
-from secateur.index.freshen import IndexStatus, State
+from secateur.index.update.refresh import IndexStatus, State
 from secateur.index.graph.code_graph import components, symbol_path, to_networkx
 from secateur.index.facts.models import Models
 from secateur.index.opened import OpenIndex
-from secateur.index.parallel import Extractor
+from secateur.index.update.parallel import Extractor
 from secateur.index.facts.snapshot import Snapshot
-from secateur.index.staleness import Changes
+from secateur.index.update.staleness import Changes
 from secateur.model import Notice, Pool, Selection, TrimReport
 from secateur.progress import Progress
 from secateur.render import (

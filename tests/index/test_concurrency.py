@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 from secateur import Engine
-from secateur.index.freshen import COMMIT_EVERY
 from secateur.index.store.folder import FILE_NAME, folder_of
+from secateur.index.update.refresh import COMMIT_EVERY
 from support.processes import SETTINGS, Question, answer_of, started, together
 from support.repos import committed, git, write
 

@@ -15,10 +15,10 @@ from random import Random
 import pytest
 from secateur import Engine
 from secateur.errors import IndexingError
-from secateur.index.freshen import record, snapshot_of
-from secateur.index.parallel import Extractor
 from secateur.index.store.folder import FILE_NAME, folder_of
 from secateur.index.store.records import Store
+from secateur.index.update.parallel import Extractor
+from secateur.index.update.refresh import record, snapshot_of
 from secateur.sources.source import MemorySource
 from secateur.tokens import get_counter
 from support.processes import SETTINGS, environment

@@ -12,13 +12,13 @@ import msgspec
 import pytest
 from secateur.config import with_values
 from secateur.engine import Engine
-from secateur.index import parallel
 from secateur.index.facts.extract import DIGEST_BYTES, Record, decode, extract
 from secateur.index.facts.history import History
 from secateur.index.facts.snapshot import build
 from secateur.index.graph.resolve import linked
 from secateur.index.graph.resolve.calls import CallResolver, Outcome
-from secateur.index.parallel import Extractor
+from secateur.index.update import parallel
+from secateur.index.update.parallel import Extractor
 from secateur.model import Base, FileFacts
 from secateur.repository.fragments import parse_file
 from secateur.repository.syntax import grammar
@@ -110,7 +110,7 @@ def test_a_file_whose_words_fail_too_is_only_counted() -> None:
 
 FILES = [("a.py", b"def a(): ...\n"), ("deadly.py", b"def d(): ...\n"), ("z.py", b"def z(): ...\n")]
 
-_ENDS = """import secateur.index.worker as worker; first = worker.extract
+_ENDS = """import secateur.index.update.worker as worker; first = worker.extract
 def extract(path, *rest):
     if path == 'deadly.py'{only}: {end}
     return first(path, *rest)
@@ -121,7 +121,7 @@ _SPINS = "\n        while True: pass"
 
 
 @pytest.mark.parametrize(
-    "boot", ["raise SystemExit", "import secateur.index.worker as worker; worker.main('no such counter', False)"]
+    "boot", ["raise SystemExit", "import secateur.index.update.worker as worker; worker.main('no such counter', False)"]
 )
 @pytest.mark.parametrize("workers", [1, 2])
 def test_where_processes_do_not_work_files_are_read_without_them(

@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from secateur.index.freshen import State, record, snapshot_of, status_of
-from secateur.index.keeping import KEPT_SNAPSHOTS
-from secateur.index.parallel import Extractor
 from secateur.index.store.records import FILE_NAME, Store
+from secateur.index.update.parallel import Extractor
+from secateur.index.update.refresh import State, record, snapshot_of, status_of
+from secateur.index.update.snapshots import KEPT_SNAPSHOTS
 from secateur.sources.source import MemorySource
 from secateur.tokens import get_counter
 from support.repos import SHOP
@@ -99,8 +99,8 @@ def test_a_locale_that_cannot_spell_a_path_changes_nothing(tmp_path: Path) -> No
     program = """
 import sys
 from pathlib import Path
-from secateur.index.freshen import record
-from secateur.index.parallel import Extractor
+from secateur.index.update.refresh import record
+from secateur.index.update.parallel import Extractor
 from secateur.index.store.records import Store
 from secateur.sources.source import MemorySource
 from secateur.tokens import get_counter

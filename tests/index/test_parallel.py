@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from itertools import islice
 
 import pytest
-from secateur.index import parallel
-from secateur.index.parallel import Extractor
+from secateur.index.update import parallel
+from secateur.index.update.parallel import Extractor
 from secateur.tokens import get_counter
 
 FILES = [(f"m{number:03}.py", f"def f{number}(x):\n    return x + {number}\n".encode()) for number in range(60)] + [

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from secateur import Engine
 from secateur.errors import RepositoryError
-from secateur.index import staleness
 from secateur.index.facts.extract import digest_of
-from secateur.index.staleness import Changes, changes
+from secateur.index.update import staleness
+from secateur.index.update.staleness import Changes, changes
 from secateur.sources.source import MemorySource, open_source
 from support.processes import SETTINGS
 from support.repos import SHOP, committed, git, write

@@ -13,10 +13,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from secateur import Engine
 from secateur.index.facts.snapshot import Snapshot
-from secateur.index.freshen import record, snapshot_of
-from secateur.index.keeping import Keeper
-from secateur.index.parallel import Extractor
 from secateur.index.store.records import Store
+from secateur.index.update.parallel import Extractor
+from secateur.index.update.refresh import record, snapshot_of
+from secateur.index.update.snapshots import Keeper
 from secateur.sources.source import MemorySource
 from secateur.tokens import get_counter
 from support.processes import SETTINGS

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from secateur.index.staleness import Changes
+from secateur.index.update.staleness import Changes
 from secateur.model import Channel, Pool, Selection
 from secateur.selection import select
 from secateur.settings import Settings

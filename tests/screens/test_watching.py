@@ -18,7 +18,7 @@ from inspector_kit import (
 )
 from secateur.engine import Engine
 from secateur.errors import RepositoryError
-from secateur.index.staleness import Changes
+from secateur.index.update.staleness import Changes
 from secateur.settings import Settings, Ui
 from secateur_tui.app import Inspector
 from secateur_tui.benches.staleness_bench import REST

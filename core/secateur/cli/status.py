@@ -14,8 +14,8 @@ from secateur.index.store.folder import size_of
 from secateur.terminal import visible
 
 if TYPE_CHECKING:
-    from secateur.index.freshen import IndexStatus
-    from secateur.index.staleness import Changes
+    from secateur.index.update.refresh import IndexStatus
+    from secateur.index.update.staleness import Changes
 
 SHOWN_PATHS = 20
 

@@ -20,12 +20,12 @@ from typing import TypeVar
 from secateur.errors import RepositoryError
 from secateur.index.facts.extract import digest_of
 from secateur.index.store.records.folder import folder_of
-from secateur.index.freshen import IndexStatus, State, record, snapshot_of, status_of, unread
-from secateur.index.keeping import Keeper
-from secateur.index.parallel import Extractor
-from secateur.index.scip_calls import ScipCalls
+from secateur.index.update.refresh import IndexStatus, State, record, snapshot_of, status_of, unread
+from secateur.index.update.snapshots import Keeper
+from secateur.index.update.parallel import Extractor
+from secateur.index.update.scip_calls import ScipCalls
 from secateur.index.facts.snapshot import Snapshot
-from secateur.index.staleness import Changes, changes
+from secateur.index.update.staleness import Changes, changes
 from secateur.index.store.records import Store, UnwritableIndex
 from secateur.model import Notice
 from secateur.progress import Progress

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from secateur.index.staleness import Changes
+from secateur.index.update.staleness import Changes
 from secateur.model import Pool, Selection
 from secateur.progress import Progress
 from secateur.settings import Settings

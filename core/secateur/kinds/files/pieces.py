@@ -20,7 +20,7 @@ from secateur.index.facts.lexical import TermBag
 from secateur.index.facts.postings import Postings
 from secateur.index.facts.snapshot import Snapshot, build
 from secateur.index.gloss import gloss
-from secateur.index.parallel import Extractor
+from secateur.index.update.parallel import Extractor
 from secateur.kinds.files.sourcecode import Piece, SourceCode
 from secateur.model import QUANTUM, Kind, Notice
 from secateur.progress import Progress

@@ -15,16 +15,16 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from secateur.index.editing import Edit, differing, edited
 from secateur.index.facts.extract import DIGEST_BYTES, Record, decode, decode_facts
 from secateur.index.facts.history import History
 from secateur.index.facts.hotspots import FileChanges, file_changes
 from secateur.index.facts.snapshot import LINKS_FAILED, Links, Snapshot, build, history_arrays
 from secateur.index.graph.code_graph import CodeGraph
-from secateur.index.relinking import Linker, bare
 from secateur.index.store import arrayfile
 from secateur.index.store.arrayfile import Arrays, pack_strings, unpack_strings
 from secateur.index.store.records import Store, UnwritableIndex
+from secateur.index.update.edits import Edit, differing, edited
+from secateur.index.update.graph_update import Linker, bare
 from secateur.model import Call, Notice
 from secateur.progress import Progress
 from secateur.sources.files import path_bytes

@@ -20,7 +20,6 @@ import numpy as np
 
 from secateur.index.facts.extract import decode_facts, digest_of
 from secateur.index.facts.snapshot import Snapshot
-from secateur.index.freshen import State
 from secateur.index.graph.code_graph import CodeGraph
 from secateur.index.graph.resolve import CONFIDENCE, COUNT_CAP, EdgeKind, Edges, How
 from secateur.index.graph.resolve.calls import IMPLEMENTATIONS
@@ -29,6 +28,7 @@ from secateur.index.graph.resolve.symbols import FAMILY
 from secateur.index.graph.scip import MAX_INDEX_BYTES, Meaning, ScipDamaged, ScipIndex, documents
 from secateur.index.store.arrayfile import pack_strings
 from secateur.index.store.records import Store
+from secateur.index.update.refresh import State
 from secateur.model import FileFacts, Kind, Notice
 from secateur.repository.fragments import decode, split_lines
 from secateur.sources.files import Folder, path_bytes

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from secateur.index.facts.extract import encode, extract, fingerprint, unindexed
-from secateur.index.worker import OVERTIME, receive, send
+from secateur.index.update.worker import OVERTIME, receive, send
 from secateur.lifetime import tied
 from secateur.repository.classify import UNREADABLE_TEXT
 from secateur.sources.files import path_bytes
@@ -65,7 +65,7 @@ _LAST_MOMENTS = 1.0
 
 _BOOT = (
     "import json,sys; sys.path[:]=json.loads(sys.argv[1]); from secateur.lifetime import watch_parent;"
-    " watch_parent(int(sys.argv[4]));from secateur.index.worker import main; main(sys.argv[2], sys.argv[3]=='1')"
+    " watch_parent(int(sys.argv[4]));from secateur.index.update.worker import main; main(sys.argv[2], sys.argv[3]=='1')"
 )
 
 File = tuple[str, bytes]

@@ -16,10 +16,10 @@ from secateur.errors import IndexingError
 from secateur.index.store.records import arrayfile
 from secateur.index.facts.degraded import degraded
 from secateur.index.facts.extract import Record, decode, digest_of
-from secateur.index.keeping import Keeper
-from secateur.index.parallel import Extracted, Extractor
+from secateur.index.update.snapshots import Keeper
+from secateur.index.update.parallel import Extracted, Extractor
 from secateur.index.facts.snapshot import Snapshot
-from secateur.index.staleness import Changes
+from secateur.index.update.staleness import Changes
 from secateur.index.store.records import Store
 from secateur.progress import Progress, unreported
 from secateur.sources.files import path_bytes

@@ -1,0 +1,1 @@
+"""How the index follows what it was made from."""
