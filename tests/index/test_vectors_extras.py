@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from secateur.errors import EmbeddingError
-from secateur.index import gloss as glossary
 from secateur.index.facts.embedding import open_embedder
-from secateur.index.gloss import gloss, has_chinese
+from secateur.retrieval import gloss as glossary
+from secateur.retrieval.gloss import gloss, has_chinese
 from secateur.settings import Embedding
 
 needs_bge = pytest.mark.skipif(

@@ -19,7 +19,6 @@ from secateur.index.facts.history import History
 from secateur.index.facts.lexical import TermBag
 from secateur.index.facts.postings import Postings
 from secateur.index.facts.snapshot import Snapshot, build
-from secateur.index.gloss import gloss
 from secateur.index.update.parallel import Extractor
 from secateur.kinds.files.sourcecode import Piece, SourceCode
 from secateur.model import QUANTUM, Kind, Notice
@@ -27,6 +26,7 @@ from secateur.progress import Progress
 from secateur.render.notices import listed
 from secateur.repository.fragments import split_lines
 from secateur.repository.syntax.cutting import cut
+from secateur.retrieval.gloss import gloss
 from secateur.retrieval.query import Query, parse_query
 from secateur.retrieval.relevance import Scores, score
 from secateur.settings import Embedding, Settings
