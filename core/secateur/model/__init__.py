@@ -1,0 +1,43 @@
+"""The nouns every other module speaks: fragments and facts of files, the pool of a query, decisions, selections, the
+ledger.
+
+All are frozen. A `Pool` is columns (numpy arrays of one length) because ten thousand candidates must re-rank within a
+frame; `Selection` is columns over the same rows and materialises a `Decision` object only for the rows somebody looks
+at. Scores live in [0, 1] and are quantised to 1e-6 before anything is ordered by them, so order does not depend on a
+processor.
+"""
+
+from secateur.ledger import Entry, Ledger, ModelCall, Notice, Reason, State, TrimAction, TrimReport
+from secateur.model.columns import QUANTUM, BoolArray, FloatArray, IntArray, falling
+from secateur.model.facts import Annotation, Base, Call, FileFacts, Fragment, Import, Kind
+from secateur.model.pool import UNREACHABLE, Channel, Pool
+from secateur.model.selection import Decision, Selection, Turn
+
+__all__ = [
+    "QUANTUM",
+    "UNREACHABLE",
+    "Annotation",
+    "Base",
+    "BoolArray",
+    "Call",
+    "Channel",
+    "Decision",
+    "Entry",
+    "FileFacts",
+    "FloatArray",
+    "Fragment",
+    "Import",
+    "IntArray",
+    "Kind",
+    "Ledger",
+    "ModelCall",
+    "Notice",
+    "Pool",
+    "Reason",
+    "Selection",
+    "State",
+    "TrimAction",
+    "TrimReport",
+    "Turn",
+    "falling",
+]

@@ -1,0 +1,29 @@
+"""The arrays that pools and selections are made of, and the one order they are sorted in."""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+import numpy.typing as npt
+
+IntArray = npt.NDArray[np.int64]
+FloatArray = npt.NDArray[np.float64]
+BoolArray = npt.NDArray[np.bool_]
+
+QUANTUM = 1e-6
+"""Scores are rounded to multiples of this before they are compared."""
+
+
+def falling(score: FloatArray) -> IntArray:
+    """Positions by falling score, equal scores in their order. Scores that differ by less than QUANTUM may count as
+    equal."""
+    steps = np.rint(score / QUANTUM)
+    steps = steps.max(initial=-np.inf) - steps
+    if steps.max(initial=0) >= 1 << 32:
+        return np.argsort(steps, kind="stable")
+    # Twice by 16 bits, the low ones first: numpy's stable sort of such small integers is linear, four times as fast as
+    # one of 64 bits.
+    low, high = steps.astype(np.uint32).view(np.uint16).reshape(-1, 2).T[:: 1 if sys.byteorder == "little" else -1]
+    by_low = np.argsort(low, kind="stable")
+    return by_low[np.argsort(high[by_low], kind="stable")]

@@ -1,0 +1,93 @@
+"""What parsing yields of one file: its fragments, calls, imports, base classes and declared types."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Kind(StrEnum):
+    """What a fragment is."""
+
+    FUNCTION = "function"
+    METHOD = "method"
+    CLASS = "class"  # the header of a class, struct, interface, trait, enum: its lines that are in no method
+    REGION = "region"  # module-level code outside functions: imports, constants, statements
+    SECTION = "section"  # a section of a document or of a configuration file
+    BLOCK = "block"  # a block of lines of any other text
+
+
+@dataclass(frozen=True, slots=True)
+class Fragment:
+    """One piece of one file. Fragments of a file are disjoint and together hold every non-blank line exactly once.
+
+    Lines are 1-based and inclusive. `line_start` includes leading comments and decorators that belong to the
+    definition; `sig_start..sig_end` are the lines of the declaration itself (`def f(` ... `:`), equal to `line_start`
+    where there is none.
+    """
+
+    kind: Kind
+    name: str  # last segment ("total"); "" for regions and blocks, the heading for sections
+    qualname: str  # "Cart.total"; regions: ""
+    line_start: int
+    line_end: int
+    sig_start: int
+    sig_end: int
+    parent: int = -1  # position, in the same file, of the class fragment that holds it; -1 at module level
+    complexity: int = 1  # 1 + decision points (branches, loops, cases, boolean operators)
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A call site: `receiver.name(...)` inside fragment number `fragment` of the file."""
+
+    fragment: int
+    name: str  # "total"
+    # "" plain call; "self" / "cls" / "this" / "super"; dotted text ("cart", "orders.money"), or a chain as
+    # `syntax/scopes.py` writes it
+    receiver: str
+    line: int
+    # "(<String>,cart.lines)" where functions can share a name and differ in parameters; "" where that is not told
+    arguments: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Import:
+    """One name an import brings into the file."""
+
+    local: str  # the name it has here; "" when nothing is bound (side-effect import)
+    module: str  # as written: "orders.money", "./rank", "example.com/courier/internal/route"
+    symbol: str  # the imported name; "" = the module itself; "*" = everything
+    level: int = 0  # leading dots of a Python relative import
+    exported: bool = False  # a re-export: other files can import `local` from this one
+
+
+@dataclass(frozen=True, slots=True)
+class Base:
+    """A base class, interface or embedded type, as written, of the class fragment number `fragment`."""
+
+    fragment: int
+    name: str  # dotted text as written
+
+
+@dataclass(frozen=True, slots=True)
+class Annotation:
+    """A declared type that helps to resolve receivers: `name: Type` for a parameter, field or local of a fragment."""
+
+    fragment: int  # the fragment in whose scope the name is bound (a class fragment for fields)
+    name: str  # "cart"; "self.cart" for a field assigned in a method
+    type: str  # last dotted name of the type, without generics: "Cart", "money.Money"
+
+
+@dataclass(frozen=True, slots=True)
+class FileFacts:
+    """What parsing yields of one file: a pure function of its path's language and its bytes."""
+
+    language: str  # "python", ..., "markdown", "text"
+    fragments: tuple[Fragment, ...]
+    calls: tuple[Call, ...] = ()
+    imports: tuple[Import, ...] = ()
+    bases: tuple[Base, ...] = ()
+    annotations: tuple[Annotation, ...] = ()
+    package: str = ""  # Go/Java/C#/PHP/Rust: the declared package, namespace or module
+    problems: tuple[str, ...] = ()  # "syntax_errors", "grammar_missing:go", "invalid_utf8", ...

@@ -1,0 +1,94 @@
+"""The candidates of one query as columns, with what is known of each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import IntEnum
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from secateur.ledger import Notice
+from secateur.model.columns import BoolArray, FloatArray, IntArray
+
+UNREACHABLE = 0
+"""Distance of a candidate that no path of calls reaches; its distance term is 0 (specs README, point 6)."""
+
+
+class Channel(IntEnum):
+    """Ways a fragment was found; `Pool.channels` is a bit mask of `1 << Channel`."""
+
+    LEXICAL = 0
+    SEMANTIC = 1
+    NAME = 2
+    MENTION = 3
+    GRAPH = 4
+
+
+@dataclass(frozen=True, eq=False)
+class Pool:
+    """All candidates of one query as columns; row i is one fragment. Built by `retrieve`, read by `select`.
+
+    Rows are in tie-break order: higher relevance, then smaller token count, then path, then line. Therefore
+    `select` needs only a stable order by priority, and the order is total.
+    """
+
+    query: str
+    source: str  # "graph-rag" | "embedding" | "keyword": what really ran
+    anchored_by: str  # "keyword" | "mixed" (words and vectors) | "embedding": what chose the anchors
+    counter: str  # name of the token counter behind `tokens` and `cost`
+    commit: str  # what was read: a commit id, or a digest of the files read
+    symbol_id: list[str]  # unique
+    path: list[str]
+    qualname: list[str]
+    kind: list[str]
+    language: list[str]
+    line_start: IntArray
+    line_end: IntArray
+    tokens: IntArray  # exact tokens of the fragment's own text
+    cost: IntArray  # upper bound of its tokens in the pack, wrapper included; at least 1
+    sig_start: IntArray
+    sig_end: IntArray
+    sig_tokens: IntArray  # tokens of the declaration lines alone
+    sig_cost: IntArray  # the same with wrapper; 0 = has no signature of its own
+    relevance: FloatArray
+    hotspot: FloatArray
+    distance: IntArray  # 1 = anchor, 2 = its caller or callee, ...; UNREACHABLE = 0
+    preference: FloatArray
+    parts: dict[
+        str, dict[str, FloatArray]
+    ]  # signal -> part -> value; parts of relevance sum to it, hotspot is the root of the product of its two
+    channels: IntArray
+    anchor: BoolArray
+    via: IntArray  # row through which the graph search reached this one; -1 for anchors and unreached
+    via_edge: list[str]  # "calls", "called_by", "imports", ... of that step; "" for anchors
+    caller_depth: IntArray  # fewest calls in a row that lead from here to an anchor; 0 where none do, and for anchors
+    callee_depth: IntArray  # fewest calls in a row that lead from an anchor to here; 0 where none do, and for anchors
+    overhead: int  # tokens of the pack that belong to no candidate (head line)
+    warnings: tuple[Notice, ...] = ()
+    facts: Mapping[str, Any] = field(
+        default_factory=dict
+    )  # figures for the screen: indexed files, fragments, embedding model, matched terms...
+
+    def __len__(self) -> int:
+        return len(self.symbol_id)
+
+    @cached_property
+    def row_of(self) -> dict[str, int]:
+        """Row by symbol id."""
+        return {symbol: row for row, symbol in enumerate(self.symbol_id)}
+
+    @cached_property
+    def file(self) -> IntArray:
+        """Number of the file per row: rows of one path share it."""
+        numbers: dict[str, int] = {}
+        return np.array([numbers.setdefault(path, len(numbers)) for path in self.path], dtype=np.int64)
+
+    def call_path(self, row: int) -> list[int]:
+        """Rows from an anchor to `row`, both included; `[row]` for an anchor or an unreached candidate."""
+        chain = [row]
+        while self.via[chain[-1]] >= 0 and len(chain) <= len(self):
+            chain.append(int(self.via[chain[-1]]))
+        return chain[::-1]

@@ -1,0 +1,140 @@
+"""The decisions on all candidates of a pool, as columns over its rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from secateur.ledger import Notice, Reason, State
+from secateur.model.columns import BoolArray, FloatArray, IntArray, falling
+from secateur.model.pool import Pool
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """One input's fate with its figures."""
+
+    row: int
+    rank: int  # 1-based place in the order
+    state: State
+    reason: Reason
+    priority: float
+    terms: dict[str, float]  # sums to `priority`
+    tokens_before: int
+    tokens_after: int
+    needed: int  # its cost as a whole
+    left: int  # what was free when it was last tried as a whole; all there is to spend if it never was
+
+    def to_dict(self) -> dict[str, Any]:
+        """`{"state", "reason"}` and, for drops, `needed` and `left`."""
+        out: dict[str, Any] = {"state": self.state.label, "reason": self.reason.label}
+        if self.state is not State.KEPT:
+            out |= {"needed": self.needed, "left": self.left}
+        return out
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Turn:
+    """One greedy pass over whole fragments: which rows were tried, which of them were kept, and with what to spend."""
+
+    tried: BoolArray  # per row
+    kept: IntArray  # rows
+    free: int  # tokens before the pass
+
+
+@dataclass(frozen=True, eq=False)
+class Selection:
+    """The answer of `select`: columns over the pool's rows, in pool row order.
+
+    What only somebody who looks needs (`order`, `rank`, `left`) is worked out when it is first asked for: deciding
+    itself does not take a full sort.
+    """
+
+    pool: Pool
+    budget: int
+    strategy: str
+    profile: str
+    score: FloatArray  # per row: what the strategy orders by, quantised
+    priority: FloatArray  # per row, quantised
+    terms: dict[str, FloatArray]  # per row; sum over terms == priority
+    state: npt.NDArray[np.int8]  # per row, State
+    reason: npt.NDArray[np.int8]  # per row, Reason
+    turns: tuple[Turn, ...]
+    capacity: int  # tokens there were to spend on candidates: the budget less the pack's head
+    used: int  # tokens charged, overhead included; an upper bound of the rendered pack
+    warnings: tuple[Notice, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.pool)
+
+    @cached_property
+    def order(self) -> IntArray:
+        """Rows by rank, best first: falling score, equal scores in the pool's tie-break order."""
+        return falling(self.score)
+
+    @cached_property
+    def rank(self) -> IntArray:
+        """1-based rank per row."""
+        rank = np.empty(len(self), dtype=np.int64)
+        rank[self.order] = np.arange(1, len(self) + 1)
+        return rank
+
+    @property
+    def needed(self) -> IntArray:
+        """Per row, its cost as a whole."""
+        return self.pool.cost
+
+    @cached_property
+    def left(self) -> IntArray:
+        """Per row, the tokens that were free when it was last tried as a whole; `capacity` if it never was."""
+        left = np.full(len(self), self.capacity, dtype=np.int64)
+        for turn in self.turns:
+            spent = np.zeros(len(self) + 1, dtype=np.int64)
+            spent[self.rank[turn.kept]] = self.pool.cost[turn.kept]
+            left[turn.tried] = turn.free - np.cumsum(spent)[self.rank[turn.tried] - 1]
+        return left
+
+    @cached_property
+    def kept_rows(self) -> list[int]:
+        """Rows that go out (kept or shortened), by rank."""
+        out = np.flatnonzero(self.state != State.DROPPED)
+        return [int(row) for row in out[falling(self.score[out])]]
+
+    @cached_property
+    def dropped_rows(self) -> list[int]:
+        """Rows that do not go out, by rank."""
+        return [int(r) for r in self.order[self.state[self.order] == State.DROPPED]]
+
+    def decision(self, row: int) -> Decision:
+        """The decision on one row of the pool."""
+        state = State(int(self.state[row]))
+        after = {State.KEPT: self.pool.tokens, State.SHORTENED: self.pool.sig_tokens}.get(state)
+        return Decision(
+            row=row,
+            rank=int(self.rank[row]),
+            state=state,
+            reason=Reason(int(self.reason[row])),
+            priority=float(self.priority[row]),
+            terms={name: float(column[row]) for name, column in self.terms.items()},
+            tokens_before=int(self.pool.tokens[row]),
+            tokens_after=int(after[row]) if after is not None else 0,
+            needed=int(self.needed[row]),
+            left=int(self.left[row]),
+        )
+
+    @property
+    def decisions(self) -> Iterator[Decision]:
+        """One decision per input, by rank."""
+        return (self.decision(int(row)) for row in self.order)
+
+    def counts(self, state: State) -> tuple[int, int]:
+        """(number of inputs in `state`, their tokens: what goes out for kept and shortened, what is lost for
+        dropped)."""
+        mask = self.state == state
+        column = self.pool.sig_tokens if state is State.SHORTENED else self.pool.tokens
+        return int(mask.sum()), int(column[mask].sum())
