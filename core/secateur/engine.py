@@ -52,7 +52,8 @@ from secateur.retrieval.results import Answer, Results
 from secateur.retrieval.retrieve import Retrieval, retrieve
 from secateur.selection import select
 from secateur.settings import Embedding, Settings
-from secateur.sources.source import Source, open_source
+from secateur.sources.open import open_source
+from secateur.sources.source import Source
 from secateur.tokens import Counter
 from secateur.version import __version__
 

@@ -31,7 +31,7 @@ from secateur.index.graph.resolve.symbols import DEFINITIONS, Symbols
 from secateur.index.graph.scip import ScipIndex, documents
 from secateur.model import Call, FileFacts, Kind
 from secateur.repository.fragments import decode, parse_file, split_lines
-from secateur.sources.source import open_source
+from secateur.sources.open import open_source
 
 _PLACES = 2
 """Definitions of one symbol: with more of them an index says nothing (rust-analyzer gives implementations for foreign

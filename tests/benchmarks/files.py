@@ -22,7 +22,7 @@ from secateur.kinds.files.pruning import PrunedFiles, SourceCode, prune, weigh_f
 from secateur.repository.classify import UNINDEXED, classify
 from secateur.repository.fragments import decode
 from secateur.settings import Settings
-from secateur.sources.source import open_source
+from secateur.sources.open import open_source
 
 VARIANTS: dict[str, dict[str, Any]] = {
     "score": {"strategy": "score"},

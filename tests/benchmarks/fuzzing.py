@@ -23,7 +23,7 @@ from pathlib import Path
 from robustness import repositories
 from secateur.repository.fragments import _read_file, language_of
 from secateur.repository.syntax.grammar import GRAMMARS
-from secateur.sources.source import open_source
+from secateur.sources.open import open_source
 from support.mutations import mutate
 from support.partition import check
 

@@ -12,8 +12,9 @@ import pytest
 from secateur.errors import RepositoryError
 from secateur.kinds.diff.comparing import Asked, compare
 from secateur.settings import Chunking
-from secateur.sources.git import Foreign, Git
-from secateur.sources.source import open_source
+from secateur.sources.git import Git
+from secateur.sources.location import Foreign
+from secateur.sources.open import open_source
 from support.cli import secateur
 from support.repos import committed, git
 

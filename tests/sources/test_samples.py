@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 from secateur.errors import RepositoryError
 from secateur.sources import samples
+from secateur.sources.open import open_source
 from secateur.sources.samples import materialise, names
-from secateur.sources.source import open_source
 
 RECORD = Path(__file__).parents[2] / "sample_repos" / "record.py"
 AUTHORS = (("Mei Lin 林", "mei@example.com"), ("Tomás", "tomas@example.com"))

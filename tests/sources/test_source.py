@@ -12,8 +12,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from secateur.errors import RepositoryError
-from secateur.sources.git import Git, NoGit
-from secateur.sources.source import CommitSource, MemorySource, Source, WorktreeSource, open_source
+from secateur.sources.commit import CommitSource
+from secateur.sources.git import Git
+from secateur.sources.location import NoGit
+from secateur.sources.open import open_source
+from secateur.sources.source import MemorySource, Source
+from secateur.sources.worktree import WorktreeSource
 
 WHO = ["-c", "user.name=Ada", "-c", "user.email=ada@example.com", "-c", "core.autocrlf=false"]
 DATES = dict.fromkeys(("GIT_AUTHOR_DATE", "GIT_COMMITTER_DATE"), "1700000000 +0200")
@@ -324,7 +328,7 @@ def test_a_commit_source_takes_any_git(tmp_path: Path) -> None:
 def test_git_waits_for_nobody_who_works_on_what_it_gave(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     files = {f"{number}.py": b"x" * number for number in range(1, 9)}
     source = open_source(committed(tmp_path, files), rev="HEAD")
-    monkeypatch.setattr("secateur.sources.source.READ_AHEAD_BYTES", 7)
+    monkeypatch.setattr("secateur.sources.commit.READ_AHEAD_BYTES", 7)
     read = {}
     for path, content in source.read(["none.py", *files, "none.py"]):
         read[path] = content
@@ -343,6 +347,6 @@ def test_an_object_that_cannot_be_read_costs_what_comes_after_it_and_is_said(
     damaged = root / ".git" / "objects" / oid[:2] / oid[2:]
     damaged.chmod(0o644)
     damaged.write_bytes(damaged.read_bytes()[:-4])
-    monkeypatch.setattr("secateur.sources.source.READ_AHEAD_BYTES", 1)
+    monkeypatch.setattr("secateur.sources.commit.READ_AHEAD_BYTES", 1)
     assert list(source.read(list(files))) == [("1.py", b"x"), ("2.py", b"xx"), ("3.py", None), ("4.py", None)]
     assert [notice.code for notice in source.notices()] == ["git_failed"]

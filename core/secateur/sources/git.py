@@ -1,7 +1,7 @@
 """Reads a git repository that may be hostile: which files it has, their contents at a commit, its history.
 
-The repository is found by looking for `.git`, without running git; git is then told both its folder and the work tree,
-so that its configuration cannot point elsewhere. See `process.py` for how git is run. Commands used: `rev-parse`,
+git is told both the folder of the repository (see `location.py`) and the work tree, so that its configuration cannot
+point elsewhere. See `process.py` for how git is run. Commands used: `rev-parse`,
 `merge-base`, `rev-list`, `log`, `diff-tree`, `ls-files`, `ls-tree`, `cat-file`; used like this, none of them converts,
 compares or refreshes files of the work tree.
 """
@@ -10,18 +10,17 @@ from __future__ import annotations
 
 import os
 import re
-import stat
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from enum import Enum
 from pathlib import Path
 from typing import IO
 
 from secateur.errors import RepositoryError
 from secateur.sources.files import path_bytes, path_text
+from secateur.sources.location import Foreign, Location, NoGit, is_remnant, locate
 from secateur.sources.process import PATIENCE, TIMEOUT, Patience, command_line, environment, find_git, running
-from secateur.sources.provenance import ALLOWED_BY, foreign, small_file
+from secateur.sources.provenance import small_file
 
 HISTORY_LIMIT = 50_000
 """Most commits read of a history: two seconds' worth, and older ones no longer weigh anything."""
@@ -31,8 +30,6 @@ SYMBOLIC_LINK = 0o120000
 UNTRACKED = 0
 """`TreeEntry.mode` of a file that is not in the index."""
 
-_READ_AT_START = ("config", "index", "packed-refs", "info/exclude")
-"""Files git opens without looking: one that is a pipe would make it wait for ever."""
 
 DIFF_ID_DIGITS = 10
 """Digits of a blob's id in a diff, more only where they would not tell it from others: whole ids are a third of the
@@ -46,7 +43,7 @@ _HEAD_FIELDS = 4
 _OBJECT_ID = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _ANSWER_BYTES = 1 << 16  # an id, a date
 _LISTING_BYTES = 1 << 29  # three million paths of 170 bytes
-_GITFILE_BYTES = 1 << 14
+
 _SHALLOW_BYTES = 1 << 20  # twenty thousand commits without parents
 _CHUNK_BYTES = 1 << 20
 
@@ -58,36 +55,6 @@ replaces."""
 
 _TIMES: dict[str, int] = {}
 """Date by the full id of a commit: the id stands for it, in whatever repository."""
-
-
-class NoGit(Enum):
-    """Why there is no `Git` for a folder."""
-
-    NO_REPOSITORY = "it is not in a git repository"
-    NO_BINARY = "git was not found on the PATH"
-    BROKEN_REPOSITORY = "its .git is damaged, leads nowhere, or has a pipe where git needs a file"
-
-
-@dataclass(frozen=True, slots=True)
-class Foreign:
-    """Why the repository that a folder leads to is not read: it is not of that folder. Asked for like a `NoGit`."""
-
-    value: str
-
-    name = "FOREIGN_REPOSITORY"
-    hint = f"If you trust the folder: {ALLOWED_BY}."
-
-
-@dataclass(frozen=True, slots=True)
-class Location:
-    """A repository on disk."""
-
-    git_dir: Path
-    top: Path | None  # the folder that holds `.git`; None for a bare repository
-
-    def foreign(self) -> str:
-        """What of it lies elsewhere without belonging here; "" for nothing: see `provenance`."""
-        return foreign(self.git_dir, self.top / ".git" if self.top else None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,60 +75,6 @@ class HistoryCommit:
     author: str
     subject: str
     paths: tuple[str, ...]
-
-
-def locate(folder: Path) -> Location | None:
-    """The repository `folder` is in, found without running git; None when there is none.
-
-    An enclosing repository counts only when it belongs to the same user as `folder` or to us: a `.git` somebody else
-    left in a shared parent folder is not ours to read.
-    """
-    folder = folder.resolve()
-    owners = {os.geteuid(), folder.stat().st_uid}
-    for candidate in (folder, *folder.parents):
-        dot_git = candidate / ".git"
-        git_dir = git_dir_of(dot_git)
-        if git_dir is not None and (candidate == folder or dot_git.lstat().st_uid in owners):
-            return Location(git_dir, candidate)
-        if candidate == folder and _is_git_dir(folder):
-            return Location(folder, None)
-    return None
-
-
-def git_dir_of(dot_git: Path) -> Path | None:
-    """The repository folder a `.git` stands for: itself, or what a `gitdir:` file (worktree, submodule) names; None
-    when it is neither."""
-    try:
-        if dot_git.is_dir():
-            return dot_git.resolve() if _is_git_dir(dot_git) else None
-        if not stat.S_ISREG(dot_git.lstat().st_mode):
-            return None
-        with dot_git.open("rb") as file:
-            found = re.fullmatch(rb"gitdir: ([^\0]+?)[\r\n]*", file.read(_GITFILE_BYTES), re.DOTALL)
-        target = (dot_git.parent / os.fsdecode(found[1])).resolve() if found else None
-    except (OSError, RuntimeError):  # not readable, or a ring of links
-        return None
-    return target if target and _is_git_dir(target) else None
-
-
-def _is_git_dir(folder: Path) -> bool:
-    """What git demands of a repository folder: HEAD, and objects and refs here or in the common folder of worktrees."""
-    try:
-        if not ((folder / "HEAD").is_symlink() or (folder / "HEAD").is_file()):
-            return False
-        if any((folder / name).exists() and not (folder / name).is_file() for name in _READ_AT_START):
-            return False
-        return (folder / "commondir").is_file() or ((folder / "objects").is_dir() and (folder / "refs").is_dir())
-    except OSError:
-        return False
-
-
-def _is_remnant(dot_git: Path) -> bool:
-    """Whether a `.git` that is no repository was one, or is meant to be: anything but an empty folder."""
-    try:
-        return any(dot_git.iterdir()) if dot_git.is_dir() else os.path.lexists(dot_git)
-    except OSError:
-        return True
 
 
 class Git:
@@ -199,7 +112,7 @@ class Git:
         """
         location = locate(folder)
         if location is None:
-            return NoGit.BROKEN_REPOSITORY if _is_remnant(folder / ".git") else NoGit.NO_REPOSITORY
+            return NoGit.BROKEN_REPOSITORY if is_remnant(folder / ".git") else NoGit.NO_REPOSITORY
         elsewhere = "" if trust else location.foreign()
         if elsewhere:
             return Foreign(f"its git repository is not read, because {elsewhere}")

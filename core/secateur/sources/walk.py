@@ -15,9 +15,10 @@ from itertools import pairwise
 from pathlib import Path
 
 from secateur.sources.files import Folder, path_bytes, path_text
-from secateur.sources.git import GITLINK, Git, git_dir_of
+from secateur.sources.git import GITLINK, Git
 from secateur.sources.globs import MOST_STATES
 from secateur.sources.ignore import DEFAULT_IGNORE, IgnoreFilter, Rules
+from secateur.sources.location import git_dir_of
 
 IGNORE_FILE = ".gitignore"
 _EXCLUDE_FILE = ".git/info/exclude"

@@ -32,7 +32,8 @@ from secateur.index.update.refresh import State
 from secateur.model import FileFacts, Kind, Notice
 from secateur.repository.fragments import decode, split_lines
 from secateur.sources.files import Folder, path_bytes
-from secateur.sources.source import Source, WorktreeSource
+from secateur.sources.source import Source
+from secateur.sources.worktree import WorktreeSource
 
 KEPT = 2
 """Call graphs with an index laid over that are kept on disk."""

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from secateur.index.facts.extract import digest_of
+from secateur.sources.commit import CommitSource
 from secateur.sources.files import path_bytes
-from secateur.sources.source import CommitSource, Source
+from secateur.sources.source import Source
 
 MOST_READ = 200
 """Files read to find out whether only their date is new; where more look new, that is what they are called."""

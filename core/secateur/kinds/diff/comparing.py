@@ -35,7 +35,8 @@ from secateur.kinds.diff.weighing import Compared, Known
 from secateur.model import Notice
 from secateur.settings import Chunking
 from secateur.sources.files import Folder, path_bytes
-from secateur.sources.git import GITLINK, SYMBOLIC_LINK, UNTRACKED, Foreign, Git, TreeEntry
+from secateur.sources.git import GITLINK, SYMBOLIC_LINK, UNTRACKED, Git, TreeEntry
+from secateur.sources.location import Foreign
 from secateur.sources.process import TIMEOUT
 
 MAIN_BRANCHES = (

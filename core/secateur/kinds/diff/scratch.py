@@ -21,7 +21,8 @@ from pathlib import Path
 from types import TracebackType
 
 from secateur.errors import RepositoryError
-from secateur.sources.git import Git, Location
+from secateur.sources.git import Git
+from secateur.sources.location import Location
 from secateur.sources.process import find_git
 
 TREE = 0o040000

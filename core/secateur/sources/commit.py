@@ -1,0 +1,123 @@
+"""The files of one commit, read from the objects of git."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+
+from secateur.errors import RepositoryError
+from secateur.model import Notice
+from secateur.sources.commit_log import history, history_id, news, title
+from secateur.sources.files import path_bytes
+from secateur.sources.git import GITLINK, HISTORY_LIMIT, SYMBOLIC_LINK, Git, HistoryCommit
+from secateur.sources.ignore import IgnoreFilter
+from secateur.sources.source import MAX_FILE_BYTES, Entry
+from secateur.sources.walk import Skip, SkipReason
+
+READ_AHEAD_BYTES = 8 * 1024 * 1024
+"""Contents taken from git at a time. The deadline of a git process is for git alone, so none may wait for whoever works
+on what it gave."""
+
+
+class CommitSource:
+    """The files of one commit, read from git's objects; the work tree is not looked at."""
+
+    def __init__(self, git: Git, rev: str, *, ignore: Sequence[str] = (), max_file_bytes: int = MAX_FILE_BYTES) -> None:
+        self._git = git
+        self._commit = git.resolve(rev)
+        git.tree(self._commit)  # fails here, not later, for a folder that the commit does not have
+        self._ignore = IgnoreFilter(ignore)
+        self._max_file_bytes = max_file_bytes
+        self._notices: dict[str, Notice] = {}
+
+    @property
+    def root(self) -> Path | None:
+        return self._git.root
+
+    @property
+    def commit(self) -> str:
+        return self._commit
+
+    @cached_property
+    def time(self) -> int:
+        return self._git.commit_time(self._commit)
+
+    def describe(self) -> str:
+        return title(self._git.root, self._commit)
+
+    def entries(self) -> list[Entry]:
+        return list(self._listing[0])
+
+    def skipped(self) -> list[Skip]:
+        return list(self._listing[1])
+
+    def read(self, paths: Sequence[str]) -> Iterator[tuple[str, bytes | None]]:
+        entries = {entry.path: entry for entry in self._listing[0]}
+        unread = False
+        for batch in _batches(paths, entries):
+            contents: list[bytes | None] = []
+            oids = [entries[path].token for path in batch if path in entries]
+            if oids and not unread:
+                try:
+                    for content in self._git.blobs(oids, max_bytes=self._max_file_bytes):
+                        contents.append(content)  # one by one: what came before a failure is kept
+                except RepositoryError as error:
+                    self._note("git_failed", error.message)
+                    unread = True  # the rest cannot be read either
+            following = iter(contents)
+            for path in batch:
+                yield path, next(following, None) if path in entries else None
+
+    def history(self, limit: int = HISTORY_LIMIT) -> Iterator[HistoryCommit]:
+        return history(self._git, self._commit, limit, self._note)
+
+    @cached_property
+    def history_id(self) -> str:
+        return history_id(self._git, self.commit)
+
+    def news(self, commit: str, limit: int) -> tuple[list[HistoryCommit], bool] | None:
+        return news(self._git, commit, self.commit, limit)
+
+    def notices(self) -> list[Notice]:
+        return list(self._notices.values())
+
+    @cached_property
+    def _listing(self) -> tuple[list[Entry], list[Skip]]:
+        entries: list[Entry] = []
+        skipped: list[Skip] = []
+        files = []
+        for entry in self._git.ls_tree(self._commit):
+            if entry.mode == GITLINK:
+                skipped.append(Skip(entry.path + "/", SkipReason.NESTED_REPOSITORY))
+            elif self._ignore.ignores(entry.path):
+                skipped.append(Skip(entry.path, SkipReason.IGNORED_BY_SETTING))
+            elif entry.mode == SYMBOLIC_LINK:
+                skipped.append(Skip(entry.path, SkipReason.SYMBOLIC_LINK))
+            else:
+                files.append(entry)
+        for entry, size in zip(files, self._git.sizes([file.oid for file in files]), strict=True):
+            if size is None:
+                skipped.append(Skip(entry.path, SkipReason.UNREADABLE))
+            elif size > self._max_file_bytes:
+                skipped.append(Skip(entry.path, SkipReason.TOO_LARGE))
+            else:
+                entries.append(Entry(entry.path, size, entry.oid))
+        return entries, sorted(skipped, key=lambda skip: path_bytes(skip.path))
+
+    def _note(self, code: str, message: str) -> None:
+        self._notices.setdefault(code, Notice(code, message))
+
+
+def _batches(paths: Sequence[str], entries: Mapping[str, Entry]) -> Iterator[list[str]]:
+    """The paths in order, cut where their contents come to READ_AHEAD_BYTES."""
+    batch: list[str] = []
+    size = 0
+    for path in paths:
+        batch.append(path)
+        size += entries[path].size if path in entries else 0
+        if size >= READ_AHEAD_BYTES:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch

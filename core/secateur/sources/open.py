@@ -1,0 +1,78 @@
+"""Opens a folder, or a commit of its repository, as a source."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from secateur.errors import RepositoryError
+from secateur.sources.commit import CommitSource
+from secateur.sources.git import Git
+from secateur.sources.location import Foreign, NoGit
+from secateur.sources.source import MAX_FILE_BYTES
+from secateur.sources.worktree import WorktreeSource, top_of
+
+
+def open_source(
+    path: Path,
+    rev: str | None = None,
+    *,
+    ignore: Sequence[str] = (),
+    max_file_bytes: int = MAX_FILE_BYTES,
+    trust: bool = False,
+) -> WorktreeSource | CommitSource:
+    """The folder at `path` as it is now, or as it was at `rev`.
+
+    `ignore` are further patterns in gitignore syntax, `max_file_bytes` the size above which files are skipped, `trust`
+    as for `Git.discover`. A folder that an enclosing repository ignores and tracks nothing of (an environment, a
+    scratch copy) is taken as a folder without git.
+
+    Raises RepositoryError: no such folder, not a folder, not readable, `rev` without a repository or without git,
+    unknown `rev`.
+    """
+    root = _checked(path)
+    git = Git.discover(root, trust=trust)
+    if rev is not None:
+        if not isinstance(git, Git):
+            hint = "Leave the revision out to read the files as they are."
+            hint += f" {git.hint}" if isinstance(git, Foreign) else ""
+            raise RepositoryError(f"cannot read revision {rev!r} of {path}: {git.value}", hint=hint, code=git.name)
+        return CommitSource(git, rev, ignore=ignore, max_file_bytes=max_file_bytes)
+    if isinstance(git, Git):
+        if git.is_bare:
+            raise RepositoryError(
+                f"{path} is a bare git repository: it has no files of its own",
+                hint="Name a revision to read, such as HEAD.",
+                code="BARE_REPOSITORY",
+            )
+        if top_of(root) is None and not _tracks_anything(git):
+            git = NoGit.NO_REPOSITORY
+    return WorktreeSource(root, git, ignore=ignore, max_file_bytes=max_file_bytes)
+
+
+def _checked(path: Path) -> Path:
+    """The absolute path of a readable folder."""
+    try:
+        root = path.resolve()
+        if not root.exists():
+            raise RepositoryError(f"no such folder: {path}", hint="Check the path.", code="NO_SUCH_FOLDER")
+        if not root.is_dir():
+            raise RepositoryError(
+                f"not a folder: {path}", hint=f"Open the folder it is in: {path.parent}", code="NOT_A_DIRECTORY"
+            )
+        with os.scandir(root):
+            return root
+    except (OSError, ValueError, RuntimeError) as error:  # permissions, a NUL in the name, a ring of links
+        raise RepositoryError(
+            f"cannot read {path}: {getattr(error, 'strerror', None) or error}",
+            hint="Check the path and its permissions.",
+            code="UNREADABLE_FOLDER",
+        ) from error
+
+
+def _tracks_anything(git: Git) -> bool:
+    try:
+        return bool(git.tracked())
+    except RepositoryError:
+        return False

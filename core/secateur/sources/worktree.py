@@ -1,0 +1,131 @@
+"""The files of a folder as they are on disk."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, suppress
+from functools import cached_property
+from pathlib import Path
+
+from secateur.errors import RepositoryError
+from secateur.model import Notice
+from secateur.sources.commit_log import history, history_id, news, title
+from secateur.sources.files import Folder
+from secateur.sources.git import HISTORY_LIMIT, Git, HistoryCommit
+from secateur.sources.ignore import IgnoreFilter
+from secateur.sources.location import Foreign, NoGit, locate
+from secateur.sources.source import MAX_FILE_BYTES, Entry
+from secateur.sources.walk import Listing, Skip, is_ignored_folder, list_with_git, walk
+
+
+class WorktreeSource:
+    """The files of a folder as they are on disk: with git those it tracks or does not ignore, otherwise by our own
+    walk."""
+
+    def __init__(
+        self,
+        root: Path,
+        git: Git | NoGit | Foreign,
+        *,
+        ignore: Sequence[str] = (),
+        max_file_bytes: int = MAX_FILE_BYTES,
+    ) -> None:
+        self._root = root.resolve()
+        self._git = git if isinstance(git, Git) else None
+        self._ignore = IgnoreFilter(ignore)
+        self._max_file_bytes = max_file_bytes
+        self._notices: dict[str, Notice] = {}
+        if git is NoGit.NO_BINARY:
+            self._note(
+                "git_missing",
+                "git was not found: ignore rules are read by secateur, and there is no history for hotspots",
+            )
+        elif git is NoGit.BROKEN_REPOSITORY:
+            self._note(
+                "git_failed", f"{git.value}: hotspots know no history, and secateur reads the ignore rules itself"
+            )
+        elif isinstance(git, Foreign):
+            self._note(
+                "git_foreign",
+                f"{git.value}: hotspots know no history, and secateur reads the ignore rules itself. {git.hint}",
+            )
+
+    @property
+    def root(self) -> Path | None:
+        return self._root
+
+    @cached_property
+    def commit(self) -> str:
+        try:
+            return (self._git.head() if self._git else None) or ""
+        except RepositoryError as error:
+            self._note(
+                "git_failed", f"{error.message}: hotspots know no history, and secateur reads the ignore rules itself"
+            )
+            return ""
+
+    @cached_property
+    def time(self) -> int:
+        if self._git and self.commit:
+            try:
+                return self._git.commit_time(self.commit)
+            except RepositoryError as error:
+                self._note("git_failed", error.message)
+        return max((found.time for found in self._listing.files), default=0)
+
+    def describe(self) -> str:
+        return title(self._root, self.commit)
+
+    def entries(self) -> list[Entry]:
+        return [Entry(found.path, found.size, found.token) for found in self._listing.files]
+
+    def skipped(self) -> list[Skip]:
+        return list(self._listing.skipped)
+
+    def read(self, paths: Sequence[str]) -> Iterator[tuple[str, bytes | None]]:
+        with ExitStack() as stack:
+            folder: Folder | None = None
+            with suppress(OSError):  # the root itself is gone: so is every file
+                folder = stack.enter_context(Folder(self._root))
+            for path in paths:
+                yield path, folder.read(path, self._max_file_bytes) if folder else None
+
+    def history(self, limit: int = HISTORY_LIMIT) -> Iterator[HistoryCommit]:
+        return history(self._git, self.commit, limit, self._note)
+
+    @cached_property
+    def history_id(self) -> str:
+        return history_id(self._git, self.commit)
+
+    def news(self, commit: str, limit: int) -> tuple[list[HistoryCommit], bool] | None:
+        return news(self._git, commit, self.commit, limit)
+
+    def notices(self) -> list[Notice]:
+        return list(self._notices.values())
+
+    @cached_property
+    def _listing(self) -> Listing:
+        if self._git is not None:
+            _ = self.commit  # a repository that keeps git waiting is found out by the smallest question
+            try:
+                return list_with_git(self._git, self._ignore, self._max_file_bytes)
+            except RepositoryError as error:
+                self._note("git_failed", f"{error.message}: secateur reads the ignore rules itself")
+        try:
+            return walk(self._root, self._ignore, self._max_file_bytes, top=top_of(self._root))
+        except OSError as error:
+            raise RepositoryError(
+                f"cannot list {self._root}: {error.strerror}", hint="Was the folder removed?", code="UNREADABLE_FOLDER"
+            ) from error
+
+    def _note(self, code: str, message: str) -> None:
+        self._notices.setdefault(code, Notice(code, message))
+
+
+def top_of(root: Path) -> Path | None:
+    """Top folder of the repository whose ignore rules hold at `root`; None when there is none or it ignores `root`
+    itself."""
+    location = locate(root)
+    if location is None or location.top is None or is_ignored_folder(location.top, root):
+        return None
+    return location.top
