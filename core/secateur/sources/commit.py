@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from pathlib import Path
 
 from secateur.errors import RepositoryError
-from secateur.model import Notice
-from secateur.sources.commit_log import history, history_id, news, title
 from secateur.sources.files import path_bytes
-from secateur.sources.git import GITLINK, HISTORY_LIMIT, SYMBOLIC_LINK, Git, HistoryCommit
+from secateur.sources.git import GITLINK, SYMBOLIC_LINK, Git
 from secateur.sources.ignore import IgnoreFilter
+from secateur.sources.repository_source import RepositorySource
 from secateur.sources.source import MAX_FILE_BYTES, Entry
 from secateur.sources.walk import Skip, SkipReason
 
@@ -20,20 +18,16 @@ READ_AHEAD_BYTES = 8 * 1024 * 1024
 on what it gave."""
 
 
-class CommitSource:
+class CommitSource(RepositorySource):
     """The files of one commit, read from git's objects; the work tree is not looked at."""
 
     def __init__(self, git: Git, rev: str, *, ignore: Sequence[str] = (), max_file_bytes: int = MAX_FILE_BYTES) -> None:
-        self._git = git
+        super().__init__(git.root, git)
+        self._objects = git
         self._commit = git.resolve(rev)
         git.tree(self._commit)  # fails here, not later, for a folder that the commit does not have
         self._ignore = IgnoreFilter(ignore)
         self._max_file_bytes = max_file_bytes
-        self._notices: dict[str, Notice] = {}
-
-    @property
-    def root(self) -> Path | None:
-        return self._git.root
 
     @property
     def commit(self) -> str:
@@ -41,10 +35,7 @@ class CommitSource:
 
     @cached_property
     def time(self) -> int:
-        return self._git.commit_time(self._commit)
-
-    def describe(self) -> str:
-        return title(self._git.root, self._commit)
+        return self._objects.commit_time(self._commit)
 
     def entries(self) -> list[Entry]:
         return list(self._listing[0])
@@ -60,7 +51,7 @@ class CommitSource:
             oids = [entries[path].token for path in batch if path in entries]
             if oids and not unread:
                 try:
-                    for content in self._git.blobs(oids, max_bytes=self._max_file_bytes):
+                    for content in self._objects.blobs(oids, max_bytes=self._max_file_bytes):
                         contents.append(content)  # one by one: what came before a failure is kept
                 except RepositoryError as error:
                     self._note("git_failed", error.message)
@@ -69,25 +60,12 @@ class CommitSource:
             for path in batch:
                 yield path, next(following, None) if path in entries else None
 
-    def history(self, limit: int = HISTORY_LIMIT) -> Iterator[HistoryCommit]:
-        return history(self._git, self._commit, limit, self._note)
-
-    @cached_property
-    def history_id(self) -> str:
-        return history_id(self._git, self.commit)
-
-    def news(self, commit: str, limit: int) -> tuple[list[HistoryCommit], bool] | None:
-        return news(self._git, commit, self.commit, limit)
-
-    def notices(self) -> list[Notice]:
-        return list(self._notices.values())
-
     @cached_property
     def _listing(self) -> tuple[list[Entry], list[Skip]]:
         entries: list[Entry] = []
         skipped: list[Skip] = []
         files = []
-        for entry in self._git.ls_tree(self._commit):
+        for entry in self._objects.ls_tree(self._commit):
             if entry.mode == GITLINK:
                 skipped.append(Skip(entry.path + "/", SkipReason.NESTED_REPOSITORY))
             elif self._ignore.ignores(entry.path):
@@ -96,7 +74,7 @@ class CommitSource:
                 skipped.append(Skip(entry.path, SkipReason.SYMBOLIC_LINK))
             else:
                 files.append(entry)
-        for entry, size in zip(files, self._git.sizes([file.oid for file in files]), strict=True):
+        for entry, size in zip(files, self._objects.sizes([file.oid for file in files]), strict=True):
             if size is None:
                 skipped.append(Skip(entry.path, SkipReason.UNREADABLE))
             elif size > self._max_file_bytes:
@@ -104,9 +82,6 @@ class CommitSource:
             else:
                 entries.append(Entry(entry.path, size, entry.oid))
         return entries, sorted(skipped, key=lambda skip: path_bytes(skip.path))
-
-    def _note(self, code: str, message: str) -> None:
-        self._notices.setdefault(code, Notice(code, message))
 
 
 def _batches(paths: Sequence[str], entries: Mapping[str, Entry]) -> Iterator[list[str]]:

@@ -8,17 +8,18 @@ from functools import cached_property
 from pathlib import Path
 
 from secateur.errors import RepositoryError
-from secateur.model import Notice
-from secateur.sources.commit_log import history, history_id, news, title
 from secateur.sources.files import Folder
-from secateur.sources.git import HISTORY_LIMIT, Git, HistoryCommit
+from secateur.sources.git import Git
 from secateur.sources.ignore import IgnoreFilter
 from secateur.sources.location import Foreign, NoGit, locate
+from secateur.sources.repository_source import RepositorySource
 from secateur.sources.source import MAX_FILE_BYTES, Entry
 from secateur.sources.walk import Listing, Skip, is_ignored_folder, list_with_git, walk
 
+_WITHOUT_GIT = "hotspots know no history, and secateur reads the ignore rules itself"
 
-class WorktreeSource:
+
+class WorktreeSource(RepositorySource):
     """The files of a folder as they are on disk: with git those it tracks or does not ignore, otherwise by our own
     walk."""
 
@@ -30,38 +31,25 @@ class WorktreeSource:
         ignore: Sequence[str] = (),
         max_file_bytes: int = MAX_FILE_BYTES,
     ) -> None:
-        self._root = root.resolve()
-        self._git = git if isinstance(git, Git) else None
+        super().__init__(root.resolve(), git if isinstance(git, Git) else None)
         self._ignore = IgnoreFilter(ignore)
         self._max_file_bytes = max_file_bytes
-        self._notices: dict[str, Notice] = {}
         if git is NoGit.NO_BINARY:
             self._note(
                 "git_missing",
                 "git was not found: ignore rules are read by secateur, and there is no history for hotspots",
             )
         elif git is NoGit.BROKEN_REPOSITORY:
-            self._note(
-                "git_failed", f"{git.value}: hotspots know no history, and secateur reads the ignore rules itself"
-            )
+            self._note("git_failed", f"{git.value}: {_WITHOUT_GIT}")
         elif isinstance(git, Foreign):
-            self._note(
-                "git_foreign",
-                f"{git.value}: hotspots know no history, and secateur reads the ignore rules itself. {git.hint}",
-            )
-
-    @property
-    def root(self) -> Path | None:
-        return self._root
+            self._note("git_foreign", f"{git.value}: {_WITHOUT_GIT}. {git.hint}")
 
     @cached_property
     def commit(self) -> str:
         try:
             return (self._git.head() if self._git else None) or ""
         except RepositoryError as error:
-            self._note(
-                "git_failed", f"{error.message}: hotspots know no history, and secateur reads the ignore rules itself"
-            )
+            self._note("git_failed", f"{error.message}: {_WITHOUT_GIT}")
             return ""
 
     @cached_property
@@ -72,9 +60,6 @@ class WorktreeSource:
             except RepositoryError as error:
                 self._note("git_failed", error.message)
         return max((found.time for found in self._listing.files), default=0)
-
-    def describe(self) -> str:
-        return title(self._root, self.commit)
 
     def entries(self) -> list[Entry]:
         return [Entry(found.path, found.size, found.token) for found in self._listing.files]
@@ -90,19 +75,6 @@ class WorktreeSource:
             for path in paths:
                 yield path, folder.read(path, self._max_file_bytes) if folder else None
 
-    def history(self, limit: int = HISTORY_LIMIT) -> Iterator[HistoryCommit]:
-        return history(self._git, self.commit, limit, self._note)
-
-    @cached_property
-    def history_id(self) -> str:
-        return history_id(self._git, self.commit)
-
-    def news(self, commit: str, limit: int) -> tuple[list[HistoryCommit], bool] | None:
-        return news(self._git, commit, self.commit, limit)
-
-    def notices(self) -> list[Notice]:
-        return list(self._notices.values())
-
     @cached_property
     def _listing(self) -> Listing:
         if self._git is not None:
@@ -117,9 +89,6 @@ class WorktreeSource:
             raise RepositoryError(
                 f"cannot list {self._root}: {error.strerror}", hint="Was the folder removed?", code="UNREADABLE_FOLDER"
             ) from error
-
-    def _note(self, code: str, message: str) -> None:
-        self._notices.setdefault(code, Notice(code, message))
 
 
 def top_of(root: Path) -> Path | None:

@@ -1,0 +1,73 @@
+"""What a work tree and a commit share: a name, a history and the notices of what could not be read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from functools import cached_property
+from hashlib import blake2b
+from pathlib import Path
+
+from secateur.errors import RepositoryError
+from secateur.model import Notice
+from secateur.sources.git import HISTORY_LIMIT, Git, HistoryCommit
+from secateur.sources.source import HISTORY_INCOMPLETE, TOKEN_BYTES
+
+_SHORT_ID = 7  # of a commit id, on the screen
+
+
+class RepositorySource:
+    """The half of a source that git answers; `git` is None for a folder without a repository."""
+
+    def __init__(self, root: Path, git: Git | None) -> None:
+        self._root = root
+        self._git = git
+        self._notices: dict[str, Notice] = {}
+
+    @property
+    def root(self) -> Path | None:
+        return self._root
+
+    @property
+    def commit(self) -> str:
+        raise NotImplementedError
+
+    def describe(self) -> str:
+        name = self._root.name or str(self._root)
+        return f"{name} @ {self.commit[:_SHORT_ID]}" if self.commit else name
+
+    def history(self, limit: int = HISTORY_LIMIT) -> Iterator[HistoryCommit]:
+        """History as far as it can be read; what stopped it becomes a notice."""
+        if self._git is None or not self.commit:
+            return
+        try:
+            yield from self._git.history(self.commit, limit=limit)
+        except RepositoryError as error:
+            self._note(HISTORY_INCOMPLETE, f"hotspots know only a part of the history: {error.message}")
+
+    @cached_property
+    def history_id(self) -> str:
+        if self._git is None or not self.commit:
+            return ""
+        shallow = self._git.shallow()
+        return f"{self.commit}:{blake2b(shallow, digest_size=TOKEN_BYTES).hexdigest()}" if shallow else self.commit
+
+    def news(self, commit: str, limit: int) -> tuple[list[HistoryCommit], bool] | None:
+        """The commits between two; None where one did not lead to the other, there are too many, or git does not
+        say."""
+        if self._git is None or not self.commit:
+            return None
+        with suppress(RepositoryError):  # the base may be gone: everything is read anew
+            if self._git.merge_base(commit, self.commit) == commit:
+                commits = list(self._git.history(self.commit, limit=limit + 1, since=commit))
+                linear = self._git.is_linear(commit, self.commit)
+                # Of merges below a folder git leaves out whole branches.
+                if len(commits) <= limit and (linear or not self._git.prefix):
+                    return commits, linear
+        return None
+
+    def notices(self) -> list[Notice]:
+        return list(self._notices.values())
+
+    def _note(self, code: str, message: str) -> None:
+        self._notices.setdefault(code, Notice(code, message))
