@@ -107,7 +107,7 @@ def test_a_file_edited_after_it_was_indexed_is_never_quoted_wrongly(tmp_path: Pa
         (root / "shop/refund.py").write_text("# one line more\n" + FILES["shop/refund.py"])
         with pytest.raises(RepositoryError, match=r"shop/refund\.py: changed since it was indexed"):
             engine.content(pool, row)
-        engine.freshen()
+        engine.refresh()
         with pytest.raises(RepositoryError, match="changed"):  # the old pool's line numbers are still the old ones
             engine.content(pool, row)
         again = engine.retrieve(QUERY)
@@ -173,16 +173,16 @@ def test_same_answer_wherever_the_repository_and_whenever_its_files_were_written
 def test_only_what_changed_is_read(tmp_path: Path) -> None:
     root = write(tmp_path / "shop", FILES)
     with Engine.open(root, cache_dir=tmp_path / "cache") as engine:
-        first = engine.freshen()
+        first = engine.refresh()
         assert (first.read, first.reused, first.fresh) == (len(FILES), 0, False)
-        assert engine.freshen().fresh
+        assert engine.refresh().fresh
         (root / "shop/money.py").write_text("def round_total(amount):\n    return round(amount)\n")
         (root / "shop/new.py").write_text("def new():\n    pass\n")
         (root / "README.md").unlink()
-        third = engine.freshen()
+        third = engine.refresh()
         assert (third.read, third.files) == (2, len(FILES))
         os.utime(root / "shop/api.py", (1, 1))  # looks new, is not
-        assert engine.freshen().snapshot == third.snapshot
+        assert engine.refresh().snapshot == third.snapshot
 
 
 def test_going_back_to_a_branch_parses_nothing(tmp_path: Path) -> None:
@@ -323,9 +323,9 @@ def test_ctrl_c_keeps_what_was_read(tmp_path: Path, monkeypatch: pytest.MonkeyPa
             raise KeyboardInterrupt
 
     with Engine.open(root, cache_dir=cache) as engine, pytest.raises(KeyboardInterrupt):
-        engine.freshen(interrupt)
+        engine.refresh(interrupt)
     with Engine.open(root, cache_dir=cache) as engine:
-        status = engine.freshen()
+        status = engine.refresh()
         assert (status.reused, status.read) == (4, len(FILES) - 4)
     assert answer_of(root, cache) == in_memory(FILES)
 
@@ -339,8 +339,8 @@ def test_ctrl_c_while_a_snapshot_is_made_leaves_nothing_half_done(tmp_path: Path
 
     with Engine.open(root, cache_dir=cache) as engine:
         with pytest.raises(KeyboardInterrupt):
-            engine.freshen(interrupt)
-        assert engine.freshen().fresh  # the same engine goes on
+            engine.refresh(interrupt)
+        assert engine.refresh().fresh  # the same engine goes on
     assert [path.name for path in _folder(cache).iterdir() if path.suffix == ".part"] == []
     assert answer_of(root, cache) == in_memory(FILES)
 

@@ -1,4 +1,4 @@
-"""The recipe: open a source, freshen the index, retrieve, select, render. Every front end goes through here.
+"""The recipe: open a source, refresh the index, retrieve, select, render. Every front end goes through here.
 
 engine = Engine.open("path/to/repository")
 selection = engine.search("where is the refund total rounded?")
@@ -171,7 +171,7 @@ class Engine:
 
     # --- the pipeline ------------------------------------------------------------------------------------------------
 
-    def freshen(self, progress: Progress | None = None, settings: Settings | None = None) -> IndexStatus:
+    def refresh(self, progress: Progress | None = None, settings: Settings | None = None) -> IndexStatus:
         """Bring the index up to what the source holds now."""
         settings = settings or self.settings
         with self._turn:
@@ -195,14 +195,14 @@ class Engine:
         use_cache: bool = True,
         progress: Progress | None = None,
     ) -> Pool:
-        """The slow phase: freshen the index, find the candidates, or take them from the result cache where nothing
+        """The slow phase: refresh the index, find the candidates, or take them from the result cache where nothing
         changed (SC-GRAG-005).
 
         `format` is the pack's, for which costs are bound.
         """
         settings, shape = settings or self.settings, format if format in PACK_FORMATS else "markdown"
         with self._turn:
-            status = self.freshen(progress, settings)
+            status = self.refresh(progress, settings)
             results = self._results(settings, status.snapshot, use_cache)
             pool = results.pool(query, settings, shape) or results.keep_pool(
                 query, settings, shape, self._found(query, settings, shape)
@@ -359,7 +359,7 @@ class Engine:
 
     def status(self) -> IndexStatus:
         """What is indexed and what was skipped, as of the last look; looks first if there was none."""
-        return self._index.status or self.freshen()
+        return self._index.status or self.refresh()
 
     def changes(self) -> Changes:
         """What differs from the state that was read last: a listing, nothing parsed or written. Never waits for a
@@ -397,7 +397,7 @@ class Engine:
         )
 
     def code(self) -> tuple[Snapshot, Callable[[str], list[str]]]:
-        """What is indexed, freshened first if nothing was, and the lines of its files by path; asking for one that
+        """What is indexed, refreshed first if nothing was, and the lines of its files by path; asking for one that
         changed since raises RepositoryError."""
         snapshot = self._current()
         return snapshot, lambda path: self._index.lines(snapshot, path)
@@ -418,7 +418,7 @@ class Engine:
 
     def _current(self) -> Snapshot:
         if self._index.snapshot is None:
-            self.freshen()
+            self.refresh()
         assert self._index.snapshot is not None
         return self._index.snapshot
 

@@ -35,7 +35,7 @@ import sys
 from pathlib import Path
 from secateur import Engine
 with Engine.open(sys.argv[1], rev=sys.argv[2], cache_dir=Path(sys.argv[3])) as engine:
-    engine.freshen(lambda *step: print(*step, flush=True))
+    engine.refresh(lambda *step: print(*step, flush=True))
 """
 
 
@@ -73,7 +73,7 @@ def kills(repo: Path, commits: list[str], count: int, random: Random, base: Path
         process.kill()
         process.communicate()
         with Engine.open(repo, rev=commit, cache_dir=cache) as engine:
-            status = engine.freshen()
+            status = engine.refresh()
         same = answer_of(repo, cache, commit, QUERY, settings=Settings()) == fresh
         wrong += not same
         verdict = "same" if same else "DIFFERENT"
@@ -99,7 +99,7 @@ def churn(repo: Path, commits: list[str], base: Path) -> None:
         with patch.object(store, "KEPT_RUNS", kept), tempfile.TemporaryDirectory(dir=base) as cache:
             for number, commit in enumerate(commits, 1):
                 with Engine.open(repo, rev=commit, cache_dir=Path(cache)) as engine:
-                    engine.freshen()
+                    engine.refresh()
                     folder = engine.index_folder
                 if number % 20 == 0 or number == len(commits):
                     assert folder is not None

@@ -102,7 +102,7 @@ def main() -> int:
 def read(repository: Path) -> tuple[Original, dict[str, int]]:
     """Texts of all tracked files that are indexed, and how many fragments each has."""
     with empty_cache() as cache, Engine.open(repository, settings_of(), cache_dir=cache) as engine:
-        engine.freshen()
+        engine.refresh()
         snapshot = engine._current()
         fragments = dict(
             zip(snapshot.paths, np.bincount(snapshot.file, minlength=len(snapshot.paths)).tolist(), strict=True)

@@ -73,7 +73,7 @@ def cold(path: Path) -> dict[str, Any]:
             marks.append((phase, processor_now(), time.perf_counter()))
 
     with Engine.open(path, settings_of()) as engine:
-        status = engine.freshen(progress)
+        status = engine.refresh(progress)
     marks.append(("", processor_now(), time.perf_counter()))
     phases: dict[str, list[float]] = {}
     for (phase, cpu, wall), (_, next_cpu, next_wall) in pairwise(marks):
@@ -87,11 +87,11 @@ def warm(path: Path) -> dict[str, Any]:
     """An index that is there. (processor, clock) seconds; lists are one entry a query or step."""
     settings = settings_of()
     with Engine.open(path, settings) as engine:
-        figures: dict[str, Any] = {"open": spent(engine.freshen)}
+        figures: dict[str, Any] = {"open": spent(engine.refresh)}
         fragments = engine.status().fragments
         short, long = queries(engine)
         figures["first query"] = spent(lambda: engine.retrieve(short[0], settings, use_cache=False))
-        figures["look"] = [spent(engine.freshen) for _ in range(QUERIES)]
+        figures["look"] = [spent(engine.refresh) for _ in range(QUERIES)]
 
         def answered(query: str) -> Spent:  # without the look at the files that `retrieve` begins with
             return spent(lambda: engine._found(query, settings, "markdown"))
@@ -137,7 +137,7 @@ def edits(place: Path) -> dict[str, list[Spent]]:
     """
     bodies = int(sys.argv[3])
     with Engine.open(place, settings_of()) as engine:
-        engine.freshen()
+        engine.refresh()
         chooser = random.Random(SEED)
         seconds: list[Spent] = []
         for number in range(bodies + bodies // 3):
@@ -151,7 +151,7 @@ def edits(place: Path) -> dict[str, list[Spent]]:
                     *(re.sub(rf"\b{re.escape(name)}\b", word, line) for line in lines[first - 1 : end]),
                 ]
             (place / path).write_text("\n".join(lines), encoding="utf-8")
-            seconds.append(spent(engine.freshen))
+            seconds.append(spent(engine.refresh))
             pool = engine.retrieve(word, use_cache=False)
             if path not in pool.path:
                 raise RuntimeError(f"the edit of {path} was not found")
@@ -198,7 +198,7 @@ def samples(path: Path) -> dict[str, Any]:
     signal.signal(signal.SIGPROF, note)
     signal.setitimer(signal.ITIMER_PROF, SAMPLE_SECONDS, SAMPLE_SECONDS)
     with Engine.open(path, settings_of(**{"index.workers": 1})) as engine:
-        engine.freshen()
+        engine.refresh()
     signal.setitimer(signal.ITIMER_PROF, 0)
     return dict(found.most_common())
 

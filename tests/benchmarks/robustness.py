@@ -70,7 +70,7 @@ def indexed(name: str, place: Path) -> dict[str, Any]:
             tempfile.TemporaryDirectory() as cache,
             Engine.open(place, with_values(Settings(), SETTINGS), rev="HEAD", cache_dir=Path(cache)) as engine,
         ):
-            status = engine.freshen()
+            status = engine.refresh()
             snapshot, _ = engine.code()
             degraded = [
                 (path, found)

@@ -103,7 +103,7 @@ def collect(cases: Path, mirror: Path, out: Path, cache: Path | None) -> None:
         path = out / f"{case['id'].replace('/', '_')}.npz"
         if not path.exists() and case["gold_functions"]:
             with Engine.open(repository(mirror, case["repo"]), rev=case["base_commit"], cache_dir=cache) as engine:
-                engine.freshen()
+                engine.refresh()
                 np.savez(path, **_collected(case, engine, settings))
             print(case["id"], file=sys.stderr)
 

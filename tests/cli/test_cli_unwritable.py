@@ -81,13 +81,13 @@ def test_what_can_be_read_is_not_read_again(tmp_path: Path) -> None:
     opened = Engine.open(root, SETTINGS, cache_dir=cache)
     opened._index.store._db.execute("PRAGMA query_only = 1")
     with opened as engine:
-        status = engine.freshen()
+        status = engine.refresh()
         assert "new_total" in engine.render(engine.search("new total"))
     assert (status.read, status.reused) == (1, 4)
     assert len(status.notices) == 1
     assert "cannot be written" in status.notices[0]
     with Engine.open(root, SETTINGS, cache_dir=cache) as engine:
-        assert engine.freshen().read == 1  # nothing was kept
+        assert engine.refresh().read == 1  # nothing was kept
 
 
 FILLS = """
@@ -158,4 +158,4 @@ def test_the_file_of_the_index_may_be_anything(tmp_path: Path) -> None:
     folder_of(cache, root).mkdir(parents=True)
     (folder_of(cache, root) / FILE_NAME).symlink_to("/proc/self/nothing")
     with Engine.open(root, SETTINGS, cache_dir=cache) as engine:
-        assert engine.freshen().files == 4
+        assert engine.refresh().files == 4

@@ -72,7 +72,7 @@ def test_writers_that_begin_at_once_answer_as_if_they_were_alone(
     assert_sound(root, tmp_path)
     for rev in (None, "v1", "v2"):
         with Engine.open(root, SETTINGS, rev=rev, cache_dir=tmp_path) as engine:
-            assert engine.freshen().read == 0, "what each of them read is there for all"
+            assert engine.refresh().read == 0, "what each of them read is there for all"
 
 
 def test_readers_beside_a_writer_answer_as_if_they_were_alone(
@@ -118,7 +118,7 @@ def test_a_killed_writer_loses_nothing_it_had_committed_and_spoils_no_answer(
     last = [line for line in output.splitlines() if line.startswith("reading")][-1]
     committed_files = int(last.split()[1]) // COMMIT_EVERY * COMMIT_EVERY
     with Engine.open(root, SETTINGS, rev="v1", cache_dir=tmp_path) as engine:
-        assert engine.freshen().reused >= (FILES if moment not in last else committed_files)
+        assert engine.refresh().reused >= (FILES if moment not in last else committed_files)
     assert answer_of(root, tmp_path, "v1", QUERIES[0]) == fresh["v1", QUERIES[0]]
     assert_sound(root, tmp_path)
     assert not list(folder_of(tmp_path, root).glob("*.part"))

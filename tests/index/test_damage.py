@@ -87,7 +87,7 @@ class Indexed:
         self.base = base
         self.cache = base / "whole"
         with Engine.open(self.root, SETTINGS, cache_dir=self.cache) as engine:
-            engine.freshen()
+            engine.refresh()
         write(
             self.root, {"shop/money.py": "def round_total(amount):\n    return round(amount, 2)\n"}
         )  # what an edit makes of a state is a file too

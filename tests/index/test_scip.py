@@ -274,7 +274,7 @@ def folder(tmp_path: Path, scip: bytes | None) -> Path:
 
 
 def calls(engine: Engine) -> dict[tuple[str, str], How]:
-    engine.freshen()
+    engine.refresh()
     snapshot = engine._current()
     graph = snapshot.graph
     rows = [row for row in range(graph.node_count) for _ in range(graph.indptr[row], graph.indptr[row + 1])]
@@ -293,7 +293,7 @@ GUESSED = {(RUN, "shop.py::Cart.stow"): How.UNIQUE_NAME, (RUN, "shop.py::Cart.dr
 def test_an_index_decides_the_calls_it_knows_and_leaves_the_rest(tmp_path: Path) -> None:
     with opened(folder(tmp_path, index(shop(), app())), tmp_path) as engine:
         assert calls(engine) == {(RUN, "shop.py::Cart.stow"): How.SCIP, **RESOLVED}  # `drop` is known to be elsewhere
-        assert engine.freshen().notices == ()
+        assert engine.refresh().notices == ()
     with opened(tmp_path / "repo", tmp_path) as again:  # from what the first process kept
         assert calls(again) == {(RUN, "shop.py::Cart.stow"): How.SCIP, **RESOLVED}
 
@@ -360,10 +360,10 @@ def test_of_a_widely_implemented_method_some_are_followed(tmp_path: Path) -> Non
 def test_files_that_changed_are_left_as_they_are_and_counted(tmp_path: Path) -> None:
     root = folder(tmp_path, index(shop(), app()))
     with opened(root, tmp_path) as engine:
-        before = engine.freshen().snapshot
+        before = engine.refresh().snapshot
         (root / "app.py").write_text("# moved\n" + APP)
         assert calls(engine) == {**RESOLVED, **GUESSED}
-        status = engine.freshen()
+        status = engine.refresh()
         assert status.snapshot != before
         assert status.notices == (
             "index.scip: 1 of 2 files changed since it was made; their calls are resolved without it",
@@ -376,22 +376,22 @@ def test_files_that_changed_are_left_as_they_are_and_counted(tmp_path: Path) -> 
 def test_the_index_is_part_of_what_a_snapshot_is_called(tmp_path: Path) -> None:
     root = folder(tmp_path, None)
     with opened(root, tmp_path) as engine:
-        without = engine.freshen().snapshot
+        without = engine.refresh().snapshot
         (root / "index.scip").write_bytes(index(shop(), app()))
-        laid = engine.freshen().snapshot
+        laid = engine.refresh().snapshot
         (root / "index.scip").write_bytes(index(shop()))
-        less = engine.freshen().snapshot
+        less = engine.refresh().snapshot
         assert calls(engine) == {**RESOLVED, **GUESSED}
         (root / "index.scip").unlink()
         assert len({without, laid, less}) == 3
-        assert engine.freshen().snapshot == without
+        assert engine.refresh().snapshot == without
 
 
 @pytest.mark.parametrize("data", [b"\x12\x05ab", b"PK\x03\x04 this is a zip file", b"\x0b" * 40])
 def test_an_index_that_cannot_be_read_is_a_notice(tmp_path: Path, data: bytes) -> None:
     with opened(folder(tmp_path, data), tmp_path) as engine:
         assert calls(engine) == {**RESOLVED, **GUESSED}
-        assert all("index.scip: not a SCIP index" in notice for notice in engine.freshen().notices)
+        assert all("index.scip: not a SCIP index" in notice for notice in engine.refresh().notices)
 
 
 def test_an_index_is_read_only_below_the_folder_and_never_through_a_link(tmp_path: Path) -> None:
@@ -401,13 +401,13 @@ def test_an_index_is_read_only_below_the_folder_and_never_through_a_link(tmp_pat
     settings = Settings()
     with opened(root, tmp_path) as engine:
         assert calls(engine) == {**RESOLVED, **GUESSED}
-        status = engine.freshen()
+        status = engine.refresh()
         assert "no regular file of the folder" in status.notices[0]
         (root / "index.scip").rename(root / "old.scip")
         (root / "index.scip").symlink_to(tmp_path)
         (root / "old.scip").unlink()
-        assert engine.freshen().snapshot == status.snapshot  # the same folder to a reader
+        assert engine.refresh().snapshot == status.snapshot  # the same folder to a reader
     with opened(root, tmp_path, with_values(settings, {"index.scip": "../outside.scip"})) as engine:
         assert calls(engine) == {**RESOLVED, **GUESSED}
     with opened(root, tmp_path, with_values(settings, {"index.scip": ""})) as engine:
-        assert (calls(engine), engine.freshen().notices) == ({**RESOLVED, **GUESSED}, ())
+        assert (calls(engine), engine.refresh().notices) == ({**RESOLVED, **GUESSED}, ())

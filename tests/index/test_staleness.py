@@ -32,21 +32,21 @@ def test_in_words() -> None:
 def test_edited_new_and_removed_files_are_named_in_order(tmp_path: Path, tracked: bool) -> None:
     root = (committed if tracked else write)(tmp_path / "shop", SHOP)
     with Engine.open(root, SETTINGS) as engine:
-        engine.freshen()
+        engine.refresh()
         assert not engine.changes()
         write(root, {"shop/new.py": "", "shop/money.py": "def round_total(): ...\n"})
         (root / "README.md").rename(root / "READ.md")
         (root / "shop/api.py").write_text(SHOP["shop/api.py"])
         assert engine.changes() == Changes(("READ.md", "README.md", "shop/money.py", "shop/new.py"))
         assert engine.changes() == engine.changes(), "a look changes nothing"
-        assert engine.freshen().read == 4
+        assert engine.refresh().read == 4
         assert not engine.changes()
 
 
 def test_ignored_files_are_no_change(tmp_path: Path) -> None:
     root = committed(tmp_path / "shop", SHOP | {".gitignore": "*.log\n"})
     with Engine.open(root, SETTINGS) as engine:
-        engine.freshen()
+        engine.refresh()
         write(root, {"run.log": "x"})
         (root / ".git/index").touch()
         assert not engine.changes()
@@ -55,7 +55,7 @@ def test_ignored_files_are_no_change(tmp_path: Path) -> None:
 def test_another_commit_is_a_change_though_no_file_is_another(tmp_path: Path) -> None:
     root = committed(tmp_path / "shop", SHOP)
     with Engine.open(root, SETTINGS) as engine:
-        engine.freshen()
+        engine.refresh()
         git(root, "commit", "-q", "--allow-empty", "-m", "Nothing")
         assert engine.changes() == Changes(commit=True)
 
@@ -67,7 +67,7 @@ def test_a_revision_changes_when_it_names_another_commit(tmp_path: Path) -> None
         Engine.open(root, SETTINGS, rev=git(root, "rev-parse", "HEAD")) as fixed,
     ):
         for engine in (named, fixed):
-            engine.freshen()
+            engine.refresh()
         write(root, {"shop/new.py": "x = 1\n"})
         assert not named.changes(), "the work tree is not what it reads"
         git(root, "add", "-A")
@@ -89,14 +89,14 @@ def test_many_new_dates_are_not_all_read(tmp_path: Path, monkeypatch: pytest.Mon
 
 def test_files_in_memory_never_change() -> None:
     with Engine.of(MemorySource(SHOP), SETTINGS) as engine:
-        engine.freshen()
+        engine.refresh()
         assert not engine.changes()
 
 
 def test_a_folder_that_is_gone_is_an_error(tmp_path: Path) -> None:
     root = write(tmp_path / "shop", SHOP)
     with Engine.open(root, SETTINGS) as engine:
-        engine.freshen()
+        engine.refresh()
         root.rename(tmp_path / "elsewhere")
         with pytest.raises(RepositoryError, match="no such folder"):
             engine.changes()

@@ -183,15 +183,15 @@ class ScriptedEngine:
     source_name: str = "orders @ 4f2c91d"
     state: KitStatus = field(default_factory=KitStatus)
     before: Callable[[str], None] = lambda _query: None
-    on_freshen: Callable[[Any], None] = lambda _progress: None
+    on_refresh: Callable[[Any], None] = lambda _progress: None
     texts: dict[str, str] = field(default_factory=dict)
     changed: Changes = field(default_factory=Changes)
     looks: int = 0
     retrieved: list[str] = field(default_factory=list)
     selected: int = 0
 
-    def freshen(self, progress: Any = None) -> KitStatus:
-        self.on_freshen(progress)
+    def refresh(self, progress: Any = None) -> KitStatus:
+        self.on_refresh(progress)
         return self.state
 
     def status(self) -> KitStatus:

@@ -148,11 +148,11 @@ async def test_hostile_errors_and_progress() -> None:
     def refuse(query: str) -> None:
         raise RepositoryError(f"[/b] {HOSTILE[5]} {query}: cannot be read", hint="[$x] \x1b[31mrun\\")
 
-    def freshen(progress):
+    def refresh(progress):
         progress("[/b]\x1b[2J", 1, 3)
 
     engine = ScriptedEngine(
-        lambda query, _settings: make_pool(query=query), before=refuse, on_freshen=freshen, state=KitStatus(0, 0)
+        lambda query, _settings: make_pool(query=query), before=refuse, on_refresh=refresh, state=KitStatus(0, 0)
     )
     app = inspector(engine)
     async with app.run_test(size=(80, 24)):

@@ -71,11 +71,11 @@ async def test_an_error_shows_message_and_hint_and_can_be_left() -> None:
 async def test_progress_of_the_index_is_counted() -> None:
     gate = threading.Event()
 
-    def freshen(progress):
+    def refresh(progress):
         progress("parsing", 1204, 5000)
         gate.wait(10)
 
-    app = inspector(orders_engine(on_freshen=freshen), query="refund")
+    app = inspector(orders_engine(on_refresh=refresh), query="refund")
     async with app.run_test(size=(120, 40)) as pilot:
         while not any("1,204 of 5,000" in line for line in screen_lines(app)):
             await pilot.pause()
@@ -88,7 +88,7 @@ async def test_progress_of_the_index_is_counted() -> None:
 async def test_quitting_stops_the_index_at_its_next_report() -> None:
     entered, gate, stopped = threading.Event(), threading.Event(), threading.Event()
 
-    def freshen(progress):
+    def refresh(progress):
         entered.set()
         gate.wait(10)
         try:
@@ -97,7 +97,7 @@ async def test_quitting_stops_the_index_at_its_next_report() -> None:
             stopped.set()
             raise
 
-    app = inspector(orders_engine(on_freshen=freshen))
+    app = inspector(orders_engine(on_refresh=refresh))
     async with app.run_test(size=(120, 40)) as pilot:
         while not entered.is_set():
             await pilot.pause()

@@ -34,13 +34,13 @@ def watching(mode: str) -> Settings:
 
 
 def refreshing_engine() -> ScriptedEngine:
-    """An engine that holds what is on disk once it was freshened."""
+    """An engine that holds what is on disk once it was refreshed."""
     engine = orders_engine()
 
-    def freshen(_progress: object) -> None:
+    def refresh(_progress: object) -> None:
         engine.changed = Changes()
 
-    engine.on_freshen = freshen
+    engine.on_refresh = refresh
     return engine
 
 
@@ -152,11 +152,11 @@ async def test_after_an_error_nothing_is_called_fresh() -> None:
         def fail(_progress: object) -> None:
             raise RepositoryError("cannot list this", hint="Was the folder removed?")
 
-        engine.on_freshen = fail
+        engine.on_refresh = fail
         await press(app, "R")
         lines = await settle(app)
         assert "fresh" not in lines[0] and any("cannot list this" in line for line in lines)
-        engine.on_freshen = lambda _progress: None
+        engine.on_refresh = lambda _progress: None
         await press(app, "R")
         assert "● fresh" in (await settle(app))[0]
 

@@ -275,7 +275,7 @@ def _hints(
     progress = ProgressBar(options)
     try:
         with Engine.open(path, settings, rev=found.compared.head or None) as engine:
-            engine.freshen(progress)
+            engine.refresh(progress)
             changed = {change.path: change.changed_lines() for change in found.diff.changes}
             return signatures(*engine.code(), changed), ()
     except SecateurError as error:

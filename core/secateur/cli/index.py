@@ -42,7 +42,7 @@ def run(options: argparse.Namespace) -> int:
     progress = ProgressBar(options)
     with Engine.open(path, loaded.settings, rev=options.rev) as engine:
         try:
-            status = engine.freshen(progress)
+            status = engine.refresh(progress)
         finally:
             progress.close()
     on_disk = size_of(engine.index_folder) if engine.index_folder else 0

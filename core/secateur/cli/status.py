@@ -35,7 +35,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Freshens the index first, unless only asked whether it is fresh: figures of yesterday's files would be no
+    """Refreshes the index first, unless only asked whether it is fresh: figures of yesterday's files would be no
     status."""
     from secateur.engine import Engine
     from secateur.retrieval.cache import left_behind
@@ -50,7 +50,7 @@ def run(options: argparse.Namespace) -> int:
     progress = ProgressBar(options)
     with Engine.open(path, loaded.settings, rev=options.rev) as engine:
         try:
-            status = engine.freshen(progress)
+            status = engine.refresh(progress)
         finally:
             progress.close()
         components = engine.components()

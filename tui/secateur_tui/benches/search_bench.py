@@ -119,14 +119,14 @@ class SearchBench(WhatIfBench):
         super().on_mount()
         self.go_to(self.query_one("#query") if self.state.wanted is None else self.home)
         self.paint()
-        self._ask_engine(freshen=True)
+        self._ask_engine(refresh=True)
 
     @property
     def watched(self) -> SearchEngine:
         return self.state.engine
 
     def read_again(self) -> None:
-        self._ask_engine(freshen=True)
+        self._ask_engine(refresh=True)
 
     @property
     def _fresh(self) -> bool | None:
@@ -148,21 +148,21 @@ class SearchBench(WhatIfBench):
     def _submitted(self) -> None:
         self.go_home()
 
-    def _ask_engine(self, freshen: bool = False) -> None:
-        if freshen or (self.state.needs_pool and self.error is None):
-            self.run_worker(self._serve(freshen or self._status is None), group="engine", exclusive=True)
+    def _ask_engine(self, refresh: bool = False) -> None:
+        if refresh or (self.state.needs_pool and self.error is None):
+            self.run_worker(self._serve(refresh or self._status is None), group="engine", exclusive=True)
 
-    async def _serve(self, freshen: bool) -> None:
+    async def _serve(self, refresh: bool) -> None:
         """Refreshes the index where asked to, then retrieves what is wanted. A newer job cancels this one."""
         self.job += 1
         job, thread, engine = self.job, self.app.thread, self.state.engine
         try:
-            if freshen:
+            if refresh:
                 self.act("indexing")
-                self._status = await thread.run(lambda: engine.freshen(self.report_progress))
+                self._status = await thread.run(lambda: engine.refresh(self.report_progress))
                 self.progress, self.stale = None, ""
             wanted = self.state.wanted
-            if wanted is not None and (freshen or self.state.needs_pool):
+            if wanted is not None and (refresh or self.state.needs_pool):
                 self.act("searching")
                 pool = await thread.run(lambda: engine.retrieve(wanted.query, wanted.settings))
                 self._status, self.stale = await thread.run(engine.status), ""

@@ -31,7 +31,7 @@ class SearchEngine(Protocol):
         """What is read ("orders @ 4f2c91d"); text from outside."""
         ...
 
-    def freshen(self, progress: Progress | None = None) -> Status:
+    def refresh(self, progress: Progress | None = None) -> Status:
         """Builds the index or brings it up to what is on disk. Looks at every file."""
         ...
 

@@ -252,7 +252,7 @@ def _hints(path: str, settings: Settings, found: Found, progress: Progress) -> t
     read."""
     try:
         with Engine.open(path, settings, rev=found.compared.head or None) as engine:
-            engine.freshen(progress)
+            engine.refresh(progress)
             return (
                 signatures(*engine.code(), {change.path: change.changed_lines() for change in found.diff.changes}),
                 (),
