@@ -16,7 +16,7 @@ from secateur.index.facts.snapshot import Snapshot
 from secateur.index.store.records import Store
 from secateur.index.update.parallel import Extractor
 from secateur.index.update.refresh import record, snapshot_of
-from secateur.index.update.snapshots import Keeper
+from secateur.index.update.snapshots import SnapshotManager
 from secateur.sources.source import MemorySource
 from secateur.tokens import get_counter
 from support.processes import SETTINGS
@@ -225,10 +225,10 @@ def test_a_module_is_seen_by_those_who_do_not_import_it_themselves(files: dict[s
 
 def _assert_each_as_built(*states: dict[str, str]) -> None:
     with Store.open(None) as store:
-        keeper = Keeper(store)
+        manager = SnapshotManager(store)
         for files in states:
             with Store.open(None) as fresh:
-                _assert_same(_shot(files, store, keeper), _shot(files, fresh, Keeper(fresh)))
+                _assert_same(_shot(files, store, manager), _shot(files, fresh, SnapshotManager(fresh)))
 
 
 @given(
@@ -237,19 +237,19 @@ def _assert_each_as_built(*states: dict[str, str]) -> None:
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 def test_edited_equals_built(start: dict[str, str], steps: list[tuple[tuple[str, str, str], str]]) -> None:
     with tempfile.TemporaryDirectory() as folder, Store.open(Path(folder)) as store:
-        files, keeper = dict(start), Keeper(store)
-        _shot(files, store, keeper)
+        files, manager = dict(start), SnapshotManager(store)
+        _shot(files, store, manager)
         for (kind, path, text), then in steps:
             files = _after(files, kind, path, text)
-            edited = _shot(files, store, keeper)
+            edited = _shot(files, store, manager)
             _ask(edited)  # so that what it has worked out is handed on
             with Store.open(None) as fresh:
-                _assert_same(edited, _shot(files, fresh, Keeper(fresh)))
+                _assert_same(edited, _shot(files, fresh, SnapshotManager(fresh)))
             if then:
-                keeper.save()
+                manager.save()
             if then == "reopen":
-                keeper = Keeper(store)
-                _assert_same(_shot(files, store, keeper), edited)
+                manager = SnapshotManager(store)
+                _assert_same(_shot(files, store, manager), edited)
 
 
 def _after(files: dict[str, str], kind: str, path: str, text: str) -> dict[str, str]:
@@ -260,9 +260,9 @@ def _after(files: dict[str, str], kind: str, path: str, text: str) -> dict[str, 
     return {name: known for name, known in files.items() if name != path}
 
 
-def _shot(files: dict[str, str], store: Store, keeper: Keeper) -> Snapshot:
+def _shot(files: dict[str, str], store: Store, manager: SnapshotManager) -> Snapshot:
     source = MemorySource(files)
-    return snapshot_of(record(source, store, EXTRACTOR), source, store, EXTRACTOR, None, keeper)
+    return snapshot_of(record(source, store, EXTRACTOR), source, store, EXTRACTOR, None, manager)
 
 
 def _ask(snapshot: Snapshot) -> tuple[object, ...]:

@@ -36,7 +36,7 @@ from secateur.sources.source import Source
 from secateur.sources.worktree import WorktreeSource
 
 KEPT = 2
-"""Call graphs with an index laid over that are kept on disk."""
+"""Call graphs with an index overlaid that are kept on disk."""
 
 _DEFINITIONS = frozenset({Kind.FUNCTION, Kind.METHOD, Kind.CLASS})
 _CONSTRUCTORS = frozenset(name for names in CONSTRUCTORS.values() for name in names)
@@ -76,7 +76,7 @@ class ScipCalls:
             else state
         )
 
-    def laid_over(self, snapshot: Snapshot, state: State, source: Source) -> Snapshot:
+    def overlay(self, snapshot: Snapshot, state: State, source: Source) -> Snapshot:
         """The snapshot with the index that `named` found; itself without one. `state`: as named."""
         if not self._digest:
             return snapshot

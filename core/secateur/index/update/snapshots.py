@@ -54,7 +54,7 @@ Repair = Callable[[Mapping[str, bytes]], list[tuple[str, bytes, Record]]]
 """Reads files again whose records are missing or damaged: path -> digest of the content they are to have."""
 
 
-class Keeper:
+class SnapshotManager:
     """Holds the snapshot of one state and makes the next one of it."""
 
     def __init__(self, store: Store) -> None:
