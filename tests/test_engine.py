@@ -46,7 +46,7 @@ def columns(pool: Pool) -> list[tuple[object, ...]]:
         pool.cost.tolist(),
         pool.relevance.tolist(),
         pool.distance.tolist(),
-        pool.via_edge,
+        pool.predecessor_edge,
         *parts,
         strict=True,
     )

@@ -37,8 +37,8 @@ def test_callers_and_callees_stop_exactly_at_the_depth() -> None:
 def test_each_node_names_the_step_that_leads_to_it() -> None:
     line = chain(5)
     reach = line.bfs([2], 2)
-    assert reach.via.tolist() == [-1, 2, 2, 1, 3]
-    assert reach.via_edge == ["", "called_by", "calls", "called_by", "calls"]
+    assert reach.predecessor.tolist() == [-1, 2, 2, 1, 3]
+    assert reach.predecessor_edge == ["", "called_by", "calls", "called_by", "calls"]
     assert reach.path_to(4) == [2, 3, 4]
     assert reach.path_to(77) == []
 
@@ -49,7 +49,7 @@ def test_the_better_step_wins_and_orders_its_level() -> None:
     )
     reach = diamond.bfs([0], 2)
     assert reach.nodes.tolist() == [0, 2, 1, 3, 4]
-    assert reach.via.tolist() == [-1, 0, 0, 1, 2]
+    assert reach.predecessor.tolist() == [-1, 0, 0, 1, 2]
 
 
 def test_only_kinds_and_confidences_asked_for_are_followed() -> None:
@@ -57,7 +57,7 @@ def test_only_kinds_and_confidences_asked_for_are_followed() -> None:
     assert set(mixed.bfs([0], 1).nodes.tolist()) == {0, 1}
     assert set(mixed.bfs([0], 1, kinds=list(EdgeKind)).nodes.tolist()) == {0, 1, 2, 3}
     assert set(mixed.bfs([0], 1, min_confidence=1).nodes.tolist()) == {0, 1, 4}
-    assert mixed.bfs([0], 1, kinds=(INHERITS,)).via_edge == ["", "inherited_by"]
+    assert mixed.bfs([0], 1, kinds=(INHERITS,)).predecessor_edge == ["", "inherited_by"]
 
 
 def test_a_hub_is_reached_and_expands_only_its_best_steps() -> None:
@@ -71,7 +71,7 @@ def test_a_hub_is_reached_and_expands_only_its_best_steps() -> None:
 def test_several_roots_share_one_search_and_keep_their_order() -> None:
     reach = chain(10).bfs([8, 1, 8], 1)
     assert reach.nodes.tolist() == [8, 1, 0, 2, 7, 9]
-    assert reach.via.tolist() == [-1, -1, 1, 1, 8, 8]
+    assert reach.predecessor.tolist() == [-1, -1, 1, 1, 8, 8]
     assert len(chain(3).bfs([], 2)) == 0
 
 
@@ -125,9 +125,11 @@ def test_search_agrees_with_networkx(case: tuple[int, list[tuple[int, int, EdgeK
     view = to_networkx(ours, [f"s{n}" for n in range(nodes)], ["p"] * nodes, min_confidence=1)
     truth = networkx.single_source_shortest_path_length(view.to_undirected(), root, cutoff=depth)
     assert dict(zip(reach.nodes.tolist(), reach.depth.tolist(), strict=True)) == dict(truth)
-    for node, via, level in zip(reach.nodes.tolist(), reach.via.tolist(), reach.depth.tolist(), strict=True):
+    for node, predecessor, level in zip(
+        reach.nodes.tolist(), reach.predecessor.tolist(), reach.depth.tolist(), strict=True
+    ):
         assert len(reach.path_to(node)) == level + 1
-        assert via == -1 if level == 0 else view.has_edge(node, via) or view.has_edge(via, node)
+        assert predecessor == -1 if level == 0 else view.has_edge(node, predecessor) or view.has_edge(predecessor, node)
 
 
 def test_the_view_carries_what_a_reader_needs() -> None:

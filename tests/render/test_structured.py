@@ -53,8 +53,8 @@ POOL = replace(
             Row("loose", 300, 0.1, 0.0, 0, channels=FOUND | 1 << Channel.SEMANTIC),
         ]
     ),
-    via=np.array([-1, 0, -1]),
-    via_edge=["", "calls", ""],
+    predecessor=np.array([-1, 0, -1]),
+    predecessor_edge=["", "calls", ""],
     callee_depth=np.array([0, 1, 0]),
     anchor=np.array([True, False, False]),
     parts={"relevance": {"lexical": np.array([0.5, 0.2, 0.1]), "name": np.array([0.3, 0.0, 0.0])}},

@@ -21,8 +21,8 @@ POOL = replace(
             Row("loose", 300, 0.1, 0.0, 0),
         ]
     ),
-    via=np.array([-1, 0, -1]),
-    via_edge=["", "called_by", ""],
+    predecessor=np.array([-1, 0, -1]),
+    predecessor_edge=["", "called_by", ""],
     parts={
         "relevance": {"lexical": np.array([0.5, 0.2, 0.1]), "name": np.array([0.3, 0.0, 0.0])},
         "hotspot": {"churn rank": np.array([0.4, 0.1, 0.0])},

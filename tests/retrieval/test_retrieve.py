@@ -30,7 +30,7 @@ def test_anchors_are_the_most_relevant() -> None:
 
 def test_the_graph_adds_callers_and_callees_with_the_way_that_led_there() -> None:
     pool = pool_for(chain(), "zebra", embedding__model="none")
-    assert by_name(pool, pool.via_edge) == {
+    assert by_name(pool, pool.predecessor_edge) == {
         "middle": "",
         "up1": "called_by",
         "up2": "called_by",

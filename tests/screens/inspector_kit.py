@@ -47,7 +47,7 @@ class Candidate:
     relevance: float
     hotspot: float = 0.0
     distance: int = 1
-    via: int = -1
+    predecessor: int = -1
     edge: str = ""
     kind: str = "function"
     language: str = "python"
@@ -105,7 +105,9 @@ def make_pool(candidates: Sequence[Candidate] = ORDERS, query: str = QUERY, **ch
     hotspot = np.array([c.hotspot for c in candidates], dtype=np.float64)
     lexical = np.round(relevance * 0.75, 6)
     channels = [
-        (1 << Channel.LEXICAL) | (1 << Channel.SEMANTIC if i % 2 else 0) | (1 << Channel.GRAPH if c.via >= 0 else 0)
+        (1 << Channel.LEXICAL)
+        | (1 << Channel.SEMANTIC if i % 2 else 0)
+        | (1 << Channel.GRAPH if c.predecessor >= 0 else 0)
         for i, c in enumerate(candidates)
     ]
     return Pool(
@@ -138,8 +140,8 @@ def make_pool(candidates: Sequence[Candidate] = ORDERS, query: str = QUERY, **ch
             },
             "channels": ints(channels),
             "anchor": np.array([c.distance == 1 for c in candidates]),
-            "via": ints([c.via for c in candidates]),
-            "via_edge": [c.edge for c in candidates],
+            "predecessor": ints([c.predecessor for c in candidates]),
+            "predecessor_edge": [c.edge for c in candidates],
             "caller_depth": np.zeros(n, dtype=np.int64),
             "callee_depth": np.zeros(n, dtype=np.int64),
             "overhead": 21 if n else 0,

@@ -305,7 +305,7 @@ async def test_an_older_answer_is_dimmed_and_never_painted_over_a_newer_one() ->
 def make_rows(count: int):
     from inspector_kit import ORDERS
 
-    return [replace(candidate, via=-1) for candidate in ORDERS[:count]]
+    return [replace(candidate, predecessor=-1) for candidate in ORDERS[:count]]
 
 
 async def test_a_burst_of_steps_is_one_decision() -> None:

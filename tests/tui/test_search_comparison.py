@@ -28,7 +28,7 @@ def test_places_gained_are_counted_upwards() -> None:
 
 
 def test_candidates_only_one_pool_holds() -> None:
-    flat = [replace(candidate, via=-1) for candidate in ORDERS]
+    flat = [replace(candidate, predecessor=-1) for candidate in ORDERS]
     then, now = select(make_pool(flat[:6]), Settings()), select(make_pool(flat[3:]), Settings())
     comparison = SearchComparison(then, now)
     assert list(comparison.row_then[:3]) == [3, 4, 5]

@@ -99,8 +99,8 @@ def test_the_cursor_follows_the_candidate_into_another_pool() -> None:
     state.change(TOP_K.turned(state.settings, 1))
     wanted = state.wanted
     assert wanted is not None
-    # Only rows without `via` are reordered safely; the order of rows is all that matters here.
-    flat = [replace(candidate, via=-1) for candidate in ORDERS]
+    # Only rows without `predecessor` are reordered safely; the order of rows is all that matters here.
+    flat = [replace(candidate, predecessor=-1) for candidate in ORDERS]
     assert state.accept(wanted, make_pool(flat[::-1], query="refund"))
     assert state.pool.symbol_id[state.cursor] == symbol
     assert state.comparison is not None

@@ -62,8 +62,8 @@ class Pool:
     ]  # signal -> part -> value; parts of relevance sum to it, hotspot is the root of the product of its two
     channels: IntArray
     anchor: BoolArray
-    via: IntArray  # row through which the graph search reached this one; -1 for anchors and unreached
-    via_edge: list[str]  # "calls", "called_by", "imports", ... of that step; "" for anchors
+    predecessor: IntArray  # row through which the graph search reached this one; -1 for anchors and unreached
+    predecessor_edge: list[str]  # "calls", "called_by", "imports", ... of that step; "" for anchors
     caller_depth: IntArray  # fewest calls in a row that lead from here to an anchor; 0 where none do, and for anchors
     callee_depth: IntArray  # fewest calls in a row that lead from an anchor to here; 0 where none do, and for anchors
     overhead: int  # tokens of the pack that belong to no candidate (head line)
@@ -89,6 +89,6 @@ class Pool:
     def call_path(self, row: int) -> list[int]:
         """Rows from an anchor to `row`, both included; `[row]` for an anchor or an unreached candidate."""
         chain = [row]
-        while self.via[chain[-1]] >= 0 and len(chain) <= len(self):
-            chain.append(int(self.via[chain[-1]]))
+        while self.predecessor[chain[-1]] >= 0 and len(chain) <= len(self):
+            chain.append(int(self.predecessor[chain[-1]]))
         return chain[::-1]

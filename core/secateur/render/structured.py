@@ -237,7 +237,7 @@ def _candidate(selection: Selection, row: int, explain: bool) -> dict[str, Any]:
         "relation": _relation(pool, row),
         "priority": _number(decision.priority),
         "terms": {name: _number(term) for name, term in decision.terms.items()},
-        "source": "graph" if not pool.anchor[row] and pool.via[row] >= 0 else "embedding",
+        "source": "graph" if not pool.anchor[row] and pool.predecessor[row] >= 0 else "embedding",
         "channels": [channel.name.lower() for channel in Channel if mask >> channel & 1],
         "token_count": decision.tokens_after or decision.tokens_before,
         "decision": decision.to_dict(),
@@ -260,7 +260,7 @@ def _relation(pool: Pool, row: int) -> str | None:
         return "both"
     if pool.caller_depth[row] or pool.callee_depth[row]:
         return "caller" if pool.caller_depth[row] else "callee"
-    return "related" if pool.via[row] >= 0 else None
+    return "related" if pool.predecessor[row] >= 0 else None
 
 
 def _graph(selection: Selection) -> dict[str, list[dict[str, Any]]]:

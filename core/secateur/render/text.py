@@ -115,7 +115,7 @@ def _reached(selection: Selection, row: int) -> str:
     first, *steps = pool.call_path(row)
     if not steps:
         return f"{pool.distance[row]} (anchor)"
-    names = [f"{pool.via_edge[step].replace('_', ' ')} {_name(selection, step)}" for step in steps]
+    names = [f"{pool.predecessor_edge[step].replace('_', ' ')} {_name(selection, step)}" for step in steps]
     return f"{pool.distance[row]}: {_name(selection, first)} {', '.join(names)}"
 
 

@@ -144,9 +144,9 @@ def _pool(
     )
     distance = np.full(len(snapshot), UNREACHABLE, dtype=np.int64)
     distance[reach.nodes] = reach.depth + 1
-    via = np.full(len(snapshot), -1, dtype=np.int64)
-    via[reach.nodes] = reach.via
-    step = dict(zip((int(node) for node in reach.nodes), reach.via_edge, strict=True))
+    predecessor = np.full(len(snapshot), -1, dtype=np.int64)
+    predecessor[reach.nodes] = reach.predecessor
+    step = dict(zip((int(node) for node in reach.nodes), reach.predecessor_edge, strict=True))
     anchor = np.zeros(len(snapshot), dtype=np.bool_)
     anchor[anchors] = True
     tokens = _column(snapshot, "tokens", rows)
@@ -184,8 +184,8 @@ def _pool(
         },
         channels=_channels(scores, reach, settings, rows),
         anchor=anchor[rows],
-        via=place[via[rows]],
-        via_edge=[step.get(int(row), "") for row in rows],
+        predecessor=place[predecessor[rows]],
+        predecessor_edge=[step.get(int(row), "") for row in rows],
         caller_depth=callers[rows],
         callee_depth=callees[rows],
         overhead=0,

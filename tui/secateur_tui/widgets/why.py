@@ -142,7 +142,7 @@ def _found(answer: SearchAnswer, row: int, cells: int) -> list[Line]:
     if not effective_distance(pool, answer.settings, row):
         return [*lines, *wrapped("no path of calls leads here", cells, "faint")]
     for step, at in enumerate(pool.call_path(row)):
-        edge = "anchor" if step == 0 else visible(pool.via_edge[at]) or "linked"
+        edge = "anchor" if step == 0 else visible(pool.predecessor_edge[at]) or "linked"
         head = f"{'◎' if step == 0 else '└'} {edge.replace('_', ' ')} "
         room = max(1, cells - 2 * min(step, 3) - len(head))
         name = Span(clip_left(visible(pool.symbol_id[at]), room), "bold" if at == row else "")

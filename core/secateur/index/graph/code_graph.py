@@ -7,7 +7,7 @@ SC-GRAG-003).
 
     graph = CodeGraph.from_edges(resolve(files), node_count)
     reach = graph.bfs([anchor], max_depth=2)
-    reach.nodes, reach.depth, reach.via, reach.via_edge
+    reach.nodes, reach.depth, reach.predecessor, reach.predecessor_edge
 """
 
 from __future__ import annotations
@@ -79,8 +79,8 @@ class Reach:
 
     nodes: Int32
     depth: Int32  # steps from the nearest root; 0 for roots
-    via: Int32  # the node the step came from; -1 for roots
-    via_edge: list[str]  # Direction of that step, read from `via`; "" for roots
+    predecessor: Int32  # the node the step came from; -1 for roots
+    predecessor_edge: list[str]  # Direction of that step, read from `predecessor`; "" for roots
     confidence: npt.NDArray[np.uint16]  # per mille, of that step; 1000 for roots
     hubs: tuple[int, ...] = ()  # nodes of which only the best steps were taken
 
@@ -94,7 +94,7 @@ class Reach:
         current = node
         while current >= 0 and current in place:
             path.append(current)
-            current = int(self.via[place[current]])
+            current = int(self.predecessor[place[current]])
         return path[::-1]
 
 
@@ -246,8 +246,8 @@ class CodeGraph:
         return Reach(
             nodes=np.concatenate([level[0] for level in levels]),
             depth=np.repeat(np.arange(len(levels), dtype=np.int32), [len(level[0]) for level in levels]),
-            via=np.concatenate([level[1] for level in levels]),
-            via_edge=[names[way] if way >= 0 else "" for level in levels for way in level[2].tolist()],
+            predecessor=np.concatenate([level[1] for level in levels]),
+            predecessor_edge=[names[way] if way >= 0 else "" for level in levels for way in level[2].tolist()],
             confidence=np.concatenate([level[3] for level in levels]),
             hubs=tuple(sorted(hubs)),
         )
@@ -302,7 +302,7 @@ def _pointers(column: Int32, nodes: int) -> Int32:
 
 
 def _best_steps(steps: list[_Steps], frontier: Int32, seen: npt.NDArray[np.bool_]) -> _Level:
-    """The new nodes of the next level, each by its best step, ordered by confidence, then number: (node, via,
+    """The new nodes of the next level, each by its best step, ordered by confidence, then number: (node, predecessor,
     direction, confidence)."""
     place, ends, confidence, way = (
         np.concatenate([step[column] for step in steps]) if steps else np.zeros(0, dtype=np.int32)
