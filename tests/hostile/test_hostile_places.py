@@ -13,7 +13,7 @@ from secateur.errors import RepositoryError
 from secateur.kinds.diff.comparing import Asked, compare
 from secateur.settings import Chunking
 from secateur.sources.git import Git
-from secateur.sources.location import Foreign
+from secateur.sources.location import ForeignRepository
 from secateur.sources.open import open_source
 from support.cli import secateur
 from support.repos import committed, git
@@ -132,7 +132,7 @@ WAYS: list[Callable[[Path, Path], None]] = [
 def test_another_repository_is_not_shown(tmp_path: Path, way: Callable[[Path, Path], None]) -> None:
     other, root = victim(tmp_path), bait(tmp_path)
     way(root, other)
-    assert isinstance(Git.discover(root), Foreign)
+    assert isinstance(Git.discover(root), ForeignRepository)
     for words in (
         ["search", "total", root, "--rev", "HEAD"],
         ["chunk", root, "--base", "HEAD~1"],
@@ -219,7 +219,7 @@ def test_a_work_tree_of_another_owner_is_not_read(tmp_path: Path) -> None:
         pytest.skip("only root can give files away")
     root = further_work_tree(tmp_path, victim(tmp_path))
     os.chown(root / ".git", 65534, 65534)
-    assert isinstance(Git.discover(root), Foreign)
+    assert isinstance(Git.discover(root), ForeignRepository)
     with pytest.raises(RepositoryError, match="nothing there shows that it belongs to this folder"):
         open_source(root, "HEAD")
 

@@ -13,7 +13,7 @@ import pytest
 from secateur.config import with_values
 from secateur.engine import Engine
 from secateur.index.facts.extract import DIGEST_BYTES, Record, decode, extract
-from secateur.index.facts.history import History
+from secateur.index.facts.history import CommitHistory
 from secateur.index.facts.snapshot import build
 from secateur.index.graph.resolve import linked
 from secateur.index.graph.resolve.calls import CallResolver, Outcome
@@ -176,7 +176,7 @@ def test_a_file_that_the_resolver_cannot_take_costs_its_own_edges() -> None:
     whole = [fill(record) for record in records]
     snapshot = build(
         [(path, bytes(DIGEST_BYTES), record) for (path, _), record in zip(files, whole, strict=True)],
-        History.of(()),
+        CommitHistory.of(()),
         0,
         0,
     )

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from secateur import Engine
-from secateur.index.facts.history import History
+from secateur.index.facts.history import CommitHistory
 from secateur.sources.git import HistoryCommit
 from support.processes import SETTINGS
 from support.repos import committed, git, write
@@ -21,7 +21,7 @@ COMMITS = [
 ]
 
 
-def assert_same(one: History, other: History) -> None:
+def assert_same(one: CommitHistory, other: CommitHistory) -> None:
     assert [one.paths[n] for n in one.changed] == [other.paths[n] for n in other.changed]
     for name in ("ids", "times", "start"):
         assert np.array_equal(getattr(one, name), getattr(other, name)), name
@@ -32,13 +32,13 @@ def assert_same(one: History, other: History) -> None:
 @pytest.mark.parametrize("limit", [3, 6, 9, 20])
 @pytest.mark.parametrize("newer", [0, 1, 3])
 def test_news_before_a_history_are_the_history(newer: int, limit: int) -> None:
-    extended = History.of(COMMITS[newer:][:limit]).after(History.of(COMMITS[:newer]), limit)
-    assert_same(extended, History.of(COMMITS[:limit]))
-    assert_same(History.decode(extended.encode()), extended)
+    extended = CommitHistory.of(COMMITS[newer:][:limit]).after(CommitHistory.of(COMMITS[:newer]), limit)
+    assert_same(extended, CommitHistory.of(COMMITS[:limit]))
+    assert_same(CommitHistory.decode(extended.encode()), extended)
 
 
 def test_commits_that_touched_files_of_today_are_told_newest_first() -> None:
-    history = History.of(COMMITS)
+    history = CommitHistory.of(COMMITS)
     told, first, file = history.told(history.files(["all.py", "f1.py"]), most=1)
     assert sorted(told.tolist()) == [n for n in range(9) if n % 3 != 1]
     assert np.array_equal(first, np.arange(7))

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from secateur.index.store.records import FILE_NAME, Store
 from secateur.index.update.parallel import Extractor
-from secateur.index.update.refresh import State, record, snapshot_of, status_of
+from secateur.index.update.refresh import RecordedState, record, snapshot_of, status_of
 from secateur.index.update.snapshots import KEPT_SNAPSHOTS
 from secateur.sources.source import MemorySource
 from secateur.tokens import get_counter
@@ -28,7 +28,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
         yield opened
 
 
-def state(files: dict[str, str], store: Store, extractor: Extractor = EXTRACTOR) -> State:
+def state(files: dict[str, str], store: Store, extractor: Extractor = EXTRACTOR) -> RecordedState:
     return record(MemorySource(files), store, extractor)
 
 

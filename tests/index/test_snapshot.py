@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 from secateur.index.facts.extract import Record, digest_of, extract
-from secateur.index.facts.history import History
+from secateur.index.facts.history import CommitHistory
 from secateur.index.facts.snapshot import Snapshot, build
 from secateur.index.store import arrayfile
 from secateur.model import Kind
@@ -31,7 +31,7 @@ def read(files: dict[str, str]) -> list[tuple[str, bytes, Record]]:
 
 
 def snapshot(files: dict[str, str] = FILES, commits: tuple[HistoryCommit, ...] = ()) -> Snapshot:
-    return build(read(files), History.of(commits), 0, 0)
+    return build(read(files), CommitHistory.of(commits), 0, 0)
 
 
 def test_fragments_are_numbered_by_path_and_line() -> None:

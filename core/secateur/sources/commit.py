@@ -10,7 +10,7 @@ from secateur.sources.files import path_bytes
 from secateur.sources.git import GITLINK, SYMBOLIC_LINK, Git
 from secateur.sources.ignore import IgnoreFilter
 from secateur.sources.repository_source import RepositorySource
-from secateur.sources.source import MAX_FILE_BYTES, Entry
+from secateur.sources.source import MAX_FILE_BYTES, SourceFile
 from secateur.sources.walk import Skip, SkipReason
 
 READ_AHEAD_BYTES = 8 * 1024 * 1024
@@ -37,7 +37,7 @@ class CommitSource(RepositorySource):
     def time(self) -> int:
         return self._objects.commit_time(self._commit)
 
-    def entries(self) -> list[Entry]:
+    def entries(self) -> list[SourceFile]:
         return list(self._listing[0])
 
     def skipped(self) -> list[Skip]:
@@ -61,8 +61,8 @@ class CommitSource(RepositorySource):
                 yield path, next(following, None) if path in entries else None
 
     @cached_property
-    def _listing(self) -> tuple[list[Entry], list[Skip]]:
-        entries: list[Entry] = []
+    def _listing(self) -> tuple[list[SourceFile], list[Skip]]:
+        entries: list[SourceFile] = []
         skipped: list[Skip] = []
         files = []
         for entry in self._objects.ls_tree(self._commit):
@@ -80,11 +80,11 @@ class CommitSource(RepositorySource):
             elif size > self._max_file_bytes:
                 skipped.append(Skip(entry.path, SkipReason.TOO_LARGE))
             else:
-                entries.append(Entry(entry.path, size, entry.oid))
+                entries.append(SourceFile(entry.path, size, entry.oid))
         return entries, sorted(skipped, key=lambda skip: path_bytes(skip.path))
 
 
-def _batches(paths: Sequence[str], entries: Mapping[str, Entry]) -> Iterator[list[str]]:
+def _batches(paths: Sequence[str], entries: Mapping[str, SourceFile]) -> Iterator[list[str]]:
     """The paths in order, cut where their contents come to READ_AHEAD_BYTES."""
     batch: list[str] = []
     size = 0

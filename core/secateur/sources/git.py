@@ -18,7 +18,7 @@ from typing import IO
 
 from secateur.errors import RepositoryError
 from secateur.sources.files import path_bytes, path_text
-from secateur.sources.location import Foreign, Location, NoGit, is_remnant, locate
+from secateur.sources.location import ForeignRepository, Location, NoGit, is_remnant, locate
 from secateur.sources.process import PATIENCE, TIMEOUT, Patience, command_line, environment, find_git, running
 from secateur.sources.provenance import small_file
 
@@ -105,7 +105,7 @@ class Git:
         environ: Mapping[str, str] = os.environ,
         patience: Patience = PATIENCE,
         trust: bool = False,
-    ) -> Git | NoGit | Foreign:
+    ) -> Git | NoGit | ForeignRepository:
         """The repository `folder` is in, or why there is none to read. Runs nothing.
 
         `trust`: also one that is elsewhere, or borrows from elsewhere, and does not belong to the folder.
@@ -115,7 +115,7 @@ class Git:
             return NoGit.BROKEN_REPOSITORY if is_remnant(folder / ".git") else NoGit.NO_REPOSITORY
         elsewhere = "" if trust else location.foreign()
         if elsewhere:
-            return Foreign(f"its git repository is not read, because {elsewhere}")
+            return ForeignRepository(f"its git repository is not read, because {elsewhere}")
         binary = find_git(environ.get("PATH", ""), outside=location.top or location.git_dir)
         return cls(binary, location, folder, patience=patience) if binary else NoGit.NO_BINARY
 

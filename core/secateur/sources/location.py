@@ -26,7 +26,7 @@ class NoGit(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Foreign:
+class ForeignRepository:
     """Why the repository that a folder leads to is not read: it is not of that folder. Asked for like a `NoGit`."""
 
     value: str

@@ -9,7 +9,7 @@ from pathlib import Path
 from secateur.errors import RepositoryError
 from secateur.sources.commit import CommitSource
 from secateur.sources.git import Git
-from secateur.sources.location import Foreign, NoGit
+from secateur.sources.location import ForeignRepository, NoGit
 from secateur.sources.source import MAX_FILE_BYTES
 from secateur.sources.worktree import WorktreeSource, top_of
 
@@ -36,7 +36,7 @@ def open_source(
     if rev is not None:
         if not isinstance(git, Git):
             hint = "Leave the revision out to read the files as they are."
-            hint += f" {git.hint}" if isinstance(git, Foreign) else ""
+            hint += f" {git.hint}" if isinstance(git, ForeignRepository) else ""
             raise RepositoryError(f"cannot read revision {rev!r} of {path}: {git.value}", hint=hint, code=git.name)
         return CommitSource(git, rev, ignore=ignore, max_file_bytes=max_file_bytes)
     if isinstance(git, Git):

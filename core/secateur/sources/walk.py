@@ -51,7 +51,7 @@ class Skip:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class ListedFile:
     """A regular file below the root."""
 
     path: str
@@ -64,7 +64,7 @@ class Found:
 class Listing:
     """What a folder holds, both in byte order of the paths."""
 
-    files: tuple[Found, ...]
+    files: tuple[ListedFile, ...]
     skipped: tuple[Skip, ...]
 
 
@@ -74,7 +74,7 @@ class _Builder:
     def __init__(self, ignore: IgnoreFilter, max_file_bytes: int) -> None:
         self._ignore = ignore
         self._max_file_bytes = max_file_bytes
-        self._files: list[Found] = []
+        self._files: list[ListedFile] = []
         self._skipped: list[Skip] = []
 
     def enters(self, folder: str) -> bool:
@@ -96,7 +96,7 @@ class _Builder:
             self.skip(path, SkipReason.TOO_LARGE)
         else:
             token = f"{status.st_mtime_ns:x}-{status.st_ctime_ns:x}-{status.st_size:x}-{status.st_ino:x}"
-            self._files.append(Found(path, status.st_size, token, status.st_mtime_ns // 1_000_000_000))
+            self._files.append(ListedFile(path, status.st_size, token, status.st_mtime_ns // 1_000_000_000))
 
     def skip(self, path: str, reason: SkipReason) -> None:
         self._skipped.append(Skip(path, reason))

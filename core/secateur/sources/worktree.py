@@ -11,9 +11,9 @@ from secateur.errors import RepositoryError
 from secateur.sources.files import Folder
 from secateur.sources.git import Git
 from secateur.sources.ignore import IgnoreFilter
-from secateur.sources.location import Foreign, NoGit, locate
+from secateur.sources.location import ForeignRepository, NoGit, locate
 from secateur.sources.repository_source import RepositorySource
-from secateur.sources.source import MAX_FILE_BYTES, Entry
+from secateur.sources.source import MAX_FILE_BYTES, SourceFile
 from secateur.sources.walk import Listing, Skip, is_ignored_folder, list_with_git, walk
 
 _WITHOUT_GIT = "hotspots know no history, and secateur reads the ignore rules itself"
@@ -26,7 +26,7 @@ class WorktreeSource(RepositorySource):
     def __init__(
         self,
         root: Path,
-        git: Git | NoGit | Foreign,
+        git: Git | NoGit | ForeignRepository,
         *,
         ignore: Sequence[str] = (),
         max_file_bytes: int = MAX_FILE_BYTES,
@@ -41,7 +41,7 @@ class WorktreeSource(RepositorySource):
             )
         elif git is NoGit.BROKEN_REPOSITORY:
             self._note("git_failed", f"{git.value}: {_WITHOUT_GIT}")
-        elif isinstance(git, Foreign):
+        elif isinstance(git, ForeignRepository):
             self._note("git_foreign", f"{git.value}: {_WITHOUT_GIT}. {git.hint}")
 
     @cached_property
@@ -61,8 +61,8 @@ class WorktreeSource(RepositorySource):
                 self._note("git_failed", error.message)
         return max((found.time for found in self._listing.files), default=0)
 
-    def entries(self) -> list[Entry]:
-        return [Entry(found.path, found.size, found.token) for found in self._listing.files]
+    def entries(self) -> list[SourceFile]:
+        return [SourceFile(found.path, found.size, found.token) for found in self._listing.files]
 
     def skipped(self) -> list[Skip]:
         return list(self._listing.skipped)

@@ -20,7 +20,7 @@ _ID_BYTES = 8
 
 
 @dataclass(frozen=True, eq=False)
-class History:
+class CommitHistory:
     """Commits in the order git told them, newest first; none is a merge. Commit i changed
     `paths[changed[start[i]:start[i+1]]]`."""
 
@@ -32,7 +32,7 @@ class History:
     subjects: TermBag
 
     @classmethod
-    def of(cls, commits: Sequence[HistoryCommit]) -> History:
+    def of(cls, commits: Sequence[HistoryCommit]) -> CommitHistory:
         """The columns of some commits."""
         number: dict[str, int] = {}
         start, changed = [0], []
@@ -54,7 +54,7 @@ class History:
     def __len__(self) -> int:
         return len(self.times)
 
-    def after(self, newer: History, limit: int) -> History:
+    def after(self, newer: CommitHistory, limit: int) -> CommitHistory:
         """This history behind the commits that came since, cut at `limit`."""
         number = {path: position for position, path in enumerate(self.paths)}
         for path in newer.paths:
@@ -62,7 +62,7 @@ class History:
         known = np.array([number[path] for path in newer.paths], dtype=np.int32)
         rest = min(len(self), limit - len(newer))
         behind = self.first(rest)
-        return History(
+        return CommitHistory(
             np.concatenate([newer.ids, behind.ids]),
             np.concatenate([newer.times, behind.times]),
             np.concatenate([newer.start, behind.start[1:] + newer.start[-1]]),
@@ -71,13 +71,13 @@ class History:
             TermBag.concatenate([newer.subjects, behind.subjects]),
         )
 
-    def first(self, count: int) -> History:
+    def first(self, count: int) -> CommitHistory:
         """The newest `count` commits."""
         if count >= len(self):
             return self
         end, words = int(self.start[count]), int(self.subjects.start[count])
         subjects = TermBag(self.subjects.start[: count + 1], self.subjects.hashes[:words], self.subjects.counts[:words])
-        return History(
+        return CommitHistory(
             self.ids[:count], self.times[:count], self.start[: count + 1], self.changed[:end], self.paths, subjects
         )
 
@@ -121,7 +121,7 @@ class History:
         )
 
     @classmethod
-    def decode(cls, data: bytes) -> History:
+    def decode(cls, data: bytes) -> CommitHistory:
         """The inverse of `encode`.
 
         Raises:

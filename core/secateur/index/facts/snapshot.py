@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from secateur.index.facts.embedding import SemanticSpace
 from secateur.index.facts.extract import DIGEST_BYTES, Record, bag_of, signed
-from secateur.index.facts.history import History
+from secateur.index.facts.history import CommitHistory
 from secateur.index.facts.hotspots import MASS_COMMIT_FILES, FileChanges, HotspotTable, file_changes, ranked
 from secateur.index.facts.lexical import TermBag
 from secateur.index.facts.names import NameTable
@@ -203,7 +203,12 @@ Read = Sequence[tuple[str, bytes, Record]]
 
 
 def build(
-    read: Read, history: History, now: int, dimension: int, notices: Sequence[Notice] = (), origin: Sequence[str] = ()
+    read: Read,
+    history: CommitHistory,
+    now: int,
+    dimension: int,
+    notices: Sequence[Notice] = (),
+    origin: Sequence[str] = (),
 ) -> Snapshot:
     """Put records together.
 
@@ -316,7 +321,7 @@ def unindexed_arrays(files: Read) -> Arrays:
     }
 
 
-def history_arrays(history: History, touched: npt.NDArray[np.int32]) -> Arrays:
+def history_arrays(history: CommitHistory, touched: npt.NDArray[np.int32]) -> Arrays:
     """What commit messages say, and which of today's files each commit touched; `touched` as `History.files` gives
     it."""
     commits, first, file = history.told(touched, MASS_COMMIT_FILES)

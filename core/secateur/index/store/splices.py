@@ -15,7 +15,7 @@ from secateur.index.store.arrayfile import pack_strings
 T = TypeVar("T")
 
 
-class Cut(NamedTuple):
+class RowCut(NamedTuple):
     """Rows `first..last` of what was there (last excluded) are replaced by rows `new_first..new_last` of what comes."""
 
     first: int
@@ -27,7 +27,7 @@ class Cut(NamedTuple):
 class Splice:
     """Cuts, ascending and disjoint, that take all rows of what comes, in order."""
 
-    def __init__(self, cuts: Iterable[Cut], length: int) -> None:
+    def __init__(self, cuts: Iterable[RowCut], length: int) -> None:
         """`length`: rows there were."""
         self.cuts = tuple(cuts)
         self.before = length
@@ -97,7 +97,7 @@ class Splice:
         """The same edit of what the rows hold: row i held `old_start[i]..old_start[i+1]`, what comes holds
         `new_start`."""
         cuts = (
-            Cut(
+            RowCut(
                 int(old_start[cut.first]),
                 int(old_start[cut.last]),
                 int(new_start[cut.new_first]),
@@ -126,5 +126,5 @@ def splice_of(before: Sequence[bytes], gone: set[bytes], coming: Sequence[bytes]
             position == len(before) or coming[taken] < before[position] or (goes and coming[taken] == before[position])
         ):
             taken += 1
-        cuts.append(Cut(position, position + goes, here, taken))
+        cuts.append(RowCut(position, position + goes, here, taken))
     return Splice(cuts, len(before))

@@ -23,7 +23,7 @@ from secateur.index.update.staleness import Changes
 from secateur.index.store.records import Store
 from secateur.progress import Progress, unreported
 from secateur.sources.files import path_bytes
-from secateur.sources.source import Entry, Source
+from secateur.sources.source import Source, SourceFile
 
 FEW = 20
 """Files that are looked up one by one."""
@@ -66,7 +66,7 @@ class IndexStatus:
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class RecordedState:
     """One state of a source, all of it recorded: enough to name its snapshot without loading it."""
 
     name: str  # of the snapshot; equal names mean equal content, history and versions
@@ -79,8 +79,12 @@ class State:
 
 
 def record(
-    source: Source, store: Store, extractor: Extractor, progress: Progress | None = None, last: State | None = None
-) -> State:
+    source: Source,
+    store: Store,
+    extractor: Extractor,
+    progress: Progress | None = None,
+    last: RecordedState | None = None,
+) -> RecordedState:
     """Read what is new or changed in the source, so that every file of it has a record.
 
     `last`: the state of the same source that was recorded before, where it is at hand: what looks as it did then is not
@@ -100,7 +104,7 @@ def record(
     if missing:
         store.sweep(((path_bytes(path), digest) for path, digest in present), extractor.version)
     looks = {entry.path: (entry.token, digests[entry.path]) for entry in entries if entry.path in digests}
-    return State(_identity(extractor.version, source, present), present, len(missing), extractor.version, looks)
+    return RecordedState(_identity(extractor.version, source, present), present, len(missing), extractor.version, looks)
 
 
 def unread(source: Source, store: Store, extractor: Extractor) -> Changes | None:
@@ -125,7 +129,7 @@ def unread(source: Source, store: Store, extractor: Extractor) -> Changes | None
 
 
 def snapshot_of(
-    state: State,
+    state: RecordedState,
     source: Source,
     store: Store,
     extractor: Extractor,
@@ -149,7 +153,7 @@ def snapshot_of(
     return snapshot
 
 
-def status_of(state: State, snapshot: Snapshot, source: Source, extractor: Extractor) -> IndexStatus:
+def status_of(state: RecordedState, snapshot: Snapshot, source: Source, extractor: Extractor) -> IndexStatus:
     """What is indexed and what is not, for people."""
     skipped = [(skip.path, skip.reason) for skip in source.skipped()]
     skipped += snapshot.unindexed
@@ -183,8 +187,8 @@ def status_of(state: State, snapshot: Snapshot, source: Source, extractor: Extra
 
 
 def _plan(
-    entries: Sequence[Entry], store: Store, version: str, last: State | None
-) -> tuple[dict[str, bytes], list[Entry]]:
+    entries: Sequence[SourceFile], store: Store, version: str, last: RecordedState | None
+) -> tuple[dict[str, bytes], list[SourceFile]]:
     """Content digests of files that look as they did and are recorded, and the entries that must be read."""
     if last is not None and last.version == version:
         looks, unlike = last.looks, ("", b"")
@@ -205,7 +209,9 @@ def _plan(
     return digests, missing
 
 
-def _read(source: Source, store: Store, missing: list[Entry], extractor: Extractor, tell: Progress) -> dict[str, bytes]:
+def _read(
+    source: Source, store: Store, missing: list[SourceFile], extractor: Extractor, tell: Progress
+) -> dict[str, bytes]:
     """Read what is missing and extract what has no record yet; a file with only a new date is not parsed again."""
     version, generation = extractor.version, store.generation()
     known = store.known(version) if len(missing) > FEW else None

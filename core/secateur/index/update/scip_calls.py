@@ -28,7 +28,7 @@ from secateur.index.graph.resolve.symbols import FAMILY
 from secateur.index.graph.scip import MAX_INDEX_BYTES, Meaning, ScipDamaged, ScipIndex, documents
 from secateur.index.store.arrayfile import pack_strings
 from secateur.index.store.records import Store
-from secateur.index.update.refresh import State
+from secateur.index.update.refresh import RecordedState
 from secateur.model import FileFacts, Kind, Notice
 from secateur.repository.fragments import decode, split_lines
 from secateur.sources.files import Folder, path_bytes
@@ -67,7 +67,7 @@ class ScipCalls:
         ] = {}  # path -> content digest, decided calls; None for a stale file
         self._laid: tuple[Snapshot, str, Snapshot] | None = None
 
-    def named(self, state: State, source: Source, path: str) -> State:
+    def named(self, state: RecordedState, source: Source, path: str) -> RecordedState:
         """The state under a name that tells its index as well; the same without one. `path`: setting `index.scip`."""
         self._look(source, path)
         return (
@@ -76,7 +76,7 @@ class ScipCalls:
             else state
         )
 
-    def overlay(self, snapshot: Snapshot, state: State, source: Source) -> Snapshot:
+    def overlay(self, snapshot: Snapshot, state: RecordedState, source: Source) -> Snapshot:
         """The snapshot with the index that `named` found; itself without one. `state`: as named."""
         if not self._digest:
             return snapshot
@@ -122,7 +122,7 @@ class ScipCalls:
 
     # --- laying over --------------------------------------------------------------------------------------------------
 
-    def _lay(self, snapshot: Snapshot, state: State, source: Source) -> Snapshot:
+    def _lay(self, snapshot: Snapshot, state: RecordedState, source: Source) -> Snapshot:
         stored = self._store.get_blob("scip", state.name)
         if stored is not None:
             with suppress(msgspec.DecodeError, ValueError, KeyError):
@@ -159,7 +159,9 @@ class ScipCalls:
     def _name(self) -> str:
         return self._looked[0] if self._looked else ""
 
-    def _decide(self, index: ScipIndex, paths: Sequence[str], snapshot: Snapshot, state: State, source: Source) -> None:
+    def _decide(
+        self, index: ScipIndex, paths: Sequence[str], snapshot: Snapshot, state: RecordedState, source: Source
+    ) -> None:
         """Bring the decided calls of files up to their contents."""
         digests = snapshot.digests
         wanted = [path for path in paths if self._sites.get(path, (b"", None))[0] != digests[path]]

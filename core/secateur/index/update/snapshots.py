@@ -16,7 +16,7 @@ import msgspec
 import numpy as np
 
 from secateur.index.facts.extract import DIGEST_BYTES, Record, decode, decode_facts
-from secateur.index.facts.history import History
+from secateur.index.facts.history import CommitHistory
 from secateur.index.facts.hotspots import FileChanges, file_changes
 from secateur.index.facts.snapshot import LINKS_FAILED, Links, Snapshot, build, history_arrays
 from secateur.index.graph.code_graph import CodeGraph
@@ -64,7 +64,7 @@ class SnapshotManager:
         self._linker: Linker | None = None  # in the state of the snapshot
         self._saved: tuple[str, Snapshot] | None = None  # the whole state on disk that the snapshot was edited from
         self._unsaved = False
-        self._histories: dict[str, History] = {}
+        self._histories: dict[str, CommitHistory] = {}
 
     # --- from state to state ------------------------------------------------------------------------------------------
 
@@ -255,29 +255,29 @@ class SnapshotManager:
 
     # --- history ------------------------------------------------------------------------------------------------------
 
-    def _history(self, source: Source) -> History:
+    def _history(self, source: Source) -> CommitHistory:
         """History of the source's commit, kept if it was read to its end; put before a known one where that led to
         it."""
         wanted = source.history_id
         if not wanted:
-            return History.of(list(source.history(limit=HISTORY_COMMITS)))
+            return CommitHistory.of(list(source.history(limit=HISTORY_COMMITS)))
         if wanted not in self._histories:
             history = self._stored_history(wanted)
             if history is None:
-                history = self._continued(source) or History.of(list(source.history(limit=HISTORY_COMMITS)))
+                history = self._continued(source) or CommitHistory.of(list(source.history(limit=HISTORY_COMMITS)))
                 if _incomplete(source):
                     return history
                 self._keep_history(wanted, history)
             self._histories = {wanted: history}
         return self._histories[wanted]
 
-    def _stored_history(self, wanted: str) -> History | None:
+    def _stored_history(self, wanted: str) -> CommitHistory | None:
         stored = self._store.get_blob("history", wanted)
         with suppress(msgspec.DecodeError):
-            return History.decode(stored) if stored is not None else None
+            return CommitHistory.decode(stored) if stored is not None else None
         return None
 
-    def _keep_history(self, name: str, history: History) -> None:
+    def _keep_history(self, name: str, history: CommitHistory) -> None:
         with self._store.writing():
             self._store.put_blobs("history", {name: history.encode()}, most=KEPT_HISTORIES)
             known = [name, *(old for old in self._known_histories() if old != name)]
@@ -289,7 +289,7 @@ class SnapshotManager:
             return msgspec.msgpack.decode(stored, type=list[str]) if stored is not None else []
         return []
 
-    def _continued(self, source: Source) -> History | None:
+    def _continued(self, source: Source) -> CommitHistory | None:
         """A known history with the commits that came since, exactly as it would be read; None where there is none."""
         cut = source.history_id.partition(":")[2]
         for name in self._known_histories():
@@ -298,7 +298,7 @@ class SnapshotManager:
             known = self._stored_history(name) if news else None
             # behind a merge, which commits are the last that are read does not follow from those read before
             if news and known is not None and (news[1] or len(known) + len(news[0]) <= HISTORY_COMMITS):
-                return known.after(History.of(news[0]), HISTORY_COMMITS)
+                return known.after(CommitHistory.of(news[0]), HISTORY_COMMITS)
         return None
 
     def holds(self, name: str) -> bool:

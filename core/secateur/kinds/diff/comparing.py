@@ -36,7 +36,7 @@ from secateur.model import Notice
 from secateur.settings import Chunking
 from secateur.sources.files import Folder, path_bytes
 from secateur.sources.git import GITLINK, SYMBOLIC_LINK, UNTRACKED, Git, TreeEntry
-from secateur.sources.location import Foreign
+from secateur.sources.location import ForeignRepository
 from secateur.sources.process import TIMEOUT
 
 MAIN_BRANCHES = (
@@ -114,7 +114,7 @@ def _opened(folder: Path, trust: bool) -> Git:
     except OSError as error:
         raise unreadable_folder(folder, error) from error
     if not isinstance(git, Git):
-        hint = git.hint if isinstance(git, Foreign) else "Name a repository, or give a diff with --diff FILE."
+        hint = git.hint if isinstance(git, ForeignRepository) else "Name a repository, or give a diff with --diff FILE."
         raise RepositoryError(f"there is nothing to compare in {folder}: {git.value}", hint=hint, code=git.name)
     return git
 

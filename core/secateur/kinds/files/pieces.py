@@ -15,7 +15,7 @@ import numpy as np
 
 from secateur.index.facts.embedding import open_embedder
 from secateur.index.facts.extract import Record, decode, digest_of, extract, text_of
-from secateur.index.facts.history import History
+from secateur.index.facts.history import CommitHistory
 from secateur.index.facts.lexical import TermBag
 from secateur.index.facts.postings import Postings
 from secateur.index.facts.snapshot import Snapshot, build
@@ -64,7 +64,7 @@ def pieces_of(
         records.append((path, digest_of(data), record))
         if progress is not None:
             progress("reading", len(records), len(contents))
-    snapshot = build(records, History.of(()), 0, embedder.dimension if embedder else 0)
+    snapshot = build(records, CommitHistory.of(()), 0, embedder.dimension if embedder else 0)
     scores = score(query, snapshot, embedder, settings.relevance)
     numbers = dict(order)
     found: list[list[Piece]] = [[] for _ in files]
