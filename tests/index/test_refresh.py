@@ -14,7 +14,7 @@ import pytest
 from secateur.index.store.records import FILE_NAME, Store
 from secateur.index.update.parallel import Extractor
 from secateur.index.update.refresh import RecordedState, record, snapshot_of, status_of
-from secateur.index.update.snapshots import KEPT_SNAPSHOTS
+from secateur.index.update.snapshot_files import KEPT_SNAPSHOTS
 from secateur.sources.source import MemorySource
 from secateur.tokens import get_counter
 from support.repos import SHOP

@@ -23,7 +23,7 @@ from secateur.sources.process import PATIENCE, TIMEOUT, Patience, command_line, 
 from secateur.sources.provenance import small_file
 
 HISTORY_LIMIT = 50_000
-"""Most commits read of a history: two seconds' worth, and older ones no longer weigh anything."""
+"""Most commits read of a history: two seconds' worth. With the half-life of hotspots, older ones count for nothing."""
 
 GITLINK = 0o160000
 SYMBOLIC_LINK = 0o120000

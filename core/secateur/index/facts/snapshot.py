@@ -67,6 +67,21 @@ class Snapshot:
             for (path, _), digest in zip(self.unindexed, self.arrays["unindexed.digest"], strict=True)
         }
 
+    @property
+    def all_digests(self) -> dict[str, bytes]:
+        """Content digest per path of all files, indexed or only counted."""
+        return self.digests | self.unindexed_digests
+
+    @property
+    def origin(self) -> list[str]:
+        """What it was made with and from; see `build`."""
+        return unpack_strings(self.arrays["origin"])
+
+    @property
+    def changes(self) -> FileChanges:
+        """What the history says of each file."""
+        return FileChanges(*(self.arrays[f"hotspots.{column.name}"] for column in fields(FileChanges)))
+
     @cached_property
     def languages(self) -> list[str]:
         """Language per file."""
@@ -91,8 +106,7 @@ class Snapshot:
     @cached_property
     def notices(self) -> tuple[Notice, ...]:
         """What is missing in it, and why."""
-        flat = unpack_strings(self.arrays["notices"])
-        return tuple(Notice(code, message) for code, message in zip(flat[::2], flat[1::2], strict=True))
+        return tuple(unpack_notices(self.arrays["notices"]))
 
     @cached_property
     def qualnames(self) -> list[str]:
@@ -240,7 +254,7 @@ def build(
                 f"Some calls of {listed([paths[number] for number in edges.failed])} could not be followed.",
             ),
         ]
-    arrays["notices"] = pack_strings([text for notice in notices for text in (notice.code, notice.message)])
+    arrays["notices"] = pack_notices(notices)
     arrays["origin"] = pack_strings(list(origin))
     arrays |= history_arrays(history, touched)
     links = Links(CodeGraph.from_edges(edges, rows), call_counts(calls, len(files)))
@@ -265,14 +279,10 @@ def columns(files: Read, dimension: int) -> tuple[dict[str, list[str]], Arrays]:
         "fragment.qualname": [fragment.qualname for fragment in fragments],
     }
     arrays: Arrays = {
-        "file.digest": np.frombuffer(b"".join(digest for _, digest, _ in files), dtype=np.uint8).reshape(
-            len(files), DIGEST_BYTES
-        ),
+        "file.digest": digest_column(digest for _, digest, _ in files),
         "file.lines": _ints(record.lines for record in records),
         "file.fragments": _ints(len(fact.fragments) for fact in facts),
-        "file.links": np.frombuffer(b"".join(record.links for record in records), dtype=np.uint8).reshape(
-            len(files), DIGEST_BYTES
-        ),
+        "file.links": digest_column(record.links for record in records),
         "fragment.ordinal": _ordinals(facts),
         "fragment.kind": np.array([KINDS.index(fragment.kind) for fragment in fragments], dtype=np.uint8),
         "fragment.line_start": _ints(fragment.line_start for fragment in fragments),
@@ -312,12 +322,9 @@ FILE_FIELDS = frozenset({"files", "paths"})
 
 def unindexed_arrays(files: Read) -> Arrays:
     """The files that are only counted."""
-    digests = np.frombuffer(b"".join(digest for _, digest, _ in files), dtype=np.uint8).reshape(
-        len(files), DIGEST_BYTES
-    )
     return {
         "unindexed": pack_strings([text for path, _, record in files for text in (path, record.flags[0])]),
-        "unindexed.digest": digests,
+        "unindexed.digest": digest_column(digest for _, digest, _ in files),
     }
 
 
@@ -350,6 +357,21 @@ def finished(arrays: Arrays, links: Links, changes: FileChanges) -> Arrays:
         | {f"graph.{name}": array for name, array in links.graph.to_arrays().items()}
         | {f"hotspots.{column.name}": getattr(hotspots, column.name) for column in fields(hotspots)}
     )
+
+
+def digest_column(digests: Iterable[bytes]) -> npt.NDArray[np.uint8]:
+    """Digests as rows: uint8 [digests, DIGEST_BYTES]."""
+    return np.frombuffer(b"".join(digests), dtype=np.uint8).reshape(-1, DIGEST_BYTES)
+
+
+def pack_notices(notices: Sequence[Notice]) -> npt.NDArray[np.uint8]:
+    """Notices as one array; `unpack_notices` is the inverse."""
+    return pack_strings([text for notice in notices for text in (notice.code, notice.message)])
+
+
+def unpack_notices(array: npt.NDArray[np.uint8]) -> list[Notice]:
+    flat = unpack_strings(array)
+    return [Notice(code, message) for code, message in zip(flat[::2], flat[1::2], strict=True)]
 
 
 def _ordinals(facts: Sequence[FileFacts]) -> npt.NDArray[np.int32]:

@@ -3,13 +3,14 @@ changed."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from secateur.index.facts.extract import DIGEST_BYTES
+from secateur.index.facts.extract import Record, decode
 from secateur.index.facts.hotspots import FileChanges
 from secateur.index.facts.names import NameTable
 from secateur.index.facts.snapshot import (
@@ -18,12 +19,15 @@ from secateur.index.facts.snapshot import (
     Read,
     Snapshot,
     columns,
+    digest_column,
     divided,
     finished,
+    pack_notices,
     unindexed_arrays,
     word_bags,
 )
 from secateur.index.store.arrayfile import Arrays, pack_strings, unpack_strings
+from secateur.index.store.records import Store
 from secateur.index.store.splices import Splice, splice_of
 from secateur.model import Notice
 from secateur.sources.files import path_bytes
@@ -51,6 +55,18 @@ class Edit:
         )
         return cls(before, gone, read, files, rows)
 
+    @classmethod
+    def stored(
+        cls, store: Store, before: Snapshot, gone: frozenset[str], brings: Sequence[tuple[str, bytes]], version: str
+    ) -> Edit | None:
+        """The edit of a snapshot, with the records of the (path, content digest) that it brings; None where one is
+        missing or damaged."""
+        records = [record_of(data) for data in stored_records(store, brings, version)]
+        read = [
+            (path, digest, record) for (path, digest), record in zip(brings, records, strict=True) if record is not None
+        ]
+        return cls.of(before, gone, read) if len(read) == len(records) else None
+
     @property
     def coming(self) -> Read:
         """What comes and is indexed."""
@@ -70,9 +86,25 @@ class Edit:
         return before.tobytes() == b"".join(record.links for _, _, record in self.coming)
 
 
+def stored_records(store: Store, files: Iterable[tuple[str, bytes]], version: str) -> Iterator[bytes | None]:
+    """What is stored of each (path, content digest), in order; None where nothing is.
+
+    `version`: the first part of a snapshot's origin: the version of the arrays, then that of the records.
+    """
+    return store.records([(path_bytes(path), digest) for path, digest in files], version.partition("|")[2])
+
+
+def record_of(data: bytes | None) -> Record | None:
+    """The record that was stored; None where it is missing or damaged."""
+    try:
+        return decode(data) if data is not None else None
+    except msgspec.DecodeError:
+        return None
+
+
 def differing(before: Snapshot, present: Sequence[tuple[str, bytes]]) -> tuple[frozenset[str], list[tuple[str, bytes]]]:
     """What an edit takes away and what it brings: paths, and paths with their content digests."""
-    known = before.digests | before.unindexed_digests
+    known = before.all_digests
     brings = [(path, digest) for path, digest in present if known.get(path) != digest]
     stays = {path for path, _ in present} - {path for path, _ in brings}
     return frozenset(path for path in known if path not in stays), brings
@@ -101,7 +133,7 @@ def edited(
         postings = getattr(before, _POSTINGS[field])
         arrays |= postings.edited(splice.moved(), bag, splice.numbers()).to_arrays(field)
     arrays |= _unindexed(edit) | commits
-    arrays["notices"] = pack_strings([text for notice in notices for text in (notice.code, notice.message)])
+    arrays["notices"] = pack_notices(notices)
     arrays["origin"] = pack_strings(list(origin))
     after = Snapshot(finished(arrays, links, changes))
     _hand_on(edit, after, texts, new["vectors"])
@@ -135,12 +167,9 @@ def _unindexed(edit: Edit) -> Arrays:
     for (path, digest, _), reason in zip(coming, flat[1::2], strict=True):
         found[path] = reason, digest
     paths = sorted(found, key=path_bytes)
-    digests = np.frombuffer(b"".join(found[path][1] for path in paths), dtype=np.uint8).reshape(
-        len(paths), DIGEST_BYTES
-    )
     return {
         "unindexed": pack_strings([text for path in paths for text in (path, found[path][0])]),
-        "unindexed.digest": digests,
+        "unindexed.digest": digest_column(found[path][1] for path in paths),
     }
 
 

@@ -1,0 +1,165 @@
+"""The snapshots of an index on disk.
+
+A state is either whole (`NAME.arrays`) or what an edit makes of a whole one (`NAME.BASE.delta`): what cannot be worked
+out again from the records of the edited files in a moment. A delta whose base is gone or damaged, or whose records are,
+is passed over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import fields
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from secateur.index.facts.hotspots import FileChanges
+from secateur.index.facts.snapshot import Links, Snapshot, digest_column, unpack_notices
+from secateur.index.graph.code_graph import CodeGraph
+from secateur.index.store import arrayfile
+from secateur.index.store.arrayfile import Arrays, pack_strings, unpack_strings
+from secateur.index.store.records import Store, UnwritableIndex
+from secateur.index.update.edits import Edit, edited
+from secateur.sources.files import path_bytes
+
+KEPT_SNAPSHOTS = 4
+"""Of branches that are switched between."""
+
+
+class StoredSnapshot(NamedTuple):
+    """A snapshot from disk, and the whole one that it was read or made from."""
+
+    snapshot: Snapshot
+    base: str
+    whole: Snapshot
+
+
+class SnapshotFiles:
+    """The snapshots in the folder of a store."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def holds(self, name: str) -> bool:
+        """Whether a state is on disk, or was when the last process looked."""
+        return self._store.kept is not None and any(self._store.kept.glob(f"{name}.*"))
+
+    def load(self, name: str, version: str) -> StoredSnapshot | None:
+        """A state that was saved; None if none was, or it cannot be used."""
+        folder = self._store.kept
+        if folder is None:
+            return None
+        return self._whole(folder, name, version) or self._first(sorted(folder.glob(f"{name}.*.delta")), version)
+
+    def newest(self, version: str) -> StoredSnapshot | None:
+        """The state that was saved last, with the same version of everything."""
+        return self._first(_newest_first(self._store.kept), version)
+
+    def save(self, name: str, snapshot: Snapshot) -> bool:
+        """Save a state whole. False where there is no folder to write to. Raises IndexingError."""
+        return self._write(f"{name}.arrays", snapshot.arrays)
+
+    def save_edited(
+        self,
+        name: str,
+        snapshot: Snapshot,
+        base: str,
+        whole: Snapshot,
+        gone: frozenset[str],
+        brings: Sequence[tuple[str, bytes]],
+    ) -> bool:
+        """Save a state as what an edit made of a whole one; `gone`, `brings`: what differs. Returns and raises like
+        `save`."""
+        return self._write(f"{name}.{base}.delta", _delta(snapshot, whole, gone, brings))
+
+    def _first(self, paths: Sequence[Path], version: str) -> StoredSnapshot | None:
+        """The first of the files that can be used."""
+        return next((found for path in paths if (found := self._read(path, version)) is not None), None)
+
+    def _read(self, path: Path, version: str) -> StoredSnapshot | None:
+        name, _, base = path.name.removesuffix(path.suffix).partition(".")
+        if not base:
+            return self._whole(path.parent, name, version)
+        delta = _loaded(path, version)
+        found = self._whole(path.parent, base, version) if delta is not None else None
+        after = self._applied(found.whole, delta) if found is not None and delta is not None else None
+        return StoredSnapshot(after, base, found.whole) if found is not None and after is not None else None
+
+    def _whole(self, folder: Path, name: str, version: str) -> StoredSnapshot | None:
+        arrays = _loaded(folder / f"{name}.arrays", version)
+        if arrays is None:
+            return None
+        snapshot = Snapshot(arrays)
+        return StoredSnapshot(snapshot, name, snapshot)
+
+    def _applied(self, whole: Snapshot, delta: Arrays) -> Snapshot | None:
+        """What a delta makes of its base; None where a record it needs is gone."""
+        paths = unpack_strings(delta["changed"])
+        brings = [(path, digest.tobytes()) for path, digest in zip(paths, delta["changed.digest"], strict=True)]
+        origin = unpack_strings(delta["origin"])
+        edit = Edit.stored(self._store, whole, frozenset(unpack_strings(delta["gone"])), brings, origin[0])
+        if edit is None:
+            return None
+        graph = CodeGraph.from_arrays(
+            {name.removeprefix("graph."): array for name, array in delta.items() if name.startswith("graph.")}
+        )
+        commits = {name: delta.get(name, array) for name, array in whole.arrays.items() if name.startswith("commits.")}
+        links = Links(graph, delta["file.calls"])
+        return edited(edit, links, Snapshot(delta).changes, commits, unpack_notices(delta["notices"]), origin)
+
+    def _write(self, name: str, arrays: Arrays) -> bool:
+        if self._store.folder is None:
+            return False
+        path = self._store.folder / name
+        try:
+            arrayfile.save(path, arrays)
+        except OSError as error:
+            raise UnwritableIndex.of(f"{path}: ", error.strerror or str(error)) from error
+        _forget_old(path)
+        return True
+
+
+_DELTA = ("graph.", "notices", "origin", "file.calls", *(f"hotspots.{column.name}" for column in fields(FileChanges)))
+
+
+def _loaded(path: Path, version: str) -> Arrays | None:
+    arrays = arrayfile.load(path)
+    usable = arrays is not None and "origin" in arrays and unpack_strings(arrays["origin"])[0] == version
+    return arrays if usable else None
+
+
+def _delta(snapshot: Snapshot, whole: Snapshot, gone: frozenset[str], brings: Sequence[tuple[str, bytes]]) -> Arrays:
+    """What of a snapshot cannot be worked out from a whole one and the records of the files that differ."""
+    arrays = {name: array for name, array in snapshot.arrays.items() if name.startswith(_DELTA)}
+    commits = {name: array for name, array in snapshot.arrays.items() if name.startswith("commits.")}
+    if not all(np.array_equal(array, whole.arrays[name]) for name, array in commits.items()):
+        arrays |= commits
+    arrays["gone"] = pack_strings(sorted(gone, key=path_bytes))
+    arrays["changed"] = pack_strings([path for path, _ in brings])
+    arrays["changed.digest"] = digest_column(digest for _, digest in brings)
+    return arrays
+
+
+def _newest_first(folder: Path | None) -> list[Path]:
+    if folder is None:
+        return []
+    paths = [path for suffix in ("arrays", "delta") for path in folder.glob(f"*.{suffix}")]
+    return sorted(paths, key=lambda path: (-_modified(path), path.name))
+
+
+def _forget_old(newest: Path) -> None:
+    """Keep the newest states, and what they are made from."""
+    others = [path for path in _newest_first(newest.parent) if path != newest]
+    kept = [newest, *others[: KEPT_SNAPSHOTS - 1]]
+    bases = {path.name.split(".")[1] + ".arrays" for path in kept if path.suffix == ".delta"}
+    for path in others[KEPT_SNAPSHOTS - 1 :]:
+        if path.name not in bases:
+            path.unlink(missing_ok=True)
+
+
+def _modified(path: Path) -> float:
+    try:
+        return path.stat().st_mtime
+    except OSError:  # another process removed it
+        return 0.0
