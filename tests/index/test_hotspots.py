@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from secateur.index.facts.hotspots import DAY, HALF_LIFE_DAYS, average_rank, hotspot_scores
+from secateur.index.facts.history import CommitHistory
+from secateur.index.facts.hotspots import DAY, HALF_LIFE_DAYS, HotspotTable, average_rank, file_changes, ranked
+from secateur.sources.git import HistoryCommit
 
 NOW = 1_750_000_000
 
@@ -24,8 +26,12 @@ def days_ago(days: float) -> int:
     return NOW - int(days * DAY)
 
 
-def table(commits: list[Change], paths: list[str], complexity: list[int], files: list[int], now: int = NOW):  # type: ignore[no-untyped-def]
-    return hotspot_scores(commits, now, paths, np.array(complexity), np.array(files))
+def table(
+    commits: list[Change], paths: list[str], complexity: list[int], files: list[int], now: int = NOW
+) -> HotspotTable:
+    history = CommitHistory.of([HistoryCommit("", commit.time, "", "", commit.paths) for commit in commits])
+    changes = file_changes(history.times, history.start, history.files(paths), now, len(paths))
+    return ranked(changes, np.array(complexity), np.array(files))
 
 
 def test_churn_halves_with_age_and_counts_revisions() -> None:

@@ -39,7 +39,7 @@ BASE = "<base>"
 SHOWN_LINES = 40
 """Lines of a difference that are printed."""
 SESSION_COMMITS = 30
-SHAPING = ("numpy", "tiktoken", "networkx", "rapidfuzz", "PyStemmer", "wordllama", "tree-sitter")
+SHAPING = ("numpy", "tiktoken", "rapidfuzz", "PyStemmer", "wordllama", "tree-sitter")
 """Packages whose release can change an answer; every `tree-sitter-*` is one too."""
 
 

@@ -13,9 +13,7 @@ machine.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -31,15 +29,6 @@ MASS_COMMIT_FILES = 30
 DAY = 86_400
 _UNITS = 10**9
 """Weights are integers in these units: sums are exact, in whatever order commits come."""
-
-
-class Commit(Protocol):
-    """What is read of a commit."""
-
-    @property
-    def time(self) -> int: ...  # seconds since 1970
-    @property
-    def paths(self) -> Sequence[str]: ...  # files it changed
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,28 +71,6 @@ def average_rank(values: npt.NDArray[np.int64]) -> FloatArray:
     return np.round(out, 6)
 
 
-def hotspot_scores(
-    commits: Iterable[Commit],
-    now: int,
-    paths: Sequence[str],
-    complexity: npt.NDArray[np.integer],
-    file_of_fragment: npt.NDArray[np.integer],
-) -> HotspotTable:
-    """The hotspot table of a repository.
-
-    `now` is the source commit's time in seconds since 1970; commits dated after it count as made then. `complexity` and
-    `file_of_fragment` (index into `paths`) have one entry per fragment; complexity ≤ 0 marks what is not code: rank and
-    score 0. A file no commit mentions has churn 0, hence rank and score 0. Paths of commits that are not in `paths`
-    only count towards the size of their commit.
-    """
-    number = {path: position for position, path in enumerate(paths)}
-    changes = [(commit.time, dict.fromkeys(commit.paths)) for commit in commits]
-    times = np.array([time for time, _ in changes], dtype=np.int64)
-    start = np.cumsum([0, *(len(changed) for _, changed in changes)], dtype=np.int64)
-    file = np.array([number.get(path, -1) for _, changed in changes for path in changed], dtype=np.int32)
-    return ranked(file_changes(times, start, file, now, len(paths)), complexity, file_of_fragment)
-
-
 @dataclass(frozen=True, eq=False)
 class FileChanges:
     """What the history says of each file."""
@@ -134,7 +101,11 @@ def file_changes(
 def ranked(
     changes: FileChanges, complexity: npt.NDArray[np.integer], file_of_fragment: npt.NDArray[np.integer]
 ) -> HotspotTable:
-    """The hotspot table of files with these changes; the rest as in `hotspot_scores`."""
+    """The hotspot table of files with these changes.
+
+    `complexity` and `file_of_fragment` have one entry per fragment; complexity ≤ 0 marks what is not code: rank and
+    score 0. So have the fragments of a file that no commit changed.
+    """
     files = np.asarray(file_of_fragment, dtype=np.int64)
     churn_rank = average_rank(changes.units)[files] if len(files) else np.zeros(0)
     complexity_rank = average_rank(np.asarray(complexity, dtype=np.int64))
