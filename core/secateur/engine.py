@@ -26,7 +26,7 @@ from secateur.index.facts.extract import text_of
 from secateur.index.update.refresh import IndexStatus, State
 from secateur.index.graph.code_graph import components, symbol_path, to_networkx
 from secateur.index.facts.models import Models
-from secateur.index.opened import OpenIndex
+from secateur.index.open_index import OpenIndex
 from secateur.index.update.parallel import Extractor
 from secateur.index.facts.snapshot import Snapshot
 from secateur.index.update.staleness import Changes
@@ -44,7 +44,7 @@ from secateur.render import (
     trim_report,
 )
 from secateur.retrieval.cache import ResultCache
-from secateur.retrieval.explaining import explained
+from secateur.retrieval.explanation import explained
 from secateur.retrieval.preference import load_preferences
 from secateur.retrieval.query import parse_with_dictionary
 from secateur.retrieval.rerank import Reranker
