@@ -1,8 +1,13 @@
-"""The recipe: open a source, refresh the index, retrieve, select, render. Every front end goes through here.
+"""The recipe of a search. Every front end goes through here.
 
-engine = Engine.open("path/to/repository")
-selection = engine.search("where is the refund total rounded?")
-print(engine.render(selection))
+refresh     source -> snapshot              reads what changed
+retrieve    query, snapshot -> pool         slow, cached
+select      pool, settings -> selection     instant, pure
+output      selection -> text
+
+with Engine.open("path/to/repository") as engine:
+    selection = engine.search("where is the refund total rounded?")
+    print(engine.render(selection))
 """
 
 from __future__ import annotations
@@ -13,8 +18,9 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any
 from weakref import WeakKeyDictionary
 
 from secateur import places
@@ -23,14 +29,13 @@ from secateur.errors import EmbeddingError, IndexingError, UsageError
 from secateur.index.facts.degraded import degraded
 from secateur.index.facts.embedding import Embedder
 from secateur.index.facts.extract import text_of
-from secateur.index.update.refresh import IndexStatus, State
-from secateur.index.graph.code_graph import components, symbol_path, to_networkx
 from secateur.index.facts.models import Models
+from secateur.index.facts.snapshot import Snapshot
 from secateur.index.open_index import OpenIndex
 from secateur.index.update.parallel import Extractor
-from secateur.index.facts.snapshot import Snapshot
+from secateur.index.update.refresh import IndexStatus, RecordedState
 from secateur.index.update.staleness import Changes
-from secateur.model import Notice, Pool, Selection, TrimReport
+from secateur.model import IntArray, Notice, Pool, Selection, TrimReport
 from secateur.progress import Progress
 from secateur.render import (
     DROPPED_LISTED,
@@ -57,11 +62,6 @@ from secateur.sources.source import Source
 from secateur.tokens import Counter
 from secateur.version import __version__
 
-if TYPE_CHECKING:
-    import networkx
-
-T = TypeVar("T")
-
 PACK_FORMATS = ("markdown", "xml")
 FORMATS = ("text", "json", *PACK_FORMATS)
 
@@ -82,8 +82,8 @@ class Engine:
         *,
         cache_dir: Path | None,
         config_dir: Path | None,
-        environ: Mapping[str, str] | None,
-        clock: Callable[[], float],
+        environ: Mapping[str, str] | None = None,
+        clock: Callable[[], float] = time.time,
         notices: tuple[Notice, ...] = (),
     ) -> None:
         environ = os.environ if environ is None else environ
@@ -138,18 +138,9 @@ class Engine:
         *,
         cache_dir: Path | None = None,
         config_dir: Path | None = None,
-        environ: Mapping[str, str] | None = None,
-        clock: Callable[[], float] = time.time,
     ) -> Engine:
         """An engine on any source as it is now; files in memory are indexed in memory."""
-        return cls(
-            lambda: source,
-            settings or Settings(),
-            cache_dir=cache_dir,
-            config_dir=config_dir,
-            environ=environ,
-            clock=clock,
-        )
+        return cls(lambda: source, settings or Settings(), cache_dir=cache_dir, config_dir=config_dir)
 
     def close(self) -> None:
         """Close the index; the next process finds it as it is."""
@@ -169,74 +160,7 @@ class Engine:
     def source_name(self) -> str:
         return self._index.source.describe()
 
-    # --- the pipeline ------------------------------------------------------------------------------------------------
-
-    def refresh(self, progress: Progress | None = None, settings: Settings | None = None) -> IndexStatus:
-        """Bring the index up to what the source holds now."""
-        settings = settings or self.settings
-        with self._turn:
-            return self._load(self._record(settings, progress), settings, progress)
-
-    def _record(self, settings: Settings, progress: Progress | None) -> State:
-        return self._index.record(self._extractor(settings), settings.index.scip, progress)
-
-    def _load(self, state: State, settings: Settings, progress: Progress | None) -> IndexStatus:
-        return self._index.load(state, self._extractor(settings), progress)
-
-    def _extractor(self, settings: Settings) -> Extractor:
-        return Extractor(self.counter(settings), self._vectors(settings), settings.index.workers)
-
-    def retrieve(
-        self,
-        query: str,
-        settings: Settings | None = None,
-        *,
-        format: str = "markdown",
-        use_cache: bool = True,
-        progress: Progress | None = None,
-    ) -> Pool:
-        """The slow phase: refresh the index, find the candidates, or take them from the result cache where nothing
-        changed (SC-GRAG-005).
-
-        `format` is the pack's, for which costs are bound.
-        """
-        settings, shape = settings or self.settings, format if format in PACK_FORMATS else "markdown"
-        with self._turn:
-            status = self.refresh(progress, settings)
-            results = self._results(settings, status.snapshot, use_cache)
-            pool = results.pool(query, settings, shape) or results.keep_pool(
-                query, settings, shape, self._found(query, settings, shape)
-            )
-            self._snapshots[pool] = self._current()
-            return pool
-
-    def _found(self, query: str, settings: Settings, format_: str) -> Pool:
-        self.retrievals += 1
-        parsed, notices = parse_with_dictionary(query, self._current().body.frequency)
-        retrieval = Retrieval(
-            snapshot=self._current(),
-            embedder=self._vectors(settings),
-            counter=self.counter(settings),
-            commit=self._index.source.commit or (self._index.status.snapshot if self._index.status else ""),
-            format=format_,
-            preferences=self._preferences(settings),
-            notices=tuple(
-                dict.fromkeys((*self._notices, *self._current().notices, *degraded(self._current()), *notices))
-            ),
-        )
-        if settings.embedding.model in ("none", "static"):
-            return retrieve(parsed, retrieval, settings)
-        try:
-            return retrieve(parsed, replace(retrieval, reranker=self._reranker(settings)), settings)
-        except EmbeddingError as error:
-            failed = Notice(
-                "embedding_failed", f"{error.message.removesuffix('.')}. Found with the static vectors instead."
-            )
-            return retrieve(parsed, replace(retrieval, notices=(*retrieval.notices, failed)), settings)
-
-    def select(self, pool: Pool, settings: Settings | None = None) -> Selection:
-        """The instant phase; pure."""
-        return select(pool, settings or self.settings)
+    # --- the recipe ---------------------------------------------------------------------------------------------------
 
     def search(
         self,
@@ -271,53 +195,47 @@ class Engine:
             if (kept := results.answer(query, settings, form)) is not None:
                 return kept
             self._load(state, settings, progress)
-            pool = self._found(query, settings, format if format in PACK_FORMATS else "markdown")
+            pool = self._found(query, settings, _pack_format(format))
             self._snapshots[pool] = self._current()
             selection = self._within_budget(self.select(pool, settings), settings, format)
             text = self.output(selection, format, explain=explain, dropped=dropped)
             return results.keep_answer(query, settings, form, Answer(text, False, notices_of(selection)))
 
-    # --- what a selection looks like ---------------------------------------------------------------------------------
+    # --- its steps ----------------------------------------------------------------------------------------------------
 
-    def render(self, selection: Selection, format: str = "markdown") -> str:
-        """The pack as Markdown or XML: the text a model reads; what says why there is none where nothing goes out."""
-        if not selection.kept_rows:
-            return render_message(selection, self._counter_of(selection), format)
-        return render_pack(selection, self._content_of(selection.pool), self._signature_of(selection.pool), format)
+    def refresh(self, progress: Progress | None = None, settings: Settings | None = None) -> IndexStatus:
+        """Bring the index up to what the source holds now."""
+        settings = settings or self.settings
+        with self._turn:
+            return self._load(self._record(settings, progress), settings, progress)
 
-    def report(
+    def retrieve(
         self,
-        selection: Selection,
-        *,
-        explain: bool = False,
-        dropped: int | None = DROPPED_LISTED,
+        query: str,
         settings: Settings | None = None,
-    ) -> dict[str, Any]:
-        """The JSON of `search`, as an object.
+        *,
+        format: str = "markdown",
+        use_cache: bool = True,
+        progress: Progress | None = None,
+    ) -> Pool:
+        """The slow phase: refresh the index, find the candidates, or take them from the result cache where nothing
+        changed (SC-GRAG-005).
 
-        Args:
-            explain: with what each signal is made of, and what would change each decision, proven by deciding again.
-            dropped: most dropped candidates to list, None: all.
-            settings: those of the selection, where they are not the engine's; read with `explain`.
-
-        Raises:
-            UsageError: `explain`, and the selection was decided with other settings.
+        `format` is the pack's, for which costs are bound.
         """
-        texts = self._content_of(selection.pool), self._signature_of(selection.pool)
-        said = 0 if selection.kept_rows else self._counter_of(selection).count(self.render(selection))
-        report = json_report(
-            selection, *texts, self.pack_tokens(selection), explain=explain, dropped=dropped, message_tokens=said
-        )
-        return explained(report, selection, settings or self.settings) if explain else report
+        settings, shape = settings or self.settings, _pack_format(format)
+        with self._turn:
+            status = self.refresh(progress, settings)
+            results = self._results(settings, status.snapshot, use_cache)
+            pool = results.pool(query, settings, shape) or results.keep_pool(
+                query, settings, shape, self._found(query, settings, shape)
+            )
+            self._snapshots[pool] = self._current()
+            return pool
 
-    def ledger(self, selection: Selection) -> TrimReport:
-        """Every input accounted for once; `after` is the recounted text of the Markdown pack."""
-        return trim_report(selection, self.pack_tokens(selection))
-
-    def pack_tokens(self, selection: Selection) -> int:
-        """Tokens of the Markdown pack, recounted: the `token_count` of every output, and what the budget is held to. 0
-        where nothing goes out."""
-        return recount(selection, self.render(selection, "markdown"), self._counter_of(selection))
+    def select(self, pool: Pool, settings: Settings | None = None) -> Selection:
+        """The instant phase; pure."""
+        return select(pool, settings or self.settings)
 
     def output(
         self, selection: Selection, format: str = "text", *, explain: bool = False, dropped: int | None = DROPPED_LISTED
@@ -337,25 +255,71 @@ class Engine:
             selection, self.pack_tokens(selection), exact=self._counter_of(selection).exact, explain=explain
         )
 
+    def render(self, selection: Selection, format: str = "markdown") -> str:
+        """The pack as Markdown or XML: the text a model reads; what says why there is none where nothing goes out."""
+        if not selection.kept_rows:
+            return render_message(selection, self._counter_of(selection), format)
+        return render_pack(
+            selection, partial(self.content, selection.pool), partial(self.signature, selection.pool), format
+        )
+
+    def report(
+        self,
+        selection: Selection,
+        *,
+        explain: bool = False,
+        dropped: int | None = DROPPED_LISTED,
+        settings: Settings | None = None,
+    ) -> dict[str, Any]:
+        """The JSON of `search`, as an object.
+
+        Args:
+            explain: with what each signal is made of, and what would change each decision, proven by deciding again.
+            dropped: most dropped candidates to list, None: all.
+            settings: those of the selection, where they are not the engine's; read with `explain`.
+
+        Raises:
+            UsageError: `explain`, and the selection was decided with other settings.
+        """
+        texts = partial(self.content, selection.pool), partial(self.signature, selection.pool)
+        said = 0 if selection.kept_rows else self._counter_of(selection).count(self.render(selection))
+        report = json_report(
+            selection, *texts, self.pack_tokens(selection), explain=explain, dropped=dropped, message_tokens=said
+        )
+        return explained(report, selection, settings or self.settings) if explain else report
+
+    def ledger(self, selection: Selection) -> TrimReport:
+        """Every input accounted for once; `after` is the recounted text of the Markdown pack."""
+        return trim_report(selection, self.pack_tokens(selection))
+
+    def pack_tokens(self, selection: Selection) -> int:
+        """Tokens of the Markdown pack, recounted: the `token_count` of every output, and what the budget is held to. 0
+        where nothing goes out."""
+        return recount(selection, self.render(selection, "markdown"), self._counter_of(selection))
+
+    def _within_budget(self, selection: Selection, settings: Settings, format_: str) -> Selection:
+        """Costs are upper bounds, so this holds at once; were it not to, the last rows go until the recounted text
+        fits."""
+        shape = _pack_format(format_)
+        while recount(selection, self.render(selection, shape), self._counter_of(selection)) > selection.budget:
+            last = selection.pool.symbol_id[selection.kept_rows[-1]]
+            settings = replace(settings, excludes=(*settings.excludes, last))
+            selection = select(selection.pool, settings)
+        return selection
+
+    # --- what is known ------------------------------------------------------------------------------------------------
+
     def content(self, pool: Pool, row: int) -> str:
         """Text of a candidate, as it is in the source.
 
         Raises:
             RepositoryError: the file changed since it was indexed.
         """
-        return text_of(
-            self._index.lines(self._snapshot_of(pool), pool.path[row]),
-            int(pool.line_start[row]),
-            int(pool.line_end[row]),
-        )
+        return self._text(pool, row, pool.line_start, pool.line_end)
 
     def signature(self, pool: Pool, row: int) -> str:
         """Declaration lines of a candidate; raises like `content`."""
-        return text_of(
-            self._index.lines(self._snapshot_of(pool), pool.path[row]), int(pool.sig_start[row]), int(pool.sig_end[row])
-        )
-
-    # --- what is known -----------------------------------------------------------------------------------------------
+        return self._text(pool, row, pool.sig_start, pool.sig_end)
 
     def status(self) -> IndexStatus:
         """What is indexed and what was skipped, as of the last look; looks first if there was none."""
@@ -385,36 +349,62 @@ class Engine:
         """Where the index lies; None for files in memory."""
         return self._index.folder
 
-    def graph(self) -> networkx.MultiDiGraph[int]:
-        """The call graph as networkx: nodes are fragment numbers with `symbol_id` and `path`, edges carry kind,
-        confidence and how."""
-        snapshot = self._current()
-        rows = range(len(snapshot))
-        return to_networkx(
-            snapshot.graph,
-            [snapshot.symbol_id(row) for row in rows],
-            [snapshot.paths[int(file)] for file in snapshot.file],
-        )
-
     def code(self) -> tuple[Snapshot, Callable[[str], list[str]]]:
         """What is indexed, refreshed first if nothing was, and the lines of its files by path; asking for one that
         changed since raises RepositoryError."""
         snapshot = self._current()
         return snapshot, lambda path: self._index.lines(snapshot, path)
 
-    def call_path(self, caller: str, callee: str) -> list[str]:
-        """Symbol ids of the shortest chain of calls from one symbol to another; empty if there is none."""
-        return symbol_path(self.graph(), caller, callee)
-
     def components(self) -> list[int]:
         """Sizes of the connected parts of the call graph, largest first."""
-        return components(self.graph())
+        return self._current().graph.component_sizes()
 
     def counter(self, settings: Settings | None = None) -> Counter:
         """The token counter of the run."""
         return self._models.counter((settings or self.settings).tokens.counter)
 
-    # --- inside ------------------------------------------------------------------------------------------------------
+    # --- inside -------------------------------------------------------------------------------------------------------
+
+    def _record(self, settings: Settings, progress: Progress | None) -> RecordedState:
+        return self._index.record(self._extractor(settings), settings.index.scip, progress)
+
+    def _load(self, state: RecordedState, settings: Settings, progress: Progress | None) -> IndexStatus:
+        return self._index.load(state, self._extractor(settings), progress)
+
+    def _found(self, query: str, settings: Settings, format_: str) -> Pool:
+        self.retrievals += 1
+        snapshot = self._current()
+        parsed, notices = parse_with_dictionary(query, snapshot.body.frequency)
+        retrieval = Retrieval(
+            snapshot=snapshot,
+            embedder=self._vectors(settings),
+            counter=self.counter(settings),
+            commit=self._index.source.commit or (self._index.status.snapshot if self._index.status else ""),
+            format=format_,
+            preferences=self._preferences(settings),
+            notices=tuple(dict.fromkeys((*self._notices, *snapshot.notices, *degraded(snapshot), *notices))),
+        )
+        if settings.embedding.model in ("none", "static"):
+            return retrieve(parsed, retrieval, settings)
+        try:
+            return retrieve(parsed, replace(retrieval, reranker=self._reranker(settings)), settings)
+        except EmbeddingError as error:
+            said = f"{error.message.removesuffix('.')}. Found with the static vectors instead."
+            failed = Notice("embedding_failed", said)
+            return retrieve(parsed, replace(retrieval, notices=(*retrieval.notices, failed)), settings)
+
+    def _results(self, settings: Settings, snapshot: str, use_cache: bool) -> Results:
+        rag, root = settings.graph_rag, self._index.source.root
+        cache = (
+            ResultCache.open(root, rag.cache_dir, self._cache_dir, ttl=rag.cache_ttl, clock=self._clock)
+            if use_cache
+            else None
+        )
+        notices = [notice.to_dict() for notice in self._notices]
+        return Results(cache, [__version__, snapshot, self.source_name, notices], self._preferences(settings))
+
+    def _extractor(self, settings: Settings) -> Extractor:
+        return Extractor(self.counter(settings), self._vectors(settings), settings.index.workers)
 
     def _current(self) -> Snapshot:
         if self._index.snapshot is None:
@@ -427,27 +417,12 @@ class Engine:
         """What every answer warns of: what the engine was given, what went wrong with the index and with the source."""
         return (*self._given, *self._index.notices, *self._index.source.notices())
 
-    def _within_budget(self, selection: Selection, settings: Settings, format_: str) -> Selection:
-        """Costs are upper bounds, so this holds at once; were it not to, the last rows go until the recounted text
-        fits."""
-        shape = format_ if format_ in PACK_FORMATS else "markdown"
-        while recount(selection, self.render(selection, shape), self._counter_of(selection)) > selection.budget:
-            last = selection.pool.symbol_id[selection.kept_rows[-1]]
-            settings = replace(settings, excludes=(*settings.excludes, last))
-            selection = select(selection.pool, settings)
-        return selection
+    def _text(self, pool: Pool, row: int, first: IntArray, last: IntArray) -> str:
+        snapshot = self._snapshots.get(pool) or self._current()
+        return text_of(self._index.lines(snapshot, pool.path[row]), int(first[row]), int(last[row]))
 
     def _counter_of(self, selection: Selection) -> Counter:
         return self._models.counter(selection.pool.counter)
-
-    def _content_of(self, pool: Pool) -> Callable[[int], str]:
-        return lambda row: self.content(pool, row)
-
-    def _signature_of(self, pool: Pool) -> Callable[[int], str]:
-        return lambda row: self.signature(pool, row)
-
-    def _snapshot_of(self, pool: Pool) -> Snapshot:
-        return self._snapshots.get(pool) or self._current()
 
     def _vectors(self, settings: Settings) -> Embedder | None:
         """The embedder whose vectors the index holds; None where vectors are switched off."""
@@ -464,15 +439,10 @@ class Engine:
 
         return Reranker(embedder, text, self._index.store)
 
-    def _results(self, settings: Settings, snapshot: str, use_cache: bool) -> Results:
-        rag, root = settings.graph_rag, self._index.source.root
-        cache = (
-            ResultCache.open(root, rag.cache_dir, self._cache_dir, ttl=rag.cache_ttl, clock=self._clock)
-            if use_cache
-            else None
-        )
-        notices = [notice.to_dict() for notice in self._notices]
-        return Results(cache, [__version__, snapshot, self.source_name, notices], self._preferences(settings))
-
     def _preferences(self, settings: Settings) -> dict[str, float]:
         return load_preferences(self._config_dir) if settings.preference.enabled else {}
+
+
+def _pack_format(format: str) -> str:
+    """The format of the pack behind an output: candidates of text and JSON cost what they do in Markdown."""
+    return format if format in PACK_FORMATS else "markdown"

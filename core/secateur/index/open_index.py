@@ -19,14 +19,14 @@ from typing import TypeVar
 
 from secateur.errors import RepositoryError
 from secateur.index.facts.extract import digest_of
-from secateur.index.store.records.folder import folder_of
-from secateur.index.update.refresh import IndexStatus, State, record, snapshot_of, status_of, unread
-from secateur.index.update.snapshots import Keeper
-from secateur.index.update.parallel import Extractor
-from secateur.index.update.scip_calls import ScipCalls
 from secateur.index.facts.snapshot import Snapshot
-from secateur.index.update.staleness import Changes, changes
+from secateur.index.store.folder import folder_of
 from secateur.index.store.records import Store, UnwritableIndex
+from secateur.index.update.parallel import Extractor
+from secateur.index.update.refresh import IndexStatus, RecordedState, record, snapshot_of, status_of, unread
+from secateur.index.update.scip_calls import ScipCalls
+from secateur.index.update.snapshots import SnapshotManager
+from secateur.index.update.staleness import Changes, changes
 from secateur.model import Notice
 from secateur.progress import Progress
 from secateur.repository.fragments import decode, split_lines
@@ -55,7 +55,7 @@ class OpenIndex:
         self.notices: tuple[Notice, ...] = ()
         self._reopen = reopen
         self._is_new = True  # nothing was recorded yet: the source was opened a moment ago
-        self._state: State | None = None
+        self._state: RecordedState | None = None
         self._texts: dict[bytes, list[str]] = {}  # by content digest
         folder = folder_of(cache_dir, self.source.root) if self.source.root else None
         try:
@@ -65,7 +65,7 @@ class OpenIndex:
 
     def save(self) -> None:
         """Write what was put together and is not on disk yet. Raises IndexingError."""
-        self._keeper.save()
+        self._snapshots.save()
 
     def close(self) -> None:
         """Let go of the files; the next process finds them as they are."""
@@ -78,26 +78,26 @@ class OpenIndex:
 
     # --- reading -----------------------------------------------------------------------------------------------------
 
-    def record(self, extractor: Extractor, scip: str, progress: Progress | None = None) -> State:
+    def record(self, extractor: Extractor, scip: str, progress: Progress | None = None) -> RecordedState:
         """Read what is new or changed since the source was looked at; `scip` as `Index.scip`."""
         return self._kept_or_not(lambda: self._record(extractor, scip, progress))
 
-    def load(self, state: State, extractor: Extractor, progress: Progress | None = None) -> IndexStatus:
+    def load(self, state: RecordedState, extractor: Extractor, progress: Progress | None = None) -> IndexStatus:
         """Make a recorded state the snapshot; nothing to do where it is that already."""
         return self._kept_or_not(lambda: self._load(state, extractor, progress))
 
-    def _record(self, extractor: Extractor, scip: str, progress: Progress | None) -> State:
+    def _record(self, extractor: Extractor, scip: str, progress: Progress | None) -> RecordedState:
         if not self._is_new:
             self.source = self._reopen()
         self._is_new = False
         self._state = record(self.source, self.store, extractor, progress, self._state)
         return self._calls.named(self._state, self.source, scip)
 
-    def _load(self, state: State, extractor: Extractor, progress: Progress | None) -> IndexStatus:
+    def _load(self, state: RecordedState, extractor: Extractor, progress: Progress | None) -> IndexStatus:
         if self.snapshot is None or self.status is None or state.name != self.status.snapshot:
             assert self._state is not None
-            resolved = snapshot_of(self._state, self.source, self.store, extractor, progress, self._keeper)
-            self.snapshot = self._calls.laid_over(resolved, state, self.source)
+            resolved = snapshot_of(self._state, self.source, self.store, extractor, progress, self._snapshots)
+            self.snapshot = self._calls.overlay(resolved, state, self.source)
             self._texts = {}
         status = status_of(state, self.snapshot, self.source, extractor)
         self.status = replace(status, notices=(*status.notices, *(notice.message for notice in self.notices)))
@@ -128,7 +128,7 @@ class OpenIndex:
         """What differs from the state that was read last: a listing, nothing parsed or written. Raises
         RepositoryError."""
         before, snapshot = self.source, self.snapshot
-        return changes(before, self._reopen(), {**snapshot.digests, **snapshot.unindexed_digests} if snapshot else {})
+        return changes(before, self._reopen(), snapshot.all_digests if snapshot else {})
 
     def unread(self, extractor: Extractor) -> Changes | None:
         """What differs from the state that any process indexed last; None where none did. Raises RepositoryError."""
@@ -138,7 +138,7 @@ class OpenIndex:
 
     def _use(self, store: Store) -> None:
         self.store = store
-        self._keeper = Keeper(store)
+        self._snapshots = SnapshotManager(store)
         self._calls = ScipCalls(store)
 
     def _use_memory(self, error: UnwritableIndex, kept: Path | None) -> None:

@@ -22,7 +22,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from stat import S_ISREG
 
-from secateur.index.store.records.atomic_files import remove_leftovers, replacing
+from secateur.index.store.atomic_files import remove_leftovers, replacing
 from secateur.model import Notice
 
 SPEC_FOLDER = ".devbooks/cache/graph-context"

@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from secateur.errors import RepositoryError
+from secateur.errors import RepositoryError, bare_repository, unreadable_folder
 from secateur.sources.commit import CommitSource
 from secateur.sources.git import Git
 from secateur.sources.location import ForeignRepository, NoGit
@@ -41,11 +41,7 @@ def open_source(
         return CommitSource(git, rev, ignore=ignore, max_file_bytes=max_file_bytes)
     if isinstance(git, Git):
         if git.is_bare:
-            raise RepositoryError(
-                f"{path} is a bare git repository: it has no files of its own",
-                hint="Name a revision to read, such as HEAD.",
-                code="BARE_REPOSITORY",
-            )
+            raise bare_repository(path, "Name a revision to read, such as HEAD.")
         if top_of(root) is None and not _tracks_anything(git):
             git = NoGit.NO_REPOSITORY
     return WorktreeSource(root, git, ignore=ignore, max_file_bytes=max_file_bytes)
@@ -56,7 +52,7 @@ def _checked(path: Path) -> Path:
     try:
         root = path.resolve()
         if not root.exists():
-            raise RepositoryError(f"no such folder: {path}", hint="Check the path.", code="NO_SUCH_FOLDER")
+            raise unreadable_folder(path)
         if not root.is_dir():
             raise RepositoryError(
                 f"not a folder: {path}", hint=f"Open the folder it is in: {path.parent}", code="NOT_A_DIRECTORY"
@@ -64,11 +60,7 @@ def _checked(path: Path) -> Path:
         with os.scandir(root):
             return root
     except (OSError, ValueError, RuntimeError) as error:  # permissions, a NUL in the name, a ring of links
-        raise RepositoryError(
-            f"cannot read {path}: {getattr(error, 'strerror', None) or error}",
-            hint="Check the path and its permissions.",
-            code="UNREADABLE_FOLDER",
-        ) from error
+        raise unreadable_folder(path, error) from error
 
 
 def _tracks_anything(git: Git) -> bool:

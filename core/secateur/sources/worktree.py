@@ -7,7 +7,7 @@ from contextlib import ExitStack, suppress
 from functools import cached_property
 from pathlib import Path
 
-from secateur.errors import RepositoryError
+from secateur.errors import RepositoryError, unreadable_folder
 from secateur.sources.files import Folder
 from secateur.sources.git import Git
 from secateur.sources.ignore import IgnoreFilter
@@ -86,9 +86,7 @@ class WorktreeSource(RepositorySource):
         try:
             return walk(self._root, self._ignore, self._max_file_bytes, top=top_of(self._root))
         except OSError as error:
-            raise RepositoryError(
-                f"cannot list {self._root}: {error.strerror}", hint="Was the folder removed?", code="UNREADABLE_FOLDER"
-            ) from error
+            raise unreadable_folder(self._root, error) from error
 
 
 def top_of(root: Path) -> Path | None:

@@ -25,8 +25,8 @@ from secateur.kinds.diff.weighing import LINTER, SIGNATURES, Compared, Weighed, 
 from secateur.kinds.knobs import Knob
 from secateur.model import Notice
 from secateur.progress import Progress, unreported
-from secateur.sources import samples
 from secateur.settings import Settings
+from secateur.sources import samples
 from secateur.terminal import clip, visible
 
 from secateur_tui.state.command_lines import CommandWords, toml

@@ -13,14 +13,14 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 
 from secateur.errors import IndexingError
-from secateur.index.store.records import arrayfile
 from secateur.index.facts.degraded import degraded
 from secateur.index.facts.extract import Record, decode, digest_of
-from secateur.index.update.snapshots import Keeper
-from secateur.index.update.parallel import Extracted, Extractor
 from secateur.index.facts.snapshot import Snapshot
-from secateur.index.update.staleness import Changes
 from secateur.index.store.records import Store
+from secateur.index.update.parallel import Extracted, Extractor
+from secateur.index.update.snapshot_files import SnapshotFiles
+from secateur.index.update.snapshots import SnapshotManager
+from secateur.index.update.staleness import Changes
 from secateur.progress import Progress, unreported
 from secateur.sources.files import path_bytes
 from secateur.sources.source import Source, SourceFile
@@ -87,6 +87,8 @@ def record(
 ) -> RecordedState:
     """Read what is new or changed in the source, so that every file of it has a record.
 
+    Phases of `progress`: "listing", "reading"; of `snapshot_of`: "linking", "saving".
+
     `last`: the state of the same source that was recorded before, where it is at hand: what looks as it did then is not
     looked up again.
 
@@ -110,22 +112,20 @@ def record(
 def unread(source: Source, store: Store, extractor: Extractor) -> Changes | None:
     """What differs in the source from the state that was indexed last; None where none was. Nothing is read into the
     index."""
-    origin, keeper = _origin(extractor.version, source), Keeper(store)
+    origin, files = _origin(extractor.version, source), SnapshotFiles(store)
     entries = source.entries()
     digests, missing = _plan(entries, store, extractor.version, None)
-    if not missing and keeper.holds(
+    if not missing and files.holds(
         _identity(extractor.version, source, [(entry.path, digests[entry.path]) for entry in entries])
     ):
         return Changes()
-    last = keeper.newest(origin[0])
-    if last is None:
+    found = files.newest(origin[0])
+    if found is None:
         return None
-    before = {**last.digests, **last.unindexed_digests}
+    last, before = found.snapshot, found.snapshot.all_digests
     differing = {path for path in before.keys() | digests.keys() if before.get(path) != digests.get(path)}
     differing |= {entry.path for entry in missing}
-    return Changes(
-        tuple(sorted(differing, key=path_bytes)), arrayfile.unpack_strings(last.arrays["origin"])[1] != origin[1]
-    )
+    return Changes(tuple(sorted(differing, key=path_bytes)), last.origin[1] != origin[1])
 
 
 def snapshot_of(
@@ -134,13 +134,13 @@ def snapshot_of(
     store: Store,
     extractor: Extractor,
     progress: Progress | None = None,
-    keeper: Keeper | None = None,
+    manager: SnapshotManager | None = None,
 ) -> Snapshot:
     """The snapshot of a state: in memory or saved as it is, or made of one that differs little, or put together anew.
 
-    `keeper`: that of whoever asks again and again, who then lets it save; without, what was made is saved at once.
+    `manager`: that of whoever asks again and again, who then lets it save; without, what was made is saved at once.
     """
-    own = keeper or Keeper(store)
+    own = manager or SnapshotManager(store)
     dimension = extractor.embedder.dimension if extractor.embedder else 0
     origin = _origin(extractor.version, source)
 
@@ -148,7 +148,7 @@ def snapshot_of(
         return _repair(source, store, damaged, extractor)
 
     snapshot = own.at(state.name, state.present, origin, source, dimension, repair, progress or unreported)
-    if keeper is None:
+    if manager is None:
         own.save()
     return snapshot
 

@@ -21,12 +21,12 @@ from secateur.errors import SecateurError, UsageError, shown, too_large, unreada
 from secateur.kinds.files.sourcecode import SourceCode
 from secateur.model import Notice
 from secateur.render.notices import listed
-from secateur.sources import samples
 from secateur.repository.classify import BINARY, UNINDEXED, classify
-from secateur.sources.files import Folder
 from secateur.repository.fragments import decode
-from secateur.sources.source import open_source
 from secateur.settings import Settings
+from secateur.sources import samples
+from secateur.sources.files import Folder
+from secateur.sources.open import open_source
 
 NAMED_BYTES = 64 << 20
 """Size above which a file is refused that was named itself: dozens of times what the largest window holds."""

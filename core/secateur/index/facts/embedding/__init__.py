@@ -9,7 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from secateur.index.facts.embedding.vectors import Embedder, SemanticSpace, TextKind, Vectors, center, document_text, quantise
+from secateur.index.facts.embedding.vectors import (
+    Embedder,
+    SemanticSpace,
+    TextKind,
+    Vectors,
+    center,
+    document_text,
+    quantise,
+)
 from secateur.settings import Embedding
 
 __all__ = ["Embedder", "SemanticSpace", "TextKind", "Vectors", "center", "document_text", "open_embedder", "quantise"]
