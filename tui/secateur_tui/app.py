@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Protocol
 
 from secateur import places
 from secateur.errors import UsageError
+from secateur.kinds import registry
 from secateur.model import Notice
 from secateur.settings import Settings
 from secateur.terminal import visible
@@ -36,7 +37,13 @@ from secateur_tui.subjects.envelope import EnvelopeSubject
 from secateur_tui.subjects.files import FilesSubject
 
 SUBJECTS: Mapping[str, Subject[Any, Any]] = {
-    subject.name: subject for subject in (FilesSubject(), ConversationSubject(), EnvelopeSubject(), DiffSubject())
+    subject.name: subject
+    for subject in (
+        FilesSubject(),
+        ConversationSubject(),
+        EnvelopeSubject(registry.kind("envelope")),
+        DiffSubject(),
+    )
 }
 """What the benches over a ledger are about, by the bench's name."""
 

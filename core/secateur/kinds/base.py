@@ -78,6 +78,7 @@ class Flag:
     least: int | None = None  # an integer of at least this
     names: bool = False  # names with commas between
     switch: bool = False  # takes no value and sets the setting to true
+    derived: bool = False  # 0 stands for a value that follows from others, as where the flag is not given
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from typing import Any
 
 from secateur import config
 from secateur.config import keys as setting_keys
+from secateur.kinds.base import Flag
 from secateur.settings import Settings
 from secateur.sources.files import path_bytes
 
@@ -74,6 +75,14 @@ class CommandWords:
         self._words += [flag, value]
         self._said.add(key)
 
+    def setting(self, flag: Flag) -> None:
+        """Writes a flag with the value that its setting has: names joined by commas, a switch where it is on."""
+        value = config.lookup(self._settings, flag.key)
+        if value is False or (flag.derived and not value):
+            return
+        self._words += [flag.name] if value is True else [flag.name, _spelled(value)]
+        self._said.add(flag.key)
+
     def set(self, key: str, value: str) -> None:
         """A setting without a flag, its value as TOML."""
         self._words += ["--set", f"{key}={value}"]
@@ -89,6 +98,10 @@ class CommandWords:
     def line(self, file: str) -> str:
         """The whole, for a shell; after `--` nothing is taken for a flag."""
         return " ".join(quoted(word) for word in (*self._words, *(["--"] if file.startswith("-") else []), file))
+
+
+def _spelled(value: Any) -> str:
+    return ",".join(value) if isinstance(value, tuple) else str(value)
 
 
 def _differing(tables: tuple[str, ...], settings: Settings, opened: Settings) -> list[str]:

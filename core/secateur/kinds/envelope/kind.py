@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -11,7 +11,7 @@ from secateur.errors import PromptComposeError, not_utf8
 from secateur.kinds.base import Delivery, Environment, Flag, Input, Inputs, Kind, Outcome
 from secateur.kinds.envelope.envelope import TrimmedEnvelope, fit
 from secateur.kinds.envelope.sections import SECTIONS, parsed, sections
-from secateur.kinds.envelope.windows import budget_of
+from secateur.kinds.envelope.windows import Budget, budget_of
 from secateur.kinds.knobs import Knob
 from secateur.llm.asking import Reply
 from secateur.model import TrimReport
@@ -30,6 +30,7 @@ class Read:
 
     sections: dict[str, Any]
     tokens: int
+    sizes: tuple[tuple[str, int], ...]  # tokens of each section, then of what is around them
 
 
 class Envelope(Kind[Read, TrimmedEnvelope]):
@@ -67,6 +68,7 @@ class Envelope(Kind[Read, TrimmedEnvelope]):
             "tokens the envelope may hold (0 or not given: the share of the window that context_budget.context_share"
             " sets)",
             least=0,
+            derived=True,
         ),
         Flag(
             "--reserve",
@@ -74,6 +76,7 @@ class Envelope(Kind[Read, TrimmedEnvelope]):
             "N",
             "tokens kept free for the answer (0 or not given: the window's other share)",
             least=0,
+            derived=True,
         ),
     )
     budget = Knob(_TABLE + "tokens", "budget", fine_step=10, rounded=True, mutable=True)
@@ -100,7 +103,9 @@ class Envelope(Kind[Read, TrimmedEnvelope]):
             raise not_utf8(path, error, PromptComposeError) from error
         held = sections(parsed(text))
         environment.progress("counting", 0, 0)
-        return Read(held, get_counter(settings.tokens.counter).count(json.dumps(held, ensure_ascii=False)))
+        counter = get_counter(settings.tokens.counter)
+        whole = fit(held, Budget(sys.maxsize, 0), settings.context_budget, counter).report
+        return Read(held, whole.before, tuple((action.section, action.before) for action in whole.actions))
 
     def decide(
         self,

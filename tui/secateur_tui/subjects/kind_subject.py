@@ -1,0 +1,88 @@
+"""A bench over any kind of context: reading, deciding and wording are the kind's; here is how it looks.
+
+Every kind has this look; a kind that wants columns of its own has a subclass.
+"""
+
+# ruff: noqa: ARG002 - what a look need not use
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any, TypeVar
+
+from secateur.kinds.base import Environment, Kind, Outcome
+from secateur.progress import Progress, unreported
+from secateur.settings import Settings
+from secateur.terminal import clip_left, visible
+
+from secateur_tui.state.command_lines import CommandWords
+from secateur_tui.state.ledger_answer import LedgerAnswer
+from secateur_tui.state.subject import Field, Inputs, Subject
+from secateur_tui.styled_text import Line, fit, line
+
+M = TypeVar("M")
+P = TypeVar("P")
+
+
+class KindSubject(Subject[M, Outcome[P]]):
+    """See the module docstring."""
+
+    def __init__(self, kind: Kind[M, P]) -> None:
+        self.kind = kind
+        self.name, self.noun, self.prompt = kind.name, kind.noun, kind.opening  # type: ignore[misc]
+        self.budget, self.strategy, self.knobs = kind.budget, kind.strategy, kind.knobs  # type: ignore[misc]
+        self.reads_folders = kind.reads_folders  # type: ignore[misc]
+        self.fields = tuple(  # type: ignore[misc]
+            Field(one.name, one.title, one.placeholder, one.optional) for one in kind.inputs if one.title
+        )
+
+    def reading_key(self, inputs: Inputs, settings: Settings) -> Hashable:
+        return self.kind.reading_of(inputs, settings)
+
+    def read(self, inputs: Inputs, settings: Settings, progress: Progress) -> M:
+        return self.kind.read(self._given(inputs), settings, Environment(regular=True, progress=progress))
+
+    def decide(
+        self, material: M, inputs: Inputs, settings: Settings, progress: Progress = unreported
+    ) -> LedgerAnswer[Outcome[P]]:
+        """No language model is asked: what is on screen was decided here."""
+        outcome = self.kind.decide(material, self._given(inputs), settings, progress=progress)
+        return LedgerAnswer(settings, self.kind.report(outcome), outcome, outcome.notices)
+
+    def budget_in_force(self, settings: Settings, ledger: LedgerAnswer[Outcome[P]] | None) -> int:
+        return self.kind.budget_in_force(settings, ledger.result if ledger is not None else None)
+
+    def hold(self, ledger: LedgerAnswer[Outcome[P]], item: int, settings: Settings) -> Settings | str:
+        return self.kind.hold(ledger.result, item, settings)
+
+    def described(self, material: M) -> str:
+        return self.kind.described(material)
+
+    def because(self, ledger: LedgerAnswer[Outcome[P]], item: int) -> str:
+        return self.kind.because(ledger.result, item)
+
+    def tail_title(self, ledger: LedgerAnswer[Outcome[P]]) -> str:
+        return "name"
+
+    def tail(self, ledger: LedgerAnswer[Outcome[P]], item: int, cells: int) -> Line:
+        return line(fit(clip_left(visible(ledger.action(item).section), cells), cells))
+
+    def texts(self, ledger: LedgerAnswer[Outcome[P]], item: int) -> tuple[str, str]:
+        return self.kind.texts(ledger.result, item)
+
+    def command(self, inputs: Inputs, settings: Settings, opened: Settings) -> str:
+        """Every flag of the kind is spelled out, so that no configuration file can change the answer."""
+        kind, given = self.kind, self._given(inputs)
+        spelled = CommandWords(kind.command, settings, opened)
+        for one in kind.inputs:
+            if not one.positional and given[one.name]:
+                spelled.words("--" + one.name.replace("_", "-"), given[one.name])
+        for flag in kind.flags:
+            spelled.setting(flag)
+        tables = {knob.key.partition(".")[0] + "." for knob in kind.knobs}
+        spelled.differing((*sorted(tables), "tokens."))
+        return spelled.line(inputs[kind.inputs[0].name])
+
+    def _given(self, inputs: Inputs) -> dict[str, Any]:
+        """What was typed, and nothing for the inputs that have no field."""
+        return {one.name: [] if one.repeatable else "" for one in self.kind.inputs} | dict(inputs)
