@@ -1,10 +1,14 @@
-"""Writes the pages of docs/ that are derived from the program: `python docs/generate.py`. A test fails when they are
-stale."""
+"""Writes the pages and pictures of docs/ that are derived from the program: `python docs/generate.py`. Tests fail when
+they are stale."""
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
+import subprocess
+import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +19,33 @@ from secateur.settings import PROFILES
 
 DOCS = Path(__file__).resolve().parent
 
+PICTURES = {
+    "inspector.svg": (
+        "sample:orders",
+        *("--query", "where is the refund total rounded?", "--set", "budget=1000", "--size", "116x35"),
+        *("--keys", "down " * 9 + "i"),
+    ),
+    "conversation.svg": (
+        "examples/session.jsonl",
+        *("--set", "conversation_prune.safe_zone_tokens=7000", "--keys", "B " * 4 + "down " * 18 + "i"),
+    ),
+}
+"""Picture -> what it shows: the arguments of `python -m secateur_tui.shot`. The cursor is on something
+that was cut, and the page beside it says why."""
+
 
 def pages() -> dict[str, str]:
     """File name -> text."""
     return {"configuration.md": configuration(), "commands.md": commands()}
+
+
+def picture(name: str, output: Path) -> None:
+    """Take one of `PICTURES` with no settings but the defaults."""
+    with tempfile.TemporaryDirectory() as folder:
+        own = {"SECATEUR_CACHE_DIR": f"{folder}/cache", "SECATEUR_CONFIG_DIR": f"{folder}/config"}
+        words = [sys.executable, "-m", "secateur_tui.shot", *PICTURES[name], "--output", output]
+        environment = {key: value for key, value in os.environ.items() if key != "NO_COLOR"} | own
+        subprocess.run(words, cwd=DOCS, env=environment, check=True)
 
 
 def configuration() -> str:
@@ -189,3 +216,5 @@ def _value(value: Any) -> str:
 if __name__ == "__main__":
     for name, text in pages().items():
         (DOCS / name).write_text(text, encoding="utf-8")
+    for name in PICTURES:
+        picture(name, DOCS / name)

@@ -1,7 +1,9 @@
-"""Documents that cannot rot: generated pages are fresh, every command, flag, key and link that a page names exists."""
+"""Documents that cannot rot: generated pages and pictures are fresh; every command, flag, key and link that a page
+names exists."""
 
 from __future__ import annotations
 
+import html
 import re
 import runpy
 from pathlib import Path
@@ -31,6 +33,19 @@ def _commands(text: str) -> list[str]:
 def test_generated_pages_are_fresh(name: str) -> None:
     pages = runpy.run_path(str(ROOT / "docs" / "generate.py"))["pages"]()
     assert (ROOT / "docs" / name).read_text("utf-8") == pages[name], "run: python docs/generate.py"
+
+
+@pytest.mark.parametrize("name", ["inspector.svg", "conversation.svg"])
+def test_pictures_show_what_the_inspector_shows(name: str, tmp_path: Path) -> None:
+    runpy.run_path(str(ROOT / "docs" / "generate.py"))["picture"](name, tmp_path / name)
+    there, now = (_texts((folder / name).read_text("utf-8")) for folder in (ROOT / "docs", tmp_path))
+    assert there == now, "run: python docs/generate.py, and look at the picture"
+    assert any(text.startswith("because") for text in now), "a picture says why something was cut"
+
+
+def _texts(picture: str) -> list[str]:
+    """The texts of a picture, in their order."""
+    return [html.unescape(text) for text in re.findall(r"<text[^>]*>([^<]*)</text>", picture)]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
