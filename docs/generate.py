@@ -16,8 +16,10 @@ from secateur import config
 from secateur.cli.main import COMMANDS, command
 from secateur.schema import LOWERED_ONLY
 from secateur.settings import PROFILES
+from secateur_tui.actions import ACTIONS, key_name
 
 DOCS = Path(__file__).resolve().parent
+KEYS_BEGIN, KEYS_END = "<!-- keys -->\n", "<!-- end of keys -->\n"
 
 PICTURES = {
     "inspector.svg": (
@@ -36,7 +38,7 @@ that was cut, and the page beside it says why."""
 
 def pages() -> dict[str, str]:
     """File name -> text."""
-    return {"configuration.md": configuration(), "commands.md": commands()}
+    return {"configuration.md": configuration(), "commands.md": commands(), "inspector.md": inspector()}
 
 
 def picture(name: str, output: Path) -> None:
@@ -188,6 +190,19 @@ def commands() -> str:
             "",
         ]
     )
+
+
+def inspector() -> str:
+    """The page as it is, with the table of keys between its two comments made anew."""
+    page = (DOCS / "inspector.md").read_text("utf-8")
+    before, _, rest = page.partition(KEYS_BEGIN)
+    _, _, after = rest.partition(KEYS_END)
+    rows = [
+        f"| `{action.id}` | {' '.join(f'`{key_name(key)}`' for key in action.keys)} | {action.help} |"
+        for action in ACTIONS
+    ]
+    table = "\n".join(["| action | keys | what it does |", "|---|---|---|", *rows])
+    return f"{before}{KEYS_BEGIN}{table}\n{KEYS_END}{after}"
 
 
 def _row(action: argparse.Action) -> str:

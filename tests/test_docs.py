@@ -29,7 +29,7 @@ def _commands(text: str) -> list[str]:
     return [line for line in lines if re.match(r"secateur( |$)", line)]
 
 
-@pytest.mark.parametrize("name", ["configuration.md", "commands.md"])
+@pytest.mark.parametrize("name", ["configuration.md", "commands.md", "inspector.md"])
 def test_generated_pages_are_fresh(name: str) -> None:
     pages = runpy.run_path(str(ROOT / "docs" / "generate.py"))["pages"]()
     assert (ROOT / "docs" / name).read_text("utf-8") == pages[name], "run: python docs/generate.py"
