@@ -28,7 +28,7 @@ PICTURES = {
         *("--keys", "down " * 9 + "i"),
     ),
     "conversation.svg": (
-        "examples/session.jsonl",
+        *("examples/session.jsonl", "--bench", "conversation"),
         *("--set", "conversation_prune.safe_zone_tokens=7000", "--keys", "B " * 4 + "down " * 18 + "i"),
     ),
 }
