@@ -21,7 +21,8 @@ from typing import Any
 from secateur.errors import ConfigError
 from secateur.model import Notice
 from secateur.nearest import nearest
-from secateur.schema import (
+from secateur.settings import PROFILES, Settings
+from secateur.settings.keys import (
     FILE_NAME,
     FLAGS,
     LONGEST_SHOWN,
@@ -34,7 +35,6 @@ from secateur.schema import (
     lookup,
     schema,
 )
-from secateur.settings import PROFILES, Settings
 
 __all__ = [
     "FILE_NAME",

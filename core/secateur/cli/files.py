@@ -12,7 +12,7 @@ from secateur.cli.common import ProgressBar, common_arguments, here, input_bytes
 from secateur.cli.output import emit
 from secateur.cli.parsing import integer
 from secateur.errors import UsageError
-from secateur.schema import FILE_NAME
+from secateur.settings.keys import FILE_NAME
 from secateur.terminal import clip, clip_left, visible
 
 if TYPE_CHECKING:

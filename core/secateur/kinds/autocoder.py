@@ -17,8 +17,8 @@ from secateur import config, places
 from secateur.config import with_values
 from secateur.errors import ConfigError, UsageError
 from secateur.llm import open_model
-from secateur.schema import checked
 from secateur.settings import Settings
+from secateur.settings.keys import checked
 
 if TYPE_CHECKING:
     from secateur.llm.asking import LanguageModel

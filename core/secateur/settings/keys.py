@@ -12,7 +12,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 from secateur.errors import ConfigError
 from secateur.nearest import nearest, nearest_key
-from secateur.settings import Settings
+from secateur.settings.schema import Settings
 
 FILE_NAME = "secateur.toml"
 

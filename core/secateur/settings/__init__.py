@@ -1,0 +1,41 @@
+"""The settings: what can be set, how a value is checked, which profiles there are."""
+
+from secateur.settings.schema import (
+    PROFILES,
+    Chunking,
+    ContextBudget,
+    ContextPrune,
+    ConversationPrune,
+    Embedding,
+    GraphRag,
+    HoldBack,
+    Index,
+    Llm,
+    Preference,
+    PriorityWeights,
+    Relevance,
+    Settings,
+    SmartPruning,
+    Tokens,
+    Ui,
+)
+
+__all__ = [
+    "PROFILES",
+    "Chunking",
+    "ContextBudget",
+    "ContextPrune",
+    "ConversationPrune",
+    "Embedding",
+    "GraphRag",
+    "HoldBack",
+    "Index",
+    "Llm",
+    "Preference",
+    "PriorityWeights",
+    "Relevance",
+    "Settings",
+    "SmartPruning",
+    "Tokens",
+    "Ui",
+]
