@@ -1,0 +1,194 @@
+"""Where settings come from: the repository's file, the user's file, `--config`, `--set` and flags."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from secateur.errors import ConfigError
+from secateur.model import Notice
+from secateur.settings.keys import FILE_NAME, keys, known
+from secateur.settings.layers import IGNORED, Layer, Loaded, merge, nested
+
+MAX_FILE_BYTES = 1 << 20
+"""A configuration file above this size is refused: it is not one."""
+
+PROJECT_NAME = "pyproject.toml"
+"""The other file of a repository that is read, for its table `[tool.secateur]`, where there is no file of our own."""
+
+_PROJECT_LAYER = f"{PROJECT_NAME} [tool.secateur]"
+
+
+@dataclass(frozen=True, slots=True)
+class Committed:
+    """The configuration files of a repository as a commit has them."""
+
+    files: Mapping[str, bytes]  # by name, of FILE_NAME and PROJECT_NAME those there are
+    place: str  # "at 1a2b3c4d5e", for messages
+
+    def table(self) -> tuple[str, dict[str, Any]] | None:
+        """The file that counts and what it sets, as it stands there; None where none sets anything.
+
+        Raises:
+            ConfigError: the file is malformed.
+        """
+        if FILE_NAME in self.files:
+            return FILE_NAME, _toml(self.files[FILE_NAME], f"{FILE_NAME} {self.place}")
+        if PROJECT_NAME in self.files:
+            table = _tool_table(self.files[PROJECT_NAME], f"{PROJECT_NAME} {self.place}")
+            return (PROJECT_NAME, table) if table is not None else None
+        return None
+
+
+def load(
+    root: Path | None,
+    *,
+    config_file: Path | None = None,
+    profile: str | None = None,
+    sets: Sequence[str] = (),
+    flags: Mapping[str, Any] | None = None,
+    user_dir: Path | None = None,
+    committed: Committed | None = None,
+) -> Loaded:
+    """Settings for a run.
+
+    Args:
+        root: the repository's folder, read for `secateur.toml` or `[tool.secateur]` of `pyproject.toml`; None: no
+        repository. config_file: a further file (`--config`); must exist. profile: profile chosen on the command line.
+        sets: `KEY=VALUE` texts (`--set`); values are TOML, bare words are texts. flags: dotted key -> value of other
+        flags (`--budget`, `--depth`, ...). user_dir: the user's config folder. committed: the repository's files as a
+        commit has them; then nothing of `root` is read, and a file that is none is a notice: the change
+            that mends it must still be readable.
+
+    Raises:
+        ConfigError: unknown key, wrong type, value out of range, unreadable or malformed file.
+    """
+    repository = _committed_layer(committed) if committed else _repository_layer(root)
+    layers = [repository] if repository else []
+    user = _user_layer(user_dir)
+    layers += [user] if user else []
+    if config_file is not None:
+        layers.append(Layer(str(config_file), _read_toml(config_file)))
+    chosen: dict[str, Any] = {"profile": profile} if profile else {}
+    layers.append(Layer("--profile", chosen, "run"))
+    layers.append(Layer("--set", _parse_sets(sets), "run"))
+    layers.append(Layer("flag", nested(flags or {}), "run"))
+    if not committed or not repository:
+        return merge(layers)
+    try:
+        return merge(layers)
+    except ConfigError as error:
+        loaded = merge(layers[1:])  # what is wrong without it is the user's to mend
+        return replace(loaded, notices=(*repository.notices, _broken(error), *loaded.notices))
+
+
+def _repository_layer(root: Path | None) -> Layer | None:
+    if root is None:
+        return None
+    own = root / FILE_NAME
+    notices: tuple[Notice, ...] = ()
+    if _is_plain_file(own):
+        return Layer(FILE_NAME, _read_toml(own), "repository")
+    if os.path.lexists(own):
+        notices = (Notice(IGNORED, f"{FILE_NAME} of the repository is a link or no plain file; ignored."),)
+    project = root / PROJECT_NAME
+    if _is_plain_file(project):
+        try:
+            table = _tool_table(_read(project), PROJECT_NAME)
+        except ConfigError:  # a broken pyproject.toml is for other tools to report
+            table = None
+        if table is not None:
+            return Layer(_PROJECT_LAYER, table, "repository", notices)
+    return Layer(FILE_NAME, {}, "repository", notices) if notices else None
+
+
+def _committed_layer(committed: Committed) -> Layer | None:
+    try:
+        found = committed.table()
+    except ConfigError as error:  # a broken pyproject.toml is for other tools to report
+        return Layer(FILE_NAME, {}, "repository", (_broken(error),)) if FILE_NAME in committed.files else None
+    if found is None:
+        return None
+    name, table = found
+    return Layer(f"{_PROJECT_LAYER if name == PROJECT_NAME else name} {committed.place}", table, "repository")
+
+
+def _broken(error: ConfigError) -> Notice:
+    return Notice(IGNORED, f"{error.message}; nothing of the repository's own settings counts.")
+
+
+def _user_layer(user_dir: Path | None) -> Layer | None:
+    path = user_dir / FILE_NAME if user_dir else None
+    try:
+        if path is None or not path.is_file():
+            return None
+    except OSError as error:  # a home that may not be entered
+        return Layer(
+            str(path), {}, notices=(Notice("config_ignored", f"{path}: cannot be read ({error.strerror}); ignored."),)
+        )
+    return Layer(str(path), _read_toml(path))
+
+
+def _is_plain_file(path: Path) -> bool:
+    return path.is_file() and not path.is_symlink()
+
+
+def _read_toml(path: Path) -> dict[str, Any]:
+    return _toml(_read(path), str(path))
+
+
+def _read(path: Path) -> bytes:
+    try:
+        size = path.stat().st_size
+        if size > MAX_FILE_BYTES:
+            raise ConfigError(
+                f"{path}: {size} bytes is too large for a configuration file", hint=f"at most {MAX_FILE_BYTES} bytes"
+            )
+        return path.read_bytes()
+    except OSError as error:
+        raise ConfigError(
+            f"{path}: cannot be read ({error.strerror})", hint="check the path and its permissions"
+        ) from error
+
+
+def _toml(data: bytes, place: str) -> dict[str, Any]:
+    import tomli
+
+    try:
+        return tomli.loads(data.decode("utf-8"))
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{place}: is not UTF-8 at byte {error.start}", hint="save the file as UTF-8") from error
+    except (ValueError, RecursionError) as error:  # malformed, nested too deep, or with numbers of thousands of digits
+        raise ConfigError(f"{place}: {error}", hint="see https://toml.io for the format") from error
+
+
+def _tool_table(data: bytes, place: str) -> dict[str, Any] | None:
+    tool = _toml(data, place).get("tool", {})
+    table = tool.get("secateur") if isinstance(tool, dict) else None
+    return table if isinstance(table, dict) else None
+
+
+def _parse_sets(sets: Sequence[str]) -> dict[str, Any]:
+    import tomli
+
+    flat: dict[str, Any] = {}
+    for text in sets:
+        name, equals, raw = text.partition("=")
+        name = name.strip()
+        if not equals or not name:
+            raise ConfigError(f"--set {text!r} is not KEY=VALUE", hint="for example --set graph_rag.max_depth=3")
+        known(name, "--set")
+        try:
+            value: Any = tomli.loads(f"value = {raw.strip()}")["value"]
+        except (ValueError, RecursionError):
+            value = raw.strip()
+        wanted = keys()[name].kind
+        if wanted is tuple and isinstance(value, str):
+            value = [part.strip() for part in value.split(",") if part.strip()]
+        elif wanted is str and not isinstance(value, str):
+            value = raw.strip()
+        flat[name] = value
+    return nested(flat)
