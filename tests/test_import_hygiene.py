@@ -45,14 +45,14 @@ def test_the_engine_knows_no_screen(module):
 
 
 def test_trimming_an_envelope_needs_no_index_and_no_parser():
-    heavy = {*SCREEN, *HEAVY} - {"numpy", "tiktoken"}
+    heavy = {*SCREEN, *HEAVY} - {"numpy", "tiktoken", "msgspec"}
     assert loaded_by("import secateur; secateur.trim_context_with_budget") & heavy == set()
 
 
 def test_selecting_needs_no_index_no_parser_and_no_tokenizer():
     assert (
         loaded_by("import secateur; secateur.select, secateur.priority, secateur.Settings")
-        & ({*SCREEN, *HEAVY} - {"numpy"})
+        & ({*SCREEN, *HEAVY} - {"numpy", "msgspec"})
         == set()
     )
 

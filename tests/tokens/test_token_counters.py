@@ -17,6 +17,7 @@ import tiktoken
 import tiktoken_ext.openai_public as published
 from secateur.errors import TokenizerError
 from secateur.settings import Tokens
+from secateur.settings.keys import keys
 from secateur.tokens import COUNTERS, DEFAULT_COUNTER, SAFETY_FACTORS, count_string_tokens, count_tokens, get_counter
 from secateur.tokens.estimate import CharacterCounter
 from secateur.tokens.exact import LONGEST_RUN, VOCABULARIES, ExactCounter, Vocabulary
@@ -196,5 +197,5 @@ def test_safety_factors_never_shrink_a_count() -> None:
 
 
 def test_the_names_are_those_of_the_settings() -> None:
-    assert Tokens.__dataclass_fields__["counter"].metadata["choices"] == COUNTERS
+    assert keys()["tokens.counter"].choices == COUNTERS
     assert Tokens().counter == DEFAULT_COUNTER

@@ -1,24 +1,10 @@
 """The settings: what can be set, how a value is checked, which profiles there are."""
 
-from secateur.settings.schema import (
-    PROFILES,
-    Chunking,
-    ContextBudget,
-    ContextPrune,
-    ConversationPrune,
-    Embedding,
-    GraphRag,
-    HoldBack,
-    Index,
-    Llm,
-    Preference,
-    PriorityWeights,
-    Relevance,
-    Settings,
-    SmartPruning,
-    Tokens,
-    Ui,
-)
+from secateur.settings.profiles import PROFILES
+from secateur.settings.pruners import Chunking, ContextBudget, ContextPrune, ConversationPrune
+from secateur.settings.schema import Settings
+from secateur.settings.search import GraphRag, HoldBack, Preference, PriorityWeights, Relevance, SmartPruning
+from secateur.settings.services import Embedding, Index, Llm, Tokens, Ui
 
 __all__ = [
     "PROFILES",

@@ -18,8 +18,10 @@ from typing import Any
 from secateur.errors import ConfigError
 from secateur.model import Notice
 from secateur.nearest import nearest
-from secateur.settings.keys import FILE_NAME, FLAGS, LONGEST_SHOWN, LOWERED_ONLY, build, checked, keys, known, lookup
-from secateur.settings.schema import PROFILES, Settings
+from secateur.settings.keys import FILE_NAME, LONGEST_SHOWN, checked, keys, known, replaced
+from secateur.settings.names import FLAGS, LOWERED_ONLY
+from secateur.settings.profiles import PROFILES
+from secateur.settings.schema import Settings
 
 IGNORED = "config_ignored"
 """Code of the notice that something a repository sets does not count."""
@@ -93,7 +95,7 @@ def merge(layers: Sequence[Layer]) -> Loaded:
                 values[key_name], origins[key_name] = checked(key_name, value, place), place
     if own_profiles:
         values["profiles"] = own_profiles
-    settings: Settings = build(Settings, "", values)
+    settings: Settings = replaced(Settings(), nested(values))
     _check_together(settings, origins)
     return Loaded(settings, origins, tuple(dict.fromkeys(notices)))
 
@@ -173,11 +175,11 @@ def with_values(settings: Settings, changes: Mapping[str, Any]) -> Settings:
     Raises:
         ConfigError: unknown key, wrong type, value out of range.
     """
-    values = {name: lookup(settings, name) for name in keys()}
+    values: dict[str, Any] = {}
     for name, value in changes.items():
         known(name, "settings")
         values[name] = checked(name, value, "settings")
-    changed: Settings = build(Settings, "", values)
+    changed: Settings = replaced(settings, nested(values))
     _check_together(changed, {})
     return changed
 

@@ -144,7 +144,8 @@ class PruneContext:
                 )
         settings = self.settings
         if strategy is not None:
-            settings = replace(settings, context_prune=replace(settings.context_prune, strategy=strategy))
+            chosen: Any = strategy  # whether there is such a strategy is checked with the other rules
+            settings = replace(settings, context_prune=replace(settings.context_prune, strategy=chosen))
         transcript = read_messages(conversations) if conversations else None
         said = question_of(self.query, transcript, settings.context_prune.query_turns)
         pruned = prune_files(files, settings, said, llm=self.llm)

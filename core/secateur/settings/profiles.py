@@ -1,0 +1,70 @@
+"""Named tables of settings that come along."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+PROFILES: Mapping[str, Mapping[str, Any]] = {
+    # The specs, literally: 0.4 / 0.3 / 0.3, greedy with skip, top_k 10, depth 2, 8000 tokens. One clause is not:
+    # relevance, and so the anchors, is words more than vectors (REQ-GRAG-001); `graph_rag.anchors = "embedding"` is
+    # that clause literally.
+    "spec": {
+        "graph_rag": {"max_depth": 2, "token_budget": 8000, "top_k": 10},
+        "smart_pruning": {
+            "strategy": "priority",
+            "signature_share": 0.0,
+            "priority_weights": {"relevance": 0.4, "hotspot": 0.3, "distance": 0.3},
+        },
+        "relevance": {
+            "pool": "anchors",
+            "lexical": 0.5,
+            "name": 0.15,
+            "path": 0.05,
+            "semantic": 0.3,
+            "mention": 0.0,
+            "floor": 0.35,
+            "low": 0.45,
+        },
+    },
+    # Relevance leads, hotspot and distance are small bonuses; every relevant fragment competes; declarations of what
+    # did not fit; of files snippets alone.
+    "recommended": {
+        "context_prune": {"full_file_share": 0.0},
+        "smart_pruning": {
+            "strategy": "priority",
+            "signature_share": 0.08,
+            "priority_weights": {"relevance": 0.95, "hotspot": 0.02, "distance": 0.03},
+        },
+        "relevance": {
+            "pool": "all",
+            "floor": 0.05,
+            "low": 0.35,
+            "lexical": 2.0,
+            "title": 0.28,
+            "name": 0.3,
+            "description": 0.05,
+            "path": 0.22,
+            "file": 0.1,
+            "siblings": 0.05,
+            "semantic": 0.6,
+            "mention": 0.4,
+            "place": 0.25,
+            "history": 2.6,
+            "callers": 0.08,
+            "callees": 0.08,
+            "tests": 0.05,
+            "hold_back": {
+                "test": 0.85,
+                "documentation": 0.5,
+                "example": 0.8,
+                "vendored": 0.7,
+                "generated": 0.6,
+                "header": 0.7,
+                "region": 0.75,
+                "prose": 0.85,
+                "copy": 0.2,
+            },
+        },
+    },
+}

@@ -1,0 +1,131 @@
+"""Tables of a search: `[graph_rag]`, `[smart_pruning]`, `[relevance]`, `[preference]`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Annotated, Literal
+
+from msgspec import Meta
+
+from secateur.settings.ranges import Part, Share, Weight, about
+
+
+@dataclass(frozen=True, slots=True)
+class GraphRag:
+    """`[graph_rag]`: the table of the graph-rag spec."""
+
+    enabled: Annotated[
+        bool, about("Follow callers and callees from the anchors; off: anchors only, `source` says `embedding`.")
+    ] = True
+    max_depth: Annotated[int, Meta(ge=1, le=4), about("Steps of calls followed from an anchor.")] = 2
+    token_budget: Annotated[
+        int, Meta(ge=4000, le=16000), about("Tokens of the pack. An explicit --budget takes any integer from 0.")
+    ] = 8000
+    cache_ttl: Annotated[int, Meta(ge=60, le=3600), about("Seconds a query's answer is kept.")] = 300
+    top_k: Annotated[int, Meta(ge=5, le=50), about("Anchors of a query.")] = 10
+    anchors: Annotated[
+        Literal["mixed", "embedding"],
+        about(
+            "What chooses the anchors: `mixed` (relevance, of words and vectors) or `embedding` (REQ-GRAG-001 "
+            "literally: relevance is the vectors' similarity)."
+        ),
+    ] = "mixed"
+    cache_dir: Annotated[
+        str,
+        about(
+            "Folder of the result cache, relative to the repository. Empty: a folder of the repository's own in your "
+            "cache folder. The spec's place is `.devbooks/cache/graph-context`."
+        ),
+    ] = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PriorityWeights:
+    """`[smart_pruning.priority_weights]`: REQ-SP-002."""
+
+    relevance: Annotated[Weight, about("Weight of relevance.")] = 0.4
+    hotspot: Annotated[Weight, about("Weight of the hotspot score.")] = 0.3
+    distance: Annotated[Weight, about("Weight of 1 / distance.")] = 0.3
+
+
+@dataclass(frozen=True, slots=True)
+class SmartPruning:
+    """`[smart_pruning]`: how the pool becomes a selection."""
+
+    strategy: Annotated[Literal["priority", "relevance", "density"], about("Order of the greedy selection.")] = (
+        "priority"
+    )
+    signature_share: Annotated[
+        float, Meta(ge=0, le=0.5), about("Share of the budget for declarations of fragments that did not fit whole.")
+    ] = 0.0
+    priority_weights: PriorityWeights = field(default_factory=PriorityWeights)
+
+
+@dataclass(frozen=True, slots=True)
+class HoldBack:
+    """`[relevance.hold_back]`: the share of its relevance a fragment of a kind loses, unless a short query asks for the
+    kind."""
+
+    test: Annotated[Share, about("Tests.")] = 0.0
+    documentation: Annotated[Share, about("Documents.")] = 0.0
+    example: Annotated[Share, about("Examples and demos.")] = 0.0
+    vendored: Annotated[Share, about("Code of others kept in the repository.")] = 0.0
+    generated: Annotated[Share, about("Code a program wrote.")] = 0.0
+    header: Annotated[Share, about("Headers of classes: declaration and fields without methods.")] = 0.0
+    region: Annotated[Share, about("Module-level code: imports, constants.")] = 0.0
+    prose: Annotated[Share, about("Sections and blocks of text and configuration.")] = 0.0
+    copy: Annotated[Share, about("What is nearly the same text as a better candidate.")] = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Relevance:
+    """`[relevance]`: what relevance is made of: a weighted mean of parts in [0, 1], less what is held back, on a curve
+    (`retrieval.relevance`)."""
+
+    pool: Annotated[
+        Literal["anchors", "all"],
+        about("Candidates: `anchors` (top_k and what calls lead to) or `all` (every fragment with relevance)."),
+    ] = "anchors"
+    pool_cap: Annotated[
+        int,
+        Meta(ge=50, le=200_000),
+        about(
+            "Most fragments that are candidates for their relevance alone, with `pool = all`; what calls lead to and"
+            " pins come besides."
+        ),
+    ] = 3000
+    lexical: Annotated[Part, about("Weight of the code-aware word match in the fragment's text.")] = 0.5
+    title: Annotated[Part, about("Weight of the match of the query's first line in the fragment's text.")] = 0.0
+    name: Annotated[Part, about("Weight of words of the query in the fragment's qualified name.")] = 0.15
+    description: Annotated[Part, about("Weight of the match with its leading comments and docstring.")] = 0.0
+    path: Annotated[Part, about("Weight of words of the query in the file's path.")] = 0.05
+    file: Annotated[Part, about("Weight of the match with the whole file.")] = 0.0
+    siblings: Annotated[Part, about("Weight of the best match among the file's other fragments.")] = 0.0
+    semantic: Annotated[Part, about("Weight of the embedding similarity.")] = 0.3
+    mention: Annotated[Part, about("Weight of names the query writes out, rare ones more.")] = 0.0
+    place: Annotated[Part, about("Weight of paths and stack frames in the query.")] = 0.0
+    history: Annotated[Part, about("Weight of commits whose message is like the query and that touched the file.")] = (
+        0.0
+    )
+    callers: Annotated[Part, about("Weight of the best match among what calls the fragment.")] = 0.0
+    callees: Annotated[Part, about("Weight of the best match among what the fragment calls.")] = 0.0
+    tests: Annotated[Part, about("Weight of the best match among the tests that call the fragment.")] = 0.0
+    floor: Annotated[
+        Share,
+        about(
+            "Best relevance below which a query of which hardly a word occurs here has no answer: no anchors, "
+            "`no_match`."
+        ),
+    ] = 0.35
+    low: Annotated[
+        Share, about("Best relevance below which the answer says that the query may not be about this repository.")
+    ] = 0.45
+    hold_back: HoldBack = field(default_factory=HoldBack)
+
+
+@dataclass(frozen=True, slots=True)
+class Preference:
+    """`[preference]`: intent preference (SC-SP-007)."""
+
+    enabled: Annotated[bool, about("Give preferred symbols a term of their own.")] = False
+    weight: Annotated[Weight, about("Weight of the preference term.")] = 0.2

@@ -1,0 +1,96 @@
+"""Tables of what answers rest on: `[index]`, `[embedding]`, `[tokens]`, `[llm]`, `[ui]`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Literal
+
+from msgspec import Meta
+
+from secateur.settings.ranges import about
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """`[index]`: what is read of a repository."""
+
+    ignore: Annotated[tuple[str, ...], about("More ignore patterns, in gitignore syntax.")] = ()
+    max_file_kb: Annotated[int, Meta(ge=1, le=1_048_576), about("Files above this size are skipped and counted.")] = (
+        1024
+    )
+    scip: Annotated[
+        str,
+        about(
+            "A SCIP index below the folder that is read: where it is up to date, its calls replace resolved ones. "
+            "Empty: none is read."
+        ),
+    ] = "index.scip"
+    workers: Annotated[int, Meta(ge=0, le=256), about("Parser processes; 0 = one per core.")] = 0
+    trust_git_dir: Annotated[
+        bool, about("Also read a git folder or objects that lie elsewhere and do not belong to the folder.")
+    ] = False
+
+
+@dataclass(frozen=True, slots=True)
+class Embedding:
+    """`[embedding]`: where vectors come from. `static` needs no network and no model file."""
+
+    model: Annotated[
+        Literal["static", "bge", "openai", "ollama", "none"],
+        about("`static`, `bge` (extra `semantic`), `openai` or `ollama` (a server), `none`."),
+    ] = "static"
+    base_url: Annotated[str, about("Base URL of the embedding server.")] = ""
+    server_model: Annotated[str, about("Model name to send to the server.")] = ""
+    api_key_env: Annotated[str, about("Name of the environment variable that holds the server's key.")] = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """`[tokens]`."""
+
+    counter: Annotated[
+        Literal["o200k_base", "cl100k_base", "o200k_harmony", "estimate", "chars4"], about("Token counter of the run.")
+    ] = "o200k_base"
+
+
+@dataclass(frozen=True, slots=True)
+class Llm:
+    """`[llm]`: an OpenAI-compatible server; off by default."""
+
+    enabled: Annotated[bool, about("Use the server.")] = False
+    base_url: Annotated[str, about("Base URL of the server.")] = ""
+    model: Annotated[str, about("Model name to send.")] = ""
+    api_key_env: Annotated[str, about("Name of the environment variable that holds the key.")] = ""
+    timeout: Annotated[int, Meta(ge=1, le=3600), about("Seconds an answer may take, to its last byte.")] = 60
+    retries: Annotated[
+        int, Meta(ge=0, le=10), about("Further attempts where a server does not listen, is busy or fails.")
+    ] = 2
+    concurrency: Annotated[int, Meta(ge=1, le=64), about("Questions under way at once.")] = 4
+    spend_cap: Annotated[
+        int,
+        Meta(ge=0, le=10**9),
+        about("Tokens a run may spend, prompts and answers, by estimates made before anything is sent."),
+    ] = 200_000
+    text_tokens: Annotated[
+        int,
+        Meta(ge=100, le=10**6),
+        about("Tokens of text one question may carry; what is longer is cut. Less for models with small windows."),
+    ] = 6000
+
+
+@dataclass(frozen=True, slots=True)
+class Ui:
+    """`[ui]`: the inspector."""
+
+    theme: Annotated[str, about("Theme: a file of the themes folder, without `.toml`.")] = "secateur-dark"
+    watch: Annotated[
+        Literal["off", "notice", "follow"],
+        about(
+            "Files that change while the inspector is open: `notice` says so, `follow` reads them and asks again, "
+            "`off` does not look."
+        ),
+    ] = "notice"
+    keys: Annotated[Mapping[str, str], about('Key per action id, for example `budget-up = "b"`.')] = field(
+        default_factory=dict
+    )
