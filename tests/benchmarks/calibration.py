@@ -4,8 +4,8 @@
 
 First table: fragments by relevance, and the share of them that a real fix edited; for each repository how far its own
 shares lie from those of all, weighted by fragments (its calibration error). Second: the best relevance of queries in
-their own repository and in another one, and what `relevance.low` would say of both. DIR of --bench holds `cases.jsonl`,
---mirror bare repositories `owner+name/`.
+their own repository and in another one, and what `relevance.low_threshold` would say of both. DIR of --bench holds
+`cases.jsonl`, --mirror bare repositories `owner+name/`.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ def threshold(own: np.ndarray, other: np.ndarray, settings: Settings) -> None:
     )
     for name, values in (("in its own repository", own), ("in another", other)):
         cells = " | ".join(f"{value:.2f}" for value in np.quantile(values, (0.05, 0.1, 0.25, 0.5, 0.75, 0.9)))
-        print(f"| {name} ({len(values)}) | {cells} | {(values < settings.relevance.low).mean():.2f} |")
+        print(f"| {name} ({len(values)}) | {cells} | {(values < settings.relevance.low_threshold).mean():.2f} |")
     choices = [(float((own < cut).mean()), float((other < cut).mean()), cut) for cut in np.arange(0.1, 0.7, 0.05)]
     print("\n| low | own called low | others called low |\n|---|---|---|")
     for mine, theirs, cut in choices:

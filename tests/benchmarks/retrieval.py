@@ -68,8 +68,8 @@ def ablations(settings: Settings) -> dict[str, Settings]:
         for spec in fields(Relevance)
         if isinstance(spec.default, float) and spec.name != "low"
     }
-    off["hold back"] = {f"relevance.hold_back.{spec.name}": 0.0 for spec in fields(settings.relevance.hold_back)}
-    off["copies"] = {"relevance.hold_back.copy": 0.0}
+    off["penalty"] = {f"relevance.penalty.{spec.name}": 0.0 for spec in fields(settings.relevance.penalty)}
+    off["copies"] = {"relevance.penalty.duplicate": 0.0}
     off["signatures"] = {"smart_pruning.signature_share": 0.0}
     off["hotspot"] = {"smart_pruning.priority_weights.hotspot": 0.0} if weights.hotspot else {}
     off["distance"] = {"smart_pruning.priority_weights.distance": 0.0} if weights.distance else {}

@@ -35,9 +35,9 @@ from secateur.engine import Engine
 from secateur.index.facts.snapshot import Snapshot
 from secateur.retrieval.evidence import evidence
 from secateur.retrieval.query import parse_query
-from secateur.retrieval.relevance import held_back
+from secateur.retrieval.relevance import penalties
 from secateur.selection.greedy import greedy_mask
-from secateur.settings import HoldBack, Relevance, Settings
+from secateur.settings import Penalty, Relevance, Settings
 
 ROWS = 1000
 """Fragments of a case that are kept, the best by the weights in force, and the gold ones among the rest."""
@@ -57,7 +57,7 @@ RATE = 0.08
 PULL = 0.003
 """How strongly a weight (its logarithm) is held to where it began."""
 
-KINDS = tuple(spec.name for spec in fields(HoldBack))
+KINDS = tuple(spec.name for spec in fields(Penalty))
 NAMES = tuple(spec.name for spec in fields(Relevance) if isinstance(spec.default, float) and spec.name != "low")
 
 
@@ -113,9 +113,9 @@ def _collected(case: dict[str, Any], engine: Engine, settings: Settings) -> dict
     query = parse_query(case["query"])
     columns = evidence(query, snapshot, embedder, snapshot.name_table.match(query.identifiers, query.plain))
     matrix = np.stack([columns[name] for name in NAMES], axis=1)
-    kinds = np.stack([held_back(query, snapshot, HoldBack(**{kind: 0.5})) * 2 for kind in KINDS], axis=1)
+    kinds = np.stack([penalties(query, snapshot, Penalty(**{kind: 0.5})) * 2 for kind in KINDS], axis=1)
     weights = np.array([getattr(settings.relevance, name) for name in NAMES])
-    score = (1 - held_back(query, snapshot, settings.relevance.hold_back)) * (matrix @ weights)
+    score = (1 - penalties(query, snapshot, settings.relevance.penalty)) * (matrix @ weights)
     parts = list(_parts(case["gold_functions"], snapshot))
     rows = np.unique(
         np.concatenate([np.argsort(-score, kind="stable")[:ROWS], [row for _, row, _ in parts if row >= 0]]).astype(int)
@@ -142,9 +142,9 @@ def _parts(functions: Sequence[dict[str, Any]], snapshot: Snapshot) -> Iterable[
 
 
 def fit(cases: Sequence[Case], settings: Settings) -> tuple[np.ndarray, np.ndarray]:
-    """(weights, shares held back), by Adam on their logarithms, from the profile in force."""
+    """(weights, penalties), by Adam on their logarithms, from the profile in force."""
     start = np.log([max(getattr(settings.relevance, name), 0.02) for name in NAMES])
-    shares = np.clip([getattr(settings.relevance.hold_back, kind) for kind in KINDS], 0.02, 0.97)
+    shares = np.clip([getattr(settings.relevance.penalty, kind) for kind in KINDS], 0.02, 0.97)
     held = np.log(-np.log1p(-shares))
     begin = np.concatenate([start, held])
     point, mean, square = begin.copy(), np.zeros_like(begin), np.zeros_like(begin)
@@ -217,7 +217,7 @@ def main() -> int:
     held_out = cross_validated(cases, settings, options.folds)
     begin = (
         np.array([getattr(settings.relevance, name) for name in NAMES]),
-        np.array([getattr(settings.relevance.hold_back, kind) for kind in KINDS]),
+        np.array([getattr(settings.relevance.penalty, kind) for kind in KINDS]),
     )
     now = np.array([recalls(case, *begin) for case in cases])
     at = 0

@@ -31,7 +31,7 @@ def snippets(*ranges: tuple[int, int]) -> Snippets:
 
 def test_scores_of_the_model_decide_and_its_reasons_are_kept() -> None:
     model = Table({f"score {path}": FileScore(9 if "money" in path else 1, f"about {path}") for path in SHOP})
-    pruner = PruneContext(max_tokens=60, settings=pruning(least_score=5.0), query=QUERY, llm=model)
+    pruner = PruneContext(max_tokens=60, settings=pruning(min_score=5.0), query=QUERY, llm=model)
     assert [file.module_name for file in pruner.handle_overflow(FILES, strategy="score")] == ["shop/money.py"]
     assert pruner.result is not None
     assert [(entry.judge, entry.score) for entry in pruner.result.entries] == [

@@ -223,6 +223,6 @@ def test_a_threshold_that_decided_is_named_with_its_figures() -> None:
         == f"below {entry.threshold.asked:.2f} (0.9 of the best, {best:.1f}: context_prune.snippet_share)"
     )
     scored = prune_files(
-        [*files, other], pruning(max_tokens=190, strategy="score", least_score=9.9), "refund total of an order"
+        [*files, other], pruning(max_tokens=190, strategy="score", min_score=9.9), "refund total of an order"
     )
-    assert str(scored.entries[3].threshold) == "below 9.90 (context_prune.least_score)"
+    assert str(scored.entries[3].threshold) == "below 9.90 (context_prune.min_score)"

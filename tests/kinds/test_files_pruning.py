@@ -68,7 +68,7 @@ def test_every_decision_says_why_with_its_figures() -> None:
         "left": 60,
         "score": 0.0,
         "judge": "local",
-        "threshold": {"setting": "context_prune.least_score", "value": 0.1, "asked": 0.1},
+        "threshold": {"setting": "context_prune.min_score", "value": 0.1, "asked": 0.1},
     }
     refused = [piece for entry in result.entries for piece in entry.tried if not piece.kept]
     assert refused
@@ -296,7 +296,7 @@ def test_least_score_and_snippet_share_decide_what_is_relevant() -> None:
 
     assert kept(snippet_share=1.0) == ["shop/refund.py"]
     assert set(kept(snippet_share=0.0)) > {"shop/refund.py"}
-    assert kept(least_score=10.0) == []
+    assert kept(min_score=10.0) == []
 
 
 def test_the_recommended_profile_takes_snippets_alone() -> None:

@@ -39,7 +39,7 @@ def rules(draw: st.DrawFn) -> Settings:
         "strategy": draw(st.sampled_from(["score", "extract", "extract", "delete"])),
         "max_tokens": draw(st.one_of(st.integers(0, 80), st.integers(0, 600))),
         "full_file_share": draw(st.sampled_from([0.0, 0.3, 0.8, 1.0])),
-        "least_score": draw(st.sampled_from([0.0, 0.1, 2.0])),
+        "min_score": draw(st.sampled_from([0.0, 0.1, 2.0])),
         "snippet_share": draw(st.sampled_from([0.0, 0.25, 1.0])),
         "sliding_window_size": window,
         "sliding_window_overlap": draw(st.integers(0, window - 1)),

@@ -52,11 +52,13 @@ def test_what_a_word_of_the_query_leads_to_is_found_however_common_the_word_is()
 
 def test_below_the_floor_only_pins_are_candidates() -> None:
     pin = "shop/money.py::round_total"
-    pool = pool_for(SHOP, "refund of pterodactyl brontosaurus stegosaurus", relevance__floor=0.9, pins=[pin])
+    pool = pool_for(
+        SHOP, "refund of pterodactyl brontosaurus stegosaurus", relevance__no_match_threshold=0.9, pins=[pin]
+    )
     assert pool.symbol_id == [pin]
     assert not pool.anchor.any()
     (said,) = [notice.message for notice in pool.warnings if notice.code == "no_match"]
-    assert "below relevance.floor = 0.9" in said
+    assert "below relevance.no_match_threshold = 0.9" in said
     assert "shop/" in said
 
 
@@ -78,8 +80,8 @@ def test_one_word_that_occurs_or_a_mere_resemblance_is_not_passed_off_as_an_answ
     pool = pool_for(
         SHOP | {"shop/items.py": "def delete(item):\n    item.delete()\n"},
         query,
-        relevance__floor=0.0,
-        relevance__low=0.0,
+        relevance__no_match_threshold=0.0,
+        relevance__low_threshold=0.0,
     )
     assert len(pool)
     (doubt,) = [notice.message for notice in pool.warnings if notice.code == "low_relevance"]
@@ -88,7 +90,7 @@ def test_one_word_that_occurs_or_a_mere_resemblance_is_not_passed_off_as_an_answ
 
 @pytest.mark.parametrize("query", [QUERY, "refund", "round_total", "where is a refund rounded", "refnd"])
 def test_a_query_whose_words_occur_or_stand_for_near_names_is_not_doubted(query: str) -> None:
-    assert "low_relevance" not in codes(pool_for(SHOP, query, relevance__low=0.0))
+    assert "low_relevance" not in codes(pool_for(SHOP, query, relevance__low_threshold=0.0))
 
 
 @pytest.mark.parametrize("form", ["text", "json", "markdown", "xml"])
@@ -98,7 +100,7 @@ def test_scripts_can_fail_on_a_query_that_nothing_answers(tmp_path: Path, form: 
         assert secateur("search", NOTHING_HERE[0], root, "--format", form, "--fail-on-low").code == 4
         assert secateur("search", NOTHING_HERE[0], root, "--format", form).code == 0
         assert secateur("search", QUERY, root, "--format", form, "--fail-on-low").code == 0
-    assert secateur("search", QUERY, root, "--set", "relevance.low=1", "--fail-on-low").code == 4
+    assert secateur("search", QUERY, root, "--set", "relevance.low_threshold=1", "--fail-on-low").code == 4
     assert secateur("search", "", root, "--fail-on-low").code == 4
 
 

@@ -92,14 +92,14 @@ def test_more_words_found_is_never_less_relevant() -> None:
     assert 0 < relevance["one"] < relevance["two"] < relevance["three"]
 
 
-def test_tests_are_held_back_only_where_asked_for_and_unless_the_query_is_about_them() -> None:
+def test_tests_get_a_penalty_only_where_asked_for_and_unless_the_query_is_about_them() -> None:
     files = {
         "shop/refund.py": "def refund():\n    return 'alpha'\n",
         "tests/test_refund.py": "def test_refund():\n    assert 'alpha'\n",
     }
 
     def relevance(query: str, share: float) -> float:
-        pool = pool_for(files, query, relevance__hold_back__test=share)
+        pool = pool_for(files, query, relevance__penalty__test=share)
         return float(pool.relevance[pool.row_of["tests/test_refund.py::test_refund"]])
 
     assert relevance("alpha refund", 0.5) < relevance("alpha refund", 0.0)
@@ -149,7 +149,7 @@ def test_a_copy_counts_less_than_what_it_was_copied_from() -> None:
         "other.py": "def other(invoice):\n    return invoice\n",
     }
     pools = [
-        pool_for(files, "settle payments of an invoice", relevance__pool="all", relevance__hold_back__copy=share)
+        pool_for(files, "settle payments of an invoice", relevance__pool="all", relevance__penalty__duplicate=share)
         for share in (0.0, 0.5)
     ]
     whole, less = (

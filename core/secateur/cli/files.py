@@ -78,7 +78,7 @@ def run(options: argparse.Namespace) -> int:
             hint="give --query or --conversation, or --strategy delete",
         )
     transcript = _transcript(options.conversation)
-    question = question_of(query, transcript, rules.query_turns)
+    question = question_of(query, transcript, rules.query_messages)
     model = open_model(loaded.settings.llm, os.environ) if rules.strategy != "delete" else None
     files, notices = read_files(options.paths, loaded.settings, places.cache_dir(os.environ))
     form = MARKDOWN if options.format == "markdown" else PLAIN

@@ -49,7 +49,7 @@ def evidence(query: Query, snapshot: Snapshot, embedder: Embedder | None, names:
         "siblings": siblings(snapshot, body),
         "semantic": _semantic(query, snapshot, embedder),
         "mention": names.exact,
-        "place": _places(query, snapshot),
+        "location": _locations(query, snapshot),
         "history": _history(query, snapshot)[snapshot.file],
         "callers": calls.callers(found),
         "callees": calls.callees(found),
@@ -125,7 +125,7 @@ def _semantic(query: Query, snapshot: Snapshot, embedder: Embedder | None) -> Fl
     return np.asarray((1 - TITLE_SHARE) * whole + TITLE_SHARE * title, dtype=np.float64)
 
 
-def _places(query: Query, snapshot: Snapshot) -> FloatArray:
+def _locations(query: Query, snapshot: Snapshot) -> FloatArray:
     """Paths and stack frames the query writes out."""
     column = np.zeros(len(snapshot))
     if not query.paths and not query.frames:

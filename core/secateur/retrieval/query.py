@@ -66,7 +66,7 @@ class Query:
         paths: file paths it mentions, with forward slashes, without what leads there from elsewhere (`/`, `./`, `../`).
         frames: (path, line, function) of stack traces in it; function "" where the trace names none.
         title: its first line.
-        asks: kinds of file it asks for by name ("test", "documentation", ...), which are then not held back.
+        asks: kinds of file it asks for by name ("test", "documentation", ...), which then get no penalty.
         foreign: True if it holds Chinese, Japanese or Korean text.
     """
 

@@ -1,10 +1,10 @@
 """Relevance of every fragment to a query: a weighted sum of parts that can be printed one by one.
 
-    share = (1 − held back) · Σ weight · evidence / Σ weight of what the query can have, relevance = share · (1 + HALF)
+    share = (1 − penalty) · Σ weight · evidence / Σ weight of what the query can have, relevance = share · (1 + HALF)
     / (share + HALF)
 
-The curve only spreads the low end of the scale; every part is scaled with it, what is held back is a part of its own
-and negative, so the parts printed always add up to the score.
+The curve only spreads the low end of the scale; every part is scaled with it, the penalty is a part of its own and
+negative, so the parts printed always add up to the score.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from secateur.retrieval.evidence import evidence, flagged
 from secateur.retrieval.query import Query
 from secateur.retrieval.rerank import RERANKED, Reranker
 from secateur.selection.priority import HALF, quantised
-from secateur.settings import HoldBack, Relevance
+from secateur.settings import Penalty, Relevance
 
 EVIDENCE = 0.001
 """Evidence above which a fragment counts as found by words."""
@@ -40,7 +40,7 @@ SAME_DIRECTION = 0.95
 
 SAME_SIZE = 0.05
 
-HELD_BACK = "held back"
+PENALTY = "penalty"
 """Name of the negative part."""
 
 
@@ -74,9 +74,9 @@ def score(
     """
     names = snapshot.name_table.match(query.identifiers, query.plain)
     columns = evidence(query, snapshot, embedder, names)
-    factor = 1.0 - held_back(query, snapshot, weights.hold_back)
-    if weights.hold_back.copy:
-        factor[copies(factor * _total(columns, weights), snapshot)] *= 1.0 - weights.hold_back.copy
+    factor = 1.0 - penalties(query, snapshot, weights.penalty)
+    if weights.penalty.duplicate:
+        factor[copies(factor * _total(columns, weights), snapshot)] *= 1.0 - weights.penalty.duplicate
     if reranker is not None:
         first = columns["semantic"] if vectors_alone else factor * _total(columns, weights)
         best = np.lexsort((np.arange(len(first)), -first))[:RERANKED]
@@ -94,7 +94,7 @@ def score(
     }
     total = np.sum(list(parts.values()), axis=0) if parts else np.zeros(len(snapshot))
     if (factor < 1).any():
-        parts[HELD_BACK] = total * (factor - 1.0)
+        parts[PENALTY] = total * (factor - 1.0)
     most = (
         sum(getattr(weights, name) for name, column in columns.items() if name in ALWAYS_ASKED or column.any()) or 1.0
     )
@@ -104,7 +104,7 @@ def score(
     return Scores(np.clip(relevance, 0.0, 1.0), parts, channels, columns["semantic"], names.suggestions)
 
 
-def held_back(query: Query, snapshot: Snapshot, shares: HoldBack) -> FloatArray:
+def penalties(query: Query, snapshot: Snapshot, shares: Penalty) -> FloatArray:
     """Per fragment the share of its relevance it loses for what it is; kinds of file the query asks for lose
     nothing."""
     kept = np.ones(len(snapshot))
@@ -149,7 +149,7 @@ def _channels(columns: dict[str, FloatArray]) -> IntArray:
     for channel, found in (
         (Channel.LEXICAL, columns["lexical"] > EVIDENCE),
         (Channel.NAME, np.maximum(columns["name"], columns["path"]) > EVIDENCE),
-        (Channel.MENTION, np.maximum(columns["mention"], columns["place"]) > 0),
+        (Channel.MENTION, np.maximum(columns["mention"], columns["location"]) > 0),
         (Channel.SEMANTIC, columns["semantic"] > SEMANTIC_EVIDENCE),
     ):
         channels |= np.where(found, 1 << channel, 0)

@@ -74,7 +74,11 @@ def retrieve(query: Query, retrieval: Retrieval, settings: Settings) -> Pool:
         )
     vectors = (None, None) if query.empty else (retrieval.embedder, retrieval.reranker)
     scores = score(query, snapshot, vectors[0], settings.relevance, vectors[1], vectors_alone=vectors_alone)
-    eligible = scores.relevance > 0 if vectors_alone else _eligible(scores, query, snapshot, settings.relevance.floor)
+    eligible = (
+        scores.relevance > 0
+        if vectors_alone
+        else _eligible(scores, query, snapshot, settings.relevance.no_match_threshold)
+    )
     anchors = _anchors(scores.relevance, eligible, snapshot, settings.graph_rag.top_k)
     depth = settings.graph_rag.max_depth if settings.graph_rag.enabled else 0
     reach = snapshot.graph.bfs([int(row) for row in anchors], depth)
@@ -294,7 +298,7 @@ def _low_relevance(
     taken as near says itself what it stands for; words of a Chinese query are not expected in English code.
     """
     best, terms = scores.relevance[anchors[0]], query.terms
-    if best < settings.relevance.low:
+    if best < settings.relevance.low_threshold:
         return [
             Notice(
                 "low_relevance", f"The best match has relevance {best:.2f}: the query may not be about this repository."
@@ -327,8 +331,9 @@ def _no_match(snapshot: Snapshot, relevance: FloatArray, settings: Settings) -> 
     nearest = f"the nearest, {clip(visible(snapshot.symbol_id(best)), LONGEST_LABEL)},"
     if not relevance[best]:
         why = "nothing in it has a word of the query or resembles it"
-    elif relevance[best] < settings.relevance.floor:
-        why = f"{nearest} has relevance {relevance[best]:.2f}, below relevance.floor = {settings.relevance.floor:g}"
+    elif relevance[best] < settings.relevance.no_match_threshold:
+        least = f"relevance.no_match_threshold = {settings.relevance.no_match_threshold:g}"
+        why = f"{nearest} has relevance {relevance[best]:.2f}, below {least}"
     else:
         why = f"{nearest} has no word of it, and resembles it too little"
     return Notice(

@@ -3,7 +3,7 @@
 from secateur.settings.profiles import PROFILES
 from secateur.settings.pruners import Chunking, ContextBudget, ContextPrune, ConversationPrune
 from secateur.settings.schema import Settings
-from secateur.settings.search import GraphRag, HoldBack, Preference, PriorityWeights, Relevance, SmartPruning
+from secateur.settings.search import GraphRag, Penalty, Preference, PriorityWeights, Relevance, SmartPruning
 from secateur.settings.services import Embedding, Index, Llm, Tokens, Ui
 
 __all__ = [
@@ -14,9 +14,9 @@ __all__ = [
     "ConversationPrune",
     "Embedding",
     "GraphRag",
-    "HoldBack",
     "Index",
     "Llm",
+    "Penalty",
     "Preference",
     "PriorityWeights",
     "Relevance",

@@ -11,7 +11,7 @@ import msgspec
 
 from secateur.errors import ConfigError
 from secateur.nearest import nearest, nearest_key
-from secateur.settings.names import FLAGS, REPOSITORY_KEYS, RUN_KEYS
+from secateur.settings.names import FLAGS, RENAMED, REPOSITORY_KEYS, RUN_KEYS
 from secateur.settings.schema import Settings
 
 FILE_NAME = "secateur.toml"
@@ -104,10 +104,12 @@ def replaced(table: Any, values: Mapping[str, Any]) -> Any:
     return replace(table, **new)
 
 
-def known(name: str, place: str) -> None:
-    """Raise ConfigError, with the nearest key, if there is no such key."""
+def known(name: str, place: str) -> str:
+    """The name of a key that is written by this name, or was before; raises ConfigError, with the nearest key, if there
+    is none."""
+    name = RENAMED.get(name, name)
     if name in keys():
-        return
+        return name
     tables = dict.fromkeys(key.rpartition(".")[0] for key in keys() if "." in key)
     inside = [key for key in keys() if key.rpartition(".")[0] == name != ""]
     near = nearest_key(name, (*keys(), *tables))

@@ -11,20 +11,31 @@ from __future__ import annotations
 import json
 import re
 import sys
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import PurePath
 from typing import Any
 
 from secateur.errors import ConfigError
 from secateur.model import Notice
 from secateur.nearest import nearest
 from secateur.settings.keys import FILE_NAME, LONGEST_SHOWN, checked, keys, known, replaced
-from secateur.settings.names import FLAGS, LOWERED_ONLY
+from secateur.settings.names import FLAGS, LOWERED_ONLY, RENAMED
 from secateur.settings.profiles import PROFILES
 from secateur.settings.schema import Settings
 
 IGNORED = "config_ignored"
 """Code of the notice that something a repository sets does not count."""
+
+OLD_NAME = "config_renamed"
+"""Code of the notice that a key is written by a name it had before."""
+
+_FURTHER = {
+    IGNORED: "{:,} more settings are ignored like this; `secateur config` names each, with the line to write.",
+    OLD_NAME: "{:,} more settings are written by old names; `secateur config` names each.",
+}
+"""What an answer says of further notices of a code."""
 
 OWN_FILE = f"{FILE_NAME} in your configuration folder"
 """Never its path, which `secateur config` prints: a pack may hold the notice, and the same pack leaves on every
@@ -67,7 +78,7 @@ def merge(layers: Sequence[Layer]) -> Loaded:
     values: dict[str, Any] = {}
     origins: dict[str, str] = {}
     notices: list[Notice] = []
-    flat_layers = [(layer, dict(_flatten(layer.table, layer.name))) for layer in layers]
+    flat_layers = [(layer, _by_name(layer.table, layer, notices)) for layer in layers]
     own_profiles: dict[str, Any] = {}
     for layer, flat in flat_layers:
         notices += layer.notices
@@ -120,20 +131,17 @@ def _may_set(layer: Layer, key_name: str, value: Any, place: str, notices: list[
 
 
 def condensed(notices: Sequence[Notice]) -> tuple[Notice, ...]:
-    """The notices as an answer carries them: of the settings that are ignored the first, and how many more there are.
+    """The notices as an answer carries them: of the settings that are ignored, or written by old names, the first, and
+    how many more there are.
 
     A repository can set any number of keys that do not count. Notices take room in a pack; these may not take that of
     the answer.
     """
-    ignored = [notice for notice in notices if notice.code == IGNORED]
-    if len(ignored) < 2:
-        return tuple(notices)
-    more = Notice(
-        IGNORED,
-        f"{len(ignored) - 1:,} more settings are ignored like this; `secateur config` names each, with the line to"
-        " write.",
-    )
-    return (ignored[0], more, *(notice for notice in notices if notice.code != IGNORED))
+    out: list[Notice] = []
+    for code, further in _FURTHER.items():
+        alike = [notice for notice in notices if notice.code == code]
+        out += alike if len(alike) < 2 else (alike[0], Notice(code, further.format(len(alike) - 1)))
+    return (*out, *(notice for notice in notices if notice.code not in _FURTHER))
 
 
 def _shown_value(key_name: str, value: Any) -> str:
@@ -170,14 +178,17 @@ def _toml_value(value: Any) -> str:
 
 
 def with_values(settings: Settings, changes: Mapping[str, Any]) -> Settings:
-    """The same settings with some dotted keys changed, checked like any other layer.
+    """The same settings with some dotted keys changed, checked like any other layer; an old name of a key is a
+    DeprecationWarning.
 
     Raises:
         ConfigError: unknown key, wrong type, value out of range.
     """
     values: dict[str, Any] = {}
-    for name, value in changes.items():
-        known(name, "settings")
+    for written, value in changes.items():
+        name = known(written, "settings")
+        if written != name:
+            warnings.warn(_renamed(written), DeprecationWarning, stacklevel=2)
         values[name] = checked(name, value, "settings")
     changed: Settings = replaced(settings, nested(values))
     _check_together(changed, {})
@@ -189,10 +200,10 @@ def with_profile(settings: Settings, name: str) -> Settings:
     touched = {
         key_name
         for table in (*PROFILES.values(), *settings.profiles.values())
-        for key_name, _ in _flatten(table, "profile")
+        for key_name in _by_name(table, Layer("profile", {}))
     }
     changes = {key_name: keys()[key_name].default for key_name in touched}
-    changes |= dict(_flatten(_profile(name, settings.profiles, "profile"), f"profile {name}"))
+    changes |= _by_name(_profile(name, settings.profiles, "profile"), Layer(f"profile {name}", {}))
     return with_values(settings, changes | {"profile": name})
 
 
@@ -207,12 +218,29 @@ def nested(flat: Mapping[str, Any]) -> dict[str, Any]:
     return root
 
 
+def _by_name(
+    table: Mapping[str, Any], layer: Layer, notices: list[Notice] | None = None, inside: str = ""
+) -> dict[str, Any]:
+    """What a table sets, by dotted key; an old name is noted, and counts where the key is not set by its own."""
+    flat = dict(_flatten(table, layer.name + inside))
+    old = [name for name in flat if name in RENAMED]
+    if notices is not None:
+        # Never the path of a file, as with OWN_FILE.
+        place = (f"your {PurePath(layer.name).name}" if layer.scope == "user" else layer.name) + inside
+        notices += (Notice(OLD_NAME, f"{place}: {_renamed(name)}") for name in old)
+    return {RENAMED[name]: flat.pop(name) for name in old} | flat
+
+
+def _renamed(name: str) -> str:
+    return f"{name} is {RENAMED[name]} now; the old name counts until the next release."
+
+
 def _flatten(table: Mapping[str, Any], place: str, prefix: str = "") -> Iterator[tuple[str, Any]]:
     for part, value in table.items():
         name = prefix + part
-        if name in keys():
+        if name in keys() or name in RENAMED:
             yield name, value
-        elif any(known.startswith(name + ".") for known in keys()):
+        elif any(key_name.startswith(name + ".") for key_name in (*keys(), *RENAMED)):
             if not isinstance(value, Mapping):
                 raise ConfigError(
                     f"{place}: {name} is a table, not {value!r}", hint=f"write [{name}] and its keys below it"
@@ -254,7 +282,7 @@ def _checked_profiles(tables: Any, layer: Layer, notices: list[Notice]) -> dict[
             raise ConfigError(f"{place}: {name} is built in", hint="choose another name")
         if not isinstance(table, Mapping):
             raise ConfigError(f"{place} is not a table", hint="write [profiles.NAME.smart_pruning] and keys below it")
-        flat = dict(_flatten(table, place))
+        flat = _by_name(table, layer, notices, f" [profiles.{name}]")
         for key_name, value in flat.items():
             if key_name in ("profile", "profiles") or keys()[key_name].scope == "run":
                 raise ConfigError(

@@ -180,15 +180,14 @@ def _parse_sets(sets: Sequence[str]) -> dict[str, Any]:
         name = name.strip()
         if not equals or not name:
             raise ConfigError(f"--set {text!r} is not KEY=VALUE", hint="for example --set graph_rag.max_depth=3")
-        known(name, "--set")
+        kind = keys()[known(name, "--set")].kind
         try:
             value: Any = tomli.loads(f"value = {raw.strip()}")["value"]
         except (ValueError, RecursionError):
             value = raw.strip()
-        wanted = keys()[name].kind
-        if wanted is tuple and isinstance(value, str):
+        if kind is tuple and isinstance(value, str):
             value = [part.strip() for part in value.split(",") if part.strip()]
-        elif wanted is str and not isinstance(value, str):
+        elif kind is str and not isinstance(value, str):
             value = raw.strip()
         flat[name] = value
     return nested(flat)

@@ -38,10 +38,10 @@ REPOSITORY_KEYS: frozenset[str] = frozenset(
         "smart_pruning": "strategy signature_share",
         "smart_pruning.priority_weights": "relevance hotspot distance",
         "relevance": (
-            "pool lexical title name description path file siblings semantic mention place history callers callees"
+            "pool lexical title name description path file siblings semantic mention location history callers callees"
             " tests"
         ),
-        "relevance.hold_back": "test documentation example vendored generated header region prose copy",
+        "relevance.penalty": "test documentation example vendored generated header region prose duplicate",
         "index": "ignore max_file_kb",
         "context_prune": "strategy max_tokens full_file_share",
         "conversation_prune": "strategy safe_zone_tokens",
@@ -59,3 +59,22 @@ LOWERED_ONLY = frozenset({"index.max_file_kb", "chunking.max_file_kb"})
 
 RUN_KEYS = frozenset({"budget", "pins", "excludes", "boosts"})
 """What belongs to one run: the command line sets it, and no file."""
+
+RENAMED: Mapping[str, str] = {
+    "relevance.place": "relevance.location",
+    "relevance.floor": "relevance.no_match_threshold",
+    "relevance.low": "relevance.low_threshold",
+    "relevance.hold_back.test": "relevance.penalty.test",
+    "relevance.hold_back.documentation": "relevance.penalty.documentation",
+    "relevance.hold_back.example": "relevance.penalty.example",
+    "relevance.hold_back.vendored": "relevance.penalty.vendored",
+    "relevance.hold_back.generated": "relevance.penalty.generated",
+    "relevance.hold_back.header": "relevance.penalty.header",
+    "relevance.hold_back.region": "relevance.penalty.region",
+    "relevance.hold_back.prose": "relevance.penalty.prose",
+    "relevance.hold_back.copy": "relevance.penalty.duplicate",
+    "context_prune.least_score": "context_prune.min_score",
+    "context_prune.query_turns": "context_prune.query_messages",
+}
+"""Old name of a key -> its name. Files, profiles, `--set` and `with_values` take the old one until the next release,
+with a notice."""

@@ -22,7 +22,7 @@ class ContextPrune:
         Share,
         about("`extract`: share of the tokens up to which relevant files are kept whole before snippets are taken."),
     ] = 0.8
-    least_score: Annotated[
+    min_score: Annotated[
         float,
         Meta(ge=0, le=10),
         about(
@@ -40,7 +40,7 @@ class ContextPrune:
     sliding_window_overlap: Annotated[
         int, Meta(ge=0, le=99_999), about("Lines two windows share; less than the window.")
     ] = 20
-    query_turns: Annotated[
+    query_messages: Annotated[
         int, Meta(ge=1, le=1000), about("Messages of the user that are read of a conversation, from its end.")
     ] = 3
     max_questions: Annotated[

@@ -62,8 +62,8 @@ class SmartPruning:
 
 
 @dataclass(frozen=True, slots=True)
-class HoldBack:
-    """`[relevance.hold_back]`: the share of its relevance a fragment of a kind loses, unless a short query asks for the
+class Penalty:
+    """`[relevance.penalty]`: the share of its relevance a fragment of a kind loses, unless a short query asks for the
     kind."""
 
     test: Annotated[Share, about("Tests.")] = 0.0
@@ -74,12 +74,12 @@ class HoldBack:
     header: Annotated[Share, about("Headers of classes: declaration and fields without methods.")] = 0.0
     region: Annotated[Share, about("Module-level code: imports, constants.")] = 0.0
     prose: Annotated[Share, about("Sections and blocks of text and configuration.")] = 0.0
-    copy: Annotated[Share, about("What is nearly the same text as a better candidate.")] = 0.0
+    duplicate: Annotated[Share, about("What is nearly the same text as a better candidate.")] = 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class Relevance:
-    """`[relevance]`: what relevance is made of: a weighted mean of parts in [0, 1], less what is held back, on a curve
+    """`[relevance]`: what relevance is made of: a weighted mean of parts in [0, 1], less a penalty, on a curve
     (`retrieval.relevance`)."""
 
     pool: Annotated[
@@ -103,24 +103,24 @@ class Relevance:
     siblings: Annotated[Part, about("Weight of the best match among the file's other fragments.")] = 0.0
     semantic: Annotated[Part, about("Weight of the embedding similarity.")] = 0.3
     mention: Annotated[Part, about("Weight of names the query writes out, rare ones more.")] = 0.0
-    place: Annotated[Part, about("Weight of paths and stack frames in the query.")] = 0.0
+    location: Annotated[Part, about("Weight of paths and stack frames in the query.")] = 0.0
     history: Annotated[Part, about("Weight of commits whose message is like the query and that touched the file.")] = (
         0.0
     )
     callers: Annotated[Part, about("Weight of the best match among what calls the fragment.")] = 0.0
     callees: Annotated[Part, about("Weight of the best match among what the fragment calls.")] = 0.0
     tests: Annotated[Part, about("Weight of the best match among the tests that call the fragment.")] = 0.0
-    floor: Annotated[
+    no_match_threshold: Annotated[
         Share,
         about(
             "Best relevance below which a query of which hardly a word occurs here has no answer: no anchors, "
             "`no_match`."
         ),
     ] = 0.35
-    low: Annotated[
+    low_threshold: Annotated[
         Share, about("Best relevance below which the answer says that the query may not be about this repository.")
     ] = 0.45
-    hold_back: HoldBack = field(default_factory=HoldBack)
+    penalty: Penalty = field(default_factory=Penalty)
 
 
 @dataclass(frozen=True, slots=True)

@@ -77,7 +77,7 @@ class FilesSubject(Subject[ReadFiles, FilesResult]):
     knobs: ClassVar[Sequence[Knob]] = (
         strategy,
         budget,
-        Knob(_TABLE + "least_score", "least", step=0.5, fine_step=0.1, mutable=True),
+        Knob(_TABLE + "min_score", "min score", step=0.5, fine_step=0.1, mutable=True),
         Knob(_TABLE + "full_file_share", "whole", step=0.05, fine_step=0.01, mutable=True),
         Knob(_TABLE + "snippet_share", "snippets", step=0.05, fine_step=0.01, mutable=True),
     )

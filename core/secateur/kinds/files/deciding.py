@@ -80,7 +80,7 @@ def decide(weighed: WeighedFiles, rules: ContextPrune, counter: Counter) -> list
     elif rules.strategy == "delete":
         _greedy(fates, rules.max_tokens, rules.max_tokens, Why.FITS)
     elif rules.strategy == "score":
-        wanted, rest = _divided(fates, lambda fate: fate.file.score >= rules.least_score)
+        wanted, rest = _divided(fates, lambda fate: fate.file.score >= rules.min_score)
         _not_relevant(rest, rules, 0.0)
         _greedy(_by_score(wanted), rules.max_tokens, rules.max_tokens, Why.FITS)
     else:
@@ -108,11 +108,11 @@ def _not_relevant(fates: Iterable[_Fate], rules: ContextPrune, top: float) -> No
     for fate in fates:
         fate.why = Why.NOT_RELEVANT
         floor = SCORES * top * rules.snippet_share
-        if fate.file.score >= rules.least_score and fate.file.score > 0 and floor > 0:
+        if fate.file.score >= rules.min_score and fate.file.score > 0 and floor > 0:
             best = round(SCORES * top, 1)
             fate.threshold = Threshold("context_prune.snippet_share", rules.snippet_share, best, floor)
         else:
-            fate.threshold = Threshold("context_prune.least_score", rules.least_score, 0.0, rules.least_score)
+            fate.threshold = Threshold("context_prune.min_score", rules.min_score, 0.0, rules.min_score)
 
 
 def _greedy(fates: Sequence[_Fate], capacity: int, budget: int, why: Why) -> int:
@@ -134,8 +134,8 @@ def _greedy(fates: Sequence[_Fate], capacity: int, budget: int, why: Why) -> int
 def _extract(fates: Sequence[_Fate], rules: ContextPrune, counter: Counter, form: str) -> None:
     top = max((piece.relevance for fate in fates for piece in fate.file.pieces), default=0.0)
     floor = rules.snippet_share * top
-    speaking = {fate.number: _speaking(fate.file.pieces, floor, rules.least_score) for fate in fates}
-    wanted, rest = _divided(fates, lambda fate: bool(speaking[fate.number]) or rules.least_score == 0)
+    speaking = {fate.number: _speaking(fate.file.pieces, floor, rules.min_score) for fate in fates}
+    wanted, rest = _divided(fates, lambda fate: bool(speaking[fate.number]) or rules.min_score == 0)
     _not_relevant(rest, rules, top)
     turns = [(fate, place) for fate in wanted for place in speaking[fate.number]]
     snippets = _Snippets(counter, form, rules.max_tokens)
@@ -174,14 +174,14 @@ def _rank(fate: _Fate, place: int) -> tuple[float, int, int, int]:
     return -piece.relevance, piece.tokens, fate.number, place
 
 
-def _speaking(pieces: Sequence[Piece], floor: float, least_score: float) -> list[int]:
+def _speaking(pieces: Sequence[Piece], floor: float, min_score: float) -> list[int]:
     """Places of the pieces that may leave."""
-    return [place for place, piece in enumerate(pieces) if _speaks(piece, floor, least_score)]
+    return [place for place, piece in enumerate(pieces) if _speaks(piece, floor, min_score)]
 
 
-def _speaks(piece: Piece, floor: float, least_score: float) -> bool:
+def _speaks(piece: Piece, floor: float, min_score: float) -> bool:
     return piece.chosen or (
-        piece.relevance > 0 and piece.relevance >= floor and round(SCORES * piece.relevance, 1) >= least_score
+        piece.relevance > 0 and piece.relevance >= floor and round(SCORES * piece.relevance, 1) >= min_score
     )
 
 

@@ -147,7 +147,7 @@ class PruneContext:
             chosen: Any = strategy  # whether there is such a strategy is checked with the other rules
             settings = replace(settings, context_prune=replace(settings.context_prune, strategy=chosen))
         transcript = read_messages(conversations) if conversations else None
-        said = question_of(self.query, transcript, settings.context_prune.query_turns)
+        said = question_of(self.query, transcript, settings.context_prune.query_messages)
         pruned = prune_files(files, settings, said, llm=self.llm)
         self.result = (
             replace(pruned, warnings=(*transcript.notices, *pruned.warnings)) if transcript is not None else pruned
@@ -297,7 +297,7 @@ def _rated(
         told = judged(files, text, llm, settings, progress)
         files, calls = told.files, told.calls
         notices += told.notices
-    elif 0 < (top := max(map(best, found), default=0.0)) < settings.relevance.low and not query.foreign:
+    elif 0 < (top := max(map(best, found), default=0.0)) < settings.relevance.low_threshold and not query.foreign:
         notices.append(
             Notice(
                 "low_relevance",
@@ -372,7 +372,7 @@ def _notices(weighed: WeighedFiles, entries: Sequence[Entry], settings: Settings
         return [
             Notice(
                 "nothing_relevant",
-                f"No file scores {rules.least_score:g} of {SCORES} or more: nothing in them answers the query.",
+                f"No file scores {rules.min_score:g} of {SCORES} or more: nothing in them answers the query.",
             )
         ]
     least = min(entry.needed for entry in entries if entry.why is not Why.NOT_RELEVANT)

@@ -126,7 +126,7 @@ class Tried:
 class Threshold:
     """The setting below which a score answers nothing, and what it asks for."""
 
-    setting: str  # "context_prune.least_score", "context_prune.snippet_share"
+    setting: str  # "context_prune.min_score", "context_prune.snippet_share"
     value: float
     best: float  # score of the best snippet, of which `snippet_share` is a share; 0 where it does not count
     asked: float  # the score that is asked for
