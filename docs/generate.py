@@ -15,8 +15,8 @@ from typing import Any
 from secateur import config
 from secateur.cli.main import COMMANDS, command
 from secateur.settings import PROFILES
-from secateur_tui.actions import ACTIONS, key_name
 from secateur.settings.names import LOWERED_ONLY
+from secateur_tui.actions import ACTIONS, key_name
 
 DOCS = Path(__file__).resolve().parent
 KEYS_BEGIN, KEYS_END = "<!-- keys -->\n", "<!-- end of keys -->\n"

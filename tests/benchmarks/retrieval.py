@@ -28,7 +28,8 @@ from typing import Any
 from secateur.config import load, with_profile, with_values
 from secateur.engine import Engine
 from secateur.model import Selection, State
-from secateur.settings import Relevance, Settings
+from secateur.settings import Settings
+from support.weights import PARTS
 
 BUDGETS = (4000, 8000, 16000)
 METRICS = ("func_recall", "file_recall", "edit_recall")
@@ -63,11 +64,7 @@ def main() -> int:
 def ablations(settings: Settings) -> dict[str, Settings]:
     """The same settings with one part off, by name."""
     weights = settings.smart_pruning.priority_weights
-    off = {
-        spec.name: {f"relevance.{spec.name}": 0.0}
-        for spec in fields(Relevance)
-        if isinstance(spec.default, float) and spec.name != "low"
-    }
+    off = {name: {f"relevance.{name}": 0.0} for name in PARTS}
     off["penalty"] = {f"relevance.penalty.{spec.name}": 0.0 for spec in fields(settings.relevance.penalty)}
     off["copies"] = {"relevance.penalty.duplicate": 0.0}
     off["signatures"] = {"smart_pruning.signature_share": 0.0}

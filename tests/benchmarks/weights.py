@@ -37,7 +37,8 @@ from secateur.retrieval.evidence import evidence
 from secateur.retrieval.query import parse_query
 from secateur.retrieval.relevance import penalties
 from secateur.selection.greedy import greedy_mask
-from secateur.settings import Penalty, Relevance, Settings
+from secateur.settings import Penalty, Settings
+from support.weights import PARTS
 
 ROWS = 1000
 """Fragments of a case that are kept, the best by the weights in force, and the gold ones among the rest."""
@@ -58,7 +59,7 @@ PULL = 0.003
 """How strongly a weight (its logarithm) is held to where it began."""
 
 KINDS = tuple(spec.name for spec in fields(Penalty))
-NAMES = tuple(spec.name for spec in fields(Relevance) if isinstance(spec.default, float) and spec.name != "low")
+NAMES = PARTS
 
 
 @dataclass(frozen=True)
@@ -111,7 +112,13 @@ def collect(cases: Path, mirror: Path, out: Path, cache: Path | None) -> None:
 def _collected(case: dict[str, Any], engine: Engine, settings: Settings) -> dict[str, np.ndarray]:
     snapshot, embedder = engine._current(), engine._vectors(settings)
     query = parse_query(case["query"])
-    columns = evidence(query, snapshot, embedder, snapshot.name_table.match(query.identifiers, query.plain))
+    columns = evidence(
+        query,
+        snapshot,
+        embedder,
+        snapshot.name_table.match(query.identifiers, query.plain),
+        settings.relevance.history_commits,
+    )
     matrix = np.stack([columns[name] for name in NAMES], axis=1)
     kinds = np.stack([penalties(query, snapshot, Penalty(**{kind: 0.5})) * 2 for kind in KINDS], axis=1)
     weights = np.array([getattr(settings.relevance, name) for name in NAMES])

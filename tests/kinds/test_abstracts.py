@@ -267,6 +267,12 @@ def test_a_question_has_room_for_an_answer() -> None:
         prune(read_messages(script(8)), settings_of(zone), "summarize", llm=model)
     assert model.asked
     assert all(question.most_tokens > LEAST_ROOM for question in model.asked)
+    longest = max(question.most_tokens for question in model.asked)
+    short = Model(lambda *_: ["notes"])
+    for zone in range(200, 4000, 400):
+        settings = settings_of(zone, conversation_prune__summary_tokens=100)
+        prune(read_messages(script(8)), settings, "summarize", llm=short)
+    assert max(question.most_tokens for question in short.asked) < longest
     assert all(msgspec.structs.fields(question.answer)[0].name == "notes" for question in model.asked)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from secateur import PruneContext, SourceCode, count_tokens
 from secateur.config import with_values
-from secateur.kinds.files.judging import CHOSEN, FileScore, LineRange, Snippets
+from secateur.kinds.files.judging import FileScore, LineRange, Snippets
 from secateur.kinds.files.pruning import prune_files, weigh_files
 from secateur.kinds.files.sourcecode import LOCAL, MODEL, Why
 from secateur.llm.asking import Question
@@ -142,9 +142,11 @@ def test_a_file_larger_than_the_budget_is_asked_about_window_by_window() -> None
 def test_lines_of_the_model_are_worth_a_clear_match_at_least() -> None:
     model = Table({"extract numbers.py:1-100": snippets((5, 6))})
     (weighed,) = weigh_files([NUMBERS], pruning(max_tokens=25, strategy="extract"), "zebra", llm=model).files
-    assert [(piece.start, piece.end, piece.relevance) for piece in weighed.pieces if piece.chosen] == [(5, 6, CHOSEN)]
+    assert [(piece.start, piece.end, piece.relevance) for piece in weighed.pieces if piece.chosen] == [(5, 6, 0.5)]
     assert weighed.score == 5.0
     assert all(piece.relevance == 0 for piece in weighed.pieces if not piece.chosen)
+    settings = pruning(max_tokens=25, strategy="extract", model_relevance=0.9)
+    assert weigh_files([NUMBERS], settings, "zebra", llm=model).files[0].score == 9.0
 
 
 def test_no_lines_is_an_answer_and_ranges_that_leave_nothing_are_none() -> None:

@@ -284,7 +284,7 @@ def test_the_budget_holds_by_whatever_counts(name: str, strategy: str) -> None:
         assert counter.count(document(result)) <= 70
 
 
-def test_least_score_and_snippet_share_decide_what_is_relevant() -> None:
+def test_min_score_and_snippet_share_decide_what_is_relevant() -> None:
     files = [*FILES, SourceCode("other.py", OTHER * 60)]
 
     def kept(**values: object) -> list[str]:

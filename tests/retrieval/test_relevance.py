@@ -3,20 +3,17 @@ less."""
 
 from __future__ import annotations
 
-from dataclasses import fields
-
 import pytest
 from secateur.model import QUANTUM
-from secateur.settings import Relevance
 from support.found import by_name, channels, pool_for
 from support.repos import QUERY, SHOP
-
-WEIGHTS = tuple(spec.name for spec in fields(Relevance) if isinstance(spec.default, float) and spec.name != "low")
+from support.weights import PARTS
 
 
 def only(**weights: float) -> dict[str, float]:
-    """Changes that leave these weights of relevance and no other."""
-    return {f"relevance__{name}": float(weights.get(name, 0.0)) for name in WEIGHTS}
+    """Changes that leave these weights of relevance and no other, and any relevance an answer."""
+    shares = {f"relevance__{name}": float(weights.get(name, 0.0)) for name in PARTS}
+    return shares | {"relevance__no_match_threshold": 0.0}
 
 
 @pytest.mark.parametrize("profile", ["spec", "recommended"])
@@ -35,7 +32,7 @@ def test_parts_add_up_and_stay_in_range(profile: str, query: str) -> None:
     pool = pool_for(SHOP, query, profile=profile)
     assert len(pool)
     total = sum(pool.parts["relevance"].values())
-    assert abs(total - pool.relevance).max() < len(WEIGHTS) * QUANTUM
+    assert abs(total - pool.relevance).max() < len(PARTS) * QUANTUM
     assert pool.relevance.min() >= 0
     assert pool.relevance.max() <= 1
 
@@ -65,7 +62,7 @@ def test_each_kind_of_evidence_finds_what_it_is_for() -> None:
     assert best("giraffe", description=1.0) == "audit/log.py::write"
     assert best("giraffe\n\nunrelated words of a long report", title=1.0) == "audit/zoo.py::feed_giraffe"
     assert best("what about `feed_giraffe`?", mention=1.0) == "audit/zoo.py::feed_giraffe"
-    assert best("error in audit/log.py:7 giraffe entry", place=1.0).startswith("audit/log.py::")
+    assert best("error in audit/log.py:7 giraffe entry", location=1.0).startswith("audit/log.py::")
 
 
 def test_a_name_that_is_written_out_is_a_mention() -> None:

@@ -59,6 +59,20 @@ def test_strategies_order_as_documented():
     }
 
 
+def test_density_divides_by_the_size_to_a_power():
+    rows = [Row("Small", relevance=0.4, tokens=20), Row("Large", relevance=0.9, tokens=4000)]
+    orders = [
+        names(selection, selection.order)
+        for power in (0.0, 1.0)
+        for selection in [
+            select(
+                pool_of(rows), budget(10_000, smart_pruning__strategy="density", smart_pruning__density_exponent=power)
+            )
+        ]
+    ]
+    assert orders == [["Large", "Small"], ["Small", "Large"]]
+
+
 def test_every_strategy_prints_the_same_priorities():
     pool = pool_of([Row("A", relevance=0.7), Row("B", relevance=0.3, hotspot=0.9)])
     columns = [

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 from secateur.model import QUANTUM, UNREACHABLE, Channel, Pool
 from secateur.selection.priority import HALF
-from secateur.selection.select import DENSITY_EXPONENT
 from secateur.settings import Settings
 
 STEPS = round(1 / QUANTUM)
@@ -49,9 +48,9 @@ def select(pool: Pool, settings: Settings) -> Naive:
     if strategy == "relevance":
         by = [_micro(float(pool.relevance[row])) for row in range(n)]
     elif strategy == "density":
+        power = settings.smart_pruning.density_exponent
         by = [
-            _micro(micro[row] * QUANTUM * _unbent(pool, row) / max(int(pool.cost[row]), 1) ** DENSITY_EXPONENT)
-            for row in range(n)
+            _micro(micro[row] * QUANTUM * _unbent(pool, row) / max(int(pool.cost[row]), 1) ** power) for row in range(n)
         ]
     else:
         by = micro

@@ -23,9 +23,6 @@ PATH_MENTIONED = 0.6
 FRAME_LINE = 0.8
 """A frame's line lies in the fragment; its function's name says more, because lines move between versions."""
 
-COMMITS = 50
-"""Commits whose messages are most like the query; further ones resemble everything."""
-
 NAMED_BY = 20.0
 """Sum of idf at which words of the query in a name or a path say all they can: two rare words, or four common ones."""
 
@@ -33,8 +30,14 @@ TITLE_SHARE = 2 / 3
 """Of the similarity with a query of several lines: a long text is about many things, its first line about one."""
 
 
-def evidence(query: Query, snapshot: Snapshot, embedder: Embedder | None, names: NameMatch) -> dict[str, FloatArray]:
-    """All columns by name; the names are those of the weights in `[relevance]`."""
+def evidence(
+    query: Query, snapshot: Snapshot, embedder: Embedder | None, names: NameMatch, commits: int
+) -> dict[str, FloatArray]:
+    """All columns by name; the names are those of the weights in `[relevance]`.
+
+    Args:
+        commits: most commits of the history that are evidence for their files.
+    """
     terms = query.terms
     body, name = snapshot.body.score(terms), held_words(snapshot.names, terms)
     found = np.minimum(1.0, body + name + names.exact)
@@ -50,7 +53,7 @@ def evidence(query: Query, snapshot: Snapshot, embedder: Embedder | None, names:
         "semantic": _semantic(query, snapshot, embedder),
         "mention": names.exact,
         "location": _locations(query, snapshot),
-        "history": _history(query, snapshot)[snapshot.file],
+        "history": _history(query, snapshot, commits)[snapshot.file],
         "callers": calls.callers(found),
         "callees": calls.callees(found),
         "tests": calls.callers(np.where(flagged(snapshot, "test"), found, 0.0)),
@@ -167,14 +170,14 @@ def _rows(snapshot: Snapshot, file: int) -> slice:
     return slice(int(first), int(last))
 
 
-def _history(query: Query, snapshot: Snapshot) -> FloatArray:
+def _history(query: Query, snapshot: Snapshot, commits: int) -> FloatArray:
     """Per file the best of its commits: how much its message is like the query, less for commits that touched many
     files."""
     column = np.zeros(len(snapshot.paths))
     first: npt.NDArray[np.int64] = snapshot.arrays["commits.first"]
     file: npt.NDArray[np.int32] = snapshot.arrays["commits.file"]
     score = snapshot.commit_words.score(query.terms)
-    best = np.lexsort((np.arange(len(score)), -score))[:COMMITS]
+    best = np.lexsort((np.arange(len(score)), -score))[:commits]
     for commit in best[score[best] > 0]:
         files = file[first[commit] : first[commit + 1]]
         column[files] = np.maximum(column[files], score[commit] / np.sqrt(len(files)))

@@ -18,15 +18,12 @@ from secateur.index.facts.snapshot import KINDS, Snapshot
 from secateur.model import Channel, FloatArray, IntArray, Kind
 from secateur.retrieval.evidence import evidence, flagged
 from secateur.retrieval.query import Query
-from secateur.retrieval.rerank import RERANKED, Reranker
+from secateur.retrieval.rerank import Reranker
 from secateur.selection.priority import HALF, quantised
 from secateur.settings import Penalty, Relevance
 
 EVIDENCE = 0.001
 """Evidence above which a fragment counts as found by words."""
-
-SEMANTIC_EVIDENCE = 0.25
-"""Similarity above which a fragment counts as found by meaning alone; below it everything resembles everything."""
 
 ALWAYS_ASKED = ("lexical", "title", "name", "file")
 """Evidence every query asks for. The rest counts in the divisor only where there is any: a query that names no path
@@ -34,9 +31,6 @@ lacks nothing."""
 
 COMPARED = 500
 """Best fragments among which copies are looked for: more than a budget keeps."""
-
-SAME_DIRECTION = 0.95
-"""Cosine of two fragments' vectors from which they say the same."""
 
 SAME_SIZE = 0.05
 
@@ -67,24 +61,25 @@ def score(
     """Score all fragments (REQ-GRAG-001: relevance in [0, 1]).
 
     Args:
-        vectors_alone: relevance is the similarity of the vectors and nothing else; `weights` are not read.
+        vectors_alone: relevance is the similarity of the vectors and nothing else; of `weights` the threshold is read.
 
     Raises:
         EmbeddingError: the reranker's model or server failed.
     """
     names = snapshot.name_table.match(query.identifiers, query.plain)
-    columns = evidence(query, snapshot, embedder, names)
+    columns = evidence(query, snapshot, embedder, names, weights.history_commits)
     factor = 1.0 - penalties(query, snapshot, weights.penalty)
     if weights.penalty.duplicate:
-        factor[copies(factor * _total(columns, weights), snapshot)] *= 1.0 - weights.penalty.duplicate
+        duplicates = copies(factor * _total(columns, weights), snapshot, weights.duplicate_similarity)
+        factor[duplicates] *= 1.0 - weights.penalty.duplicate
     if reranker is not None:
         first = columns["semantic"] if vectors_alone else factor * _total(columns, weights)
-        best = np.lexsort((np.arange(len(first)), -first))[:RERANKED]
+        best = np.lexsort((np.arange(len(first)), -first))[: weights.reranked]
         columns["semantic"] = np.zeros(len(snapshot))
         columns["semantic"][best] = reranker.similarity(query.text, best)
-    channels = _channels(columns)
+    channels = _channels(columns, weights)
     if vectors_alone:
-        similarity = np.where(columns["semantic"] > SEMANTIC_EVIDENCE, quantised(columns["semantic"]), 0.0)
+        similarity = np.where(columns["semantic"] > weights.semantic_threshold, quantised(columns["semantic"]), 0.0)
         return Scores(similarity, {"semantic": similarity}, channels, columns["semantic"], names.suggestions)
     found = channels > 0
     parts = {
@@ -125,14 +120,14 @@ def penalties(query: Query, snapshot: Snapshot, shares: Penalty) -> FloatArray:
     return 1.0 - kept
 
 
-def copies(score: FloatArray, snapshot: Snapshot) -> IntArray:
-    """Rows among the COMPARED best that are nearly the same text as a better one: vectors of the same direction, sizes
-    within a twentieth."""
+def copies(score: FloatArray, snapshot: Snapshot, least: float) -> IntArray:
+    """Rows among the COMPARED best that are nearly the same text as a better one: the cosine of the vectors is `least`
+    or more, and sizes are within a twentieth."""
     best = np.lexsort((np.arange(len(score)), -score))[:COMPARED]
     vectors = snapshot.space.matrix[best].astype(np.float32)  # sums of products stay below 2 ** 24: exact in any order
     length = np.sqrt((vectors * vectors).sum(axis=1).astype(np.float64))
     tokens = snapshot.column("tokens")[best].astype(np.float64)
-    alike = (vectors @ vectors.T).astype(np.float64) >= SAME_DIRECTION * np.outer(length, length)
+    alike = (vectors @ vectors.T).astype(np.float64) >= least * np.outer(length, length)
     alike &= np.abs(np.subtract.outer(tokens, tokens)) <= SAME_SIZE * np.maximum.outer(tokens, tokens)
     alike &= (length > 0)[:, None]
     return best[np.tril(alike, -1).any(axis=1)]
@@ -143,14 +138,14 @@ def _total(columns: dict[str, FloatArray], weights: Relevance) -> FloatArray:
     return total
 
 
-def _channels(columns: dict[str, FloatArray]) -> IntArray:
+def _channels(columns: dict[str, FloatArray], weights: Relevance) -> IntArray:
     """By which ways each fragment was found; what only its surroundings speak for was not."""
     channels = np.zeros(len(columns["lexical"]), dtype=np.int64)
     for channel, found in (
         (Channel.LEXICAL, columns["lexical"] > EVIDENCE),
         (Channel.NAME, np.maximum(columns["name"], columns["path"]) > EVIDENCE),
         (Channel.MENTION, np.maximum(columns["mention"], columns["location"]) > 0),
-        (Channel.SEMANTIC, columns["semantic"] > SEMANTIC_EVIDENCE),
+        (Channel.SEMANTIC, columns["semantic"] > weights.semantic_threshold),
     ):
         channels |= np.where(found, 1 << channel, 0)
     return channels

@@ -18,10 +18,6 @@ from secateur.index.facts.embedding import Embedder, SemanticSpace, document_tex
 from secateur.index.store.records import Store, UnwritableIndex
 from secateur.model import FloatArray, IntArray
 
-RERANKED = 100
-"""Candidates embedded per query: about a second and a half, the first time, with the model of the extra `semantic`."""
-
-
 KEPT_VECTORS = 20_000
 """Vectors kept of all models together, the latest ones: about 10 MB."""
 

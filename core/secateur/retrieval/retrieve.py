@@ -20,22 +20,9 @@ from secateur.retrieval.preference import preference_notices, preference_scores
 from secateur.retrieval.query import Query
 from secateur.retrieval.relevance import Scores, score
 from secateur.retrieval.rerank import Reranker
-from secateur.settings import Settings
+from secateur.settings import Relevance, Settings
 from secateur.terminal import clip, visible
 from secateur.tokens import Counter
-
-RELEVANCE_FLOOR = 0.02
-"""With `pool = all`, fragments below this are noise and are not candidates."""
-
-SIMILAR_ALONE = 0.4
-"""Least similarity of an anchor that shares no word, name or path with the query. Of 489 such anchors that 128
-questions about something else found in eight repositories 3 reach it; of the 590 anchors of those repositories' own
-issues none is of this kind."""
-
-MOSTLY_HERE = 0.5
-"""Share of a query's terms from which it is about this repository, however little any one fragment says of it: the
-lowest of the 118 issues and titles of those repositories has 0.75, three quarters of the questions about something else
-at most 0.4."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,17 +61,13 @@ def retrieve(query: Query, retrieval: Retrieval, settings: Settings) -> Pool:
         )
     vectors = (None, None) if query.empty else (retrieval.embedder, retrieval.reranker)
     scores = score(query, snapshot, vectors[0], settings.relevance, vectors[1], vectors_alone=vectors_alone)
-    eligible = (
-        scores.relevance > 0
-        if vectors_alone
-        else _eligible(scores, query, snapshot, settings.relevance.no_match_threshold)
-    )
+    eligible = scores.relevance > 0 if vectors_alone else _eligible(scores, query, snapshot, settings.relevance)
     anchors = _anchors(scores.relevance, eligible, snapshot, settings.graph_rag.top_k)
     depth = settings.graph_rag.max_depth if settings.graph_rag.enabled else 0
-    reach = snapshot.graph.bfs([int(row) for row in anchors], depth)
+    reach = snapshot.graph.bfs([int(row) for row in anchors], depth, hub_cap=settings.graph_rag.hub_limit)
     rows = np.asarray(reach.nodes, dtype=np.int64)
     if settings.relevance.pool == "all" and len(anchors):
-        rows = _with_relevant(rows, scores.relevance, settings.relevance.pool_cap)
+        rows = _with_relevant(rows, scores.relevance, settings.relevance)
     if settings.pins:
         pinned = np.array([snapshot.row_of(symbol) for symbol in settings.pins], dtype=np.int64)
         rows = np.union1d(rows, pinned[pinned >= 0])
@@ -92,15 +75,16 @@ def retrieve(query: Query, retrieval: Retrieval, settings: Settings) -> Pool:
     return _pool(query, retrieval, settings, scores, reach, anchors, rows)
 
 
-def _eligible(scores: Scores, query: Query, snapshot: Snapshot, floor: float) -> BoolArray:
+def _eligible(scores: Scores, query: Query, snapshot: Snapshot, rules: Relevance) -> BoolArray:
     """What may be an anchor: a fragment with a word, name or path of the query, or a strong similarity.
 
-    Where the best of them stays below the floor there is none, unless most of the query occurs here: a word that every
-    fragment has makes none of them relevant, and is no reason to find nothing.
+    Where the best of them stays below `no_match_threshold` there is none, unless most of the query occurs here: a word
+    that every fragment has makes none of them relevant, and is no reason to find nothing.
     """
     worded = (scores.channels & ~(1 << Channel.SEMANTIC)) > 0
-    eligible: BoolArray = (scores.relevance > 0) & (worded | (scores.similarity >= SIMILAR_ALONE))
-    answered = scores.relevance[eligible].max(initial=0.0) >= floor or _occurring(query, snapshot) >= MOSTLY_HERE
+    eligible: BoolArray = (scores.relevance > 0) & (worded | (scores.similarity >= rules.min_similarity))
+    answered = scores.relevance[eligible].max(initial=0.0) >= rules.no_match_threshold
+    answered = answered or _occurring(query, snapshot) >= rules.known_terms_share
     return eligible if answered else np.zeros_like(eligible)
 
 
@@ -120,10 +104,10 @@ def _anchors(relevance: FloatArray, eligible: BoolArray, snapshot: Snapshot, top
     return candidates[order][:top_k]
 
 
-def _with_relevant(reached: IntArray, relevance: FloatArray, cap: int) -> IntArray:
-    relevant = np.flatnonzero(relevance > RELEVANCE_FLOOR)
-    if len(relevant) > cap:
-        relevant = relevant[np.lexsort((relevant, -relevance[relevant]))][:cap]
+def _with_relevant(reached: IntArray, relevance: FloatArray, rules: Relevance) -> IntArray:
+    relevant = np.flatnonzero(relevance > rules.min_relevance)
+    if len(relevant) > rules.pool_cap:
+        relevant = relevant[np.lexsort((relevant, -relevance[relevant]))][: rules.pool_cap]
     return np.union1d(reached, relevant)
 
 
@@ -234,7 +218,7 @@ def _channels(scores: Scores, reach: Reach, settings: Settings, rows: IntArray) 
         channels[reached] = 1 << Channel.GRAPH
     else:
         channels[reached] |= 1 << Channel.GRAPH
-        weak = reached[scores.relevance[reached] <= RELEVANCE_FLOOR]
+        weak = reached[scores.relevance[reached] <= settings.relevance.min_relevance]
         channels[weak] = 1 << Channel.GRAPH
     return channels[rows]
 
@@ -304,7 +288,12 @@ def _low_relevance(
                 "low_relevance", f"The best match has relevance {best:.2f}: the query may not be about this repository."
             )
         ]
-    if not terms or query.foreign or scores.suggestions or _occurring(query, snapshot) >= MOSTLY_HERE:
+    if (
+        not terms
+        or query.foreign
+        or scores.suggestions
+        or _occurring(query, snapshot) >= settings.relevance.known_terms_share
+    ):
         return []
     here = sum(snapshot.body.frequency(term) > 0 for term, _ in terms)
     if not here:

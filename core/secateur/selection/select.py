@@ -9,10 +9,7 @@ from secateur.errors import UsageError
 from secateur.model import BoolArray, Channel, FloatArray, Notice, Pool, Reason, Selection, State, Turn
 from secateur.selection.greedy import greedy_rows
 from secateur.selection.priority import HALF, quantised, terms_of
-from secateur.settings import Settings
-
-DENSITY_EXPONENT = 0.2
-"""Strategy `density` orders by evidence / cost ** this: small fragments first among equals, measured on issue texts."""
+from secateur.settings import Settings, SmartPruning
 
 _MOST_TOKENS = 1 << 62
 """A larger budget counts as this many tokens: columns are 64-bit integers, and no text is that long."""
@@ -39,7 +36,7 @@ def select(pool: Pool, settings: Settings) -> Selection:
     if not np.isfinite(priority).all():
         row = int(np.flatnonzero(~np.isfinite(priority))[0])
         raise UsageError(f"{pool.symbol_id[row]}: a signal is not a number", hint="signals are in [0, 1]")
-    score = _strategy_score(pool, priority, pruning.strategy)
+    score = _strategy_score(pool, priority, pruning)
 
     pinned = mask_of(pool, settings.pins)
     reason = _reasons(pool, settings, priority, pinned)
@@ -111,11 +108,11 @@ def _best_of_unseen_files(pool: Pool, score: FloatArray, state: npt.NDArray[np.i
     return best
 
 
-def _strategy_score(pool: Pool, priority: FloatArray, strategy: str) -> FloatArray:
-    if strategy == "relevance":
+def _strategy_score(pool: Pool, priority: FloatArray, rules: SmartPruning) -> FloatArray:
+    if rules.strategy == "relevance":
         return quantised(pool.relevance)
-    if strategy == "density":
-        return quantised(priority * evidence_share(pool) / np.maximum(pool.cost, 1) ** DENSITY_EXPONENT)
+    if rules.strategy == "density":
+        return quantised(priority * evidence_share(pool) / np.maximum(pool.cost, 1) ** rules.density_exponent)
     return priority
 
 

@@ -32,6 +32,9 @@ class ContextPrune:
     snippet_share: Annotated[
         Share, about("`extract`: share of the best snippet's relevance below which one is not taken.")
     ] = 0.15
+    model_relevance: Annotated[
+        Share, about("`extract`: relevance of lines that a model named and no word speaks for; words add to it.")
+    ] = 0.5
     sliding_window_size: Annotated[
         int,
         Meta(ge=1, le=100_000),
@@ -67,6 +70,9 @@ class ConversationPrune:
             "asks for it."
         ),
     ] = 0.4
+    summary_tokens: Annotated[
+        int, Meta(ge=64, le=100_000), about("Most tokens a language model is asked for in one answer of a summary.")
+    ] = 2000
     keep_last: Annotated[int, Meta(ge=0, le=1_000_000), about("Tool results at the end that are never cleared.")] = 0
     keep_tools: Annotated[tuple[str, ...], about("Tools whose results are never cleared.")] = ()
     cache_read_price: Annotated[
@@ -110,6 +116,10 @@ class ContextBudget:
         Meta(ge=20, le=1_000_000),
         about("Characters that a truncated text keeps, at least, and a summary at most."),
     ] = 400
+    uniform_entries_share: Annotated[
+        Share,
+        about("Share of the budget in use from which entries of the digest are whole or a reference, none in between."),
+    ] = 0.85
     extensions: Annotated[
         tuple[str, ...],
         about(

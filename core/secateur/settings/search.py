@@ -23,6 +23,11 @@ class GraphRag:
     ] = 8000
     cache_ttl: Annotated[int, Meta(ge=60, le=3600), about("Seconds a query's answer is kept.")] = 300
     top_k: Annotated[int, Meta(ge=5, le=50), about("Anchors of a query.")] = 10
+    hub_limit: Annotated[
+        int,
+        Meta(ge=1, le=100_000),
+        about("Calls followed from one function in one direction, the surest ones: who has more is infrastructure."),
+    ] = 200
     anchors: Annotated[
         Literal["mixed", "embedding"],
         about(
@@ -58,6 +63,13 @@ class SmartPruning:
     signature_share: Annotated[
         float, Meta(ge=0, le=0.5), about("Share of the budget for declarations of fragments that did not fit whole.")
     ] = 0.0
+    density_exponent: Annotated[
+        float,
+        Meta(ge=0, le=2),
+        about(
+            "Strategy `density` divides by the size to this power: 0 leaves size out, 1 orders by evidence per token."
+        ),
+    ] = 0.2
     priority_weights: PriorityWeights = field(default_factory=PriorityWeights)
 
 
@@ -120,6 +132,32 @@ class Relevance:
     low_threshold: Annotated[
         Share, about("Best relevance below which the answer says that the query may not be about this repository.")
     ] = 0.45
+    known_terms_share: Annotated[
+        Share,
+        about(
+            "Share of the query's words that occur here from which it is about this repository, whatever matches best."
+        ),
+    ] = 0.5
+    min_relevance: Annotated[
+        Share, about("Relevance up to which a fragment is no candidate for it alone, with `pool = all`.")
+    ] = 0.02
+    min_similarity: Annotated[
+        Share, about("Least similarity of an anchor that shares no word, name or path with the query.")
+    ] = 0.4
+    semantic_threshold: Annotated[
+        Share, about("Similarity above which a fragment counts as found by meaning; below it everything is alike.")
+    ] = 0.25
+    history_commits: Annotated[
+        int, Meta(ge=1, le=10_000), about("Commits that are evidence for their files, those most like the query.")
+    ] = 50
+    duplicate_similarity: Annotated[
+        Share, about("Cosine of two fragments' vectors from which the worse one is a near duplicate.")
+    ] = 0.95
+    reranked: Annotated[
+        int,
+        Meta(ge=1, le=10_000),
+        about("Best candidates that a model of whole texts compares with the query, with `embedding.model = bge`."),
+    ] = 100
     penalty: Penalty = field(default_factory=Penalty)
 
 

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 
 from secateur.kinds.knobs import decimal
 from secateur.model import Channel, Decision, Reason, State
-from secateur.selection.select import DENSITY_EXPONENT
 from secateur.terminal import clip_left, visible
 
 from secateur_tui.messages import HintProven
@@ -84,8 +83,9 @@ def draw_why(answer: SearchAnswer, row: int, hints: Sequence[HintProven], provin
         lines += _term(answer, decision, name, term, cells)
     lines.append(line(Span("sum = priority ", "faint"), exact(sum(decision.terms.values()))))
     if selection.strategy == "density":
+        power = answer.settings.smart_pruning.density_exponent
         lines += wrapped(
-            f"ordered by density: priority × evidence / relevance / cost^{DENSITY_EXPONENT} ="
+            f"ordered by density: priority × evidence / relevance / cost^{power:g} ="
             f" {exact(float(selection.score[row]))}",
             cells,
             "faint",

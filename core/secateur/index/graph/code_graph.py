@@ -21,10 +21,10 @@ import numpy.typing as npt
 
 from secateur.errors import IndexingError
 from secateur.index.graph.resolve import CONFIDENCE, TRUSTED, EdgeKind, Edges, How
+from secateur.settings import GraphRag
 
-HUB_CAP = 200
-"""Steps taken from one node in one direction; what has more neighbours is infrastructure, and following all of it
-explains nothing."""
+HUB_CAP = GraphRag().hub_limit
+"""Steps taken from one node in one direction where nothing else is said."""
 
 DISPATCHED = (int(How.IMPLEMENTATION), int(How.OVERRIDE))
 """Rules by which a call on a base type is a call of what overrides or implements the method. Read backwards, from the

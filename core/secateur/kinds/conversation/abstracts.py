@@ -27,9 +27,6 @@ from secateur.tokens import Counter
 LEAST_ROOM = 32
 """Tokens below which nobody can say anything in their own words: excerpts do."""
 
-MOST_NOTES = 2000
-"""Tokens of one answer at most: what a model says of one stretch of text gets no better beyond."""
-
 SHARE_OF_QUESTION = 0.25
 """Share of a question's text that one message may take; of a longer one, excerpts are sent."""
 
@@ -158,7 +155,7 @@ def _summaries(weighed: Weighed, items: Sequence[Item], settings: Settings, coun
         gone = sum(weighed.tokens[number] for number in numbers)
         most = max(item.after, min(int(gone * settings.conversation_prune.summary_share), item.after + spare))
         heading = f"{SUMMARY_MARK}{len(numbers):,} earlier messages, in a model's words]"
-        pieces = _pieces(weighed, numbers, most - counter.count(heading) - 1, settings.llm.text_tokens)
+        pieces = _pieces(weighed, numbers, most - counter.count(heading) - 1, settings)
         if pieces:
             spare -= max(0, most - item.after)
             found.append(_Summary(row, gone, heading, most, pieces))
@@ -181,9 +178,10 @@ def _stretches(items: Sequence[Item]) -> Iterator[tuple[int, list[int]]]:
         yield row, numbers
 
 
-def _pieces(weighed: Weighed, numbers: Sequence[int], room: int, text_tokens: int) -> tuple[_Piece, ...]:
+def _pieces(weighed: Weighed, numbers: Sequence[int], room: int, settings: Settings) -> tuple[_Piece, ...]:
     """The messages of a summary by questions, as few as the size of a question allows; none where there is room for a
     model's words in none."""
+    text_tokens, answer = settings.llm.text_tokens, settings.conversation_prune.summary_tokens
     most = int(text_tokens * SHARE_OF_QUESTION)
     parts: list[list[int]] = [[]]
     size = 0
@@ -199,7 +197,7 @@ def _pieces(weighed: Weighed, numbers: Sequence[int], room: int, text_tokens: in
         _Piece(
             tuple(part),
             tuple(weighed.transcript.messages[number] for number in part),
-            min(MOST_NOTES, room * sum(weighed.tokens[number] for number in part) // total),
+            min(answer, room * sum(weighed.tokens[number] for number in part) // total),
         )
         for part in parts
     ]

@@ -37,9 +37,6 @@ from secateur.tokens import Counter
 SHORTEST_SUMMARY = 24
 """Characters below which a summary says nothing: it goes."""
 
-WELL_USED = 0.85
-"""Share of the budget in use from which an entry is whole or a reference: entries of one shape are easier to read."""
-
 STRENGTH = (State.SUMMARISED, State.SHORTENED, State.DROPPED)
 """What a cut makes of a value, mildest first: an entry bears the strongest that it met."""
 
@@ -126,7 +123,9 @@ class Shrinking:
         stages: tuple[Callable[[], None], ...] = (
             lambda: self._cut(list_cuts(digest, rules, counter), State.SUMMARISED, Reason.LONG_LIST),
             lambda: self._cut(text_cuts([digest, *extensions], rules, counter), State.SHORTENED, Reason.LONG_TEXT),
-            lambda: self._cut(references(entries_of(digest)), State.DROPPED, Reason.REFERENCE_ONLY, WELL_USED),
+            lambda: self._cut(
+                references(entries_of(digest)), State.DROPPED, Reason.REFERENCE_ONLY, rules.uniform_entries_share
+            ),
             lambda: self._cut(
                 references([*fields_without_entries(digest), *extensions]), State.DROPPED, Reason.REFERENCE_ONLY
             ),

@@ -25,9 +25,6 @@ from secateur.repository.fragments import split_lines
 from secateur.settings import ContextPrune, Settings
 from secateur.tokens import Counter, get_counter
 
-CHOSEN = 0.5
-"""Relevance of lines that a model named and no word speaks for: as much as a clear match by words. Words add to it."""
-
 LONGEST_LINE = 400
 """Characters of a line, and of a name, that are sent; longer ones are data."""
 
@@ -139,7 +136,9 @@ def judged(
             by_file.setdefault(target.number, []).append(((target.window[0], page.last), reply.value))
     for number, said in by_file.items():
         out[number] = (
-            _scored(files[number], said[0][1]) if rules.strategy == "score" else _extracted(files[number], said)
+            _scored(files[number], said[0][1])
+            if rules.strategy == "score"
+            else _extracted(files[number], said, rules.model_relevance)
         )
     return Judged(
         out,
@@ -216,7 +215,7 @@ def _scored(file: WeighedFile, answer: FileScore) -> WeighedFile:
     return replace(file, score=round(answer.relevant_score, 1), judge=MODEL, said=answer.reason[:LONGEST_SAID])
 
 
-def _extracted(file: WeighedFile, said: Sequence[tuple[Range, Snippets]]) -> WeighedFile:
+def _extracted(file: WeighedFile, said: Sequence[tuple[Range, Snippets]], named_alone: float) -> WeighedFile:
     """The file with what the model named of the windows it answered for, whole statements within each fragment."""
     named = merge((one for window, answer in said for one in _ranges(answer, window)), file.lines)
     seen = merge((window for window, _ in said), file.lines)
@@ -228,7 +227,7 @@ def _extracted(file: WeighedFile, said: Sequence[tuple[Range, Snippets]]) -> Wei
         parts = [(number, wide) for number, one in inside if (wide := widened(one, lines, within))]
         for start, end in merge((wide for _, wide in parts), file.lines):
             number = next(number for number, wide in parts if wide[0] <= end and wide[1] >= start)
-            relevance = round(CHOSEN + (1 - CHOSEN) * piece.relevance, 6)
+            relevance = round(named_alone + (1 - named_alone) * piece.relevance, 6)
             pieces.append(replace(piece, start=start, end=end, relevance=relevance, chosen=True, named=number))
         if not parts:
             unseen = not any(start <= piece.start and piece.end <= end for start, end in seen)
