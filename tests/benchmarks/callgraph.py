@@ -26,7 +26,7 @@ from secateur.index.graph.resolve.names import CONSTRUCTORS, Names
 from secateur.index.graph.resolve.symbols import DEFINITIONS, Symbols
 from secateur.index.graph.scip import ScipIndex, documents
 from secateur.model import FileFacts, Kind
-from secateur.repository.fragments import decode, parse_file, split_lines
+from secateur.languages.syntax.fragments import decode, parse_file, split_lines
 from secateur.sources.open import open_source
 
 Pair = tuple[int, int]

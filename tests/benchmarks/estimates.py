@@ -18,9 +18,9 @@ from collections import defaultdict
 from pathlib import Path
 
 import numpy as np
+from secateur.languages.recognition import language_of
+from secateur.languages.syntax.fragments import decode, parse_file, split_lines
 from secateur.model import Kind
-from secateur.repository.fragments import decode, parse_file, split_lines
-from secateur.repository.languages import language_of
 from secateur.tokens import get_counter
 
 LANGUAGES = ("python", "javascript", "typescript", "tsx", "go", "java", "rust", "c", "cpp", "csharp", "ruby", "php")

@@ -19,8 +19,8 @@ from typing import Any
 
 from secateur.config import with_profile, with_values
 from secateur.kinds.files.pruning import PrunedFiles, SourceCode, prune, weigh_files
-from secateur.repository.classify import UNINDEXED, classify
-from secateur.repository.fragments import decode
+from secateur.languages.syntax.file_flags import UNINDEXED, classify
+from secateur.languages.syntax.fragments import decode
 from secateur.settings import Settings
 from secateur.sources.open import open_source
 

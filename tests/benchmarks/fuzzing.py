@@ -21,8 +21,8 @@ from hashlib import blake2b
 from pathlib import Path
 
 from robustness import repositories
-from secateur.repository.fragments import _read_file, language_of
-from secateur.repository.syntax.grammar import GRAMMARS
+from secateur.languages.syntax.fragments import _read_file, language_of
+from secateur.languages.syntax.grammar import GRAMMARS
 from secateur.sources.open import open_source
 from support.mutations import mutate
 from support.partition import check

@@ -23,10 +23,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from faults import query_of
+from secateur.languages.syntax.file_flags import classify
+from secateur.languages.syntax.fragments import decode, language_of, parse_file, split_lines
+from secateur.languages.syntax.grammar import GRAMMARS
 from secateur.model import Fragment, Kind
-from secateur.repository.classify import classify
-from secateur.repository.fragments import decode, language_of, parse_file, split_lines
-from secateur.repository.syntax.grammar import GRAMMARS
 from secateur.tokens import get_counter
 
 MAX_FUNCTIONS = 6

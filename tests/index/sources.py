@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from textwrap import dedent
 
 from secateur.index.graph.resolve import EdgeKind, Edges, How, resolve
+from secateur.languages.syntax.fragments import parse_file
 from secateur.model import FileFacts
-from secateur.repository.fragments import parse_file
 
 Found = dict[tuple[str, str], tuple[str, int]]
 

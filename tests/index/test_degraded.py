@@ -19,9 +19,9 @@ from secateur.index.graph.resolve import linked
 from secateur.index.graph.resolve.calls import CallResolver, Outcome
 from secateur.index.update import parallel
 from secateur.index.update.parallel import Extractor
+from secateur.languages.syntax import grammar
+from secateur.languages.syntax.fragments import parse_file
 from secateur.model import Base, FileFacts
-from secateur.repository.fragments import parse_file
-from secateur.repository.syntax import grammar
 from secateur.settings import Settings
 from secateur.tokens import Counter, get_counter
 from support.cli import secateur
@@ -38,7 +38,7 @@ class Panic(BaseException):
 @pytest.fixture
 def failing_go(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
     """Lets the reader of Go raise the parameter."""
-    reader = ModuleType("secateur.repository.syntax.failing")
+    reader = ModuleType("secateur.languages.failing")
 
     def read(*_: object) -> None:
         raise request.param

@@ -12,7 +12,7 @@ from secateur.index.graph.resolve import TRUSTED, EdgeKind
 from secateur.index.graph.resolve.expressions import Expressions
 from secateur.index.graph.resolve.names import Names
 from secateur.index.graph.resolve.symbols import Symbols
-from secateur.repository.fragments import parse_file
+from secateur.languages.syntax.fragments import parse_file
 from sources import parsed, repository
 
 SHOP = {

@@ -9,7 +9,7 @@ from secateur.kinds.diff.arranging import Piece, arrange, togetherness
 from secateur.kinds.diff.linking import links
 from secateur.kinds.diff.packing import capacity_for_even, fewest_bins, first_fit_decreasing
 from secateur.kinds.diff.splitting import Outline
-from secateur.repository.fragments import parse_file
+from secateur.languages.syntax.fragments import parse_file
 from support.diffs import added
 
 

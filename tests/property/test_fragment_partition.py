@@ -8,7 +8,7 @@ from pathlib import Path
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from secateur.repository.fragments import parse_file
+from secateur.languages.syntax.fragments import parse_file
 from support.mutations import mutate
 from support.partition import check
 
@@ -119,7 +119,7 @@ def test_fragments_partition_any_file(extension: str, data: bytes) -> None:
 
 TESTS = Path(__file__).parent.parent
 REAL = [
-    *sorted((path.name.removesuffix(".txt"), path) for path in (TESTS / "repository/languages").glob("*.txt")),
+    *sorted((path.name.removesuffix(".txt"), path) for path in (TESTS / "languages/samples").glob("*.txt")),
     *sorted(
         (path.name, path)
         for path in (TESTS.parent / "sample_repos").glob("*/**/*")

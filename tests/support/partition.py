@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from secateur.languages.syntax.fragments import decode, parse_file, split_lines
 from secateur.model import FileFacts, Kind
-from secateur.repository.fragments import decode, parse_file, split_lines
 
 
 def check(path: str, data: bytes) -> FileFacts:

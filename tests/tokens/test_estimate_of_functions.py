@@ -6,8 +6,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from secateur.languages.syntax.fragments import decode, parse_file, split_lines
 from secateur.model import Kind
-from secateur.repository.fragments import decode, parse_file, split_lines
 from secateur.sources import samples
 from secateur.tokens import get_counter
 from secateur.tokens.estimate import EstimateCounter

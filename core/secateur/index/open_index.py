@@ -29,7 +29,7 @@ from secateur.index.update.snapshots import SnapshotManager
 from secateur.index.update.staleness import Changes, changes
 from secateur.model import Notice
 from secateur.progress import Progress
-from secateur.repository.fragments import decode, split_lines
+from secateur.languages.syntax.fragments import decode, split_lines
 from secateur.sources.source import Source
 
 T = TypeVar("T")

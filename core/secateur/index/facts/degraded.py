@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from secateur.index.facts.snapshot import Snapshot
 from secateur.model import Notice
 from secateur.render.notices import listed
-from secateur.repository.classify import BINARY, UNREADABLE_TEXT
-from secateur.repository.languages import language_of
-from secateur.repository.syntax.grammar import GRAMMARS
+from secateur.languages.syntax.file_flags import BINARY, UNREADABLE_TEXT
+from secateur.languages.recognition import language_of
+from secateur.languages.syntax.grammar import GRAMMARS
 
 _AS_TEXT = ("reader_failed", "parser_crashed", "parse_timeout", "too_large", "grammar_missing")
 """Problems of files that are indexed as blocks of text although their language has a grammar."""

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from secateur.errors import SecateurError
 from secateur.index.facts.lexical import LEXICON_VERSION, TermBag
 from secateur.model import FileFacts, Fragment, Kind
-from secateur.repository.classify import UNINDEXED, UNREADABLE_TEXT, classify
+from secateur.languages.syntax.file_flags import UNINDEXED, UNREADABLE_TEXT, classify
 
 if TYPE_CHECKING:
     from secateur.index.facts.embedding import Embedder
@@ -101,7 +101,7 @@ def decode_facts(data: bytes) -> FileFacts:
 @cache
 def fingerprint(counter: str, embedder: str) -> str:
     """Names every version a record depends on: records of different fingerprints never mix."""
-    from secateur.repository.fragments import PARSER_VERSION
+    from secateur.languages.syntax.fragments import PARSER_VERSION
 
     try:
         tiktoken = version("tiktoken")
@@ -133,7 +133,7 @@ def extract(path: str, data: bytes, counter: Counter, embedder: Embedder | None,
     Raises:
         SecateurError: vectors cannot be made, of this file or of any other.
     """
-    from secateur.repository.fragments import READER_FAILED, is_passed_on, parse_file, text_blocks
+    from secateur.languages.syntax.fragments import READER_FAILED, is_passed_on, parse_file, text_blocks
 
     flags = classify(path, data[:HEAD_BYTES])
     if flags & UNINDEXED:
@@ -159,8 +159,8 @@ def _record(
     from secateur.index.facts.embedding import document_text
     from secateur.index.graph.resolve.surface import digest_of_links
     from secateur.render.pack import body, ingredients
-    from secateur.repository.fragments import decode as decode_text
-    from secateur.repository.fragments import split_lines
+    from secateur.languages.syntax.fragments import decode as decode_text
+    from secateur.languages.syntax.fragments import split_lines
 
     text, _ = decode_text(data)
     lines = split_lines(text)

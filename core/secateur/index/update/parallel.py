@@ -26,8 +26,8 @@ import msgspec
 
 from secateur.index.facts.extract import encode, extract, fingerprint, unindexed
 from secateur.index.update.worker import OVERTIME, receive, send
+from secateur.languages.syntax.file_flags import UNREADABLE_TEXT
 from secateur.lifetime import tied
-from secateur.repository.classify import UNREADABLE_TEXT
 from secateur.sources.files import path_bytes
 
 if TYPE_CHECKING:

@@ -30,7 +30,7 @@ from secateur.index.store.arrayfile import pack_strings
 from secateur.index.store.records import Store
 from secateur.index.update.refresh import RecordedState
 from secateur.model import FileFacts, Kind, Notice
-from secateur.repository.fragments import decode, split_lines
+from secateur.languages.syntax.fragments import decode, split_lines
 from secateur.sources.files import Folder, path_bytes
 from secateur.sources.source import Source
 from secateur.sources.worktree import WorktreeSource

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from secateur.kinds.diff.changes import Change, Treatment
-from secateur.repository import classify
+from secateur.languages.syntax import file_flags
 from secateur.sources.files import path_bytes
 from secateur.sources.ignore import Rules
 
@@ -162,20 +162,20 @@ class Pruner:
             return Verdict(Rule.VENDORED, "linguist-vendored in .gitattributes")
         if facts.generated:
             return Verdict(Rule.GENERATED, "linguist-generated in .gitattributes")
-        if classify.BINARY in facts.flags:
+        if file_flags.BINARY in facts.flags:
             return Verdict(Rule.BINARY, "")
         if facts.size >= self._max_bytes and change.treatment is not Treatment.MODE:
             return Verdict(Rule.TOO_LARGE, f"{facts.size:,} bytes, the limit is {self._max_bytes:,}")
         if change.binary:
             return Verdict(Rule.BINARY, "")
-        if classify.LOCKFILE in facts.flags:
+        if file_flags.LOCKFILE in facts.flags:
             return Verdict(Rule.LOCKFILE, _name(change.path))
-        if classify.VENDORED in facts.flags and facts.vendored is not False:
+        if file_flags.VENDORED in facts.flags and facts.vendored is not False:
             return Verdict(Rule.VENDORED, "by its path or name")
-        if classify.MINIFIED in facts.flags and facts.generated is not False:
+        if file_flags.MINIFIED in facts.flags and facts.generated is not False:
             return Verdict(Rule.MINIFIED, "")
-        if classify.GENERATED in facts.flags and facts.generated is not False:
-            named = classify.GENERATED in classify.classify(change.path, b"")
+        if file_flags.GENERATED in facts.flags and facts.generated is not False:
+            named = file_flags.GENERATED in file_flags.classify(change.path, b"")
             return Verdict(Rule.GENERATED, "by its path or name" if named else "a comment in its first lines says so")
         return None
 
@@ -184,7 +184,7 @@ def by_path(path: str) -> Verdict | None:
     """What the spec's patterns and the table of lock files say of a path."""
     *folders, name = path.split("/")
     lower = name.lower()
-    if lower in classify.LOCKFILES or lower.endswith(LOCK_SUFFIX):
+    if lower in file_flags.LOCKFILES or lower.endswith(LOCK_SUFFIX):
         return Verdict(Rule.LOCKFILE, name)
     for folder in folders:
         if folder in FOLDERS:
@@ -203,7 +203,7 @@ def facts_of(change: Change, content: bytes | None = None, size: int | None = No
         text = "".join(f"{line}\n" for _, line in shown)
         size = len(path_bytes(text)) if size is None else size
         content = path_bytes(text[:_HEAD]) if shown and shown[0][0] <= 1 else b""
-    return Facts(classify.classify(change.path, content[:_HEAD]), len(content) if size is None else size)
+    return Facts(file_flags.classify(change.path, content[:_HEAD]), len(content) if size is None else size)
 
 
 _HEAD = 65536

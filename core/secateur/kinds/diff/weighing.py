@@ -245,7 +245,7 @@ def _facts(change: Change, known: Known | None) -> Facts:
 
 
 def _outline(change: Change, known: Known | None) -> Outline | None:
-    from secateur.repository.fragments import decode, parse_file, split_lines
+    from secateur.languages.syntax.fragments import decode, parse_file, split_lines
 
     content = known.content if known and known.content is not None else _shown_whole(change)
     if content is None:

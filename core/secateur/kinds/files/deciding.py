@@ -14,7 +14,7 @@ from secateur.kinds.files.extracts import HEAD, cost, joined, snippet_text
 from secateur.kinds.files.sliding import Range
 from secateur.kinds.files.sourcecode import SCORES, Entry, Piece, Threshold, Tried, WeighedFile, WeighedFiles, Why
 from secateur.model import State
-from secateur.repository.fragments import split_lines
+from secateur.languages.syntax.fragments import split_lines
 from secateur.settings import ContextPrune
 from secateur.tokens import Counter
 

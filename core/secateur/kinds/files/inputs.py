@@ -21,8 +21,8 @@ from secateur.errors import SecateurError, UsageError, shown, too_large, unreada
 from secateur.kinds.files.sourcecode import SourceCode
 from secateur.model import Notice
 from secateur.render.notices import listed
-from secateur.repository.classify import BINARY, UNINDEXED, classify
-from secateur.repository.fragments import decode
+from secateur.languages.syntax.file_flags import BINARY, UNINDEXED, classify
+from secateur.languages.syntax.fragments import decode
 from secateur.settings import Settings
 from secateur.sources import samples
 from secateur.sources.files import Folder

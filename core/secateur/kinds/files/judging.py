@@ -21,7 +21,7 @@ from secateur.kinds.files.statements import widened
 from secateur.llm.asking import LanguageModel, Question, Reply, notices_of, replies_of
 from secateur.model import ModelCall, Notice
 from secateur.progress import Progress
-from secateur.repository.fragments import split_lines
+from secateur.languages.syntax.fragments import split_lines
 from secateur.settings import ContextPrune, Settings
 from secateur.tokens import Counter, get_counter
 

@@ -24,8 +24,8 @@ from secateur.kinds.files.sourcecode import Piece, SourceCode
 from secateur.model import QUANTUM, Kind, Notice
 from secateur.progress import Progress
 from secateur.render.notices import listed
-from secateur.repository.fragments import split_lines
-from secateur.repository.syntax.cutting import cut
+from secateur.languages.syntax.fragments import split_lines
+from secateur.languages.syntax.cutting import cut
 from secateur.retrieval.gloss import gloss
 from secateur.retrieval.query import Query, parse_query
 from secateur.retrieval.relevance import Scores, score

@@ -44,7 +44,7 @@ from secateur.logs import log_report
 from secateur.model import ModelCall, Notice, State, TrimAction, TrimReport
 from secateur.nearest import nearest
 from secateur.progress import Progress
-from secateur.repository.fragments import split_lines
+from secateur.languages.syntax.fragments import split_lines
 from secateur.settings import Settings
 from secateur.tokens import Counter, get_counter
 

@@ -12,7 +12,7 @@ import re
 from collections.abc import Sequence
 
 from secateur.kinds.files.sliding import Range
-from secateur.repository.syntax.cutting import is_blank, is_closing
+from secateur.languages.syntax.cutting import is_blank, is_closing
 
 TAB = 8
 """Columns of a tab."""

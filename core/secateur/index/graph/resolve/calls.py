@@ -27,8 +27,8 @@ from secateur.index.graph.resolve.symbols import (
     plain_receiver,
 )
 from secateur.index.graph.resolve.words import BUILTIN_FUNCTIONS, BUILTIN_METHODS, UNWRAPPING
+from secateur.languages.syntax.scopes import CALLED_ITSELF, MACRO
 from secateur.model import Kind
-from secateur.repository.syntax.scopes import CALLED_ITSELF, MACRO
 
 IMPLEMENTATIONS = 8
 """Implementations or overrides linked per call: a call on a widely implemented interface says little about each of

@@ -1,4 +1,4 @@
-"""What an expression is: from the chains of names that `repository/syntax/scopes.py` writes to classes, modules and
+"""What an expression is: from the chains of names that `languages/syntax/scopes.py` writes to classes, modules and
 containers.
 
 Only declared types are followed: of fields, of module-level variables, of what functions return. Whatever a chain meets

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from secateur.index.graph.resolve.symbols import Symbols
-from secateur.repository.manifests import BASE, ENTRY, EXTENDS, PATH
+from secateur.languages.ecmascript.manifests import BASE, ENTRY, EXTENDS, PATH
 
 _PARENTS = 6
 """Configurations that extend one another that are followed."""

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 
 from secateur.index.graph.resolve.implementations import IMPLEMENTED, join_implementations
+from secateur.languages.syntax.collector import TITLE
 from secateur.model import FileFacts, Fragment, Import, Kind
-from secateur.repository.syntax.collector import TITLE
 
 FAMILY = {
     "python": "python",

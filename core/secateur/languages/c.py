@@ -1,0 +1,183 @@
+"""C and C++."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from secateur.languages.syntax.collector import Captures, Collector, named_child
+from secateur.languages.syntax.names import type_name, words
+from secateur.model import Kind
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+_C = """
+(function_definition body: (_)) @function
+[(struct_specifier body: (_)) (union_specifier body: (_)) (enum_specifier body: (_))] @class
+(type_definition type: [(struct_specifier body: (_)) (union_specifier body: (_)) (enum_specifier body: (_))]) @typedef
+(field_declaration type: [(struct_specifier) (union_specifier) (enum_specifier)] declarator: (_)) @member
+(preproc_include path: (_) @include)
+(call_expression function: (identifier) @call)
+(call_expression function: (field_expression field: (field_identifier) @call))
+[(field_declaration) (declaration)] @typed
+[(if_statement) (for_statement) (while_statement) (do_statement) (case_statement) (conditional_expression) "&&" "||"]
+ @branch
+(comment) @note
+"""
+
+_CPP = """
+(class_specifier body: (_)) @class
+(namespace_definition) @namespace
+(template_declaration) @template
+(call_expression function: (qualified_identifier name: (identifier) @call))
+(call_expression function: (qualified_identifier name: (qualified_identifier name: (identifier) @call)))
+(call_expression function: (qualified_identifier name: (qualified_identifier name: (qualified_identifier name:
+ (identifier) @call))))
+(template_function name: (identifier) @call)
+(template_method name: (field_identifier) @call)
+(new_expression type: (type_identifier) @call)
+(new_expression type: (qualified_identifier name: (type_identifier) @call))
+(new_expression type: (template_type name: (type_identifier) @call))
+[(for_range_loop) (catch_clause)] @branch
+"""
+
+_DECLARATORS = frozenset(
+    {
+        "pointer_declarator",
+        "reference_declarator",
+        "parenthesized_declarator",
+        "attributed_declarator",
+        "init_declarator",
+        "array_declarator",
+        "function_declarator",
+    }
+)
+_DEEPEST_DECLARATOR = 12
+"""Pointers to functions that return pointers to arrays ... beyond this many layers nobody reads the name either."""
+
+_TEMPLATE_ARGUMENTS = re.compile(r"<[^<>]*>")
+_TEST_MACROS = words("TEST TEST_F TEST_P TYPED_TEST TYPED_TEST_P TEST_CASE SCENARIO BOOST_AUTO_TEST_CASE BENCHMARK_F")
+_MADE = re.compile(r"(?:std::)?make_(?:unique|shared)\s*<\s*([\w:]+)|new\s+([\w:]+)|([\w:]*[A-Z]\w*)\s*[({]")
+_VALUE_LENGTH = 200
+"""Characters of an initial value that are looked at for the type it makes."""
+
+_IDENTIFIERS = frozenset({"identifier", "field_identifier", "type_identifier"})
+
+
+def query(language: str) -> str:
+    """The query for "c" or "cpp"."""
+    return _C + _CPP if language == "cpp" else _C
+
+
+def read(captures: Captures, out: Collector) -> None:
+    """Definitions, includes, bases and types of a C or C++ file."""
+    for node in captures.get("include", ()):
+        out.import_statement(node)
+        out.import_(node, "", out.text(node).strip('<>" '), "*")
+    templates = {}
+    for node in captures.get("template", ()):
+        declared = named_child(node, node.named_child_count - 1)
+        if declared is not None:
+            templates[declared.id] = node
+    for node in captures.get("namespace", ()):
+        out.define(node, None, re.sub(r"\s*::\s*(?:inline\s+)?", ".", out.field_text(node, "name")), methods=False)
+    _classes(captures, templates, out)
+    for node in captures.get("function", ()):
+        _function(node, templates.get(node.id, node), out)
+    for node in captures.get("typed", ()):
+        _typed(node, out)
+
+
+def _classes(captures: Captures, templates: dict[int, Node], out: Collector) -> None:
+    named: dict[int, tuple[str, Node]] = {}
+    for node in captures.get("typedef", ()):
+        shape = node.child_by_field_name("type")
+        declarator = node.child_by_field_name("declarator")
+        if shape is not None and declarator is not None:
+            named[shape.id] = (out.text(declarator).lstrip("* "), node)
+    members = {
+        shape.id for node in captures.get("member", ()) if (shape := node.child_by_field_name("type")) is not None
+    }
+    for node in captures.get("class", ()):
+        if node.id in members:
+            continue  # `struct { ... } position;` is a field
+        name, outer = named.get(node.id, ("", templates.get(node.id, node)))
+        own = _TEMPLATE_ARGUMENTS.sub("", out.field_text(node, "name"))
+        path = [part.strip() for part in (own or name).split("::")]
+        if not path[-1]:
+            continue
+        definition = out.define(node, Kind.CLASS, path[-1], outer=outer, owner=".".join(path[:-1]))
+        for clause in node.named_children:
+            if clause.type == "base_class_clause":
+                for base in clause.named_children:
+                    if base.type in ("type_identifier", "qualified_identifier", "template_type"):
+                        out.base(definition, type_name(out.text(base)))
+
+
+def _declared(node: Node | None, stop: str = "") -> Node | None:
+    """The node below all layers of pointer, reference and array around it, or the first of type `stop`."""
+    for _ in range(_DEEPEST_DECLARATOR):
+        if node is None or node.type not in _DECLARATORS or node.type == stop:
+            return node
+        inner = node.child_by_field_name("declarator")
+        node = inner if inner is not None else named_child(node)
+    return None
+
+
+def _function(node: Node, outer: Node, out: Collector) -> None:
+    declarator = _declared(node.child_by_field_name("declarator"), "function_declarator")
+    name, owner = "", ""
+    parameters = None
+    if declarator is not None and declarator.type == "identifier":
+        # `EXPORT_MACRO namespace a {` looks like a function without parameters: what is inside is still at module
+        # level.
+        out.define(node, None, "", methods=False)
+        return
+    if declarator is not None and declarator.type == "operator_cast":
+        name = "operator " + out.field_text(declarator, "type")
+    elif declarator is not None:
+        parameters = declarator.child_by_field_name("parameters")
+        inner = (
+            _declared(declarator.child_by_field_name("declarator"))
+            if declarator.type == "function_declarator"
+            else declarator
+        )
+        name, owner = _qualified(inner, out)
+    if name in _TEST_MACROS and parameters is not None:
+        name = ".".join(part.strip('" \n') for part in out.text(parameters)[1:-1].split(","))
+    out.define(node, Kind.FUNCTION, name or "anonymous", outer=outer, owner=owner)
+    out.annotate(node, "return", out.field_text(node, "type"))
+    for parameter in parameters.named_children if parameters is not None else ():
+        bound = _declared(parameter.child_by_field_name("declarator"))
+        if bound is not None and bound.type == "identifier":
+            out.annotate(parameter, out.text(bound), out.field_text(parameter, "type"))
+
+
+def _qualified(node: Node | None, out: Collector) -> tuple[str, str]:
+    """Name and owner of `ns::Cart<T>::total`: ("total", "ns.Cart")."""
+    scopes: list[str] = []
+    for _ in range(_DEEPEST_DECLARATOR):
+        if node is None or node.type != "qualified_identifier":
+            break
+        scopes.append(_TEMPLATE_ARGUMENTS.sub("", out.field_text(node, "scope")))
+        node = node.child_by_field_name("name")
+    if node is not None and node.type == "template_function":
+        node = node.child_by_field_name("name")
+    if node is not None and node.type == "operator_cast":
+        return "operator " + out.field_text(node, "type"), ".".join(scope for scope in scopes if scope)
+    return "".join(out.text(node).split()), ".".join(scope for scope in scopes if scope)
+
+
+def _typed(node: Node, out: Collector) -> None:
+    written = out.field_text(node, "type")
+    for declarator in node.children_by_field_name("declarator"):
+        bound = _declared(declarator, "function_declarator")
+        if bound is None or bound.type not in _IDENTIFIERS:
+            continue
+        found = written
+        if written == "auto":
+            value = declarator.child_by_field_name("value")
+            made = _MADE.match(out.text(value)[:_VALUE_LENGTH]) if value is not None else None
+            found = next((name for name in made.groups() if name), "") if made else ""
+        out.annotate(declarator, out.text(bound), found)

@@ -1,0 +1,101 @@
+"""C#."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from secateur.languages.syntax.collector import Captures, Collector
+from secateur.languages.syntax.names import type_name
+from secateur.model import Kind
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+QUERY = """
+[(class_declaration) (interface_declaration) (struct_declaration) (record_declaration) (enum_declaration)] @class
+[(method_declaration body: (_)) (constructor_declaration body: (_)) (destructor_declaration body: (_))
+ (operator_declaration body: (_))
+ (conversion_operator_declaration body: (_)) (local_function_statement body: (_))] @function
+[(property_declaration) (indexer_declaration)] @property
+[(namespace_declaration) (file_scoped_namespace_declaration)] @namespace
+(using_directive) @using
+(invocation_expression function: (identifier) @call)
+(invocation_expression function: (generic_name . (identifier) @call))
+(invocation_expression function: (member_access_expression name: (identifier) @call))
+(invocation_expression function: (member_access_expression name: (generic_name . (identifier) @call)))
+(invocation_expression function: (conditional_access_expression (member_binding_expression name: (identifier) @call)))
+(invocation_expression function: (conditional_access_expression (member_binding_expression name: (generic_name .
+ (identifier) @call))))
+(object_creation_expression type: (identifier) @call)
+(object_creation_expression type: (generic_name . (identifier) @call))
+(object_creation_expression type: (qualified_name name: (identifier) @call))
+(parameter) @typed
+(variable_declaration) @variables
+[(if_statement) (for_statement) (foreach_statement) (while_statement) (do_statement) (switch_section)
+ (switch_expression_arm) (catch_clause)
+ (conditional_expression) "&&" "||" "??"] @branch
+(comment) @note
+"""
+
+_PROPERTY_LINES = 3
+"""A property with fewer lines is read with the header of its class."""
+
+
+def read(captures: Captures, out: Collector) -> None:
+    """Definitions, usings, bases and types of a C# file."""
+    for node in captures.get("namespace", ()):
+        out.package = out.package or out.field_text(node, "name")
+    for node in captures.get("using", ()):
+        _using(node, out)
+    for node in captures.get("class", ()):
+        definition = out.define(node, Kind.CLASS, out.field_text(node, "name"))
+        for clause in node.named_children:
+            if clause.type == "base_list":
+                for base in clause.named_children:
+                    if base.type != "argument_list":
+                        out.base(definition, type_name(out.text(base)))
+    for node in captures.get("function", ()):
+        name = out.field_text(node, "name") or "operator " + (
+            out.field_text(node, "operator") or out.field_text(node, "type")
+        )
+        out.define(node, Kind.FUNCTION, "~" + name if node.type == "destructor_declaration" else name)
+        out.annotate(node, "return", out.field_text(node, "returns") or out.field_text(node, "type"))
+    for node in captures.get("property", ()):
+        name = out.field_text(node, "name")
+        if name:
+            out.annotate(node, name, out.field_text(node, "type"))
+        body = node.child_by_field_name("accessors") or node.child_by_field_name("value")
+        if body is not None and node.end_point.row - node.start_point.row + 1 > _PROPERTY_LINES:
+            out.define(node, Kind.FUNCTION, name or "this", body=body)
+    for node in captures.get("typed", ()):
+        out.annotate(node, out.field_text(node, "name"), out.field_text(node, "type"))
+    for node in captures.get("variables", ()):
+        _variables(node, out)
+
+
+def _using(node: Node, out: Collector) -> None:
+    out.import_statement(node)
+    alias = node.child_by_field_name("name")
+    target = next(
+        (out.text(child) for child in reversed(node.named_children) if alias is None or child.id != alias.id), ""
+    )
+    if alias is not None:
+        module, _, symbol = target.rpartition(".")
+        out.import_(node, out.text(alias), module, symbol)
+    elif target:
+        out.import_(node, "", target, "*", exported=out.text(node).startswith("global"))
+
+
+def _variables(node: Node, out: Collector) -> None:
+    """`Cart cart = ...;` and `var cart = new Cart();`, as local or field."""
+    type_node = node.child_by_field_name("type")
+    for declarator in node.named_children:
+        if declarator.type != "variable_declarator":
+            continue
+        name = out.field_text(declarator, "name")
+        if type_node is not None and type_node.type != "implicit_type":
+            out.annotate(declarator, name, out.text(type_node))
+            continue
+        for value in declarator.named_children:
+            if value.type == "object_creation_expression":
+                out.annotate(declarator, name, out.field_text(value, "type"))

@@ -1,0 +1,248 @@
+"""JavaScript with JSX, TypeScript and TSX."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from secateur.languages.ecmascript.exports import is_require, read_modules
+from secateur.languages.ecmascript.values import Values
+from secateur.languages.syntax.collector import LONG_OBJECT, LONG_WRAPPER, Captures, Collector, named_child
+from secateur.languages.syntax.names import dotted, type_name, words
+from secateur.model import Kind
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+_QUERY = """
+[(function_declaration) (generator_function_declaration)] @function
+[(arrow_function) (function_expression) (generator_function)] @lambda
+(class_declaration) @class
+(class) @class
+(method_definition) @method
+(object [(method_definition) (pair value: [(arrow_function) (function_expression) (generator_function)])]) @object
+(variable_declarator value: [(arrow_function) (function_expression) (generator_function) (class) (object)
+ (call_expression)
+  (new_expression) (member_expression)]) @bind
+(assignment_expression right: [(arrow_function) (function_expression) (generator_function) (class) (object)
+ (call_expression)
+  (new_expression) (identifier)]) @bind
+(pair value: [(arrow_function) (function_expression) (generator_function) (object)]) @bind
+(export_statement) @export
+(call_expression arguments: (arguments . [(string) (template_string)] [(arrow_function) (function_expression)])) @titled
+(call_expression function: [(identifier) (member_expression)] @callee)
+(call_expression function: (super) @super)
+(new_expression constructor: [(identifier) (member_expression)] @callee)
+(variable_declarator) @variable
+(assignment_expression) @assigned
+(for_in_statement) @loop
+[(return_statement) (yield_expression)] @returned
+[(if_statement) (ternary_expression) (binary_expression operator: "&&")] @test
+(import_statement) @import
+((call_expression function: [(identifier) (import)] @_loader arguments: (arguments . (string))) @load (#any-of? @_loader
+ "require" "import"))
+[(if_statement) (for_statement) (for_in_statement) (while_statement) (do_statement) (switch_case) (catch_clause)
+ (ternary_expression) "&&" "||" "??"] @branch
+(comment) @note
+"""
+
+_JAVASCRIPT = """
+(field_definition) @field
+"""
+
+_TYPESCRIPT = """
+[(abstract_class_declaration) (interface_declaration) (enum_declaration)] @class
+(type_alias_declaration) @alias
+[(internal_module) (module)] @namespace
+(public_field_definition) @field
+[(property_signature) (method_signature) (abstract_method_signature)] @member
+(class_body [(method_signature) (decorator)] @note)
+(function_signature) @note
+"""
+
+_JSX = """
+(jsx_opening_element name: [(identifier) (member_expression)] @element)
+(jsx_self_closing_element name: [(identifier) (member_expression)] @element)
+"""
+
+_FUNCTIONS = frozenset({"arrow_function", "function_expression", "generator_function"})
+_TEST_CALLS = words("describe it test context suite specify fdescribe fit xdescribe xit bench")
+_NO_OWNER = words("exports module prototype window global globalThis self root this default")
+_WRAPPED_LINES = 3
+"""A component or wrapped handler (`const Panel = memo(() => ...)`) is named after its variable from this many lines
+on."""
+
+_QUOTES = "\"'`"
+_STRING_ESCAPE = re.compile(r"\\(.)", re.DOTALL)
+
+
+def query(language: str) -> str:
+    """The query for one of the three grammars."""
+    own = _JAVASCRIPT if language == "javascript" else _TYPESCRIPT
+    return _QUERY + own + ("" if language == "typescript" else _JSX)
+
+
+def read(captures: Captures, out: Collector) -> None:
+    """Definitions, imports and exports, bases and types of a script or module."""
+    _Reader(captures, out).read()
+
+
+class _Reader:
+    """Names values by what they are bound to, then defines them."""
+
+    def __init__(self, captures: Captures, out: Collector) -> None:
+        self.captures = captures
+        self.out = out
+        self.bound: dict[int, tuple[str, str, Node]] = {}  # id of a value → name, owner, binding statement
+        self.titles: dict[int, str] = {}  # id of a callback that is the body of a test case → its title
+        self.named: set[int] = set()  # functions that are definitions
+
+    def read(self) -> None:
+        for node in self.captures.get("export", ()):
+            self._export(node)
+        for node in self.captures.get("bind", ()):
+            self._bind(node)
+        for node in self.captures.get("field", ()):
+            self._field(node)
+        for node in self.captures.get("titled", ()):
+            self._titled(node)
+        self._definitions()
+        Values(self.captures, self.out, self.named, self.titles)
+        read_modules(self.captures, self.out)
+
+    def _export(self, node: Node) -> None:
+        inner = node.child_by_field_name("declaration")
+        if inner is not None:
+            self.out.wrapped[inner.id] = node
+            return
+        value = node.child_by_field_name("value")
+        if value is not None:
+            self.bound[value.id] = (self._own_name(value) or ("" if value.type == "object" else "default"), "", node)
+
+    def _bind(self, node: Node) -> None:
+        kind = node.type
+        target = node.child_by_field_name({"pair": "key", "assignment_expression": "left"}.get(kind, "name"))
+        value = node.child_by_field_name("right" if kind == "assignment_expression" else "value")
+        if target is None or value is None or target.type in ("object_pattern", "array_pattern"):
+            return
+        if value.type == "new_expression":
+            return
+        name, owner = self._target(target)
+        if value.type == "call_expression":
+            value = self._wrapped_function(name, value) if kind == "variable_declarator" else None
+        if value is None or value.type in ("member_expression", "identifier"):
+            return
+        if kind == "pair" and value.start_point.row == value.end_point.row:
+            return  # a one-line member says little without its object
+        own = self._own_name(value) if name == "default" else ""
+        self.bound[value.id] = (own or name, owner, node)
+
+    def _own_name(self, value: Node) -> str:
+        """`run` of `function run() {}` and `class run {}` as values."""
+        return self.out.field_text(value, "name") if value.type in _FUNCTIONS or value.type == "class" else ""
+
+    def _target(self, target: Node) -> tuple[str, str]:
+        """Name and owner of what is assigned to: `Foo.prototype.bar` → ("bar", "Foo"), `exports.run` → ("run", "")."""
+        text = self.out.text(target)
+        if target.type in ("string", "property_identifier", "identifier", "private_property_identifier", "number"):
+            return text.strip(_QUOTES), ""
+        path = dotted(text)
+        if not path:
+            return "", ""
+        if path == "module.exports":
+            return "default", ""
+        parts = [part for part in path.split(".") if part not in _NO_OWNER]
+        return (parts[-1], ".".join(parts[:-1])) if parts else ("", "")
+
+    def _wrapped_function(self, name: str, call: Node) -> Node | None:
+        """The function in `const Panel = memo(() => ...)`, when it is long and named like a component or hook."""
+        arguments = call.child_by_field_name("arguments")
+        first = named_child(arguments)
+        if first is None or is_require(self.out, call):
+            return None
+        if first.type == "object":
+            return first  # Object.freeze({...}), defineComponent({...})
+        lines = first.end_point.row - first.start_point.row + 1
+        named = name[:1].isupper() or (name.startswith("use") and name[3:4].isupper())
+        return first if first.type in _FUNCTIONS and named and lines >= _WRAPPED_LINES else None
+
+    def _field(self, node: Node) -> None:
+        value = node.child_by_field_name("value")
+        name_node = node.child_by_field_name("property") or node.child_by_field_name("name")
+        name = self.out.text(name_node).strip(_QUOTES)
+        if value is not None and name_node is not None and value.type in _FUNCTIONS:
+            self.bound[value.id] = (name, "", node)
+
+    def _titled(self, node: Node) -> None:
+        """`describe("a cart", () => ...)`: a function named by its title."""
+        callee = self.out.field_text(node, "function")
+        arguments = node.child_by_field_name("arguments")
+        if callee.split(".", 1)[0] not in _TEST_CALLS or arguments is None:
+            return
+        title, callback = named_child(arguments), named_child(arguments, 1)
+        if title is None or callback is None:
+            return
+        name = " ".join(_STRING_ESCAPE.sub(r"\1", self.out.text(title)[1:-1]).split())
+        self.titles[callback.id] = name or callee
+        self.out.define(node, Kind.FUNCTION, name or callee, body=callback.child_by_field_name("body"))
+
+    def _definitions(self) -> None:
+        out = self.out
+        for node in self.captures.get("class", ()):
+            name, owner, outer = self.bound.get(node.id, (out.field_text(node, "name"), "", node))
+            definition = out.define(
+                node, Kind.CLASS, name or out.field_text(node, "name") or "default", outer=outer, owner=owner
+            )
+            for base in _bases(node):
+                out.base(definition, type_name(out.text(base)))
+        for node in self.captures.get("namespace", ()):
+            out.define(node, Kind.CLASS, out.field_text(node, "name").strip(_QUOTES), methods=False)
+        for node in self.captures.get("alias", ()):
+            if node.end_point.row > node.start_point.row:
+                out.define(node, Kind.CLASS, out.field_text(node, "name"), sig_end=node.child_by_field_name("name"))
+        for node in self.captures.get("function", ()):
+            out.define(node, Kind.FUNCTION, out.field_text(node, "name"))
+            self.named.add(node.id)
+        for node in self.captures.get("method", ()):
+            out.define(node, Kind.FUNCTION, out.field_text(node, "name").strip(_QUOTES))
+        objects: set[int] = set()
+        for node in self.captures.get("object", ()):
+            if node.id not in objects:  # a match for each of its methods
+                objects.add(node.id)
+                self._object(node)
+        for node in self.captures.get("lambda", ()):
+            if node.id in self.titles:
+                continue
+            name, owner, outer = self.bound.get(node.id, ("", "", node))
+            if name:
+                out.define(node, Kind.FUNCTION, name, outer=outer, owner=owner)
+                self.named.add(node.id)
+            else:
+                out.define(node, None, "", opens_at=LONG_WRAPPER, methods=False)
+
+    def _object(self, node: Node) -> None:
+        """A named object with methods is a class of one; as the value of a member or of `module.exports` it is only a
+        scope."""
+        name, owner, outer = self.bound.get(node.id, ("", "", node))
+        name = "" if name == "default" else name
+        if name and outer.type != "pair":
+            self.out.define(
+                node, Kind.CLASS, name, outer=outer, owner=owner, opens_at=LONG_OBJECT, body=named_child(node)
+            )
+        else:
+            self.out.define(node, None, name, owner=owner, opens_at=LONG_OBJECT, methods=True)
+
+
+def _bases(node: Node) -> list[Node]:
+    """Nodes of the classes and interfaces a class or interface extends or implements."""
+    found: list[Node] = []
+    for child in node.named_children:
+        if child.type == "class_heritage":
+            clauses = [
+                clause for clause in child.named_children if clause.type in ("extends_clause", "implements_clause")
+            ]
+            for clause in clauses or [child]:
+                found += [base for base in clause.named_children if base.type != "type_arguments"]
+        elif child.type == "extends_type_clause":
+            found += child.named_children
+    return found

@@ -1,0 +1,92 @@
+"""TypeScript's declared types as `scopes.py` writes types: what can be called and iterated is told from what it
+holds."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+
+from secateur.languages.syntax.names import words
+from secateur.languages.syntax.scopes import DEEPEST
+
+_INSIDE = words("Promise PromiseLike Awaited Partial Required Readonly NonNullable Omit Pick Extract Exclude")
+_CONTAINERS = words(
+    "Array ReadonlyArray Set ReadonlySet WeakSet Iterable Iterator IterableIterator AsyncIterable AsyncIterator"
+    " AsyncIterableIterator Generator AsyncGenerator"
+)
+_MAPPINGS = words("Map ReadonlyMap WeakMap Record")
+_NOTHING = words("any unknown never void undefined null object infer keyof unique")
+_PREFIX = re.compile(r"\A(?:\s|readonly\b|abstract\b|asserts\b)*")
+_NAME = re.compile(r"[^\W\d][\w$]*(?:\s*\.\s*[^\W\d][\w$]*)*|\$[\w$]*")
+_LENGTH = 300
+_OPENING, _CLOSING = "<([{", ">)]}"
+
+
+@lru_cache(maxsize=4096)
+def written_type(text: str, depth: int = 0) -> str:
+    """A type as text; "" for one that says nothing.
+
+    `Cart | null` → `Cart`, `readonly Cart[]` → `Cart[]`, `Map<string, Cart>` → `Cart[]`, `() => Cart` → `Cart()`,
+    `typeof Cart` → `=Cart`, `this` → `=self`.
+    """
+    if depth > DEEPEST:
+        return ""
+    text = text[:_LENGTH].strip().lstrip(":|& \t\r\n")
+    arrow = list(_split(text, "=>"))
+    if len(arrow) > 1:
+        returned = written_type(arrow[-1], depth + 1)
+        if text.startswith(("new ", "abstract new ")):
+            return f"={returned}" if returned.replace(".", "").isidentifier() else ""
+        return f"{returned}()" if returned and not returned.startswith("=") else ""
+    if len(list(_split(text, "?"))) > 1:
+        return ""  # a conditional type
+    return next(filter(None, (_one(next(_split(part, "&")), depth) for part in _split(text, "|"))), "")
+
+
+def _one(text: str, depth: int) -> str:
+    """A type that is no union."""
+    text = _PREFIX.sub("", text.strip(), count=1)
+    if text.startswith("typeof "):
+        name = text[7:].strip()
+        return f"={name}" if _NAME.fullmatch(name) else ""
+    if text.endswith("[]"):
+        held = written_type(text[:-2], depth + 1)
+        return f"{held}[]" if held and not held.startswith("=") else "Array"
+    if text.startswith("(") and text.endswith(")"):
+        return written_type(text[1:-1], depth + 1)
+    match = _NAME.match(text)
+    if match is None:
+        return ""
+    name, rest = re.sub(r"\s", "", match[0]), text[match.end() :].strip()
+    if name == "this" and not rest:
+        return "=self"
+    if name in _NOTHING or (rest and not (rest.startswith("<") and rest.endswith(">"))):
+        return ""
+    inside = [written_type(argument, depth + 1) for argument in _split(rest[1:-1], ",")] if rest else []
+    if name in _INSIDE:
+        return inside[0] if inside else ""
+    held = inside[0] if inside and name in _CONTAINERS else inside[-1] if inside and name in _MAPPINGS else ""
+    return f"{held}[]" if held and not held.startswith("=") else name
+
+
+def _split(text: str, separator: str) -> Iterator[str]:
+    """The parts of a type between separators that stand in no brackets."""
+    depth = start = 0
+    for at, character in enumerate(text):
+        if character == ">" and text[at - 1 : at] == "=":
+            if separator == "=>" and not depth:
+                yield text[start : at - 1]
+                start = at + 1
+        elif character in _OPENING:
+            depth += 1
+        elif character in _CLOSING:
+            depth -= 1
+        elif (
+            character == separator
+            and not depth
+            and not (separator == "?" and text[at + 1 : at + 2] in (":", ",", ")", ""))
+        ):
+            yield text[start:at]
+            start = at + 1
+    yield text[start:]

@@ -1,0 +1,117 @@
+"""Go."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from secateur.languages.go.values import Values
+from secateur.languages.syntax.collector import Captures, Collector, named_child
+from secateur.model import Kind
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+QUERY = """
+[(function_declaration) (method_declaration)] @function
+(type_declaration) @types
+(import_declaration) @imports
+(import_spec) @import
+(package_clause) @package
+(call_expression function: (identifier) @call)
+(call_expression function: (selector_expression field: (field_identifier) @call))
+(call_expression function: (parenthesized_expression (identifier) @call))
+(composite_literal type: (type_identifier) @call)
+(composite_literal type: (qualified_type name: (type_identifier) @call))
+(composite_literal type: (generic_type type: (type_identifier) @call))
+(composite_literal type: (generic_type type: (qualified_type name: (type_identifier) @call)))
+(type_conversion_expression type: (generic_type type: (type_identifier) @call))
+(type_conversion_expression type: (generic_type type: (qualified_type name: (type_identifier) @call)))
+[(parameter_declaration) (variadic_parameter_declaration) (var_spec) (const_spec) (short_var_declaration) (range_clause)
+ (receive_statement)
+ (type_switch_statement) (type_parameter_declaration)] @binding
+[(if_statement) (for_statement) (expression_case) (type_case) (communication_case) "&&" "||"] @branch
+(comment) @note
+"""
+
+_RECEIVER = re.compile(r"[\w\s]*?\*?\s*(\w+)\s*(?:\[[^\]]*\])?\s*,?\s*\)")
+_VERSION = re.compile(r"v\d+")
+_IMPORT_NOISE = re.compile(r"^go-|[-.]go$|\.v\d+$")
+
+READS_CALLS = True
+
+
+def read(captures: Captures, out: Collector) -> None:
+    """Definitions, imports, embedded types, declared types, and calls with receivers that need no local variables."""
+    values = Values(captures.get("binding", ()), out)
+    for node in captures.get("package", ()):
+        out.package = out.text(named_child(node))
+    for node in captures.get("imports", ()):
+        out.import_statement(node)
+    for node in captures.get("import", ()):
+        _import(node, out)
+    for node in captures.get("function", ()):
+        receiver = _RECEIVER.search(out.field_text(node, "receiver"))
+        out.define(node, Kind.FUNCTION, out.field_text(node, "name"), owner=receiver[1] if receiver else "")
+        for number, type_ in enumerate(values.results(node.child_by_field_name("result"))):
+            out.declare(node, f"return#{number}" if number else "return", type_)
+    for node in captures.get("types", ()):
+        specs = [spec for spec in node.named_children if spec.type in ("type_spec", "type_alias")]
+        for spec in specs:
+            if spec.type == "type_spec":
+                _type(spec, node if len(specs) == 1 else spec, values, out)
+            else:
+                out.declare(spec, out.field_text(spec, "name"), values.type(spec.child_by_field_name("type")))
+    for node in captures.get("call", ()):
+        receiver_text = values.receiver(node)
+        if receiver_text is not None:
+            out.calls.append((node.start_point.row, out.text(node), receiver_text))
+
+
+def _import(node: Node, out: Collector) -> None:
+    module = out.field_text(node, "path").strip('"`')
+    alias = out.field_text(node, "name")
+    if alias == ".":
+        out.import_(node, "", module, "*")
+    elif alias == "_":
+        out.import_(node, "", module)
+    else:
+        out.import_(node, alias or _package_name(module), module)
+
+
+def _package_name(module: str) -> str:
+    """The name a package most likely has: the last element of its path that is no version, without the usual
+    affixes."""
+    parts = module.split("/")
+    last = parts[-2] if len(parts) > 1 and _VERSION.fullmatch(parts[-1]) else parts[-1]
+    return _IMPORT_NOISE.sub("", last) or last
+
+
+def _type(spec: Node, outer: Node, values: Values, out: Collector) -> None:
+    """A type: what it embeds, the types of its fields, of its elements, and what the methods it declares return."""
+    name = spec.child_by_field_name("name")
+    definition = out.define(spec, Kind.CLASS, out.text(name), outer=outer, sig_end=name)
+    shape = spec.child_by_field_name("type")
+    if shape is None:
+        return
+    written = values.type(shape)
+    if written.endswith("[]"):
+        out.declare(spec, "[]", written[:-2])
+    members = shape.named_children
+    if members and members[0].type == "field_declaration_list":
+        members = members[0].named_children
+    for member in members:
+        type_ = member.child_by_field_name("type")
+        if member.type == "field_declaration":
+            names = member.children_by_field_name("name")
+            written = values.type(type_)
+            if not names:
+                out.base(definition, written)
+                out.declare(member, written.rpartition(".")[2], written)
+            for field in names:
+                out.declare(field, out.text(field), written)
+        elif member.type == "method_elem":
+            results = values.results(member.child_by_field_name("result"))
+            out.declare(member, out.field_text(member, "name") + "()", results[0] if results else "", empty=True)
+        elif member.type == "type_elem" and member.named_child_count == 1:
+            out.base(definition, values.type(named_child(member)))

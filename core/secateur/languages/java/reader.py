@@ -1,0 +1,120 @@
+"""Java."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from secateur.languages.java.values import Values, fields_of_type
+from secateur.languages.syntax.collector import LONG_WRAPPER, Captures, Collector, Definition, named_child
+from secateur.languages.syntax.names import type_name
+from secateur.model import Kind
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+QUERY = """
+[(class_declaration) (interface_declaration) (enum_declaration) (record_declaration) (annotation_type_declaration)]
+ @class
+[(method_declaration body: (_)) (constructor_declaration) (compact_constructor_declaration)] @function
+(method_declaration !body) @declared
+(object_creation_expression (class_body)) @anonymous
+(enum_constant body: (_)) @constant
+(package_declaration) @package
+(import_declaration) @import
+(method_invocation name: (identifier) @call)
+(object_creation_expression type: (type_identifier) @call)
+(object_creation_expression type: (generic_type . (type_identifier) @call))
+(object_creation_expression type: (scoped_type_identifier (type_identifier) @call .))
+(object_creation_expression type: (generic_type . (scoped_type_identifier (type_identifier) @call .)))
+(local_variable_declaration) @variables
+[(field_declaration) (constant_declaration)] @field
+[(type_parameter) (formal_parameter) (spread_parameter) (lambda_expression) (catch_formal_parameter)
+ (enhanced_for_statement) (resource)
+ (local_variable_declaration) (field_declaration) (instanceof_expression) (type_pattern) (record_pattern_component)]
+  @binding
+(object_creation_expression (class_body)) @binding
+[(if_statement) (for_statement) (enhanced_for_statement) (while_statement) (do_statement) (switch_label) (catch_clause)
+ (ternary_expression) "&&" "||"] @branch
+[(line_comment) (block_comment)] @note
+"""
+
+
+READS_CALLS = True
+
+
+def read(captures: Captures, out: Collector) -> None:
+    """Definitions, imports, bases, declared types, and calls with receivers that need no local variables."""
+    values = Values(captures.get("binding", ()), out)
+    for node in captures.get("package", ()):
+        out.package = "".join(
+            out.text(child) for child in node.named_children if child.type in ("identifier", "scoped_identifier")
+        )
+        out.import_statement(node)
+    for node in captures.get("import", ()):
+        _import(node, out)
+    for node in captures.get("class", ()):
+        _class(node, values, out)
+    named = {}
+    for node in (*captures.get("variables", ()), *captures.get("field", ())):
+        for declarator in node.children_by_field_name("declarator"):
+            value = declarator.child_by_field_name("value")
+            if value is not None:
+                named[value.id] = out.field_text(declarator, "name")
+    for node in captures.get("anonymous", ()):
+        out.define(node, None, named.get(node.id, ""), opens_at=LONG_WRAPPER, methods=True)
+    for node in captures.get("constant", ()):
+        out.define(node, None, out.field_text(node, "name"), methods=True)
+    for node in captures.get("function", ()):
+        out.define(node, Kind.FUNCTION, out.field_text(node, "name"))
+        out.declare(node, "return", values.type(node.child_by_field_name("type")))
+        if node.type != "compact_constructor_declaration":
+            out.declare(node, "()", values.parameters(node.child_by_field_name("parameters")))
+    for node in captures.get("declared", ()):
+        out.declare(
+            node, out.field_text(node, "name") + "()", values.type(node.child_by_field_name("type")), empty=True
+        )
+    for node in captures.get("field", ()):
+        if fields_of_type(node):
+            written = values.type(node.child_by_field_name("type"))
+            for declarator in node.children_by_field_name("declarator"):
+                out.declare(declarator, out.field_text(declarator, "name"), written)
+    for node in captures.get("call", ()):
+        out.argued.append((node.start_point.row, out.text(node), values.receiver(node), values.arguments(node)))
+
+
+def _class(node: Node, values: Values, out: Collector) -> None:
+    """A type: its bases, what it holds if one of them is a container, the components of a record, the constants of an
+    enum."""
+    name = out.field_text(node, "name")
+    definition = out.define(node, Kind.CLASS, name)
+    for clause in node.named_children:
+        if clause.type in ("superclass", "super_interfaces", "extends_interfaces"):
+            for child in clause.named_children:
+                for base in child.named_children if child.type == "type_list" else [child]:
+                    _base(definition, base, values, out)
+    parameters = node.child_by_field_name("parameters")
+    for component in parameters.named_children if parameters is not None else ():
+        written, component_name = values.type(component.child_by_field_name("type")), out.field_text(component, "name")
+        out.declare(component, component_name, written)
+        out.declare(component, component_name + "()", written)
+    body = node.child_by_field_name("body")
+    for constant in body.named_children if body is not None and node.type == "enum_declaration" else ():
+        if constant.type == "enum_constant":
+            out.declare(constant, out.field_text(constant, "name"), name)
+
+
+def _base(definition: Definition, base: Node, values: Values, out: Collector) -> None:
+    out.base(definition, type_name(out.text(base)))
+    written = values.type(base)
+    if written.endswith("[]"):
+        out.annotations.append((definition.sig_first, "[]", written[:-2]))
+
+
+def _import(node: Node, out: Collector) -> None:
+    out.import_statement(node)
+    path = out.text(named_child(node))
+    if any(child.type == "asterisk" for child in node.named_children):
+        out.import_(node, "", path, "*")
+    else:
+        module, _, symbol = path.rpartition(".")
+        out.import_(node, symbol, module, symbol)

@@ -1,0 +1,116 @@
+"""PHP, with the HTML around it."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from secateur.languages.syntax.collector import LONG_WRAPPER, Captures, Collector, named_child
+from secateur.languages.syntax.names import type_name
+from secateur.model import Kind
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+QUERY = """
+[(class_declaration) (interface_declaration) (trait_declaration) (enum_declaration)] @class
+[(function_definition) (method_declaration body: (_))] @function
+[(anonymous_function) (arrow_function) (anonymous_class)] @scope
+(namespace_definition) @namespace
+(namespace_use_declaration) @use
+(use_declaration) @mixin
+[(require_expression) (require_once_expression) (include_expression) (include_once_expression)] @require
+(function_call_expression function: (name) @call)
+(function_call_expression function: (qualified_name (name) @call .))
+(member_call_expression name: (name) @call)
+(nullsafe_member_call_expression name: (name) @call)
+(scoped_call_expression name: (name) @call)
+(object_creation_expression (name) @call)
+(object_creation_expression (qualified_name (name) @call .))
+[(simple_parameter) (variadic_parameter) (property_promotion_parameter)] @parameter
+(property_declaration type: (_)) @property
+(assignment_expression left: [(variable_name) (member_access_expression)] right: (object_creation_expression)) @made
+[(if_statement) (else_if_clause) (for_statement) (foreach_statement) (while_statement) (do_statement) (case_statement)
+ (match_conditional_expression)
+ (catch_clause) (conditional_expression) "&&" "||" "??" "and" "or"] @branch
+(comment) @note
+"""
+
+_FILE = re.compile(r"""["']([^"']+)["']""")
+_HERE = re.compile(r"__DIR__|dirname\s*\(\s*__FILE__\s*\)")
+_RECEIVERS = {"parent": "super", "static": "self"}
+
+
+def read(captures: Captures, out: Collector) -> None:
+    """Definitions, uses and includes, bases and types of a PHP file."""
+    for node in captures.get("namespace", ()):
+        out.package = out.package or out.field_text(node, "name")
+    for node in captures.get("use", ()):
+        _use(node, out)
+    for node in captures.get("require", ()):
+        text = out.text(node)
+        found = _FILE.search(text)
+        if found:
+            out.import_(node, "", "." + found[1] if _HERE.search(text) and found[1].startswith("/") else found[1], "*")
+    for node in captures.get("class", ()):
+        definition = out.define(node, Kind.CLASS, out.field_text(node, "name"))
+        for clause in node.named_children:
+            if clause.type in ("base_clause", "class_interface_clause"):
+                for base in clause.named_children:
+                    out.base(definition, type_name(out.text(base)))
+    for node in captures.get("mixin", ()):
+        out.bases += [
+            (node.start_point.row, type_name(out.text(base)))
+            for base in node.named_children
+            if base.type in ("name", "qualified_name")
+        ]
+    for node in captures.get("function", ()):
+        out.define(node, Kind.FUNCTION, out.field_text(node, "name"))
+        out.annotate(node, "return", out.field_text(node, "return_type"))
+    for node in captures.get("scope", ()):
+        out.define(node, None, "", opens_at=LONG_WRAPPER, methods=node.type == "anonymous_class")
+    _types(captures, out)
+    out.calls = [(row, name, _variable(receiver)) for row, name, receiver in out.calls]
+
+
+def _variable(text: str) -> str:
+    """`$this->store` → `this.store`, `parent` → `super`."""
+    name = text.replace("$", "").replace("->", ".").replace("?.", ".")
+    return _RECEIVERS.get(name, name)
+
+
+def _use(node: Node, out: Collector) -> None:
+    out.import_statement(node)
+    prefix = ""
+    clauses: list[Node] = []
+    for child in node.named_children:
+        if child.type == "namespace_name":
+            prefix = out.text(child)
+        elif child.type == "namespace_use_clause":
+            clauses.append(child)
+        elif child.type == "namespace_use_group":
+            clauses += [clause for clause in child.named_children if clause.type == "namespace_use_clause"]
+    for clause in clauses:
+        name = next(
+            (out.text(child) for child in clause.named_children if child.type in ("name", "qualified_name")), ""
+        )
+        whole = (f"{prefix}\\{name}" if prefix else name).lstrip("\\")
+        module, _, symbol = whole.rpartition("\\")
+        out.import_(node, out.field_text(clause, "alias") or symbol, module, symbol)
+
+
+def _types(captures: Captures, out: Collector) -> None:
+    for node in captures.get("parameter", ()):
+        name, found = out.field_text(node, "name").lstrip("$&. "), out.field_text(node, "type")
+        out.annotate(node, name, found)
+        if node.type == "property_promotion_parameter":
+            out.annotate(node, f"this.{name}", found)
+    for node in captures.get("property", ()):
+        for element in node.named_children:
+            if element.type == "property_element":
+                out.annotate(node, out.field_text(element, "name").lstrip("$"), out.field_text(node, "type"))
+    for node in captures.get("made", ()):
+        value = node.child_by_field_name("right")
+        made = named_child(value)
+        if made is not None and made.type in ("name", "qualified_name"):
+            out.annotate(node, _variable(out.field_text(node, "left")), out.text(made))

@@ -1,0 +1,82 @@
+"""Python."""
+
+from __future__ import annotations
+
+from secateur.languages.python.values import Values
+from secateur.languages.syntax.collector import Captures, Collector
+from secateur.languages.syntax.names import type_name
+from secateur.model import Kind
+
+QUERY = """
+(function_definition) @function
+(class_definition) @class
+(decorated_definition) @wrapper
+(call function: [(identifier) (attribute)] @callee)
+(decorator [(identifier) (attribute)] @callee)
+(import_statement) @import
+(import_from_statement) @import_from
+(future_import_statement) @future
+(lambda) @lambda
+[(list_comprehension) (dictionary_comprehension) (set_comprehension) (generator_expression)] @comprehension
+(assignment) @assigned
+(named_expression) @walrus
+(as_pattern) @alias
+(for_statement) @loop
+[(assert_statement) (if_statement)] @tested
+[(return_statement) (yield)] @returned
+[(if_statement) (elif_clause) (for_statement) (while_statement) (except_clause) (case_clause) (conditional_expression)
+ (boolean_operator) (for_in_clause) (if_clause)] @branch
+(comment) @note
+"""
+
+
+def read(captures: Captures, out: Collector) -> None:
+    """Definitions, imports and bases of a Python module; calls and types as `python_values.py` reads them."""
+    out.exports_imports = True
+    for node in captures.get("wrapper", ()):
+        inner = node.child_by_field_name("definition")
+        if inner is not None:
+            out.wrapped[inner.id] = node
+    for node in captures.get("class", ()):
+        definition = out.define(node, Kind.CLASS, out.field_text(node, "name"))
+        parents = node.child_by_field_name("superclasses")
+        for parent in parents.named_children if parents is not None else ():
+            if parent.type in ("identifier", "attribute", "subscript"):
+                out.base(definition, type_name(out.text(parent)))
+    for node in captures.get("function", ()):
+        out.define(node, Kind.FUNCTION, out.field_text(node, "name"))
+    for node in captures.get("future", ()):
+        out.import_statement(node)
+    _imports(captures, out)
+    Values(captures, out)
+
+
+def _imports(captures: Captures, out: Collector) -> None:
+    for node in captures.get("import", ()):
+        out.import_statement(node)
+        for item in node.named_children:
+            if item.type == "aliased_import":
+                out.import_(node, out.field_text(item, "alias"), out.field_text(item, "name"))
+            elif item.type == "dotted_name":
+                module = out.text(item)
+                top = module.split(".", 1)[0]
+                # `import a.b` binds `a`, and loads `a.b` besides.
+                out.import_(node, top, top)
+                if module != top:
+                    out.import_(node, "", module)
+    for node in captures.get("import_from", ()):
+        out.import_statement(node)
+        origin = node.child_by_field_name("module_name")
+        written = out.text(origin)
+        module = written.lstrip(". \t")
+        level = len(written) - len(module) - written[: len(written) - len(module)].count(" ")
+        for item in node.named_children:
+            if origin is not None and item.id == origin.id:
+                continue
+            if item.type == "aliased_import":
+                out.import_(node, out.field_text(item, "alias"), module, out.field_text(item, "name"), level=level)
+            elif item.type == "dotted_name":
+                name = out.text(item)
+                out.import_(node, name, module, name, level=level)
+            elif item.type == "wildcard_import":
+                out.import_(node, "", module, "*", level=level)

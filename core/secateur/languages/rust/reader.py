@@ -1,0 +1,168 @@
+"""Rust."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from secateur.languages.rust.values import Values
+from secateur.languages.syntax.collector import Captures, Collector, named_child
+from secateur.languages.syntax.names import type_name
+from secateur.model import Kind
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+QUERY = """
+(function_item) @function
+(macro_definition) @macro
+[(struct_item) (enum_item) (union_item) (trait_item)] @class
+(impl_item) @impl
+(mod_item) @module
+(use_declaration) @use
+(extern_crate_declaration) @crate
+(call_expression function: (identifier) @call)
+(call_expression function: (scoped_identifier name: (identifier) @call))
+(call_expression function: (field_expression field: (field_identifier) @call))
+(generic_function function: (identifier) @call)
+(generic_function function: (scoped_identifier name: (identifier) @call))
+(generic_function function: (field_expression field: (field_identifier) @call))
+(struct_expression name: (type_identifier) @call)
+(struct_expression name: (scoped_type_identifier name: (type_identifier) @call))
+(macro_invocation macro: (identifier) @call)
+(macro_invocation macro: (scoped_identifier name: (identifier) @call))
+(token_tree (identifier) @call . (token_tree "("))
+[(type_parameter) (where_predicate) (parameter) (closure_expression) (let_declaration) (let_condition) (match_arm)
+ (for_expression) (const_item)
+ (static_item)] @binding
+(macro_invocation (token_tree)) @binding
+(type_item) @alias
+[(if_expression) (while_expression) (for_expression) (loop_expression) (match_arm) "&&" "||"] @branch
+[(line_comment) (block_comment) (attribute_item)] @note
+"""
+
+_IMPLEMENTED = "<>"
+"""Name of the declaration that a block implements a type: its path as written."""
+
+READS_CALLS = True
+
+
+def read(captures: Captures, out: Collector) -> None:
+    """Definitions, imports, implemented traits, declared types, and calls with receivers that need no local
+    variables."""
+    values = Values(captures.get("binding", ()), out)
+    for node in captures.get("class", ()):
+        _class(node, values, out)
+    for node in captures.get("impl", ()):
+        _implementation(node, values, out)
+    for node in captures.get("module", ()):
+        name = out.field_text(node, "name")
+        if node.child_by_field_name("body") is None:
+            out.import_statement(node)
+            out.import_(node, name, f"self::{name}", exported=_is_public(node))
+        else:
+            out.define(node, Kind.CLASS, name, methods=False)
+    for node in captures.get("function", ()):
+        out.define(node, Kind.FUNCTION, out.field_text(node, "name"))
+        out.declare(node, "return", values.type(node.child_by_field_name("return_type")))
+    for node in captures.get("macro", ()):
+        name_node = node.child_by_field_name("name")
+        out.define(node, Kind.FUNCTION, out.text(name_node), sig_end=name_node)
+    for node in captures.get("alias", ()):
+        if node.parent is not None and node.parent.type == "source_file":
+            out.declare(node, out.field_text(node, "name"), values.type(node.child_by_field_name("type")))
+    for node in captures.get("crate", ()):
+        name = out.field_text(node, "name")
+        out.import_statement(node)
+        out.import_(node, out.field_text(node, "alias") or name, name)
+    for node in captures.get("use", ()):
+        _use(node, out)
+    for node in captures.get("call", ()):
+        receiver_text = values.receiver(node)
+        if receiver_text is not None:
+            out.calls.append((node.start_point.row, out.text(node), receiver_text))
+
+
+def _class(node: Node, values: Values, out: Collector) -> None:
+    """A struct, enum, union or trait: what a trait requires, its fields or variants, and what the methods it declares
+    return."""
+    name = out.field_text(node, "name")
+    definition = out.define(node, Kind.CLASS, name)
+    bounds = node.child_by_field_name("bounds")
+    for bound in bounds.named_children if bounds is not None else ():
+        if bound.type != "lifetime":
+            out.base(definition, type_name(out.text(bound)))
+    body = node.child_by_field_name("body")
+    if body is None:
+        return
+    _fields(body, "", values, out)
+    for member in body.named_children:
+        if member.type == "function_signature_item":
+            out.declare(
+                member,
+                out.field_text(member, "name") + "()",
+                values.type(member.child_by_field_name("return_type")),
+                empty=True,
+            )
+        elif member.type == "enum_variant":
+            variant = out.field_text(member, "name")
+            out.declare(member, variant, name)
+            out.declare(member, variant + "()", name)
+            inner = member.child_by_field_name("body")
+            if inner is not None:
+                _fields(inner, variant + "@", values, out)
+
+
+def _fields(body: Node, prefix: str, values: Values, out: Collector) -> None:
+    """Fields by name, or by number where they have none; those of a variant behind its name."""
+    if body.type == "ordered_field_declaration_list":
+        for position, type_ in enumerate(body.children_by_field_name("type")):
+            out.declare(type_, f"{prefix}{position}", values.type(type_))
+    for field in body.named_children:
+        if field.type == "field_declaration":
+            out.declare(field, prefix + out.field_text(field, "name"), values.type(field.child_by_field_name("type")))
+
+
+def _implementation(node: Node, values: Values, out: Collector) -> None:
+    path = values.implemented(node.child_by_field_name("type"))
+    definition = out.define(node, Kind.CLASS, path.rpartition(".")[2] or "impl")
+    if path:
+        out.annotations.append((definition.sig_first, _IMPLEMENTED, path))
+    trait = node.child_by_field_name("trait")
+    if trait is not None:
+        out.base(definition, type_name(out.text(trait)))
+
+
+def _is_public(node: Node) -> bool:
+    first = named_child(node)
+    return first is not None and first.type == "visibility_modifier"
+
+
+def _use(node: Node, out: Collector) -> None:
+    """A use tree, with an explicit stack of (node, path that leads to it)."""
+    out.import_statement(node)
+    exported = _is_public(node)
+    start = node.child_by_field_name("argument")
+    stack = [(start, "")] if start is not None else []
+    while stack:
+        item, prefix = stack.pop()
+        if item.type == "use_list":
+            stack += [(child, prefix) for child in reversed(item.named_children)]
+        elif item.type == "scoped_use_list":
+            inner = item.child_by_field_name("list")
+            if inner is not None:
+                stack.append((inner, _join(prefix, out.field_text(item, "path"))))
+        elif item.type == "use_wildcard":
+            out.import_(node, "", _join(prefix, out.text(named_child(item))), "*", exported=exported)
+        elif item.type in ("use_as_clause", "identifier", "scoped_identifier", "self", "crate", "super"):
+            aliased = item.type == "use_as_clause"
+            path = out.field_text(item, "path") if aliased else out.text(item)
+            whole = prefix if path == "self" and prefix else _join(prefix, path)
+            module, _, symbol = whole.rpartition("::")
+            local = out.field_text(item, "alias") if aliased else symbol
+            out.import_(
+                node, "" if local == "_" else local, module or symbol, symbol if module else "", exported=exported
+            )
+
+
+def _join(prefix: str, path: str) -> str:
+    return f"{prefix}::{path}" if prefix and path else prefix or path

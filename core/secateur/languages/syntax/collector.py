@@ -1,0 +1,210 @@
+"""What a language module gathers from one tree, in rows (from 0) and bytes, before anything is a fragment.
+
+`Definition` is a thing with a body: it becomes a fragment, a container of fragments, or only a scope, as `partition.py`
+decides. Calls, bases and annotations carry the row they stand on; `partition.py` finds the fragment that holds it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from secateur.languages.syntax.names import type_name
+from secateur.model import Import, Kind
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+Captures = dict[str, "list[Node]"]
+
+ALWAYS = 0
+"""`opens_at` of classes and namespaces: what is defined inside is always a fragment of its own."""
+
+LONG_FUNCTION = 150
+"""A function with more lines that mostly holds other functions (a factory, a module wrapper) is a container of
+fragments."""
+
+LONG_WRAPPER = 30
+"""The same for a function without a name: an immediately invoked wrapper, a callback that holds a module."""
+
+LONG_OBJECT = 15
+"""Object literals with more lines give their methods as fragments."""
+
+NAME_LENGTH = 120
+"""Most characters of a name; titles of tests and C declarators can be arbitrarily long."""
+
+TITLE = "#title"
+"""Annotation of a fragment whose name, given as its type, is a title: nothing is called by it."""
+
+
+@dataclass(slots=True)
+class Definition:
+    """A definition or scope found in a tree. `kind` None: a scope whose own lines belong to whatever surrounds it."""
+
+    kind: Kind | None
+    name: str  # "" for scopes that add nothing to qualified names
+    start: int  # bytes, decorators and wrappers included
+    end: int
+    first: int  # rows
+    last: int
+    sig_first: int
+    sig_last: int
+    opens_at: int  # lines from which inner definitions become fragments
+    owner: str = ""  # type named outside of it: "Cart" of Go's `func (c *Cart) Total`
+    methods: bool = False  # functions right inside it are methods
+    parent: int = -1  # the rest is filled in by partition.py
+    qualname: str = ""
+    inner_rows: int = 0
+    depth: int = 0
+    open: bool = False
+
+
+@dataclass(slots=True)
+class Collector:
+    """Gathers the facts of one file. Positions in `Node`s refer to `source`."""
+
+    source: bytes
+    definitions: list[Definition] = field(default_factory=list)
+    calls: list[tuple[int, str, str]] = field(default_factory=list)  # row, name, receiver
+    argued: list[tuple[int, str, str, str]] = field(
+        default_factory=list
+    )  # the same with arguments, of languages with overloads
+    imports: list[tuple[int, Import]] = field(default_factory=list)  # row, import
+    import_rows: list[tuple[int, int]] = field(default_factory=list)  # first and last row of each import statement
+    bases: list[tuple[int, str]] = field(default_factory=list)  # row of the declaration, name
+    annotations: list[tuple[int, str, str]] = field(default_factory=list)  # row, name, type
+    package: str = ""
+    exports_imports: bool = False  # module-level imports can be imported from this file again (Python)
+    wrapped: dict[int, Node] = field(
+        default_factory=dict
+    )  # id of a declaration → the decorated or exported statement around it
+
+    def text(self, node: Node | None) -> str:
+        """Source text of `node`, "" for None."""
+        if node is None:
+            return ""
+        return self.source[node.start_byte : node.end_byte].decode("utf-8", errors="replace")
+
+    def field_text(self, node: Node, name: str) -> str:
+        """Source text of a field of `node`, "" when it has none."""
+        return self.text(node.child_by_field_name(name))
+
+    def define(
+        self,
+        node: Node,
+        kind: Kind | None,
+        name: str,
+        *,
+        body: Node | None = None,
+        outer: Node | None = None,
+        owner: str = "",
+        opens_at: int | None = None,
+        methods: bool | None = None,
+        sig_end: Node | None = None,
+    ) -> Definition:
+        """Adds a definition. `outer` is the statement it is the value of; decorators and `export` around it are found
+        in `wrapped`.
+
+        The signature runs from the declaration to the last token before `body` (or to the end of `sig_end`).
+        """
+        declared = outer or node
+        whole = declared
+        while whole.id in self.wrapped:
+            whole = self.wrapped[whole.id]
+        first, last = whole.start_point.row, last_row(whole)
+        sig_first = _declaration_row(declared)
+        body = body or node.child_by_field_name("body")
+        if sig_end is not None:
+            sig_last = last_row(sig_end)
+        elif body is not None:
+            sig_last = _before(body)
+        else:
+            sig_last = last
+        if opens_at is None:
+            opens_at = ALWAYS if kind is Kind.CLASS or kind is None else LONG_FUNCTION
+        definition = Definition(
+            kind,
+            name[:NAME_LENGTH],
+            whole.start_byte,
+            whole.end_byte,
+            first,
+            last,
+            sig_first,
+            max(sig_first, min(sig_last, last)),
+            opens_at,
+            owner,
+            kind is Kind.CLASS if methods is None else methods,
+        )
+        self.definitions.append(definition)
+        return definition
+
+    def base(self, definition: Definition, name: str) -> None:
+        """Records a base class or interface of a class definition."""
+        if name:
+            self.bases.append((definition.sig_first, name))
+
+    def annotate(self, node: Node, name: str, type_text: str) -> None:
+        """Records the type of a name bound at `node`; built-in types are left out."""
+        found = type_name(type_text)
+        if found and name:
+            self.annotations.append((node.start_point.row, name, found))
+
+    def declare(self, node: Node, name: str, written: str, *, empty: bool = False) -> None:
+        """Records a type as `scopes.py` writes them, built-in ones included; one without a name only if `empty`."""
+        if name and (written or empty):
+            self.annotations.append((node.start_point.row, name, written))
+
+    def import_(
+        self, node: Node, local: str, module: str, symbol: str = "", *, level: int = 0, exported: bool = False
+    ) -> None:
+        """Records one imported name."""
+        self.imports.append((node.start_point.row, Import(local, module, symbol, level, exported)))
+
+    def import_statement(self, node: Node) -> None:
+        """Marks the rows of `node` as imports: they are cut off the region they are in."""
+        self.import_rows.append((node.start_point.row, last_row(node)))
+
+
+def last_row(node: Node) -> int:
+    """Last row with text of `node`: some grammars end nodes after the line break."""
+    end = node.end_point
+    if end.column == 0 and end.row > node.start_point.row:
+        return end.row - 1
+    return end.row
+
+
+_ATTRIBUTES = frozenset(
+    {"decorator", "attribute_list", "annotation", "marker_annotation", "comment", "line_comment", "block_comment"}
+)
+
+
+def _declaration_row(node: Node) -> int:
+    """The row on which a declaration starts once attributes and annotations that are part of its node are passed."""
+    first = node.child(0) if node.child_count else None
+    if first is None or (first.type not in _ATTRIBUTES and first.type != "modifiers"):
+        return node.start_point.row
+    for child in node.children:
+        if child.type == "modifiers":
+            for modifier in child.children:
+                if modifier.type not in _ATTRIBUTES:
+                    return modifier.start_point.row
+        elif child.type not in _ATTRIBUTES:
+            return child.start_point.row
+    return node.start_point.row
+
+
+def _before(body: Node) -> int:
+    """The row on which the last token before `body` ends."""
+    node = body.prev_sibling
+    while node is not None and (node.is_extra or node.type == "field_initializer_list"):
+        node = node.prev_sibling
+    if node is None:
+        return body.start_point.row
+    return last_row(node)
+
+
+def named_child(node: Node | None, index: int = 0) -> Node | None:
+    """Named child number `index`, None where there is none: before the first and behind the last as well."""
+    if node is None or not 0 <= index < node.named_child_count:
+        return None
+    return node.named_child(index)

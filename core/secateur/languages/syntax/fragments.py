@@ -1,0 +1,155 @@
+"""`parse_file`: from the bytes of one file to its fragments and facts. A pure function of path, bytes and installed
+grammars.
+
+Fragments of a file are sorted, disjoint and together hold every non-blank line exactly once; none starts or ends with a
+blank line. Whatever goes wrong — a missing grammar, broken syntax, a file that takes too long — costs precision, never
+lines, and is named in `FileFacts.problems`:
+
+- `invalid_utf8`: bytes that are no text were replaced
+- `syntax_errors`: the tree has errors; what parsed is used
+- `grammar_missing:LANGUAGE`, `parse_timeout`, `too_large`, `minified`: the file was cut into blocks of lines instead
+- `reader_failed`: the same, because reading its tree raised an error, which is a fault of this package and not of the
+file
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cache
+
+from secateur.languages.ecmascript.manifests import read_manifest
+from secateur.languages.recognition import HEAD_BYTES, language_of
+from secateur.languages.syntax import grammar
+from secateur.languages.syntax.collector import Captures, Collector, last_row
+from secateur.languages.syntax.names import receiver_before
+from secateur.languages.syntax.partition import facts
+from secateur.languages.syntax.prose import block_fragments, prose_fragments
+from secateur.languages.syntax.text import decode, split_lines
+from secateur.model import FileFacts
+
+__all__ = [
+    "PARSER_VERSION",
+    "READER_FAILED",
+    "decode",
+    "is_passed_on",
+    "language_of",
+    "parse_file",
+    "parser_version",
+    "split_lines",
+    "text_blocks",
+]
+
+_OUTPUT_NUMBER = 10
+"""Goes up when the same file and grammars give other facts than before."""
+
+_MINIFIED_BYTES_A_LINE = 500
+"""Scripts with longer lines on average were written by a tool: their names mean nothing and they have no lines to
+choose from."""
+
+_NOTHING_MORE = b" \t\r\f;"
+"""What may stand after a comment or a signature that has its lines to itself."""
+
+READER_FAILED = "reader_failed"
+"""Problem of a file over which a reader raised an error."""
+
+_MINIFIED_LANGUAGES = frozenset({"javascript", "typescript", "tsx"})
+
+PARSER_VERSION: str
+"""The value of `parser_version()`, worked out at first use."""
+
+
+def __getattr__(name: str) -> str:
+    if name == "PARSER_VERSION":
+        return parser_version()
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+@cache
+def parser_version() -> str:
+    """Changes whenever `parse_file` may give other facts for the same file; part of every cache key."""
+    return f"{_OUTPUT_NUMBER}/{grammar.grammar_versions()}"
+
+
+def parse_file(path: str, data: bytes) -> FileFacts:
+    """Fragments, calls, imports, bases and declared types of the file `path` that holds `data`. Never raises for bad
+    input."""
+    try:
+        return _read_file(path, data)
+    except BaseException as error:
+        if is_passed_on(error):
+            raise
+        return text_blocks(path, data, READER_FAILED)
+
+
+def text_blocks(path: str, data: bytes, problem: str) -> FileFacts:
+    """The facts of a file whose syntax is not read: blocks of lines, and `problem` as the reason."""
+    text, damaged = decode(data)
+    found = ("invalid_utf8",) if damaged else ()
+    language = language_of(path, data[:HEAD_BYTES])
+    return FileFacts(language, tuple(block_fragments(split_lines(text))), problems=(*found, problem))
+
+
+def is_passed_on(error: BaseException) -> bool:
+    """Whether an error is about the whole run, not about the file that was being read.
+
+    Panics of extension modules derive from `BaseException` as well, so its subclasses cannot simply be let through.
+    """
+    return isinstance(error, (KeyboardInterrupt, SystemExit, GeneratorExit))
+
+
+def _read_file(path: str, data: bytes) -> FileFacts:
+    language = language_of(path, data[:HEAD_BYTES])
+    text, damaged = decode(data)
+    lines = split_lines(text)
+    problems = ("invalid_utf8",) if damaged else ()
+    if language not in grammar.GRAMMARS:
+        fragments = tuple(prose_fragments(language, lines))
+        package, said = read_manifest(path, text) if language == "json" and fragments else ("", ())
+        return FileFacts(language, fragments, annotations=said, package=package, problems=problems)
+    source = text.encode()
+    refused = ""
+    if len(source) > grammar.MAX_PARSE_BYTES:
+        refused = "too_large"
+    elif language in _MINIFIED_LANGUAGES and len(source) > _MINIFIED_BYTES_A_LINE * max(len(lines), 1):
+        refused = "minified"
+    else:
+        try:
+            return _parse(language, source, lines, problems)
+        except grammar.GrammarMissing:
+            refused = f"grammar_missing:{language}"
+        except grammar.ParseStopped:
+            refused = "parse_timeout"
+    return FileFacts(language, tuple(block_fragments(lines)), problems=(*problems, refused))
+
+
+def _parse(language: str, source: bytes, lines: Sequence[str], problems: tuple[str, ...]) -> FileFacts:
+    loaded = grammar.load(language)
+    root = grammar.parse(loaded, source).root_node
+    found = grammar.captures(loaded, root)
+    out = Collector(source)
+    for node in found.get("call", ()) if not loaded.reads_calls else ():
+        start = node.start_byte
+        out.calls.append(
+            (
+                node.start_point.row,
+                source[start : node.end_byte].decode("utf-8", errors="replace"),
+                receiver_before(source, start),
+            )
+        )
+    loaded.read(found, out)
+    if root.has_error:
+        problems = (*problems, "syntax_errors")
+    branches = [node.start_point.row for node in found.get("branch", ())]
+    return facts(language, lines, out, branches, frozenset(_note_rows(found, lines)), problems)
+
+
+def _note_rows(found: Captures, lines: Sequence[str]) -> Iterator[int]:
+    """Rows that begin with a comment or attribute and hold nothing after it."""
+    for node in found.get("note", ()):
+        row, column = node.start_point
+        last = last_row(node)
+        # Leading white space is ASCII in every grammar here, so the byte column is a column of characters as well.
+        if not lines[row][:column].strip():
+            tail = node.end_point
+            alone = tail.row > last or not lines[last].encode()[tail.column :].strip(_NOTHING_MORE)
+            yield from range(row, last + 1 if alone else last)

@@ -1,0 +1,232 @@
+"""Grammars: which wheel parses which language, loaded at first use and once per process, and parsing within bounds.
+
+Parsing and querying are bounded by counted steps, so that the same file gives the same result on every machine. A clock
+stands behind them as the last net: no source that people or generators write comes near it.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.metadata
+import os
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING
+
+from secateur.languages.syntax.collector import Captures, Collector
+from secateur.languages.syntax.endless import is_endless
+
+if TYPE_CHECKING:
+    from tree_sitter import Language, Node, Point, Query, Tree
+
+_CHUNK = 65536
+"""Bytes handed to the parser at a time."""
+
+_STEPS_PER_BYTE = 0.25
+"""The parser reports once per hundred operations: sources of every language measured below 0.02 reports a byte, dense
+one-letter code up to 0.12."""
+
+_STEPS_AT_LEAST = 2000
+"""Reports every file is granted, about 0.2 s at worst."""
+
+_ERROR_STEPS = 10
+"""What a report counts while the parser recovers from an error: those steps cost ten times as much."""
+
+_DEEPEST = 1000
+"""Levels of a tree that are looked at: a query costs nodes times depth. Code that people write stays below 100."""
+
+_MANY_NODES = 2000
+"""Trees below a node are walked from this size on: smaller ones cannot hold a run that matters."""
+
+_RUN_STEPS = 200_000_000
+"""Steps of the query over runs of tokens, about 0.3 s: 20,000 brackets in a row that nothing closes."""
+
+PARSE_SECONDS = 3.0
+PARSE_SECONDS_PER_BYTE = 3e-6
+"""Processor time after which a parse is given up whatever its steps: the recovery from some errors takes longer with
+each of them, and holds 100 MB more with each second. Sources that can be read take less than a sixth of that, the usual
+ones a hundredth."""
+
+MAX_PARSE_BYTES = 8 * 1024 * 1024
+"""Larger files are cut into blocks without parsing: no hand writes them, and a tree takes some twenty times its
+source."""
+
+
+@dataclass(frozen=True, slots=True)
+class Grammar:
+    """A language's wheel and the module of `languages` that reads its trees.
+
+    That module offers `QUERY` (or `query(language)`) and `read(captures, collector)`; with `READS_CALLS` that also
+    gathers the calls. Shared capture names: `call` (name of a called function), `branch` (a decision point), `note`
+    (comments and attributes that may lead a definition).
+    """
+
+    wheel: str  # import name
+    entry: str  # function of the wheel that returns the language
+    reader: str  # module of `languages`
+
+
+GRAMMARS = {
+    "python": Grammar("tree_sitter_python", "language", "python.reader"),
+    "javascript": Grammar("tree_sitter_javascript", "language", "ecmascript.reader"),
+    "typescript": Grammar("tree_sitter_typescript", "language_typescript", "ecmascript.reader"),
+    "tsx": Grammar("tree_sitter_typescript", "language_tsx", "ecmascript.reader"),
+    "go": Grammar("tree_sitter_go", "language", "go.reader"),
+    "java": Grammar("tree_sitter_java", "language", "java.reader"),
+    "rust": Grammar("tree_sitter_rust", "language", "rust.reader"),
+    "c": Grammar("tree_sitter_c", "language", "c"),
+    "cpp": Grammar("tree_sitter_cpp", "language", "c"),
+    "csharp": Grammar("tree_sitter_c_sharp", "language", "csharp"),
+    "ruby": Grammar("tree_sitter_ruby", "language", "ruby"),
+    "php": Grammar("tree_sitter_php", "language_php", "php"),
+}
+
+
+class GrammarMissing(Exception):
+    """The wheel of a language cannot be imported or does not fit the installed tree-sitter."""
+
+
+class ParseStopped(Exception):
+    """The parser takes, or would take, more steps or memory than a file of that size is granted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """A grammar ready to parse."""
+
+    name: str
+    language: Language
+    query: Query
+    read: Callable[[Captures, Collector], None]
+    reads_calls: bool
+
+
+def load(language: str) -> Loaded:
+    """Parser and query of a language of `GRAMMARS`. Raises `GrammarMissing`."""
+    loaded = _load(language)
+    if loaded is None:
+        raise GrammarMissing(language)
+    return loaded
+
+
+@cache
+def _load(language: str) -> Loaded | None:
+    grammar = GRAMMARS[language]
+    reader = importlib.import_module(f"secateur.languages.{grammar.reader}")
+    try:
+        from tree_sitter import Language, Query
+
+        wheel = importlib.import_module(grammar.wheel)
+        tree_sitter_language = Language(getattr(wheel, grammar.entry)())
+        query = Query(tree_sitter_language, reader.query(language) if hasattr(reader, "query") else reader.QUERY)
+        return Loaded(language, tree_sitter_language, query, reader.read, getattr(reader, "READS_CALLS", False))
+    except (ImportError, AttributeError, ValueError, OSError):
+        return None
+
+
+def parse(loaded: Loaded, source: bytes, clock: Callable[[], float] = time.thread_time) -> Tree:
+    """The tree of `source`. `clock`: processor time of a thread in seconds. Raises `ParseStopped`.
+
+    Ctrl-C ends the call at once. The parser itself runs in another thread than the main one: there no signal can raise
+    an error inside its callbacks, after which the binding loses the error or ends the process.
+    """
+    if is_endless(source, loaded.name):
+        raise ParseStopped
+    given_up = threading.Event()
+    if threading.current_thread() is not threading.main_thread():
+        return _parse(loaded, source, clock, given_up)
+    parsing = _parser_thread(os.getpid()).submit(_parse, loaded, source, clock, given_up)
+    try:
+        return parsing.result()
+    finally:
+        given_up.set()
+
+
+@cache
+def _parser_thread(_process: int) -> ThreadPoolExecutor:
+    """The thread that parses for the main one; a forked process has one of its own."""
+    return ThreadPoolExecutor(1, thread_name_prefix="secateur-parser")
+
+
+def _parse(loaded: Loaded, source: bytes, clock: Callable[[], float], given_up: threading.Event) -> Tree:
+    from tree_sitter import Parser
+
+    end = clock() + PARSE_SECONDS + PARSE_SECONDS_PER_BYTE * len(source)
+    steps = _STEPS_AT_LEAST + int(len(source) * _STEPS_PER_BYTE)
+
+    def read(offset: int, _point: Point) -> bytes:
+        return source[offset : offset + _CHUNK]
+
+    def stop(_offset: int, has_error: bool) -> bool:
+        nonlocal steps
+        steps -= _ERROR_STEPS if has_error else 1
+        return steps < 0 or clock() > end or given_up.is_set()
+
+    try:
+        # A parser of its own: the callbacks let other threads run in the middle of a parse.
+        return Parser(loaded.language).parse(read, progress_callback=stop)
+    except ValueError as error:  # how the binding says that the callback stopped it
+        raise ParseStopped from error
+
+
+def captures(loaded: Loaded, root: Node) -> Captures:
+    """Nodes of the tree by the name the query gives them, in the order in which their patterns end. Raises
+    `ParseStopped`.
+
+    `QueryCursor.captures` would give the same as a dictionary, but in an order that depends on addresses. The cursor
+    gets no progress callback: it does not survive one that raises, which Ctrl-C makes any Python function do. So its
+    work is bounded before it begins.
+    """
+    if _run_steps(root) > _RUN_STEPS:
+        raise ParseStopped
+    from tree_sitter import QueryCursor
+
+    cursor = QueryCursor(loaded.query)
+    cursor.set_max_start_depth(_DEEPEST)
+    found: Captures = {}
+    for _, match in cursor.matches(root):
+        for name, nodes in match.items():
+            if name in found:
+                found[name] += nodes
+            else:
+                found[name] = nodes
+    return found
+
+
+def _run_steps(root: Node) -> int:
+    """What a query spends on tokens without a name: at each it looks for the next sibling with one, so a run costs its
+    square.
+
+    Stops counting above `_RUN_STEPS`. Only nodes with many others below are looked into, so the time is linear and
+    mostly none.
+    """
+    steps = 0
+    waiting = [root]
+    while waiting and steps <= _RUN_STEPS:
+        node = waiting.pop()
+        if node.descendant_count < _MANY_NODES:
+            continue
+        run = 0
+        for child in node.children:
+            run = 0 if child.is_named else run + 1
+            steps += run
+            if child.child_count:
+                waiting.append(child)
+    return steps
+
+
+def grammar_versions() -> str:
+    """Installed versions of tree-sitter and of all grammar wheels, in a fixed order; part of every cache key."""
+    wheels = sorted({grammar.wheel for grammar in GRAMMARS.values()})
+    return ",".join(_version(wheel.replace("_", "-")) for wheel in ["tree-sitter", *wheels])
+
+
+def _version(distribution: str) -> str:
+    try:
+        return importlib.metadata.version(distribution)
+    except importlib.metadata.PackageNotFoundError:
+        return "none"

@@ -1,0 +1,316 @@
+"""From definitions to fragments: who owns each line, and the pieces that follow.
+
+Every line belongs to the innermost definition that is open to the outside, else to the module. Runs of lines with one
+owner are the pieces; lines that only close brackets go to the piece above, comments and conditionals that only
+introduce go to the definition below. By construction the pieces are disjoint and hold every non-blank line exactly
+once.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from operator import itemgetter
+
+from secateur.languages.syntax.collector import ALWAYS, Collector, Definition
+from secateur.languages.syntax.cutting import REGION_LINES, cut, is_blank, is_closing
+from secateur.model import Annotation, Base, Call, FileFacts, Fragment, Import, Kind
+
+_DEEPEST = 12
+"""Levels of definitions inside definitions that become fragments; deeper ones stay inside."""
+
+_CONTAINER_SHARE = 3
+"""A long function is a container when the functions in it fill at least one line in this many."""
+
+_NOTE_LINES = 6
+"""Comment lines that stand apart from the definition below, with a blank line between, still go with it up to this
+many."""
+
+_IMPORT_GAP = 4
+"""Rows between two import statements of one group of imports."""
+
+_WORTH_CUTTING = 3
+"""Rows of code after the imports that are worth a region of their own."""
+
+_INTRODUCTION = re.compile(
+    r"\s*(?:#\s*(?:if|ifdef|ifndef|else|elif|region)\b.*|(?:public|private|protected)\s*(?:slots|Q_SLOTS)?\s*:?|[\]\)\}\s]*(?:if|elif|else|try|except|catch|finally|with)\b.*[:{]"
+    r"|type\s*\(|(?:inline\s+)?namespace\b[\w\s:.\\]*[{;]?|\{|extern\s*\"C\"\s*\{?)\s*"
+)
+_INTRODUCTION_LENGTH = 200
+
+_MODULE = -1
+
+
+@dataclass(slots=True)
+class _Piece:
+    owner: int
+    first: int
+    last: int
+
+
+def facts(
+    language: str,
+    lines: Sequence[str],
+    out: Collector,
+    branches: Iterable[int],
+    notes: frozenset[int],
+    problems: tuple[str, ...],
+) -> FileFacts:
+    """The facts of a file from what was gathered. `branches` are rows of decision points, `notes` rows that hold
+    nothing but comments or attributes."""
+    definitions = _nest(out.definitions)
+    owners = _owners(definitions, lines, notes)
+    pieces = _pieces(lines, owners)
+    pieces = _cut(lines, pieces, definitions, out.import_rows)
+    pieces = _lend(lines, pieces, notes, definitions)
+    fragments = _fragments(pieces, definitions)
+    place = _places(fragments, len(lines))
+    calls = {(*call, "") for call in out.calls} | set(out.argued)
+    complexity = [1] * len(fragments)
+    for row in branches:
+        complexity[place[row]] += 1
+    return FileFacts(
+        language=language,
+        fragments=tuple(
+            fragment if points == 1 else replace(fragment, complexity=points)
+            for fragment, points in zip(fragments, complexity, strict=True)
+        ),
+        calls=tuple(
+            Call(place[row], name, receiver, row + 1, arguments) for row, name, receiver, arguments in sorted(calls)
+        ),
+        imports=tuple(dict.fromkeys(_imports(out, fragments, place))),
+        bases=tuple(
+            dict.fromkeys(
+                Base(place[row], name)
+                for row, name in sorted(out.bases, key=_row)
+                if fragments[place[row]].kind is Kind.CLASS
+            )
+        ),
+        annotations=tuple(
+            dict.fromkeys(Annotation(place[row], name, type_) for row, name, type_ in sorted(out.annotations, key=_row))
+        ),
+        package=out.package,
+        problems=problems,
+    )
+
+
+_row = itemgetter(0)  # facts of one row stay in the order in which they were found
+
+
+def _nest(found: list[Definition]) -> list[Definition]:
+    """Definitions in source order with their parents, qualified names, and whether they are open to the outside."""
+    definitions = sorted(found, key=lambda definition: (definition.start, -definition.end, definition.kind is not None))
+    chain: list[int] = []
+    for position, definition in enumerate(definitions):
+        while chain and definitions[chain[-1]].end <= definition.start:
+            chain.pop()
+        definition.parent = chain[-1] if chain else -1
+        if definition.kind is not None:
+            for above in reversed(chain):
+                definitions[above].inner_rows += definition.last - definition.first + 1
+                if definitions[above].kind is not None:
+                    break
+        if len(chain) < _DEEPEST:
+            chain.append(position)
+    for definition in definitions:
+        outer = definitions[definition.parent] if definition.parent >= 0 else None
+        if outer is not None and _only_returns(outer, definition):
+            outer.kind, outer.qualname, outer.opens_at = (
+                None,
+                outer.qualname.removesuffix(outer.name).rstrip("."),
+                ALWAYS,
+            )
+        definition.open = outer is None or (outer.open and _is_container(outer))
+        names = [outer.qualname if outer else "", definition.owner, definition.name]
+        definition.qualname = ".".join(name for name in names if name)
+        if definition.kind is Kind.FUNCTION and (definition.owner or (outer is not None and outer.methods)):
+            definition.kind = Kind.METHOD
+    return definitions
+
+
+def _only_returns(function: Definition, inner: Definition) -> bool:
+    """True for a function that is nothing but the class it returns: `module.exports = base => class extends base {`."""
+    same_rows = inner.first == function.sig_first and inner.last == function.last > inner.first
+    return same_rows and inner.kind is Kind.CLASS and function.kind in (Kind.FUNCTION, Kind.METHOD)
+
+
+def _is_container(definition: Definition) -> bool:
+    """Whether definitions inside become fragments of their own."""
+    rows = definition.last - definition.first + 1
+    if rows <= definition.opens_at:
+        return False
+    return definition.kind in (None, Kind.CLASS) or definition.inner_rows * _CONTAINER_SHARE >= rows
+
+
+def _owners(definitions: list[Definition], lines: Sequence[str], notes: frozenset[int]) -> list[int]:
+    """The definition that owns each row; `_MODULE` for the rest. A row that two definitions share goes to the first."""
+    owners = [_MODULE] * len(lines)
+    for position, definition in enumerate(definitions):
+        above = definitions[definition.parent] if definition.parent >= 0 else None
+        if above is not None and not above.open:
+            definition.open = False
+        if not definition.open or definition.kind is None:
+            continue
+        holder = _holder(definitions, definition.parent)
+        first, last = definition.first, min(definition.last, len(lines) - 1)
+        if first > last or owners[first] != holder or (holder >= 0 and first <= definitions[holder].sig_first):
+            definition.open = False
+            continue
+        floor = definitions[holder].sig_last if holder >= 0 else -1
+        while first - 1 > floor and first - 1 in notes and owners[first - 1] == holder:
+            first -= 1
+        owners[first : last + 1] = [position] * (last + 1 - first)
+    return owners
+
+
+def _holder(definitions: list[Definition], position: int) -> int:
+    """The definition at or around `position` that owns lines."""
+    while position >= 0 and definitions[position].kind is None:
+        position = definitions[position].parent
+    return position
+
+
+def _pieces(lines: Sequence[str], owners: Sequence[int]) -> list[_Piece]:
+    """Runs of non-blank rows with one owner. Rows that only close what is above go to the piece above."""
+    pieces: list[_Piece] = []
+    owner = _MODULE - 1
+    for row, line in enumerate(lines):
+        if is_blank(line):
+            continue
+        if owners[row] != owner:
+            if pieces and is_closing(line):
+                pieces[-1].last = row
+                continue
+            owner = owners[row]
+            if pieces and pieces[-1].owner == owner:
+                pieces[-1].last = row
+            else:
+                pieces.append(_Piece(owner, row, row))
+        pieces[-1].last = row
+    return pieces
+
+
+def _lend(
+    lines: Sequence[str], pieces: list[_Piece], notes: frozenset[int], definitions: list[Definition]
+) -> list[_Piece]:
+    """Joins pieces that only introduce (a short comment, `#ifdef`, `private:`, `else:`) to the definition below."""
+    kept: list[_Piece] = []
+    for position, piece in enumerate(pieces):
+        below = pieces[position + 1] if position + 1 < len(pieces) else None
+        if (
+            below is not None
+            and below.owner != _MODULE
+            and piece.last - piece.first < _NOTE_LINES
+            and _introduces(piece, below, lines, notes, definitions, bool(kept))
+        ):
+            below.first = piece.first
+        elif (
+            below is None
+            and kept
+            and piece.last - piece.first < _NOTE_LINES
+            and all(row in notes or is_blank(lines[row]) for row in range(piece.first, piece.last + 1))
+        ):
+            kept[-1].last = piece.last  # last words of the file
+        else:
+            kept.append(piece)
+    return kept
+
+
+def _introduces(
+    piece: _Piece,
+    below: _Piece,
+    lines: Sequence[str],
+    notes: frozenset[int],
+    definitions: list[Definition],
+    has_above: bool,
+) -> bool:
+    if piece.owner != _holder(definitions, definitions[below.owner].parent):
+        return False  # the last words of a class are not about what follows the class
+    if piece.owner != _MODULE and piece.first <= definitions[piece.owner].sig_first:
+        return False  # the declaration of a class, however short, is its own
+    rows = [row for row in range(piece.first, piece.last + 1) if not is_blank(lines[row])]
+    if all(row in notes for row in rows):
+        return has_above  # the first comment of a file is about the file
+    return all(
+        row in notes or (len(lines[row]) <= _INTRODUCTION_LENGTH and _INTRODUCTION.fullmatch(lines[row]))
+        for row in rows
+    )
+
+
+def _cut(
+    lines: Sequence[str], pieces: list[_Piece], definitions: list[Definition], import_rows: list[tuple[int, int]]
+) -> list[_Piece]:
+    """Cuts imports off module-level regions, and long regions and headers of classes to size; functions stay whole."""
+    result: list[_Piece] = []
+    imports = sorted(import_rows)
+    at = 0
+    for piece in pieces:
+        if piece.owner == _MODULE:
+            end = -1
+            while at < len(imports) and imports[at][0] <= piece.last:
+                first, last = imports[at]
+                if first >= piece.first and (end < 0 or first - end <= _IMPORT_GAP):
+                    end = max(end, min(last, piece.last))
+                at += 1
+            if 0 <= end <= piece.last - _WORTH_CUTTING:
+                result += [_Piece(_MODULE, *span) for span in cut(lines, piece.first, end, REGION_LINES)]
+                result += [_Piece(_MODULE, *span) for span in cut(lines, end + 1, piece.last, REGION_LINES)]
+                continue
+        elif definitions[piece.owner].kind is not Kind.CLASS:
+            result.append(piece)
+            continue
+        result += [_Piece(piece.owner, *span) for span in cut(lines, piece.first, piece.last, REGION_LINES)]
+    return result
+
+
+def _fragments(pieces: Sequence[_Piece], definitions: list[Definition]) -> list[Fragment]:
+    heads: dict[int, int] = {}  # definition → its first fragment
+    fragments: list[Fragment] = []
+    for position, piece in enumerate(pieces):
+        first, last = piece.first, piece.last
+        if piece.owner == _MODULE:
+            fragments.append(Fragment(Kind.REGION, "", "", first + 1, last + 1, first + 1, first + 1))
+            continue
+        definition = definitions[piece.owner]
+        holder = _holder(definitions, definition.parent)
+        parent = heads.get(holder, -1) if holder >= 0 and definitions[holder].kind is Kind.CLASS else -1
+        heads.setdefault(piece.owner, position)
+        sig_first, sig_last = first, first
+        if first <= definition.sig_first <= last:
+            sig_first, sig_last = definition.sig_first, min(definition.sig_last, last)
+        assert definition.kind is not None
+        fragments.append(
+            Fragment(
+                definition.kind,
+                definition.name,
+                definition.qualname,
+                first + 1,
+                last + 1,
+                sig_first + 1,
+                sig_last + 1,
+                parent,
+            )
+        )
+    return fragments
+
+
+def _places(fragments: Sequence[Fragment], rows: int) -> list[int]:
+    """The fragment that holds each row; blank rows between two fragments count to the one above."""
+    place = [0] * (rows + 1)
+    for position, fragment in enumerate(fragments):
+        following = fragments[position + 1].line_start - 1 if position + 1 < len(fragments) else rows + 1
+        place[fragment.line_start - 1 : following] = [position] * (following - fragment.line_start + 1)
+    return place
+
+
+def _imports(out: Collector, fragments: Sequence[Fragment], place: Sequence[int]) -> Iterable[Import]:
+    for row, item in sorted(out.imports, key=_row):
+        if (
+            out.exports_imports
+            and not item.exported
+            and item.local
+            and fragments[place[row]].kind in (Kind.REGION, Kind.CLASS)
+        ):
+            item = Import(item.local, item.module, item.symbol, item.level, True)
+        yield item

@@ -1,0 +1,277 @@
+"""Documents and configuration as sections, any other text as blocks of lines.
+
+A section runs from its heading (or key) to the line before the next one. Its name is the heading, its qualified name
+the path of headings that leads to it, joined by " > ". Sections longer than a region are cut at blank lines and keep
+their name; headings with nothing below them and runs of tiny entries join their neighbours.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from secateur.languages.syntax.cutting import BLOCK_LINES, REGION_LINES, cut, is_blank, trim
+from secateur.model import Fragment, Kind
+
+_NAME_LENGTH = 80
+"""Most characters of a section's name."""
+
+_PATH_DEPTH = 8
+"""Levels of headings in a qualified name; deeper nesting is not meant to be read."""
+
+_TINY_LINES = 5
+"""Entries of a configuration file with fewer lines join their neighbours ..."""
+
+_JOINED_LINES = 40
+"""... as long as the joined section stays below this."""
+
+_FRONT_MATTER_LINES = 200
+"""A block of metadata longer than this is taken for text between two rules."""
+
+_LINE_LENGTH = 500
+"""Characters of a line that are looked at for a heading."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Heading:
+    """A heading on `row` (from 0); `level` 1 is the outermost. `body` is the first row after its own lines."""
+
+    row: int
+    level: int
+    name: str
+    body: int
+
+
+def block_fragments(lines: Sequence[str], most: int = BLOCK_LINES) -> list[Fragment]:
+    """Blocks of at most `most` lines, cut before unindented text that follows a blank line where there is some."""
+    return [_fragment(Kind.BLOCK, "", "", first, last) for first, last in cut(lines, 0, len(lines) - 1, most)]
+
+
+def prose_fragments(language: str, lines: Sequence[str]) -> list[Fragment]:
+    """Sections for the languages this module knows, blocks for every other text and for documents without headings."""
+    find = _HEADINGS.get(language)
+    headings = find(lines) if find else []
+    if not headings:
+        return block_fragments(lines)
+    sections = _sections(lines, headings)
+    if language in _KEYED:
+        sections = _join_tiny(sections)
+    fragments = []
+    for name, qualname, first, last in sections:
+        kind = Kind.SECTION if name or language in _KEYED else Kind.BLOCK
+        fragments += [_fragment(kind, name, qualname, low, high) for low, high in cut(lines, first, last, REGION_LINES)]
+    return fragments
+
+
+def _fragment(kind: Kind, name: str, qualname: str, first: int, last: int) -> Fragment:
+    return Fragment(kind, name, qualname, first + 1, last + 1, first + 1, first + 1)
+
+
+_Section = tuple[str, str, int, int]  # name, qualified name, first row, last row
+
+
+def _sections(lines: Sequence[str], headings: Sequence[_Heading]) -> list[_Section]:
+    """What each heading holds; text before the first one has no name. A heading without a body opens the section that
+    follows."""
+    sections: list[_Section] = []
+    before = trim(lines, 0, headings[0].row - 1)
+    if before:
+        sections.append(("", "", *before))
+    path: list[tuple[int, str]] = []
+    carried = -1
+    for heading, following in zip(headings, [*headings[1:], None], strict=True):
+        while path and path[-1][0] >= heading.level:
+            path.pop()
+        path.append((heading.level, heading.name))
+        first = heading.row if carried < 0 else carried
+        last = following.row - 1 if following else len(lines) - 1
+        if following and following.level > heading.level and trim(lines, heading.body, last) is None:
+            carried = first
+            continue
+        carried = -1
+        span = trim(lines, first, last)
+        if span:
+            sections.append((heading.name, " > ".join(name for _, name in path[-_PATH_DEPTH:]), *span))
+    return sections
+
+
+def _join_tiny(sections: Sequence[_Section]) -> list[_Section]:
+    """Runs of tiny sections as one, named after its members."""
+    joined: list[_Section] = []
+    open_run = False
+    for name, qualname, first, last in sections:
+        tiny = last - first + 1 < _TINY_LINES
+        if tiny and open_run and last - joined[-1][2] < _JOINED_LINES:
+            names = ", ".join(part for part in (joined[-1][0], name) if part)
+            names = names if len(names) <= _NAME_LENGTH else joined[-1][0]
+            joined[-1] = (names, names, joined[-1][2], last)
+        else:
+            joined.append((name, qualname, first, last))
+            open_run = tiny
+    return joined
+
+
+# --- headings of documents -------------------------------------------------------------------------------------------
+
+_ATX = re.compile(r" {0,3}(#{1,6})(?=\s|$)")
+_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
+_SETEXT = re.compile(r" {0,3}(=+|-{2,})[ \t]*\r?")
+
+
+def _markdown(lines: Sequence[str]) -> list[_Heading]:
+    headings: list[_Heading] = []
+    fence = ""
+    row = _after_front_matter(lines)
+    while row < len(lines):
+        line = lines[row][:_LINE_LENGTH]
+        mark = _FENCE.match(line)
+        if fence:
+            if mark and mark[1].startswith(fence) and not line[mark.end() :].strip():
+                fence = ""
+        elif mark:
+            fence = mark[1]
+        elif match := _ATX.match(line):
+            headings.append(_Heading(row, len(match[1]), _name(line[match.end() :].rstrip("# \t\r")), row + 1))
+        elif (
+            row
+            and (match := _SETEXT.fullmatch(line))
+            and _is_paragraph(lines[row - 1])
+            and (row < 2 or is_blank(lines[row - 2]))
+        ):
+            headings.append(_Heading(row - 1, 1 if match[1][0] == "=" else 2, _name(lines[row - 1]), row + 1))
+        row += 1
+    return headings
+
+
+def _after_front_matter(lines: Sequence[str]) -> int:
+    """The row after a block of metadata between two `---` or `+++` lines at the top; 0 without one."""
+    mark = lines[0].strip() if lines else ""
+    if mark not in ("---", "+++"):
+        return 0
+    for row in range(1, min(len(lines), _FRONT_MATTER_LINES)):
+        if lines[row].strip() == mark:
+            return row + 1
+    return 0
+
+
+def _is_paragraph(line: str) -> bool:
+    """True for a line that an underline can turn into a heading."""
+    return not is_blank(line) and line[0] not in " \t#>|-*+<`" and len(line) < _LINE_LENGTH
+
+
+_RULE = re.compile(r"([=\-`:'\"~^_*+#<>.])\1{2,}\s*")
+
+
+def _restructured(lines: Sequence[str]) -> list[_Heading]:
+    """Titles underlined, or under- and overlined; each new style of line is one level deeper, as docutils has it."""
+    headings: list[_Heading] = []
+    styles: list[str] = []
+    row = 0
+    while row < len(lines):
+        line = lines[row][:_LINE_LENGTH]
+        if _RULE.fullmatch(line):
+            over = (
+                row + 2 < len(lines)
+                and line.rstrip() == lines[row + 2][:_LINE_LENGTH].rstrip()
+                and not is_blank(lines[row + 1])
+            )
+            title = row + 1 if over else row - 1
+            plain = row > 0 and _is_title(lines[row - 1], line) and (row < 2 or is_blank(lines[row - 2]))
+            if over or plain:
+                style = line[0] * (2 if over else 1)
+                if style not in styles:
+                    styles.append(style)
+                start = row if over else row - 1
+                end = row + 3 if over else row + 1
+                headings.append(_Heading(start, styles.index(style) + 1, _name(lines[title]), end))
+                row = end
+                continue
+        row += 1
+    return headings
+
+
+def _is_title(line: str, rule: str) -> bool:
+    return (
+        not is_blank(line)
+        and not line[0].isspace()
+        and len(line.rstrip()) <= len(rule.rstrip())
+        and not _RULE.fullmatch(line)
+    )
+
+
+_ASCIIDOC = re.compile(r"(={1,6})[ \t]+(\S.*)")
+_DELIMITER = re.compile(r"(?:-{4,}|\.{4,}|\+{4,}|/{4,})\s*")
+
+
+def _asciidoc(lines: Sequence[str]) -> list[_Heading]:
+    headings: list[_Heading] = []
+    fence = ""
+    for row, whole in enumerate(lines):
+        line = whole[:_LINE_LENGTH]
+        if _DELIMITER.fullmatch(line):
+            fence = "" if fence == line.rstrip() else fence or line.rstrip()
+        elif not fence and (match := _ASCIIDOC.match(line)):
+            headings.append(_Heading(row, len(match[1]), _name(match[2]), row + 1))
+    return headings
+
+
+# --- keys of configuration -------------------------------------------------------------------------------------------
+
+
+def _matching(pattern: str, *, comments: str = "") -> Callable[[Sequence[str]], list[_Heading]]:
+    """Headings are the lines that match `pattern`, named by its first group; comments right above a key go with it."""
+    expression = re.compile(pattern)
+    marks = tuple(comments)
+
+    def find(lines: Sequence[str]) -> list[_Heading]:
+        headings: list[_Heading] = []
+        taken = 0
+        for row, line in enumerate(lines):
+            match = expression.match(line[:_LINE_LENGTH])
+            if match:
+                first = row
+                while marks and first > taken and lines[first - 1].startswith(marks):
+                    first -= 1
+                headings.append(_Heading(first, 1, _name(match[1]), row + 1))
+                taken = row + 1
+        return headings
+
+    return find
+
+
+_JSON_KEY = re.compile(r'(\s*)"((?:[^"\\]|\\.)*)"\s*:')
+
+
+def _json(lines: Sequence[str]) -> list[_Heading]:
+    """The keys of the outermost object: those with the indentation of the first key."""
+    headings: list[_Heading] = []
+    indent: str | None = None
+    for row, line in enumerate(lines):
+        match = _JSON_KEY.match(line[:_LINE_LENGTH])
+        if match:
+            indent = match[1] if indent is None else indent
+            if match[1] == indent:
+                # The opening brace above the first key goes with it, the closing one with the last.
+                headings.append(_Heading(row if headings else 0, 1, _name(match[2]), row + 1))
+    return headings
+
+
+def _name(text: str) -> str:
+    """A heading as a name: visible characters and single spaces, of bounded length."""
+    return " ".join(text.split())[:_NAME_LENGTH]
+
+
+_HEADINGS: dict[str, Callable[[Sequence[str]], list[_Heading]]] = {
+    "markdown": _markdown,
+    "restructuredtext": _restructured,
+    "asciidoc": _asciidoc,
+    "json": _json,
+    "toml": _matching(r"\s*\[{1,2}([^\[\]]+)\]{1,2}\s*(?:#|$)", comments="#"),
+    "ini": _matching(r"\[([^\]]+)\]", comments="#;"),
+    "yaml": _matching(r"""(?:- )?(["']?[\w./$@-][^:#{}\[\]]*):(?:\s|$)""", comments="#"),
+    "properties": _matching(r"(?:export\s+)?([\w.\-/]+)\s*[=:]", comments="#"),
+    "dockerfile": _matching(r"(?i)(FROM\s+\S.*)", comments="#"),
+    "makefile": _matching(r"([\w./%$(){}-][\w./%$(){} -]*):(?!:{0,2}=)", comments="#"),
+}
+_KEYED = frozenset({"json", "toml", "ini", "yaml", "properties", "dockerfile", "makefile"})
