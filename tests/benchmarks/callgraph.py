@@ -22,11 +22,11 @@ from pathlib import Path
 
 from secateur.index.graph.resolve import TRUSTED, How
 from secateur.index.graph.resolve.calls import CallResolver
-from secateur.index.graph.resolve.names import CONSTRUCTORS, Names
+from secateur.index.graph.resolve.names import Names, symbols_of
 from secateur.index.graph.resolve.symbols import DEFINITIONS, Symbols
 from secateur.index.graph.scip import ScipIndex, documents
-from secateur.model import FileFacts, Kind
 from secateur.languages.syntax.fragments import decode, parse_file, split_lines
+from secateur.model import FileFacts, Kind
 from secateur.sources.open import open_source
 
 Pair = tuple[int, int]
@@ -90,7 +90,7 @@ def compare(repo: Path, index: Path, show: int, only: str) -> None:
     texts = {path: data for path, data in source.read([entry.path for entry in source.entries()]) if data is not None}
     files = [(path, parse_file(path, data)) for path, data in texts.items()]
     lines = {path: split_lines(decode(data)[0]) for path, data in texts.items()}
-    symbols = Symbols(files)
+    symbols = symbols_of(files)
     truth, stale = from_scip(ScipIndex(documents(index.read_bytes())), files, lines, symbols)
     covered = {number for number, _, _ in truth.targets if files[number][0].startswith(only)}
     score, rules, fates = resolved(files, symbols, truth, covered)
@@ -159,7 +159,7 @@ def whole(symbols: Symbols, gid: int) -> int:
     fragment, number = symbols.fragments[gid], symbols.file_of[gid]
     if (
         fragment.kind is not Kind.CLASS
-        and fragment.name in CONSTRUCTORS.get(symbols.family[number], ())
+        and fragment.name in symbols.rules[number].constructors
         and symbols.class_of[gid] >= 0
     ):
         return symbols.class_of[gid]

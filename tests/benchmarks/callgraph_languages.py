@@ -26,11 +26,11 @@ from pathlib import Path
 from callgraph import Pair, Score, Truth, judged, place, sample
 from secateur.index.graph.resolve import TRUSTED, How
 from secateur.index.graph.resolve.calls import CallResolver
-from secateur.index.graph.resolve.names import Names
+from secateur.index.graph.resolve.names import Names, symbols_of
 from secateur.index.graph.resolve.symbols import DEFINITIONS, Symbols
 from secateur.index.graph.scip import ScipIndex, documents
-from secateur.model import Call, FileFacts, Kind
 from secateur.languages.syntax.fragments import decode, parse_file, split_lines
+from secateur.model import Call, FileFacts, Kind
 from secateur.sources.open import open_source
 
 _PLACES = 2
@@ -66,7 +66,7 @@ def compare(repo: Path, calls: Path, options: argparse.Namespace) -> None:
     source = open_source(repo)
     texts = {path: data for path, data in source.read([entry.path for entry in source.entries()]) if data is not None}
     files = [(path, parse_file(path, data)) for path, data in texts.items()]
-    symbols = Symbols(files)
+    symbols = symbols_of(files)
     truth = from_scip(calls, files, texts, symbols) if calls.suffix == ".scip" else from_lines(calls, files, symbols)
     covered = {number for number, _, _ in truth.targets if files[number][0].startswith(options.only)}
     score, rules, fates = resolved(symbols, truth, covered)

@@ -21,8 +21,8 @@ from hashlib import blake2b
 from pathlib import Path
 
 from robustness import repositories
+from secateur.languages import languages
 from secateur.languages.syntax.fragments import _read_file, language_of
-from secateur.languages.syntax.grammar import GRAMMARS
 from secateur.sources.open import open_source
 from support.mutations import mutate
 from support.partition import check
@@ -36,7 +36,7 @@ PER_LANGUAGE = 40
 
 def drawn(folder: Path, chance: random.Random) -> dict[str, list[tuple[str, bytes]]]:
     """Language -> (name, content) of the files to start from."""
-    found: dict[str, list[tuple[str, bytes]]] = {language: [] for language in GRAMMARS}
+    found: dict[str, list[tuple[str, bytes]]] = {language: [] for language in PARSED}
     for _, place in repositories(folder):
         source = open_source(place, "HEAD")
         taken: dict[str, list[str]] = {}
@@ -45,7 +45,7 @@ def drawn(folder: Path, chance: random.Random) -> dict[str, list[tuple[str, byte
                 taken.setdefault(language_of(entry.path), []).append(entry.path)
         wanted = sorted(
             path
-            for language in GRAMMARS
+            for language in PARSED
             if language in taken
             for path in chance.sample(taken[language], min(PER_LANGUAGE, len(taken[language])))
         )
@@ -67,6 +67,10 @@ def fault(name: str, data: bytes, slow: float) -> str:
         return traceback.format_exc()
     seconds = time.process_time() - began
     return f"{seconds:.1f} s of processor time" if seconds > slow else ""
+
+
+PARSED = [name for name, traits in languages().items() if traits.grammar]
+"""Languages with a grammar."""
 
 
 def main() -> int:

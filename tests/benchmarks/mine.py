@@ -23,9 +23,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from faults import query_of
+from secateur.languages import languages
 from secateur.languages.syntax.file_flags import classify
 from secateur.languages.syntax.fragments import decode, language_of, parse_file, split_lines
-from secateur.languages.syntax.grammar import GRAMMARS
 from secateur.model import Fragment, Kind
 from secateur.tokens import get_counter
 
@@ -81,7 +81,7 @@ def gold_of(folder: Path, base: str, edits: list[Edit]) -> dict[str, Any] | None
         except subprocess.CalledProcessError:
             continue
         language = language_of(file, data[:4096])
-        if language not in GRAMMARS or classify(file, data[:65536]) or _TEST_PATH.match(file):
+        if language not in PARSED or classify(file, data[:65536]) or _TEST_PATH.match(file):
             continue
         languages[{"tsx": "typescript"}.get(language, language)] += 1
         fragments = [f for f in parse_file(file, data).fragments if f.kind in (Kind.FUNCTION, Kind.METHOD)]
@@ -149,9 +149,7 @@ def candidates(folder: Path, commits: int) -> Iterator[tuple[str, str, str, list
     fields = log.split("\0")[1:]
     for commit, base, message, paths in zip(fields[::4], fields[1::4], fields[2::4], fields[3::4], strict=True):
         files = [
-            path
-            for path in paths.split("\n")
-            if path and language_of(path, b"") in GRAMMARS and not classify(path, b"")
+            path for path in paths.split("\n") if path and language_of(path, b"") in PARSED and not classify(path, b"")
         ]
         if base and 0 < len(files) <= MAX_FILES and (query := query_of(message.strip())):
             found.append((commit, base, query, files))
@@ -176,6 +174,10 @@ def mine(folder: Path, repo: str, per_repo: int, commits: int) -> list[dict[str,
         mentioned += mention
         cases.append(case)
     return sorted(cases, key=lambda case: str(case["id"]))
+
+
+PARSED = [name for name, traits in languages().items() if traits.grammar]
+"""Languages with a grammar."""
 
 
 def main() -> int:

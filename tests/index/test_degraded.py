@@ -19,8 +19,10 @@ from secateur.index.graph.resolve import linked
 from secateur.index.graph.resolve.calls import CallResolver, Outcome
 from secateur.index.update import parallel
 from secateur.index.update.parallel import Extractor
+from secateur.languages import languages
 from secateur.languages.syntax import grammar
 from secateur.languages.syntax.fragments import parse_file
+from secateur.languages.traits import Grammar
 from secateur.model import Base, FileFacts
 from secateur.settings import Settings
 from secateur.tokens import Counter, get_counter
@@ -45,7 +47,8 @@ def failing_go(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) 
 
     reader.QUERY, reader.read = "(identifier) @any", read  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, reader.__name__, reader)
-    monkeypatch.setitem(grammar.GRAMMARS, "go", grammar.Grammar("tree_sitter_go", "language", "failing"))
+    failing = Grammar("tree_sitter_go", reader.__name__)
+    monkeypatch.setitem(languages(), "go", replace(languages()["go"], grammar=failing))
     grammar._load.cache_clear()
     request.addfinalizer(grammar._load.cache_clear)
 

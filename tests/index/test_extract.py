@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from secateur.index.facts.extract import bag_of, decode, digest_of, encode, extract, fingerprint, signed, text_of
-from secateur.render import body
 from secateur.languages.syntax.fragments import split_lines
+from secateur.render import body
 from secateur.tokens import get_counter
 
 COUNTER = get_counter()

@@ -336,8 +336,11 @@ def test_a_function_inside_the_calling_function_comes_before_one_of_the_file() -
     assert repo.calls("a.js::other") == {"a.js::helper": "same_scope"}
 
 
-@pytest.mark.parametrize(("language", "package", "files"), [("rust", "", 1), ("csharp", "Acme", 2), ("ruby", "", 2)])
-def test_a_class_written_in_parts_is_one_class(language: str, package: str, files: int) -> None:
+@pytest.mark.parametrize(
+    ("language", "own", "package", "files"),
+    [("rust", "self", "", 1), ("csharp", "this", "Acme", 2), ("ruby", "self", "", 2)],
+)
+def test_a_class_written_in_parts_is_one_class(language: str, own: str, package: str, files: int) -> None:
     first = (fragment(Kind.CLASS, "Cart", 1), fragment(Kind.METHOD, "Cart.total", 5, 0))
     second = (fragment(Kind.CLASS, "Cart", 11), fragment(Kind.METHOD, "Cart.add", 15, 0))
     if files == 1:
@@ -349,7 +352,7 @@ def test_a_class_written_in_parts_is_one_class(language: str, package: str, file
                     FileFacts(
                         language,
                         (*first, second[0], moved),
-                        calls=(Call(1, "add", "self", 6), Call(3, "total", "self", 16)),
+                        calls=(Call(1, "add", own, 6), Call(3, "total", own, 16)),
                     ),
                 )
             ]
@@ -359,8 +362,8 @@ def test_a_class_written_in_parts_is_one_class(language: str, package: str, file
     else:
         repo = from_facts(
             [
-                ("a", FileFacts(language, first, calls=(Call(1, "add", "self", 6),), package=package)),
-                ("b", FileFacts(language, second, calls=(Call(1, "total", "self", 16),), package=package)),
+                ("a", FileFacts(language, first, calls=(Call(1, "add", own, 6),), package=package)),
+                ("b", FileFacts(language, second, calls=(Call(1, "total", own, 16),), package=package)),
             ]
         )
         assert repo.calls("a::Cart.total") == {"b::Cart.add": "same_scope"}

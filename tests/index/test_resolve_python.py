@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 from secateur.index.graph.resolve import TRUSTED, EdgeKind
 from secateur.index.graph.resolve.expressions import Expressions
-from secateur.index.graph.resolve.names import Names
-from secateur.index.graph.resolve.symbols import Symbols
+from secateur.index.graph.resolve.names import Names, symbols_of
 from secateur.languages.syntax.fragments import parse_file
 from sources import parsed, repository
 
@@ -413,7 +412,7 @@ def test_what_an_expression_is_does_not_depend_on_what_was_asked_before() -> Non
     orders = (asked, asked[::-1], asked[7:] + asked[:7])
     answers = []
     for order in orders:
-        expressions = Expressions(Names(Symbols(files)))
+        expressions = Expressions(Names(symbols_of(files)))
         found = {name: expressions.value(0, -1, name) for name in order}
         answers.append([found[name] for name in asked])
     assert answers[0] == answers[1] == answers[2]

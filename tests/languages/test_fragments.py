@@ -7,12 +7,17 @@ import importlib
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import pytest
+from secateur.languages import languages
 from secateur.languages.syntax import fragments as module
 from secateur.languages.syntax import grammar
 from secateur.languages.syntax.fragments import decode, parse_file, parser_version, split_lines
+from secateur.languages.traits import Grammar
 from secateur.model import FileFacts, Fragment
+
+GRAMMARS = {name: traits.grammar for name, traits in languages().items() if traits.grammar}
 
 
 def shape(facts: FileFacts) -> list[tuple[str, str, int, int]]:
@@ -246,8 +251,8 @@ def test_broken_syntax_keeps_what_parses() -> None:
 
 
 def test_missing_grammar_gives_blocks_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    missing = grammar.Grammar("tree_sitter_of_another_world", "language", "go.reader")
-    monkeypatch.setitem(grammar.GRAMMARS, "go", missing)
+    missing = Grammar("tree_sitter_of_another_world", "secateur.languages.go.reader")
+    monkeypatch.setitem(languages(), "go", replace(languages()["go"], grammar=missing))
     grammar._load.cache_clear()
     try:
         facts = parse_file("a.go", b"package a\n\nfunc f() {}\n")
@@ -338,13 +343,13 @@ def test_one_line_of_code_is_one_fragment() -> None:
 
 
 def test_every_query_fits_its_grammar() -> None:
-    for language in grammar.GRAMMARS:
+    for language in GRAMMARS:
         grammar.load(language)
 
 
 def test_parser_version_names_every_grammar() -> None:
     assert parser_version() == module.PARSER_VERSION
-    assert parser_version().count(",") == len({item.wheel for item in grammar.GRAMMARS.values()})
+    assert parser_version().count(",") == len({found.wheel for found in GRAMMARS.values()})
     assert "none" not in parser_version()
 
 

@@ -27,9 +27,9 @@ from secateur.index.update.refresh import IndexStatus, RecordedState, record, sn
 from secateur.index.update.scip_calls import ScipCalls
 from secateur.index.update.snapshots import SnapshotManager
 from secateur.index.update.staleness import Changes, changes
+from secateur.languages.syntax.fragments import decode, split_lines
 from secateur.model import Notice
 from secateur.progress import Progress
-from secateur.languages.syntax.fragments import decode, split_lines
 from secateur.sources.source import Source
 
 T = TypeVar("T")

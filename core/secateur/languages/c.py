@@ -6,11 +6,66 @@ import re
 from typing import TYPE_CHECKING
 
 from secateur.languages.syntax.collector import Captures, Collector, named_child
+from secateur.languages.syntax.endless import C_SILENT
 from secateur.languages.syntax.names import type_name, words
+from secateur.languages.traits import CAMEL_CASE_TEST, TEST_FILE, TESTED, Grammar, LanguageTraits, NameRules
 from secateur.model import Kind
 
 if TYPE_CHECKING:
     from tree_sitter import Node
+
+_BUILTINS = words(
+    """
+abort abs assert atoi calloc close exit fclose fflush fgets fopen fprintf fputs fread free fseek fwrite getenv isalpha
+isdigit isspace malloc memcmp memcpy memmove memset open perror printf putchar puts qsort read realloc scanf sizeof
+snprintf sprintf sscanf strcat strchr strcmp strcpy strdup strerror strlen strncmp strncpy strrchr strstr strtol strtoul
+tolower toupper vsnprintf write
+"""
+)
+
+_CPP_SIGNS = re.compile(
+    rb"^[ \t]*(?:class\s+\w+|namespace\b|template\s*<|using\s+\w|public:|private:|protected:)|\bstd::|^[ \t]*#["
+    rb" \t]*include[ \t]*<[a-z_]+>",
+    re.MULTILINE,
+)
+
+RULES = NameRules(
+    family="c",
+    builtins=_BUILTINS,
+    self_words=words("this"),
+    implicit_self=True,
+    links_by_name=True,
+    has_namespaces=True,
+    follows_stars=False,
+    imports_by_path=True,
+    imports_by_folders=True,
+    opens_types=True,
+)
+
+LANGUAGES = (
+    LanguageTraits(
+        name="c",
+        extensions="c h",
+        test_names_lower=(("c h", TEST_FILE),),
+        grammar=Grammar("tree_sitter_c", __name__),
+        silent=C_SILENT,
+        rules=RULES,
+    ),
+    LanguageTraits(
+        name="cpp",
+        extensions="cc cpp cxx c++ hh hpp hxx h++ ipp inl tpp cu cuh ino",
+        claims=_CPP_SIGNS,
+        claimed="h",
+        test_names=(("cc cpp", CAMEL_CASE_TEST),),
+        test_names_lower=(
+            ("cc cpp hpp", r"test_.*"),
+            ("cc cpp cxx hpp", TESTED),
+        ),
+        grammar=Grammar("tree_sitter_cpp", __name__),
+        silent=C_SILENT,
+        rules=RULES,
+    ),
+)
 
 _C = """
 (function_definition body: (_)) @function

@@ -5,11 +5,43 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from secateur.languages.syntax.collector import Captures, Collector
-from secateur.languages.syntax.names import type_name
+from secateur.languages.syntax.endless import C_SILENT
+from secateur.languages.syntax.names import type_name, words
+from secateur.languages.traits import CAMEL_CASE_TEST, Grammar, LanguageTraits, NameRules
 from secateur.model import Kind
 
 if TYPE_CHECKING:
     from tree_sitter import Node
+
+_BUILTINS = words(
+    """
+Activator ArgumentException ArgumentNullException Array Console Convert DateTime Directory Enum Environment Exception
+File GC Guid InvalidOperationException Math Path String Task Thread TimeSpan Type nameof typeof
+"""
+)
+
+LANGUAGES = (
+    LanguageTraits(
+        name="csharp",
+        extensions="cs csx",
+        test_names=(("cs", CAMEL_CASE_TEST + r"|Test[A-Z0-9]\w*"),),
+        grammar=Grammar("tree_sitter_c_sharp", __name__),
+        silent=C_SILENT,
+        rules=NameRules(
+            family="csharp",
+            finder="secateur.languages.syntax.import_targets:PackageFinder",
+            builtins=_BUILTINS,
+            self_words=words("this"),
+            super_words=words("base"),
+            packages="declared",
+            class_scope="package",
+            implicit_self=True,
+            guesses_functions=True,
+            has_packages_as_names=True,
+        ),
+        triple_quotes=True,
+    ),
+)
 
 QUERY = """
 [(class_declaration) (interface_declaration) (struct_declaration) (record_declaration) (enum_declaration)] @class

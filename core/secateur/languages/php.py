@@ -6,11 +6,45 @@ import re
 from typing import TYPE_CHECKING
 
 from secateur.languages.syntax.collector import LONG_WRAPPER, Captures, Collector, named_child
-from secateur.languages.syntax.names import type_name
+from secateur.languages.syntax.names import type_name, words
+from secateur.languages.traits import CAMEL_CASE_TEST, Grammar, LanguageTraits, NameRules
 from secateur.model import Kind
 
 if TYPE_CHECKING:
     from tree_sitter import Node
+
+_BUILTINS = words(
+    """
+array_filter array_key_exists array_keys array_map array_merge array_pop array_push array_shift array_slice array_values
+count define empty explode file_get_contents function_exists implode in_array intval is_array is_callable is_null
+is_numeric is_object is_string isset json_decode json_encode preg_match preg_replace printf sprintf str_replace strlen
+strpos strtolower strtoupper substr trigger_error trim unset var_dump
+"""
+)
+
+LANGUAGES = (
+    LanguageTraits(
+        name="php",
+        extensions="php phtml php5 php7 inc",
+        interpreters="php",
+        test_names=(("php", CAMEL_CASE_TEST + r"|Test[A-Z0-9]\w*"),),
+        test_names_lower=(("php", r"test_.*"),),
+        spec_files="php",
+        grammar=Grammar("tree_sitter_php", __name__, "language_php"),
+        rules=NameRules(
+            family="php",
+            finder="secateur.languages.syntax.import_targets:PackageFinder",
+            builtins=_BUILTINS,
+            constructors=("__construct",),
+            self_words=words("self this static"),
+            super_words=words("super parent"),
+            variable_sigil="$",
+            packages="declared",
+            links_by_name=True,
+            has_packages_as_names=True,
+        ),
+    ),
+)
 
 QUERY = """
 [(class_declaration) (interface_declaration) (trait_declaration) (enum_declaration)] @class

@@ -7,10 +7,48 @@ from typing import TYPE_CHECKING
 
 from secateur.languages.syntax.collector import Captures, Collector, named_child
 from secateur.languages.syntax.names import dotted, words
+from secateur.languages.traits import Grammar, LanguageTraits, NameRules
 from secateur.model import Kind
 
 if TYPE_CHECKING:
     from tree_sitter import Node
+
+_BUILTINS = words(
+    """
+attr_accessor attr_reader attr_writer block_given? catch extend freeze include lambda loop p print printf private proc
+protected public puts raise rand require require_relative sleep sprintf throw
+"""
+)
+
+LANGUAGES = (
+    LanguageTraits(
+        name="ruby",
+        extensions="rb rake gemspec ru",
+        file_names="rakefile gemfile guardfile podfile vagrantfile brewfile",
+        interpreters="ruby",
+        test_names_lower=(("rb", r"test_.*|.*[-_](tests?|unittest)|.*_spec|spec_helper"),),
+        spec_files="rb",
+        grammar=Grammar("tree_sitter_ruby", __name__),
+        rules=NameRules(
+            family="ruby",
+            builtins=_BUILTINS,
+            constructors=("initialize",),
+            self_words=words("self"),
+            super_words=words("super"),
+            field_sigil="@",
+            instance_method="new",
+            class_scope="repository",
+            implicit_self=True,
+            links_by_name=True,
+            follows_stars=False,
+            imports_by_path=True,
+            imports_by_folders=True,
+            opens_types=True,
+        ),
+        line_comment="#",
+        block_comments=False,
+    ),
+)
 
 QUERY = """
 [(class) (module)] @class

@@ -6,11 +6,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from secateur.index.facts.snapshot import Snapshot
+from secateur.languages import traits_of
+from secateur.languages.syntax.file_flags import BINARY, UNREADABLE_TEXT
+from secateur.languages.syntax.recognition import language_of
 from secateur.model import Notice
 from secateur.render.notices import listed
-from secateur.languages.syntax.file_flags import BINARY, UNREADABLE_TEXT
-from secateur.languages.recognition import language_of
-from secateur.languages.syntax.grammar import GRAMMARS
 
 _AS_TEXT = ("reader_failed", "parser_crashed", "parse_timeout", "too_large", "grammar_missing")
 """Problems of files that are indexed as blocks of text although their language has a grammar."""
@@ -37,7 +37,7 @@ def degraded(snapshot: Snapshot) -> tuple[Notice, ...]:
 
 
 def _is_code(path: str) -> bool:
-    return language_of(path) in GRAMMARS
+    return traits_of(language_of(path)).grammar is not None
 
 
 def _named(files: Sequence[tuple[str, str]]) -> str:

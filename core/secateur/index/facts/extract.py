@@ -15,8 +15,8 @@ import numpy.typing as npt
 
 from secateur.errors import SecateurError
 from secateur.index.facts.lexical import LEXICON_VERSION, TermBag
-from secateur.model import FileFacts, Fragment, Kind
 from secateur.languages.syntax.file_flags import UNINDEXED, UNREADABLE_TEXT, classify
+from secateur.model import FileFacts, Fragment, Kind
 
 if TYPE_CHECKING:
     from secateur.index.facts.embedding import Embedder
@@ -158,9 +158,9 @@ def _record(
 ) -> Record:
     from secateur.index.facts.embedding import document_text
     from secateur.index.graph.resolve.surface import digest_of_links
-    from secateur.render.pack import body, ingredients
     from secateur.languages.syntax.fragments import decode as decode_text
     from secateur.languages.syntax.fragments import split_lines
+    from secateur.render.pack import body, ingredients
 
     text, _ = decode_text(data)
     lines = split_lines(text)

@@ -20,17 +20,18 @@ from secateur.index.facts.lexical import hash_of, word_terms, words
 from secateur.index.facts.postings import Postings
 from secateur.index.facts.snapshot import Links, Snapshot, call_counts
 from secateur.index.graph.code_graph import CodeGraph
-from secateur.index.graph.resolve import Edges, Names, Symbols, link
+from secateur.index.graph.resolve import Edges, Names, link, symbols_of
 from secateur.index.graph.resolve.surface import (
     Difference,
     difference,
     follow,
-    go_modules,
+    import_roots,
+    importable_folders,
     manifests_lead_to,
-    python_folders,
     same_surface,
 )
 from secateur.index.store.splices import Splice
+from secateur.languages import rules_of
 from secateur.model import Call, FileFacts, Kind
 
 MOST_CALLS = 0.5
@@ -118,14 +119,12 @@ class Linker:
             if found is None:
                 return None
             changed |= found
-        some_go = any(facts and facts.language == "go" for facts in (*old.values(), *new.values()))
-        if some_go and go_modules(filter(None, went)) != go_modules(filter(None, self.facts)):
+        edited = [rules_of(facts.language) for facts in (*old.values(), *new.values()) if facts]
+        infers_roots = any(rules.roots_from_imports for rules in edited)
+        if infers_roots and import_roots(filter(None, went)) != import_roots(filter(None, self.facts)):
             return None
-        if (
-            any(facts and facts.language == "python" for facts in (*old.values(), *new.values()))
-            and old.keys() != new.keys()
-        ):
-            folders = python_folders(zip(before.paths, went, strict=True)) ^ python_folders(
+        if old.keys() != new.keys() and any(rules.folders_are_modules for rules in edited):
+            folders = importable_folders(zip(before.paths, went, strict=True)) ^ importable_folders(
                 zip(self.paths, self.facts, strict=True)
             )
             changed.modules |= {folder.rpartition("/")[2] for folder in folders}
@@ -180,7 +179,7 @@ class Linker:
         first = symbols.offset[number]
         symbols.facts[number] = facts
         symbols.fragments[first : first + len(facts.fragments)] = facts.fragments
-        alone = Symbols([(path, facts)])
+        alone = symbols_of([(path, facts)])
         for position in range(len(facts.fragments)):
             symbols.locals.pop(first + position, None)
         symbols.locals |= {first + position: types for position, types in alone.locals.items()}
@@ -207,7 +206,7 @@ class Linker:
             calls |= calls_of(missing)
         if self._names is None:
             self._names = Names(
-                Symbols(
+                symbols_of(
                     [(path, facts) for path, facts in zip(self.paths, self.facts, strict=True) if facts is not None]
                 )
             )

@@ -31,7 +31,7 @@ FEW = 20
 COMMIT_EVERY = 100
 """Records per transaction: what a power cut can cost."""
 
-SNAPSHOT_VERSION = 7
+SNAPSHOT_VERSION = 8
 """Changes when the same records make other arrays."""
 
 

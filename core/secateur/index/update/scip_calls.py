@@ -23,14 +23,13 @@ from secateur.index.facts.snapshot import Snapshot
 from secateur.index.graph.code_graph import CodeGraph
 from secateur.index.graph.resolve import CONFIDENCE, COUNT_CAP, EdgeKind, Edges, How
 from secateur.index.graph.resolve.calls import IMPLEMENTATIONS
-from secateur.index.graph.resolve.names import CONSTRUCTORS
-from secateur.index.graph.resolve.symbols import FAMILY
 from secateur.index.graph.scip import MAX_INDEX_BYTES, Meaning, ScipDamaged, ScipIndex, documents
 from secateur.index.store.arrayfile import pack_strings
 from secateur.index.store.records import Store
 from secateur.index.update.refresh import RecordedState
-from secateur.model import FileFacts, Kind, Notice
+from secateur.languages import languages, rules_of
 from secateur.languages.syntax.fragments import decode, split_lines
+from secateur.model import FileFacts, Kind, Notice
 from secateur.sources.files import Folder, path_bytes
 from secateur.sources.source import Source
 from secateur.sources.worktree import WorktreeSource
@@ -39,7 +38,7 @@ KEPT = 2
 """Call graphs with an index overlaid that are kept on disk."""
 
 _DEFINITIONS = frozenset({Kind.FUNCTION, Kind.METHOD, Kind.CLASS})
-_CONSTRUCTORS = frozenset(name for names in CONSTRUCTORS.values() for name in names)
+_CONSTRUCTORS = frozenset(name for t in languages().values() if t.rules for name in t.rules.constructors)
 _STORED = ("source", "target", "kind", "confidence", "how", "count")
 
 
@@ -287,9 +286,9 @@ class _Places:
             return []
         number = int(self._snapshot.file[row])
         path, language = self._snapshot.paths[number], self._snapshot.languages[number]
-        family, whole = FAMILY.get(language, language), self._snapshot.qualnames[row]
+        whole = self._snapshot.qualnames[row]
         return sorted(
-            other for name in CONSTRUCTORS.get(family, ()) for other in self._named(path).get(f"{whole}.{name}", ())
+            other for name in rules_of(language).constructors for other in self._named(path).get(f"{whole}.{name}", ())
         )
 
     def _named(self, path: str) -> dict[str, list[int]]:

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from secateur.kinds.files.extracts import HEAD, cost, joined, snippet_text
 from secateur.kinds.files.sliding import Range
 from secateur.kinds.files.sourcecode import SCORES, Entry, Piece, Threshold, Tried, WeighedFile, WeighedFiles, Why
-from secateur.model import State
 from secateur.languages.syntax.fragments import split_lines
+from secateur.model import State
 from secateur.settings import ContextPrune
 from secateur.tokens import Counter
 

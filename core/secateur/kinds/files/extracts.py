@@ -13,11 +13,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from secateur.kinds.files.sliding import Range, merge
+from secateur.languages.syntax.cutting import is_blank
+from secateur.languages.syntax.fragments import language_of, split_lines
 from secateur.model import Kind
 from secateur.render.layouts import Item, layout_of
 from secateur.render.pack import body, ingredients
-from secateur.languages.syntax.fragments import language_of, split_lines
-from secateur.languages.syntax.cutting import is_blank
 from secateur.tokens import Counter
 
 PLAIN, MARKDOWN = "plain", "markdown"

@@ -19,10 +19,10 @@ from pathlib import Path
 
 from secateur.errors import SecateurError, UsageError, shown, too_large, unreadable
 from secateur.kinds.files.sourcecode import SourceCode
-from secateur.model import Notice
-from secateur.render.notices import listed
 from secateur.languages.syntax.file_flags import BINARY, UNINDEXED, classify
 from secateur.languages.syntax.fragments import decode
+from secateur.model import Notice
+from secateur.render.notices import listed
 from secateur.settings import Settings
 from secateur.sources import samples
 from secateur.sources.files import Folder

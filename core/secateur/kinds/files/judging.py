@@ -18,10 +18,10 @@ from secateur.kinds.files.pieces import best
 from secateur.kinds.files.sliding import Range, merge, numbered, overlapping, windows
 from secateur.kinds.files.sourcecode import MODEL, SCORES, Piece, WeighedFile
 from secateur.kinds.files.statements import widened
+from secateur.languages.syntax.fragments import split_lines
 from secateur.llm.asking import LanguageModel, Question, Reply, notices_of, replies_of
 from secateur.model import ModelCall, Notice
 from secateur.progress import Progress
-from secateur.languages.syntax.fragments import split_lines
 from secateur.settings import ContextPrune, Settings
 from secateur.tokens import Counter, get_counter
 

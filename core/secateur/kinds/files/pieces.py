@@ -21,11 +21,11 @@ from secateur.index.facts.postings import Postings
 from secateur.index.facts.snapshot import Snapshot, build
 from secateur.index.update.parallel import Extractor
 from secateur.kinds.files.sourcecode import Piece, SourceCode
+from secateur.languages.syntax.cutting import cut
+from secateur.languages.syntax.fragments import split_lines
 from secateur.model import QUANTUM, Kind, Notice
 from secateur.progress import Progress
 from secateur.render.notices import listed
-from secateur.languages.syntax.fragments import split_lines
-from secateur.languages.syntax.cutting import cut
 from secateur.retrieval.gloss import gloss
 from secateur.retrieval.query import Query, parse_query
 from secateur.retrieval.relevance import Scores, score

@@ -15,6 +15,9 @@ from typing import Any
 
 from secateur.model import Annotation
 
+MANIFEST = "json"
+"""The language of manifests; of no other file of it anything is known but sections."""
+
 ENTRY, PATH, BASE, EXTENDS = "#entry ", "#path ", "#base", "#extends"
 
 _PACKAGE = "package.json"

@@ -1,1 +1,46 @@
 """Go."""
+
+from __future__ import annotations
+
+from secateur.languages.syntax.names import words
+from secateur.languages.traits import TESTED, Grammar, LanguageTraits, NameRules
+
+STANDARD = words(
+    """
+archive bufio bytes cmp compress container context crypto database debug embed encoding errors expvar flag fmt go hash
+html image index io iter log maps math mime net os path plugin reflect regexp runtime slices sort strconv strings
+structs sync syscall testing text time unicode unique unsafe
+"""
+)
+"""First segments of the standard packages."""
+
+_BUILTINS = words(
+    """
+any append bool byte cap clear close complex complex128 complex64 copy delete error float32 float64 imag int int16 int32
+int64 int8 len make max min new panic print println real recover rune string uint uint16 uint32 uint64 uint8 uintptr
+"""
+)
+
+RULES = NameRules(
+    family="go",
+    finder="secateur.languages.go.imports:GoFinder",
+    builtins=_BUILTINS,
+    standard_modules=STANDARD,
+    packages="directory",
+    stars_pass_on=True,
+    imports_by_path=True,
+    roots_from_imports=True,
+    receivers_are_chains=True,
+    embeds_types=True,
+    opens_types=True,
+)
+
+LANGUAGES = (
+    LanguageTraits(
+        name="go",
+        extensions="go",
+        test_names_lower=(("go", TESTED),),
+        grammar=Grammar("tree_sitter_go", "secateur.languages.go.reader"),
+        rules=RULES,
+    ),
+)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from secateur.languages.rust.values import Values
-from secateur.languages.syntax.collector import Captures, Collector, named_child
+from secateur.languages.syntax.collector import IMPLEMENTED, Captures, Collector, named_child
 from secateur.languages.syntax.names import type_name
 from secateur.model import Kind
 
@@ -39,9 +39,6 @@ QUERY = """
 [(if_expression) (while_expression) (for_expression) (loop_expression) (match_arm) "&&" "||"] @branch
 [(line_comment) (block_comment) (attribute_item)] @note
 """
-
-_IMPLEMENTED = "<>"
-"""Name of the declaration that a block implements a type: its path as written."""
 
 READS_CALLS = True
 
@@ -126,7 +123,7 @@ def _implementation(node: Node, values: Values, out: Collector) -> None:
     path = values.implemented(node.child_by_field_name("type"))
     definition = out.define(node, Kind.CLASS, path.rpartition(".")[2] or "impl")
     if path:
-        out.annotations.append((definition.sig_first, _IMPLEMENTED, path))
+        out.annotations.append((definition.sig_first, IMPLEMENTED, path))
     trait = node.child_by_field_name("trait")
     if trait is not None:
         out.base(definition, type_name(out.text(trait)))

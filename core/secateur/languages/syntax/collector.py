@@ -33,6 +33,9 @@ LONG_OBJECT = 15
 NAME_LENGTH = 120
 """Most characters of a name; titles of tests and C declarators can be arbitrarily long."""
 
+IMPLEMENTED = "<>"
+"""Annotation of a fragment that is an implementation block, given as its type the path of what it implements."""
+
 TITLE = "#title"
 """Annotation of a fragment whose name, given as its type, is a title: nothing is called by it."""
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import re
 
+from secateur.languages.traits import LanguageTraits
+
 _LONG_STRETCH = 2000
 """Bytes without a bracket, comma or semicolon from which on it is worth counting operators ..."""
 
@@ -21,37 +23,23 @@ _CLOSING = (b")", b"]", b"}")
 _OPERATOR = re.compile(rb"\w\s*[^\w\s]")
 
 _QUOTED = rb"\"[^\"\n]*\"|'[^'\n]*'"
-_C = re.compile(rb"//[^\n]*|^[ \t]*#[^\n]*|" + _QUOTED, re.MULTILINE)
-_JAVA = re.compile(rb"//[^\n]*|" + _QUOTED)
-_SCRIPT = re.compile(rb"//[^\n]*|`[^`]*`|" + _QUOTED)
-_PYTHON = re.compile(rb"#[^\n]*|\"\"\".*?\"\"\"|'''.*?'''|" + _QUOTED, re.DOTALL)
+C_SILENT = re.compile(rb"//[^\n]*|^[ \t]*#[^\n]*|" + _QUOTED, re.MULTILINE)
+JAVA_SILENT = re.compile(rb"//[^\n]*|" + _QUOTED)
+SCRIPT_SILENT = re.compile(rb"//[^\n]*|`[^`]*`|" + _QUOTED)
+PYTHON_SILENT = re.compile(rb"#[^\n]*|\"\"\".*?\"\"\"|'''.*?'''|" + _QUOTED, re.DOTALL)
 _COMMENT = re.compile(rb"/\*.*?\*/", re.DOTALL)
 
-# Languages of these grammars only: the recovery of the others stayed within bounds on every sequence of operators
-# tried.
-_SILENT = {
-    "c": _C,
-    "cpp": _C,
-    "csharp": _C,
-    "java": _JAVA,
-    "javascript": _SCRIPT,
-    "typescript": _SCRIPT,
-    "tsx": _SCRIPT,
-    "python": _PYTHON,
-}
 
-
-def is_endless(source: bytes, language: str) -> bool:
+def is_endless(source: bytes, traits: LanguageTraits) -> bool:
     """True when parsing `source` could exhaust memory. Comments and strings are no operators, however long."""
-    silent = _SILENT.get(language)
-    if silent is None or not _stretches(source):
+    if traits.silent is None or not _stretches(source):
         return False
-    if silent is _PYTHON:
-        code = _logical_lines(silent.sub(b"", source))
+    if traits.lines_end_statements:
+        code = _logical_lines(traits.silent.sub(b"", source))
     else:
         # A comment that is never closed is none to the parser, and would be searched for its end again and again.
         end = source.rfind(b"*/") + 2 if b"*/" in source else 0
-        code = silent.sub(b"", _COMMENT.sub(b"", source[:end]) + source[end:])
+        code = traits.silent.sub(b"", _COMMENT.sub(b"", source[:end]) + source[end:])
     return any(len(_OPERATOR.findall(stretch)) > _MOST_OPERATORS for stretch in _stretches(code))
 
 

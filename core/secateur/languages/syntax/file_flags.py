@@ -8,6 +8,10 @@ from __future__ import annotations
 
 import codecs
 import re
+from collections.abc import Iterable, Sequence
+from functools import cache
+
+from secateur.languages import languages
 
 TEST = "test"
 GENERATED = "generated"
@@ -144,23 +148,7 @@ _TITLES = (
     "readme|changelog|changes|history|news|contributing|contributors|authors|licen[cs]e|copying|notice|security"
     "|code_of_conduct|todo"
 )
-_CASED_NAMES: tuple[tuple[str, str], ...] = (
-    # words in CamelCase need the capital: `Latest.java` is no test
-    (
-        TEST,
-        r".*[a-z0-9_](Test|Tests|TestCase|TestCases|IT|ITCase)\.(java|kt|kts|groovy|scala|cs|fs|vb|php|swift|m|mm|cpp|cc)",
-    ),
-    (TEST, r"Test[A-Z0-9]\w*\.(java|kt|scala|groovy|cs|php)"),
-    (TEST, r"\w+(Spec|Suite)\.(scala|groovy|kt|hs|java|swift)"),
-    (TEST, r".*\.t"),
-)
 _NAMES: tuple[tuple[str, str], ...] = (
-    (TEST, r"test_.*\.(py|pyi|c|cc|cpp|h|hpp|rb|lua|jl|php|sh|exs?|ml|nim|zig)|(conftest|tests?)\.(py|rs)"),
-    (TEST, r".*[-_](tests?|unittest)\.(py|go|c|cc|cpp|cxx|h|hpp|rs|dart|rb|exs?|erl|lua|ml|clj|cljs|sh|jl|zig|ts|js)"),
-    (
-        TEST,
-        rf".*\.(test|tests|spec|specs|e2e|cy)\.({_SCRIPT}|vue|svelte|lua)|.*_spec\.(rb|lua|cr)|spec_helper\.rb|.*\.(bats|snap)|test-.*\.r",
-    ),
     (
         GENERATED,
         r".*\.pb\.(go|cc|cpp|h|c|swift|rs|ts)|.*_pb2(_grpc)?\.pyi?|.*_pb\.(js|d\.ts|rb)|.*\.pb\.(gw|validate)\.go|.*_grpc\.pb\.go",
@@ -183,11 +171,9 @@ _NAMES: tuple[tuple[str, str], ...] = (
     (DOCUMENTATION, rf"({_TITLES})([_-][a-z0-9_-]+)?(\.(txt|\d))?"),
     (LOCKFILE, r"pylock\..+\.toml"),
 )
-"""What a file name says; the first table as written, the second in lower case."""
+"""What a file name says, in lower case; which names are those of tests every language says of itself."""
 
-_CASED = tuple((flag, re.compile(pattern)) for flag, pattern in _CASED_NAMES)
 _LOWER = tuple((flag, re.compile(pattern)) for flag, pattern in _NAMES)
-_SPEC_FOLDER = re.compile(rf".*\.(rb|{_SCRIPT}|cr|lua|php|ex|exs)")  # `spec/` elsewhere holds specifications
 _WEB_SUFFIX = re.compile(r".*\.([cm]?jsx?|css|json|svg|xml|geojson)")
 _BY_MACHINE = r"(automatically |auto-?|machine[ -])generated"
 _HANDS_OFF = r"do(n't| not) (edit|modify|change)"
@@ -232,13 +218,12 @@ def classify(path: str, head: bytes) -> frozenset[str]:
     flags = {kind for folder in folders if (kind := _FOLDERS.get(folder.lower()))}
     if "Pods" in folders:  # CocoaPods; `pods` in lower case is Kubernetes
         flags.add(VENDORED)
-    flags |= {flag for flag, pattern in _CASED if pattern.fullmatch(name)}
+    if _is_test(folders, name):
+        flags.add(TEST)
     flags |= {flag for flag, pattern in _LOWER if pattern.fullmatch(lower)}
     is_prose = lower.endswith(_PROSE)
     if is_prose:
         flags.add(DOCUMENTATION)
-    if _SPEC_FOLDER.fullmatch(lower) and any(folder.lower() in ("spec", "specs") for folder in folders):
-        flags.add(TEST)
     if lower in LOCKFILES:
         flags.add(LOCKFILE)
     if not is_prose and _is_signed(head[:_MARKER_BYTES]):
@@ -246,6 +231,38 @@ def classify(path: str, head: bytes) -> frozenset[str]:
     if not is_prose and _is_minified(lower, head):
         flags.add(MINIFIED)
     return frozenset(flags)
+
+
+def _is_test(folders: Sequence[str], name: str) -> bool:
+    as_written, in_lower_case, in_spec_folder = _test_names()
+    stem, _, extension = name.rpartition(".")
+    extension = extension.lower()
+    written, lower = as_written.get(extension), in_lower_case.get(extension)
+    return (
+        (written is not None and name.endswith(extension) and written.fullmatch(stem) is not None)
+        or (lower is not None and lower.fullmatch(stem.lower()) is not None)
+        or (extension in in_spec_folder and any(folder.lower() in ("spec", "specs") for folder in folders))
+    )
+
+
+@cache
+def _test_names() -> tuple[dict[str, re.Pattern[str]], dict[str, re.Pattern[str]], frozenset[str]]:
+    """By extension, what stands before it in the names of tests, as written and in lower case; the extensions of files
+    that are tests below a folder `spec`."""
+    known = languages().values()
+    return (
+        _by_extension(pair for traits in known for pair in traits.test_names),
+        _by_extension(pair for traits in known for pair in traits.test_names_lower),
+        frozenset(extension for traits in known for extension in traits.spec_files.split()),
+    )
+
+
+def _by_extension(names: Iterable[tuple[str, str]]) -> dict[str, re.Pattern[str]]:
+    stems: dict[str, list[str]] = {}
+    for extensions, stem in names:
+        for extension in extensions.split():
+            stems.setdefault(extension, []).append(stem)
+    return {extension: re.compile("|".join(patterns)) for extension, patterns in stems.items()}
 
 
 def _is_binary(head: bytes) -> bool:

@@ -17,13 +17,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import cache
 
-from secateur.languages.ecmascript.manifests import read_manifest
-from secateur.languages.recognition import HEAD_BYTES, language_of
+from secateur.languages import traits_of
+from secateur.languages.ecmascript.manifests import MANIFEST, read_manifest
 from secateur.languages.syntax import grammar
 from secateur.languages.syntax.collector import Captures, Collector, last_row
 from secateur.languages.syntax.names import receiver_before
 from secateur.languages.syntax.partition import facts
 from secateur.languages.syntax.prose import block_fragments, prose_fragments
+from secateur.languages.syntax.recognition import HEAD_BYTES, language_of
 from secateur.languages.syntax.text import decode, split_lines
 from secateur.model import FileFacts
 
@@ -51,8 +52,6 @@ _NOTHING_MORE = b" \t\r\f;"
 
 READER_FAILED = "reader_failed"
 """Problem of a file over which a reader raised an error."""
-
-_MINIFIED_LANGUAGES = frozenset({"javascript", "typescript", "tsx"})
 
 PARSER_VERSION: str
 """The value of `parser_version()`, worked out at first use."""
@@ -102,15 +101,16 @@ def _read_file(path: str, data: bytes) -> FileFacts:
     text, damaged = decode(data)
     lines = split_lines(text)
     problems = ("invalid_utf8",) if damaged else ()
-    if language not in grammar.GRAMMARS:
+    traits = traits_of(language)
+    if traits.grammar is None:
         fragments = tuple(prose_fragments(language, lines))
-        package, said = read_manifest(path, text) if language == "json" and fragments else ("", ())
+        package, said = read_manifest(path, text) if language == MANIFEST and fragments else ("", ())
         return FileFacts(language, fragments, annotations=said, package=package, problems=problems)
     source = text.encode()
     refused = ""
     if len(source) > grammar.MAX_PARSE_BYTES:
         refused = "too_large"
-    elif language in _MINIFIED_LANGUAGES and len(source) > _MINIFIED_BYTES_A_LINE * max(len(lines), 1):
+    elif traits.is_often_minified and len(source) > _MINIFIED_BYTES_A_LINE * max(len(lines), 1):
         refused = "minified"
     else:
         try:

@@ -1,4 +1,4 @@
-"""Grammars: which wheel parses which language, loaded at first use and once per process, and parsing within bounds.
+"""Grammars, loaded at first use and once per process, and parsing within bounds.
 
 Parsing and querying are bounded by counted steps, so that the same file gives the same result on every machine. A clock
 stands behind them as the last net: no source that people or generators write comes near it.
@@ -17,8 +17,11 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
+from secateur.languages import languages, traits_of
+from secateur.languages.syntax.by_names import read_by_names
 from secateur.languages.syntax.collector import Captures, Collector
 from secateur.languages.syntax.endless import is_endless
+from secateur.languages.traits import LanguageTraits
 
 if TYPE_CHECKING:
     from tree_sitter import Language, Node, Point, Query, Tree
@@ -56,36 +59,6 @@ MAX_PARSE_BYTES = 8 * 1024 * 1024
 source."""
 
 
-@dataclass(frozen=True, slots=True)
-class Grammar:
-    """A language's wheel and the module of `languages` that reads its trees.
-
-    That module offers `QUERY` (or `query(language)`) and `read(captures, collector)`; with `READS_CALLS` that also
-    gathers the calls. Shared capture names: `call` (name of a called function), `branch` (a decision point), `note`
-    (comments and attributes that may lead a definition).
-    """
-
-    wheel: str  # import name
-    entry: str  # function of the wheel that returns the language
-    reader: str  # module of `languages`
-
-
-GRAMMARS = {
-    "python": Grammar("tree_sitter_python", "language", "python.reader"),
-    "javascript": Grammar("tree_sitter_javascript", "language", "ecmascript.reader"),
-    "typescript": Grammar("tree_sitter_typescript", "language_typescript", "ecmascript.reader"),
-    "tsx": Grammar("tree_sitter_typescript", "language_tsx", "ecmascript.reader"),
-    "go": Grammar("tree_sitter_go", "language", "go.reader"),
-    "java": Grammar("tree_sitter_java", "language", "java.reader"),
-    "rust": Grammar("tree_sitter_rust", "language", "rust.reader"),
-    "c": Grammar("tree_sitter_c", "language", "c"),
-    "cpp": Grammar("tree_sitter_cpp", "language", "c"),
-    "csharp": Grammar("tree_sitter_c_sharp", "language", "csharp"),
-    "ruby": Grammar("tree_sitter_ruby", "language", "ruby"),
-    "php": Grammar("tree_sitter_php", "language_php", "php"),
-}
-
-
 class GrammarMissing(Exception):
     """The wheel of a language cannot be imported or does not fit the installed tree-sitter."""
 
@@ -98,7 +71,7 @@ class ParseStopped(Exception):
 class Loaded:
     """A grammar ready to parse."""
 
-    name: str
+    traits: LanguageTraits
     language: Language
     query: Query
     read: Callable[[Captures, Collector], None]
@@ -106,7 +79,7 @@ class Loaded:
 
 
 def load(language: str) -> Loaded:
-    """Parser and query of a language of `GRAMMARS`. Raises `GrammarMissing`."""
+    """Parser and query of a language that has a grammar. Raises `GrammarMissing`."""
     loaded = _load(language)
     if loaded is None:
         raise GrammarMissing(language)
@@ -115,15 +88,18 @@ def load(language: str) -> Loaded:
 
 @cache
 def _load(language: str) -> Loaded | None:
-    grammar = GRAMMARS[language]
-    reader = importlib.import_module(f"secateur.languages.{grammar.reader}")
+    traits = traits_of(language)
+    grammar = traits.grammar
+    assert grammar is not None
+    reader = importlib.import_module(grammar.reader)
     try:
         from tree_sitter import Language, Query
 
         wheel = importlib.import_module(grammar.wheel)
         tree_sitter_language = Language(getattr(wheel, grammar.entry)())
         query = Query(tree_sitter_language, reader.query(language) if hasattr(reader, "query") else reader.QUERY)
-        return Loaded(language, tree_sitter_language, query, reader.read, getattr(reader, "READS_CALLS", False))
+        read = getattr(reader, "read", read_by_names)
+        return Loaded(traits, tree_sitter_language, query, read, getattr(reader, "READS_CALLS", False))
     except (ImportError, AttributeError, ValueError, OSError):
         return None
 
@@ -134,7 +110,7 @@ def parse(loaded: Loaded, source: bytes, clock: Callable[[], float] = time.threa
     Ctrl-C ends the call at once. The parser itself runs in another thread than the main one: there no signal can raise
     an error inside its callbacks, after which the binding loses the error or ends the process.
     """
-    if is_endless(source, loaded.name):
+    if is_endless(source, loaded.traits):
         raise ParseStopped
     given_up = threading.Event()
     if threading.current_thread() is not threading.main_thread():
@@ -221,7 +197,7 @@ def _run_steps(root: Node) -> int:
 
 def grammar_versions() -> str:
     """Installed versions of tree-sitter and of all grammar wheels, in a fixed order; part of every cache key."""
-    wheels = sorted({grammar.wheel for grammar in GRAMMARS.values()})
+    wheels = sorted({traits.grammar.wheel for traits in languages().values() if traits.grammar})
     return ",".join(_version(wheel.replace("_", "-")) for wheel in ["tree-sitter", *wheels])
 
 

@@ -25,8 +25,9 @@ from secateur.index.graph.resolve.edges import (
     Edges,
     How,
 )
-from secateur.index.graph.resolve.names import Names
-from secateur.index.graph.resolve.symbols import EXTERNAL, Gids, Module, Symbols
+from secateur.index.graph.resolve.names import Names, symbols_of
+from secateur.index.graph.resolve.symbols import Symbols
+from secateur.languages.syntax.import_targets import EXTERNAL, Gids, Module
 from secateur.model import Call, FileFacts
 
 __all__ = [
@@ -43,6 +44,7 @@ __all__ = [
     "link",
     "linked",
     "resolve",
+    "symbols_of",
 ]
 
 
@@ -62,7 +64,7 @@ def resolve(files: Sequence[tuple[str, FileFacts]]) -> Edges:
 
 def linked(files: Sequence[tuple[str, FileFacts]]) -> tuple[Edges, dict[int, CallCounts]]:
     """The edges of a whole repository, and per file that has calls what became of them."""
-    return link(Names(Symbols(files)), {number: facts.calls for number, (_, facts) in enumerate(files)})
+    return link(Names(symbols_of(files)), {number: facts.calls for number, (_, facts) in enumerate(files)})
 
 
 def link(names: Names, calls: Mapping[int, Sequence[Call]]) -> tuple[Edges, dict[int, CallCounts]]:

@@ -13,20 +13,12 @@ from enum import Enum, auto
 
 from secateur.index.graph.resolve import expressions
 from secateur.index.graph.resolve.edges import CONFIDENCE, TRUSTED, How
-from secateur.index.graph.resolve.implementations import crate_of
-from secateur.index.graph.resolve.names import GLOBAL_FAMILIES, IMPLICIT_THIS, Names
+from secateur.index.graph.resolve.names import Names
 from secateur.index.graph.resolve.overloads import Overloads
-from secateur.index.graph.resolve.symbols import (
-    EXTERNAL,
-    OVERLOADS,
-    SELECTING,
-    Gids,
-    Module,
-    Target,
-    dotted,
-    plain_receiver,
-)
-from secateur.index.graph.resolve.words import BUILTIN_FUNCTIONS, BUILTIN_METHODS, UNWRAPPING
+from secateur.index.graph.resolve.symbols import OVERLOADS, plain_receiver
+from secateur.index.graph.resolve.words import BUILTIN_METHODS
+from secateur.languages.rust.imports import crate_of
+from secateur.languages.syntax.import_targets import EXTERNAL, Gids, Module, Target, dotted
 from secateur.languages.syntax.scopes import CALLED_ITSELF, MACRO
 from secateur.model import Kind
 
@@ -40,12 +32,6 @@ AMBIGUOUS = 3
 OVERLOAD_PENALTY = 100
 """Per mille taken off where a name has several definitions in the scope that was found and only one of them is
 called."""
-
-SELF = frozenset({"self", "this", "cls", "Self", "static"})
-SUPER = frozenset({"super", "base", "parent"})
-
-VALUES_CALLED = frozenset({"python", "js"})
-"""Languages in which variables hold functions and classes as often as instances."""
 
 _PLAIN = re.compile(r"[\w.$@]+")
 
@@ -93,7 +79,7 @@ class CallResolver:
         return outcome
 
     def _any_overload(self, number: int, gid: int, written: str, name: str) -> Outcome:
-        receiver = plain_receiver(written, self.symbols.family[number])
+        receiver = plain_receiver(written, self.symbols.rules[number])
         local = receiver.partition(".")[0] if receiver else name
         cls = self.symbols.class_of[gid]
         if local in self.symbols.locals.get(gid, ()) or (not receiver and number in self.symbols.nests_functions):
@@ -112,10 +98,11 @@ class CallResolver:
             return self._macro(number, cls, name)
         if receiver.endswith("?"):
             return self._inside_anonymous(number, gid, cls, receiver[:-1], name)
+        rules = self.symbols.rules[number]
         head = receiver.partition(".")[0]
-        if receiver in SELF and cls >= 0:
+        if receiver in rules.self_words and cls >= 0:
             return self._on_class(cls, name, How.SAME_SCOPE, own=True)
-        if cls >= 0 and receiver in SUPER:
+        if cls >= 0 and receiver in rules.super_words:
             return self._on_super(cls, name)
         target, how = self._receiver(number, gid, cls, receiver, head)
         if target is EXTERNAL:
@@ -123,10 +110,10 @@ class CallResolver:
         if isinstance(target, Module):
             return self._in_module(target, name, how)
         if target and self.names.is_class(target[0]):
-            if name == "new" and self.symbols.family[number] == "ruby":
+            if name == rules.instance_method:
                 return self._called(target, How.CONSTRUCTOR)
             return self._on_class(target[0], name, how)
-        if self.symbols.family[number] == "c" and (inside := self._in_namespace(receiver, name)):
+        if rules.has_namespaces and (inside := self._in_namespace(rules.family, receiver, name)):
             return self._linked(number, inside)
         return self._by_name(number, name, method=True)
 
@@ -140,20 +127,20 @@ class CallResolver:
             return self._on_class(target[0], name, How.SELF_MRO)
         return self._bare(number, gid, cls, name)
 
-    def _in_namespace(self, namespace: str, name: str) -> list[int]:
-        """Functions `namespace::name` of C++, wherever the namespace is reopened."""
+    def _in_namespace(self, family: str, namespace: str, name: str) -> list[int]:
+        """Functions of a namespace, wherever it is reopened."""
         tail = f".{namespace}.{name}"
         return [
             gid
-            for gid in self.symbols.functions["c"].get(name, ())
+            for gid in self.symbols.functions[family].get(name, ())
             if f".{self.symbols.fragments[gid].qualname}".endswith(tail)
         ]
 
     # --- plain calls --------------------------------------------------------------------------------------------------
 
     def _bare(self, number: int, gid: int, cls: int, name: str) -> Outcome:
-        family = self.symbols.family[number]
-        if name in SUPER and cls >= 0 and family != "python":
+        rules = self.symbols.rules[number]
+        if name in rules.super_words and cls >= 0 and rules.super_is_constructor:
             return self._on_super(cls, "")
         if (written := self.symbols.locals.get(gid, {}).get(name)) is not None:
             target = self.names.declared(number, dotted(written))
@@ -161,21 +148,21 @@ class CallResolver:
         if number in self.symbols.nests_functions and (inner := self._nested_function(number, gid, name)) >= 0:
             return self._called((inner,), How.SAME_SCOPE)
         opened = False
-        if family in IMPLICIT_THIS:
+        if rules.implicit_self:
             owner = cls
             while owner >= 0:
                 found, holder = self.names.method(owner, name)
                 if found and self.symbols.fragments[holder].name == name:
                     return self._called((holder,), How.SAME_SCOPE)  # a constructor, by the name of its class
-                if found or (family in SELECTING and self.names.declares(owner, f"{name}()") >= 0):
+                if found or (rules.calls_carry_arguments and self.names.declares(owner, f"{name}()") >= 0):
                     return (
                         self._on_class(owner, name, How.SAME_SCOPE, own=True)
-                        if family in SELECTING
+                        if rules.calls_carry_arguments
                         else self._called(found, How.SAME_SCOPE if holder == cls else How.SELF_MRO)
                     )
                 opened |= self.names.order(owner)[1]
                 owner = self.symbols.outer[owner]
-        if family == "rust" and (found := self._in_modules(cls, name)):
+        if rules.has_inner_modules and (found := self._in_modules(cls, name)):
             return self._called(found, How.SAME_SCOPE)
         module = self.symbols.modules[number]
         if name in module.names:
@@ -189,18 +176,18 @@ class CallResolver:
             if name in module.variables:
                 return (
                     self._variable_called(*module.variables[name])
-                    if family in VALUES_CALLED
+                    if rules.names_are_values
                     else self._callable_instance(target)
                 )
             entry = module.imports.get(name)
-            default = entry is not None and entry[1].symbol in ("default", "") and family == "js"
+            default = entry is not None and entry[1].symbol in ("default", "") and rules.has_default_export
             return self._called(target, How.DEFAULT_EXPORT if default else How.IMPORT if entry else How.PACKAGE)
-        if cls >= 0 and family in IMPLICIT_THIS and opened:
+        if cls >= 0 and rules.implicit_self and opened:
             return OUTSIDE
         return self._by_name(number, name, method=False)
 
     def _in_modules(self, cls: int, name: str) -> Gids:
-        """What a plain name means in the modules written inside a Rust file that hold a class: never a method. `Self`
+        """What a plain name means in the modules written inside a file that hold a class: never a method. `Self`
         is the class."""
         if name == "Self" and cls >= 0:
             plain = any(
@@ -217,14 +204,15 @@ class CallResolver:
         return ()
 
     def _macro(self, number: int, cls: int, name: str) -> Outcome:
-        """A macro of Rust: one that the file knows, else, as macros are seen in all that follows their definition, the
+        """A macro: one that the file knows, else, as macros are seen in all that follows their definition, the
         only one of its crate or of all."""
-        if name in BUILTIN_FUNCTIONS["rust"]:
+        rules = self.symbols.rules[number]
+        if name in rules.builtins:
             return OUTSIDE
         outcome = self._bare(number, -1, cls, name)
         if outcome is not UNKNOWN:
             return outcome
-        found = [gid for gid in self.symbols.functions["rust"].get(name, ()) if not self.names.is_class(gid)]
+        found = [gid for gid in self.symbols.functions[rules.family].get(name, ()) if not self.names.is_class(gid)]
         here = crate_of(self.symbols.paths[number])
         near = [gid for gid in found if crate_of(self.symbols.paths[self.symbols.file_of[gid]]) == here] or found
         return self._called(near, How.LINKAGE) if len(near) == 1 else UNKNOWN
@@ -273,27 +261,24 @@ class CallResolver:
 
     def _receiver(self, number: int, gid: int, cls: int, receiver: str, head: str) -> tuple[Target, How]:
         """The class or module a receiver is, and by which rule."""
-        if self.symbols.family[number] in expressions.FAMILIES:
+        rules = self.symbols.rules[number]
+        if rules.receivers_are_chains:
             return self.expressions.receiver(number, cls, receiver)
         how = How.ANNOTATION
         if not _PLAIN.fullmatch(receiver):
             return None, how
         rest = receiver.split(".")[1:]
         target: Target
-        if head in SELF and cls >= 0:
+        if head in rules.self_words and cls >= 0:
             target = (cls,)
         elif (written := self.symbols.locals.get(gid, {}).get(head)) is not None:
             target = self.names.declared(number, written)
-        elif (
-            cls >= 0
-            and self.symbols.family[number] in IMPLICIT_THIS
-            and (of_field := self.names.field_type(cls, head)) is not None
-        ):
+        elif cls >= 0 and rules.implicit_self and (of_field := self.names.field_type(cls, head)) is not None:
             target = of_field
         else:
             target = self.names.in_file(number, head)
             if target is None:
-                if head in BUILTIN_FUNCTIONS.get(self.symbols.family[number], ()):
+                if head in rules.builtins:
                     return EXTERNAL, how
                 target = self.names.linked_class(number, head)
                 how = How.LINKAGE
@@ -323,7 +308,7 @@ class CallResolver:
 
     def _on_super(self, cls: int, name: str) -> Outcome:
         order, opened = self.names.order(cls)
-        if name and len(order) > 1 and self.symbols.family[self.symbols.file_of[cls]] in SELECTING:
+        if name and len(order) > 1 and self.names.rules_of(cls).calls_carry_arguments:
             outcome = self._on_class(order[1], name, How.SUPER)
             return OUTSIDE if outcome is UNKNOWN and opened else outcome
         if name and name not in ("constructor", "__construct"):
@@ -342,6 +327,7 @@ class CallResolver:
         return self._on_classes[key]
 
     def _method_called(self, cls: int, name: str, how: How, own: bool) -> Outcome:
+        rules = self.names.rules_of(cls)
         found, holder = self.names.method(cls, name)
         if found:
             rule = How.SELF_MRO if own and holder != cls else how
@@ -353,40 +339,34 @@ class CallResolver:
                 for gid in self.names.implementations(cls, name, IMPLEMENTATIONS)
                 if gid not in found
             ]
-            declaring = (
-                self.names.declares(cls, f"{name}()")
-                if self.symbols.family[self.symbols.file_of[cls]] in SELECTING
-                else -1
-            )
+            declaring = self.names.declares(cls, f"{name}()") if rules.calls_carry_arguments else -1
             if declaring >= 0:
                 extra.append((declaring, CONFIDENCE[rule], rule))
             return Outcome(base.fate, (*base.targets, *extra))
         if (owner := self.names.declares(cls, f"{name}()")) >= 0:
             return self._declared_only(owner, cls, name, how)
-        family = self.symbols.family[self.symbols.file_of[cls]]
-        if family in VALUES_CALLED and (owner := self.names.declares(cls, name)) >= 0:
+        if rules.names_are_values and (owner := self.names.declares(cls, name)) >= 0:
             return self._variable_called(self.symbols.file_of[owner], self.symbols.fields[owner][name])
         field = self.names.field_type(cls, name)
         if isinstance(field, tuple):
             return self._callable_instance(field)
-        below_only = self.names.implementations(cls, name, IMPLEMENTATIONS) if family != "go" else []
+        below_only = self.names.implementations(cls, name, IMPLEMENTATIONS) if not rules.embeds_types else []
         if below_only:
             return Outcome(
                 Fate.RESOLVED, tuple((gid, CONFIDENCE[How.IMPLEMENTATION], How.IMPLEMENTATION) for gid in below_only)
             )
-        if field is EXTERNAL or self.names.order(cls)[1] or (family == "rust" and name in UNWRAPPING):
+        if field is EXTERNAL or self.names.order(cls)[1] or name in rules.wrappers:
             return OUTSIDE
         number = self.symbols.file_of[cls]
-        guess = own or family in ("go", "c", "rust", "ruby")  # a mixin's host, or an interface met by its methods alone
+        guess = own or rules.opens_types  # a mixin's host, or an interface met by its methods alone
         return self._by_name(number, name, method=True) if guess else UNKNOWN
 
     def _declared_only(self, owner: int, cls: int, name: str, how: How) -> Outcome:
         """A method that a class only declares, without a fragment of its own: the class, and what implements it,
         followed where that is one method."""
         below = self.names.implementations(cls, name, IMPLEMENTATIONS)
-        alone = (
-            len(below) == 1 and self.symbols.family[self.symbols.file_of[owner]] != "go"
-        )  # what embeds a Go interface need not be what is called
+        # what embeds an interface need not be what is called
+        alone = len(below) == 1 and not self.names.rules_of(owner).embeds_types
         confidence = CONFIDENCE[How.IMPLEMENTATION if alone else How.OVERRIDE]
         return Outcome(
             Fate.RESOLVED, ((owner, CONFIDENCE[how], how), *((gid, confidence, How.IMPLEMENTATION) for gid in below))
@@ -399,18 +379,18 @@ class CallResolver:
     # --- the last resort ----------------------------------------------------------------------------------------------
 
     def _by_name(self, number: int, name: str, *, method: bool) -> Outcome:
-        family = self.symbols.family[number]
+        family, rules = self.symbols.family[number], self.symbols.rules[number]
         if method:
             if name in BUILTIN_METHODS or name.startswith("__"):
                 return UNKNOWN
             found = self.symbols.methods.get(family, {}).get(name, ())
         else:
-            if name in BUILTIN_FUNCTIONS.get(family, ()):
+            if name in rules.builtins:
                 return OUTSIDE
             found = self.symbols.functions.get(family, {}).get(name, ())
-            if family in GLOBAL_FAMILIES:
+            if rules.links_by_name:
                 return self._linked(number, found)
-            if family not in ("js", "csharp"):
+            if not rules.guesses_functions:
                 return UNKNOWN  # lexically scoped, and no scope knows the name: a builtin, a parameter, a local
         if not found or len(found) > AMBIGUOUS:
             return UNKNOWN

@@ -11,31 +11,13 @@ import re
 from dataclasses import dataclass
 
 from secateur.index.graph.resolve.edges import How
-from secateur.index.graph.resolve.names import IMPLICIT_THIS, Names
-from secateur.index.graph.resolve.symbols import EXTERNAL, Gids, Module, Target
-from secateur.index.graph.resolve.words import (
-    BUILTIN_FUNCTIONS,
-    ELEMENT_METHODS,
-    LIBRARY_RETURNS,
-    SAME_METHODS,
-    UNWRAPPING,
-)
+from secateur.index.graph.resolve.names import Names
+from secateur.index.graph.resolve.words import ELEMENT_METHODS, LIBRARY_RETURNS, SAME_METHODS
+from secateur.languages.syntax.import_targets import EXTERNAL, Gids, Module, Target
 from secateur.model import Kind
-
-FAMILIES = frozenset({"go", "java", "python", "js", "rust"})
-"""Languages whose receivers are written as chains."""
-
-SELF = frozenset({"self", "this", "cls", "Self", "static"})
-SUPER = frozenset({"super", "base"})
-
-ATTRIBUTES_CALL = frozenset({"python", "js"})
-"""Languages in which reading a property runs a method, and calling a class makes an instance."""
 
 OF_RECEIVER = "=self"
 """The type of methods that return what they are called on."""
-
-TRANSPARENT = frozenset({"rust"})
-"""Languages whose optional values and pointers are written as what they hold."""
 
 _VARIABLES = 8
 """Module-level variables made from one another that are followed."""
@@ -131,16 +113,16 @@ class Expressions:
 
     def _head(self, number: int, cls: int, head: str, suffixes: list[str], depth: int) -> tuple[Value, How]:
         how = How.ANNOTATION
-        family = self.symbols.family[number]
+        rules = self.symbols.rules[number]
         if head.startswith("<"):
             return self._rest(self.typed(number, cls, head[1:-1], depth), suffixes, depth), how
-        if head in SELF and cls >= 0:
+        if head in rules.self_words and cls >= 0:
             return self._rest((cls,), suffixes, depth), how
-        if head in SUPER and cls >= 0:
+        if head in rules.super_words and cls >= 0:
             order, _ = self.names.order(cls)
             return (self._rest((order[1],), suffixes, depth) if len(order) > 1 else EXTERNAL), how
         call = bool(suffixes) and suffixes[0].startswith("(")
-        owner = cls if family in IMPLICIT_THIS else -1
+        owner = cls if rules.implicit_self else -1
         while owner >= 0:
             if (found := self._of_class(owner, head, suffixes, depth)) is not None:
                 return found, how
@@ -151,7 +133,7 @@ class Expressions:
                 return self._rest(self._variable(scope, head, depth), suffixes, depth), how
         target = self._scope(number, cls, head)
         if target is None:
-            return (EXTERNAL if head in BUILTIN_FUNCTIONS.get(family, ()) else None), how
+            return (EXTERNAL if head in rules.builtins else None), how
         if call and isinstance(target, tuple):
             return self._called(target, suffixes, depth), how
         if not suffixes:
@@ -179,6 +161,8 @@ class Expressions:
         """A value of a type written in a file inside a class; `=...` is the type of an expression."""
         if not written:
             return None
+        if written == OF_RECEIVER and cls >= 0:
+            return (cls,)
         if written.startswith("="):
             return self.value(number, cls, written[1:], depth + 1)[0]
         if written.endswith("[]"):
@@ -221,12 +205,9 @@ class Expressions:
         if not value or not self.names.is_class(value[0]):
             return None
         found = self._of_class(value[0], name, suffixes, depth)
-        if found is None and name in UNWRAPPING and self._is_transparent(value[0]):
+        if found is None and name in self.names.rules_of(value[0]).wrappers:
             return self._rest(value, suffixes[1:], depth)
         return found
-
-    def _is_transparent(self, gid: int) -> bool:
-        return self.symbols.family[self.symbols.file_of[gid]] in TRANSPARENT
 
     def _of_class(self, cls: int, name: str, suffixes: list[str], depth: int) -> Value:
         """`name` on a value of a class: what its method returns, its field, a class nested in it."""
@@ -259,7 +240,8 @@ class Expressions:
         )
 
     def _attributes_call(self, gid: int) -> bool:
-        return self.symbols.family[self.symbols.file_of[gid]] in ATTRIBUTES_CALL
+        """Whether reading an attribute may run a method, and calling a class makes an instance."""
+        return self.names.rules_of(gid).names_are_values
 
     def _called(self, found: Gids, suffixes: list[str], depth: int, cls: int = -1) -> Value:
         """What calling definitions, on a value of class `cls`, yields: of a class an instance, of functions what all of
@@ -289,7 +271,7 @@ class Expressions:
                     value = self.typed(value.number, value.cls, value.written, depth)
                 elif isinstance(value, tuple) and (held := self._declared(value[0], "[]", depth)) is not None:
                     value = held
-                elif isinstance(value, tuple) and self._is_transparent(value[0]):
+                elif isinstance(value, tuple) and self.names.rules_of(value[0]).wrappers:
                     continue
                 elif isinstance(value, tuple) and self._attributes_call(value[0]) and self.names.is_class(value[0]):
                     self._reached = max(self._reached, depth)

@@ -4,31 +4,26 @@ the others are joined."""
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
+from secateur.index.graph.resolve.symbols import Symbols
+from secateur.languages.rust.imports import crate_of
+from secateur.languages.syntax.collector import IMPLEMENTED
 from secateur.model import Kind
 
-if TYPE_CHECKING:
-    from secateur.index.graph.resolve.symbols import Symbols
-
-IMPLEMENTED = "<>"
-"""Name of the declaration that a fragment is an implementation block; its type is the path of what is implemented."""
-
 _RELATIVE = frozenset({"crate", "self", "super"})
-_SOURCES = re.compile(r"/?\b(?:src|tests|examples|benches)/")
 
 
 def join_implementations(symbols: Symbols) -> None:
     """Make each block whose type is declared in another file of the repository a part of that type."""
     blocks: dict[int, str] = {}  # fragment -> path of its type
     for number, facts in enumerate(symbols.facts):
-        if symbols.family[number] == "rust":
-            for annotation in facts.annotations:
-                if annotation.name == IMPLEMENTED and 0 <= annotation.fragment < len(facts.fragments):
-                    blocks[symbols.offset[number] + annotation.fragment] = annotation.type
+        for annotation in facts.annotations:
+            if annotation.name == IMPLEMENTED and 0 <= annotation.fragment < len(facts.fragments):
+                blocks[symbols.offset[number] + annotation.fragment] = annotation.type
+    families = {symbols.family[symbols.file_of[gid]] for gid in blocks}
     declared: dict[str, list[int]] = {}  # name -> types, the first part of each
     owned: set[int] = set()
-    for name, known in symbols.functions.get("rust", {}).items():
+    for name, known in (item for family in sorted(families) for item in symbols.functions.get(family, {}).items()):
         for gid in known:
             if symbols.fragments[gid].kind is Kind.CLASS:
                 declared.setdefault(name, []).append(gid)
@@ -63,9 +58,3 @@ def _meant(symbols: Symbols, gid: int, path: str, candidates: list[int]) -> int:
             if len(chosen) == 1:
                 return chosen[0]
     return -1
-
-
-def crate_of(path: str) -> str:
-    """The folder of the crate a file belongs to."""
-    match = _SOURCES.search(path)
-    return path[: match.start()] if match else path.rpartition("/")[0]

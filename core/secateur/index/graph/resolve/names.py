@@ -7,12 +7,16 @@ re-exports of any length are inputs, not accidents.
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 
-from secateur.index.graph.resolve.modules import finders
-from secateur.index.graph.resolve.symbols import EXTERNAL, SELECTING, Gids, Module, Symbols, Target, dotted
-from secateur.model import Import, Kind
+from secateur.index.graph.resolve.finders import finders
+from secateur.index.graph.resolve.implementations import join_implementations
+from secateur.index.graph.resolve.symbols import Symbols
+from secateur.languages import rules_of
+from secateur.languages.syntax.import_targets import EXTERNAL, Gids, Module, Target, dotted
+from secateur.languages.traits import NameRules
+from secateur.model import FileFacts, Import, Kind
 
 NESTING = 40
 """Names looked up because of one name: chains of re-exports and of declared types are three or four long in real
@@ -24,19 +28,13 @@ ANCESTORS = 64
 STARS = 256
 """Star imports looked through for one name."""
 
-GLOBAL_FAMILIES = frozenset({"c", "ruby", "php"})
-"""Languages that link names across files without importing them by name."""
 
-IMPLICIT_THIS = frozenset({"java", "csharp", "c", "ruby"})
-"""Languages in which a bare name may be a member of the own class."""
-
-CONSTRUCTORS = {
-    "python": ("__init__", "__new__", "__post_init__"),
-    "js": ("constructor",),
-    "php": ("__construct",),
-    "ruby": ("initialize",),
-}
-"""Methods that run when a class is called; elsewhere they carry the name of the class."""
+def symbols_of(files: Sequence[tuple[str, FileFacts]]) -> Symbols:
+    """The names of a repository with their types."""
+    symbols = Symbols(files)
+    join_implementations(symbols)
+    symbols.add_types()
+    return symbols
 
 
 class Names:
@@ -44,7 +42,7 @@ class Names:
 
     def __init__(self, symbols: Symbols) -> None:
         self.symbols = symbols
-        self.finders = finders(symbols)
+        self.finders = finders(symbols, {rules.family: rules for rules in symbols.rules})
         self._members: dict[tuple[Module, str], Target] = {}
         self._scopes: dict[tuple[int, str], Target] = {}
         self._orders: dict[int, tuple[Gids, bool]] = {}
@@ -88,7 +86,7 @@ class Names:
             found = package.names.get(name) or self._variable(package, name)
         if found is None:
             found = self._starred(module, name)
-        if found is None and self.symbols.family[number] in ("rust", "java", "csharp", "php"):
+        if found is None and self.symbols.rules[number].has_packages_as_names:
             found = self.finders[self.symbols.family[number]].module(number, name, 0)
         return found
 
@@ -107,30 +105,30 @@ class Names:
             return found
         if found_variable := self._variable(module, name):
             return found_variable
-        family = self.symbols.family[module.files[0]] if module.files else "python"
-        # a private import of Rust is seen by the modules inside, and nobody else can name it
-        if (entry := (module.imports if family == "rust" else module.exports).get(name)) is not None:
+        rules = self._rules(module)
+        # a private import is seen by the modules inside, and nobody else can name it
+        if (entry := (module.imports if rules.exports_to_children else module.exports).get(name)) is not None:
             return self.imported(*entry)
         found_star = self._starred(module, name)
-        return (
-            found_star
-            if found_star not in (None, EXTERNAL)
-            else self.finders[family].submodule(module, name)
-            if family in self.finders
-            else None
-        )
+        if found_star not in (None, EXTERNAL):
+            return found_star
+        return self.finders[rules.family].submodule(module, name) if rules.family in self.finders else None
+
+    def _rules(self, module: Module) -> NameRules:
+        """The rules of a module's language; what has no files is a folder of Python."""
+        return self.symbols.rules[module.files[0]] if module.files else rules_of("python")
 
     def _starred(self, module: Module, name: str) -> Target:
         if not module.files:
             return None
-        family = self.symbols.family[module.files[0]]
-        if family in ("c", "ruby", "other"):
-            return None  # linked globally: walking includes of includes would find the same names the slow way
+        rules = self.symbols.rules[module.files[0]]
+        if not rules.follows_stars:
+            return None
         outside = False
         for number, statement in module.stars[:STARS]:
-            if statement.symbol != "*" and family != "csharp":
+            if statement.symbol != "*":
                 continue  # imported for its side effects
-            source: Target = self.finders[family].module(number, statement.module, statement.level)
+            source: Target = self.finders[rules.family].module(number, statement.module, statement.level)
             if source is None:
                 source = self._path(number, dotted(statement.module))  # everything of a class: Java's static imports
             if source is EXTERNAL:
@@ -138,7 +136,7 @@ class Names:
             elif (found := self.attribute(source, name)) is not None and found is not EXTERNAL:
                 return found
         # a name that no scope knows may come from a star import of something outside
-        return EXTERNAL if outside and family in ("python", "java") else None
+        return EXTERNAL if outside and rules.stars_hide_unknown else None
 
     def _variable(self, module: Module, name: str) -> Target:
         """The class of a module-level variable, as the definition its attributes come from."""
@@ -153,11 +151,11 @@ class Names:
 
     def imported(self, number: int, statement: Import) -> Target:
         """What an import statement binds."""
-        family = self.symbols.family[number]
-        finder = self.finders[family]
+        rules = self.symbols.rules[number]
+        finder = self.finders[rules.family]
         if statement.symbol in ("", "*"):
             if (
-                family == "python"
+                rules.binds_first_segment
                 and "." in statement.module
                 and statement.local == statement.module.partition(".")[0]
                 and not statement.level
@@ -165,7 +163,7 @@ class Names:
                 return finder.module(number, statement.local, 0) or EXTERNAL  # `import a.b` binds `a`
             found = finder.module(number, statement.module, statement.level)
             return found if found is not None else self._path(number, dotted(statement.module))
-        if not statement.module and family == "js":
+        if not statement.module and rules.has_default_export:
             return self.in_file(number, statement.symbol)  # exported from this file under another name
         module = finder.module(number, statement.module, statement.level)
         if module is None:
@@ -178,18 +176,18 @@ class Names:
     def _path(self, number: int, path: str) -> Target:
         """A dotted path whose longest head is a module and whose rest are members: `com.acme.Outer.Inner`,
         `crate.orders.Cart.new`."""
-        family = self.symbols.family[number]
-        if family not in ("java", "csharp", "php", "rust"):
+        rules = self.symbols.rules[number]
+        if not rules.has_packages_as_names:
             return EXTERNAL
         segments = path.split(".")
         for cut in range(len(segments) - 1, 0, -1):
-            module = self.finders[family].module(number, ".".join(segments[:cut]), 0)
+            module = self.finders[rules.family].module(number, ".".join(segments[:cut]), 0)
             if module is not None:
                 target: Target = module
                 for segment in segments[cut:]:
                     target = self.attribute(target, segment)
                 return target
-        if family == "rust" and (own := self.symbols.modules[number].names.get(segments[0])):  # `use Kind::*`
+        if rules.exports_to_children and (own := self.symbols.modules[number].names.get(segments[0])):  # `use Kind::*`
             target = own
             for segment in segments[1:]:
                 target = self.attribute(target, segment)
@@ -199,7 +197,7 @@ class Names:
     def default_export(self, module: Module, local: str) -> Gids | None:
         """The definition a default import means: the declared one, else that of its name, of the file's name, or the
         only one there is."""
-        if not module.files or self.symbols.family[module.files[0]] != "js":
+        if not module.files or not self.symbols.rules[module.files[0]].has_default_export:
             return None
         if isinstance(declared := self.member(module, "default"), tuple):
             return declared
@@ -229,13 +227,16 @@ class Names:
 
     def linked_class(self, number: int, name: str) -> Target:
         """The only class of that name, in languages that need no import to see it."""
-        family = self.symbols.family[number]
-        if family not in GLOBAL_FAMILIES:
+        if not self.symbols.rules[number].links_by_name:
             return None
-        found = [gid for gid in self.symbols.functions[family].get(name, ()) if self.is_class(gid)]
+        found = [gid for gid in self.symbols.functions[self.symbols.family[number]].get(name, ()) if self.is_class(gid)]
         return (found[0],) if len(found) == 1 else None
 
     # --- classes -----------------------------------------------------------------------------------------------------
+
+    def rules_of(self, gid: int) -> NameRules:
+        """The rules of the language that a definition is written in."""
+        return self.symbols.rules[self.symbols.file_of[gid]]
 
     def is_class(self, gid: int) -> bool:
         return self.symbols.fragments[gid].kind is Kind.CLASS
@@ -347,7 +348,7 @@ class Names:
         """The definitions of `method`; where calls tell overloads apart also those of further classes that take other
         parameters."""
         found, holder = self.method(gid, name)
-        if not found or self.symbols.family[self.symbols.file_of[gid]] not in SELECTING or self.is_class(found[0]):
+        if not found or not self.rules_of(gid).calls_carry_arguments or self.is_class(found[0]):
             return found
         taken = {self.symbols.parameters.get(member, "") for member in found}
         for owner in self.order(gid)[0]:
@@ -365,8 +366,7 @@ class Names:
 
     def _own_constructor(self, gid: int) -> Gids:
         members = self.symbols.members.get(gid, {})
-        family = self.symbols.family[self.symbols.file_of[gid]]
-        for name in CONSTRUCTORS.get(family, (self.symbols.fragments[gid].name,)):
+        for name in self.rules_of(gid).constructors or (self.symbols.fragments[gid].name,):
             found = tuple(member for member in members.get(name, ()) if not self.is_class(member))
             if found:
                 return found

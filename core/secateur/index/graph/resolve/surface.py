@@ -18,14 +18,17 @@ from operator import attrgetter
 
 import msgspec
 
-from secateur.index.graph.resolve.names import CONSTRUCTORS
-from secateur.index.graph.resolve.symbols import DEFINITIONS, FAMILY
-from secateur.index.graph.resolve.words import GO_STANDARD
+from secateur.index.graph.resolve.symbols import DEFINITIONS
+from secateur.languages import languages, rules_of
+from secateur.languages.ecmascript.manifests import MANIFEST
+from secateur.languages.syntax.import_targets import folder_of
+from secateur.languages.traits import NameRules
 from secateur.model import Annotation, Call, FileFacts, Import, Kind
 
 _WORD = re.compile(r"\w+")
 
-_OF_CLASS = re.compile("|".join(["__.*", "default", *(name for names in CONSTRUCTORS.values() for name in names)]))
+_CONSTRUCTORS = {name for traits in languages().values() if traits.rules for name in traits.rules.constructors}
+_OF_CLASS = re.compile("|".join(["__.*", "default", *sorted(_CONSTRUCTORS)]))
 """Members that are meant by the name of their class: what runs when it is called, indexed, or gone through."""
 
 _GLUED = re.compile(r"\w\*|\*\w")
@@ -36,12 +39,6 @@ _VARIABLE = re.compile(r"\$?\w+")
 
 _CALL = tuple(column.name for column in fields(Call) if column.name != "line")
 """What the resolver reads of a call site."""
-
-_BY_PATH = frozenset({"python", "js", "go", "c", "ruby"})
-"""Languages whose imports name modules by their path alone; elsewhere a class may be part of the name of a module."""
-
-_STARS = frozenset({"python", "js", "rust", "go"})
-"""Languages in which others see through a star import."""
 
 _ROOTS = frozenset({"__init__", "index", "lib", "main", "mod"})
 """Files that stand for their folder: a new one changes what other names of the repository begin with."""
@@ -75,9 +72,9 @@ class Difference:
     def __bool__(self) -> bool:
         return bool(self.names or self.scoped or self.classes or self.modules)
 
-    def add(self, path: str, family: str, name: str, *, top: bool) -> None:
+    def add(self, path: str, rules: NameRules, name: str, *, top: bool) -> None:
         """Note a name of a file; `top`: it belongs to the file itself, not to a class."""
-        if top and family == "python":
+        if top and rules.names_need_import:
             self.scoped.add((_module_of(path), name))
         else:
             self.names.add(name)
@@ -107,14 +104,15 @@ def same_surface(before: FileFacts, after: FileFacts) -> bool:
     )
 
 
-def go_modules(files: Iterable[FileFacts]) -> set[str]:
-    """What Go files import that is not Go's own: where the module path of the repository is inferred from."""
+def import_roots(files: Iterable[FileFacts]) -> set[str]:
+    """What the first part of import names is inferred from, in languages that infer it: all they import that is not of
+    their standard library."""
     return {
-        s.module
+        statement.module
         for facts in files
-        if facts.language == "go"
-        for s in facts.imports
-        if s.module.partition("/")[0] not in GO_STANDARD
+        if (rules := rules_of(facts.language)).roots_from_imports
+        for statement in facts.imports
+        if statement.module.partition("/")[0] not in rules.standard_modules
     }
 
 
@@ -122,7 +120,7 @@ def manifests_lead_to(files: Iterable[FileFacts], modules: set[str]) -> bool:
     """Whether a manifest of JavaScript may lead to files of such names: imports may mean them by names that have
     nothing of their paths."""
     for facts in files:
-        for said in facts.annotations if facts.language == "json" else ():
+        for said in facts.annotations if facts.language == MANIFEST else ():
             stem = said.type.rpartition("/")[2].partition(".")[0]
             if not modules.isdisjoint(_WORD.findall(stem)) or _GLUED.search(said.name) or _GLUED.search(said.type):
                 return True
@@ -137,14 +135,14 @@ def difference(path: str, before: FileFacts | None, after: FileFacts | None) -> 
     """
     facts = after or before
     assert facts is not None
-    family, stem = FAMILY.get(facts.language, facts.language), path.rpartition("/")[2].partition(".")[0]
+    rules, stem = rules_of(facts.language), path.rpartition("/")[2].partition(".")[0]
     out = Difference()
     if _manifest(before) != _manifest(after):
         return None  # what it says of import names, others go by
     if before is None or after is None:
-        if family == "go" or stem in _ROOTS:
+        if rules.roots_from_imports or stem in _ROOTS:
             return None
-        out.modules |= set(_WORD.findall(path)) if family in ("c", "ruby") else set(_WORD.findall(stem))
+        out.modules |= set(_WORD.findall(path if rules.imports_by_folders else stem))
         out.names |= set(_WORD.findall(facts.package))
     elif (before.language, before.package) != (after.language, after.package) or bool(before.fragments) != bool(
         after.fragments
@@ -155,18 +153,18 @@ def difference(path: str, before: FileFacts | None, after: FileFacts | None) -> 
         if old.get((name, top)) != new.get((name, top)):
             if name == "*":
                 return None
-            out.add(path, family, name, top=top)
+            out.add(path, rules, name, top=top)
     changed = out.names | {name for _, name in out.scoped}
-    if family == "rust" and (stem in _ROOTS or _imported(before) != _imported(after)) and changed:
+    if rules.crates_from_imports and (stem in _ROOTS or _imported(before) != _imported(after)) and changed:
         return None  # names of crates are told from what is imported and what their roots offer
-    if family == "js" and _tops(before) != _tops(after):
+    if rules.has_default_export and _tops(before) != _tops(after):
         if stem in _ROOTS:
             return None
         out.modules |= set(_WORD.findall(stem))  # a default import means what the file defines, by no name of its own
     for known in filter(None, (before, after)):
         for name, owner in _owned(known):
             if name in out.names and _OF_CLASS.fullmatch(name):
-                out.add(path, family, owner, top=owner in _tops(known))
+                out.add(path, rules, owner, top=owner in _tops(known))
         out.classes |= {
             fragment.name for fragment in known.fragments if fragment.kind is Kind.CLASS and fragment.name in changed
         }
@@ -178,12 +176,13 @@ def _imported(facts: FileFacts | None) -> set[tuple[str, str]]:
 
 
 def _manifest(facts: FileFacts | None) -> tuple[str, tuple[Annotation, ...]]:
-    return (facts.package, facts.annotations) if facts is not None and facts.language == "json" else ("", ())
+    return (facts.package, facts.annotations) if facts is not None and facts.language == MANIFEST else ("", ())
 
 
-def python_folders(files: Iterable[tuple[str, FileFacts | None]]) -> set[str]:
-    """Folders that Python can import: those with Python below them, marked as packages or not."""
-    folders = {path.rpartition("/")[0] for path, facts in files if facts is not None and facts.language == "python"}
+def importable_folders(files: Iterable[tuple[str, FileFacts | None]]) -> set[str]:
+    """Folders that can be imported: those with files of such a language below them, marked as packages or not."""
+    known = (path for path, facts in files if facts is not None and rules_of(facts.language).folders_are_modules)
+    folders = set(map(folder_of, known))
     return {folder[:end] for folder in folders for end, sign in enumerate(f"{folder}/") if sign == "/" and end}
 
 
@@ -196,21 +195,21 @@ def follow(path: str, facts: FileFacts, known: Difference, reached: Set[str]) ->
 
     Names lead to others by imports, declared types, base classes, and from a class to its members.
     """
-    family = FAMILY.get(facts.language, facts.language)
+    rules = rules_of(facts.language)
     out = Difference()
     seen: set[str] = (
-        {name for module, name in known.scoped if module == _module_of(path)} if family == "python" else set()
+        {name for module, name in known.scoped if module == _module_of(path)} if rules.names_need_import else set()
     )
-    if family == "python" and facts.imports:
+    if rules.names_need_import and facts.imports:
         seen |= reached
     sees = bool(seen)
     for statement in facts.imports:
-        visible = _visible(path, family, statement, known)
+        visible = _visible(path, rules, statement, known)
         sees |= bool(visible)
         seen |= visible
         words = set(_WORD.findall(statement.module))
         by_module = not known.modules.isdisjoint(words) or (
-            family not in _BY_PATH and not known.names.isdisjoint(words)
+            not rules.imports_by_path and not known.names.isdisjoint(words)
         )
         if (
             by_module
@@ -219,26 +218,24 @@ def follow(path: str, facts: FileFacts, known: Difference, reached: Set[str]) ->
             or not known.modules.isdisjoint(_WORD.findall(statement.symbol))
         ):
             if statement.local not in ("", "*"):
-                out.add(path, family, statement.local, top=True)
+                out.add(path, rules, statement.local, top=True)
             sees = True
         if statement.symbol == "*":
             for name in visible:
-                out.add(path, family, name, top=True)
+                out.add(path, rules, name, top=True)
         elif visible and statement.local not in {statement.symbol, *statement.module.split(".")}:
-            out.add(
-                path, family, statement.local, top=True
-            )  # a module, which others may import under the name it has here only
+            out.add(path, rules, statement.local, top=True)  # a module, which others may know by this name only
     seen |= known.names
     for annotation in facts.annotations:
         if not _local(facts, annotation) and not seen.isdisjoint(_WORD.findall(annotation.type)):
             bound, holder = _bound(facts, annotation), _holder(facts, annotation)
-            out.add(path, family, bound, top=_top(facts, annotation))
+            out.add(path, rules, bound, top=_top(facts, annotation))
             if holder and _OF_CLASS.fullmatch(bound):
-                out.add(path, family, holder, top=holder in _tops(facts))
+                out.add(path, rules, holder, top=holder in _tops(facts))
     for base in facts.bases:
         if 0 <= base.fragment < len(facts.fragments) and not seen.isdisjoint(_WORD.findall(base.name)):
             name = facts.fragments[base.fragment].name
-            out.add(path, family, name, top=facts.fragments[base.fragment].parent < 0)
+            out.add(path, rules, name, top=facts.fragments[base.fragment].parent < 0)
             out.classes.add(name)
     classes = known.classes | out.classes
     if classes:
@@ -249,9 +246,9 @@ def follow(path: str, facts: FileFacts, known: Difference, reached: Set[str]) ->
     return sees, out - known
 
 
-def _visible(path: str, family: str, statement: Import, known: Difference) -> set[str]:
+def _visible(path: str, rules: NameRules, statement: Import, known: Difference) -> set[str]:
     """The changed names of modules that a statement brings into sight."""
-    if family != "python" or not known.scoped:
+    if not rules.names_need_import or not known.scoped:
         return set()
     words = set(_WORD.findall(statement.module)) | {statement.symbol}
     if statement.level and not statement.module:
@@ -268,7 +265,7 @@ def _shape(facts: FileFacts) -> list[tuple[str, str, str, int, bool]]:
 
 def _outward(facts: FileFacts) -> dict[tuple[str, bool], list[object]]:
     """By name, and by whether the name belongs to the file itself: everything a file says of it to others, in order."""
-    family = FAMILY.get(facts.language, facts.language)
+    rules = rules_of(facts.language)
     out: dict[tuple[str, bool], list[object]] = {}
     classes: set[str] = set()
     for position, fragment in enumerate(facts.fragments):
@@ -297,9 +294,9 @@ def _outward(facts: FileFacts) -> dict[tuple[str, bool], list[object]]:
             out.setdefault((_bound(facts, annotation), _top(facts, annotation)), []).append(declared)
     for statement in facts.imports:
         if statement.local in ("", "*"):
-            if family in _STARS and statement.symbol == "*":
+            if rules.stars_pass_on and statement.symbol == "*":
                 out.setdefault(("*", True), []).append(statement)
-        elif statement.exported or family == "python":
+        elif statement.exported or rules.exports_imports:
             out.setdefault((statement.local, True), []).append(statement)
     return out
 

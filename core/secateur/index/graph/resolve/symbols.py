@@ -9,30 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from itertools import accumulate
 
-from secateur.index.graph.resolve.implementations import IMPLEMENTED, join_implementations
-from secateur.languages.syntax.collector import TITLE
-from secateur.model import FileFacts, Fragment, Import, Kind
-
-FAMILY = {
-    "python": "python",
-    "javascript": "js",
-    "typescript": "js",
-    "tsx": "js",
-    "jsx": "js",
-    "go": "go",
-    "java": "java",
-    "rust": "rust",
-    "c": "c",
-    "cpp": "c",
-    "csharp": "csharp",
-    "c_sharp": "csharp",
-    "php": "php",
-    "ruby": "ruby",
-}
-"""Languages whose files can call one another."""
+from secateur.languages import rules_of
+from secateur.languages.syntax.collector import IMPLEMENTED, TITLE
+from secateur.languages.syntax.import_targets import Gids, Module, dotted, folder_of
+from secateur.languages.traits import NameRules
+from secateur.model import FileFacts, Fragment, Kind
 
 OVERLOADS = 6
 """Definitions of one name in one scope that are kept: enough for overloads, small enough for generated code."""
@@ -40,55 +23,18 @@ OVERLOADS = 6
 SELECTED_OVERLOADS = 32
 """The same where a call tells by its arguments which one it means."""
 
-SELECTING = frozenset({"java"})
-"""Families whose calls carry their arguments."""
-
 DEFINITIONS = frozenset({Kind.FUNCTION, Kind.METHOD, Kind.CLASS})
 
-Gids = tuple[int, ...]
 
-
-@dataclass(slots=True, eq=False)
-class Module:
-    """Something that has names: a file, a package, a directory of modules."""
-
-    name: str
-    files: list[int] = field(default_factory=list)
-    names: dict[str, Gids] = field(default_factory=dict)  # top-level definitions
-    variables: dict[str, tuple[int, str]] = field(default_factory=dict)  # name -> (file, type as written)
-    imports: dict[str, tuple[int, Import]] = field(default_factory=dict)  # local name -> (file, import)
-    exports: dict[str, tuple[int, Import]] = field(
-        default_factory=dict
-    )  # the same for names that others can import from here
-    stars: list[tuple[int, Import]] = field(default_factory=list)
-    directory: str | None = None  # where its submodules lie
-
-
-EXTERNAL = Module("<outside the repository>")
-"""Everything that is known to be defined elsewhere."""
-
-Target = Gids | Module | None
-"""What a name means: definitions, a module, EXTERNAL, or None (unknown)."""
-
-
-def dotted(text: str) -> str:
-    """`a::b`, `a\\b`, `a->b` and `a?.b` as `a.b`."""
-    if text.isidentifier():
-        return text
-    for separator in ("::", "\\", "->", "?.", "!."):
-        text = text.replace(separator, ".")
-    return text.strip(".")
-
-
-def plain_receiver(text: str, family: str) -> str:
-    """A receiver or variable as dotted names: without PHP's `$` and a decorator's `@`; Ruby's `@cart` is
-    `self.cart`."""
+def plain_receiver(text: str, rules: NameRules) -> str:
+    """A receiver or variable as dotted names, without sigils and a decorator's `@`; a field of the own instance begins
+    with "self."."""
     if text.isidentifier():
         return text
     name = dotted(text)
-    if family == "ruby" and name.startswith("@"):
-        return f"self.{name.lstrip('@')}"
-    return name.lstrip("$@") if family == "php" or name.startswith("@") else name
+    if rules.field_sigil and name.startswith(rules.field_sigil):
+        return f"self.{name.lstrip(rules.field_sigil)}"
+    return name.lstrip("@" + rules.variable_sigil) if name.startswith("@") or rules.variable_sigil else name
 
 
 def add_name(names: dict[str, Gids], name: str, gid: int, most: int = OVERLOADS) -> None:
@@ -99,12 +45,16 @@ def add_name(names: dict[str, Gids], name: str, gid: int, most: int = OVERLOADS)
 
 
 class Symbols:
-    """Tables over the facts of all files. `gid` is a global fragment number: `offset[file] + position`."""
+    """Tables over the facts of all files; `symbols_of` in `names.py` makes them whole.
+
+    `gid` is a global fragment number: `offset[file] + position`.
+    """
 
     def __init__(self, files: Sequence[tuple[str, FileFacts]]) -> None:
         self.paths = [path for path, _ in files]
         self.facts = [facts for _, facts in files]
-        self.family = [FAMILY.get(facts.language, facts.language) for facts in self.facts]
+        self.rules = [rules_of(facts.language) for facts in self.facts]
+        self.family = [rules.family for rules in self.rules]
         self.offset = [0, *accumulate(len(facts.fragments) for facts in self.facts)]
         self.fragments: list[Fragment] = [fragment for facts in self.facts for fragment in facts.fragments]
         self.file_of = [number for number, facts in enumerate(self.facts) for _ in facts.fragments]
@@ -140,8 +90,10 @@ class Symbols:
         for gid in self._detached:
             with self._kept_apart(self.file_of[gid]):
                 self._attach(gid)
-        join_implementations(self)
-        for number in range(len(files)):
+
+    def add_types(self) -> None:
+        """Add bases and declared types, once it is known which fragments are parts of one class."""
+        for number in range(len(self.facts)):
             with self._kept_apart(number):
                 self._add_types(number)
 
@@ -176,7 +128,7 @@ class Symbols:
 
     def _add_file(self, number: int) -> None:
         facts, module, first = self.facts[number], self.modules[number], self.offset[number]
-        family = self.family[number]
+        family, rules = self.family[number], self.rules[number]
         functions, methods = self.functions.setdefault(family, {}), self.methods.setdefault(family, {})
         package = self._package(number)
         said = [a for a in facts.annotations if a.name == TITLE and 0 <= a.fragment < len(facts.fragments)]
@@ -191,9 +143,11 @@ class Symbols:
                 self.nests_functions.add(number)
             self.qualified[number].setdefault(fragment.qualname, gid)
             if fragment.kind is Kind.CLASS:
-                scope = (
-                    "" if family == "ruby" else package.name if package is not None and family == "csharp" else number
-                )
+                scope: str | int = number
+                if rules.class_scope == "repository":
+                    scope = ""
+                elif rules.class_scope == "package" and package is not None:
+                    scope = package.name
                 self.class_of[gid] = self._classes.setdefault((family, scope, fragment.qualname), gid)
                 self.members.setdefault(gid, {})
                 if self.class_of[gid] != gid:
@@ -203,13 +157,14 @@ class Symbols:
                 self.outer[gid] = owner
                 if fragment.kind is not Kind.CLASS:
                     self.class_of[gid] = owner
-                if family in SELECTING and fragment.qualname.rpartition(".")[0] != self.fragments[owner].qualname:
+                held_by = fragment.qualname.rpartition(".")[0]
+                if rules.calls_carry_arguments and held_by != self.fragments[owner].qualname:
                     continue  # of a class without a name inside
                 add_name(
                     self.members.setdefault(owner, {}),
                     fragment.name,
                     gid,
-                    SELECTED_OVERLOADS if family in SELECTING else OVERLOADS,
+                    SELECTED_OVERLOADS if rules.calls_carry_arguments else OVERLOADS,
                 )
             elif fragment.kind is Kind.METHOD and "." in fragment.qualname:
                 self._detached.append(gid)  # its class may stand in another file: Go, Rust, C++
@@ -232,7 +187,7 @@ class Symbols:
                         statement.local
                     ]  # `mod serve; pub use serve::serve`: the module is found by its path
                 module.imports.setdefault(statement.local, (number, statement))
-                if statement.exported or family == "python":
+                if statement.exported or rules.exports_imports:
                     module.exports.setdefault(statement.local, (number, statement))
             else:
                 module.stars.append((number, statement))
@@ -242,13 +197,13 @@ class Symbols:
         return self.class_of[gid] if self.class_of[gid] >= 0 else gid
 
     def _package(self, number: int) -> Module | None:
-        """Go packages are directories, those of Java, C# and PHP are declared, and without a declaration a directory is
-        one."""
-        family, directory = self.family[number], self.paths[number].rpartition("/")[0]
-        if family not in ("go", "java", "csharp", "php"):
+        """The package of a file; without a declaration a directory is one."""
+        rules, directory = self.rules[number], folder_of(self.paths[number])
+        if not rules.packages:
             return None
         declared = dotted(self.facts[number].package)
-        key = (family, f"{directory}:{declared}" if family == "go" else declared or f"/{directory}")
+        name = f"{directory}:{declared}" if rules.packages == "directory" else declared or f"/{directory}"
+        key = (rules.family, name)
         package = self.packages.setdefault(key, Module(key[1]))
         package.files.append(number)
         self.package_of[number] = package
@@ -291,7 +246,7 @@ class Symbols:
             gid, kind = first + annotation.fragment, facts.fragments[annotation.fragment].kind
             if annotation.name == IMPLEMENTED:
                 continue
-            name, written = plain_receiver(annotation.name, self.family[number]), dotted(annotation.type)
+            name, written = plain_receiver(annotation.name, self.rules[number]), dotted(annotation.type)
             prefix, _, attribute = name.partition(".")
             if prefix in ("self", "this", "cls") and attribute:
                 if self.class_of[gid] >= 0:

@@ -7,8 +7,8 @@ import posixpath
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from secateur.index.graph.resolve.symbols import Symbols
-from secateur.languages.ecmascript.manifests import BASE, ENTRY, EXTENDS, PATH
+from secateur.languages.ecmascript.manifests import BASE, ENTRY, EXTENDS, MANIFEST, PATH
+from secateur.languages.syntax.import_targets import Files, folders_above
 
 _PARENTS = 6
 """Configurations that extend one another that are followed."""
@@ -29,12 +29,12 @@ class _Config:
 class Packages:
     """The manifests of a repository."""
 
-    def __init__(self, symbols: Symbols) -> None:
+    def __init__(self, files: Files) -> None:
         self._entries: dict[str, list[tuple[str, str]]] = {}  # folder of a package -> what it is asked for, place
         self._folders: dict[str, dict[str, None]] = {}  # name of a package -> folders
         self._configs: dict[str, _Config] = {}  # path -> what it says
-        for path, facts in zip(symbols.paths, symbols.facts, strict=True):
-            if facts.language != "json" or not (facts.package or facts.annotations):
+        for path, facts in zip(files.paths, files.facts, strict=True):
+            if facts.language != MANIFEST or not (facts.package or facts.annotations):
                 continue
             folder, _, base = path.rpartition("/")
             if base == "package.json":
@@ -68,14 +68,14 @@ class Packages:
             if config.base is not None:
                 yield posixpath.normpath(f"{config.base}/{name}".lstrip("/"))
         if name.startswith("#"):
-            owner = next((above for above in _above(here) if above in self._entries), None)
+            owner = next((outer for outer in folders_above(here) if outer in self._entries), None)
             if owner is not None:
                 yield from self._entered(owner, name)
             return
         parts = name.split("/")
         package = "/".join(parts[: 2 if name.startswith("@") else 1])
         folders = self._folders.get(package, {})
-        holding = [folder for folder in _above(here) if folder in folders]
+        holding = [folder for folder in folders_above(here) if folder in folders]
         for folder in holding or (folders if len(folders) == 1 else ()):
             inside = "/".join(parts[2 if name.startswith("@") else 1 :])
             yield from self._entered(folder, f"./{inside}" if inside else ".")
@@ -92,7 +92,7 @@ class Packages:
 
     def _config_of(self, here: str) -> _Config | None:
         """The configuration of a folder: the nearest, with what it extends."""
-        for above in _above(here):
+        for above in folders_above(here):
             for name in ("tsconfig.json", "jsconfig.json"):
                 path = f"{above}/{name}".lstrip("/")
                 if path in self._configs:
@@ -110,14 +110,6 @@ class Packages:
                 whole.paths = whole.paths or config.paths
                 pending += config.parents
         return whole
-
-
-def _above(folder: str) -> list[str]:
-    out = [folder]
-    while folder:
-        folder = folder.rpartition("/")[0]
-        out.append(folder)
-    return out
 
 
 def _place(folder: str, written: str) -> str:

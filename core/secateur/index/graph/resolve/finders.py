@@ -1,0 +1,22 @@
+"""One finder of imports for each language family of a repository."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from secateur.languages.syntax.import_targets import Files, Finder, PathFinder
+from secateur.languages.traits import NameRules
+
+
+def finders(files: Files, rules: dict[str, NameRules]) -> dict[str, Finder]:
+    """A finder per language family that occurs; `rules`: those of each."""
+    by_path = PathFinder(files)
+    return {family: _finder(rules[family], files) or by_path for family in rules}
+
+
+def _finder(rules: NameRules, files: Files) -> Finder | None:
+    if not rules.finder:
+        return None
+    module, _, name = rules.finder.partition(":")
+    found: Finder = getattr(import_module(module), name)(files, rules.family)
+    return found

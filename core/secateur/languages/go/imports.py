@@ -1,0 +1,73 @@
+"""Where imports of Go lead."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from secateur.languages.go import STANDARD
+from secateur.languages.syntax.import_targets import Files, Module, join_path
+
+
+class GoFinder:
+    """Packages are directories; the module path of `go.mod` is inferred from the imports that end in directories of the
+    repository."""
+
+    def __init__(self, files: Files, family: str) -> None:
+        self._by_directory: dict[str, Module] = {}
+        for (of, key), package in files.packages.items():
+            directory, _, declared = key.rpartition(":")
+            # the package proper, not the external test package that shares its directory
+            if of == family and (directory not in self._by_directory or not declared.endswith("_test")):
+                self._by_directory[directory] = package
+        suffixes: dict[str, list[str]] = {}
+        for directory in self._by_directory:
+            parts = directory.split("/")
+            for start in range(len(parts)):
+                suffixes.setdefault("/".join(parts[start:]), []).append(directory)
+        self._suffixes = suffixes
+        names = {
+            statement.module
+            for number, facts in enumerate(files.facts)
+            if files.family[number] == family
+            for statement in facts.imports
+        }
+        votes: Counter[tuple[str, str]] = Counter()
+        for name in sorted(names):
+            parts = name.split("/")
+            if parts[0] in STANDARD:
+                continue
+            for start in range(1, len(parts)):
+                for directory in suffixes.get("/".join(parts[start:]), ()):
+                    votes[
+                        "/".join(parts[:start]), directory[: len(directory) - len("/".join(parts[start:]))].rstrip("/")
+                    ] += 1
+        # most imports explained; then the prefix nearest to the root of the repository
+        self._roots = sorted(votes, key=lambda vote: (-votes[vote], len(vote[1]), vote))
+        self._votes = votes
+        self._memo: dict[str, Module | None] = {}
+
+    def module(self, number: int, name: str, level: int) -> Module | None:  # noqa: ARG002 - Go has no relative imports
+        if name not in self._memo:
+            self._memo[name] = self._find(name)
+        return self._memo[name]
+
+    def _find(self, name: str) -> Module | None:
+        parts = name.split("/")
+        if parts[0] in STANDARD:
+            return None
+        best = self._votes[self._roots[0]] if self._roots else 0
+        for prefix, root in self._roots:
+            if name == prefix:
+                return self._by_directory.get(root)
+            if name.startswith(prefix + "/"):
+                inside = name[len(prefix) + 1 :]
+                # a prefix few imports share is a module of its own only if more than a common last name ("errors")
+                # agrees
+                if (self._votes[prefix, root] * 4 >= best or "/" in inside) and (
+                    found := self._by_directory.get(join_path(root, inside))
+                ):
+                    return found
+        return None
+
+    def submodule(self, module: Module, name: str) -> Module | None:  # noqa: ARG002
+        return None

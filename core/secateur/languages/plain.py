@@ -1,0 +1,159 @@
+"""Languages whose syntax is not read: documents, configuration, and code that is cut into blocks of lines."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from secateur.languages.traits import CAMEL_CASE_TEST, TEST_FILE, TESTED, LanguageTraits
+
+_text = partial(LanguageTraits, is_code=False)
+_hash = partial(LanguageTraits, line_comment="#", block_comments=False)
+_data = partial(LanguageTraits, line_comment="", block_comments=False)
+_semicolon = partial(LanguageTraits, line_comment=";", block_comments=False)
+_percent = partial(LanguageTraits, line_comment="%", block_comments=False)
+
+LANGUAGES = (
+    _text(name="text", file_names="readme"),
+    _text(name="markdown", extensions="md markdown mdx mkd"),
+    _text(name="restructuredtext", extensions="rst rest"),
+    _text(name="asciidoc", extensions="adoc asciidoc asc"),
+    _text(name="csv", extensions="csv tsv"),
+    _text(
+        name="html",
+        extensions="html htm xhtml vue svelte astro",
+        test_names_lower=(("vue svelte", r".*\.(test|tests|spec|specs|e2e|cy)"),),
+    ),
+    _text(
+        name="xml",
+        extensions="xml xsd xsl xslt svg csproj fsproj vbproj props targets plist pom xaml resx",
+    ),
+    _text(name="template", extensions="j2 jinja jinja2 tmpl tpl erb ejs hbs mustache liquid twig"),
+    _text(name="diff", extensions="diff patch"),
+    _data(
+        name="json",
+        extensions="json jsonc json5 webmanifest geojson",
+        file_names="composer.lock pipfile.lock .babelrc .eslintrc .prettierrc",
+        line_comment="//",
+        block_comments=True,
+    ),
+    _hash(name="toml", extensions="toml", file_names="pipfile cargo.lock poetry.lock uv.lock"),
+    _hash(name="yaml", extensions="yaml yml", file_names=".clang-format"),
+    _hash(
+        name="ini",
+        extensions="ini cfg conf editorconfig gitconfig desktop service",
+        file_names=".gitconfig .gitmodules .editorconfig .npmrc",
+    ),
+    _hash(name="properties", extensions="properties env", file_names=".env", file_prefixes=".env."),
+    _hash(
+        name="dockerfile",
+        extensions="dockerfile containerfile",
+        file_names="dockerfile containerfile",
+        file_prefixes="dockerfile. containerfile.",
+    ),
+    _hash(
+        name="makefile",
+        extensions="mk mak make",
+        file_names="makefile gnumakefile",
+        file_prefixes="makefile.",
+        interpreters="make",
+    ),
+    _hash(name="cmake", extensions="cmake", file_names="cmakelists.txt"),
+    _hash(name="starlark", file_names="build build.bazel workspace", triple_quotes=True),
+    _hash(
+        name="shell",
+        extensions="sh bash zsh ksh fish bats",
+        file_names=".bashrc .profile .zshrc",
+        interpreters="sh bash dash zsh ksh fish",
+        test_names_lower=(
+            ("sh", TEST_FILE),
+            ("bats", r".*"),
+        ),
+    ),
+    _hash(name="powershell", extensions="ps1 psm1 psd1"),
+    _data(name="batch", extensions="bat cmd"),
+    _hash(name="terraform", extensions="tf tfvars hcl"),
+    _hash(name="graphql", extensions="graphql gql"),
+    _hash(name="perl", extensions="pl pm", interpreters="perl", test_names=(("t", r".*"),)),
+    _hash(name="r", extensions="r", interpreters="rscript", test_names_lower=(("r", r"test-.*"),)),
+    _hash(name="julia", extensions="jl", triple_quotes=True, test_names_lower=(("jl", TEST_FILE),)),
+    _hash(
+        name="elixir",
+        extensions="ex exs",
+        triple_quotes=True,
+        test_names_lower=(("ex exs", TEST_FILE),),
+        spec_files="ex exs",
+    ),
+    _hash(name="crystal", extensions="cr", test_names_lower=(("cr", r".*_spec"),), spec_files="cr"),
+    _hash(name="nim", extensions="nim", test_names_lower=(("nim", r"test_.*"),)),
+    LanguageTraits(name="css", extensions="css scss sass less styl"),
+    LanguageTraits(name="sql", extensions="sql ddl", line_comment="--"),
+    LanguageTraits(name="protobuf", extensions="proto"),
+    LanguageTraits(
+        name="kotlin",
+        extensions="kt kts",
+        triple_quotes=True,
+        test_names=(
+            ("kt kts", CAMEL_CASE_TEST),
+            ("kt", r"Test[A-Z0-9]\w*|\w+(Spec|Suite)"),
+        ),
+    ),
+    LanguageTraits(
+        name="swift",
+        extensions="swift",
+        triple_quotes=True,
+        test_names=(("swift", CAMEL_CASE_TEST + r"|\w+(Spec|Suite)"),),
+    ),
+    LanguageTraits(
+        name="scala",
+        extensions="scala sc sbt",
+        triple_quotes=True,
+        test_names=(("scala", CAMEL_CASE_TEST + r"|Test[A-Z0-9]\w*|\w+(Spec|Suite)"),),
+    ),
+    LanguageTraits(
+        name="groovy",
+        extensions="groovy gradle gvy",
+        file_names="jenkinsfile",
+        interpreters="groovy",
+        triple_quotes=True,
+        test_names=(("groovy", CAMEL_CASE_TEST + r"|Test[A-Z0-9]\w*|\w+(Spec|Suite)"),),
+    ),
+    LanguageTraits(
+        name="lua",
+        extensions="lua",
+        interpreters="lua",
+        line_comment="--",
+        block_comments=False,
+        test_names_lower=(("lua", TEST_FILE + r"|.*\.(test|tests|spec|specs|e2e|cy)|.*_spec"),),
+        spec_files="lua",
+    ),
+    LanguageTraits(name="dart", extensions="dart", triple_quotes=True, test_names_lower=(("dart", TESTED),)),
+    _percent(name="erlang", extensions="erl hrl", test_names_lower=(("erl", TESTED),)),
+    _percent(name="tex", extensions="tex sty cls bib"),
+    LanguageTraits(
+        name="haskell",
+        extensions="hs lhs",
+        line_comment="--",
+        block_comments=False,
+        test_names=(("hs", r"\w+(Spec|Suite)"),),
+    ),
+    _data(name="ocaml", extensions="ml mli", test_names_lower=(("ml", TEST_FILE),)),
+    LanguageTraits(
+        name="fsharp",
+        extensions="fs fsi fsx",
+        block_comments=False,
+        triple_quotes=True,
+        test_names=(("fs", CAMEL_CASE_TEST),),
+    ),
+    _semicolon(name="clojure", extensions="clj cljs cljc edn", test_names_lower=(("clj cljs", TESTED),)),
+    _semicolon(name="lisp", extensions="lisp el scm rkt"),
+    LanguageTraits(
+        name="zig",
+        extensions="zig",
+        block_comments=False,
+        test_names_lower=(("zig", TEST_FILE),),
+    ),
+    LanguageTraits(name="objective-c", extensions="m mm", test_names=(("m mm", CAMEL_CASE_TEST),)),
+    _data(name="visual-basic", extensions="vb vbs", test_names=(("vb", CAMEL_CASE_TEST),)),
+    _semicolon(name="assembly", extensions="s asm"),
+    _data(name="vim", extensions="vim"),
+)

@@ -1,0 +1,65 @@
+"""Which language a file is in: by its name, its extension, the first bytes of scripts and of ambiguous C headers.
+
+Anything unknown is "text".
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+
+from secateur.languages import languages
+
+_SHEBANG = re.compile(rb"#!\s*(?:\S*/)?(?:env\s+(?:-\S+\s+|\w+=\S*\s+)*(?:\S*/)?)?([A-Za-z]+)")
+
+HEAD_BYTES = 16384
+"""Bytes of a file's beginning that are looked at to tell C++ headers from C headers."""
+
+_HEAD_OF_SCRIPT = 256
+
+
+@dataclass(frozen=True, slots=True)
+class _Signs:
+    """What names a language, each sign with the language."""
+
+    extensions: dict[str, str]
+    file_names: dict[str, str]
+    file_prefixes: dict[str, str]
+    interpreters: dict[str, str]
+    claims: dict[str, tuple[re.Pattern[bytes], str]]  # by extension
+
+
+@cache
+def _signs() -> _Signs:
+    known = languages().values()
+    return _Signs(
+        {sign: traits.name for traits in known for sign in traits.extensions.split()},
+        {sign: traits.name for traits in known for sign in traits.file_names.split()},
+        {sign: traits.name for traits in known for sign in traits.file_prefixes.split()},
+        {sign: traits.name for traits in known for sign in traits.interpreters.split()},
+        {sign: (traits.claims, traits.name) for traits in known if traits.claims for sign in traits.claimed.split()},
+    )
+
+
+def language_of(path: str, head: bytes = b"") -> str:
+    """The language of the file at `path` ("/" between folders), "text" when nothing tells.
+
+    `head` is the beginning of its bytes (`HEAD_BYTES` are enough); without it scripts that have no extension are "text"
+    and `.h` is "c".
+    """
+    signs = _signs()
+    name = path.rsplit("/", 1)[-1].lower()
+    if known := signs.file_names.get(name):
+        return known
+    if known := next((known for prefix, known in signs.file_prefixes.items() if name.startswith(prefix)), ""):
+        return known
+    stem, dot, extension = name.rpartition(".")
+    language = signs.extensions.get(extension) if dot and stem else None
+    if language is not None and extension in signs.claims:
+        claim, claimant = signs.claims[extension]
+        return claimant if claim.search(head[:HEAD_BYTES]) else language
+    if language:
+        return language
+    script = _SHEBANG.match(head[:_HEAD_OF_SCRIPT])
+    return signs.interpreters.get(script[1].decode("ascii").lower(), "text") if script else "text"

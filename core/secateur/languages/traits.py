@@ -1,0 +1,172 @@
+"""What is special to one language, as a record: how its files are recognised, read and shown, and how names are
+resolved in it.
+
+A module or package of `secateur.languages` gives the records of its languages as `LANGUAGES`. A record is light: the
+module that reads trees and the module that follows imports are named in it and imported at first use.
+
+    LANGUAGES = (LanguageTraits(name="lua", extensions="lua", line_comment="--"),)
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+CAMEL_CASE_TEST = r".*[a-z0-9_](Test|Tests|TestCase|TestCases|IT|ITCase)"
+TESTED = r".*[-_](tests?|unittest)"
+TEST_FILE = r"test_.*|" + TESTED
+
+
+@dataclass(frozen=True, slots=True)
+class Grammar:
+    """A wheel with a tree-sitter grammar, and the module that knows its trees.
+
+    That module offers `QUERY` (or `query(language)`) and, unless the captures are those of `syntax/by_names.py`,
+    `read(captures, collector)`; with `READS_CALLS` that also gathers the calls. Shared capture names: `call` (name of
+    a called function), `branch` (a decision point), `note` (comments and attributes that may lead a definition).
+    """
+
+    wheel: str  # import name
+    reader: str  # module
+    entry: str = "language"  # function of the wheel that returns the language
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NameRules:
+    """How the names of a family of languages are resolved: languages whose files can call one another.
+
+    The defaults are those of a language that is resolved by scopes and names only.
+    """
+
+    family: str
+    finder: str = ""
+    """Class that finds what an import means, as module:class; "": imports are paths of files."""
+    builtins: frozenset[str] = frozenset()
+    """Names that mean a builtin when no scope of the repository knows them, called or as a receiver."""
+    standard_modules: frozenset[str] = frozenset()
+    """Modules of the standard library, by the first part of their names, that a repository is likely to shadow."""
+    constructors: tuple[str, ...] = ()
+    """Methods that run when a class is called; none: they carry the name of the class."""
+
+    # --- names that stand for something
+    self_words: frozenset[str] = frozenset()
+    """Receivers that are the own class or an instance of it."""
+    super_words: frozenset[str] = frozenset()
+    """Receivers that are what the own class inherits from."""
+    super_is_constructor: bool = True
+    """A plain call of one of `super_words` runs the constructor of the base class."""
+    field_sigil: str = ""
+    """Begins the name of a field of the own instance."""
+    variable_sigil: str = ""
+    """Begins the name of a variable."""
+    instance_method: str = ""
+    """Method of every class that makes an instance."""
+
+    # --- where names are seen
+    packages: str = ""
+    """Files share the names of a package that is "declared" in them, or of their "directory"; "": they share none."""
+    class_scope: str = "file"
+    """Where the parts of a class of one name are one class: in its "file", its "package", the "repository"."""
+    implicit_self: bool = False
+    """A plain name may be a member of the own class."""
+    links_by_name: bool = False
+    """Files see the functions of other files without importing them."""
+    guesses_functions: bool = False
+    """A plain name that no scope knows may be the only function of that name."""
+    has_namespaces: bool = False
+    """A receiver may be a namespace that any file reopens."""
+    has_inner_modules: bool = False
+    """A class may be a module written inside a file, which holds plain functions."""
+    has_packages_as_names: bool = False
+    """A dotted path may begin with a package that is not imported."""
+
+    # --- imports
+    exports_imports: bool = False
+    """What a file imports can be imported from it."""
+    exports_to_children: bool = False
+    """What a file imports is seen by the modules below it, exported or not."""
+    names_need_import: bool = False
+    """Only files that import a module see its names."""
+    binds_first_segment: bool = False
+    """`import a.b` binds `a`."""
+    has_default_export: bool = False
+    """A module may be what one of its definitions is; a file exports names of its own by statements."""
+    follows_stars: bool = True
+    """Names that a star import brings are looked up in what is imported."""
+    stars_hide_unknown: bool = False
+    """A name that no scope knows comes from a star import of something outside, where there is one."""
+    stars_pass_on: bool = False
+    """Who imports a file also sees the names that a star import brings into it."""
+    imports_by_path: bool = False
+    """Imports name modules by their path alone; elsewhere a class may be part of the name of a module."""
+    imports_by_folders: bool = False
+    """Imports may name any folder of the path of a file."""
+    roots_from_imports: bool = False
+    """The first part of import names is inferred from the imports of all files."""
+    crates_from_imports: bool = False
+    """The names of crates are inferred from what is imported and from what their roots offer."""
+    folders_are_modules: bool = False
+    """A folder can be imported."""
+
+    # --- values and types
+    receivers_are_chains: bool = False
+    """The reader writes receivers as chains with local variables replaced (`syntax/scopes.py`)."""
+    names_are_values: bool = False
+    """Variables hold functions and classes as often as instances, and reading an attribute may run a method."""
+    calls_carry_arguments: bool = False
+    """The reader writes the arguments of calls, which tell overloads apart."""
+    embeds_types: bool = False
+    """A type takes in the methods of types it embeds; an interface is met by methods alone."""
+    opens_types: bool = False
+    """A type may get methods that its own hierarchy does not show."""
+    wrappers: frozenset[str] = frozenset()
+    """Methods of optional values, results, pointers and locks that yield what they hold; such wrappers are written as
+    what they hold."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LanguageTraits:
+    """One language. Texts of several words are tables written in one string."""
+
+    name: str
+    """The vocabulary of `FileFacts.language` and `Pool.language`."""
+    extensions: str = ""
+    """Lower case, without the dot."""
+    file_names: str = ""
+    """Whole names of files in lower case."""
+    file_prefixes: str = ""
+    """Beginnings of names of files in lower case, with the dot."""
+    interpreters: str = ""
+    """Programs that the first line of a script names."""
+    claims: re.Pattern[bytes] | None = None
+    """Found in the first bytes of a file of one of `claimed` extensions, it makes the file one of this language."""
+    claimed: str = ""
+    test_names: tuple[tuple[str, str], ...] = ()
+    """Names of files that hold tests: extensions, and a pattern of what stands before them. Words in CamelCase need
+    the capital: `Latest.java` is no test."""
+    test_names_lower: tuple[tuple[str, str], ...] = ()
+    """The same for names in lower case."""
+    spec_files: str = ""
+    """Extensions of files that are tests in a folder `spec`; elsewhere it holds specifications."""
+
+    grammar: Grammar | None = None
+    """None: files are sections or blocks of lines."""
+    silent: re.Pattern[bytes] | None = None
+    """Comments and strings, in which operators do not count. None: the parser recovers from any sequence of
+    operators (`syntax/endless.py`)."""
+    lines_end_statements: bool = False
+    is_often_minified: bool = False
+    """Files with long lines were written by a tool."""
+    rules: NameRules | None = None
+    """None: names of this language are not resolved."""
+
+    line_comment: str = "//"
+    """Begins a comment up to the end of a line; "": there is none."""
+    block_comments: bool = True
+    """`/* ... */` is a comment."""
+    triple_quotes: bool = False
+    """A string between three quotes may have several lines."""
+    is_code: bool = True
+    """The inspector colours it."""
+    keywords: frozenset[str] | None = None
+    """Words that the inspector colours; None: those that are common to many languages."""
