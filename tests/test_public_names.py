@@ -1,10 +1,14 @@
 """The names other programs may rely on (they stay; more may be offered)."""
 
 import inspect
+import json
 
 import pytest
 import secateur
+from secateur import errors
+from secateur.config import with_values
 from secateur.errors import SecateurError
+from secateur.kinds.envelope.sections import SECTIONS
 
 CONTRACT = {
     "Engine": ("open", "search", "retrieve", "select", "render", "report"),
@@ -74,3 +78,28 @@ def test_every_error_has_a_code_an_exit_code_and_a_sentence():
         }
         assert error("message", code="OTHER").code == "OTHER"
         assert str(error("message")) == "message"
+
+
+def test_every_error_is_public():
+    ours = [thing for thing in vars(errors).values() if isinstance(thing, type) and issubclass(thing, SecateurError)]
+    assert len(ours) == 10
+    for error in ours:
+        assert getattr(secateur, error.__name__) is error and error.__name__ in str(errors.__doc__)
+
+
+def test_one_convention_serves_every_kind(tmp_path):
+    path = tmp_path / "envelope.json"
+    envelope = {section: {} for section in SECTIONS} | {"dependency_digest": {"items": ["x" * 99] * 400}}
+    path.write_text(json.dumps(envelope), "utf-8")
+    settings = with_values(secateur.Settings(), {"context_budget.tokens": 500})
+    outcome = secateur.prune("envelope", settings, path=str(path), model="gpt-4o")
+    assert isinstance(outcome.ledger, secateur.Ledger) and outcome.ledger.after <= 500
+    assert json.loads(secateur.format_outcome(outcome, "json"))["ledger"] == outcome.ledger.to_dict()
+    with pytest.raises(secateur.UsageError, match="has no input paths"):
+        secateur.prune("envelope", paths="x")
+    with pytest.raises(secateur.UsageError, match="needs path and model"):
+        secateur.prune("envelope")
+    with pytest.raises(secateur.UsageError, match="printed as text or json"):
+        secateur.format_outcome(outcome, "xml")
+    with pytest.raises(secateur.UsageError, match="no kind of context"):
+        secateur.prune("poem")

@@ -5,6 +5,14 @@
         selection = engine.search("where is the refund total rounded?")
         print(engine.render(selection))
 
+    from secateur import format_outcome, prune
+    outcome = prune("envelope", path="envelope.json", model="gpt-4o")
+    outcome.ledger, format_outcome(outcome, "json")
+
+`prune` and `format_outcome` serve every kind of context; the specs' own names (`PruneContext`, `ConversationPruner`,
+`AgenticConversationPruner`, `trim_context_with_budget`, `chunk_diff`) are adapters beside them. What is raised on
+purpose is a `SecateurError`; `secateur.errors` draws the tree.
+
 Names are imported when they are first used, so that `import secateur` costs nothing.
 """
 
@@ -16,65 +24,95 @@ from secateur.version import __version__
 
 if TYPE_CHECKING:
     from secateur.engine import Engine
-    from secateur.errors import SecateurError
+    from secateur.errors import (
+        BudgetExceeded,
+        ConfigError,
+        EmbeddingError,
+        IndexingError,
+        LlmError,
+        PromptComposeError,
+        RepositoryError,
+        SecateurError,
+        TokenizerError,
+        UsageError,
+    )
     from secateur.kinds.autocoder import AutoCoderArgs, get_llm, init_project_if_required
+    from secateur.kinds.base import Environment, Kind, Outcome
     from secateur.kinds.conversation.pruning import ConversationPruner
     from secateur.kinds.conversation.tool_results import AgenticConversationPruner
     from secateur.kinds.diff.chunks import chunk_diff
     from secateur.kinds.envelope.envelope import trim_context_with_budget
     from secateur.kinds.files.pruning import PruneContext
     from secateur.kinds.files.sourcecode import SourceCode
-    from secateur.model import Decision, Fragment, Pool, Selection, TrimReport
+    from secateur.kinds.run import format_outcome, prune
+    from secateur.model import Decision, Entry, Fragment, Ledger, Notice, Pool, Reason, Selection, State, TrimReport
     from secateur.selection import priority, select, select_greedy
     from secateur.settings import Settings
     from secateur.tokens import count_string_tokens, count_tokens
 
-_HOMES = {
-    "AgenticConversationPruner": "secateur.kinds.conversation.tool_results",
-    "AutoCoderArgs": "secateur.kinds.autocoder",
-    "ConversationPruner": "secateur.kinds.conversation.pruning",
-    "Engine": "secateur.engine",
-    "SecateurError": "secateur.errors",
-    "Decision": "secateur.model",
-    "Fragment": "secateur.model",
-    "Pool": "secateur.model",
-    "PruneContext": "secateur.kinds.files.pruning",
-    "Selection": "secateur.model",
-    "SourceCode": "secateur.kinds.files.sourcecode",
-    "TrimReport": "secateur.model",
-    "priority": "secateur.selection",
-    "chunk_diff": "secateur.kinds.diff.chunks",
-    "select": "secateur.selection",
-    "select_greedy": "secateur.selection",
-    "Settings": "secateur.settings",
-    "count_string_tokens": "secateur.tokens",
-    "count_tokens": "secateur.tokens",
-    "get_llm": "secateur.kinds.autocoder",
-    "init_project_if_required": "secateur.kinds.autocoder",
-    "trim_context_with_budget": "secateur.kinds.envelope.envelope",
+_NAMES = {
+    "secateur.engine": "Engine",
+    "secateur.errors": (
+        "BudgetExceeded ConfigError EmbeddingError IndexingError LlmError PromptComposeError RepositoryError"
+        " SecateurError TokenizerError UsageError"
+    ),
+    "secateur.kinds.autocoder": "AutoCoderArgs get_llm init_project_if_required",
+    "secateur.kinds.base": "Environment Kind Outcome",
+    "secateur.kinds.conversation.pruning": "ConversationPruner",
+    "secateur.kinds.conversation.tool_results": "AgenticConversationPruner",
+    "secateur.kinds.diff.chunks": "chunk_diff",
+    "secateur.kinds.envelope.envelope": "trim_context_with_budget",
+    "secateur.kinds.files.pruning": "PruneContext",
+    "secateur.kinds.files.sourcecode": "SourceCode",
+    "secateur.kinds.run": "format_outcome prune",
+    "secateur.model": "Decision Entry Fragment Ledger Notice Pool Reason Selection State TrimReport",
+    "secateur.selection": "priority select select_greedy",
+    "secateur.settings": "Settings",
+    "secateur.tokens": "count_string_tokens count_tokens",
 }
+
+_HOMES = {name: module for module, names in _NAMES.items() for name in names.split()}
 
 __all__ = [
     "AgenticConversationPruner",
     "AutoCoderArgs",
+    "BudgetExceeded",
+    "ConfigError",
     "ConversationPruner",
     "Decision",
+    "EmbeddingError",
     "Engine",
+    "Entry",
+    "Environment",
     "Fragment",
+    "IndexingError",
+    "Kind",
+    "Ledger",
+    "LlmError",
+    "Notice",
+    "Outcome",
     "Pool",
+    "PromptComposeError",
     "PruneContext",
+    "Reason",
+    "RepositoryError",
     "SecateurError",
     "Selection",
     "Settings",
     "SourceCode",
+    "State",
+    "TokenizerError",
     "TrimReport",
+    "UsageError",
     "__version__",
     "chunk_diff",
     "count_string_tokens",
     "count_tokens",
+    "format_outcome",
     "get_llm",
     "init_project_if_required",
     "priority",
+    "prune",
     "select",
     "select_greedy",
     "trim_context_with_budget",

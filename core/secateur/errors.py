@@ -1,6 +1,17 @@
 """Typed errors: every failure a user can cause or meet has a code, a message that names the thing and the place, and a
 hint that says what to do.
 
+    SecateurError              1   the work failed
+    ├── UsageError             2   the call was wrong
+    │   └── ConfigError        2   a setting is unknown or out of range
+    ├── RepositoryError        1   a folder, a repository or a revision cannot be read
+    ├── IndexingError          1   the index cannot be written
+    ├── TokenizerError         1   a token counter is unknown or has no data
+    ├── EmbeddingError         1   an embedding model is unknown, missing, or its server failed
+    ├── LlmError               1   a language model cannot be asked
+    ├── BudgetExceeded         3   a budget cannot be met where it must
+    └── PromptComposeError     1   an envelope, its budget or its model is malformed
+
 Front ends map `exit_code` to the documented exit codes; JSON output carries `to_dict()`. Nothing else of the engine is
 raised on purpose: a traceback that reaches a user is a bug.
 """

@@ -11,6 +11,8 @@ from secateur import config, places
 from secateur.cli.common import common_arguments, load_settings, sample_or_path
 from secateur.cli.output import emit
 from secateur.errors import unreadable_folder
+from secateur.ledger import Reason
+from secateur.render.sentences import SENTENCES
 from secateur.terminal import visible
 
 
@@ -20,6 +22,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "path", metavar="PATH", nargs="?", default=".", help="the repository whose file is read (default: here)"
     )
     parser.add_argument("--schema", action="store_true", help="print the JSON schema of secateur.toml")
+    parser.add_argument(
+        "--reasons", action="store_true", help="print every reason code of the ledger with its sentence"
+    )
     common_arguments(parser)
 
 
@@ -27,6 +32,9 @@ def run(options: argparse.Namespace) -> int:
     """Prints every key, its value and its origin."""
     if options.schema:
         emit(json.dumps(config.schema(), indent=2, ensure_ascii=False) + "\n")
+        return 0
+    if options.reasons:
+        emit(_reasons(options.format))
         return 0
     root = sample_or_path(options.path)
     if not root.is_dir():
@@ -54,6 +62,14 @@ def run(options: argparse.Namespace) -> int:
             emit(f"    {key.doc} {key.allowed()[0].upper()}{key.allowed()[1:]}.\n")
     emit(f"\nyour configuration folder: {visible(str(places.config_dir(os.environ)))}\n")
     return 0
+
+
+def _reasons(form: str) -> str:
+    """The reason codes; figures of an entry stand in braces."""
+    if form == "json":
+        rows = [{"reason": reason.label, "sentence": SENTENCES[reason]} for reason in Reason]
+        return json.dumps(rows, indent=2, ensure_ascii=False) + "\n"
+    return "".join(f"{reason.label:<20} {SENTENCES[reason]}\n" for reason in Reason)
 
 
 def _plain(value: Any) -> Any:

@@ -17,7 +17,7 @@ SENTENCES: Mapping[Reason, str] = {
     Reason.LARGER_THAN_BUDGET: "needs {needed:,}, more than the whole budget of {budget:,} holds",
     Reason.ZERO_BUDGET: "the budget is 0, needs {needed:,}",
     Reason.WRAPPER: "what stands around the others: headings, names, punctuation",
-    Reason.NOT_LISTED: "{items:,} more that are not listed",
+    Reason.NOT_LISTED: "stands for those that are not listed: {items:,}",
     Reason.DAMAGED: "it cannot be read there; it is carried along as it is",
     Reason.PINNED: "pinned: needed {needed:,} of {left:,} left",
     Reason.SIGNATURE: "its declaration fits, whole it needs {needed:,} of {left:,} left",
