@@ -484,3 +484,46 @@ def test_deep_hierarchies_and_long_chains_of_reexports_are_bounded() -> None:
     repo = from_facts([("chain.py", chained), *links])
     assert len(repo.found(EdgeKind.INHERITS)) == depth - 1
     assert len(repo.found()) == 0
+
+
+def test_scala_is_resolved_by_packages_imports_and_names() -> None:
+    repo = repository(
+        {
+            "orders/Cart.scala": """
+                package com.acme
+                package orders
+
+                import com.acme.money.{Money, round => rounded}
+
+                class Cart(lines: List[Int]) extends Priced {
+                  def total: Money = { check(); this.sum() }
+                  def sum(): Money = rounded(lines.sum)
+                  private def check(): Unit = println("checked")
+                }
+
+                object Cart {
+                  def apply(n: Int): Cart = new Cart(List(n))
+                }
+                """,
+            "orders/Priced.scala": """
+                package com.acme.orders
+
+                trait Priced:
+                  def label(): String = Cart(1).toString
+                """,
+            "money/package.scala": """
+                package com.acme.money
+
+                class Money
+                def round(n: Int): Money = new Money
+                """,
+        }
+    )
+    assert repo.calls("orders/Cart.scala::Cart.total") == {
+        "orders/Cart.scala::Cart.check": "same_scope",
+        "orders/Cart.scala::Cart.sum": "same_scope",
+    }
+    assert repo.calls("orders/Cart.scala::Cart.sum") == {"money/package.scala::round": "import"}
+    assert repo.calls("orders/Cart.scala::Cart.check") == {}
+    assert repo.calls("orders/Priced.scala::Priced.label").keys() >= {"orders/Cart.scala::Cart.apply"}
+    assert repo.found(EdgeKind.INHERITS).keys() == {("orders/Cart.scala::Cart", "orders/Priced.scala::Priced")}

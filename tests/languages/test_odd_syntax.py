@@ -42,6 +42,10 @@ from secateur.languages.syntax.fragments import parse_file, split_lines
             "a.cs",
             "class { event ; this[] => ; } namespace ; using = ; record (int); delegate ; void f(out ) { x is ; }",
         ),
+        (
+            "a.scala",
+            "class [ extends with { def = ; case => } import a.{, => b}; import ; package ; given = extension ()",
+        ),
         ("a.c", "struct { } ; typedef ; int () { } void (*f(void))(int) { } #include\n"),
     ],
 )
@@ -55,7 +59,7 @@ def test_is_read(path: str, source: str) -> None:
 @pytest.mark.parametrize(
     ("path", "unit"),
     [
-        *((path, "{") for path in ("a.c", "a.cpp", "a.go", "a.java", "a.py", "a.rs")),
+        *((path, "{") for path in ("a.c", "a.cpp", "a.go", "a.java", "a.py", "a.rs", "a.scala")),
         *((path, "(") for path in ("a.go", "a.java", "a.py", "a.rs", "a.cs")),
         *((path, "[") for path in ("a.cs", "a.go", "a.py", "a.rs")),
         ("a.py", "-"),

@@ -104,12 +104,6 @@ LANGUAGES = (
         test_names=(("swift", CAMEL_CASE_TEST + r"|\w+(Spec|Suite)"),),
     ),
     LanguageTraits(
-        name="scala",
-        extensions="scala sc sbt",
-        triple_quotes=True,
-        test_names=(("scala", CAMEL_CASE_TEST + r"|Test[A-Z0-9]\w*|\w+(Spec|Suite)"),),
-    ),
-    LanguageTraits(
         name="groovy",
         extensions="groovy gradle gvy",
         file_names="jenkinsfile",

@@ -5,14 +5,15 @@ code of their own.
 - `name`: the name of the definition it is a child of, where the grammar has no field `name`
 - `base`: a name that the class around it inherits from
 - `package`: the package that the file declares
-- `import`: an import statement; `import.path` inside it: a dotted path whose last part the file then knows;
-  `import.star`: of which it knows everything
+- `import`: an import statement; inside it `import.path`, the segments of a path, then `import.name`, a name that is
+  taken from there, with `import.alias` behind it where the file knows it by another, or `import.star` for all names;
+  with none of these the last segment is what is imported
 - `call`, `branch`, `note`: as in every query
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
 
 from secateur.languages.syntax.collector import Captures, Collector, Definition
@@ -45,15 +46,34 @@ def read_by_names(captures: Captures, out: Collector) -> None:
 
 def _imports(captures: Captures, out: Collector) -> None:
     statements = {node.id: node for node in captures.get("import", ())}
-    for node in statements.values():
+    parts: dict[int, list[tuple[int, str, str]]] = {number: [] for number in statements}  # byte, role, text
+    for role in ("path", "name", "alias", "star"):
+        for node in captures.get(f"import.{role}", ()):
+            if (holder := _around(node, statements)) is not None:
+                follows_comma = node.prev_sibling is not None and node.prev_sibling.type == ","
+                role_here = "next path" if role == "path" and follows_comma else role
+                parts[holder.id].append((node.start_byte, role_here, out.text(node)))
+    for number, node in statements.items():
         out.import_statement(node)
-    for node in captures.get("import.path", ()):
-        if (statement := _around(node, statements)) is not None:
-            module, _, name = out.text(node).rpartition(".")
-            out.import_(statement, name, module, name)
-    for node in captures.get("import.star", ()):
-        if (statement := _around(node, statements)) is not None:
-            out.import_(statement, "", out.text(node), "*")
+        for path, name, local in _imported(sorted(parts[number])):
+            out.import_(node, local, path, name)
+
+
+def _imported(parts: list[tuple[int, str, str]]) -> Iterator[tuple[str, str, str]]:
+    """(path, name, name in the file) of all that a statement imports; the name "*" for everything."""
+    path: list[str] = []
+    named: list[tuple[str, str]] = []
+    for _, role, text in [*parts, (0, "next path", "")]:
+        if role == "next path":
+            for name, local in named or [(path[-1], path[-1])] if path else []:
+                yield ".".join(path if named else path[:-1]), name, local
+            path, named = [text], []
+        elif role == "path":
+            path.append(text)
+        elif role == "alias":
+            named[-1] = named[-1][0], text
+        else:
+            named.append(("*", "") if role == "star" else (text, text))
 
 
 def _around(node: Node, known: Collection[int]) -> Node | None:
