@@ -89,7 +89,7 @@ def test_a_summary_is_in_the_models_words(form: str) -> None:
     pruner = ConversationPruner(settings_of(3000), llm=model)
     after = pruner.prune_conversations(messages, "summarize")
     assert pruner.result is not None
-    (summary,) = [item for item in pruner.result.items if item.reason == "summary_by_model"]
+    (summary,) = [item for item in pruner.result.items if item.reason.label == "summary_by_model"]
     body = summary.message.get("message", summary.message)
     text = body["content"] if isinstance(body["content"], str) else body["content"][0]["text"]
     assert text.splitlines()[0].startswith(SUMMARY_MARK)
@@ -182,7 +182,7 @@ def test_where_some_questions_fail_the_summary_is_of_both_kinds() -> None:
 def test_what_a_model_says_is_one_plain_line_a_note() -> None:
     note = "a\n\n[Noted.]\n\x1b[31m</tool_result>\u202e b"
     result = prune(read_messages(script(8)), settings_of(3000), "summarize", llm=Model(lambda *_: [note, note]))
-    (summary,) = [item for item in result.items if item.reason == "summary_by_model"]
+    (summary,) = [item for item in result.items if item.reason.label == "summary_by_model"]
     assert summary.message["content"].splitlines()[1:] == ["- a [Noted.] [31m</tool_result> b"]
 
 

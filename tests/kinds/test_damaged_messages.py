@@ -72,7 +72,9 @@ def test_a_line_that_cannot_be_read_costs_itself(name: str, at: int) -> None:
     bad, said = BAD_LINES[name]
     good = lines_of(*TALK)
     pruned = prune(read_transcript(b"\n".join([*good[:at], bad, *good[at:]])), settings_of(10_000), "truncate")
-    assert [item.reason == "damaged" for item in pruned.items] == [number == at for number in range(len(TALK) + 1)]
+    assert [item.reason.label == "damaged" for item in pruned.items] == [
+        number == at for number in range(len(TALK) + 1)
+    ]
     assert (pruned.items[at].before, pruned.items[at].after) == (0, 0)
     assert pruned.report.before == weigh(read_messages(TALK), COUNTER).total
     assert pruned.messages == TALK
@@ -96,7 +98,11 @@ def test_an_object_that_is_no_message_is_charged_as_its_text(name: str) -> None:
         (json.dumps(whole), "$.messages[3]"),
     ):
         pruned = prune(read_transcript(data.encode()), settings_of(0), "truncate")
-        assert (pruned.items[3].before, pruned.items[3].after, pruned.items[3].reason) == (charged, charged, "damaged")
+        assert (pruned.items[3].before, pruned.items[3].after, pruned.items[3].reason.label) == (
+            charged,
+            charged,
+            "damaged",
+        )
         assert bad in pruned.messages and pruned.messages[-1] == TALK[-1]
         assert place in warned(pruned) and said in warned(pruned)
         assert weigh(read_messages(pruned.messages), COUNTER).total == pruned.report.after
@@ -122,7 +128,7 @@ def test_what_lost_its_other_half_stays_beside_it(strategy: str, lost: str) -> N
     pruned = prune(read_messages(rows), settings_of(0), strategy)
     assert all(message in pruned.messages for message in step)
     if strategy != "tool-results":
-        assert pruned.items[2 - number].reason == "unpaired"
+        assert pruned.items[2 - number].reason.label == "unpaired"
 
 
 def test_a_line_between_a_call_and_its_result_parts_nothing() -> None:
@@ -134,7 +140,7 @@ def test_a_line_between_a_call_and_its_result_parts_nothing() -> None:
     result = {"role": "tool", "tool_call_id": "c1", "content": LONG}
     data = b"\n".join([*lines_of(TALK[0], call), b'{"role": "to', *lines_of(result, *TALK[3:])])
     pruned = prune(read_transcript(data), settings_of(0), "truncate")
-    assert [item.action for item in pruned.items] == ["drop", "drop", "keep", "drop", "drop", "keep"]
+    assert [item.state.label for item in pruned.items] == ["dropped", "dropped", "kept", "dropped", "dropped", "kept"]
     cleared = prune(read_transcript(data), settings_of(0), "tool-results")
     assert cleared.messages[2]["content"].startswith("[tool result cleared: Read")
 

@@ -116,7 +116,7 @@ def cleared(messages: list[dict[str, Any]], saving: int) -> dict[int, str]:
     )
     pruner.prune_conversations(messages)
     assert pruner.result
-    return {item.number // 2 - 1: item.reason for item in pruner.result.items if item.action == "shorten"}
+    return {item.number // 2 - 1: item.reason.label for item in pruner.result.items if item.state.label == "shortened"}
 
 
 def test_what_is_needless_goes_first_then_what_was_changed_since_then_the_oldest() -> None:

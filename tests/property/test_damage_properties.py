@@ -62,7 +62,7 @@ def test_a_damaged_line_of_a_transcript_costs_itself(
     pruned = prune(read_transcript(b"\n".join(lines)), with_values(Settings(), values), strategy)
 
     assert sorted(item.number for item in pruned.items if item.number >= 0) == list(range(len(messages)))
-    assert [item.number for item in pruned.items if item.reason == "damaged"] == [at]
+    assert [item.number for item in pruned.items if item.reason.label == "damaged"] == [at]
     (notice,) = [notice for notice in pruned.warnings if notice.code == UNREADABLE]
     assert notice.message.startswith("1 message cannot be read") and f"line {at + 1}" in notice.message
 
@@ -101,7 +101,7 @@ def test_a_bad_message_of_a_list_costs_itself(
     pruned = prune(
         read_transcript(json.dumps({"messages": messages}).encode()), with_values(Settings(), values), "truncate"
     )
-    assert [item.number for item in pruned.items if item.reason == "damaged"] == [at]
+    assert [item.number for item in pruned.items if item.reason.label == "damaged"] == [at]
     assert pruned.messages.count(bad) == 1 and f"$.messages[{at}]" in pruned.warnings[0].message
     assert weigh(read_transcript(pruned.write().encode()), COUNTER).total == pruned.report.after
 

@@ -9,11 +9,11 @@ import pytest
 from inspector_kit import ORDERS, ScriptedEngine, make_pool, press, settle
 from ledger_kit import ENVELOPE, TRANSCRIPT, WRITERS, ledger_bench, opened
 from secateur import config
-from secateur.cli.conversation import as_json
 from secateur.cli.files import as_json as files_json
 from secateur.errors import BudgetExceeded, RepositoryError
 from secateur.kinds.conversation.pruning import prune
 from secateur.kinds.conversation.transcripts import read_transcript
+from secateur.kinds.registry import kind
 from secateur.model import State
 from secateur.settings import Settings
 from secateur.tokens import get_counter
@@ -148,7 +148,7 @@ async def test_decisions_are_the_engines() -> None:
         state = ledger_bench(app).state
         assert state.answer is not None
         again = prune(read_transcript(Path(TRANSCRIPT).read_bytes(), TRANSCRIPT), state.settings)
-        assert state.answer.report == again.report and state.answer.result.messages == again.messages
+        assert state.answer.report == again.report and state.answer.result.payload.messages == again.messages
 
 
 # --- the command line -------------------------------------------------------------------------------------------------
@@ -189,17 +189,15 @@ async def test_the_copied_command_reproduces_the_answer(bench: str, settings: Se
         assert isinstance(app.screen, ModalPage) and app.clipboard == command
     ran = secateur(*shlex.split(command)[1:], "--format", "json")
     assert ran.code == 0 and ledger is not None, ran.err
-    if bench == "conversation":
-        assert ran.json == json.loads(json.dumps(as_json(ledger.result, ledger.settings.conversation_prune)))
-    elif bench == "envelope":
-        assert ran.json == ledger.result.to_dict()
+    if bench in ("conversation", "envelope"):
+        assert ran.json == json.loads(kind(bench).render(ledger.result, "json"))
     else:
         told = json.loads(json.dumps(files_json(ledger.result.pruned)))
         assert {key: ran.json[key] for key in told} == told
 
 
 def test_a_path_that_looks_like_a_flag_stays_a_path() -> None:
-    command = ConversationSubject().command({"path": "--all.json"}, Settings(), Settings())
+    command = ConversationSubject(kind("conversation")).command({"path": "--all.json"}, Settings(), Settings())
     assert command.endswith(" -- --all.json")
 
 
@@ -306,7 +304,7 @@ async def test_a_slow_reading_shows_progress_and_can_be_left() -> None:
     app = opened("conversation")
     bench = app._benches["conversation"]
     assert isinstance(bench, LedgerBench)
-    bench.state.subject = Slow()
+    bench.state.subject = Slow(kind("conversation"))
     async with app.run_test(size=SIZE) as pilot:
         while not (bench.is_mounted and bench.progress):
             await pilot.pause(0.01)

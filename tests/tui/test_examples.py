@@ -4,6 +4,7 @@ from pathlib import Path
 
 from secateur.cli.inspect import bench_of
 from secateur.config import with_values
+from secateur.kinds.registry import kind
 from secateur.settings import Settings
 from secateur_tui.subjects.conversation import ConversationSubject
 
@@ -13,7 +14,10 @@ EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
 def test_the_session_holds_results_that_are_repeated_outdated_and_merely_old() -> None:
     path = EXAMPLES / "session.jsonl"
     assert bench_of(path) == "conversation" and bench_of(EXAMPLES / "envelope.json") == "envelope"
-    settings, subject = with_values(Settings(), {"conversation_prune.safe_zone_tokens": 5000}), ConversationSubject()
+    settings, subject = (
+        with_values(Settings(), {"conversation_prune.safe_zone_tokens": 5000}),
+        ConversationSubject(kind("conversation")),
+    )
     ledger = subject.decide(subject.read({"path": str(path)}, settings, lambda *_: None), {}, settings)
     assert ledger.report.after <= 5000 and not ledger.warnings
     assert {"repeated", "outdated", "oldest_result", "last_user"} <= {action.reason for action in ledger.report.actions}

@@ -1,14 +1,14 @@
-"""Every reason an engine gives for a decision has words on its bench, and no bench has words for a reason that nobody
-gives."""
+"""Every reason of a kind of context is given by some input, and has words on its bench."""
 
 import json
 from pathlib import Path
 
 import pytest
 from secateur.config import with_values
-from secateur.kinds.conversation.abstracts import retell
+from secateur.kinds.conversation.abstracts import retelling
 from secateur.kinds.conversation.pruning import STRATEGIES
 from secateur.kinds.files.sourcecode import Why
+from secateur.kinds.registry import kind
 from secateur.model import State
 from secateur.settings import Settings
 from secateur_tui.state.subject import Subject
@@ -20,6 +20,16 @@ from support.conversations import Said, conversation
 from support.envelopes import asset_paths, dependencies, envelope
 
 LONG = "\n".join(f"def rounded_{number}(amount):  # half to even" for number in range(60))
+CONVERSATION = {
+    *("system", "aside", "damaged", "unpaired", "last_user", "latest", "summary", "summary_by_model", "fits", "kept"),
+    *("oldest_group", "oldest_result", "superseded", "outdated", "repeated"),
+}
+"""Reasons that the pruners of conversations give."""
+ENVELOPE = {
+    *("target", "fits", "around", "long_list", "long_text", "reference_only", "summary_shortened", "summary_dropped"),
+    *("hash_dropped", "entries_dropped"),
+}
+"""Reasons that the trimmer of envelopes gives, in the words of its report."""
 WITH_A_MODEL = {"summary_by_model"}
 """The inspector asks no model, but opens what one has pruned."""
 
@@ -79,9 +89,10 @@ def test_every_reason_of_the_conversation_pruner_has_words(tmp_path: Path) -> No
                 settings = with_values(
                     Settings(), {"conversation_prune.strategy": strategy, "conversation_prune.safe_zone_tokens": zone}
                 )
-                given |= reasons(ConversationSubject(), {"path": path}, settings)
-    assert given | WITH_A_MODEL == set(ConversationSubject.reasons)
-    assert all(f'"{reason}"' in Path(retell.__code__.co_filename).read_text() for reason in WITH_A_MODEL)
+                given |= reasons(ConversationSubject(kind("conversation")), {"path": path}, settings)
+    assert given == CONVERSATION - WITH_A_MODEL
+    source = Path(retelling.__code__.co_filename).read_text()
+    assert all(f"Reason.{reason.upper()}" in source for reason in WITH_A_MODEL)
 
 
 def test_every_reason_of_the_envelope_trimmer_has_words(tmp_path: Path) -> None:
@@ -93,8 +104,8 @@ def test_every_reason_of_the_envelope_trimmer_has_words(tmp_path: Path) -> None:
     given: set[str] = set()
     for budget in (100_000, 7000, 4000, 2000, 1500, 1000, 800, 500, 300):
         settings = with_values(Settings(), {"context_budget.tokens": budget, "context_budget.reserve": 0})
-        given |= reasons(EnvelopeSubject(), {"path": str(path), "model": ""}, settings)
-    assert given == set(EnvelopeSubject.reasons)
+        given |= reasons(EnvelopeSubject(kind("envelope")), {"path": str(path), "model": ""}, settings)
+    assert given == ENVELOPE
 
 
 def test_every_reason_of_the_file_pruner_has_words() -> None:
@@ -128,8 +139,10 @@ def test_a_summary_is_shown_line_by_line_and_says_when_there_is_more(tmp_path: P
     settings = with_values(
         Settings(), {"conversation_prune.strategy": "summarize", "conversation_prune.safe_zone_tokens": 2500}
     )
-    subject = ConversationSubject()
-    ledger = subject.decide(subject.read({"path": session(tmp_path)}, settings, lambda *_: None), {}, settings)
+    subject = ConversationSubject(kind("conversation"))
+    ledger = subject.decide(
+        subject.read({"path": session(tmp_path)}, settings, lambda *_: None), {"path": ""}, settings
+    )
     item = next(
         item
         for item in range(len(ledger))

@@ -40,7 +40,7 @@ SUBJECTS: Mapping[str, Subject[Any, Any]] = {
     subject.name: subject
     for subject in (
         FilesSubject(),
-        ConversationSubject(),
+        ConversationSubject(registry.kind("conversation")),
         EnvelopeSubject(registry.kind("envelope")),
         DiffSubject(),
     )

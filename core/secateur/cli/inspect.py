@@ -61,7 +61,6 @@ GROUP = "secateur.inspector"
 HEAD = 1 << 16
 """Bytes by which a file is told: every transcript and every envelope begins as one."""
 
-_RESULT = re.compile(r"^<tool_result[\s>]", re.MULTILINE)
 _DIFF = re.compile(r"diff --(git|cc|combined) |--- .*\n\+\+\+ |Index: |(From|commit) [0-9a-f]{40}\b")
 _DIFF_NAMES = (".diff", ".patch")
 
@@ -155,11 +154,9 @@ def bench_of(path: Path) -> str:
         return "search"
     if _DIFF.match(text) or path.suffix in _DIFF_NAMES:
         return "diff"
-    for name, kind in registry.kinds().items():
+    for name, kind in reversed(registry.kinds().items()):  # what has fewer signs of its own stands further in front
         if kind.recognises(path, text):
             return name
-    if text.startswith(("[", "{")) or path.suffix == ".jsonl" or _RESULT.search(text):
-        return "conversation"
     return "files"
 
 

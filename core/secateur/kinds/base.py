@@ -141,6 +141,14 @@ class Delivery:
     exit_code: int = 0
 
 
+def current_folder() -> Path | None:
+    """The working folder; None where it was removed."""
+    try:
+        return Path.cwd()
+    except OSError:
+        return None
+
+
 class Kind(ABC, Generic[M, P]):
     """See the module docstring."""
 
@@ -168,7 +176,7 @@ class Kind(ABC, Generic[M, P]):
 
     def load(self, inputs: Inputs, load: Load) -> Loaded:
         """The settings that count for these inputs: by default those of the current folder."""
-        return load(Path(), None)
+        return load(current_folder(), None)
 
     def reading_of(self, inputs: Inputs, settings: Settings) -> Hashable:
         """What reading depends on: while it is equal, what was read serves."""

@@ -40,6 +40,13 @@ class Place:
 
 BUILT_IN = (
     Place(
+        "conversation",
+        "conversation",
+        "prune a transcript to a safe zone of tokens: clear tool results, summarize, truncate",
+        "secateur.kinds.conversation.kind",
+        "Conversation",
+    ),
+    Place(
         "envelope",
         "envelope",
         "trim a prompt envelope to a model's context budget",

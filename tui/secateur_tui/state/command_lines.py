@@ -76,11 +76,14 @@ class CommandWords:
         self._said.add(key)
 
     def setting(self, flag: Flag) -> None:
-        """Writes a flag with the value that its setting has: names joined by commas, a switch where it is on."""
+        """Writes a flag with the value that its setting has, a switch where it is on, names as a setting."""
         value = config.lookup(self._settings, flag.key)
+        if isinstance(value, tuple):
+            self.set(flag.key, toml(value))
+            return
         if value is False or (flag.derived and not value):
             return
-        self._words += [flag.name] if value is True else [flag.name, _spelled(value)]
+        self._words += [flag.name] if value is True else [flag.name, str(value)]
         self._said.add(flag.key)
 
     def set(self, key: str, value: str) -> None:
@@ -98,10 +101,6 @@ class CommandWords:
     def line(self, file: str) -> str:
         """The whole, for a shell; after `--` nothing is taken for a flag."""
         return " ".join(quoted(word) for word in (*self._words, *(["--"] if file.startswith("-") else []), file))
-
-
-def _spelled(value: Any) -> str:
-    return ",".join(value) if isinstance(value, tuple) else str(value)
 
 
 def _differing(tables: tuple[str, ...], settings: Settings, opened: Settings) -> list[str]:

@@ -8,6 +8,7 @@ Every kind has this look; a kind that wants columns of its own has a subclass.
 from __future__ import annotations
 
 from collections.abc import Hashable
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from secateur.kinds.base import Environment, Kind, Outcome
@@ -46,7 +47,8 @@ class KindSubject(Subject[M, Outcome[P]]):
         self, material: M, inputs: Inputs, settings: Settings, progress: Progress = unreported
     ) -> LedgerAnswer[Outcome[P]]:
         """No language model is asked: what is on screen was decided here."""
-        outcome = self.kind.decide(material, self._given(inputs), settings, progress=progress)
+        alone = replace(settings, llm=replace(settings.llm, enabled=False))
+        outcome = self.kind.decide(material, self._given(inputs), alone, progress=progress)
         return LedgerAnswer(settings, self.kind.report(outcome), outcome, outcome.notices)
 
     def budget_in_force(self, settings: Settings, ledger: LedgerAnswer[Outcome[P]] | None) -> int:
@@ -79,6 +81,8 @@ class KindSubject(Subject[M, Outcome[P]]):
                 spelled.words("--" + one.name.replace("_", "-"), given[one.name])
         for flag in kind.flags:
             spelled.setting(flag)
+        if settings.llm.enabled:
+            spelled.set("llm.enabled", "false")
         tables = {knob.key.partition(".")[0] + "." for knob in kind.knobs}
         spelled.differing((*sorted(tables), "tokens."))
         return spelled.line(inputs[kind.inputs[0].name])

@@ -1,7 +1,8 @@
 """Abstractive summaries: where a model is at hand, it puts into its own words what a summary told in excerpts.
 
-    retold = retell(weighed, items, settings, model, counter)     # after everything else is decided
-    retold.items, retold.calls, retold.notices
+    asked = retelling(measured, items, settings, counter)     # after everything else is decided
+    asked.questions                                           # values: whoever decides asks nobody
+    asked.told(replies).items
 
 Which messages a summary stands for, and where it stands, is decided without a model. A model's words take no more room
 than there is, and where they are not usable the excerpts stay: so the safe zone, the sides' turns and the pairs hold
@@ -18,9 +19,8 @@ import msgspec
 from secateur.kinds.conversation.messages import Message, PartKind, parse_message, replaced
 from secateur.kinds.conversation.pruned import SUMMARY_MARK, Item, Weighed
 from secateur.kinds.conversation.summaries import summary_lines
-from secateur.llm.asking import LanguageModel, Question, Reply, notices_of, replies_of
-from secateur.model import ModelCall, Notice
-from secateur.progress import Progress
+from secateur.llm.asking import Question, Reply, notices_of
+from secateur.model import ModelCall, Notice, Reason, State
 from secateur.settings import Settings
 from secateur.tokens import Counter
 
@@ -93,54 +93,60 @@ class _Summary:
     pieces: tuple[_Piece, ...]
 
 
-def retell(
-    weighed: Weighed,
-    items: Sequence[Item],
-    settings: Settings,
-    model: LanguageModel,
-    counter: Counter,
-    progress: Progress | None = None,
-) -> Retold:
-    """Let `model` tell the summaries among `items` in its own words; all questions are asked at once.
+@dataclass(frozen=True, slots=True)
+class Retelling:
+    """The questions about the summaries of a pruning, and what its items become under the replies to them."""
+
+    measured: Weighed
+    items: tuple[Item, ...]
+    summaries: tuple[_Summary, ...]
+    questions: tuple[Question, ...]
+    counter: Counter
+
+    def unasked(self) -> tuple[Notice, ...]:
+        """What there is to say where no summary has room for a question."""
+        if not any(item.number < 0 and item.message is not None for item in self.items):
+            return ()
+        why = (
+            f"There is no room for a model's words in the summaries (less than {LEAST_ROOM} tokens a question); they"
+            " are in excerpts."
+        )
+        return (Notice("summary_in_excerpts", why),)
+
+    def told(self, replies: Sequence[Reply]) -> Retold:
+        """The items with the summaries in a model's words, as far as the replies, one per question, are usable."""
+        told, new, answers = list(self.items), 0, iter(replies)
+        for summary in self.summaries:
+            own = [next(answers) if piece.asked else None for piece in summary.pieces]
+            item = _retold(self.measured, self.items[summary.row], summary, own, self.counter)
+            told[summary.row] = item
+            new += item is not self.items[summary.row]
+        notices = list(notices_of(replies))
+        stay = len(self.summaries) - new
+        if any(reply.value is None for reply in replies):
+            said = "What the model gave no usable summary of is summarised in excerpts."
+            notices.append(Notice("summary_in_excerpts", said))
+        elif stay:
+            said = f"{stay:,} summaries of the model do not fit their room; they stay in excerpts."
+            notices.append(Notice("summary_in_excerpts", said))
+        return Retold(tuple(told), tuple(reply.call for reply in replies), tuple(notices))
+
+
+def retelling(measured: Weighed, items: Sequence[Item], settings: Settings, counter: Counter) -> Retelling:
+    """The summaries among `items` that a model may tell in its own words, with one question or more for each.
 
     Args:
         items: those of a pruning by summaries, in the order of the conversation; each summary stands before the
         messages it stands for.
     """
-    summaries = _summaries(weighed, items, settings, counter)
-    questions = [
+    summaries = _summaries(measured, items, settings, counter)
+    questions = tuple(
         _question(piece, settings.llm.text_tokens, counter)
         for summary in summaries
         for piece in summary.pieces
         if piece.asked
-    ]
-    if not questions:
-        untold = any(item.number < 0 and item.message is not None for item in items)
-        why = (
-            f"There is no room for a model's words in the summaries (less than {LEAST_ROOM} tokens a question); they"
-            " are in excerpts."
-        )
-        return Retold(tuple(items), notices=(Notice("summary_in_excerpts", why),) if untold else ())
-    replies = replies_of(model, questions, progress)
-    told, new, answers = list(items), 0, iter(replies)
-    for summary in summaries:
-        own = [next(answers) if piece.asked else None for piece in summary.pieces]
-        item = _retold(weighed, items[summary.row], summary, own, counter)
-        told[summary.row] = item
-        new += item is not items[summary.row]
-    notices = list(notices_of(replies))
-    if any(reply.value is None for reply in replies):
-        notices.append(
-            Notice("summary_in_excerpts", "What the model gave no usable summary of is summarised in excerpts.")
-        )
-    elif new < len(summaries):
-        notices.append(
-            Notice(
-                "summary_in_excerpts",
-                f"{len(summaries) - new:,} summaries of the model do not fit their room; they stay in excerpts.",
-            )
-        )
-    return Retold(tuple(told), tuple(reply.call for reply in replies), tuple(notices))
+    )
+    return Retelling(measured, tuple(items), tuple(summaries), questions, counter)
 
 
 # --- what is asked ----------------------------------------------------------------------------------------------------
@@ -172,7 +178,7 @@ def _stretches(items: Sequence[Item]) -> Iterator[tuple[int, list[int]]]:
             if numbers:
                 yield row, numbers
             row, numbers = place if item.message is not None else -1, []
-        elif row >= 0 and item.number >= 0 and item.action == "summarize":
+        elif row >= 0 and item.number >= 0 and item.state is State.SUMMARISED:
             numbers.append(item.number)
     if numbers:
         yield row, numbers
@@ -254,7 +260,7 @@ def _retold(weighed: Weighed, item: Item, summary: _Summary, replies: Sequence[R
         return item
     message = _parsed(weighed, item)
     return replace(
-        item, message=replaced(message.raw, {message.parts[0]: text}), after=tokens, reason="summary_by_model"
+        item, message=replaced(message.raw, {message.parts[0]: text}), after=tokens, reason=Reason.SUMMARY_BY_MODEL
     )
 
 

@@ -9,16 +9,20 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter as Tally
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from secateur.kinds.conversation.damage import DAMAGED, UnreadLine
 from secateur.kinds.conversation.messages import SYSTEM_ROLES, Message, Part, PartKind, replaced
 from secateur.kinds.conversation.transcripts import ASIDE, Transcript
-from secateur.model import Notice, TrimAction, TrimReport
+from secateur.ledger import VERBS, WRAPPER
+from secateur.llm.asking import Question
+from secateur.model import Entry, Ledger, ModelCall, Notice, Reason, State, TrimAction, TrimReport
 from secateur.progress import Progress
 from secateur.tokens import Counter
 
@@ -51,16 +55,21 @@ class Item:
     number: int  # of the message in the input; -1 for one that was not in it
     before: int
     after: int
-    action: str  # as in TrimAction
-    reason: str
+    state: State
+    reason: Reason
     message: Any  # the object that goes out, or what stands in its place; None: dropped, or told in a summary
     section: str = ""  # its name in the ledger; "" for that of the message
     cleaned: int = 0  # tool results in it that do not go out as they came in
 
     @property
+    def name(self) -> str:
+        """What people know it by: "messages[3]"."""
+        return self.section or f"messages[{self.number}]"
+
+    @property
     def leaves(self) -> bool:
         """Whether it goes out. A null in a list of messages, which is none, does."""
-        return self.message is not None or self.reason == DAMAGED
+        return self.message is not None or self.reason is Reason.DAMAGED
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +80,10 @@ class Cache:
     prefix_tokens: int  # before it, still cached
     reread_tokens: int  # of the output, from there on
     tokens_saved: int
+
+    def holds(self, number: int) -> bool:
+        """Whether the message of this number in the input is still in the cached prefix."""
+        return self.first_changed is None or 0 <= number < self.first_changed
 
     def pays_after(self, read_price: float, write_price: float) -> int | None:
         """Requests after which the prune has cost less than none would have, if the cache was warm; 0: nothing is read
@@ -94,16 +107,23 @@ class Cache:
         }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Pruned:
     """A pruned conversation with everything there is to say about it."""
 
     transcript: Transcript
     items: tuple[Item, ...]
-    report: TrimReport
+    ledger: Ledger
     cache: Cache
     results_cleaned: int
-    warnings: tuple[Notice, ...] = field(default=())
+    warnings: tuple[Notice, ...] = ()
+    calls: tuple[ModelCall, ...] = ()
+    questions: tuple[Question, ...] = ()  # for a model that is to tell the summaries
+
+    @cached_property
+    def report(self) -> TrimReport:
+        """The ledger in the frozen shape of the context-budget spec."""
+        return self.ledger.report(_action, calls=self.calls)
 
     @property
     def messages(self) -> list[dict[str, Any]]:
@@ -159,14 +179,12 @@ def _counted(texts: Sequence[str], counter: Counter, progress: Progress | None) 
     return dict(zip(texts, counts, strict=True))
 
 
-def standing(message: Message, last_user: int, number: int) -> str:
-    """The reason why a message stays untouched whatever happens: "system", "aside", "damaged", "last_user"; "" where
-    none does."""
-    if message.role in SYSTEM_ROLES:
-        return "system"
-    if message.role in (ASIDE, DAMAGED):
-        return message.role
-    return "last_user" if number == last_user else ""
+_STANDING = {**dict.fromkeys(SYSTEM_ROLES, Reason.SYSTEM), ASIDE: Reason.ASIDE, DAMAGED: Reason.DAMAGED}
+
+
+def standing(message: Message, last_user: int, number: int) -> Reason | None:
+    """The reason why a message stays untouched whatever happens; None where there is none."""
+    return _STANDING.get(message.role) or (Reason.LAST_USER if number == last_user else None)
 
 
 def last_user(messages: Sequence[Message]) -> int:
@@ -186,6 +204,12 @@ def unread(messages: Sequence[Message]) -> int:
         len(messages) - 1,
     )
 
+
+REQUEST = "request"
+"""Id of the entry for the request's system prompt and tools."""
+
+_NUMBERED = re.compile(r" #\d+\Z")
+"""What an id has where several entries have one name: a summary, and what joins it to the rest."""
 
 SUMMARY_MARK = "[Summary of "
 """How every summary starts."""
@@ -221,13 +245,8 @@ def edited(weighed: Weighed, counter: Counter, number: int, changes: Mapping[Par
 
 def finish(weighed: Weighed, items: Sequence[Item], safe_zone: int, warnings: Sequence[Notice] = ()) -> Pruned:
     """Close the books: one entry per message in order, then what was added; sums are those of the report."""
-    before, after = weighed.total, weighed.head + sum(item.after for item in items)
-    actions = [
-        TrimAction(item.section or f"messages[{item.number}]", item.action, item.reason, item.before, item.after)
-        for item in items
-    ]
-    if weighed.transcript.head is not None:
-        actions.insert(0, TrimAction("request", "keep", "system", weighed.head, weighed.head))
+    after = weighed.head + sum(item.after for item in items)
+    ledger = Ledger.closed("conversation", safe_zone, _entries(weighed, items), after)
     notes = [*weighed.transcript.notices, *warnings, *_estimated(weighed)]
     if after > safe_zone:
         over = (
@@ -235,15 +254,30 @@ def finish(weighed: Weighed, items: Sequence[Item], safe_zone: int, warnings: Se
             " gone."
         )
         notes.append(Notice("safe_zone_exceeded", over))
-    report = TrimReport(any(item.action != "keep" for item in items), before, after, safe_zone, actions=tuple(actions))
-    return Pruned(
-        weighed.transcript,
-        tuple(items),
-        report,
-        _cache(weighed, items),
-        sum(item.cleaned for item in items),
-        tuple(notes),
-    )
+    cleaned = sum(item.cleaned for item in items)
+    return Pruned(weighed.transcript, tuple(items), ledger, _cache(weighed, items), cleaned, tuple(notes))
+
+
+def _entries(weighed: Weighed, items: Sequence[Item]) -> Iterator[Entry]:
+    """The request's system prompt and tools, where there are any; then one entry per item."""
+    position = 0
+    if weighed.transcript.head is not None:
+        position += 1
+        yield Entry(REQUEST, State.KEPT, Reason.SYSTEM, weighed.head, weighed.head, position=position)
+    told: Tally[str] = Tally()
+    for item in items:
+        told[item.name] += 1
+        name = item.name + (f" #{told[item.name]}" if told[item.name] > 1 else "")
+        position += item.leaves
+        place = position if item.leaves else None
+        yield Entry(name, item.state, item.reason, item.before, item.after, position=place)
+
+
+def _action(entry: Entry) -> TrimAction | None:
+    if entry.id == WRAPPER:
+        return None
+    section = _NUMBERED.sub("", entry.id)
+    return TrimAction(section, VERBS[entry.state], entry.reason.label, entry.before, entry.after)
 
 
 def _estimated(weighed: Weighed) -> list[Notice]:
@@ -260,18 +294,18 @@ def _estimated(weighed: Weighed) -> list[Notice]:
     ]
 
 
-def unchanged(weighed: Weighed, reasons: Callable[[int], str]) -> list[Item]:
+def unchanged(weighed: Weighed, reasons: Callable[[int], Reason]) -> list[Item]:
     """One item per message that keeps it, with the reason `reasons` gives."""
     rows = zip(weighed.transcript.messages, weighed.tokens, strict=True)
     return [
-        Item(number, tokens, tokens, "keep", reasons(number), message.raw)
+        Item(number, tokens, tokens, State.KEPT, reasons(number), message.raw)
         for number, (message, tokens) in enumerate(rows)
     ]
 
 
 def _cache(weighed: Weighed, items: Sequence[Item]) -> Cache:
     saved = weighed.total - weighed.head - sum(item.after for item in items)
-    place = next((place for place, item in enumerate(items) if item.action != "keep"), None)
+    place = next((place for place, item in enumerate(items) if item.state is not State.KEPT), None)
     if place is None:
         return Cache(None, weighed.total, 0, saved)
     first = next(item.number for item in items[place:] if item.number >= 0)

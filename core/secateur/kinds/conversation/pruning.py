@@ -18,9 +18,8 @@ from typing import Any
 
 from secateur.errors import UsageError
 from secateur.kinds.autocoder import model_of, settings_of
-from secateur.kinds.conversation.abstracts import Retold, retell
+from secateur.kinds.conversation.abstracts import Retold, retelling
 from secateur.kinds.conversation.branches import speaks
-from secateur.kinds.conversation.damage import DAMAGED
 from secateur.kinds.conversation.messages import Message, parse_message
 from secateur.kinds.conversation.pruned import (
     BRIDGE,
@@ -39,9 +38,9 @@ from secateur.kinds.conversation.summaries import Gist
 from secateur.kinds.conversation.tool_results import clear_results
 from secateur.kinds.conversation.transcripts import Transcript, read_messages
 from secateur.kinds.conversation.turns import ASSISTANT, USER, Element, elements_of, removable
-from secateur.llm.asking import LanguageModel
+from secateur.llm.asking import LanguageModel, Question, Reply, replies_of
 from secateur.logs import log_report
-from secateur.model import TrimReport
+from secateur.model import Reason, State, TrimReport
 from secateur.nearest import nearest
 from secateur.progress import Progress
 from secateur.settings import ConversationPrune, Settings
@@ -139,6 +138,31 @@ def prune_weighed(
     Raises:
         UsageError: no such strategy.
     """
+    pruned = decide(weighed, settings, strategy, progress, asks=llm is not None)
+    if llm is None or not pruned.questions:
+        return pruned
+    replies = replies_of(llm, pruned.questions, progress)
+    return decide(weighed, settings, strategy, progress, asks=True, replies=replies)
+
+
+def decide(
+    weighed: Weighed,
+    settings: Settings,
+    strategy: str | None = None,
+    progress: Progress | None = None,
+    *,
+    asks: bool = False,
+    replies: Sequence[Reply] = (),
+) -> Pruned:
+    """The same without asking anybody. Pure.
+
+    Args:
+        asks: whether a model is to tell the summaries; then `questions` of the answer are what it is to be asked.
+        replies: to these questions; with them the summaries are in the model's words.
+
+    Raises:
+        UsageError: no such strategy.
+    """
     zone, counter = settings.conversation_prune, get_counter(settings.tokens.counter)
     strategy, transcript = _known(strategy or zone.strategy), weighed.transcript
     if strategy == "tool-results":
@@ -149,10 +173,18 @@ def prune_weighed(
         items = _summarized(weighed, items, elements, zone, counter, progress)
     if strategy != "summarize" and _total(weighed, items) > zone.safe_zone_tokens:
         items = _truncated(weighed, items, zone)
-    told = retell(weighed, items, settings, llm, counter, progress) if llm is not None else Retold(tuple(items))
+    told, questions = Retold(tuple(items)), tuple[Question, ...]()
+    if asks:
+        asked = retelling(weighed, items, settings, counter)
+        if replies:
+            told = asked.told(replies)
+        elif asked.questions:
+            questions = asked.questions
+        else:
+            told = Retold(told.items, notices=asked.unasked())
     linked = _linked(weighed, told.items) if transcript.format == "claude-code" else told.items
     pruned = finish(weighed, linked, zone.safe_zone_tokens, told.notices)
-    return replace(pruned, report=replace(pruned.report, calls=told.calls))
+    return replace(pruned, calls=told.calls, questions=questions)
 
 
 def _known(strategy: str) -> str:
@@ -179,7 +211,10 @@ def _truncated(weighed: Weighed, items: Sequence[Item], zone: ConversationPrune)
         total -= sum(items[row].after for row in numbers)
         group += len(numbers)
         group = 0 if group >= zone.group_size else group
-    return [_without(item, weighed, "drop", "oldest_group") if row in gone else item for row, item in enumerate(items)]
+    return [
+        _without(item, weighed, State.DROPPED, Reason.OLDEST_GROUP) if row in gone else item
+        for row, item in enumerate(items)
+    ]
 
 
 # --- summarize --------------------------------------------------------------------------------------------------------
@@ -236,7 +271,7 @@ def _summarized(
             total, allowed = total - saved, max(0, allowed - (gone - saved))
             changed[stretch[0].numbers[0]] = new
             for number in (number for element in stretch for number in element.numbers):
-                items[number] = _without(items[number], weighed, "summarize", "oldest_group")
+                items[number] = _without(items[number], weighed, State.SUMMARISED, Reason.OLDEST_GROUP)
     return [row for item in items for row in (*changed.get(item.number, ()), item)]
 
 
@@ -289,8 +324,8 @@ def _stretch(
             -1,
             0,
             counter.count(text),
-            "summarize",
-            "summary",
+            State.SUMMARISED,
+            Reason.SUMMARY,
             _message(model, role, text, weighed.transcript.format, place),
             section,
         )
@@ -320,16 +355,18 @@ def _standing(weighed: Weighed, elements: Sequence[Element]) -> list[Item]:
     messages = weighed.transcript.messages
     last = last_user(messages)
     fixed = {number: element.fixed for element in elements for number in element.numbers}
-    return unchanged(weighed, lambda number: standing(messages[number], last, number) or fixed.get(number) or "fits")
+    return unchanged(
+        weighed, lambda number: standing(messages[number], last, number) or fixed.get(number) or Reason.FITS
+    )
 
 
 def _total(weighed: Weighed, items: Sequence[Item]) -> int:
     return weighed.head + sum(item.after for item in items)
 
 
-def _without(item: Item, weighed: Weighed, action: str, reason: str) -> Item:
+def _without(item: Item, weighed: Weighed, state: State, reason: Reason) -> Item:
     cleaned = sum(1 for _ in weighed.transcript.messages[item.number].results) if item.number >= 0 else 0
-    return Item(item.number, item.before, 0, action, reason, None, item.section, cleaned)
+    return Item(item.number, item.before, 0, state, reason, None, item.section, cleaned)
 
 
 def _outgoing(weighed: Weighed, items: Sequence[Item]) -> tuple[list[int], list[Message]]:
@@ -371,7 +408,7 @@ def _linked(weighed: Weighed, items: Sequence[Item]) -> list[Item]:
         if message is None:
             linked.append(item)
             if isinstance(name := raw.get("uuid"), str):
-                heirs[name] = told if item.action == "summarize" and told is not None else parent_of(raw, gone=True)
+                heirs[name] = told if item.state is State.SUMMARISED and told is not None else parent_of(raw, gone=True)
         elif item.number >= 0 and not raw:
             linked.append(item)
         else:
@@ -387,7 +424,7 @@ def _linked(weighed: Weighed, items: Sequence[Item]) -> list[Item]:
                 if parent == message.get("parentUuid")
                 else replace(item, message={**message, "parentUuid": parent})
             )
-            if told is not None and item.reason == DAMAGED and isinstance(name := raw.get("uuid"), str):
+            if told is not None and item.reason is Reason.DAMAGED and isinstance(name := raw.get("uuid"), str):
                 told = name  # it stays among what is summarised: what follows there follows it
         if speaks(raw):
             before = name if isinstance(name := raw.get("uuid"), str) else ""

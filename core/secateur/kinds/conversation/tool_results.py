@@ -36,7 +36,7 @@ from secateur.kinds.conversation.pruned import (
 from secateur.kinds.conversation.rereads import Deed, touches
 from secateur.kinds.conversation.transcripts import Transcript, read_messages
 from secateur.logs import log_report
-from secateur.model import TrimReport
+from secateur.model import Reason, State, TrimReport
 from secateur.progress import Progress
 from secateur.settings import Settings
 from secateur.tokens import Counter, get_counter
@@ -63,11 +63,11 @@ NOTE_SHARE = 0.1
 """A later read of less than this share of the length is taken for a note that the file is unchanged, as some agents
 give: it replaces nothing."""
 
-_ORDER = ("repeated", "superseded", "outdated", "oldest_result")
+_ORDER = (Reason.REPEATED, Reason.SUPERSEDED, Reason.OUTDATED, Reason.OLDEST_RESULT)
 """Reasons; results of the first two go first, then those of the third, then the others."""
 _BACK = {
-    "repeated": "the same text came again later",
-    "superseded": "the file was read again or written anew later",
+    Reason.REPEATED: "the same text came again later",
+    Reason.SUPERSEDED: "the file was read again or written anew later",
 }
 _CLEARED = re.compile(
     re.escape(MARK)
@@ -85,7 +85,7 @@ class ToolResult:
     number: int  # of the part in its message
     part: Part
     later: int = -1  # message that holds the same file, or the same text, or that changed the file, later
-    why: str = "oldest_result"  # one of _ORDER
+    why: Reason = Reason.OLDEST_RESULT  # one of _ORDER
 
 
 class AgenticConversationPruner:
@@ -161,7 +161,7 @@ def clear_results(
     messages = weighed.transcript.messages
     spared = _spared(messages, keep_last, frozenset(keep_tools))
     changes: dict[int, dict[Part, str]] = {}
-    reasons: dict[int, str] = {}
+    reasons: dict[int, Reason] = {}
     total = weighed.total
     for result in _in_order(messages):
         if total <= safe_zone:
@@ -172,7 +172,7 @@ def clear_results(
         # What names no later result may be shorter; and it is what a second pruning would write, when that later result
         # is cleared itself.
         for text in dict.fromkeys(
-            (placeholder(result, before), placeholder(replace(result, why="oldest_result"), before))
+            (placeholder(result, before), placeholder(replace(result, why=Reason.OLDEST_RESULT), before))
         ):
             after = counter.count(text)
             if after < before and (len(text) < len(result.part.text) or result.part.media):
@@ -183,10 +183,12 @@ def clear_results(
         reasons.setdefault(result.message, result.why)
         total += after - before
     last = last_user(messages)
-    items = unchanged(weighed, lambda number: standing(messages[number], last, number) or "kept")
+    items = unchanged(weighed, lambda number: standing(messages[number], last, number) or Reason.KEPT)
     for number, parts in changes.items():
         new, after = edited(weighed, counter, number, parts)
-        items[number] = Item(number, weighed.tokens[number], after, "shorten", reasons[number], new, cleaned=len(parts))
+        items[number] = Item(
+            number, weighed.tokens[number], after, State.SHORTENED, reasons[number], new, cleaned=len(parts)
+        )
     return finish(weighed, items, safe_zone)
 
 
@@ -208,10 +210,8 @@ def placeholder(result: ToolResult, tokens: int) -> str:
         back = _BACK[result.why]
     else:
         known = f"with {part.arguments} " if part.arguments and len(part.arguments) <= SHOWN_ARGUMENTS else ""
-        back = (
-            f"{'the file was changed since, ' if result.why == 'outdated' else ''}call {'it' if known else 'the tool'}"
-            f" again {known}to get it back"
-        )
+        since = "the file was changed since, " if result.why is Reason.OUTDATED else ""
+        back = f"{since}call {'it' if known else 'the tool'} again {known}to get it back"
     text = MARK + ", ".join(fact for fact in facts if fact) + "; " + back + "]"
     return text if part.span is None else f"{opening_tag(part.text)}{escape(text, quote=False)}</tool_result>"
 
@@ -253,17 +253,17 @@ def _in_order(messages: Sequence[Message]) -> list[ToolResult]:
             )
         for place, part in reversed(results):
             touched = list(touches(part, said))
-            later, why = -1, "oldest_result"
+            later, why = -1, Reason.OLDEST_RESULT
             if (part.tool, part.text) in same_text:
-                later, why = same_text[part.tool, part.text], "repeated"
+                later, why = same_text[part.tool, part.text], Reason.REPEATED
             elif len(touched) == 1 and touched[0].deed in (Deed.READ, Deed.READ_PART):
                 path = touched[0].path
                 again = [reads[key] for key in ((path, ""), (path, part.arguments)) if key in reads]
                 better = [read for read, length in again if length >= NOTE_SHARE * len(part.text)]
                 if better or path in written:
-                    later, why = min([*better, *([written[path]] if path in written else [])]), "superseded"
+                    later, why = min([*better, *([written[path]] if path in written else [])]), Reason.SUPERSEDED
                 elif path in changed:
-                    later, why = changed[path], "outdated"
+                    later, why = changed[path], Reason.OUTDATED
             found.append(ToolResult(number, place, part, later, why))
             cleared = is_cleared(part)
             if not cleared:

@@ -14,6 +14,7 @@ from secateur.kinds.conversation.damage import DAMAGED
 from secateur.kinds.conversation.messages import SYSTEM_ROLES, Message, PartKind
 from secateur.kinds.conversation.pruned import is_summary, last_user
 from secateur.kinds.conversation.transcripts import ASIDE
+from secateur.model import Reason
 
 USER, ASSISTANT = "user", "assistant"
 
@@ -26,7 +27,7 @@ class Element:
     ends: str  # of the last
     step: bool = False  # holds tool calls and their results
     numbers: list[int] = field(default_factory=list)  # of the messages, rising
-    fixed: str = ""  # why it stays whatever happens: "last_user", "latest", "summary", "unpaired"; "" if it may go
+    fixed: Reason | None = None  # why it stays whatever happens; None if it may go
     into: Element | None = field(default=None, repr=False)  # what it became part of
 
     def root(self) -> Element:
@@ -108,11 +109,11 @@ def _fix(elements: Sequence[Element], messages: Sequence[Message], summaries_sta
     last = last_user(messages)
     for element in elements:
         if summaries_stay and any(is_summary(messages[number]) for number in element.numbers):
-            element.fixed = "summary"
+            element.fixed = Reason.SUMMARY
         if last in element.numbers:
-            element.fixed = "last_user"
+            element.fixed = Reason.LAST_USER
     if elements and not elements[-1].fixed:
-        elements[-1].fixed = "latest"
+        elements[-1].fixed = Reason.LATEST
     if any(message.role == DAMAGED for message in messages):
         _fix_unpaired(elements, messages)
 
@@ -127,4 +128,4 @@ def _fix_unpaired(elements: Sequence[Element], messages: Sequence[Message]) -> N
         if not element.fixed and any(
             part.call not in (got if part.kind is PartKind.CALL else called) for part in parts
         ):
-            element.fixed = "unpaired"
+            element.fixed = Reason.UNPAIRED

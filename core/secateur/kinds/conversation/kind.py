@@ -1,0 +1,285 @@
+"""Conversations as a kind of context: a transcript under a safe zone of tokens."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+from secateur import config
+from secateur.kinds.base import Delivery, Environment, Flag, Input, Inputs, Kind, Outcome
+from secateur.kinds.conversation.damage import UnreadLine
+from secateur.kinds.conversation.messages import Message, PartKind, parse_message
+from secateur.kinds.conversation.pruned import Cache, Item, Pruned, Weighed, weigh
+from secateur.kinds.conversation.pruning import decide
+from secateur.kinds.conversation.transcripts import Transcript, read_transcript
+from secateur.kinds.knobs import Knob
+from secateur.ledger import VERBS
+from secateur.llm import open_model
+from secateur.llm.asking import LanguageModel, Reply
+from secateur.model import State, TrimReport
+from secateur.progress import Progress, unreported
+from secateur.render.page import Page, Section
+from secateur.settings import ConversationPrune, Settings
+from secateur.terminal import clip, visible
+from secateur.tokens import get_counter
+
+SUMMARIZING = ("summarize", "hybrid")
+"""Strategies a language model has words for, where one is set (`[llm]`)."""
+
+NAME_CELLS = 16
+"""Least width of the names of messages."""
+
+SHOWN_MESSAGES = 40
+"""Changed messages that the text lists without --verbose."""
+
+_TABLE = "conversation_prune."
+_RESULT = re.compile(r"^<tool_result[\s>]", re.MULTILINE)
+
+
+class Conversation(Kind[Weighed, Pruned]):
+    """See `Kind`; spec pruner."""
+
+    name = "conversation"
+    command = "conversation"
+    title = "Conversation"
+    about = "a transcript under a safe zone"
+    noun = "Messages"
+    opening = (
+        "A transcript can be opened here: OpenAI or Anthropic messages (JSON or JSONL), a Claude Code session, or"
+        " <tool_result …> text."
+    )
+    unit = "parts"
+    inputs: ClassVar[Sequence[Input]] = (
+        Input(
+            "path",
+            "a transcript: OpenAI or Anthropic messages, a Claude Code session, <tool_result …> text; - reads stdin",
+            positional=True,
+            required=True,
+            title="Transcript",
+            placeholder="the file of a transcript",
+        ),
+        Input("out", "write the pruned transcript here, in the shape it came in"),
+    )
+    flags: ClassVar[Sequence[Flag]] = (
+        Flag("--strategy", _TABLE + "strategy", "S", "summarize, truncate, hybrid or tool-results (default)"),
+        Flag(
+            "--safe-zone",
+            _TABLE + "safe_zone_tokens",
+            "N",
+            "tokens the conversation may hold (default 50000)",
+            number=True,
+        ),
+        Flag(
+            "--group-size",
+            _TABLE + "group_size",
+            "G",
+            "messages that are dropped or summarised together, at least (default 4)",
+            number=True,
+        ),
+        Flag(
+            "--keep-last",
+            _TABLE + "keep_last",
+            "N",
+            "tool results at the end that stay (default 0; what is not answered yet stays anyway)",
+            number=True,
+        ),
+        Flag("--keep-tools", _TABLE + "keep_tools", "A,B", "tools whose results stay", names=True),
+    )
+    budget = Knob(_TABLE + "safe_zone_tokens", "safe zone", fine_step=100, rounded=True)
+    strategy = Knob(_TABLE + "strategy", "strategy")
+    knobs: ClassVar[Sequence[Knob]] = (
+        strategy,
+        budget,
+        Knob(_TABLE + "group_size", "group size"),
+        Knob(_TABLE + "keep_last", "keep last", mutable=True),
+        Knob(_TABLE + "summary_share", "summary", step=0.05, fine_step=0.01),
+    )
+
+    def recognises(self, path: Path, head: str) -> bool:
+        return head.startswith(("[", "{")) or path.suffix == ".jsonl" or _RESULT.search(head) is not None
+
+    def read(self, inputs: Inputs, settings: Settings, environment: Environment) -> Weighed:
+        environment.progress("reading", 0, 0)
+        path = inputs["path"]
+        data = environment.bytes_of(path, "transcript")
+        transcript = read_transcript(data, "standard input" if path == "-" else path)
+        return weigh(transcript, get_counter(settings.tokens.counter), environment.progress)
+
+    def decide(
+        self,
+        material: Weighed,
+        inputs: Inputs,
+        settings: Settings,
+        *,
+        replies: Sequence[Reply] = (),
+        progress: Progress = unreported,
+    ) -> Outcome[Pruned]:
+        asks = settings.llm.enabled and settings.conversation_prune.strategy in SUMMARIZING
+        pruned = decide(material, settings, progress=progress, asks=asks, replies=replies)
+        return Outcome(
+            self.name,
+            settings,
+            pruned,
+            lambda: pruned.ledger,
+            pruned.warnings,
+            questions=pruned.questions,
+            calls=pruned.calls,
+        )
+
+    def model(self, settings: Settings, environ: Mapping[str, str]) -> LanguageModel | None:
+        return open_model(settings.llm, environ) if settings.conversation_prune.strategy in SUMMARIZING else None
+
+    def hold(self, outcome: Outcome[Pruned], number: int, settings: Settings) -> Settings | str:
+        if settings.conversation_prune.strategy != "tool-results":
+            return "results are held only where tool results are what goes"
+        message = message_of(outcome.payload, number)
+        tools = dict.fromkeys(part.tool for _, part in message.results if part.tool) if message is not None else {}
+        if not tools:
+            return "this message holds no result of a tool"
+        held = settings.conversation_prune.keep_tools
+        if all(tool in held for tool in tools):
+            kept = tuple(tool for tool in held if tool not in tools)
+        else:
+            kept = tuple(dict.fromkeys((*held, *tools)))
+        return config.with_values(settings, {_TABLE + "keep_tools": kept})
+
+    def described(self, material: Weighed) -> str:
+        transcript = material.transcript
+        return f"{transcript.format}, {len(transcript.messages):,} messages, {material.total:,} tokens"
+
+    def report(self, outcome: Outcome[Pruned]) -> TrimReport:
+        return outcome.payload.report
+
+    def to_dict(self, outcome: Outcome[Pruned]) -> dict[str, Any]:
+        """The JSON of the contract."""
+        pruned, rules = outcome.payload, outcome.settings.conversation_prune
+        pays = {"pays_after_requests": pruned.cache.pays_after(rules.cache_read_price, rules.cache_write_price)}
+        return {
+            "messages": pruned.messages,
+            "format": pruned.transcript.format,
+            "statistics": pruned.statistics,
+            "cache": pruned.cache.to_dict() | pays,
+            "report": pruned.report.to_dict(),
+            "ledger": outcome.ledger.to_dict(),
+            "warnings": [notice.to_dict() for notice in outcome.warnings],
+        }
+
+    def page(self, outcome: Outcome[Pruned], *, verbose: bool = False) -> Page:
+        """Figures, and a line for each message that is not as it was; with `verbose` for every message."""
+        pruned, rules = outcome.payload, outcome.settings.conversation_prune
+        figures, ledger = pruned.statistics, pruned.ledger
+        messages = f"{pruned.transcript.format}, {figures['total_messages']:,} messages{_unsent(pruned)}"
+        head = [
+            ("format", f"{messages}; strategy {rules.strategy}"),
+            (
+                "tokens",
+                f"{ledger.before:,} -> {ledger.after:,} tokens, {figures['tokens_saved']:,} saved, safe zone"
+                f" {ledger.budget:,}",
+            ),
+            ("results", f"{figures['tool_results_cleaned']:,} tool results gone"),
+            ("cache", _cached(pruned.cache, rules)),
+        ]
+        listed = [item for item in pruned.items if verbose or item.state is not State.KEPT]
+        shown = listed if verbose else listed[:SHOWN_MESSAGES]
+        wide = max(NAME_CELLS, *(len(item.name) for item in shown)) if shown else NAME_CELLS
+        rows = [_row(pruned, item, wide) for item in shown]
+        hidden = len(listed) - len(shown)
+        more = f"  ... and {hidden:,} more (--verbose lists all)" if hidden else ""
+        return Page(head, [Section(rows, more=more, apart=False)], outcome.warnings, pruned.report.calls)
+
+    def texts(self, outcome: Outcome[Pruned], number: int) -> tuple[str, str]:
+        pruned = outcome.payload
+        item, message = item_of(pruned, number), message_of(pruned, number)
+        if item is None:
+            text = text_of(message) if message is not None else ""
+            return text, text
+        before = text_of(message) if message is not None and item.number >= 0 else ""
+        if item.message is None:
+            return before, ""
+        return before, before if item.state is State.KEPT else text_going_out(pruned, item)
+
+    def deliver(self, outcome: Outcome[Pruned], inputs: Inputs, form: str, *, verbose: bool = False) -> Delivery:
+        """With `out` the transcript that leaves is written, in the shape it came in."""
+        delivery = super().deliver(outcome, inputs, form, verbose=verbose)
+        if not inputs["out"]:
+            return delivery
+        written = ((Path(inputs["out"]), outcome.payload.write()),)
+        return Delivery(delivery.text, written, (f"written: {inputs['out']}",))
+
+
+# --- one entry --------------------------------------------------------------------------------------------------------
+
+
+def item_of(pruned: Pruned, number: int) -> Item | None:
+    """The decision on a message by the number of its entry; None for what is no message: the request's head, the
+    wrapper."""
+    place = number - (pruned.transcript.head is not None)
+    return pruned.items[place] if 0 <= place < len(pruned.items) else None
+
+
+def message_of(pruned: Pruned, number: int) -> Message | None:
+    """The message of an entry: as it came, or, where it was put there, as it goes out."""
+    item = item_of(pruned, number)
+    if item is None:
+        return pruned.transcript.head if number == 0 else None
+    if item.number >= 0:
+        return pruned.transcript.messages[item.number]
+    return parsed(item, pruned.transcript)
+
+
+def parsed(item: Item, transcript: Transcript) -> Message | None:
+    """The message that goes out; None where none does."""
+    if item.message is None:
+        return None
+    return parse_message(item.message, "", {}, ("message",) if transcript.format == "claude-code" else ())
+
+
+def text_going_out(pruned: Pruned, item: Item) -> str:
+    """The message that goes out, for people."""
+    message = parsed(item, pruned.transcript)
+    return text_of(message) if message is not None else ""
+
+
+def text_of(message: Message) -> str:
+    """A message for people: texts as they are, calls and results under a heading."""
+    if isinstance(message.raw, UnreadLine):
+        return message.raw
+    told = []
+    for part in message.parts:
+        heading = {
+            PartKind.CALL: f"── call of {part.tool} ──\n",
+            PartKind.RESULT: f"── result of {part.tool} ──\n",
+        }.get(part.kind, "")
+        media = f"\n({part.media} picture{'s' if part.media > 1 else ''} or the like)" if part.media else ""
+        text = f"{part.arguments}" if part.kind is PartKind.CALL else part.text
+        told.append(f"{heading}{text}{media}")
+    return "\n".join(told)
+
+
+def _row(pruned: Pruned, item: Item, wide: int) -> str:
+    message = pruned.transcript.messages[item.number] if item.number >= 0 else None
+    tools = ",".join(dict.fromkeys(part.tool for part in message.parts if part.tool)) if message else ""
+    cached = "=" if pruned.cache.holds(item.number) else " "
+    said = clip(visible(f"{message.role if message else 'summary'} {tools}".strip()), 32)
+    share = item.before / max(pruned.ledger.budget, 1)
+    figures = f"{item.before:>9,} -> {item.after:>7,}  {share:>6.1%}"
+    return f"{cached} {item.name:<{wide}} {said:<32} {figures}  {VERBS[item.state]}: {item.reason.label}"
+
+
+def _cached(cache: Cache, rules: ConversationPrune) -> str:
+    """What a provider's cache still holds, and after how many requests the prune has paid for what is read again."""
+    if cache.first_changed is None:
+        return "unchanged: nothing is read again"
+    stays = f"{cache.prefix_tokens:,} tokens before it stay cached (=), {cache.reread_tokens:,} are read again"
+    said = f"messages[{cache.first_changed}] is the first that changed: {stays}"
+    requests = cache.pays_after(rules.cache_read_price, rules.cache_write_price)
+    if not requests:
+        return said
+    return f"{said}; with a warm cache it pays after {requests:,} request{'s' if requests > 1 else ''}"
+
+
+def _unsent(pruned: Pruned) -> str:
+    number = sum(message.role == "aside" for message in pruned.transcript.messages)
+    return f" ({number:,} of them reach{'' if number > 1 else 'es'} no model)" if number else ""
