@@ -15,7 +15,7 @@ from typing import Any
 from secateur import config
 from secateur.cli.main import COMMANDS, command
 from secateur.settings import PROFILES
-from secateur.settings.names import LOWERED_ONLY
+from secateur.settings.names import LOWERED_ONLY, RENAMED
 from secateur_tui.actions import ACTIONS, key_name
 
 DOCS = Path(__file__).resolve().parent
@@ -138,6 +138,14 @@ def configuration() -> str:
     lines += [
         "",
         "Your own: `[profiles.NAME.smart_pruning.priority_weights]` and so on, with any of the tables above.",
+        "",
+        "## Old names",
+        "",
+        "Each counts until the next release, with a notice that gives the new one.",
+        "",
+        "| old | now |",
+        "|---|---|",
+        *(f"| `{old}` | `{new}` |" for old, new in RENAMED.items()),
         "",
     ]
     return "\n".join(lines)

@@ -17,6 +17,7 @@ from secateur.config import (
     with_values,
 )
 from secateur.errors import ConfigError
+from secateur.kinds.registry import BUILT_IN, kind
 from secateur.settings import PROFILES, Settings
 from secateur.settings.names import RENAMED
 
@@ -594,6 +595,16 @@ def test_every_flag_sets_a_key_and_is_its_origin():
     assert set(config.FLAGS) <= set(config.keys())
     assert load(None, flags={"graph_rag.top_k": 20}).origins == {"graph_rag.top_k": "--top-k"}
     assert load(None, profile="spec").origins["profile"] == "--profile"
+
+
+@pytest.mark.parametrize("name", [place.name for place in BUILT_IN])
+def test_the_flags_of_a_kind_are_named_in_errors_and_its_knobs_have_a_range(name):
+    described = kind(name)
+    assert {flag.key: flag.name for flag in described.flags}.items() <= config.FLAGS.items()
+    for knob in (described.budget, *described.knobs):
+        key = config.keys()[knob.key]
+        assert key.choices or key.kind is bool or None not in (key.low, key.high)
+    assert described.budget.key in config.FLAGS
 
 
 def test_a_table_is_no_key_and_names_what_it_holds():

@@ -84,7 +84,7 @@ def test_with_all_fragments_in_the_pool_a_least_relevance_leaves_some_out() -> N
     files = SHOP | {f"shop/more{n}.py": f"def refund_{n}(total):\n    return total * {n}\n" for n in range(9)}
     changes = {"graph_rag__top_k": 5, "graph_rag__enabled": False}
     sizes = [
-        len(pool_for(files, QUERY, profile="recommended", relevance__min_relevance=least, **changes))
+        len(pool_for(files, QUERY, relevance__pool="all", relevance__min_relevance=least, **changes))
         for least in (0.02, 1.0)
     ]
     assert sizes[0] > sizes[1] == 5

@@ -23,6 +23,8 @@ FLAGS: Mapping[str, str] = {
     "conversation_prune.group_size": "--group-size",
     "conversation_prune.keep_last": "--keep-last",
     "conversation_prune.keep_tools": "--keep-tools",
+    "context_budget.tokens": "--context-budget",
+    "context_budget.reserve": "--reserve",
     "chunking.max_chunk_tokens": "--max-tokens",
     "chunking.context_lines": "--context",
     "tokens.counter": "--counter",
