@@ -12,11 +12,11 @@ from ledger_kit import TRANSCRIPT, ledger_bench, opened, write_files, write_tran
 from secateur import config
 from secateur.progress import Progress, unreported
 from secateur.settings import Settings
-from secateur_tui.benches.conversation import Conversation
-from secateur_tui.benches.ledger import LedgerBench
-from secateur_tui.benches.ledger_state import compared
-from secateur_tui.benches.subject import Inputs
-from secateur_tui.ledgers import Ledger
+from secateur_tui.benches.ledger_bench import LedgerBench
+from secateur_tui.state.ledger_answer import LedgerAnswer
+from secateur_tui.state.ledger_state import compared
+from secateur_tui.state.subject import Inputs
+from secateur_tui.subjects.conversation import ConversationSubject
 
 ZONE = config.with_values(Settings(), {"conversation_prune.safe_zone_tokens": 3000})
 SIZE = (120, 40)
@@ -31,7 +31,7 @@ def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_files(tmp_path)
 
 
-class Held(Conversation):
+class Held(ConversationSubject):
     """Reads when it is let."""
 
     def __init__(self) -> None:
@@ -49,13 +49,15 @@ class Held(Conversation):
         return material
 
 
-class Long(Conversation):
+class Long(ConversationSubject):
     """Decides on 2,500 tokens until it is told that nobody waits for that."""
 
     def __init__(self) -> None:
         self.begun, self.ended, self.end = threading.Event(), threading.Event(), time.monotonic() + GUARD
 
-    def decide(self, material: Any, inputs: Inputs, settings: Settings, progress: Progress = unreported) -> Ledger[Any]:
+    def decide(
+        self, material: Any, inputs: Inputs, settings: Settings, progress: Progress = unreported
+    ) -> LedgerAnswer[Any]:
         if settings.conversation_prune.safe_zone_tokens != 2500:
             return super().decide(material, inputs, settings, progress)
         self.begun.set()
@@ -170,8 +172,8 @@ async def test_an_answer_under_way_does_not_push_out_the_comparison_on_screen() 
         await press(app, "B")
         await settle(app)
         state = ledger_bench(app).state
-        shown, ghost = state.comparison, state.ghost
-        assert shown is not None and ghost is not None
+        shown, baseline = state.comparison, state.baseline
+        assert shown is not None and baseline is not None
         await press(app, "B")
         await settle(app)
-        assert compared(ghost, shown.now) is shown
+        assert compared(baseline, shown.now) is shown
