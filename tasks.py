@@ -36,8 +36,8 @@ CONSTRAINTS = ROOT / "constraints.txt"
 WORKFLOWS = ROOT / ".github" / "workflows"
 STAMP = "pyproject.stamp"
 THEMES = (
-    "from secateur import places; from secateur_tui.themes import load_themes;themes, notices ="
-    " load_themes((places.data_dir('themes'),)); print('themes:', *sorted(themes)); assert len(themes) > 1 and not"
+    "from secateur import directories; from secateur_tui.themes import load_themes;themes, notices ="
+    " load_themes((directories.data_dir('themes'),)); print('themes:', *sorted(themes)); assert len(themes) > 1 and not"
     " notices"
 )
 """Run by the wheel's own Python: the themes came with it."""

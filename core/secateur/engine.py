@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from secateur import places
+from secateur import directories
 from secateur.config import condensed
 from secateur.errors import EmbeddingError, IndexingError, UsageError
 from secateur.index.facts.degraded import degraded
@@ -89,8 +89,8 @@ class Engine:
         environ = os.environ if environ is None else environ
         self.settings = settings
         self.retrievals = 0
-        self._config_dir = config_dir or places.config_dir(environ)
-        self._cache_dir = cache_dir or places.cache_dir(environ)
+        self._config_dir = config_dir or directories.config_dir(environ)
+        self._cache_dir = cache_dir or directories.cache_dir(environ)
         self._clock = clock
         self._given = condensed(notices)
         self._index = OpenIndex(reopen, self._cache_dir)

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from secateur import Engine, places
+from secateur import Engine, directories
 from secateur.index.store.folder import FILE_NAME, folder_of
 from support.cli import secateur
 from support.processes import SETTINGS, environment
@@ -148,9 +148,9 @@ def test_somebody_without_a_home_gets_an_answer_and_nothing_is_left_behind(tmp_p
 
 
 def test_a_place_that_nobody_can_name_is_nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert places.cache_dir({"SECATEUR_CACHE_DIR": "~nobody-of-this-name/x"}) == places.NOWHERE
+    assert directories.cache_dir({"SECATEUR_CACHE_DIR": "~nobody-of-this-name/x"}) == directories.NOWHERE
     monkeypatch.setenv("XDG_CACHE_HOME", "relative")
-    assert places.cache_dir({}).is_absolute()
+    assert directories.cache_dir({}).is_absolute()
 
 
 def test_the_file_of_the_index_may_be_anything(tmp_path: Path) -> None:

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from secateur.errors import EmbeddingError
 from secateur.index.facts.embedding import open_embedder
-from secateur.retrieval import gloss as glossary
-from secateur.retrieval.gloss import gloss, has_chinese
+from secateur.retrieval import query_translation
+from secateur.retrieval.query_translation import gloss, has_chinese
 from secateur.settings import Embedding
 
 needs_bge = pytest.mark.skipif(
@@ -62,9 +62,9 @@ def test_a_chinese_query_becomes_the_words_of_the_code() -> None:
 
 def test_queries_without_chinese_need_no_dictionary(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
-    glossary._dictionary.cache_clear()
+    query_translation._dictionary.cache_clear()
     assert gloss("order processing") == []
     assert gloss("订单") is None
-    glossary._dictionary.cache_clear()
+    query_translation._dictionary.cache_clear()
     assert has_chinese("find 订单")
     assert not has_chinese("ordre déjà vu, かな")

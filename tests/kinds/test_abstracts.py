@@ -19,7 +19,7 @@ from secateur.kinds.conversation.messages import PartKind
 from secateur.kinds.conversation.pruned import SUMMARY_MARK, weigh
 from secateur.kinds.conversation.pruning import prune
 from secateur.kinds.conversation.transcripts import read_messages
-from secateur.llm.asking import Question, Reply
+from secateur.llm.interface import Question, Reply
 from secateur.model import ModelCall
 from secateur.progress import Progress
 from secateur.settings import Settings

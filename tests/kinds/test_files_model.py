@@ -8,7 +8,7 @@ from secateur.config import with_values
 from secateur.kinds.files.judging import FileScore, LineRange, Snippets
 from secateur.kinds.files.pruning import prune_files, weigh_files
 from secateur.kinds.files.sourcecode import LOCAL, MODEL, Why
-from secateur.llm.asking import Question
+from secateur.llm.interface import Question
 from secateur.model import State
 from secateur.settings import Settings
 from support.answering import Table

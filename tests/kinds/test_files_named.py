@@ -10,7 +10,7 @@ from secateur.kinds.files.judging import LineRange, Snippets
 from secateur.kinds.files.pruning import PrunedFiles, prune, prune_files, weigh_files
 from secateur.kinds.files.sourcecode import Why
 from secateur.kinds.files.statements import widened
-from secateur.llm.asking import Question
+from secateur.llm.interface import Question
 from secateur.settings import Settings
 from support.answering import Table
 from support.pruner_example import CONVERSATION, FILES, MAIN, MATH

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from secateur.llm.answers import CHARACTERS_A_TOKEN, MOST_CHARACTERS, bounded, read_answer, schema_of, unbounded
-from secateur.llm.asking import Question
+from secateur.llm.interface import Question
 
 
 class Span(msgspec.Struct):

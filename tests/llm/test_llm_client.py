@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from secateur.errors import ConfigError
 from secateur.http import Key, server_at
 from secateur.llm import open_model
-from secateur.llm.asking import Question, Reply, notices_of
 from secateur.llm.client import LONGEST_WAIT, ServerModel
+from secateur.llm.interface import Question, Reply, notices_of
 from secateur.settings import Llm
 from support.chat_server import KEY, Answer, Back, ChatServer, chat_server, refusal, said
 

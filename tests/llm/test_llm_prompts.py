@@ -8,7 +8,7 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 from secateur.llm.answers import schema_of
-from secateur.llm.asking import Question
+from secateur.llm.interface import Question
 from secateur.llm.prompts import characters_within, compose, estimate
 from secateur.tokens import get_counter
 

@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from secateur.index.facts.lexical import hash_of
-from secateur.retrieval.cleaning import TITLE
 from secateur.retrieval.query import GLOSS_WEIGHT, MAX_NAMES, MAX_QUERY, REPEATED, parse_query
+from secateur.retrieval.query_lines import TITLE
 
 
 def test_stop_words_and_urls_are_left_out():

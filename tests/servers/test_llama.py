@@ -19,9 +19,9 @@ import pytest
 from secateur.kinds.conversation.pruned import weigh
 from secateur.kinds.conversation.transcripts import read_messages
 from secateur.llm import open_model
-from secateur.llm.asking import Question, Reply
 from secateur.llm.client import ServerModel
 from secateur.llm.dialect import Dialect
+from secateur.llm.interface import Question, Reply
 from secateur.settings import Llm
 from secateur.tokens import get_counter
 from support.cli import Ran, secateur
@@ -178,7 +178,7 @@ def test_lines_are_extracted(url: str, figures: list[str]) -> None:
 
 @pytest.mark.parametrize("strategy", ["summarize", "hybrid"])
 def test_a_conversation_is_summarised(url: str, figures: list[str], tmp_path: Path, strategy: str) -> None:
-    source = Path(__file__).parents[2] / "core/secateur/nearest.py"
+    source = Path(__file__).parents[2] / "core/secateur/suggestions.py"
     turns = [
         Said(
             f"Please move the rounding of refunds into money_{number}.py and keep the old name for now.",

@@ -28,7 +28,7 @@ from secateur import (
 from secateur.config import with_values
 from secateur.errors import ConfigError, SecateurError, UsageError
 from secateur.kinds.files.judging import LineRange, Snippets
-from secateur.llm.asking import Question
+from secateur.llm.interface import Question
 from support.answering import Table
 from support.conversations import Said, conversation
 from support.envelopes import dependencies, envelope

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from secateur.llm.asking import Question, Reply
+from secateur.llm.interface import Question, Reply
 from secateur.model import ModelCall
 from secateur.progress import Progress
 

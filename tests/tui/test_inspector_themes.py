@@ -3,10 +3,10 @@ import re
 from pathlib import Path
 
 import pytest
-from secateur import places
+from secateur import directories
 from secateur_tui.themes import PALETTE, SIGNALS, STATES, load_themes
 
-OWN = places.data_dir("themes")
+OWN = directories.data_dir("themes")
 DARK = (OWN / "secateur-dark.toml").read_text(encoding="utf-8")
 
 

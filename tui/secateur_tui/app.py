@@ -9,7 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, ClassVar, Protocol
 
-from secateur import places
+from secateur import directories
 from secateur.errors import UsageError
 from secateur.kinds import registry
 from secateur.model import Notice
@@ -211,8 +211,8 @@ def run(
         model=model,
         inputs=inputs,
         folder=str(path) if bench == "search" else "",
-        opener=lambda folder, under: opened(samples.path_of(folder, places.cache_dir(variables)), under),
-        theme_folders=(places.config_dir(variables) / "themes",),
+        opener=lambda folder, under: opened(samples.path_of(folder, directories.cache_dir(variables)), under),
+        theme_folders=(directories.config_dir(variables) / "themes",),
     )
     code = app.run()
     if app.thread.ended(QUIT_PATIENCE) and isinstance(

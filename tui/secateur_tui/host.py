@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from secateur import places
+from secateur import directories
 from secateur.model import Notice
 from secateur.settings import Settings
 from secateur.terminal import visible
@@ -49,7 +49,7 @@ class Host(App[int]):
         self.keymap = actions.keymap(settings.ui.keys)
         self.set_keymap(actions.overrides(self.keymap))
         self._palette: tuple[str, Palette] | None = None
-        self._themes, theme_notices = load_themes((places.data_dir("themes"), *theme_folders))
+        self._themes, theme_notices = load_themes((directories.data_dir("themes"), *theme_folders))
         self._notices: tuple[Notice, ...] = (*theme_notices, *self.keymap.notices)
         for theme in self._themes.values():
             self.register_theme(theme)

@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from secateur import places
+from secateur import directories
 from secateur.config import load
 from secateur.engine import Engine
 from secateur.sources import samples
@@ -40,9 +40,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--profile")
     parser.add_argument("--output", type=Path, required=True)
     options = parser.parse_args(arguments)
-    path = samples.path_of(options.path, places.cache_dir(os.environ))
+    path = samples.path_of(options.path, directories.cache_dir(os.environ))
     root = path if options.bench == "search" else Path.cwd()
-    settings = load(root, profile=options.profile, sets=options.sets, user_dir=places.config_dir(os.environ)).settings
+    settings = load(
+        root, profile=options.profile, sets=options.sets, user_dir=directories.config_dir(os.environ)
+    ).settings
     columns, rows = map(int, options.size.split("x"))
     with contextlib.ExitStack() as stack:
         engine = stack.enter_context(Engine.open(path, settings)) if options.bench == "search" else None

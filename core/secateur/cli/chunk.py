@@ -23,7 +23,7 @@ from secateur.cli.output import emit, on_terminal
 from secateur.cli.parsing import integer, not_allowed, whole_number
 from secateur.config import IGNORED, with_values
 from secateur.errors import SecateurError, UsageError, shown, unwritable
-from secateur.nearest import nearest
+from secateur.suggestions import nearest
 from secateur.terminal import visible
 
 if TYPE_CHECKING:

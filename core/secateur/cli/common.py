@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from secateur import config, places
+from secateur import config, directories
 from secateur.cli.output import emit, interrupted, on_terminal, tell
 from secateur.cli.parsing import one_of
 from secateur.cli.termination import unwound
@@ -95,7 +95,7 @@ def quiet_settings(
         flags["tokens.counter"] = options.counter
     if options.trust_git_dir:
         flags["index.trust_git_dir"] = True
-    own = places.config_dir(os.environ)
+    own = directories.config_dir(os.environ)
     return config.load(
         root,
         config_file=options.config,
@@ -111,7 +111,7 @@ def trusts_git_dir(options: argparse.Namespace) -> bool:
     """Whether the user allows a git folder that lies elsewhere: known before anything of a repository is read."""
     if options.trust_git_dir:
         return True
-    own = config.load(None, config_file=options.config, sets=options.sets, user_dir=places.config_dir(os.environ))
+    own = config.load(None, config_file=options.config, sets=options.sets, user_dir=directories.config_dir(os.environ))
     return own.settings.index.trust_git_dir
 
 
@@ -119,7 +119,7 @@ def sample_or_path(text: str) -> Path:
     """A path, or `sample:NAME[/FOLDER]` for a sample repository, unpacked into the cache on first use."""
     from secateur.sources import samples
 
-    path = samples.path_of(text, places.cache_dir(os.environ))
+    path = samples.path_of(text, directories.cache_dir(os.environ))
     try:
         path.is_dir()
     except (

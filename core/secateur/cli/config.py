@@ -7,7 +7,7 @@ import json
 import os
 from typing import Any
 
-from secateur import config, places
+from secateur import config, directories
 from secateur.cli.common import common_arguments, load_settings, sample_or_path
 from secateur.cli.output import emit
 from secateur.errors import unreadable_folder
@@ -60,7 +60,7 @@ def run(options: argparse.Namespace) -> int:
         emit(f"{key.name:<46} {visible(text):<18} {visible(origin)}\n")
         if options.verbose:
             emit(f"    {key.doc} {key.allowed()[0].upper()}{key.allowed()[1:]}.\n")
-    emit(f"\nyour configuration folder: {visible(str(places.config_dir(os.environ)))}\n")
+    emit(f"\nyour configuration folder: {visible(str(directories.config_dir(os.environ)))}\n")
     return 0
 
 

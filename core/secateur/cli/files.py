@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from secateur import places
+from secateur import directories
 from secateur.cli.common import ProgressBar, common_arguments, here, input_bytes, load_settings, model_line, say
 from secateur.cli.output import emit
 from secateur.cli.parsing import integer
@@ -80,7 +80,7 @@ def run(options: argparse.Namespace) -> int:
     transcript = _transcript(options.conversation)
     question = question_of(query, transcript, rules.query_messages)
     model = open_model(loaded.settings.llm, os.environ) if rules.strategy != "delete" else None
-    files, notices = read_files(options.paths, loaded.settings, places.cache_dir(os.environ))
+    files, notices = read_files(options.paths, loaded.settings, directories.cache_dir(os.environ))
     form = MARKDOWN if options.format == "markdown" else PLAIN
     progress = ProgressBar(options)
     try:

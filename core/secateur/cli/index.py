@@ -7,7 +7,7 @@ import json
 import os
 from pathlib import Path
 
-from secateur import places
+from secateur import directories
 from secateur.cli.common import ProgressBar, common_arguments, load_settings, sample_or_path
 from secateur.cli.output import emit
 from secateur.cli.parsing import integer
@@ -55,7 +55,7 @@ def _clear(path: Path, answers: str, format: str) -> int:
     from secateur.index.store.folder import folder_of, remove
     from secateur.retrieval import cache
 
-    root, kept = path.resolve(), places.cache_dir(os.environ)
+    root, kept = path.resolve(), directories.cache_dir(os.environ)
     folder = folder_of(kept, root)
     removed = remove(folder) + cache.remove(root, answers, kept)
     if format == "json":

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from secateur.cli.common import ProgressBar, common_arguments, load_settings, say
-from secateur.cli.filing import write_output
 from secateur.cli.output import emit
+from secateur.cli.output_files import write_output
 from secateur.cli.parsing import integer, whole_number
 from secateur.config import Committed, Loaded
 from secateur.kinds.base import Environment, Flag, Input, Kind

@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 
 from secateur.cli.output import emit
 from secateur.errors import UsageError
-from secateur.nearest import nearest
+from secateur.suggestions import nearest
 
 
 class Parser(argparse.ArgumentParser):

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-from secateur import config, places
+from secateur import config, directories
 from secateur.config import with_values
 from secateur.errors import ConfigError, UsageError
 from secateur.llm import open_model
@@ -21,7 +21,7 @@ from secateur.settings import Settings
 from secateur.settings.keys import checked
 
 if TYPE_CHECKING:
-    from secateur.llm.asking import LanguageModel
+    from secateur.llm.interface import LanguageModel
 
 FIELDS: Mapping[str, str] = {
     "context_prune": "context_prune.enabled",
@@ -77,7 +77,7 @@ def model_of(llm: Any) -> Any:
         UsageError: it cannot be asked.
     """
     if llm is not None and not callable(getattr(llm, "ask", None)):
-        hint = "give get_llm(…), secateur.llm.open_model(…), or a secateur.llm.asking.LanguageModel"
+        hint = "give get_llm(…), secateur.llm.open_model(…), or a secateur.llm.interface.LanguageModel"
         raise UsageError(f"llm is a {type(llm).__name__}, which has no method ask", hint=hint)
     return llm
 
@@ -90,7 +90,7 @@ def get_llm(name: str, product_mode: str | None = None) -> LanguageModel | None:
     Raises:
         ConfigError, LlmError: as `secateur.llm.open_model`.
     """
-    return open_model(config.load(None, user_dir=places.config_dir(os.environ)).settings.llm, os.environ)
+    return open_model(config.load(None, user_dir=directories.config_dir(os.environ)).settings.llm, os.environ)
 
 
 def init_project_if_required(target_dir: str) -> None:

@@ -26,12 +26,12 @@ from pathlib import Path
 from typing import Any, ClassVar, Generic, TypeVar
 
 from secateur.config import Committed, Loaded
+from secateur.directories import cache_dir
 from secateur.errors import UsageError
 from secateur.inputs import read_input
 from secateur.kinds.knobs import Knob
-from secateur.llm.asking import LanguageModel, Question, Reply, replies_of
+from secateur.llm.interface import LanguageModel, Question, Reply, replies_of
 from secateur.model import Ledger, ModelCall, Notice, TrimReport
-from secateur.places import cache_dir
 from secateur.progress import Progress, unreported
 from secateur.render import dumps
 from secateur.render.page import Page, render_page

@@ -15,7 +15,7 @@ from typing import Any
 from secateur.errors import UsageError
 from secateur.kinds import registry
 from secateur.kinds.base import Environment, Kind, Outcome
-from secateur.llm.asking import LanguageModel
+from secateur.llm.interface import LanguageModel
 from secateur.settings import Settings
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from secateur.llm.asking import LanguageModel
+    from secateur.llm.interface import LanguageModel
     from secateur.settings import Llm
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from secateur.llm.asking import Question
+from secateur.llm.interface import Question
 
 MOST_CHARACTERS = 1 << 20
 """An answer above this size is none."""

@@ -18,8 +18,8 @@ import msgspec
 
 from secateur.http import Client, RequestFailure, Server
 from secateur.llm.answers import bounded, read_answer, schema_of
-from secateur.llm.asking import Question, Reply
 from secateur.llm.dialect import REFUSALS, Dialect
+from secateur.llm.interface import Question, Reply
 from secateur.llm.prompts import MARGIN, Prompt, characters_within, compose, estimate
 from secateur.model import ModelCall
 from secateur.progress import Progress, unreported

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from secateur.llm.asking import Question
+from secateur.llm.interface import Question
 from secateur.tokens import Counter
 
 RULES = """You are a step inside a program. Answer with one JSON object and nothing else: no explanation, no code fence.

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from secateur.index.facts.lexical import CJK, STOP_WORDS, has_cjk, hash_of, word_terms, words
 from secateur.model import Notice
-from secateur.retrieval.cleaning import weighted_lines
-from secateur.retrieval.gloss import gloss
+from secateur.retrieval.query_lines import weighted_lines
+from secateur.retrieval.query_translation import gloss
 
 MAX_QUERY = 100_000
 """Characters of a query that are read: more than any issue text, little enough that no query hangs."""

@@ -10,9 +10,9 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 import msgspec
 
 from secateur.errors import ConfigError
-from secateur.nearest import nearest, nearest_key
 from secateur.settings.names import FLAGS, RENAMED, REPOSITORY_KEYS, RUN_KEYS
 from secateur.settings.schema import Settings
+from secateur.suggestions import nearest, nearest_key
 
 FILE_NAME = "secateur.toml"
 

@@ -19,11 +19,11 @@ from typing import Any
 
 from secateur.errors import ConfigError
 from secateur.model import Notice
-from secateur.nearest import nearest
 from secateur.settings.keys import FILE_NAME, LONGEST_SHOWN, checked, keys, known, replaced
 from secateur.settings.names import FLAGS, LOWERED_ONLY, RENAMED
 from secateur.settings.profiles import PROFILES
 from secateur.settings.schema import Settings
+from secateur.suggestions import nearest
 
 IGNORED = "config_ignored"
 """Code of the notice that something a repository sets does not count."""

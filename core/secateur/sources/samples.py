@@ -17,8 +17,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from secateur.directories import data_dir
 from secateur.errors import RepositoryError, reason_of
-from secateur.places import data_dir
 from secateur.sources.process import PATIENCE, command_line, environment, find_git, running
 
 HISTORY_SUFFIX = ".history.jsonl"

@@ -9,7 +9,7 @@ from collections.abc import Hashable, Sequence
 from pathlib import Path
 from typing import ClassVar
 
-from secateur import config, places
+from secateur import config, directories
 from secateur.config import keys as setting_keys
 from secateur.engine import Engine
 from secateur.errors import SecateurError, UsageError
@@ -91,7 +91,7 @@ class DiffSubject(Subject[Weighed, Plan]):
 
     def read(self, inputs: Inputs, settings: Settings, progress: Progress) -> Weighed:
         progress("reading", 0, 0)
-        path, asked = str(samples.path_of(inputs["path"], places.cache_dir(os.environ))), asked_of(inputs)
+        path, asked = str(samples.path_of(inputs["path"], directories.cache_dir(os.environ))), asked_of(inputs)
         skill, wrong = (
             injected(read_file(inputs["skill"], LARGEST), clip(visible(inputs["skill"]), _PATH_CELLS))
             if inputs["skill"]
@@ -229,7 +229,7 @@ class DiffWatch(FileWatch):
         self._repository: dict[str, tuple[int, int] | None] = {}
 
     def read(self, path: str) -> None:
-        git = str(samples.path_of(path, places.cache_dir(os.environ))) if is_repository(path) else ""
+        git = str(samples.path_of(path, directories.cache_dir(os.environ))) if is_repository(path) else ""
         self._repository = (
             {place: stamp(place) for place in (str(Path(git, ".git", *part)) for part in _MOVED)} if git else {}
         )

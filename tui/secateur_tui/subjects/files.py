@@ -8,7 +8,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from secateur import config, places
+from secateur import config, directories
 from secateur.config import keys as setting_keys
 from secateur.errors import UsageError
 from secateur.kinds.files.inputs import read_files
@@ -104,7 +104,7 @@ class FilesSubject(Subject[ReadFiles, FilesResult]):
 
     def read(self, inputs: Inputs, settings: Settings, progress: Progress) -> ReadFiles:
         progress("reading", 0, 0)
-        files, notices = read_files([inputs["path"]], settings, places.cache_dir(os.environ))
+        files, notices = read_files([inputs["path"]], settings, directories.cache_dir(os.environ))
         if inputs["query"].strip():
             weighed = weigh_files(files, settings, inputs["query"], progress=progress)
         else:

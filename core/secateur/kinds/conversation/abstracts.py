@@ -19,7 +19,7 @@ import msgspec
 from secateur.kinds.conversation.messages import Message, PartKind, parse_message, replaced
 from secateur.kinds.conversation.pruned import SUMMARY_MARK, Item, Weighed
 from secateur.kinds.conversation.summaries import summary_lines
-from secateur.llm.asking import Question, Reply, notices_of
+from secateur.llm.interface import Question, Reply, notices_of
 from secateur.model import ModelCall, Notice, Reason, State
 from secateur.settings import Settings
 from secateur.tokens import Counter

@@ -17,7 +17,7 @@ from secateur.kinds.conversation.transcripts import Transcript, read_transcript
 from secateur.kinds.knobs import Knob
 from secateur.ledger import VERBS
 from secateur.llm import open_model
-from secateur.llm.asking import LanguageModel, Reply
+from secateur.llm.interface import LanguageModel, Reply
 from secateur.model import State, TrimReport
 from secateur.progress import Progress, unreported
 from secateur.render.page import Page, Section

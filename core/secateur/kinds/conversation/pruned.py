@@ -21,7 +21,7 @@ from secateur.kinds.conversation.damage import DAMAGED, UnreadLine
 from secateur.kinds.conversation.messages import SYSTEM_ROLES, Message, Part, PartKind, replaced
 from secateur.kinds.conversation.transcripts import ASIDE, Transcript
 from secateur.ledger import VERBS, WRAPPER
-from secateur.llm.asking import Question
+from secateur.llm.interface import Question
 from secateur.model import Entry, Ledger, ModelCall, Notice, Reason, State, TrimAction, TrimReport
 from secateur.progress import Progress
 from secateur.tokens import Counter

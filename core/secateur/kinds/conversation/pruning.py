@@ -38,10 +38,10 @@ from secateur.kinds.conversation.summaries import Gist
 from secateur.kinds.conversation.tool_results import clear_results
 from secateur.kinds.conversation.transcripts import Transcript, read_messages
 from secateur.kinds.conversation.turns import ASSISTANT, USER, Element, elements_of, removable
-from secateur.llm.asking import LanguageModel, Question, Reply, replies_of
+from secateur.llm.interface import LanguageModel, Question, Reply, replies_of
 from secateur.logs import log_report
 from secateur.model import Reason, State, TrimReport
-from secateur.nearest import nearest
+from secateur.suggestions import nearest
 from secateur.progress import Progress
 from secateur.settings import ConversationPrune, Settings
 from secateur.tokens import Counter, get_counter

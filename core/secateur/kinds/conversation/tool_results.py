@@ -42,7 +42,7 @@ from secateur.settings import Settings
 from secateur.tokens import Counter, get_counter
 
 if TYPE_CHECKING:
-    from secateur.llm.asking import LanguageModel
+    from secateur.llm.interface import LanguageModel
 
 MARK = "[tool result cleared: "
 """How every placeholder starts."""

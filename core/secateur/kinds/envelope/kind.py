@@ -13,7 +13,7 @@ from secateur.kinds.envelope.envelope import TrimmedEnvelope, fit
 from secateur.kinds.envelope.sections import SECTIONS, parsed, sections
 from secateur.kinds.envelope.windows import Budget, budget_of
 from secateur.kinds.knobs import Knob
-from secateur.llm.asking import Reply
+from secateur.llm.interface import Reply
 from secateur.model import TrimReport
 from secateur.progress import Progress, unreported
 from secateur.render.page import Page, Section

@@ -12,7 +12,7 @@ from typing import Any
 from secateur.errors import PromptComposeError
 from secateur.kinds.envelope.degrading import Path, section_of
 from secateur.kinds.json_fields import DoubledField, lines_of, unique
-from secateur.nearest import nearest
+from secateur.suggestions import nearest
 from secateur.terminal import clip
 
 SECTIONS = (

@@ -18,8 +18,8 @@ import tomli
 
 from secateur.errors import PromptComposeError
 from secateur.model import Notice
-from secateur.nearest import nearest
 from secateur.settings import ContextBudget
+from secateur.suggestions import nearest
 from secateur.tokens import SAFETY_FACTORS
 
 

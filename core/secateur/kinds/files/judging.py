@@ -19,7 +19,7 @@ from secateur.kinds.files.sliding import Range, merge, numbered, overlapping, wi
 from secateur.kinds.files.sourcecode import MODEL, SCORES, Piece, WeighedFile
 from secateur.kinds.files.statements import widened
 from secateur.languages.syntax.fragments import split_lines
-from secateur.llm.asking import LanguageModel, Question, Reply, notices_of, replies_of
+from secateur.llm.interface import LanguageModel, Question, Reply, notices_of, replies_of
 from secateur.model import ModelCall, Notice
 from secateur.progress import Progress
 from secateur.settings import ContextPrune, Settings

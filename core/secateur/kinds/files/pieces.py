@@ -26,8 +26,8 @@ from secateur.languages.syntax.fragments import split_lines
 from secateur.model import QUANTUM, Kind, Notice
 from secateur.progress import Progress
 from secateur.render.notices import listed
-from secateur.retrieval.gloss import gloss
 from secateur.retrieval.query import Query, parse_query
+from secateur.retrieval.query_translation import gloss
 from secateur.retrieval.relevance import Scores, score
 from secateur.settings import Embedding, Settings
 from secateur.sources.files import path_bytes

@@ -40,12 +40,12 @@ from secateur.kinds.files.sourcecode import (
     Why,
 )
 from secateur.languages.syntax.fragments import split_lines
-from secateur.llm.asking import LanguageModel
+from secateur.llm.interface import LanguageModel
 from secateur.logs import log_report
 from secateur.model import ModelCall, Notice, State, TrimAction, TrimReport
-from secateur.nearest import nearest
 from secateur.progress import Progress
 from secateur.settings import Settings
+from secateur.suggestions import nearest
 from secateur.tokens import Counter, get_counter
 
 __all__ = [

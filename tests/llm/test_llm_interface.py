@@ -10,7 +10,7 @@ from secateur.config import with_values
 from secateur.kinds.conversation.pruned import weigh
 from secateur.kinds.conversation.pruning import prune_weighed
 from secateur.kinds.conversation.transcripts import read_messages
-from secateur.llm.asking import Question, Reply, replies_of
+from secateur.llm.interface import Question, Reply, replies_of
 from secateur.model import ModelCall
 from secateur.settings import Settings
 from secateur.tokens import get_counter

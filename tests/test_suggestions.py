@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from secateur.config import keys
-from secateur.nearest import nearest, nearest_key
+from secateur.suggestions import nearest, nearest_key
 
 KEYS = list(keys())
 
