@@ -37,9 +37,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def own_places(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def own_directories(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """The folder that stands for the user's cache and configuration in this run of the tests: `cache`, `config`."""
-    base = tmp_path_factory.mktemp("places")
+    base = tmp_path_factory.mktemp("own")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SECATEUR_CACHE_DIR", str(base / "cache"))
         patch.setenv("SECATEUR_CONFIG_DIR", str(base / "config"))
@@ -56,11 +56,11 @@ def same_examples() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def orders(own_places: Path) -> Path:
+def orders(own_directories: Path) -> Path:
     """`sample:orders`, to read only."""
     from secateur.sources.samples import materialise
 
-    return materialise("orders", own_places / "cache")
+    return materialise("orders", own_directories / "cache")
 
 
 @pytest.fixture(scope="session")

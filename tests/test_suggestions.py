@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from secateur.config import keys
-from secateur.suggestions import nearest, nearest_key
+from secateur.suggestions import suggested_key, suggestion
 
 KEYS = list(keys())
 
@@ -26,7 +26,7 @@ KEYS = list(keys())
     ],
 )
 def test_the_nearest_word(word, known, meant):
-    assert nearest(word, known) == meant
+    assert suggestion(word, known) == meant
 
 
 @pytest.mark.parametrize(
@@ -50,4 +50,4 @@ def test_the_nearest_word(word, known, meant):
     ],
 )
 def test_the_nearest_key_is_near_in_its_last_part(name, meant):
-    assert nearest_key(name, KEYS) == meant
+    assert suggested_key(name, KEYS) == meant

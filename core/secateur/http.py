@@ -85,7 +85,7 @@ class Key:
 class Server:
     """A server as its table of the configuration names it."""
 
-    place: str  # scheme, host and port, for people
+    origin: str  # scheme, host and port, for people
     path: str  # of the base URL, without a slash at its end
     loopback: bool  # on this machine: it is reached without the proxies of the environment
     table: str  # of the configuration, for messages: "llm"
@@ -128,8 +128,8 @@ def server_at(base_url: str, key: Key, table: str, error: type[SecateurError]) -
             hint=f"put the key into an environment variable and name the variable in {table}.api_key_env",
         )
     shown = f"[{host}]" if ":" in host else host
-    place = f"{parts.scheme}://{shown}{f':{port}' if port else ''}"
-    return Server(place, parts.path.rstrip("/"), _is_loopback(host), table, key)
+    origin = f"{parts.scheme}://{shown}{f':{port}' if port else ''}"
+    return Server(origin, parts.path.rstrip("/"), _is_loopback(host), table, key)
 
 
 def key_from(environ: Mapping[str, str], variable: str, table: str, error: type[SecateurError]) -> Key:
@@ -165,7 +165,7 @@ class Client:
     def __init__(self, server: Server, path: str, *, timeout: float, most_bytes: int) -> None:
         """`path`: of the address, in place of the server's own. `timeout`: seconds from the request to the last byte.
         Replies larger than `most_bytes` are rejected."""
-        self._server, self._url, self._timeout, self._most_bytes = server, server.place + path, timeout, most_bytes
+        self._server, self._url, self._timeout, self._most_bytes = server, server.origin + path, timeout, most_bytes
         self._lock, self._under_way, self._closed = threading.Lock(), set[_Exchange](), threading.Event()
 
     def __enter__(self) -> Client:
@@ -292,7 +292,7 @@ class _Exchange(urllib.request.AbstractHTTPHandler):
 
     def _broken(self) -> RequestFailure:
         if self._socket is None:
-            return RequestFailure(f"{self._server.place} cannot be reached", again=True, final=True)
+            return RequestFailure(f"{self._server.origin} cannot be reached", again=True, final=True)
         return RequestFailure("the connection broke before the answer was whole", spent=True)
 
     def _refused(self, reply: http.client.HTTPResponse) -> RequestFailure:

@@ -21,7 +21,7 @@ from contextlib import suppress
 from functools import cache
 from typing import NoReturn
 
-_PLACES = "/usr/bin:/bin"
+_DIRECTORIES = "/usr/bin:/bin"
 _LOOK_SECONDS = 1.0
 _PROBE_SECONDS = 5.0
 
@@ -67,7 +67,7 @@ def _setpriv() -> tuple[str, ...]:
 
     Not `preexec_fn`: running Python between fork and exec can wait for a lock that another thread held.
     """
-    binary = shutil.which("setpriv", path=_PLACES)
+    binary = shutil.which("setpriv", path=_DIRECTORIES)
     if binary is None:
         return ()
     words = (binary, "--pdeathsig", "KILL", "--")

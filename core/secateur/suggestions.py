@@ -22,7 +22,7 @@ _LONGEST = 80
 length."""
 
 
-def nearest(word: str, known: Iterable[str]) -> str:
+def suggestion(word: str, known: Iterable[str]) -> str:
     """The one of `known` that `word` begins or resembles, "" if none; of equals the first."""
     words = list(known)
     if not SHORTEST <= len(word) <= _LONGEST:
@@ -34,7 +34,7 @@ def nearest(word: str, known: Iterable[str]) -> str:
     return best if _alike(word, best) >= CUTOFF else ""
 
 
-def nearest_key(name: str, known: Iterable[str]) -> str:
+def suggested_key(name: str, known: Iterable[str]) -> str:
     """The dotted key `name` resembles in its last part, "" if none; the table decides among keys that end alike."""
     table, _, leaf = name.rpartition(".")
     if not SHORTEST <= len(leaf) <= len(name) <= _LONGEST:

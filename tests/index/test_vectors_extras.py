@@ -10,7 +10,7 @@ import pytest
 from secateur.errors import EmbeddingError
 from secateur.index.facts.embedding import open_embedder
 from secateur.retrieval import query_translation
-from secateur.retrieval.query_translation import gloss, has_chinese
+from secateur.retrieval.query_translation import has_chinese, translated_query
 from secateur.settings import Embedding
 
 needs_bge = pytest.mark.skipif(
@@ -52,19 +52,20 @@ def test_other_weights_under_the_name_are_refused(tmp_path: Path, monkeypatch: p
 
 @needs_zh
 def test_a_chinese_query_becomes_the_words_of_the_code() -> None:
-    words = gloss("订单处理逻辑")
+    words = translated_query("订单处理逻辑")
     assert words is not None
     assert words[0] == "order"
     assert {"process", "logic"} <= set(words)
-    assert {"shopping", "cart", "total", "price"} == set(gloss("购物车 總價") or [])  # simplified and traditional
-    assert "path" in (gloss("计算最短路径") or [])
+    # simplified and traditional
+    assert {"shopping", "cart", "total", "price"} == set(translated_query("购物车 總價") or [])
+    assert "path" in (translated_query("计算最短路径") or [])
 
 
 def test_queries_without_chinese_need_no_dictionary(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
     query_translation._dictionary.cache_clear()
-    assert gloss("order processing") == []
-    assert gloss("订单") is None
+    assert translated_query("order processing") == []
+    assert translated_query("订单") is None
     query_translation._dictionary.cache_clear()
     assert has_chinese("find 订单")
     assert not has_chinese("ordre déjà vu, かな")

@@ -24,8 +24,8 @@ def told(root: Path, *words: str) -> str:
 
 
 @pytest.mark.parametrize("name", ["orders", "boards", "courier"])
-def test_a_history_is_made_again_from_its_chunks(name: str, own_places: Path, tmp_path: Path) -> None:
-    root = materialise(name, own_places / "cache")
+def test_a_history_is_made_again_from_its_chunks(name: str, own_directories: Path, tmp_path: Path) -> None:
+    root = materialise(name, own_directories / "cache")
     left: set[str] = set()
     for commit in told(root, "rev-list", "--reverse", "--first-parent", "HEAD").split():
         changed = ("diff-tree", "--root", "-m", "--first-parent", "-r", "-M", "--no-commit-id")

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from secateur.index.facts.lexical import hash_of
-from secateur.retrieval.query import GLOSS_WEIGHT, MAX_NAMES, MAX_QUERY, REPEATED, parse_query
+from secateur.retrieval.query import MAX_NAMES, MAX_QUERY, REPEATED, TRANSLATED_WEIGHT, parse_query
 from secateur.retrieval.query_lines import TITLE
 
 
@@ -27,9 +27,9 @@ def test_a_repeated_word_weighs_more_up_to_three_times():
     assert weights == pytest.approx([1.0, 1 + REPEATED, 1 + 3 * REPEATED, 1 + 3 * REPEATED])
 
 
-def test_glosses_are_added_with_less_weight_and_never_over_a_word_that_is_there():
-    query = parse_query("订单 order", gloss=("order", "purchase"))
-    assert dict(query.words) == {"订单": 1.0, "order": 1.0, "purchas": GLOSS_WEIGHT}
+def test_translated_words_are_added_with_less_weight_and_never_over_a_word_that_is_there():
+    query = parse_query("订单 order", translation=("order", "purchase"))
+    assert dict(query.words) == {"订单": 1.0, "order": 1.0, "purchas": TRANSLATED_WEIGHT}
     assert query.foreign
 
 

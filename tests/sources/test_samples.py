@@ -130,24 +130,24 @@ def test_errors_say_what_to_do(shipped: Path, tmp_path: Path) -> None:
         materialise("demo", tmp_path / "file", samples=shipped)
 
 
-def test_a_folder_inside_a_sample_can_be_meant(orders: Path, own_places: Path) -> None:
-    cache = own_places / "cache"
+def test_a_folder_inside_a_sample_can_be_meant(orders: Path, own_directories: Path) -> None:
+    cache = own_directories / "cache"
     assert samples.path_of("sample:orders", cache) == samples.path_of("sample:orders/", cache) == orders
     assert samples.path_of("sample:orders/orders/", cache) == orders / "orders"
     assert samples.path_of("orders/orders", cache) == Path("orders/orders")
 
 
 @pytest.mark.parametrize("inside", ["nowhere", "README.md", "..", "orders/../..", "or\0ders", "x" * 5000])
-def test_a_folder_that_a_sample_does_not_have_is_said(own_places: Path, inside: str) -> None:
+def test_a_folder_that_a_sample_does_not_have_is_said(own_directories: Path, inside: str) -> None:
     with pytest.raises(RepositoryError, match="in the sample orders") as caught:
-        samples.path_of(f"sample:orders/{inside}", own_places / "cache")
+        samples.path_of(f"sample:orders/{inside}", own_directories / "cache")
     assert caught.value.hint == "Folders at its top: docs, orders, tests."
 
 
 @pytest.mark.parametrize("name", ["nope", "", "/orders", "nope/orders"])
-def test_an_unknown_sample_gets_the_list(own_places: Path, name: str) -> None:
+def test_an_unknown_sample_gets_the_list(own_directories: Path, name: str) -> None:
     with pytest.raises(RepositoryError, match="no sample named") as caught:
-        samples.path_of(f"sample:{name}", own_places / "cache")
+        samples.path_of(f"sample:{name}", own_directories / "cache")
     assert "boards, courier, orders" in caught.value.hint
 
 

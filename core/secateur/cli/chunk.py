@@ -23,7 +23,7 @@ from secateur.cli.output import emit, on_terminal
 from secateur.cli.parsing import integer, not_allowed, whole_number
 from secateur.config import IGNORED, with_values
 from secateur.errors import SecateurError, UsageError, shown, unwritable
-from secateur.suggestions import nearest
+from secateur.suggestions import suggestion
 from secateur.terminal import visible
 
 if TYPE_CHECKING:
@@ -373,7 +373,7 @@ def _allowed(options: argparse.Namespace) -> frozenset[str]:
     names = [name.strip() for name in (options.allow_skip or "").split(",") if name.strip()]
     for name in names:
         if name not in known:
-            raise not_allowed("--allow-skip", name, "some of " + ", ".join(known), nearest(name, known))
+            raise not_allowed("--allow-skip", name, "some of " + ", ".join(known), suggestion(name, known))
     return frozenset(names)
 
 

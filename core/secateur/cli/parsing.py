@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 
 from secateur.cli.output import emit
 from secateur.errors import UsageError
-from secateur.suggestions import nearest
+from secateur.suggestions import suggestion
 
 
 class Parser(argparse.ArgumentParser):
@@ -36,7 +36,7 @@ class Parser(argparse.ArgumentParser):
                 f"{self.prog} has no place for {extra!r}",
                 hint=f"put words that belong together in quotes; {self.see()}",
             )
-        near = nearest(
+        near = suggestion(
             flag,
             (
                 option
@@ -72,7 +72,7 @@ class CommandParser(Parser):
 
 def refuse_command(name: str, known: Sequence[str]) -> NoReturn:
     """Raises UsageError about a command that does not exist."""
-    near = nearest(name, known)
+    near = suggestion(name, known)
     raise UsageError(
         f"there is no command {name}", hint=(f"did you mean {near}? " if near else "") + "see secateur --help"
     )
@@ -103,7 +103,7 @@ def one_of(flag: str, choices: Sequence[str]) -> Callable[[str], str]:
 
     def parse(text: str) -> str:
         if text not in choices:
-            raise not_allowed(flag, text, "one of " + ", ".join(choices), nearest(text, choices))
+            raise not_allowed(flag, text, "one of " + ", ".join(choices), suggestion(text, choices))
         return text
 
     return parse

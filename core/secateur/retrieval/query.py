@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from secateur.index.facts.lexical import CJK, STOP_WORDS, has_cjk, hash_of, word_terms, words
 from secateur.model import Notice
 from secateur.retrieval.query_lines import weighted_lines
-from secateur.retrieval.query_translation import gloss
+from secateur.retrieval.query_translation import translated_query
 
 MAX_QUERY = 100_000
 """Characters of a query that are read: more than any issue text, little enough that no query hangs."""
@@ -17,7 +17,7 @@ MAX_QUERY = 100_000
 REPEATED = 0.3
 """What each further occurrence of a word adds, up to three, as a share of its line's weight."""
 
-GLOSS_WEIGHT = 0.5
+TRANSLATED_WEIGHT = 0.5
 """Weight of an English word that stands for a Chinese one: right in kind, uncertain in choice."""
 
 MAX_NAMES = 500
@@ -97,12 +97,12 @@ class Query:
         return not self.words and not self.identifiers and not self.paths
 
 
-def parse_query(text: str, gloss: tuple[str, ...] = ()) -> Query:
+def parse_query(text: str, translation: tuple[str, ...] = ()) -> Query:
     """Clean a query: URLs, traces, tables and stop words out, title weighted, identifiers and paths recognised.
 
     Args:
         text: any text; only the first MAX_QUERY characters are read.
-        gloss: English words for the Chinese part of it, if a dictionary is there.
+        translation: English words for the Chinese part of it, if a dictionary is there.
     """
     body = _URL.sub(" ", text[:MAX_QUERY])
     lines = weighted_lines(body)
@@ -118,9 +118,9 @@ def parse_query(text: str, gloss: tuple[str, ...] = ()) -> Query:
                     weights[term] = weight
                 elif times <= 4:
                     weights[term] = round(weights[term] + REPEATED * weight, 6)
-    for word in gloss:
+    for word in translation:
         for term in word_terms(word):
-            weights.setdefault(term, GLOSS_WEIGHT)
+            weights.setdefault(term, TRANSLATED_WEIGHT)
     if not weights:  # nothing but stop words: better to look for them than for nothing
         weights = {term: 1.0 for word in words(body) for term in word_terms(word)}
     candidates = dict.fromkeys(_IDENTIFIER.findall(body))
@@ -184,7 +184,7 @@ def parse_with_dictionary(text: str, frequency: Callable[[int], float]) -> tuple
     query = parse_query(text)
     if not query.foreign:
         return query, ()
-    english = gloss(text)
+    english = translated_query(text)
     if english is not None:
         return parse_query(text, tuple(english)), ()
     if any(frequency(term) for term, _ in query.terms):

@@ -39,7 +39,7 @@ def has_chinese(text: str) -> bool:
     return _HAN.search(text) is not None
 
 
-def gloss(query: str) -> list[str] | None:
+def translated_query(query: str) -> list[str] | None:
     """English words for the Chinese words of `query`, in order, without repetition; [] if there are none.
 
     None when the extra `[zh]` is not installed: the caller can then say what to install.

@@ -12,7 +12,7 @@ import msgspec
 from secateur.errors import ConfigError
 from secateur.settings.names import FLAGS, RENAMED, REPOSITORY_KEYS, RUN_KEYS
 from secateur.settings.schema import Settings
-from secateur.suggestions import nearest, nearest_key
+from secateur.suggestions import suggested_key, suggestion
 
 FILE_NAME = "secateur.toml"
 
@@ -112,7 +112,7 @@ def known(name: str, place: str) -> str:
         return name
     tables = dict.fromkeys(key.rpartition(".")[0] for key in keys() if "." in key)
     inside = [key for key in keys() if key.rpartition(".")[0] == name != ""]
-    near = nearest_key(name, (*keys(), *tables))
+    near = suggested_key(name, (*keys(), *tables))
     hint = (
         f"{name} is a table of {', '.join(inside)}"
         if inside
@@ -139,7 +139,7 @@ def _bad(key: Key, value: Any, place: str) -> ConfigError:
     shown = str(value) if typed and value != "" else repr(value)
     if len(shown) > LONGEST_SHOWN:
         shown = shown[: LONGEST_SHOWN - 3] + "..."
-    near = nearest(value, key.choices) if isinstance(value, str) else ""
+    near = suggestion(value, key.choices) if isinstance(value, str) else ""
     hint = (
         f"did you mean {near}? " if near else ""
     ) + f"{place if typed else key.name} takes {key.allowed()} (default {key.default!r})"

@@ -23,7 +23,7 @@ from secateur.settings.keys import FILE_NAME, LONGEST_SHOWN, checked, keys, know
 from secateur.settings.names import FLAGS, LOWERED_ONLY, RENAMED
 from secateur.settings.profiles import PROFILES
 from secateur.settings.schema import Settings
-from secateur.suggestions import nearest
+from secateur.suggestions import suggestion
 
 IGNORED = "config_ignored"
 """Code of the notice that something a repository sets does not count."""
@@ -260,7 +260,7 @@ def _profile(name: Any, own: Mapping[str, Any], place: str) -> Mapping[str, Any]
     )
     if table is None:
         known = (*PROFILES, *sorted(own))
-        near = nearest(name, known) if isinstance(name, str) else ""
+        near = suggestion(name, known) if isinstance(name, str) else ""
         hint = (f"did you mean {near}? " if near else "") + f"profiles: {', '.join(known)}"
         raise ConfigError(
             f"{place} {name} is not allowed" if place in FLAGS.values() else f"{place}: there is no profile {name!r}",

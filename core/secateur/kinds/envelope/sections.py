@@ -12,7 +12,7 @@ from typing import Any
 from secateur.errors import PromptComposeError
 from secateur.kinds.envelope.degrading import Path, section_of
 from secateur.kinds.json_fields import DoubledField, lines_of, unique
-from secateur.suggestions import nearest
+from secateur.suggestions import suggestion
 from secateur.terminal import clip
 
 SECTIONS = (
@@ -91,7 +91,7 @@ def sections(envelope: Any) -> dict[str, Any]:
         wrong = [f"lacks {', '.join(missing)}"] * bool(missing) + [f"has no section {clip(shown, _SHOWN)}"] * bool(
             unknown
         )
-        near = next((near for key in unknown if isinstance(key, str) and (near := nearest(key, missing))), "")
+        near = next((near for key in unknown if isinstance(key, str) and (near := suggestion(key, missing))), "")
         raise PromptComposeError(
             f"$: the envelope {' and '.join(wrong)}", hint=(f"did you mean {near}? " if near else "") + _HINT
         )

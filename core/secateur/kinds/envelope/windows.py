@@ -19,7 +19,7 @@ import tomli
 from secateur.errors import PromptComposeError
 from secateur.model import Notice
 from secateur.settings import ContextBudget
-from secateur.suggestions import nearest
+from secateur.suggestions import suggestion
 from secateur.tokens import SAFETY_FACTORS
 
 
@@ -92,7 +92,7 @@ def budget_of(model: str, context: int | None, reserve: int | None, settings: Co
             hint = "name the model the envelope is for, or set a budget"
             raise PromptComposeError("no model is named, and no budget is set", hint=hint)
         if not context:
-            near = nearest(model, (*WINDOWS, *settings.windows))
+            near = suggestion(model, (*WINDOWS, *settings.windows))
             guess = f"did you mean {near}? " if near else ""
             raise PromptComposeError(
                 f"the window of model {model[:100]!r} is not known, so no budget follows from it",

@@ -27,7 +27,7 @@ from secateur.model import QUANTUM, Kind, Notice
 from secateur.progress import Progress
 from secateur.render.notices import listed
 from secateur.retrieval.query import Query, parse_query
-from secateur.retrieval.query_translation import gloss
+from secateur.retrieval.query_translation import translated_query
 from secateur.retrieval.relevance import Scores, score
 from secateur.settings import Embedding, Settings
 from secateur.sources.files import path_bytes
@@ -43,7 +43,7 @@ _MEMBERS = (Kind.FUNCTION, Kind.METHOD, Kind.CLASS)
 def query_of(text: str) -> tuple[Query, tuple[str, ...]]:
     """The query in a text, and English words for what of it is Chinese, where a dictionary is installed."""
     query = parse_query(text)
-    english = gloss(text) if query.foreign else None
+    english = translated_query(text) if query.foreign else None
     return (parse_query(text, tuple(english)), tuple(english)) if english else (query, ())
 
 

@@ -45,7 +45,7 @@ from secateur.logs import log_report
 from secateur.model import ModelCall, Notice, State, TrimAction, TrimReport
 from secateur.progress import Progress
 from secateur.settings import Settings
-from secateur.suggestions import nearest
+from secateur.suggestions import suggestion
 from secateur.tokens import Counter, get_counter
 
 __all__ = [
@@ -343,7 +343,7 @@ def _counted_pieces(file: WeighedFile, counter: Counter) -> tuple[Piece, ...]:
 def _check(settings: Settings) -> None:
     rules = settings.context_prune
     if rules.strategy not in STRATEGIES:
-        near = nearest(rules.strategy, STRATEGIES)
+        near = suggestion(rules.strategy, STRATEGIES)
         hint = (f"did you mean {near}? " if near else "") + "strategies: " + ", ".join(STRATEGIES)
         raise UsageError(f"there is no strategy {rules.strategy!r}", hint=hint)
     check_windows(rules.sliding_window_size, rules.sliding_window_overlap)

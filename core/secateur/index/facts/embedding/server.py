@@ -41,9 +41,9 @@ class ServerEmbedder:
         standard = "/embeddings" if server.path.endswith("/v1") else "/v1/embeddings"
         path = server.path + ("/api/embed" if self._ollama else standard)
         self._client = Client(server, path, timeout=timeout, most_bytes=MAX_REPLY)
-        self._place, self._model = server.place, model
+        self._origin, self._model = server.origin, model
         self.dimension = len(self._ask(["dimension"])[0])
-        self.id = f"{protocol}:{self._place}/{model}/{self.dimension}"
+        self.id = f"{protocol}:{self._origin}/{model}/{self.dimension}"
 
     def embed(self, texts: Sequence[str], kind: TextKind) -> Vectors:  # noqa: ARG002 - these protocols do not tell queries apart
         """See `Embedder`."""
@@ -55,7 +55,7 @@ class ServerEmbedder:
             vectors = self._ask([texts[row][:CHARACTERS] for row in rows])
             if any(len(vector) != self.dimension for vector in vectors):
                 raise EmbeddingError(
-                    f"The embedding server {self._place} changed its dimension from {self.dimension}.", hint=_HINT
+                    f"The embedding server {self._origin} changed its dimension from {self.dimension}.", hint=_HINT
                 )
             out[rows] = quantise(np.array(vectors, dtype=np.float64))
         return out
@@ -66,13 +66,13 @@ class ServerEmbedder:
             body["truncate"] = False  # a silently shortened text would get a vector of something else
         raw = self._client.post(body)
         if isinstance(raw, RequestFailure):
-            problem = raw.problem.removeprefix(f"{self._place} ")
-            raise EmbeddingError(f"The embedding server {self._place}: {problem}.", hint=_HINT)
+            problem = raw.problem.removeprefix(f"{self._origin} ")
+            raise EmbeddingError(f"The embedding server {self._origin}: {problem}.", hint=_HINT)
         try:
             return _vectors(json.loads(raw), len(texts), self._ollama)
         except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
             raise EmbeddingError(
-                f"The embedding server {self._place} answered with something that is not its protocol.", hint=_HINT
+                f"The embedding server {self._origin} answered with something that is not its protocol.", hint=_HINT
             ) from None
 
 
