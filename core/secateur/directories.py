@@ -1,5 +1,4 @@
-"""Where secateur keeps things of its own: the user's cache and configuration folders, and data that comes with the
-package."""
+"""Finds secateur's own directories: the user's cache and configuration, and the data that comes with the package."""
 
 from __future__ import annotations
 
@@ -9,16 +8,16 @@ from contextlib import suppress
 from pathlib import Path
 
 NOWHERE = Path(os.devnull) / "secateur"
-"""A folder that never is and can never be made: that of a user without a home."""
+"""A folder that does not exist and cannot be made, for users without a home."""
 
 
 def cache_dir(environ: Mapping[str, str]) -> Path:
-    """`SECATEUR_CACHE_DIR`, or the user's cache folder of the system; NOWHERE where there is none."""
+    """Returns `SECATEUR_CACHE_DIR`, or the system's cache folder of the user; NOWHERE where there is none."""
     return _of_user(environ.get("SECATEUR_CACHE_DIR"), "user_cache_dir")
 
 
 def config_dir(environ: Mapping[str, str]) -> Path:
-    """`SECATEUR_CONFIG_DIR`, or the user's configuration folder of the system; NOWHERE where there is none."""
+    """Returns `SECATEUR_CONFIG_DIR`, or the system's configuration folder of the user; NOWHERE where there is none."""
     return _of_user(environ.get("SECATEUR_CONFIG_DIR"), "user_config_dir")
 
 
@@ -36,7 +35,7 @@ def _of_user(chosen: str | None, kind: str) -> Path:
 
 
 def data_dir(name: str) -> Path:
-    """A folder that ships with secateur (`themes`, `sample_repos`): in the wheel beside the modules, in a checkout at
-    its top."""
+    """Returns a folder that ships with secateur (`themes`, `sample_repos`): in the wheel beside the modules, in a
+    checkout at its top."""
     packaged = Path(__file__).resolve().parent / "_data" / name
     return packaged if packaged.is_dir() else packaged.parents[3] / name

@@ -1,4 +1,4 @@
-"""Processes that we start end when we do, also where we are killed and can say goodbye to nobody.
+"""Ends the processes that we start when we end, even where we are killed and can tell nobody.
 
 On Linux the kernel sees to it (`PR_SET_PDEATHSIG`): it also ends a process that computes inside a library and runs no
 Python, and one that waits for a pipe nobody writes to. Elsewhere a process of ours looks by itself whether its parent
@@ -27,18 +27,19 @@ _PROBE_SECONDS = 5.0
 
 
 def tied(command: Sequence[str]) -> list[str]:
-    """The command as the system ends it when the thread that starts it ends; unchanged where the system cannot."""
+    """Returns the command in a form that the system ends when the thread that starts it ends; unchanged where the
+    system cannot do that."""
     return [*_setpriv(), *command]
 
 
 def watch_parent(parent: int) -> None:
-    """End this process soon after `parent`, which started it, is gone: what is left to do where the kernel does not see
-    to it."""
+    """Ends this process soon after `parent`, which started it, is gone. It is for systems whose kernel does not do
+    that."""
     threading.Thread(target=_wait_for_its_end, args=(parent,), name="secateur-parent", daemon=True).start()
 
 
 def leave(code: int) -> None:
-    """End the process with this exit code without waiting for its other threads; returns where there are none.
+    """Ends the process with this exit code without waiting for its other threads; returns where there are none.
 
     Python waits at its end for threads of executors, also for one inside a parser that nothing interrupts. Whoever
     calls this has put away what must be kept; output is written out, and what was registered with `atexit` is done.
@@ -62,8 +63,7 @@ def _wait_for_its_end(parent: int) -> NoReturn:
 
 @cache
 def _setpriv() -> tuple[str, ...]:
-    """The words before a command that tie it to us; none where there is no `setpriv`, or it is one that cannot
-    (BusyBox, old ones).
+    """Returns the words before a command that tie it to us; none where `setpriv` is missing or too old (BusyBox).
 
     Not `preexec_fn`: running Python between fork and exec can wait for a lock that another thread held.
     """

@@ -1,4 +1,5 @@
-"""The reports of pruners in Python's `logging`: one logger a kind below `secateur`, at INFO, silent unless asked.
+"""Writes the reports of pruners to Python's `logging`: one logger per kind below `secateur`, at INFO, silent unless
+asked.
 
     logging.getLogger("secateur.files").setLevel(logging.INFO)     # with a handler of your own
     PruneContext(..., verbose=True)                                # or on standard error, where nobody has a handler
@@ -23,7 +24,7 @@ logging.getLogger(ROOT).addHandler(logging.NullHandler())
 
 
 def log_report(kind: str, report: TrimReport, verbose: bool = False) -> None:
-    """Log a report to `secateur.KIND`. `verbose`: it is shown, see `show`."""
+    """Logs a report to `secateur.KIND`. `verbose` also shows it, see `show`."""
     logger = logging.getLogger(f"{ROOT}.{kind}")
     if verbose:
         show()
@@ -41,7 +42,7 @@ def log_report(kind: str, report: TrimReport, verbose: bool = False) -> None:
 
 
 def show() -> None:
-    """Let reports through at INFO, and write them to standard error where no handler of the program's own would."""
+    """Lets reports through at INFO, and writes them to standard error where the program has no handler of its own."""
     logger = logging.getLogger(ROOT)
     if logger.getEffectiveLevel() > logging.INFO:
         logger.setLevel(logging.INFO)

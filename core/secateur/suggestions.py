@@ -1,4 +1,5 @@
-"""The valid word somebody may have meant. A guess nobody would make is worse than none, so most strangers get none."""
+"""Suggests the valid word that somebody may have meant. A far-fetched guess is worse than none, so most unknown words
+get none."""
 
 from __future__ import annotations
 
@@ -23,7 +24,7 @@ length."""
 
 
 def suggestion(word: str, known: Iterable[str]) -> str:
-    """The one of `known` that `word` begins or resembles, "" if none; of equals the first."""
+    """Returns the one of `known` that `word` begins or resembles, "" if none; the first of equals."""
     words = list(known)
     if not SHORTEST <= len(word) <= _LONGEST:
         return ""
@@ -35,7 +36,8 @@ def suggestion(word: str, known: Iterable[str]) -> str:
 
 
 def suggested_key(name: str, known: Iterable[str]) -> str:
-    """The dotted key `name` resembles in its last part, "" if none; the table decides among keys that end alike."""
+    """Returns the dotted key that `name` resembles in its last part, "" if none. The table decides among keys that end
+    alike."""
     table, _, leaf = name.rpartition(".")
     if not SHORTEST <= len(leaf) <= len(name) <= _LONGEST:
         return ""

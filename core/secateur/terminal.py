@@ -48,7 +48,7 @@ _STACKED = re.compile(f"(?<=[{_STACKING}]{{{_STACKING_LIMIT}}})[{_STACKING}]")
 
 
 def _harmful(kept: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """What is replaced in ASCII text, and in any text, when the characters `kept` stay."""
+    """Returns patterns of what is replaced in ASCII text, and in any text, when the characters `kept` stay."""
     characters = "".join(chr(code) for code in (*range(0x20), 0x7F) if chr(code) not in kept)
     return re.compile(f"[{characters}]"), re.compile(f"[{characters}{_HARMFUL}]")
 
@@ -57,13 +57,13 @@ _PATTERNS = {(lines, tabs): _harmful("\n" * lines + "\t" * tabs) for lines in (F
 
 
 class Stream(Protocol):
-    """What `color_allowed` asks of a stream."""
+    """Is what `color_allowed` asks of a stream."""
 
     def isatty(self) -> bool: ...
 
 
 def visible(text: str, *, keep_newlines: bool = False, keep_tabs: bool = False) -> str:
-    """`text` with everything a terminal would obey or hide replaced by something to see. Idempotent.
+    """Replaces everything in `text` that a terminal would obey or hide by something to see. Idempotent.
 
     With `keep_newlines` lines stay lines (`\\r\\n` becomes `\\n`); otherwise the result is one line. With `keep_tabs`
     tabs stay; otherwise each becomes four spaces.
@@ -90,12 +90,13 @@ def _substitute(found: re.Match[str]) -> str:
 
 
 def cell_width(text: str) -> int:
-    """Terminal cells that visible text takes: East Asian wide characters two, combining marks none, all others one."""
+    """Counts the terminal cells of visible text: East Asian wide characters two, combining marks none, all
+    others one."""
     return len(text) if text.isascii() else sum(map(_cells, text))
 
 
 def clip(text: str, width: int) -> str:
-    """`text` within `width` cells; what is cut at the end is marked by an ellipsis. Expects visible text."""
+    """Cuts `text` to `width` cells at its end, and marks the cut by an ellipsis. Expects visible text."""
     if width <= 0:
         return ""
     if len(text) <= width and cell_width(text) <= width:
@@ -112,7 +113,7 @@ def clip(text: str, width: int) -> str:
 
 
 def clip_left(text: str, width: int) -> str:
-    """`text` within `width` cells, keeping its end ("…sts/test_money.py"). Expects visible text."""
+    """Cuts `text` to `width` cells at its start ("…sts/test_money.py"). Expects visible text."""
     if width <= 0:
         return ""
     if len(text) <= width and cell_width(text) <= width:
@@ -131,8 +132,8 @@ def clip_left(text: str, width: int) -> str:
 
 
 def color_allowed(stream: Stream, environ: Mapping[str, str]) -> bool:
-    """Whether to colour what goes to `stream`: https://no-color.org, then CLICOLOR_FORCE, TERM=dumb, CLICOLOR, then
-    whether it is a terminal."""
+    """Decides whether to colour what goes to `stream`: https://no-color.org, then CLICOLOR_FORCE, TERM=dumb, CLICOLOR,
+    then whether it is a terminal."""
     if environ.get("NO_COLOR"):
         return False
     if environ.get("CLICOLOR_FORCE", "0") not in ("", "0"):

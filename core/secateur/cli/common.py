@@ -1,4 +1,4 @@
-"""What all commands share: flags, settings, output that no text from outside can abuse, progress, errors."""
+"""Holds what all commands share: flags, settings, messages that no text from outside can abuse, progress, errors."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _SECRET = re.compile(r"((?:api[_-]?key|token|password)\s*=\s*)\S+", re.IGNORECAS
 def common_arguments(
     parser: argparse.ArgumentParser, formats: Sequence[str] = ("text", "json"), default: str = "text"
 ) -> None:
-    """Flags every command takes (CONTRACT, command line)."""
+    """Adds the flags that every command takes."""
     group = parser.add_argument_group("every command")
     group.add_argument(
         "--config",
@@ -89,7 +89,7 @@ def load_settings(
 def quiet_settings(
     options: argparse.Namespace, root: Path | None, flags: dict[str, Any] | None, committed: config.Committed | None
 ) -> Loaded:
-    """The same without a word."""
+    """Loads the same without printing anything."""
     flags = dict(flags or {})
     if options.counter is not None:
         flags["tokens.counter"] = options.counter
@@ -108,7 +108,7 @@ def quiet_settings(
 
 
 def trusts_git_dir(options: argparse.Namespace) -> bool:
-    """Whether the user allows a git folder that lies elsewhere: known before anything of a repository is read."""
+    """True if the user allows a git folder that lies elsewhere. It is known before anything of a repository is read."""
     if options.trust_git_dir:
         return True
     own = config.load(None, config_file=options.config, sets=options.sets, user_dir=directories.config_dir(os.environ))
@@ -116,7 +116,8 @@ def trusts_git_dir(options: argparse.Namespace) -> bool:
 
 
 def sample_or_path(text: str) -> Path:
-    """A path, or `sample:NAME[/FOLDER]` for a sample repository, unpacked into the cache on first use."""
+    """Returns a path; `sample:NAME[/FOLDER]` names a sample repository, which is unpacked into the cache on
+    first use."""
     from secateur.sources import samples
 
     path = samples.path_of(text, directories.cache_dir(os.environ))
@@ -130,7 +131,7 @@ def sample_or_path(text: str) -> Path:
 
 
 def here() -> Path | None:
-    """The working folder; None where it was removed."""
+    """Returns the working folder; None where it was removed."""
     try:
         return Path.cwd()
     except OSError:
@@ -146,13 +147,13 @@ def input_bytes(
 
 
 def say(options: argparse.Namespace, message: str) -> None:
-    """One line on stderr, unless --quiet."""
+    """Prints one line on stderr, unless --quiet."""
     if not options.quiet:
         tell(visible(message) + "\n")
 
 
 def model_line(calls: Sequence[ModelCall]) -> list[str]:
-    """What a language model answered and cost, as a line of a text report; none where it was not asked."""
+    """Returns what a language model answered and cost as a line of a text report; none where it was not asked."""
     if not calls:
         return []
     spent = sum(call.prompt_tokens + call.completion_tokens for call in calls)
@@ -161,7 +162,7 @@ def model_line(calls: Sequence[ModelCall]) -> list[str]:
 
 
 class ProgressBar:
-    """Counts on stderr, only on a terminal; one line that is wiped at the end."""
+    """Shows progress on stderr, only on a terminal, in one line that is wiped at the end."""
 
     def __init__(self, options: argparse.Namespace, unit: str = "files") -> None:
         self._unit = unit
@@ -183,14 +184,14 @@ class ProgressBar:
             self._shown = line
 
     def close(self) -> None:
-        """Wipe the line."""
+        """Wipes the line."""
         if self._shown:
             tell("\r\x1b[K")
             self._shown = ""
 
 
 def guarded(run: Callable[[argparse.Namespace], int], options: argparse.Namespace) -> int:
-    """Run a command; errors become a message, a hint and an exit code (DESIGN: no traceback without --debug)."""
+    """Runs a command. Errors become a message, a hint and an exit code: no traceback without --debug."""
     try:
         with unwound():
             return run(options)
@@ -217,7 +218,7 @@ def guarded(run: Callable[[argparse.Namespace], int], options: argparse.Namespac
 
 
 def failure(error: SecateurError, *, as_json: bool) -> int:
-    """Say what went wrong, `error:` and `hint:` on stderr and with JSON the same on stdout; returns the exit code."""
+    """Prints `error:` and `hint:` on stderr, and with JSON the same on stdout. Returns the exit code."""
     if as_json:
         body = {
             key: visible(_SECRET.sub(r"\1***", value), keep_newlines=True) for key, value in error.to_dict().items()

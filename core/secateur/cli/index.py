@@ -1,4 +1,4 @@
-"""`secateur index [PATH]`: build the index, bring it up to date, or remove it."""
+"""`secateur index [PATH]` builds the index, brings it up to date, or removes it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from secateur.terminal import visible
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Flags of the command."""
+    """Adds the flags of the command."""
     parser.add_argument(
         "path", metavar="PATH", nargs="?", default=".", help="a folder, or sample:NAME[/FOLDER] (default: here)"
     )
@@ -32,7 +32,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Exit 0 also when some files were skipped; they are counted."""
+    """Runs the command. Files that were skipped are counted, and the exit code is 0."""
     from secateur.engine import Engine
 
     path = sample_or_path(options.path)
@@ -51,7 +51,8 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _clear(path: Path, answers: str, format: str) -> int:
-    """Also of a folder that is no longer there. What another process reads or writes meanwhile stays whole."""
+    """Removes the index and the answers, also of a folder that is no longer there. What another process reads or writes
+    meanwhile stays whole."""
     from secateur.index.store.folder import folder_of, remove
     from secateur.retrieval import cache
 

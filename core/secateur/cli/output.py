@@ -1,5 +1,5 @@
-"""Writing to the standard streams: UTF-8 whatever the locale, and a stream that takes no more is an error or, where
-nobody reads, the end."""
+"""Writes to the standard streams: UTF-8 whatever the locale. A stream that takes no more is an error; one that nobody
+reads ends the output."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from secateur.errors import SecateurError
 
 
 def emit(text: str, stream: TextIO | None = None) -> None:
-    """Print a finished text on standard output or `stream`. A closed pipe ends the output quietly.
+    """Prints a finished text on standard output or `stream`. A closed pipe ends the output quietly.
 
     Raises:
         SecateurError: standard output cannot be written. Of standard error nothing is raised: there is nowhere to say
@@ -31,13 +31,13 @@ def emit(text: str, stream: TextIO | None = None) -> None:
 
 
 def tell(text: str) -> None:
-    """Print a text on standard error, if there is one."""
+    """Prints a text on standard error, if there is one."""
     if sys.stderr is not None:
         emit(text, sys.stderr)
 
 
 def on_terminal(stream: TextIO | None) -> bool:
-    """Whether somebody sits at the other end."""
+    """True if the stream is a terminal."""
     return stream is not None and stream.isatty()
 
 
@@ -54,7 +54,7 @@ def _write(text: str, stream: TextIO | None) -> None:
 
 
 def _forget(stream: TextIO | None) -> None:
-    """Let what is still buffered go nowhere, or the interpreter would complain about it at its end."""
+    """Discards what is still buffered, which the interpreter would complain about at its end."""
     try:
         if stream is not None:
             os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
@@ -63,7 +63,7 @@ def _forget(stream: TextIO | None) -> None:
 
 
 def interrupted() -> int:
-    """Say that Ctrl-C ended the command, in place of its progress bar; the exit code."""
+    """Says that Ctrl-C ended the command, in place of its progress bar. Returns the exit code."""
     tell(
         ("\r\x1b[K" if on_terminal(sys.stderr) else "")
         + "interrupted; nothing is half-written, and what was indexed is kept\n"

@@ -1,4 +1,4 @@
-"""Files as commands write them: whole or not at all."""
+"""Writes the files of commands, whole or not at all."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ SHOWN_PATHS = 20
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Flags of the command."""
+    """Adds the flags of the command."""
     parser.add_argument(
         "path", metavar="PATH", nargs="?", default=".", help="a folder, or sample:NAME[/FOLDER] (default: here)"
     )
@@ -62,7 +62,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def render(status: IndexStatus, format: str, components: Sequence[int], verbose: bool, on_disk: int) -> str:
-    """The status as text or JSON, newline at the end. `on_disk`: bytes of the index."""
+    """Returns the status as text or JSON, newline at the end. `on_disk`: bytes of the index."""
     if format == "json":
         facts = asdict(status) | {"fresh": status.fresh, "components": list(components), "bytes_on_disk": on_disk}
         return json.dumps(facts, ensure_ascii=True, indent=2) + "\n"
@@ -106,7 +106,7 @@ def render(status: IndexStatus, format: str, components: Sequence[int], verbose:
 
 
 def _verdict(changes: Changes | None, format: str, verbose: bool) -> str:
-    """Whether the index is up to date, as text or JSON; None: there is none."""
+    """Says whether the index is up to date, as text or JSON. `changes` is None where there is no index."""
     files = changes.files if changes else ()
     if format == "json":
         facts = {
@@ -126,5 +126,5 @@ def _verdict(changes: Changes | None, format: str, verbose: bool) -> str:
 
 
 def size_text(size: int) -> str:
-    """Bytes for people: "812 kB", "12.3 MB"."""
+    """Writes bytes for people: "812 kB", "12.3 MB"."""
     return f"{size / 1e6:,.1f} MB" if size >= 1e6 else f"{size / 1e3:,.0f} kB"

@@ -1,4 +1,4 @@
-"""What the pruners ask of a language model, and what comes back. Off by default; nothing here needs one."""
+"""Asks language models for the pruners. It is off by default, and nothing needs it."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ if TYPE_CHECKING:
 
 
 def open_model(settings: Llm, environ: Mapping[str, str]) -> LanguageModel | None:
-    """Whoever answers by `[llm]`; None where it is off. Nothing is sent yet.
+    """Returns the model that `[llm]` configures, or None where it is off. Sends nothing yet.
 
     Args:
         environ: where the key's variable is looked up (`os.environ`).
 
     Raises:
-        ConfigError: no address, no model, or an address that is none.
+        ConfigError: no address, no model, or no valid address.
         LlmError: the named variable is not set, or holds no key that can be sent.
     """
     if not settings.enabled:

@@ -1,5 +1,4 @@
-"""From the type of an answer to the JSON schema a server is given, and from what a model said to a checked value of
-that type.
+"""Makes the JSON schema of an answer from its type, and a checked value of that type from what a model said.
 
 Small models put their JSON behind a greeting or into a code fence: the first object that is valid as a whole counts.
 Nothing is repaired.
@@ -16,7 +15,7 @@ import msgspec
 from secateur.llm.interface import Question
 
 MOST_CHARACTERS = 1 << 20
-"""An answer above this size is none."""
+"""Longer answers are rejected."""
 
 _THOUGHT = re.compile(r"\A\s*<think>.*?</think>", re.DOTALL)
 _TOKEN = re.compile(r'"(?:[^"\\]++|\\.)*+"?|[{}]', re.DOTALL)
@@ -49,8 +48,8 @@ LONGEST_STRING = 1000
 
 
 def schema_of(answer: type[msgspec.Struct]) -> dict[str, Any]:
-    """The JSON schema of `answer` in the form that strict servers ask for: an object on top, every field required, no
-    others."""
+    """Returns the JSON schema of `answer` in the form that strict servers ask for: an object on top, every field
+    required, no others."""
     schema = msgspec.json.schema(answer)
     parts = schema.get("$defs", {})
     top: dict[str, Any] = _closed(parts.pop(schema["$ref"].removeprefix("#/$defs/")))
@@ -58,7 +57,7 @@ def schema_of(answer: type[msgspec.Struct]) -> dict[str, Any]:
 
 
 def read_answer(said: str, question: Question) -> tuple[Any | None, str]:
-    """(value, "") of an answer that is valid, or (None, what is wrong with it). Never raises for anything a model
+    """Returns (value, "") for a valid answer, else (None, what is wrong with it). It never raises for anything a model
     says."""
     if len(said) > MOST_CHARACTERS:
         return None, f"the answer is longer than {MOST_CHARACTERS:,} characters"
@@ -77,8 +76,8 @@ def read_answer(said: str, question: Question) -> tuple[Any | None, str]:
 
 
 def _candidates(said: str) -> Iterator[str]:
-    """Every group of braces that stands in no other, in order. What is inside a group that is not closed is part of a
-    broken answer, and none."""
+    """Yields every outermost group of braces, in order. A group that is not closed is part of a broken answer and is
+    skipped."""
     text = _THOUGHT.sub("", said)
     depth = start = 0
     for found in _TOKEN.finditer(text, text.find("{") if "{" in text else len(text)):
@@ -92,15 +91,15 @@ def _candidates(said: str) -> Iterator[str]:
 
 
 def _wrong(error: Exception) -> str:
-    """What the decoder says where it speaks of types and places; of anything else only that it is no JSON: it may quote
-    the answer."""
+    """Returns the decoder's message where it names types and paths. Its other messages may quote the answer, so they
+    are replaced."""
     if isinstance(error, msgspec.ValidationError):
         return f"the answer has the wrong shape: {str(error)[:200]}"
     return "the answer is no JSON"
 
 
 def bounded(schema: Mapping[str, Any], most_tokens: int) -> dict[str, Any]:
-    """`schema` with texts and lists no longer than an answer of `most_tokens` can hold.
+    """Limits texts and lists of `schema` to what an answer of `most_tokens` can hold.
 
     A small model that a server holds to a schema goes on in a text until it is cut off, and a broken answer is none.
     The limits are for that alone: an answer that is longer and whole counts.
@@ -112,7 +111,7 @@ def bounded(schema: Mapping[str, Any], most_tokens: int) -> dict[str, Any]:
 
 
 def unbounded(schema: Any) -> Any:
-    """`schema` without limits of texts, lists and numbers, for servers that know none."""
+    """Removes limits of texts, lists and numbers from `schema`, for servers that know none."""
     if isinstance(schema, list):
         return [unbounded(part) for part in schema]
     if not isinstance(schema, dict):
@@ -141,7 +140,7 @@ def _bounded(schema: Any, room: int) -> Any:
 
 
 def _closed(schema: Any) -> Any:
-    """`schema` without what only people read, each object closed and with all its fields required."""
+    """Removes what only people read from `schema`; closes each object and requires all its fields."""
     if isinstance(schema, list):
         return [_closed(part) for part in schema]
     if not isinstance(schema, dict):

@@ -1,5 +1,5 @@
-"""A model behind an OpenAI-compatible server: what is asked is settled before anything is sent, then asked side by
-side, answered in order.
+"""Asks a model behind an OpenAI-compatible server. What is sent is settled first; then questions are asked in parallel,
+and answered in their order.
 
 Whether a question is sent depends on its place, its size and the cap alone, never on what answers first. Each is
 charged the estimate of its prompt and its most tokens. Only what cannot have cost anything is sent again: where nobody
@@ -33,7 +33,7 @@ LONGEST_WAIT = 30.0
 """Seconds between two attempts at most; where a server asks for more, there is no further attempt."""
 
 MOST_COUNTED = 10**9
-"""Tokens of one call above which a server's figure is none."""
+"""Tokens of one call; larger counts of a server are ignored."""
 
 MOST_BYTES = 16 * 1024 * 1024
 """Replies larger than this are rejected."""
@@ -56,7 +56,7 @@ class _Completion(msgspec.Struct):
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """A question and what it may cost."""
+    """Holds a question and what it may cost."""
 
     question: Question
     schema: dict[str, Any]
@@ -69,8 +69,8 @@ class _Plan:
 
 
 class ServerModel:
-    """See `LanguageModel`. The spend cap counts over all calls of `ask`; calls of several threads at once share it in
-    no certain order.
+    """Implements `LanguageModel`. The spend cap counts over all calls of `ask`; calls of several threads share it in no
+    certain order.
 
     model = open_model(settings.llm, os.environ)
     replies = model.ask(questions)
@@ -118,8 +118,8 @@ class ServerModel:
         return _Plan(question, schema, characters, prompt_tokens, prompt_tokens + beside + question.most_tokens)
 
     def _without_room(self, plans: Sequence[_Plan]) -> list[Reply | None]:
-        """A reply for each question that the cap has no room for; None for those that are asked. A later one that fits
-        is asked."""
+        """Returns a reply for each question that the cap has no room for, and None for those that are asked. A later
+        question that fits is asked."""
         left = self._settings.spend_cap - self._spent
         replies: list[Reply | None] = []
         for plan in plans:
@@ -162,7 +162,7 @@ class ServerModel:
         return Client(self._server, path, timeout=self._settings.timeout, most_bytes=MOST_BYTES)
 
     def _asked(self, client: Client, plan: _Plan, *, alone: bool) -> tuple[Reply, RequestFailure | None]:
-        """Ask until there is an answer, a failure that lasts, or no attempt left."""
+        """Asks until there is an answer, a failure that lasts, or no attempt left."""
         dialect, attempts, failures = self._dialect or Dialect(), 0, 0
         prompt = plan.prompt()
         while True:
@@ -192,7 +192,7 @@ class ServerModel:
         return Reply(None, ModelCall(plan.question.what, "failed", attempts, cost, 0), problem, plan.reserved)
 
     def _read(self, plan: _Plan, raw: bytes, attempts: int) -> Reply:
-        """The reply in a body that came whole."""
+        """Reads the reply out of a body that came whole."""
         value, said, usage = None, "", None
         try:
             completion = msgspec.json.decode(raw, type=_Completion)
@@ -217,7 +217,7 @@ class ServerModel:
 
 
 def _counted(usage: Any, name: str, estimated: int) -> int:
-    """The server's figure where it is one, else the estimate."""
+    """Returns the server's count where it is a valid one, else the estimate."""
     said = usage.get(name) if isinstance(usage, dict) else None
     return said if type(said) is int and 0 <= said <= MOST_COUNTED else estimated
 

@@ -1,5 +1,5 @@
-"""What a server takes of the chat protocol. Servers refuse what they do not know, each something else; what they refuse
-is left out.
+"""Builds requests in the dialect of the chat protocol that a server accepts. Servers refuse parameters that they do not
+know; each refused parameter is left out.
 
 A refusal costs no tokens. It is read only for the names of parameters that were sent: nothing of it is shown or kept.
 """
@@ -21,7 +21,7 @@ SEED = 7
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """The optional parts of a request that are sent."""
+    """Says which optional parts a request has."""
 
     schema: bool = True  # `response_format` with the JSON schema of the answer
     limits: bool = True  # limits of texts, lists and numbers in that schema
@@ -35,7 +35,7 @@ class Dialect:
     def body(
         self, model: str, messages: Sequence[Mapping[str, str]], schema: Mapping[str, Any], most_tokens: int
     ) -> dict[str, Any]:
-        """The request."""
+        """Returns the body of a request."""
         body: dict[str, Any] = {"model": model, "messages": list(messages), "stream": False, self.limit: most_tokens}
         if self.temperature:
             body["temperature"] = 0
@@ -50,8 +50,8 @@ class Dialect:
         return body
 
     def simpler(self, refusal: str) -> Dialect | None:
-        """What to try after a refusal: without the part that it names, else without the schema; None where there is
-        nothing to leave out."""
+        """Returns the dialect to try after a refusal: without the part that it names, else without the schema. Returns
+        None where nothing is left to leave out."""
         said = refusal.lower()
         if self.schema and any(name in said for name in ("response_format", "json_schema", "json schema", "grammar")):
             return self._without_schema()
@@ -66,5 +66,5 @@ class Dialect:
         return self._without_schema() if self.schema else None
 
     def _without_schema(self) -> Dialect:
-        """First without its limits, which not every server knows; then without all of it."""
+        """Leaves out the schema's limits first, which not every server knows, and the whole schema after that."""
         return replace(self, limits=False) if self.limits else replace(self, schema=False)

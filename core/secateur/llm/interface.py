@@ -1,4 +1,4 @@
-"""A question to a model, its reply, and the face of whoever answers. No server is spoken to here.
+"""Defines questions to a model, their replies, and the interface of a model. It speaks to no server.
 
     replies = model.ask([Question("score src/a.py", "Rate the file …", text, Score)])
     replies[0].value          # a Score, checked; None where there is no usable answer, and `problem` says why
@@ -20,7 +20,7 @@ from secateur.progress import Progress
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One call: what is to be done, the text it is about, and the shape of the answer."""
+    """Holds one question: the instructions, the text they are about, and the type of the answer."""
 
     what: str  # for people and the ledger: "score src/a.py"
     instructions: str  # ours; never text from outside
@@ -34,7 +34,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What came of a question."""
+    """Holds what came of a question."""
 
     value: Any | None  # an instance of `Question.answer`
     call: ModelCall  # what it cost
@@ -43,22 +43,22 @@ class Reply:
 
 
 class LanguageModel(Protocol):
-    """Whoever answers: a server's client, or a test's."""
+    """Answers questions: the client of a server, or an object of a test."""
 
     @property
     def name(self) -> str:
-        """The model, for people."""
+        """The model's name, for people."""
         ...
 
     def ask(self, questions: Sequence[Question], progress: Progress | None = None) -> list[Reply]:
-        """One reply per question, in their order. A question that fails has a reply that says so; nothing is raised for
-        it."""
+        """Returns one reply per question, in their order. A question that fails has a reply that says so; nothing is
+        raised for it."""
         ...
 
 
 def replies_of(model: LanguageModel, questions: Sequence[Question], progress: Progress | None = None) -> list[Reply]:
-    """One reply per question, with a value of the shape that was asked for or none: whoever answers may not have
-    looked."""
+    """Asks `model`, and returns one checked reply per question: its value has the type that was asked for, or
+    is None."""
     replies = list(model.ask(questions, progress)) if questions else []
     replies += [
         Reply(None, ModelCall(question.what, "failed", 0, 0, 0), "there is no reply")
@@ -88,8 +88,8 @@ MOST_PROBLEMS = 3
 
 
 def notices_of(replies: Sequence[Reply]) -> tuple[Notice, ...]:
-    """What the user should know of the questions of a run: which have no usable answer and why, and where a server
-    counted more than was set aside."""
+    """Returns notices for the user: which questions have no usable answer and why, and whether a server counted more
+    tokens than were set aside."""
     notices: list[Notice] = []
     without: dict[str, list[str]] = {}
     for reply in replies:
@@ -115,7 +115,7 @@ def notices_of(replies: Sequence[Reply]) -> tuple[Notice, ...]:
 
 
 def overspent(replies: Sequence[Reply]) -> tuple[Notice, ...]:
-    """Whether a server counted more than was set aside for what it was asked."""
+    """Returns a notice where a server counted more tokens than were set aside."""
     over = [
         reply
         for reply in replies

@@ -1,5 +1,4 @@
-"""The only words that are said to a model besides those of a question: what it is to do with the text, and where that
-text ends.
+"""Composes prompts. They tell a model what to do with the text of a question, and where that text ends.
 
 Text from outside stands between two lines that hold a digest of itself: it cannot hold the closing line, so it cannot
 end early and go on as if it were ours.
@@ -33,20 +32,20 @@ MARGIN = 1.3
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """What is said to a model for one question."""
+    """Holds the messages for one question."""
 
     system: str
     user: str
 
     def messages(self, *, system: bool = True) -> list[dict[str, str]]:
-        """As chat messages; without `system` as one message, for servers whose models know no system role."""
+        """Returns the prompt as chat messages: one message without `system`, for models that know no system role."""
         if not system:
             return [{"role": "user", "content": f"{self.system}\n\n{self.user}"}]
         return [{"role": "system", "content": self.system}, {"role": "user", "content": self.user}]
 
 
 def compose(question: Question, schema: Mapping[str, Any], most_characters: int) -> Prompt:
-    """The prompt of a question with at most so many characters of its text; what is cut off is said."""
+    """Returns the prompt of a question with at most so many characters of its text. It says how much was cut off."""
     text = _sendable(question.text)
     shown, left = text[:most_characters], max(0, len(text) - most_characters)
     mark = hashlib.sha256(shown.encode()).hexdigest()[:16]
@@ -58,7 +57,7 @@ def compose(question: Question, schema: Mapping[str, Any], most_characters: int)
 
 
 def characters_within(text: str, counter: Counter, most_tokens: int) -> int:
-    """How many characters from the start of `text` hold at most about `most_tokens`: all of them, or a share of them by
+    """Returns how many characters from the start of `text` hold about `most_tokens` at most: all of them, or a share by
     their count."""
     # A text of more than this many characters is beyond any limit; its start says enough of how dense it is.
     start = text[: most_tokens * 16]
@@ -67,10 +66,10 @@ def characters_within(text: str, counter: Counter, most_tokens: int) -> int:
 
 
 def estimate(prompt: Prompt, counter: Counter) -> int:
-    """Tokens of a prompt, rather too many than too few."""
+    """Estimates the tokens of a prompt, rather too many than too few."""
     return int((counter.count(prompt.system) + counter.count(prompt.user)) * MARGIN) + OVERHEAD
 
 
 def _sendable(text: str) -> str:
-    """`text` with lone surrogates, which no JSON reader need accept, replaced."""
+    """Replaces lone surrogates, which no JSON reader need accept."""
     return text.encode("utf-8", "replace").decode("utf-8")

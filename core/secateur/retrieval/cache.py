@@ -60,7 +60,7 @@ _ENTRY = re.compile(r"[0-9a-f]{64}\.json")
 
 
 class ResultCache:
-    """Answers as texts, by key, for `ttl` seconds.
+    """Keeps answers as texts, by key, for `ttl` seconds.
 
     cache = ResultCache.open(root, settings.graph_rag.cache_dir, user_cache, ttl=300, clock=time.time)
     text = cache.get(key) or cache.put(key, compute())
@@ -76,8 +76,8 @@ class ResultCache:
     def open(
         cls, root: Path | None, relative: str, user_cache: Path, *, ttl: int, clock: Callable[[], float]
     ) -> ResultCache | None:
-        """The cache of a repository: in `relative` below it, or in the user's folder where that is empty or cannot be
-        used; None where nothing can be written."""
+        """Opens the cache of a repository: in `relative` below it, or in the user's folder where that is empty or
+        cannot be used. Returns None where nothing can be written."""
         try:
             user_cache.mkdir(parents=True, exist_ok=True, mode=0o700)
             secret = _secret(user_cache / KEY_FILE)
@@ -89,7 +89,7 @@ class ResultCache:
         return None
 
     def get(self, key: str) -> str | None:
-        """The answer, if there is one that is young enough and was written by this user."""
+        """Returns the answer, if there is one that is young enough and was written by this user."""
         path = self._path(key)
         try:
             look = path.lstat()
@@ -106,7 +106,7 @@ class ResultCache:
         return text if 0 <= self._clock() - written < self._ttl else None
 
     def put(self, key: str, text: str) -> str:
-        """Store an answer and return it; a full or read-only disk only means that it is not stored."""
+        """Stores an answer and returns it. A full or read-only disk only means that it is not stored."""
         written = int(self._clock())
         entry = json.dumps({"text": text, "written": written, "signature": self._sign(key, written, text)})
         with suppress(OSError):
@@ -131,8 +131,8 @@ class ResultCache:
 
 
 def installed() -> list[str]:
-    """What an answer rests on beside secateur itself: the Python that runs and the versions of packages, extras among
-    them."""
+    """Lists what an answer depends on besides secateur: the Python that runs, and the versions of packages
+    and extras."""
     found = [str(sys.implementation.cache_tag)]
     for name in _RESTS_ON:
         with suppress(PackageNotFoundError):
@@ -141,8 +141,8 @@ def installed() -> list[str]:
 
 
 def remove(root: Path, relative: str, user_cache: Path) -> int:
-    """Remove the cached answers of a repository, and the folders that only they kept there; returns how many bytes they
-    held."""
+    """Removes the cached answers of a repository, and the folders that held nothing else. Returns how many bytes they
+    had."""
     size = 0
     for folder in _folders(root, relative, user_cache):
         with suppress(OSError):
@@ -179,13 +179,13 @@ def left_behind(root: Path, relative: str) -> Notice | None:
 
 
 def _folders(root: Path | None, relative: str, user_cache: Path) -> list[Path]:
-    """Where answers may lie: in the repository where a place there is chosen, else in the user's folder."""
+    """Lists the folders that may hold answers: the chosen one in the repository, then the one in the user's folder."""
     inside = [root / relative] if root and _inside(root / relative, root) else []
     return [*inside, user_cache / "graph-context" / blake2b(os.fsencode(str(root or "")), digest_size=16).hexdigest()]
 
 
 def _secret(path: Path) -> bytes:
-    """The user's key, made on first use; a half-written or foreign file is replaced."""
+    """Returns the user's key. Makes it on first use, and replaces a half-written or foreign file."""
     with suppress(OSError):
         secret = path.read_bytes()
         if len(secret) == 32:
@@ -205,7 +205,7 @@ def _secret(path: Path) -> bytes:
 
 
 def _inside(folder: Path, root: Path | None) -> bool:
-    """True if no part of the folder below the repository is a symbolic link or leads out of it; an absolute folder
+    """Checks that no part of the folder below the repository is a symbolic link or leads out of it. An absolute folder
     elsewhere is the user's choice.
 
     The repository's own top is not taken: a folder that ignores itself must hold nothing else.

@@ -1,5 +1,5 @@
-"""What of a long query is about the code: titles and sentences most, pasted code less, traces, version tables and form
-text not at all.
+"""Weights the lines of a long query. Titles and sentences count most, pasted code less; traces, version tables and the
+text of forms not at all.
 
 People paste issues. Most words of an issue are a stack trace, an environment, headings of a form: words of every issue,
 which find anything. Names, paths and frames in those parts still count, because `query.py` looks for them in the whole
@@ -56,7 +56,7 @@ _NUMBER = re.compile(r"\d+")
 
 
 def weighted_lines(text: str) -> list[tuple[str, float]]:
-    """Lines that count, with their weights, in order. A single line counts in full, whatever it is."""
+    """Returns the lines that count with their weights, in order. A single line counts in full, whatever it is."""
     lines = [line[:LONGEST_LINE] for line in _COMMENT.sub(" ", text).splitlines()]
     filled = [line for line in lines if line.strip()]
     if len(filled) <= 1:

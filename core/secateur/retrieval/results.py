@@ -1,4 +1,4 @@
-"""What the result cache holds of one state of a repository: finished answers, and pools for whoever decides anew
+"""Reads and writes the result cache for one state of a repository: finished answers, and pools to decide anew from
 (SC-GRAG-005)."""
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ LOW = frozenset({"no_match", "low_relevance", "empty_query", "nothing_indexed"})
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A finished answer: the text that leaves, whether it came from the cache, and what it warns of."""
+    """Holds a finished answer: the text that goes out, whether it came from the cache, and its warnings."""
 
     text: str
     cached: bool
@@ -29,13 +29,13 @@ class Answer:
 
     @property
     def low(self) -> bool:
-        """Whether nothing answers the query, or hardly anything: what `--fail-on-low` fails on."""
+        """True if nothing answers the query, or hardly anything: `--fail-on-low` fails on it."""
         return any(notice.code in LOW for notice in self.warnings)
 
 
 @dataclass(frozen=True, slots=True)
 class Results:
-    """The cache, and what every key holds beside the query and the settings.
+    """Holds the cache, and what every key contains besides the query and the settings.
 
     Attributes:
         cache: None where nothing is to be read or kept.
@@ -48,7 +48,7 @@ class Results:
     preferences: Mapping[str, float]
 
     def answer(self, query: str, settings: Settings, form: Sequence[object]) -> Answer | None:
-        """The answer in this form, if it is kept."""
+        """Returns the answer in this form, if it is in the cache."""
         if self.cache is None or (text := self.cache.get(self._key("answer", query, settings, form))) is None:
             return None
         try:
@@ -58,7 +58,7 @@ class Results:
             return None
 
     def keep_answer(self, query: str, settings: Settings, form: Sequence[object], answer: Answer) -> Answer:
-        """Keep an answer, unless it is a server's bad moment; returns it."""
+        """Stores an answer, unless a server failed meanwhile; returns it."""
         if self.cache is not None and not _fleeting(answer.warnings):
             warnings = [[notice.code, notice.message] for notice in answer.warnings]
             self.cache.put(
@@ -67,7 +67,7 @@ class Results:
         return answer
 
     def pool(self, query: str, settings: Settings, format_: str) -> Pool | None:
-        """What the query found, if it is kept."""
+        """Returns the pool that the query found, if it is in the cache."""
         if self.cache is None or (text := self.cache.get(self._pool_key(query, settings, format_))) is None:
             return None
         try:
@@ -76,20 +76,21 @@ class Results:
             return None
 
     def keep_pool(self, query: str, settings: Settings, format_: str, pool: Pool) -> Pool:
-        """Keep a pool; returns it."""
+        """Stores a pool; returns it."""
         if self.cache is not None and not _fleeting(pool.warnings) and (text := stored(pool)) is not None:
             self.cache.put(self._pool_key(query, settings, format_), text)
         return pool
 
     def _pool_key(self, query: str, settings: Settings, format_: str) -> str:
-        """Settings that only deciding reads are left out: another weight finds the same pool."""
+        """Returns the key of a pool. It leaves out settings that only deciding reads: another weight finds the same
+        pool."""
         return self._key(
             "pool", query, replace(settings, smart_pruning=SmartPruning(), budget=-1, profile=""), [format_]
         )
 
     def _key(self, kind: str, query: str, settings: Settings, form: Sequence[object]) -> str:
-        """Everything that changes the answer: the query, the content, the configuration, the versions, what is
-        installed and what could be read."""
+        """Joins everything that changes the answer: query, content, configuration, versions, what is installed, and
+        what could be read."""
         values = json.dumps(asdict(settings), sort_keys=True)
         return json.dumps([installed(), kind, *self.state, *form, query, values, sorted(self.preferences.items())])
 

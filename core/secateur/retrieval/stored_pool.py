@@ -1,4 +1,4 @@
-"""A pool as text and back, exactly, so that the result cache can keep what a query found (SC-GRAG-005).
+"""Writes a pool as text and reads it back exactly, so that the result cache can keep what a query found (SC-GRAG-005).
 
 Columns of numbers are kept as their bytes, everything else as JSON. The text is this version's own: it is read by
 whoever has the same cache key, which holds the version.
@@ -25,7 +25,7 @@ _FASTEST = 1
 
 
 def stored(pool: Pool) -> str | None:
-    """The pool as text; None where it is too large to be worth it."""
+    """Returns the pool as text; None where it is too large to be worth it."""
     if len(pool) > MAX_ROWS:
         return None
     values = {spec.name: getattr(pool, spec.name) for spec in fields(Pool)}
@@ -35,7 +35,7 @@ def stored(pool: Pool) -> str | None:
 
 
 def restored(text: str) -> Pool:
-    """The pool of a text that `stored` made. Raises ValueError, KeyError or TypeError on any other."""
+    """Reads the pool from a text that `stored` made. Raises ValueError, KeyError or TypeError on any other."""
     values = json.loads(text)
     for spec in fields(Pool):
         values[spec.name] = _unpacked(values[spec.name])

@@ -41,7 +41,7 @@ _POSIX_CLASSES: dict[bytes, frozenset[int]] = {
 
 @dataclass(frozen=True, slots=True)
 class Glob:
-    """A pattern as states: `steps[i]` are the bytes that lead from state i to the next one; after the last, all of it
+    """Holds a pattern as states: `steps[i]` are the bytes that lead from state i to the next. After the last, all of it
     has matched."""
 
     steps: tuple[frozenset[int], ...]
@@ -53,8 +53,8 @@ class Glob:
 
     @classmethod
     def parse(cls, pattern: bytes, *, is_path: bool) -> Glob | None:
-        """A glob as git reads it; None for one git can never match (an unclosed bracket). Without `is_path`, `**` is
-        `*`."""
+        """Reads a glob as git does. Returns None for one that never matches (an unclosed bracket). Without `is_path`,
+        `**` is `*`."""
         steps: list[frozenset[int]] = []
         stars: set[int] = set()
         floods: set[int] = set()
@@ -100,7 +100,7 @@ class Glob:
 
 
 class Globs:
-    """Numbered globs. Numbers grow from one to the next."""
+    """Matches numbered globs together. Numbers grow from one to the next."""
 
     def __init__(self, numbered: Iterable[tuple[int, Glob]]) -> None:
         self._numbers: dict[int, int] = {}  # by the bit of the last state
@@ -125,7 +125,7 @@ class Globs:
         self._prefixes: dict[bytes, int] = {b"": self._start}
 
     def last_match(self, text: bytes) -> int:
-        """The highest number of a glob that matches the whole text; -1 for none."""
+        """Returns the highest number of a glob that matches the whole text; -1 for none."""
         if not self._numbers:
             return -1
         cut = text.rfind(b"/") + 1
@@ -133,7 +133,8 @@ class Globs:
         return self._numbers[found.bit_length() - 1] if found else -1
 
     def _prefix(self, folder: bytes) -> int:
-        """States after the path of a folder, `/` at its end: reckoned once for all that lies in it."""
+        """Returns the states after the path of a folder, `/` at its end. They are computed once for all that lies in
+        it."""
         known = folder
         while known not in self._prefixes:
             known = known[: known.rfind(b"/", 0, -1) + 1]
@@ -155,8 +156,7 @@ class Globs:
 
 
 def _moves(places: Mapping[frozenset[int], Sequence[int]]) -> list[int]:
-    """The states that each byte moves on, from the places of each set of bytes. Large sets are entered by what they
-    lack."""
+    """Returns the states that each byte moves on. Large sets of bytes are entered by what they lack."""
     everything, moves, holes = 0, [0] * 256, [0] * 256
     for members, bits in places.items():
         mask = sum(1 << bit for bit in bits)
@@ -171,8 +171,8 @@ def _moves(places: Mapping[frozenset[int], Sequence[int]]) -> list[int]:
 
 
 def _bracket(pattern: bytes, start: int) -> tuple[frozenset[int], int] | None:
-    """The set opened by `[` at `start` and the place after it; None when it is never closed or names an unknown
-    class."""
+    """Returns the set that `[` at `start` opens and the position after it; None where it is never closed or names an
+    unknown class."""
     i = start + 1
     negated = pattern[i : i + 1] in (b"!", b"^")
     i += negated

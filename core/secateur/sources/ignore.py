@@ -1,4 +1,4 @@
-"""Ignore rules as git reads them: `.gitignore` syntax to a decision on a path.
+"""Decides by ignore rules as git reads them: patterns in `.gitignore` syntax, and a path.
 
 A rule list answers for one path at a time (`Rules.decide`): ignored, re-included, or no opinion; the last rule that
 matches decides. That a file below an ignored folder stays ignored is the walk's doing, or `IgnoreFilter`'s for flat
@@ -55,7 +55,7 @@ they may hold sources."""
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One pattern, taken apart the way git does."""
+    """Holds one pattern, taken apart the way git does."""
 
     pattern: bytes  # without `!`, leading and trailing slash
     negated: bool  # `!pattern`: re-include
@@ -82,13 +82,13 @@ class Rules:
 
     @classmethod
     def parse(cls, content: bytes) -> Rules:
-        """The rules of a `.gitignore`."""
+        """Reads the rules of a `.gitignore`."""
         lines = content.removeprefix(b"\xef\xbb\xbf").split(b"\n")
         return cls(rule for line in lines if (rule := _parse_line(line.removesuffix(b"\r"))))
 
     @classmethod
     def of(cls, patterns: Iterable[str]) -> Rules:
-        """The rules of patterns from settings, one a string."""
+        """Reads the rules of patterns from settings, one per string."""
         return cls(rule for pattern in patterns if (rule := _parse_line(path_bytes(pattern))))
 
     def __bool__(self) -> bool:
@@ -96,12 +96,12 @@ class Rules:
 
     @property
     def states(self) -> int:
-        """Bytes of patterns that need an automaton: what a decision costs, for every byte of a path."""
+        """Bytes of patterns that need an automaton: the cost of a decision for every byte of a path."""
         return sum(len(rule.pattern) for rule in self._rules if not rule.is_literal and rule.ending is None)
 
     def decide(self, path: bytes, *, is_folder: bool) -> bool | None:
-        """True: ignored, False: re-included, None: no rule matches. `path` is relative to where the rules apply,
-        without a trailing slash."""
+        """Returns True for ignored, False for re-included, None where no rule matches. `path` is relative to where the
+        rules apply, without a trailing slash."""
         table = self._for_folders if is_folder else self._for_files
         last = table.last_match(path)
         return None if last < 0 else not self._rules[last].negated
@@ -116,7 +116,7 @@ class Rules:
 
 
 class IgnoreFilter:
-    """Rules applied to flat lists of file paths: a file is ignored when it or any folder above it is."""
+    """Applies rules to flat lists of file paths: a file is ignored when it or any folder above it is."""
 
     def __init__(self, patterns: Iterable[str]) -> None:
         self._rules = Rules.of(patterns)
@@ -126,14 +126,14 @@ class IgnoreFilter:
         return bool(self._rules)
 
     def ignores(self, path: str) -> bool:
-        """Whether the rules leave the file at `path` out."""
+        """True if the rules leave the file at `path` out."""
         if not self._rules:
             return False
         raw = path_bytes(path)
         return self._folder(raw.rpartition(b"/")[0]) or self._rules.decide(raw, is_folder=False) is True
 
     def ignores_folder(self, path: str) -> bool:
-        """Whether the rules leave the folder at `path`, and so everything below it, out."""
+        """True if the rules leave out the folder at `path`, and so everything below it."""
         return bool(self._rules) and self._folder(path_bytes(path))
 
     def _folder(self, path: bytes) -> bool:
@@ -149,8 +149,8 @@ class IgnoreFilter:
 
 
 class _Table:
-    """Numbered rules arranged for speed: those without wildcards and those of the kind `*.log` in dictionaries, the
-    others as automata."""
+    """Arranges numbered rules for speed: those without wildcards and those like `*.log` in dictionaries, the others as
+    automata."""
 
     def __init__(self, rules: Iterable[tuple[int, Rule]]) -> None:
         self._names: dict[bytes, int] = {}
@@ -171,7 +171,7 @@ class _Table:
         self._path_globs = Globs(path_globs)
 
     def last_match(self, path: bytes) -> int:
-        """Number of the last rule that matches, -1 for none."""
+        """Returns the number of the last rule that matches, -1 for none."""
         name = path.rpartition(b"/")[2]
         last = max(
             self._names.get(name, -1),
@@ -187,7 +187,7 @@ class _Table:
 
 
 def _parse_line(line: bytes) -> Rule | None:
-    """One line of a `.gitignore` without its line end; None for blank lines and comments."""
+    """Reads one line of a `.gitignore` without its line end. Returns None for blank lines and comments."""
     if not line or line.startswith(b"#"):
         return None
     pattern = _without_trailing_spaces(line.partition(b"\0")[0])
@@ -201,7 +201,7 @@ def _parse_line(line: bytes) -> Rule | None:
 
 
 def _without_trailing_spaces(line: bytes) -> bytes:
-    """Trailing spaces are dropped unless a backslash quotes them."""
+    """Drops trailing spaces unless a backslash quotes them."""
     kept = line.rstrip(b" ")
     quoted = (len(kept) - len(kept.rstrip(b"\\"))) % 2 == 1 and len(kept) < len(line)
     return kept + b" " if quoted else kept

@@ -1,4 +1,4 @@
-"""Where vectors come from: one protocol, four sources, chosen by `[embedding] model`.
+"""Opens the source of vectors that `[embedding] model` names: one protocol, four sources.
 
 embedder = open_embedder(settings.embedding, os.environ)      # None: `model = "none"`
 matrix = embedder.embed([document_text(symbol_id, text), ...], "document")
@@ -24,8 +24,8 @@ __all__ = ["Embedder", "SemanticSpace", "TextKind", "Vectors", "center", "docume
 
 
 def open_embedder(settings: Embedding, environ: Mapping[str, str]) -> Embedder | None:
-    """The configured embedder, loaded; None for `none`. Raises EmbeddingError when its data, package, server or key is
-    missing."""
+    """Returns the configured embedder, loaded, or None for `none`. Raises EmbeddingError where its data, package,
+    server or key is missing."""
     if settings.model == "none":
         return None
     if settings.model == "static":

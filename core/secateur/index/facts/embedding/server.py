@@ -1,5 +1,4 @@
-"""Embedding servers: any OpenAI-compatible `/v1/embeddings` and Ollama's `/api/embed`. See `secateur.http` for what is
-sent where."""
+"""Asks embedding servers: any OpenAI-compatible `/v1/embeddings`, and Ollama's `/api/embed`. `secateur.http` sends."""
 
 from __future__ import annotations
 
@@ -29,7 +28,7 @@ _HINT = 'Check embedding.base_url and embedding.server_model, or set embedding.m
 
 
 class ServerEmbedder:
-    """One of the two protocols. The dimension is asked of the server at the start. Raises EmbeddingError."""
+    """Speaks one of the two protocols. Asks the server for the dimension at the start. Raises EmbeddingError."""
 
     def __init__(
         self, protocol: str, base_url: str, model: str, *, key: Key | None = None, timeout: float = TIMEOUT
@@ -77,7 +76,7 @@ class ServerEmbedder:
 
 
 def _vectors(reply: Any, expected: int, ollama: bool) -> list[list[float]]:
-    """The vectors of a reply in the order of the request. Raises ValueError, KeyError or TypeError on any other
+    """Returns the vectors of a reply in the order of the request. Raises ValueError, KeyError or TypeError on any other
     shape."""
     rows = (
         reply["embeddings"]
