@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from fnmatch import fnmatchcase, translate
+from fnmatch import translate
 from pathlib import Path
 
 import numpy as np
@@ -119,7 +119,8 @@ def preference_scores(symbols: Sequence[str], preferences: Mapping[str, float]) 
     """Preference per symbol id, 0 where no pattern matches."""
     scores = np.zeros(len(symbols))
     for pattern, value in sorted(preferences.items()):
+        matches = _matcher(pattern)
         for row, symbol in enumerate(symbols):
-            if value > scores[row] and fnmatchcase(symbol, pattern):
+            if value > scores[row] and matches(symbol):
                 scores[row] = value
     return scores

@@ -41,9 +41,9 @@ from secateur.kinds.conversation.turns import ASSISTANT, USER, Element, elements
 from secateur.llm.interface import LanguageModel, Question, Reply, replies_of
 from secateur.logs import log_report
 from secateur.model import Reason, State, TrimReport
-from secateur.suggestions import nearest
 from secateur.progress import Progress
 from secateur.settings import ConversationPrune, Settings
+from secateur.suggestions import suggestion
 from secateur.tokens import Counter, get_counter
 
 STRATEGIES = ("summarize", "truncate", "hybrid", "tool-results")
@@ -190,7 +190,7 @@ def decide(
 def _known(strategy: str) -> str:
     if strategy in STRATEGIES:
         return strategy
-    near = nearest(strategy, STRATEGIES)
+    near = suggestion(strategy, STRATEGIES)
     hint = (f"did you mean {near}? " if near else "") + "strategies: " + ", ".join(STRATEGIES)
     raise UsageError(f"there is no strategy {strategy!r}", hint=hint)
 
