@@ -10,6 +10,7 @@ import pytest
 SCREEN = ("textual", "rich", "secateur_tui")
 HEAVY = (
     "numpy",
+    "networkx",
     "tiktoken",
     "tokenizers",
     "safetensors",
@@ -41,7 +42,7 @@ def test_the_version_and_the_names_cost_nothing_either():
 
 @pytest.mark.parametrize("module", ["secateur.engine", "secateur.selection", "secateur.cli.search", "secateur.render"])
 def test_the_engine_knows_no_screen(module):
-    assert loaded_by(f"import {module}") & {*SCREEN, "onnxruntime"} == set()
+    assert loaded_by(f"import {module}") & {*SCREEN, "networkx", "onnxruntime"} == set()
 
 
 def test_trimming_an_envelope_needs_no_index_and_no_parser():

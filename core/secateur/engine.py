@@ -20,7 +20,7 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from secateur import directories
@@ -31,6 +31,7 @@ from secateur.index.facts.embedding import Embedder
 from secateur.index.facts.extract import text_of
 from secateur.index.facts.models import Models
 from secateur.index.facts.snapshot import Snapshot
+from secateur.index.graph.code_graph import components, symbol_path, to_networkx
 from secateur.index.open_index import OpenIndex
 from secateur.index.update.parallel import Extractor
 from secateur.index.update.refresh import IndexStatus, RecordedState
@@ -64,6 +65,9 @@ from secateur.version import __version__
 
 PACK_FORMATS = ("markdown", "xml")
 FORMATS = ("text", "json", *PACK_FORMATS)
+
+if TYPE_CHECKING:
+    import networkx
 
 
 class Engine:
@@ -355,9 +359,21 @@ class Engine:
         snapshot = self._current()
         return snapshot, lambda path: self._index.lines(snapshot, path)
 
+    def graph(self) -> networkx.MultiDiGraph[int]:
+        """The call graph as networkx: nodes are fragment numbers with `symbol_id` and `path`, edges carry kind,
+        confidence and how."""
+        snapshot = self._current()
+        rows = range(len(snapshot))
+        paths = [snapshot.paths[int(file)] for file in snapshot.file]
+        return to_networkx(snapshot.graph, [snapshot.symbol_id(row) for row in rows], paths)
+
+    def call_path(self, caller: str, callee: str) -> list[str]:
+        """Symbol ids of the shortest chain of calls from one symbol to another; empty if there is none."""
+        return symbol_path(self.graph(), caller, callee)
+
     def components(self) -> list[int]:
         """Sizes of the connected parts of the call graph, largest first."""
-        return self._current().graph.component_sizes()
+        return components(self.graph())
 
     def counter(self, settings: Settings | None = None) -> Counter:
         """The token counter of the run."""

@@ -159,7 +159,7 @@ def test_the_engine_alone_loads_no_screen() -> None:
     program = (
         f"import sys\nfrom secateur.cli.main import main\ncode = main(['search', {QUERY!r}, '.', '--no-cache',"
         " '--quiet'])\nsys.exit(code or sorted({name.partition('.')[0] for name in sys.modules} & {'textual',"
-        " 'rich', 'secateur_tui'}) or 0)\n"
+        " 'rich', 'networkx', 'secateur_tui'}) or 0)\n"
     )
     done = subprocess.run(
         [sys.executable, "-c", program], cwd=Path(__file__).parent, env=os.environ, capture_output=True, text=True

@@ -1,4 +1,4 @@
-"""The graph: storage, bounded deterministic search in both directions, connected parts."""
+"""The graph: storage, bounded deterministic search in both directions, the networkx view."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from secateur.errors import IndexingError
-from secateur.index.graph.code_graph import CodeGraph, Direction
-from secateur.index.graph.resolve import TRUSTED, EdgeBuilder, EdgeKind, How
+from secateur.index.graph.code_graph import CodeGraph, Direction, call_path, components, to_networkx
+from secateur.index.graph.resolve import EdgeBuilder, EdgeKind, How
 
 CALLS, IMPORTS, INHERITS = EdgeKind.CALLS, EdgeKind.IMPORTS, EdgeKind.INHERITS
 
@@ -29,8 +29,8 @@ def test_callers_and_callees_stop_exactly_at_the_depth() -> None:
     line = chain(9)
     reach = line.bfs([4], 2)
     assert dict(zip(reach.nodes.tolist(), reach.depth.tolist(), strict=True)) == {4: 0, 3: 1, 5: 1, 2: 2, 6: 2}
-    assert line.search([4], 3, (Direction.CALLS,)).nodes.tolist() == [4, 5, 6, 7]
-    assert line.search([4], 1, (Direction.CALLED_BY,)).nodes.tolist() == [4, 3]
+    assert line.callees(4, 3).nodes.tolist() == [4, 5, 6, 7]
+    assert line.callers(4).nodes.tolist() == [4, 3]
     assert line.bfs([4], 0).nodes.tolist() == [4]
 
 
@@ -39,6 +39,8 @@ def test_each_node_names_the_step_that_leads_to_it() -> None:
     reach = line.bfs([2], 2)
     assert reach.predecessor.tolist() == [-1, 2, 2, 1, 3]
     assert reach.predecessor_edge == ["", "called_by", "calls", "called_by", "calls"]
+    assert reach.path_to(4) == [2, 3, 4]
+    assert reach.path_to(77) == []
 
 
 def test_the_better_step_wins_and_orders_its_level() -> None:
@@ -120,25 +122,30 @@ def test_search_agrees_with_networkx(case: tuple[int, list[tuple[int, int, EdgeK
     nodes, edges, root, depth = case
     ours = graph(nodes, *edges)
     reach = ours.bfs([root], depth, kinds=list(EdgeKind), min_confidence=1)
-    view = networkx.Graph([(source, target) for source, target, _, _ in edges])
-    view.add_nodes_from(range(nodes))
-    truth = networkx.single_source_shortest_path_length(view, root, cutoff=depth)
+    view = to_networkx(ours, [f"s{n}" for n in range(nodes)], ["p"] * nodes, min_confidence=1)
+    truth = networkx.single_source_shortest_path_length(view.to_undirected(), root, cutoff=depth)
     assert dict(zip(reach.nodes.tolist(), reach.depth.tolist(), strict=True)) == dict(truth)
-    depth_of = dict(zip(reach.nodes.tolist(), reach.depth.tolist(), strict=True))
-    for node, predecessor in zip(reach.nodes.tolist(), reach.predecessor.tolist(), strict=True):
-        if node == root:
-            assert predecessor == -1
-        else:
-            assert view.has_edge(node, predecessor)
-            assert depth_of[predecessor] == depth_of[node] - 1
-    trusted = networkx.Graph([(source, target) for source, target, _, confidence in edges if confidence >= TRUSTED])
-    trusted.add_nodes_from(range(nodes))
-    parts = sorted(map(len, networkx.connected_components(trusted)), reverse=True)
-    if len({edge[:3] for edge in edges}) == len(edges):  # of edges told twice the best is kept
-        assert ours.component_sizes() == parts
+    for node, predecessor, level in zip(
+        reach.nodes.tolist(), reach.predecessor.tolist(), reach.depth.tolist(), strict=True
+    ):
+        assert len(reach.path_to(node)) == level + 1
+        assert predecessor == -1 if level == 0 else view.has_edge(node, predecessor) or view.has_edge(predecessor, node)
 
 
-def test_components_are_joined_by_trusted_edges_of_any_kind() -> None:
-    parts = graph(7, (1, 0, CALLS, 900), (1, 2, IMPORTS, 900), (3, 2, INHERITS, 900), (4, 5, CALLS, TRUSTED - 1))
-    assert parts.component_sizes() == [4, 1, 1, 1]
-    assert graph(0).component_sizes() == []
+def test_the_view_carries_what_a_reader_needs() -> None:
+    view = to_networkx(
+        graph(3, (0, 1, CALLS, 960), (0, 1, IMPORTS, 960), (1, 2, CALLS, 300)), ["a", "b", "c"], ["x.py"] * 3
+    )
+    assert isinstance(view, networkx.DiGraph)
+    assert view.nodes[1] == {"symbol_id": "b", "path": "x.py"}
+    assert view.edges[0, 1, "calls"] == {"kind": "calls", "confidence": 0.96, "how": "import", "count": 1}
+    assert view.number_of_edges() == 2
+
+
+def test_call_path_follows_calls_only_and_forwards_only() -> None:
+    view = to_networkx(graph(5, (0, 1, CALLS, 900), (1, 2, CALLS, 900), (2, 3, IMPORTS, 900)), list("abcde"), ["x"] * 5)
+    assert call_path(view, 0, 2) == [0, 1, 2]
+    assert call_path(view, 2, 0) == []
+    assert call_path(view, 0, 3) == []
+    assert call_path(view, 0, 99) == []
+    assert components(view) == [4, 1]

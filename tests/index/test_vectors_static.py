@@ -112,7 +112,7 @@ def test_importing_embeddings_loads_no_library_and_using_them_no_code_of_wordlla
     program = (
         "import sys, secateur.index.facts.embedding as e, secateur.index.graph.code_graph\n"
         "import secateur.retrieval.query_translation\n"
-        "assert not {'tokenizers', 'safetensors', 'onnxruntime'} & set(sys.modules)\n"
+        "assert not {'tokenizers', 'safetensors', 'networkx', 'onnxruntime'} & set(sys.modules)\n"
         "from secateur.settings import Embedding\n"
         "e.open_embedder(Embedding(), {}).embed(['order'], 'query')\n"
         "assert 'wordllama' not in sys.modules\n"

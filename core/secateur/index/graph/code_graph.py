@@ -1,8 +1,9 @@
 """The graph of a repository: who calls, imports and inherits whom, searched in both directions.
 
-It is kept as compressed sparse rows in int32 (fragments are nodes, numbered as the resolver numbered them). Every
-search is cycle-safe, bounded and deterministic: nodes come by depth, then by the confidence of the step that reached
-them, then by number (SC-GRAG-002, SC-GRAG-003).
+The truth is compressed sparse rows in int32 (fragments are nodes, numbered as the resolver numbered them); networkx is
+a view built on demand for questions that are not worth code of our own. Every search is cycle-safe, bounded and
+deterministic: nodes come by depth, then by the confidence of the step that reached them, then by number (SC-GRAG-002,
+SC-GRAG-003).
 
     graph = CodeGraph.from_edges(resolve(files), node_count)
     reach = graph.bfs([anchor], max_depth=2)
@@ -14,14 +15,17 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from secateur.errors import IndexingError
+from secateur.errors import IndexingError, RepositoryError
 from secateur.index.graph.resolve import CONFIDENCE, TRUSTED, EdgeKind, Edges, How
 from secateur.settings import GraphRag
+
+if TYPE_CHECKING:
+    import networkx
 
 HUB_CAP = GraphRag().hub_limit
 """Steps taken from one node in one direction where nothing else is said."""
@@ -82,6 +86,16 @@ class Reach:
 
     def __len__(self) -> int:
         return len(self.nodes)
+
+    def path_to(self, node: int) -> list[int]:
+        """Nodes from a root to `node`, both included; empty if the search did not reach it."""
+        place = {int(reached): position for position, reached in enumerate(self.nodes)}
+        path: list[int] = []
+        current = node
+        while current >= 0 and current in place:
+            path.append(current)
+            current = int(self.predecessor[place[current]])
+        return path[::-1]
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,6 +177,14 @@ class CodeGraph:
         )
         return ends[np.lexsort((ends, -confidence.astype(np.int32)))]
 
+    def callers(self, node: int, depth: int = 1) -> Reach:
+        """What calls `node`, directly or through at most `depth` steps."""
+        return self.search([node], depth, (Direction.CALLED_BY,))
+
+    def callees(self, node: int, depth: int = 1) -> Reach:
+        """What `node` calls, directly or through at most `depth` steps."""
+        return self.search([node], depth, (Direction.CALLS,))
+
     def bfs(
         self,
         roots: Sequence[int],
@@ -230,25 +252,6 @@ class CodeGraph:
             hubs=tuple(sorted(hubs)),
         )
 
-    def component_sizes(self) -> list[int]:
-        """Fragments of each connected part, largest first, whatever kind of edge connects them and whichever way it
-        leads; edges below TRUSTED connect nothing."""
-        trusted = self.confidence >= TRUSTED
-        source = np.repeat(np.arange(self.node_count), np.diff(self.indptr))[trusted]
-        target = self.indices[trusted]
-        label = np.arange(self.node_count)  # per node, the smallest number that is known of its part
-        while True:
-            least = np.minimum(label[source], label[target])
-            after = label.copy()
-            np.minimum.at(after, label[source], least)
-            np.minimum.at(after, label[target], least)
-            after = after[after]
-            if np.array_equal(after, label):
-                break
-            label = after
-        sizes = np.bincount(label, minlength=self.node_count)
-        return sorted(sizes[sizes > 0].tolist(), reverse=True)
-
     def _steps(
         self, frontier: Int32, direction: Direction, number: int, min_confidence: int, hub_cap: int, hubs: set[int]
     ) -> _Steps:
@@ -312,3 +315,67 @@ def _best_steps(steps: list[_Steps], frontier: Int32, seen: npt.NDArray[np.bool_
     best = order[firsts]
     best = best[np.lexsort((ends[best], -confidence[best].astype(np.int32)))]
     return ends[best], frontier[place[best]], way[best].astype(np.int8), confidence[best].astype(np.uint16)
+
+
+# --- the networkx view ------------------------------------------------------------------------------------------------
+
+
+def to_networkx(
+    graph: CodeGraph, symbol_ids: Sequence[str], paths: Sequence[str], *, min_confidence: int = TRUSTED
+) -> networkx.MultiDiGraph[int]:
+    """The graph as networkx knows it: nodes are fragment numbers with `symbol_id` and `path`, edges carry `kind`,
+    `confidence` (0..1), `how` and `count`.
+
+    A pair of fragments may be joined by edges of several kinds, hence the multigraph; its keys are the kinds.
+    """
+    import networkx
+
+    view: networkx.MultiDiGraph[int] = networkx.MultiDiGraph()
+    view.add_nodes_from(
+        (node, {"symbol_id": symbol_ids[node], "path": paths[node]}) for node in range(graph.node_count)
+    )
+    rows = np.flatnonzero(graph.confidence >= min_confidence)
+    sources = np.repeat(np.arange(graph.node_count), np.diff(graph.indptr))[rows]
+    for row, source in zip(rows.tolist(), sources.tolist(), strict=True):
+        kind = EdgeKind(int(graph.kind[row])).name.lower()
+        view.add_edge(
+            source,
+            int(graph.indices[row]),
+            key=kind,
+            kind=kind,
+            confidence=int(graph.confidence[row]) / 1000,
+            how=How(int(graph.how[row])).label,
+            count=int(graph.count[row]),
+        )
+    return view
+
+
+def call_path(view: networkx.MultiDiGraph[int], source: int, target: int) -> list[int]:
+    """A shortest chain of calls from `source` to `target`, both included; empty if there is none."""
+    import networkx
+
+    if source not in view or target not in view:
+        return []
+    calls = networkx.subgraph_view(view, filter_edge=lambda _a, _b, kind: str(kind) == "calls")
+    try:
+        return list(networkx.shortest_path(calls, source, target))
+    except networkx.NetworkXNoPath:
+        return []
+
+
+def symbol_path(view: networkx.MultiDiGraph[int], caller: str, callee: str) -> list[str]:
+    """The same between symbols, as symbol ids. Raises RepositoryError where there is no such symbol."""
+    numbers = {data["symbol_id"]: node for node, data in view.nodes(data=True)}
+    for symbol in (caller, callee):
+        if symbol not in numbers:
+            raise RepositoryError(
+                f"there is no symbol {symbol}", hint="symbol ids look like path/file.py::Class.method"
+            )
+    return [view.nodes[node]["symbol_id"] for node in call_path(view, numbers[caller], numbers[callee])]
+
+
+def components(view: networkx.MultiDiGraph[int]) -> list[int]:
+    """Sizes of the weakly connected components, largest first: how much of the repository hangs together."""
+    import networkx
+
+    return sorted((len(component) for component in networkx.weakly_connected_components(view)), reverse=True)
