@@ -658,6 +658,17 @@ def test_an_old_name_is_no_way_around_what_a_repository_may_set(tmp_path):
     assert "relevance.low_threshold counts only from your own configuration" in loaded.notices[2].message
 
 
+def test_a_key_that_is_gone_is_ignored_with_a_notice(tmp_path):
+    (tmp_path / FILE_NAME).write_text('[index]\nscip = "index.scip"\nmax_file_kb = 7\n')
+    loaded = load(None, user_dir=tmp_path)
+    assert loaded.settings == with_values(Settings(), {"index.max_file_kb": 7})
+    assert [(notice.code, notice.message) for notice in loaded.notices] == [
+        ("config_renamed", f"your {FILE_NAME}: index.scip is ignored: a SCIP index is not read any more.")
+    ]
+    with pytest.warns(DeprecationWarning, match=r"index\.scip is ignored"):
+        assert with_values(Settings(), {"index.scip": ""}) == Settings()
+
+
 def test_a_key_set_by_both_names_has_the_value_of_its_own():
     loaded = layers({"relevance": {"low_threshold": 0.2, "low": 0.9}})
     assert loaded.settings.relevance.low_threshold == 0.2

@@ -382,7 +382,7 @@ class Engine:
     # --- inside -------------------------------------------------------------------------------------------------------
 
     def _record(self, settings: Settings, progress: Progress | None) -> RecordedState:
-        return self._index.record(self._extractor(settings), settings.index.scip, progress)
+        return self._index.record(self._extractor(settings), progress)
 
     def _load(self, state: RecordedState, settings: Settings, progress: Progress | None) -> IndexStatus:
         return self._index.load(state, self._extractor(settings), progress)

@@ -20,11 +20,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from scip_index import ScipIndex, documents
 from secateur.index.graph.resolve import TRUSTED, How
 from secateur.index.graph.resolve.calls import CallResolver
 from secateur.index.graph.resolve.names import Names, symbols_of
 from secateur.index.graph.resolve.symbols import DEFINITIONS, Symbols
-from secateur.index.graph.scip import ScipIndex, documents
 from secateur.languages.syntax.fragments import decode, parse_file, split_lines
 from secateur.model import FileFacts, Kind
 from secateur.sources.open import open_source

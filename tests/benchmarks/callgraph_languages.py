@@ -24,11 +24,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from callgraph import Pair, Score, Truth, judged, place, sample
+from scip_index import ScipIndex, documents
 from secateur.index.graph.resolve import TRUSTED, How
 from secateur.index.graph.resolve.calls import CallResolver
 from secateur.index.graph.resolve.names import Names, symbols_of
 from secateur.index.graph.resolve.symbols import DEFINITIONS, Symbols
-from secateur.index.graph.scip import ScipIndex, documents
 from secateur.languages.syntax.fragments import decode, parse_file, split_lines
 from secateur.model import Call, FileFacts, Kind
 from secateur.sources.open import open_source

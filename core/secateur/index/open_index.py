@@ -2,7 +2,7 @@
 it was made from.
 
     index = OpenIndex(reopen, cache_dir)
-    state = index.record(extractor, scip="")     # read what is new or changed
+    state = index.record(extractor)     # read what is new or changed
     status = index.load(state, extractor)        # put the arrays together
     index.lines(index.snapshot, "shop/money.py")
 
@@ -24,7 +24,6 @@ from secateur.index.store.folder import folder_of
 from secateur.index.store.records import Store, UnwritableIndex
 from secateur.index.update.parallel import Extractor
 from secateur.index.update.refresh import IndexStatus, RecordedState, record, snapshot_of, status_of, unread
-from secateur.index.update.scip_calls import ScipCalls
 from secateur.index.update.snapshots import SnapshotManager
 from secateur.index.update.staleness import Changes, changes
 from secateur.languages.syntax.fragments import decode, split_lines
@@ -78,26 +77,25 @@ class OpenIndex:
 
     # --- reading -----------------------------------------------------------------------------------------------------
 
-    def record(self, extractor: Extractor, scip: str, progress: Progress | None = None) -> RecordedState:
-        """Read what is new or changed since the source was looked at; `scip` as `Index.scip`."""
-        return self._kept_or_not(lambda: self._record(extractor, scip, progress))
+    def record(self, extractor: Extractor, progress: Progress | None = None) -> RecordedState:
+        """Read what is new or changed since the source was looked at."""
+        return self._kept_or_not(lambda: self._record(extractor, progress))
 
     def load(self, state: RecordedState, extractor: Extractor, progress: Progress | None = None) -> IndexStatus:
         """Make a recorded state the snapshot; nothing to do where it is that already."""
         return self._kept_or_not(lambda: self._load(state, extractor, progress))
 
-    def _record(self, extractor: Extractor, scip: str, progress: Progress | None) -> RecordedState:
+    def _record(self, extractor: Extractor, progress: Progress | None) -> RecordedState:
         if not self._is_new:
             self.source = self._reopen()
         self._is_new = False
         self._state = record(self.source, self.store, extractor, progress, self._state)
-        return self._calls.named(self._state, self.source, scip)
+        return self._state
 
     def _load(self, state: RecordedState, extractor: Extractor, progress: Progress | None) -> IndexStatus:
         if self.snapshot is None or self.status is None or state.name != self.status.snapshot:
             assert self._state is not None
-            resolved = snapshot_of(self._state, self.source, self.store, extractor, progress, self._snapshots)
-            self.snapshot = self._calls.overlay(resolved, state, self.source)
+            self.snapshot = snapshot_of(self._state, self.source, self.store, extractor, progress, self._snapshots)
             self._texts = {}
         status = status_of(state, self.snapshot, self.source, extractor)
         self.status = replace(status, notices=(*status.notices, *(notice.message for notice in self.notices)))
@@ -139,7 +137,6 @@ class OpenIndex:
     def _use(self, store: Store) -> None:
         self.store = store
         self._snapshots = SnapshotManager(store)
-        self._calls = ScipCalls(store)
 
     def _use_memory(self, error: UnwritableIndex, kept: Path | None) -> None:
         """Go on with what can be read of the index, in memory, and warn of it."""

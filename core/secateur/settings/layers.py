@@ -20,7 +20,7 @@ from typing import Any
 from secateur.errors import ConfigError
 from secateur.model import Notice
 from secateur.settings.keys import FILE_NAME, LONGEST_SHOWN, checked, keys, known, replaced
-from secateur.settings.names import FLAGS, LOWERED_ONLY, RENAMED
+from secateur.settings.names import FLAGS, LOWERED_ONLY, REMOVED, RENAMED
 from secateur.settings.profiles import PROFILES
 from secateur.settings.schema import Settings
 from secateur.suggestions import suggestion
@@ -186,6 +186,9 @@ def with_values(settings: Settings, changes: Mapping[str, Any]) -> Settings:
     """
     values: dict[str, Any] = {}
     for written, value in changes.items():
+        if written in REMOVED:
+            warnings.warn(_renamed(written), DeprecationWarning, stacklevel=2)
+            continue
         name = known(written, "settings")
         if written != name:
             warnings.warn(_renamed(written), DeprecationWarning, stacklevel=2)
@@ -223,22 +226,25 @@ def _by_name(
 ) -> dict[str, Any]:
     """What a table sets, by dotted key; an old name is noted, and counts where the key is not set by its own."""
     flat = dict(_flatten(table, layer.name + inside))
-    old = [name for name in flat if name in RENAMED]
+    old = [name for name in flat if name in RENAMED or name in REMOVED]
     if notices is not None:
         # Never the path of a file, as with OWN_FILE.
         place = (f"your {PurePath(layer.name).name}" if layer.scope == "user" else layer.name) + inside
         notices += (Notice(OLD_NAME, f"{place}: {_renamed(name)}") for name in old)
-    return {RENAMED[name]: flat.pop(name) for name in old} | flat
+    known_values = {RENAMED[name]: flat.pop(name) for name in old if name in RENAMED}
+    return known_values | {name: value for name, value in flat.items() if name not in REMOVED}
 
 
 def _renamed(name: str) -> str:
+    if name in REMOVED:
+        return f"{name} is ignored: {REMOVED[name]}."
     return f"{name} is {RENAMED[name]} now; the old name counts until the next release."
 
 
 def _flatten(table: Mapping[str, Any], place: str, prefix: str = "") -> Iterator[tuple[str, Any]]:
     for part, value in table.items():
         name = prefix + part
-        if name in keys() or name in RENAMED:
+        if name in keys() or name in RENAMED or name in REMOVED:
             yield name, value
         elif any(key_name.startswith(name + ".") for key_name in (*keys(), *RENAMED)):
             if not isinstance(value, Mapping):

@@ -80,3 +80,6 @@ RENAMED: Mapping[str, str] = {
 }
 """Old name of a key -> its name. Files, profiles, `--set` and `with_values` take the old one until the next release,
 with a notice."""
+
+REMOVED: Mapping[str, str] = {"index.scip": "a SCIP index is not read any more"}
+"""Key that is gone -> why. It is ignored until the next release, with a notice; then it is an unknown key."""

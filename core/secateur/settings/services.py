@@ -19,13 +19,6 @@ class Index:
     max_file_kb: Annotated[int, Meta(ge=1, le=1_048_576), about("Files above this size are skipped and counted.")] = (
         1024
     )
-    scip: Annotated[
-        str,
-        about(
-            "A SCIP index below the folder that is read: where it is up to date, its calls replace resolved ones. "
-            "Empty: none is read."
-        ),
-    ] = "index.scip"
     workers: Annotated[int, Meta(ge=0, le=256), about("Parser processes; 0 = one per core.")] = 0
     trust_git_dir: Annotated[
         bool, about("Also read a git folder or objects that lie elsewhere and do not belong to the folder.")

@@ -44,7 +44,6 @@ class How(IntEnum):
     OVERRIDE = 10  # a subclass overrides the method the receiver's type defines
     UNIQUE_NAME = 11  # the only definition of that name in the repository, receiver unknown
     AMBIGUOUS = 12  # one of very few definitions of that name, receiver unknown
-    SCIP = 13  # a SCIP index names it
 
     @property
     def label(self) -> str:
@@ -52,7 +51,6 @@ class How(IntEnum):
 
 
 CONFIDENCE: Mapping[How, int] = {
-    How.SCIP: 990,
     How.SAME_SCOPE: 980,
     How.SELF_MRO: 960,
     How.SUPER: 950,
