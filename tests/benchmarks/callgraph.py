@@ -93,13 +93,13 @@ def compare(repo: Path, index: Path, show: int, only: str) -> None:
     symbols = symbols_of(files)
     truth, stale = from_scip(ScipIndex(documents(index.read_bytes())), files, lines, symbols)
     covered = {number for number, _, _ in truth.targets if files[number][0].startswith(only)}
-    score, rules, fates = resolved(files, symbols, truth, covered)
-    sites = sum(fates.values())
+    score, rules, statuses = resolved(files, symbols, truth, covered)
+    sites = sum(statuses.values())
     print(score.line(repo.name))
     print(by_name(files, symbols, truth, covered).line("  any of that name"))
     print(
         "  sites "
-        + ", ".join(f"{fate} {count / sites:.2f}" for fate, count in sorted(fates.items()))
+        + ", ".join(f"{status} {count / sites:.2f}" for status, count in sorted(statuses.items()))
         + (f"; {stale} stale files" if stale else "")
     )
     for how in How:
@@ -169,13 +169,13 @@ def whole(symbols: Symbols, gid: int) -> int:
 def resolved(
     files: list[tuple[str, FileFacts]], symbols: Symbols, truth: Truth, covered: set[int]
 ) -> tuple[Score, Counter[tuple[How, str]], Counter[str]]:
-    """The resolver's trusted pairs judged, by rule as well, and its call sites by fate."""
+    """The resolver's trusted pairs judged, by rule as well, and its call sites by status."""
     resolver = CallResolver(Names(symbols))
     verdicts: dict[Pair, tuple[How, set[str]]] = {}
-    fates: Counter[str] = Counter()
+    statuses: Counter[str] = Counter()
     for site, gid, receiver, name in sites(files, symbols, covered):
         outcome = resolver.resolve(site[0], gid, receiver, name)
-        fates[outcome.fate.name.lower()] += 1
+        statuses[outcome.status.name.lower()] += 1
         for target, confidence, how in outcome.targets:
             if confidence < TRUSTED or (how is How.CONSTRUCTOR and symbols.fragments[target].kind is not Kind.CLASS):
                 continue
@@ -188,7 +188,7 @@ def resolved(
             getattr(score, verdict).add(pair)
             rules[how, verdict] += 1
     score.missed = true_pairs(files, symbols, truth, covered) - score.right
-    return score, rules, fates
+    return score, rules, statuses
 
 
 def by_name(files: list[tuple[str, FileFacts]], symbols: Symbols, truth: Truth, covered: set[int]) -> Score:

@@ -69,12 +69,12 @@ def compare(repo: Path, calls: Path, options: argparse.Namespace) -> None:
     symbols = symbols_of(files)
     truth = from_scip(calls, files, texts, symbols) if calls.suffix == ".scip" else from_lines(calls, files, symbols)
     covered = {number for number, _, _ in truth.targets if files[number][0].startswith(options.only)}
-    score, rules, fates = resolved(symbols, truth, covered)
-    sites = sum(fates.values())
+    score, rules, statuses = resolved(symbols, truth, covered)
+    sites = sum(statuses.values())
     print(score.line(repo.name))
     print(by_name(symbols, truth, covered).line("  any of that name"))
     print(
-        "  sites " + ", ".join(f"{fate} {count / sites:.2f}" for fate, count in sorted(fates.items())),
+        "  sites " + ", ".join(f"{status} {count / sites:.2f}" for status, count in sorted(statuses.items())),
         f"; not read: {unread(files, truth)} true sites",
     )
     for how in How if options.rules else ():
@@ -141,13 +141,13 @@ def sites(symbols: Symbols, covered: set[int]) -> Iterator[tuple[int, int, Call]
 
 
 def resolved(symbols: Symbols, truth: Truth, covered: set[int]) -> tuple[Score, Counter[tuple[How, str]], Counter[str]]:
-    """The resolver's trusted pairs judged, by rule as well, and its call sites by fate. Overloads are told apart."""
+    """The resolver's trusted pairs judged, by rule as well, and its call sites by status. Overloads are told apart."""
     resolver = CallResolver(Names(symbols))
     verdicts: dict[Pair, tuple[How, set[str]]] = {}
-    fates: Counter[str] = Counter()
+    statuses: Counter[str] = Counter()
     for number, gid, call in sites(symbols, covered):
         outcome = resolver.resolve(number, gid, call.receiver, call.name, call.arguments)
-        fates[outcome.fate.name.lower()] += 1
+        statuses[outcome.status.name.lower()] += 1
         site = number, call.line, call.name
         declared_right = any(
             judged(truth, site, target) == "right"
@@ -169,7 +169,7 @@ def resolved(symbols: Symbols, truth: Truth, covered: set[int]) -> tuple[Score, 
         rules[how, verdict] += 1
     true = true_pairs(symbols, truth, covered)
     score.missed = true - score.right
-    return score, rules, fates
+    return score, rules, statuses
 
 
 def by_name(symbols: Symbols, truth: Truth, covered: set[int]) -> Score:

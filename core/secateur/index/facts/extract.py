@@ -157,7 +157,7 @@ def _record(
     path: str, data: bytes, flags: frozenset[str], facts: FileFacts, counter: Counter, embedder: Embedder | None
 ) -> Record:
     from secateur.index.facts.embedding import document_text
-    from secateur.index.graph.resolve.surface import digest_of_links
+    from secateur.index.graph.resolve.exported_symbols import digest_of_links
     from secateur.languages.syntax.fragments import decode as decode_text
     from secateur.languages.syntax.fragments import split_lines
     from secateur.render.pack import body, ingredients

@@ -1,7 +1,7 @@
 """The call graph of an edited repository from the one before: only what the edit can have changed is resolved again.
 
 What the resolver knows stays in memory, without call sites; they are read again for the files that need it. An edit of
-bodies alone resolves the calls of the files it edits. Any other goes by names (`resolve.surface`): the files that write
+bodies alone resolves the calls of the files it edits. Any other goes by names (`resolve.exported_symbols`): the files that write
 a changed name are found in the index of words, for a name cannot be in what was parsed of a file without being in its
 text.
 """
@@ -21,14 +21,14 @@ from secateur.index.facts.postings import Postings
 from secateur.index.facts.snapshot import Links, Snapshot, call_counts
 from secateur.index.graph.code_graph import CodeGraph
 from secateur.index.graph.resolve import Edges, Names, link, symbols_of
-from secateur.index.graph.resolve.surface import (
+from secateur.index.graph.resolve.exported_symbols import (
     Difference,
     difference,
     follow,
     import_roots,
     importable_folders,
     manifests_lead_to,
-    same_surface,
+    same_exports,
 )
 from secateur.index.store.splices import Splice
 from secateur.languages import rules_of
@@ -79,7 +79,7 @@ class Linker:
         self.paths = files.items(self.paths, list(new))
         self.facts = files.items(self.facts, list(new.values()))
         if old.keys() == new.keys() and all(
-            facts is not None and same_surface(facts, new[path]) for path, facts in old.items()
+            facts is not None and same_exports(facts, new[path]) for path, facts in old.items()
         ):
             for path, number in numbers.items():
                 self._edit_bodies(number, path, new[path])
@@ -213,12 +213,12 @@ class Linker:
         edges, counts = link(self._names, {number: calls[number] for number in wanted})
         if edges.failed:
             raise LinksIncompleteError
-        fates = call_counts(counts, len(self.paths))
+        statuses = call_counts(counts, len(self.paths))
         if kept is not None:
             stays = files.column(before.arrays["file.calls"], np.zeros((files.coming, 4), dtype=np.int32)).copy()
-            stays[wanted] = fates[wanted]
-            fates, edges = stays, _joined(kept, edges)
-        return Links(CodeGraph.from_edges(edges, rows.after), fates)
+            stays[wanted] = statuses[wanted]
+            statuses, edges = stays, _joined(kept, edges)
+        return Links(CodeGraph.from_edges(edges, rows.after), statuses)
 
     def _targets(
         self,

@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from secateur.index.graph.resolve.calls import CallResolver, Fate
+from secateur.index.graph.resolve.calls import CallResolver, CallStatus
 from secateur.index.graph.resolve.edges import (
     CONFIDENCE,
     COUNT_CAP,
@@ -128,7 +128,7 @@ def _link_imports(names: Names, number: int, builder: EdgeBuilder) -> None:
 def _link_calls(resolver: CallResolver, number: int, calls: Sequence[Call], builder: EdgeBuilder) -> CallCounts:
     symbols = resolver.symbols
     first, last = symbols.offset[number], symbols.offset[number + 1]
-    fates = dict.fromkeys(Fate, 0)
+    statuses = dict.fromkeys(CallStatus, 0)
     sites = Counter(
         (first + call.fragment, call.receiver, call.name, call.arguments)
         for call in calls
@@ -136,7 +136,12 @@ def _link_calls(resolver: CallResolver, number: int, calls: Sequence[Call], buil
     )
     for (gid, receiver, name, arguments), repeated in sites.items():
         outcome = resolver.resolve(number, gid, receiver, name, arguments)
-        fates[outcome.fate] += repeated
+        statuses[outcome.status] += repeated
         for target, confidence, how in outcome.targets:
             builder.add(gid, target, EdgeKind.CALLS, confidence, how, repeated)
-    return CallCounts(sum(fates.values()), fates[Fate.RESOLVED], fates[Fate.GUESSED], fates[Fate.EXTERNAL])
+    return CallCounts(
+        sum(statuses.values()),
+        statuses[CallStatus.RESOLVED],
+        statuses[CallStatus.GUESSED],
+        statuses[CallStatus.EXTERNAL],
+    )

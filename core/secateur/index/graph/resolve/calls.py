@@ -36,7 +36,7 @@ called."""
 _PLAIN = re.compile(r"[\w.$@]+")
 
 
-class Fate(Enum):
+class CallStatus(Enum):
     """What is known of a call site."""
 
     RESOLVED = auto()
@@ -47,14 +47,14 @@ class Fate(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """Targets of a call site, each (definition, per mille, rule), and its fate."""
+    """Targets of a call site, each (definition, per mille, rule), and its status."""
 
-    fate: Fate
+    status: CallStatus
     targets: tuple[tuple[int, int, How], ...] = ()
 
 
-OUTSIDE = Outcome(Fate.EXTERNAL)
-UNKNOWN = Outcome(Fate.UNRESOLVED)
+OUTSIDE = Outcome(CallStatus.EXTERNAL)
+UNKNOWN = Outcome(CallStatus.UNRESOLVED)
 
 
 class CallResolver:
@@ -74,7 +74,7 @@ class CallResolver:
         outcome = self._any_overload(number, gid, written, name)
         if arguments and len(outcome.targets) > 1:
             return Outcome(
-                outcome.fate, self.overloads.select(number, self.symbols.class_of[gid], outcome.targets, arguments)
+                outcome.status, self.overloads.select(number, self.symbols.class_of[gid], outcome.targets, arguments)
             )
         return outcome
 
@@ -342,7 +342,7 @@ class CallResolver:
             declaring = self.names.declares(cls, f"{name}()") if rules.calls_carry_arguments else -1
             if declaring >= 0:
                 extra.append((declaring, CONFIDENCE[rule], rule))
-            return Outcome(base.fate, (*base.targets, *extra))
+            return Outcome(base.status, (*base.targets, *extra))
         if (owner := self.names.declares(cls, f"{name}()")) >= 0:
             return self._declared_only(owner, cls, name, how)
         if rules.names_are_values and (owner := self.names.declares(cls, name)) >= 0:
@@ -353,7 +353,8 @@ class CallResolver:
         below_only = self.names.implementations(cls, name, IMPLEMENTATIONS) if not rules.embeds_types else []
         if below_only:
             return Outcome(
-                Fate.RESOLVED, tuple((gid, CONFIDENCE[How.IMPLEMENTATION], How.IMPLEMENTATION) for gid in below_only)
+                CallStatus.RESOLVED,
+                tuple((gid, CONFIDENCE[How.IMPLEMENTATION], How.IMPLEMENTATION) for gid in below_only),
             )
         if field is EXTERNAL or self.names.order(cls)[1] or name in rules.wrappers:
             return OUTSIDE
@@ -369,7 +370,8 @@ class CallResolver:
         alone = len(below) == 1 and not self.names.rules_of(owner).embeds_types
         confidence = CONFIDENCE[How.IMPLEMENTATION if alone else How.OVERRIDE]
         return Outcome(
-            Fate.RESOLVED, ((owner, CONFIDENCE[how], how), *((gid, confidence, How.IMPLEMENTATION) for gid in below))
+            CallStatus.RESOLVED,
+            ((owner, CONFIDENCE[how], how), *((gid, confidence, How.IMPLEMENTATION) for gid in below)),
         )
 
     def _has_no_body(self, gid: int) -> bool:
@@ -395,7 +397,7 @@ class CallResolver:
         if not found or len(found) > AMBIGUOUS:
             return UNKNOWN
         how = How.UNIQUE_NAME if len(found) == 1 else How.AMBIGUOUS
-        return Outcome(Fate.GUESSED, tuple((gid, CONFIDENCE[how], how) for gid in found))
+        return Outcome(CallStatus.GUESSED, tuple((gid, CONFIDENCE[how], how) for gid in found))
 
     def _linked(self, number: int, found: list[int] | Gids) -> Outcome:
         """A function of a language that links by name: the one in an included file or its namesake, else the only
@@ -413,7 +415,7 @@ class CallResolver:
             places = {(self.symbols.file_of[gid], self.symbols.fragments[gid].qualname) for gid in near}
             if len(places) != 1 or len(near) > OVERLOADS:
                 return (
-                    Outcome(Fate.GUESSED, tuple((gid, CONFIDENCE[How.AMBIGUOUS], How.AMBIGUOUS) for gid in found))
+                    Outcome(CallStatus.GUESSED, tuple((gid, CONFIDENCE[How.AMBIGUOUS], How.AMBIGUOUS) for gid in found))
                     if len(found) <= AMBIGUOUS
                     else UNKNOWN
                 )
@@ -433,4 +435,4 @@ class CallResolver:
                 targets.extend((member, made, How.CONSTRUCTOR) for member in self.names.constructor(gid))
             else:
                 targets.append((gid, confidence, how))
-        return Outcome(Fate.RESOLVED if confidence >= TRUSTED else Fate.GUESSED, tuple(targets))
+        return Outcome(CallStatus.RESOLVED if confidence >= TRUSTED else CallStatus.GUESSED, tuple(targets))

@@ -87,7 +87,7 @@ def digest_of_links(facts: FileFacts, size: int) -> bytes:
     return blake2b(msgspec.msgpack.encode(read), digest_size=size).digest()
 
 
-def same_surface(before: FileFacts, after: FileFacts) -> bool:
+def same_exports(before: FileFacts, after: FileFacts) -> bool:
     """Whether other files, and this file's own scopes, mean the same: only calls and the types of locals differ."""
     shape = _shape(after)
     same = (before.language, before.package, before.imports, before.bases) == (
