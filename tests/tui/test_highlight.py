@@ -30,3 +30,12 @@ def test_marks_depend_on_the_language() -> None:
 
 def test_a_lone_quote_opens_nothing() -> None:
     assert all(span.role != "string" for span in highlight(["don't do"], "go")[0])
+
+
+def test_comments_strings_and_keywords_are_those_of_the_language() -> None:
+    assert highlight(["x -- y"], "lua")[0][-1] == Span("-- y", "comment")
+    assert highlight(["key: 1 # why"], "ini")[0][-1] == Span("# why", "comment")
+    (first,) = highlight(["given using def"], "scala")
+    assert [span.text for span in first if span.role == "keyword"] == ["given", "using", "def"]
+    _, second = highlight(['val text = """Open', "still open"], "scala")
+    assert second == (Span("still open", "string"),)

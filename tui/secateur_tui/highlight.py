@@ -1,18 +1,19 @@
 """Colours for source text: strings, comments, numbers and keywords, in one linear pass that no input can slow down.
 
-It is a reading aid, not a parser: it knows quotes, comment marks and a common set of keywords, and colours nothing it
-is unsure of.
+It is a reading aid, not a parser: it knows quotes and what the traits of a language say of comments, of strings over
+several lines and of keywords, and colours nothing it is unsure of.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import cache
+
+from secateur.languages import traits_of
+from secateur.languages.traits import LanguageTraits
 
 from secateur_tui.styled_text import Line, Span
-
-_HASH = frozenset({"python", "ruby", "yaml", "toml", "shell", "bash", "make", "dockerfile", "perl", "r", "elixir"})
-_PLAIN = frozenset({"markdown", "text", "restructuredtext", "", "csv", "html", "xml"})
 
 _KEYWORDS = frozenset(
     re.findall(
@@ -25,10 +26,7 @@ _KEYWORDS = frozenset(
         " this ",
     )
 )
-
-_WORD_OR_MARK = re.compile(
-    r"(?P<word>[^\W\d]\w*)|(?P<number>\d[\w.]*)|(?P<triple>\"\"\"|''')|(?P<quote>[\"'`])|(?P<block>/\*)|(?P<slashes>//)|(?P<hash>#)"
-)
+"""Those of languages that do not say their own."""
 
 LONGEST_TEXT = 200_000
 """Characters above which a text is shown without colours."""
@@ -36,18 +34,20 @@ LONGEST_TEXT = 200_000
 
 def highlight(lines: Sequence[str], language: str) -> list[Line]:
     """The lines, safe to print already, with roles."""
-    if language in _PLAIN or sum(map(len, lines)) > LONGEST_TEXT:
+    traits = traits_of(language)
+    if not language or not traits.is_code or sum(map(len, lines)) > LONGEST_TEXT:
         return [(Span(text),) for text in lines]
-    scanner = _Scanner(language)
+    scanner = _Scanner(traits)
     return [scanner.line(text) for text in lines]
 
 
 class _Scanner:
     """Remembers across lines what is still open."""
 
-    def __init__(self, language: str) -> None:
-        self._hash = language in _HASH
-        self._triples = language == "python"
+    def __init__(self, traits: LanguageTraits) -> None:
+        self._marks = _marks(traits.line_comment, traits.block_comments)
+        self._keywords = _KEYWORDS if traits.keywords is None else traits.keywords
+        self._triples = traits.triple_quotes
         self._until = ""  # what closes the open string or comment
         self._role = ""
 
@@ -63,7 +63,7 @@ class _Scanner:
                 if end >= 0:
                     self._until = ""
                 continue
-            found = _WORD_OR_MARK.search(text, at)
+            found = self._marks.search(text, at)
             if not found:
                 spans.append(Span(text[at:]))
                 break
@@ -75,16 +75,16 @@ class _Scanner:
     def _mark(self, found: re.Match[str], text: str, spans: list[Span]) -> int:
         kind, token, end = found.lastgroup, found.group(), found.end()
         if kind == "word":
-            spans.append(Span(token, "keyword" if token in _KEYWORDS else ""))
+            spans.append(Span(token, "keyword" if token in self._keywords else ""))
         elif kind == "number":
             spans.append(Span(token, "number"))
-        elif (kind == "hash" and self._hash) or (kind == "slashes" and not self._hash):
+        elif kind == "comment":
             spans.append(Span(text[found.start() :], "comment"))
             return len(text)
         elif kind == "triple" and self._triples:
             self._until, self._role = token, "string"
             spans.append(Span(token, "string"))
-        elif kind == "block" and not self._hash:
+        elif kind == "block":
             self._until, self._role = "*/", "comment"
             spans.append(Span(token, "comment"))
         elif kind in ("quote", "triple"):
@@ -93,6 +93,15 @@ class _Scanner:
         else:
             spans.append(Span(token))
         return end
+
+
+@cache
+def _marks(line_comment: str, block_comments: bool) -> re.Pattern[str]:
+    """What is looked at in a line: words, numbers, quotes, and the beginnings of comments."""
+    marks = [r"(?P<word>[^\W\d]\w*)", r"(?P<number>\d[\w.]*)", r"(?P<triple>\"\"\"|''')", r"(?P<quote>[\"'`])"]
+    marks += [r"(?P<block>/\*)"] if block_comments else []
+    marks += [f"(?P<comment>{re.escape(line_comment)})"] if line_comment else []
+    return re.compile("|".join(marks))
 
 
 def _string_end(text: str, start: int) -> int:

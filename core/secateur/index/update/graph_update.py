@@ -1,9 +1,9 @@
 """The call graph of an edited repository from the one before: only what the edit can have changed is resolved again.
 
 What the resolver knows stays in memory, without call sites; they are read again for the files that need it. An edit of
-bodies alone resolves the calls of the files it edits. Any other goes by names (`resolve.exported_symbols`): the files that write
-a changed name are found in the index of words, for a name cannot be in what was parsed of a file without being in its
-text.
+bodies alone resolves the calls of the files it edits. Any other goes by names (`resolve.exported_symbols`): the files
+that write a changed name are found in the index of words, for a name cannot be in what was parsed of a file without
+being in its text.
 """
 
 from __future__ import annotations
