@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from secateur.kinds.conversation.tool_results import AgenticConversationPruner
     from secateur.kinds.diff.chunks import chunk_diff
     from secateur.kinds.envelope.envelope import trim_context_with_budget
-    from secateur.kinds.files.pruning import PruneContext
+    from secateur.kinds.files.prune_context import PruneContext
     from secateur.kinds.files.sourcecode import SourceCode
     from secateur.kinds.run import format_outcome, prune
     from secateur.model import Decision, Entry, Fragment, Ledger, Notice, Pool, Reason, Selection, State, TrimReport
@@ -62,7 +62,7 @@ _NAMES = {
     "secateur.kinds.conversation.tool_results": "AgenticConversationPruner",
     "secateur.kinds.diff.chunks": "chunk_diff",
     "secateur.kinds.envelope.envelope": "trim_context_with_budget",
-    "secateur.kinds.files.pruning": "PruneContext",
+    "secateur.kinds.files.prune_context": "PruneContext",
     "secateur.kinds.files.sourcecode": "SourceCode",
     "secateur.kinds.run": "format_outcome prune",
     "secateur.model": "Decision Entry Fragment Ledger Notice Pool Reason Selection State TrimReport",

@@ -18,7 +18,10 @@ from pathlib import Path
 from typing import Any
 
 from secateur.config import with_profile, with_values
-from secateur.kinds.files.pruning import PrunedFiles, SourceCode, prune, weigh_files
+from secateur.kinds.files.measurements import weigh_files
+from secateur.kinds.files.pruned_files import PrunedFiles
+from secateur.kinds.files.pruning import prune
+from secateur.kinds.files.sourcecode import SourceCode
 from secateur.languages.syntax.file_flags import UNINDEXED, classify
 from secateur.languages.syntax.fragments import decode
 from secateur.settings import Settings
@@ -96,7 +99,7 @@ def recall(pruned: PrunedFiles, case: dict[str, Any]) -> tuple[float | None, flo
     """(share of the edited functions that leave, None where none was edited; share of the edited files of which
     something leaves)."""
     kept = {
-        entry.module_name: entry.ranges or ((1, sys.maxsize),) for entry in pruned.entries if entry.text is not None
+        entry.module_name: entry.ranges or ((1, sys.maxsize),) for entry in pruned.decisions if entry.text is not None
     }
     hits = []
     for gold in case["gold_functions"]:

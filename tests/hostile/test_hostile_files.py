@@ -10,7 +10,9 @@ from secateur import SourceCode, count_tokens
 from secateur.config import with_values
 from secateur.errors import SecateurError
 from secateur.kinds.files.inputs import NAMED_BYTES, read_files
-from secateur.kinds.files.pruning import document, prune, prune_files, weigh_files
+from secateur.kinds.files.measurements import weigh_files
+from secateur.kinds.files.prune_context import prune_files
+from secateur.kinds.files.pruning import prune
 from secateur.settings import Settings
 from support.cli import secateur
 from support.repos import write
@@ -51,9 +53,9 @@ def test_any_text_is_counted_and_accounted_for(name: str, strategy: str) -> None
         weighed = weigh_files(files, Settings(), QUERY, form=form)
         for budget in (1, 40, 200):
             result = prune(weighed, pruning(max_tokens=budget, strategy=strategy))
-            assert len(result.entries) == len(result.report.actions) == 3
+            assert len(result.decisions) == len(result.report.actions) == 3
             assert result.report.after == sum(action.after for action in result.report.actions) <= budget
-            assert count_tokens(document(result)) <= budget
+            assert count_tokens(result.document()) <= budget
             assert result.report.after <= result.report.before
 
 
@@ -83,7 +85,7 @@ def test_any_name_is_a_name(name: str) -> None:
     ]
     result = prune_files(files, pruning(max_tokens=30, strategy="extract"), QUERY)
     assert [file.module_name for file in result.files] == [name]
-    assert document(prune_files(files, Settings(), QUERY, form="markdown")).count("\n```\n") == (
+    assert prune_files(files, Settings(), QUERY, form="markdown").document().count("\n```\n") == (
         2 if len(name) < 1000 else 0
     )
 

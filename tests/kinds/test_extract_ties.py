@@ -31,7 +31,7 @@ def settings(**values: object) -> Settings:
 
 
 def kept_lines(one: WeighedFile, budget: int) -> list[tuple[int, int]]:
-    (entry,) = prune(weighed(one), settings(max_tokens=budget, strategy="extract", full_file_share=0.0)).entries
+    (entry,) = prune(weighed(one), settings(max_tokens=budget, strategy="extract", full_file_share=0.0)).decisions
     return list(entry.ranges)
 
 
@@ -52,5 +52,7 @@ def test_of_equal_pieces_the_first_leaves() -> None:
 def test_of_equally_relevant_files_the_smaller_leaves_whole() -> None:
     files = weighed(file("large.py", 90, piece(1, 30)), file("small.py", 60, piece(1, 20)))
     rules = settings(max_tokens=100, strategy="extract", full_file_share=1.0)
-    whole = [entry.module_name for entry in prune(files, rules).entries if entry.text is not None and not entry.ranges]
+    whole = [
+        entry.module_name for entry in prune(files, rules).decisions if entry.text is not None and not entry.ranges
+    ]
     assert whole == ["small.py"]

@@ -6,10 +6,10 @@ import pytest
 from secateur import PruneContext, SourceCode, count_tokens
 from secateur.config import with_values
 from secateur.kinds.files.judging import FileScore, LineRange, Snippets
-from secateur.kinds.files.pruning import prune_files, weigh_files
-from secateur.kinds.files.sourcecode import LOCAL, MODEL, Why
+from secateur.kinds.files.prune_context import prune_files
+from secateur.kinds.files.sourcecode import LOCAL, MODEL
 from secateur.llm.interface import Question
-from secateur.model import State
+from secateur.model import Reason, State
 from secateur.settings import Settings
 from support.answering import Table
 from support.repos import QUERY, SHOP
@@ -34,10 +34,10 @@ def test_scores_of_the_model_decide_and_its_reasons_are_kept() -> None:
     pruner = PruneContext(max_tokens=60, settings=pruning(min_score=5.0), query=QUERY, llm=model)
     assert [file.module_name for file in pruner.handle_overflow(FILES, strategy="score")] == ["shop/money.py"]
     assert pruner.result is not None
-    assert [(entry.judge, entry.score) for entry in pruner.result.entries] == [
+    assert [(entry.judge, entry.score) for entry in pruner.result.decisions] == [
         (MODEL, 9.0 if "money" in path else 1.0) for path in SHOP
     ]
-    assert pruner.result.entries[1].said == "about shop/money.py"
+    assert pruner.result.decisions[1].said == "about shop/money.py"
     assert len(pruner.result.report.calls) == len(SHOP)
     assert pruner.result.warnings == ()
 
@@ -68,9 +68,9 @@ def test_what_is_not_answered_is_scored_here_and_said() -> None:
     )
     result = prune_files(FILES, pruning(max_tokens=60), QUERY, llm=model)
     alone = prune_files(FILES, pruning(max_tokens=60), QUERY)
-    assert [entry.judge for entry in result.entries] == [LOCAL, MODEL, LOCAL, LOCAL]
-    assert [result.entries[number].score for number in (0, 2, 3)] == [
-        alone.entries[number].score for number in (0, 2, 3)
+    assert [entry.judge for entry in result.decisions] == [LOCAL, MODEL, LOCAL, LOCAL]
+    assert [result.decisions[number].score for number in (0, 2, 3)] == [
+        alone.decisions[number].score for number in (0, 2, 3)
     ]
     assert [call.outcome for call in result.report.calls] == ["failed", "answered", "refused", "refused"]
     (said,) = [notice.message for notice in result.warnings if notice.code == "model_fallback"]
@@ -96,7 +96,7 @@ def test_at_most_so_many_questions_the_best_first() -> None:
     model = Table(lambda _: FileScore(5))
     result = prune_files(FILES, pruning(max_tokens=60, max_questions=2), QUERY, llm=model)
     alone = prune_files(FILES, pruning(max_tokens=60), QUERY)
-    best = sorted(range(len(FILES)), key=lambda number: (-alone.entries[number].score, number))[:2]
+    best = sorted(range(len(FILES)), key=lambda number: (-alone.decisions[number].score, number))[:2]
     assert [question.what for question in model.asked] == [
         f"score {FILES[number].module_name}" for number in sorted(best)
     ]
@@ -114,8 +114,8 @@ def test_lines_of_the_model_leave_numbered_merged_and_clipped() -> None:
     result = prune_files([NUMBERS, FILES[0]], rules, "which numbers", llm=model)
     question = model.asked[0]
     assert "\n5 def f1(a):\n6     return a + 1\n" in question.text
-    assert result.entries[0].judge == MODEL
-    assert result.entries[0].ranges == ((5, 10),)  # 239 and 240 are blank
+    assert result.decisions[0].judge == MODEL
+    assert result.decisions[0].ranges == ((5, 10),)  # 239 and 240 are blank
     assert (
         result.files[0].source_code
         == "Snippets:\n# Lines 5-10\ndef f1(a):\n    return a + 1\n\n\ndef f2(a):\n    return a + 2\n"
@@ -132,7 +132,7 @@ def test_a_file_larger_than_the_budget_is_asked_about_window_by_window() -> None
     assert [question.what for question in model.asked] == [
         f"extract numbers.py:{window}" for window in ("1-100", "81-180", "161-240")
     ]
-    ranges = result.entries[0].ranges
+    ranges = result.decisions[0].ranges
     assert (1, 2) in ranges
     assert (161, 162) in ranges
     assert not any(start <= 150 <= end for start, end in ranges), "named for a window that does not hold them"
@@ -141,12 +141,12 @@ def test_a_file_larger_than_the_budget_is_asked_about_window_by_window() -> None
 
 def test_lines_of_the_model_are_worth_a_clear_match_at_least() -> None:
     model = Table({"extract numbers.py:1-100": snippets((5, 6))})
-    (weighed,) = weigh_files([NUMBERS], pruning(max_tokens=25, strategy="extract"), "zebra", llm=model).files
+    (weighed,) = prune_files([NUMBERS], pruning(max_tokens=25, strategy="extract"), "zebra", llm=model).weighed.files
     assert [(piece.start, piece.end, piece.relevance) for piece in weighed.pieces if piece.chosen] == [(5, 6, 0.5)]
     assert weighed.score == 5.0
     assert all(piece.relevance == 0 for piece in weighed.pieces if not piece.chosen)
     settings = pruning(max_tokens=25, strategy="extract", model_relevance=0.9)
-    assert weigh_files([NUMBERS], settings, "zebra", llm=model).files[0].score == 9.0
+    assert prune_files([NUMBERS], settings, "zebra", llm=model).weighed.files[0].score == 9.0
 
 
 def test_no_lines_is_an_answer_and_ranges_that_leave_nothing_are_none() -> None:
@@ -158,8 +158,8 @@ def test_no_lines_is_an_answer_and_ranges_that_leave_nothing_are_none() -> None:
         }
     )
     result = prune_files([*FILES, NUMBERS], pruning(max_tokens=100, strategy="extract"), QUERY, llm=model)
-    entries = {entry.module_name: entry for entry in result.entries}
-    assert (entries["shop/refund.py"].judge, entries["shop/refund.py"].why) == (MODEL, Why.NOT_RELEVANT)
+    entries = {entry.module_name: entry for entry in result.decisions}
+    assert (entries["shop/refund.py"].judge, entries["shop/refund.py"].why) == (MODEL, Reason.NOT_RELEVANT)
     assert entries["shop/money.py"].judge == LOCAL
     assert entries["README.md"].judge == LOCAL
 
@@ -186,10 +186,10 @@ def test_a_question_is_no_longer_than_it_may_be() -> None:
 
 def test_the_order_of_the_answers_is_that_of_the_questions_and_one_weighing_serves_any_budget() -> None:
     model = Table(lambda question: FileScore(len(question.what) % 10))
-    weighed = weigh_files(FILES, pruning(max_tokens=60), QUERY, llm=model)
-    again = weigh_files(
+    weighed = prune_files(FILES, pruning(max_tokens=60), QUERY, llm=model).weighed
+    again = prune_files(
         FILES, pruning(max_tokens=60), QUERY, llm=Table(lambda question: FileScore(len(question.what) % 10))
-    )
+    ).weighed
     assert weighed == again
     assert [file.score for file in weighed.files] == [len(f"score {path}") % 10 for path in SHOP]
 
@@ -208,4 +208,4 @@ def test_whatever_a_model_says_the_budget_holds(strategy: str) -> None:
     for budget in (1, 30, 60, 90, 400):
         result = prune_files([*FILES, NUMBERS], pruning(max_tokens=budget, strategy=strategy), QUERY, llm=Table(wild))
         assert result.report.after == sum(count_tokens(file.source_code) for file in result.files) <= budget
-        assert all(entry.state is not State.SUMMARISED for entry in result.entries)
+        assert all(entry.state is not State.SUMMARISED for entry in result.decisions)

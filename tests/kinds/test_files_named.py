@@ -7,10 +7,13 @@ import pytest
 from secateur import PruneContext, SourceCode, count_tokens
 from secateur.config import with_values
 from secateur.kinds.files.judging import LineRange, Snippets
-from secateur.kinds.files.pruning import PrunedFiles, prune, prune_files, weigh_files
-from secateur.kinds.files.sourcecode import Why
+from secateur.kinds.files.prune_context import prune_files
+from secateur.kinds.files.pruned_files import PrunedFiles
+from secateur.kinds.files.pruning import prune
 from secateur.kinds.files.statements import widened
 from secateur.llm.interface import Question
+from secateur.model import Reason
+from secateur.render.sentences import sentence
 from secateur.settings import Settings
 from support.answering import Table
 from support.pruner_example import CONVERSATION, FILES, MAIN, MATH
@@ -69,7 +72,7 @@ def test_of_a_long_function_only_the_named_statements_leave() -> None:
     result = prune_files(
         [SourceCode("cart.py", long)], pruning(max_tokens=100, strategy="extract"), "total", llm=naming(cart=[(4, 6)])
     )
-    assert result.entries[0].ranges == ((4, 6),)
+    assert result.decisions[0].ranges == ((4, 6),)
     assert result.files[0].source_code == "Snippets:\n# Lines 4-6\n" + "".join(long.splitlines(keepends=True)[3:6])
 
 
@@ -108,10 +111,10 @@ def test_of_all_that_is_named_words_decide_what_goes_first_not_the_size() -> Non
     )
     files = [SourceCode("a.py", words), SourceCode("b.py", "x = 1\n" * 200)]
     model = naming(**{"a.py": [(1, 2), (5, 12)]})
-    weighed = weigh_files(files, pruning(max_tokens=60, strategy="extract"), "beta gamma delta", llm=model)
+    weighed = prune_files(files, pruning(max_tokens=60, strategy="extract"), "beta gamma delta", llm=model).weighed
     short, long = [piece.relevance for piece in weighed.files[0].pieces if piece.chosen]
     assert 0.5 <= short < long <= 1
-    tried = prune(weighed, pruning(max_tokens=60, strategy="extract")).entries[0].tried
+    tried = prune(weighed, pruning(max_tokens=60, strategy="extract")).decisions[0].tried
     assert [piece.name for piece in tried] == ["beta_gamma", "alpha"]
 
 
@@ -121,7 +124,7 @@ def test_a_file_that_was_named_has_what_else_speaks_for_it_only_after_whole_file
     many = SourceCode("many.py", "".join(f"def refund_{n}(a):\n    return a + {n}\n\n\n" for n in range(60)))
     model = Table({"extract many.py:1-100": Snippets([LineRange(1, 2)])})
     result = prune_files([many], pruning(max_tokens=200, strategy="extract"), "refund_40", llm=model)
-    (entry,) = result.entries
+    (entry,) = result.decisions
     assert entry.tried[0].start == 1
     assert any(start <= 161 <= end for start, end in entry.ranges)
     assert result.report.after == count_tokens(result.files[0].source_code) <= 200
@@ -175,8 +178,8 @@ def test_the_best_match_that_whole_files_displaced_is_told_with_what_keeps_it() 
     files, answer = displacing()
     settings = pruning(max_tokens=190, strategy="extract")
     result = prune_files(files, settings, "refund total of an order")
-    assert [entry.why for entry in result.entries[:2]] == [Why.WHOLE, Why.WHOLE]
-    entry = result.entries[2]
+    assert [entry.why for entry in result.decisions[:2]] == [Reason.WHOLE, Reason.WHOLE]
+    entry = result.decisions[2]
     assert entry.displaced == (1, 14)
     assert entry.to_dict()["what_if"] == {"full_file_share": 0, "lines": [1, 14]}
     assert "full_file_share = 0" in entry.hint
@@ -185,7 +188,7 @@ def test_the_best_match_that_whole_files_displaced_is_told_with_what_keeps_it() 
         files, pruning(max_tokens=190, strategy="extract", full_file_share=0.0), "refund total of an order"
     )
     assert answer in again.files[-1].source_code, "what is proposed is proven"
-    assert all(entry.displaced is None for entry in again.entries)
+    assert all(entry.displaced is None for entry in again.decisions)
     assert again.warnings == ()
 
 
@@ -193,8 +196,8 @@ def test_nothing_is_proposed_that_would_not_help() -> None:
     files, answer = displacing()
     budget = count_tokens(answer) - 20
     result = prune_files(files, pruning(max_tokens=budget, strategy="extract"), "refund total of an order")
-    assert any(entry.why is Why.WHOLE for entry in result.entries)
-    assert result.entries[2].displaced is None
+    assert any(entry.why is Reason.WHOLE for entry in result.decisions)
+    assert result.decisions[2].displaced is None
     assert result.warnings == ()
 
 
@@ -207,22 +210,22 @@ def test_a_threshold_that_decided_is_named_with_its_figures() -> None:
     result = prune_files(
         [*files, other], pruning(max_tokens=190, strategy="extract", snippet_share=0.9), "refund total of an order"
     )
-    entry = result.entries[3]
-    assert entry.why is Why.NOT_RELEVANT
+    entry = result.decisions[3]
+    assert entry.why is Reason.NOT_RELEVANT
     assert entry.score >= 0.1
     assert entry.threshold is not None
-    best = max(one.score for one in result.entries)
+    best = max(one.score for one in result.decisions)
     assert (entry.threshold.setting, entry.threshold.value, entry.threshold.best) == (
         "context_prune.snippet_share",
         0.9,
         best,
     )
     assert entry.score < entry.threshold.asked
-    assert (
-        str(entry.threshold)
-        == f"below {entry.threshold.asked:.2f} (0.9 of the best, {best:.1f}: context_prune.snippet_share)"
-    )
+    asked = f"context_prune.snippet_share asks for {entry.threshold.asked:.2f}"
+    told = f"it scores {entry.score:.1f}, {asked}: 0.9 of the best, {best:.1f}"
+    assert sentence(result.ledger.entries[3]) == told
     scored = prune_files(
         [*files, other], pruning(max_tokens=190, strategy="score", min_score=9.9), "refund total of an order"
     )
-    assert str(scored.entries[3].threshold) == "below 9.90 (context_prune.min_score)"
+    said = sentence(scored.ledger.entries[3])
+    assert said.endswith(", context_prune.min_score asks for 9.90")

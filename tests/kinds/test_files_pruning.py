@@ -9,9 +9,12 @@ from secateur import PruneContext, SourceCode, count_tokens
 from secateur.config import with_profile, with_values
 from secateur.errors import SecateurError, UsageError
 from secateur.kinds.conversation.transcripts import read_messages
-from secateur.kinds.files.pruning import PrunedFiles, document, prune, prune_files, question_of, weigh_files
-from secateur.kinds.files.sourcecode import LOCAL, Why
-from secateur.model import State
+from secateur.kinds.files.measurements import question_of, weigh_files
+from secateur.kinds.files.prune_context import prune_files
+from secateur.kinds.files.pruned_files import PrunedFiles
+from secateur.kinds.files.pruning import prune
+from secateur.kinds.files.sourcecode import LOCAL
+from secateur.model import Reason, State
 from secateur.settings import Settings
 from secateur.tokens import get_counter
 from support.repos import QUERY, SHOP
@@ -39,7 +42,7 @@ def test_the_order_of_what_leaves_is_that_of_what_came() -> None:
         kept = [file.module_name for file in result.files]
         assert 1 < len(kept) < len(FILES)
         assert kept == [file.module_name for file in turned if file.module_name in kept]
-        assert [entry.module_name for entry in result.entries] == [file.module_name for file in turned]
+        assert [entry.module_name for entry in result.decisions] == [file.module_name for file in turned]
 
 
 def test_tokens_of_the_caller_are_not_trusted() -> None:
@@ -53,11 +56,11 @@ def test_tokens_of_the_caller_are_not_trusted() -> None:
 def test_every_decision_says_why_with_its_figures() -> None:
     files = [*FILES, SourceCode("other.py", OTHER * 30)]
     result = prune_files(files, pruning(max_tokens=60, strategy="extract"), QUERY)
-    by_name = {entry.module_name: entry for entry in result.entries}
+    by_name = {entry.module_name: entry for entry in result.decisions}
     best = by_name["shop/refund.py"]
     assert best.judge == LOCAL
-    assert best.score == max(entry.score for entry in result.entries)
-    assert by_name["other.py"].why is Why.NOT_RELEVANT
+    assert best.score == max(entry.score for entry in result.decisions)
+    assert by_name["other.py"].why is Reason.NOT_RELEVANT
     assert by_name["other.py"].to_dict() | {"score": 0.0} == {
         "module_name": "other.py",
         "state": "dropped",
@@ -70,7 +73,7 @@ def test_every_decision_says_why_with_its_figures() -> None:
         "judge": "local",
         "threshold": {"setting": "context_prune.min_score", "value": 0.1, "asked": 0.1},
     }
-    refused = [piece for entry in result.entries for piece in entry.tried if not piece.kept]
+    refused = [piece for entry in result.decisions for piece in entry.tried if not piece.kept]
     assert refused
     assert all(piece.needed > piece.left for piece in refused)
 
@@ -83,7 +86,7 @@ def test_snippets_are_whole_functions_and_long_ones_are_cut_between_statements()
         pruning(max_tokens=300, strategy="extract", sliding_window_size=20, sliding_window_overlap=2),
         QUERY,
     )
-    (entry,) = result.entries
+    (entry,) = result.decisions
     lines = (OTHER * 20 + text).split("\n")
     assert entry.state is State.SHORTENED
     assert "tree.refund(total)" in result.files[0].source_code
@@ -98,20 +101,20 @@ def test_snippets_are_whole_functions_and_long_ones_are_cut_between_statements()
 def test_blank_lines_between_two_snippets_go_with_them() -> None:
     text = "def refund_total(a):\n    return a\n\n\ndef refund_rounded(a):\n    return a\n\n\n" + OTHER * 20
     result = prune_files([SourceCode("a.py", text)], pruning(max_tokens=60, strategy="extract"), "refund")
-    assert result.entries[0].ranges == ((1, 6),)
+    assert result.decisions[0].ranges == ((1, 6),)
     assert result.files[0].source_code == "Snippets:\n# Lines 1-6\n" + text[: text.index(OTHER)].rstrip("\n") + "\n"
 
 
 def test_many_blank_lines_part_two_snippets() -> None:
     text = "def refund_total(a):\n    return a\n" + "\n" * 4 + "def refund_rounded(a):\n    return a\n\n\n" + OTHER * 20
     result = prune_files([SourceCode("a.py", text)], pruning(max_tokens=60, strategy="extract"), "refund")
-    assert result.entries[0].ranges == ((1, 2), (7, 8))
+    assert result.decisions[0].ranges == ((1, 2), (7, 8))
 
 
 def test_a_snippet_fits_to_the_token() -> None:
     weighed = weigh_files([SourceCode("a.py", OTHER * 20 + SHOP["shop/refund.py"])], Settings(), QUERY)
     rules = pruning(max_tokens=1, strategy="extract", snippet_share=1.0)
-    (best,) = prune(weighed, rules).entries[0].tried
+    (best,) = prune(weighed, rules).decisions[0].tried
     just, short = (
         prune(weighed, with_values(rules, {"context_prune.max_tokens": budget}))
         for budget in (best.needed, best.needed - 1)
@@ -133,8 +136,8 @@ def test_blank_lines_that_cost_tokens_are_charged() -> None:
     for budget in range(10, 60):
         result = prune(weighed, pruning(max_tokens=budget, strategy="extract", snippet_share=0.5))
         assert result.report.after == sum(count_tokens(file.source_code) for file in result.files) <= budget
-        assert all(piece.needed > piece.left for piece in result.entries[0].tried if not piece.kept)
-    assert result.entries[0].ranges == ((1, 7),)
+        assert all(piece.needed > piece.left for piece in result.decisions[0].tried if not piece.kept)
+    assert result.decisions[0].ranges == ((1, 7),)
 
 
 def test_a_share_of_the_tokens_is_what_it_says() -> None:
@@ -145,10 +148,10 @@ def test_a_share_of_the_tokens_is_what_it_says() -> None:
     settings = with_values(
         pruning(max_tokens=100, strategy="extract", full_file_share=0.57), {"tokens.counter": "chars4"}
     )
-    assert prune_files(files, settings, "refund").entries[0].why is Why.WHOLE
+    assert prune_files(files, settings, "refund").decisions[0].why is Reason.WHOLE
     assert (
-        prune_files(files, with_values(settings, {"context_prune.max_tokens": 99}), "refund").entries[0].why
-        is not Why.WHOLE
+        prune_files(files, with_values(settings, {"context_prune.max_tokens": 99}), "refund").decisions[0].why
+        is not Reason.WHOLE
     )
 
 
@@ -174,7 +177,7 @@ def test_a_file_whose_snippets_are_no_shorter_is_kept_whole() -> None:
         pruning(max_tokens=size + 12, strategy="extract", full_file_share=0.0),
         "refund",
     )
-    assert (result.entries[0].why, result.files[0].source_code) == (Why.NOT_SHORTER, small.source_code)
+    assert (result.decisions[0].why, result.files[0].source_code) == (Reason.NOT_SHORTER, small.source_code)
 
 
 def test_duplicate_names_and_empty_files_are_files_of_their_own() -> None:
@@ -186,9 +189,9 @@ def test_duplicate_names_and_empty_files_are_files_of_their_own() -> None:
         SourceCode("", ""),
     ]
     result = prune_files(files, pruning(max_tokens=55), QUERY)
-    assert [entry.state for entry in result.entries] == [State.DROPPED, State.KEPT, *[State.DROPPED] * 3]
+    assert [entry.state for entry in result.decisions] == [State.DROPPED, State.KEPT, *[State.DROPPED] * 3]
     assert [action.section for action in result.report.actions] == ["a.py", "a.py", "a.py", "2/a.py", ""]
-    assert prune_files([SourceCode("a.py", "")], pruning(max_tokens=0), QUERY).entries[0].state is State.KEPT
+    assert prune_files([SourceCode("a.py", "")], pruning(max_tokens=0), QUERY).decisions[0].state is State.KEPT
 
 
 def test_an_empty_result_says_which_kind_of_empty() -> None:
@@ -212,15 +215,15 @@ def test_markdown_holds_the_budget_with_its_headings_and_fences() -> None:
     for budget in (0, 30, 60, 90, 140, 10_000):
         for strategy in ("score", "extract", "delete"):
             result = prune_files(FILES, pruning(max_tokens=budget, strategy=strategy), QUERY, form="markdown")
-            assert count_tokens(document(result)) == result.report.after <= budget
-    assert "```python shop/refund.py:1-6\n" in document(
-        prune_files(FILES, pruning(max_tokens=10_000), QUERY, form="markdown")
+            assert count_tokens(result.document()) == result.report.after <= budget
+    assert "```python shop/refund.py:1-6\n" in (
+        prune_files(FILES, pruning(max_tokens=10_000), QUERY, form="markdown").document()
     )
 
 
 def test_a_text_cannot_end_its_fence() -> None:
     result = prune_files([SourceCode("a`.py", "x = '''\n````\n'''\n")], Settings(), form="markdown")
-    assert document(result) == "`````python a'.py:1-3\nx = '''\n````\n'''\n`````\n\n"
+    assert result.document() == "`````python a'.py:1-3\nx = '''\n````\n'''\n`````\n\n"
 
 
 def test_the_query_and_the_last_things_the_user_said_both_count_newest_first() -> None:
@@ -267,8 +270,8 @@ def test_lock_files_that_are_given_are_read_and_endless_lines_are_said() -> None
         pruning(max_tokens=120, strategy="extract", sliding_window_size=21, sliding_window_overlap=0),
         "httpx version",
     )
-    assert result.entries[0].state is State.SHORTENED
-    assert [entry.why for entry in result.entries[1:]] == [Why.NOT_RELEVANT] * 2
+    assert result.decisions[0].state is State.SHORTENED
+    assert [entry.why for entry in result.decisions[1:]] == [Reason.NOT_RELEVANT] * 2
     (said,) = [notice.message for notice in result.warnings if notice.code == "not_read"]
     assert "b.js, c.bin" in said
 
@@ -281,7 +284,7 @@ def test_the_budget_holds_by_whatever_counts(name: str, strategy: str) -> None:
     for form in ("plain", "markdown"):
         result = prune_files(FILES, settings, QUERY, form=form)
         assert result.report.after <= 70
-        assert counter.count(document(result)) <= 70
+        assert counter.count(result.document()) <= 70
 
 
 def test_min_score_and_snippet_share_decide_what_is_relevant() -> None:
@@ -290,7 +293,7 @@ def test_min_score_and_snippet_share_decide_what_is_relevant() -> None:
     def kept(**values: object) -> list[str]:
         return [
             entry.module_name
-            for entry in prune_files(files, pruning(strategy="extract", max_tokens=150, **values), QUERY).entries
+            for entry in prune_files(files, pruning(strategy="extract", max_tokens=150, **values), QUERY).decisions
             if entry.text
         ]
 
@@ -303,7 +306,7 @@ def test_the_recommended_profile_takes_snippets_alone() -> None:
     files = [SourceCode("mixed.py", SHOP["shop/refund.py"] + "\n\n" + OTHER * 3), SourceCode("rest.py", OTHER * 60)]
     whole = prune_files(files, pruning(max_tokens=400, strategy="extract"), QUERY)
     part = prune_files(files, with_profile(pruning(max_tokens=400, strategy="extract"), "recommended"), QUERY)
-    assert (whole.entries[0].why, part.entries[0].why) == (Why.WHOLE, Why.SNIPPETS)
+    assert (whole.decisions[0].why, part.decisions[0].why) == (Reason.WHOLE, Reason.SNIPPETS)
 
 
 @pytest.mark.parametrize("wrong", [("a.py", "text"), SourceCode("a.py", b"text"), SourceCode(None, "text"), None])  # type: ignore[arg-type]
@@ -327,8 +330,8 @@ def test_a_file_of_which_no_snippet_had_room_says_what_the_best_one_needed() -> 
         SourceCode(f"src/{name}.py", "".join(function.format(f"{name}_{number}") for number in range(20)))
         for name in ("cart", "shop", "till")
     ]
-    one = min(piece.needed for entry in _extracted(files, 10).entries for piece in entry.tried)
-    dropped = [entry for entry in _extracted(files, one).entries if entry.state is State.DROPPED and entry.tried]
+    one = min(piece.needed for entry in _extracted(files, 10).decisions for piece in entry.tried)
+    dropped = [entry for entry in _extracted(files, one).decisions if entry.state is State.DROPPED and entry.tried]
     assert dropped
     for entry in dropped:
         assert (entry.needed, entry.left, entry.why) == (entry.tried[0].needed, entry.tried[0].left, entry.tried[0].why)

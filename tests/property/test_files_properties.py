@@ -10,10 +10,9 @@ from hypothesis import strategies as st
 from secateur import SourceCode
 from secateur.config import with_values
 from secateur.kinds.files.judging import FileScore, LineRange, Snippets
-from secateur.kinds.files.pruning import document, prune_files
+from secateur.kinds.files.prune_context import prune_files
 from secateur.kinds.files.sliding import merge
-from secateur.kinds.files.sourcecode import Why
-from secateur.model import State
+from secateur.model import Reason, State
 from secateur.settings import Settings
 from secateur.tokens import get_counter
 from support.answering import Table
@@ -60,7 +59,7 @@ def test_the_books_are_right_and_the_budget_holds(
     counter, budget = get_counter(chosen.tokens.counter), chosen.context_prune.max_tokens
 
     assert files == before, "the input is changed"
-    assert [entry.number for entry in result.entries] == list(range(len(files)))
+    assert [entry.number for entry in result.decisions] == list(range(len(files)))
     assert [action.section for action in result.report.actions] == [file.module_name for file in files]
     assert result.report.before == sum(action.before for action in result.report.actions)
     assert (
@@ -68,25 +67,25 @@ def test_the_books_are_right_and_the_budget_holds(
         == sum(action.after for action in result.report.actions)
         <= min(budget, result.report.before)
     )
-    assert counter.count(document(result)) <= budget
+    assert counter.count(result.document()) <= budget
     if form == "plain":
         assert result.report.after == sum(counter.count(file.source_code) for file in result.files)
     elif counter.exact:
-        assert result.report.after == counter.count(document(result))
+        assert result.report.after == counter.count(result.document())
 
-    going = [entry for entry in result.entries if entry.text is not None]
+    going = [entry for entry in result.decisions if entry.text is not None]
     assert [file.module_name for file in result.files] == [entry.module_name for entry in going]
     assert all(file.tokens == counter.count(file.source_code) for file in result.files)
     assert bool(going) != any(
         notice.code in ("no_files", "zero_budget", "nothing_relevant", "budget_too_small") for notice in result.warnings
     )
-    for entry in result.entries:
+    for entry in result.decisions:
         source = files[entry.number].source_code
         assert 0 <= entry.score <= 10
         assert entry.after <= entry.before
         if entry.state is State.KEPT:
             assert entry.text == source
-        elif entry.state is State.DROPPED and entry.why in (Why.NO_ROOM, Why.LARGER_THAN_BUDGET):
+        elif entry.state is State.DROPPED and entry.why in (Reason.NO_ROOM, Reason.LARGER_THAN_BUDGET):
             assert entry.needed > entry.left
         elif entry.state is State.SHORTENED:
             lines = source.split("\n")
@@ -98,7 +97,9 @@ def test_the_books_are_right_and_the_budget_holds(
             assert entry.text is not None
             assert OWNER.sub(r"\1", entry.text) == "Snippets:\n" + "".join(parts)
         assert all(
-            piece.needed > piece.left for piece in entry.tried if piece.why in (Why.NO_ROOM, Why.LARGER_THAN_BUDGET)
+            piece.needed > piece.left
+            for piece in entry.tried
+            if piece.why in (Reason.NO_ROOM, Reason.LARGER_THAN_BUDGET)
         )
 
 
@@ -117,7 +118,7 @@ def test_the_order_of_the_files_decides_nothing_but_ties(
     files = [SourceCode(f"{number}/{file.module_name}", file.source_code) for number, file in enumerate(files)]
     turned = data.draw(st.permutations(files))
     scores = [
-        {entry.module_name: entry.score for entry in prune_files(some, chosen, query).entries}
+        {entry.module_name: entry.score for entry in prune_files(some, chosen, query).decisions}
         for some in (files, turned)
     ]
     assert scores[0] == scores[1]
@@ -140,5 +141,5 @@ def test_whatever_a_model_answers_the_books_are_right(
         == sum(counter.count(file.source_code) for file in result.files)
         <= chosen.context_prune.max_tokens
     )
-    assert len(result.entries) == len(files)
+    assert len(result.decisions) == len(files)
     assert prune_files(files, chosen, query, llm=Table(answer)) == result

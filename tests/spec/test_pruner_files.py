@@ -9,10 +9,9 @@ import pytest
 from secateur import PruneContext, SourceCode, count_tokens
 from secateur.config import with_values
 from secateur.errors import UsageError
-from secateur.kinds.files.pruning import prune_files
+from secateur.kinds.files.prune_context import prune_files
 from secateur.kinds.files.sliding import merge, windows
-from secateur.kinds.files.sourcecode import Why
-from secateur.model import State
+from secateur.model import Reason, State
 from secateur.settings import Settings
 from support.pruner_example import CONVERSATION, FILES
 
@@ -76,8 +75,8 @@ def test_delete_keeps_files_in_their_order_and_skips_what_does_not_fit() -> None
     result = prune_files(files, with_values(pruning(max_tokens=1000, strategy="delete"), {"tokens.counter": "chars4"}))
     assert [file.module_name for file in result.files] == ["0.txt", "1.txt", "3.txt"]
     assert result.report.after == 900
-    dropped = result.entries[2]
-    assert (dropped.why, dropped.needed, dropped.left) == (Why.NO_ROOM, 350, 300)
+    dropped = result.decisions[2]
+    assert (dropped.why, dropped.needed, dropped.left) == (Reason.NO_ROOM, 350, 300)
 
 
 def test_score_keeps_the_best_files_whole_and_scores_run_from_0_to_10() -> None:
@@ -85,7 +84,7 @@ def test_score_keeps_the_best_files_whole_and_scores_run_from_0_to_10() -> None:
     result = pruner.handle_overflow(FILES, strategy="score")
     assert [file.module_name for file in result] == ["src/utils/string_utils.py", "src/main.py"]
     assert pruner.result is not None
-    scores = [entry.score for entry in pruner.result.entries]
+    scores = [entry.score for entry in pruner.result.decisions]
     assert all(0 <= score <= 10 for score in scores)
     assert max(scores) == scores[1] > 5
 
@@ -104,13 +103,13 @@ def test_whole_files_come_first_up_to_four_fifths_of_the_tokens_then_snippets() 
     result = prune_files(
         [*whole, large], pruning(max_tokens=5 * size, strategy="extract"), "how is the refund of an order made?"
     )
-    assert [entry.why for entry in result.entries].count(Why.WHOLE) == 4  # 4 of 5 are just the share of 0.8
-    assert result.entries[-1].why is Why.SNIPPETS
-    assert result.entries[-1].ranges == ((1, 3),)
+    assert [entry.why for entry in result.decisions].count(Reason.WHOLE) == 4  # 4 of 5 are just the share of 0.8
+    assert result.decisions[-1].why is Reason.SNIPPETS
+    assert result.decisions[-1].ranges == ((1, 3),)
     tighter = prune_files(
         [*whole, large], pruning(max_tokens=5 * size - 1, strategy="extract"), "how is the refund of an order made?"
     )
-    assert [entry.why for entry in tighter.entries].count(Why.WHOLE) == 3
+    assert [entry.why for entry in tighter.decisions].count(Reason.WHOLE) == 3
 
 
 def test_a_snippet_that_does_not_fit_is_skipped_and_recorded_and_the_rest_goes_on() -> None:
@@ -123,10 +122,10 @@ def test_a_snippet_that_does_not_fit_is_skipped_and_recorded_and_the_rest_goes_o
     result = prune_files(
         [SourceCode("a.py", long + short)], pruning(max_tokens=60, strategy="extract"), "refund of an order"
     )
-    (entry,) = result.entries
+    (entry,) = result.decisions
     assert entry.state is State.SHORTENED
     refused, kept = entry.tried
-    assert (refused.kept, refused.why) == (False, Why.LARGER_THAN_BUDGET)
+    assert (refused.kept, refused.why) == (False, Reason.LARGER_THAN_BUDGET)
     assert refused.needed > refused.left
     assert (kept.kept, kept.name) == (True, "small")
     assert "def small" in result.files[0].source_code

@@ -7,7 +7,6 @@ import pytest
 from secateur.config import with_values
 from secateur.kinds.conversation.abstracts import retelling
 from secateur.kinds.conversation.pruning import STRATEGIES
-from secateur.kinds.files.sourcecode import Why
 from secateur.kinds.registry import kind
 from secateur.model import State
 from secateur.settings import Settings
@@ -108,10 +107,6 @@ def test_every_reason_of_the_envelope_trimmer_has_words(tmp_path: Path) -> None:
     assert given == ENVELOPE
 
 
-def test_every_reason_of_the_file_pruner_has_words() -> None:
-    assert set(FilesSubject.reasons) == set(Why)
-
-
 def test_why_of_a_file_names_the_threshold_that_decided_and_what_whole_files_displaced(tmp_path: Path) -> None:
     answer = "def refund_total(order):\n" + "".join(f"    refund = order.refund_{n} + total\n" for n in range(12))
     (tmp_path / "large.py").write_text(
@@ -123,7 +118,7 @@ def test_why_of_a_file_names_the_threshold_that_decided_and_what_whole_files_dis
     (tmp_path / "words.py").write_text("def total_words(text):\n    return text\n\n\n" + more * 40)
     changed = {"strategy": "extract", "max_tokens": 190, "snippet_share": 0.9}
     settings = with_values(Settings(), {f"context_prune.{key}": value for key, value in changed.items()})
-    subject, inputs = FilesSubject(), {"path": str(tmp_path), "query": "refund total of an order"}
+    subject, inputs = FilesSubject(kind("files")), {"path": str(tmp_path), "query": "refund total of an order"}
     ledger = subject.decide(subject.read(inputs, settings, lambda *_: None), inputs, settings)
     why = {Path(ledger.action(item).section).name: subject.because(ledger, item) for item in range(len(ledger))}
     assert "0.9 of the best" in why["words.py"]

@@ -39,7 +39,7 @@ from secateur_tui.subjects.files import FilesSubject
 SUBJECTS: Mapping[str, Subject[Any, Any]] = {
     subject.name: subject
     for subject in (
-        FilesSubject(),
+        FilesSubject(registry.kind("files")),
         ConversationSubject(registry.kind("conversation")),
         EnvelopeSubject(registry.kind("envelope")),
         DiffSubject(),

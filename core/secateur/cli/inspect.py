@@ -23,12 +23,12 @@ from secateur.cli.common import (
     say,
     trusts_git_dir,
 )
-from secateur.cli.files import root_of
 from secateur.cli.output import on_terminal
 from secateur.cli.parsing import whole_number
 from secateur.config import Committed
 from secateur.errors import ConfigError, SecateurError, UsageError
 from secateur.kinds import registry
+from secateur.kinds.files.inputs import root_of
 from secateur.settings import Chunking, Settings
 
 
@@ -117,7 +117,8 @@ def run(options: argparse.Namespace) -> int:
         kind = registry.kind(bench.name)
         inputs = {one.name: getattr(options, one.name, one.default) or one.default for one in kind.inputs}
         budget = {} if options.budget is None else {kind.budget.key: options.budget}
-        return kinds.run_with(kind, inputs | {kind.inputs[0].name: str(path)}, options, budget)
+        opened = [options.path] if kind.inputs[0].repeatable else str(path)
+        return kinds.run_with(kind, inputs | {kind.inputs[0].name: opened}, options, budget)
     if bench.name == "files":  # as typed: it may be a pattern, and names of files begin with it
         path = Path(options.path)
         folder = root_of([options.path])
@@ -170,8 +171,6 @@ def _headless(options: argparse.Namespace, path: str, bench: BenchCommand) -> in
         words = [options.query, path] if options.query else [path]
         words += [f"--rev={options.rev}"] if options.rev else []
         words += [f"--budget={options.budget}"] if options.budget is not None and options.query else []
-    elif bench.name == "files":
-        words += [f"--query={options.query}"] if options.query else []
     elif bench.name == "diff":
         words = words if Path(path).is_dir() else [f"--diff={path}"]
         words += [f"--{flag}={getattr(options, flag)}" for flag in bench.own if getattr(options, flag)]
@@ -179,7 +178,7 @@ def _headless(options: argparse.Namespace, path: str, bench: BenchCommand) -> in
     for name in ("config", "profile", "sets", "counter", "format", "trust_git_dir", "quiet", "verbose", "debug"):
         setattr(defaults, name, getattr(options, name))
     if bench.name != "search":
-        formats = ("text", "json", "markdown") if bench.name in ("files", "diff") else ("text", "json")
+        formats = ("text", "json", "markdown") if bench.name == "diff" else ("text", "json")
         if options.format not in formats:
             raise UsageError(
                 f"{bench.command} is printed as {' or '.join(formats)}, not as {options.format}",

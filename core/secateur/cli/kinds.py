@@ -56,7 +56,8 @@ def run_with(
     progress = ProgressBar(options, unit=kind.unit)
     stdin = sys.stdin.buffer.read if sys.stdin is not None else None
     try:
-        material = kind.read(inputs, settings, Environment(stdin=stdin, progress=progress))
+        environment = Environment(stdin=stdin, form=options.format, progress=progress)
+        material = kind.read(inputs, settings, environment)
         outcome = kind.answer(material, inputs, settings, kind.model(settings, os.environ), progress)
     finally:
         progress.close()

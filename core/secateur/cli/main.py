@@ -23,7 +23,6 @@ from secateur.version import __version__
 COMMANDS = {
     "search": "find what answers a query and print it within a token budget",
     "inspect": "open the inspector on a repository (also plain `secateur` on a terminal)",
-    "files": "bring files within a number of tokens: the best ones whole, or the lines that matter",
     "chunk": "cut a pull request into chunks that fit a model, every changed file accounted for",
     **{command: summary for command, (_, summary) in registry.commands().items()},
     "index": "build the index of a repository, or bring it up to date",

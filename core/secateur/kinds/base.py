@@ -20,7 +20,7 @@ from __future__ import annotations
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Generic, TypeVar
@@ -43,6 +43,9 @@ P = TypeVar("P")
 
 Inputs = Mapping[str, Any]
 """What was given, by name of `Input`: texts; lists of texts where an input is repeatable; switches as bool."""
+
+MOST_ROUNDS = 4
+"""How often a kind may ask further questions in the light of the replies."""
 
 Load = Callable[[Path | None, Committed | None], Loaded]
 """Loads the settings in force for a folder, or for the configuration files of a commit."""
@@ -87,6 +90,8 @@ class Environment:
 
     stdin: Callable[[int], bytes] | None = None  # reads at most so many bytes; None: `-` names no input
     regular: bool = False  # refuse devices and pipes
+    ahead: bool = False  # measure also what only other settings would need: knobs are going to be turned
+    form: str = ""  # the format that what goes out is printed in, where its tokens are those of that format
     environ: Mapping[str, str] = field(default_factory=lambda: os.environ)
     progress: Progress = unreported
 
@@ -167,6 +172,7 @@ class Kind(ABC, Generic[M, P]):
     default_format: ClassVar[str] = "text"
     reads_folders: ClassVar[bool] = False  # its bench starts on the folder that Search was opened on
     unit: ClassVar[str] = "files"  # what its progress counts
+    depends_on: ClassVar[Sequence[str]] = ("tokens.",)  # keys (prefixes) that change answers, beside those of its knobs
 
     # --- reading and deciding -----------------------------------------------------------------------------------------
 
@@ -203,7 +209,8 @@ class Kind(ABC, Generic[M, P]):
         """Decide under the settings, and under what they hold and exclude: what every step of a knob calls. Pure.
 
         Args:
-            replies: to the questions of an outcome of the same material, inputs and settings.
+            replies: to all questions so far about the same material, inputs and settings, in their order. The outcome
+                has only further questions.
 
         Raises:
             SecateurError: there is no answer, for example because a budget cannot be met.
@@ -221,12 +228,17 @@ class Kind(ABC, Generic[M, P]):
         model: LanguageModel | None = None,
         progress: Progress = unreported,
     ) -> Outcome[P]:
-        """`decide`; where that has questions and there is a model, ask it and decide again."""
+        """`decide`; while that has questions, ask the model and decide again. Without a model nothing is asked."""
+        if settings.llm.enabled != (model is not None):
+            settings = replace(settings, llm=replace(settings.llm, enabled=model is not None))
         outcome = self.decide(material, inputs, settings, progress=progress)
-        if model is None or not outcome.questions:
-            return outcome
-        replies = replies_of(model, outcome.questions, progress)
-        return self.decide(material, inputs, settings, replies=replies, progress=progress)
+        replies: list[Reply] = []
+        for _ in range(MOST_ROUNDS):
+            if model is None or not outcome.questions:
+                break
+            replies += replies_of(model, outcome.questions, progress)
+            outcome = self.decide(material, inputs, settings, replies=replies, progress=progress)
+        return outcome
 
     def budget_in_force(self, settings: Settings, outcome: Outcome[P] | None) -> int:
         """The budget that one step more or less goes on from."""

@@ -40,6 +40,13 @@ class Place:
 
 BUILT_IN = (
     Place(
+        "files",
+        "files",
+        "bring files within a number of tokens: the best ones whole, or the lines that matter",
+        "secateur.kinds.files.kind",
+        "FilesKind",
+    ),
+    Place(
         "conversation",
         "conversation",
         "prune a transcript to a safe zone of tokens: clear tool results, summarize, truncate",

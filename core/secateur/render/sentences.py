@@ -28,7 +28,7 @@ SENTENCES: Mapping[Reason, str] = {
     Reason.WHOLE: "it is relevant, and within the share for whole files",
     Reason.NOT_SHORTER: "its snippets would take as many tokens as the whole",
     Reason.SNIPPETS: "its relevant pieces go out: whole it needs {needed:,}, {left:,} were left",
-    Reason.NOT_RELEVANT: "it scores below what is asked for",
+    Reason.NOT_RELEVANT: "it scores {score:.1f}, {setting} asks for {asked:.2f}: {value:g} of the best, {best:.1f}",
     Reason.SYSTEM: "what the system says always stays",
     Reason.ASIDE: "no model is sent this line; it is carried along",
     Reason.UNPAIRED: "its call or its result may be in a message that cannot be read",

@@ -8,7 +8,6 @@ Every kind has this look; a kind that wants columns of its own has a subclass.
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import replace
 from typing import Any, TypeVar
 
 from secateur.kinds.base import Environment, Kind, Outcome
@@ -38,17 +37,16 @@ class KindSubject(Subject[M, Outcome[P]]):
         )
 
     def reading_key(self, inputs: Inputs, settings: Settings) -> Hashable:
-        return self.kind.reading_of(inputs, settings)
+        return self.kind.reading_of(self._given(inputs), settings)
 
     def read(self, inputs: Inputs, settings: Settings, progress: Progress) -> M:
-        return self.kind.read(self._given(inputs), settings, Environment(regular=True, progress=progress))
+        return self.kind.read(self._given(inputs), settings, Environment(regular=True, ahead=True, progress=progress))
 
     def decide(
         self, material: M, inputs: Inputs, settings: Settings, progress: Progress = unreported
     ) -> LedgerAnswer[Outcome[P]]:
         """No language model is asked: what is on screen was decided here."""
-        alone = replace(settings, llm=replace(settings.llm, enabled=False))
-        outcome = self.kind.decide(material, self._given(inputs), alone, progress=progress)
+        outcome = self.kind.answer(material, self._given(inputs), settings, progress=progress)
         return LedgerAnswer(settings, self.kind.report(outcome), outcome, outcome.notices)
 
     def budget_in_force(self, settings: Settings, ledger: LedgerAnswer[Outcome[P]] | None) -> int:
@@ -77,16 +75,18 @@ class KindSubject(Subject[M, Outcome[P]]):
         kind, given = self.kind, self._given(inputs)
         spelled = CommandWords(kind.command, settings, opened)
         for one in kind.inputs:
-            if not one.positional and given[one.name]:
-                spelled.words("--" + one.name.replace("_", "-"), given[one.name])
+            name, value = "--" + one.name.replace("_", "-"), given[one.name]
+            if not one.positional and value.strip():
+                spelled.words(*([f"{name}={value}"] if value.startswith("-") else [name, value]))
         for flag in kind.flags:
             spelled.setting(flag)
         if settings.llm.enabled:
             spelled.set("llm.enabled", "false")
         tables = {knob.key.partition(".")[0] + "." for knob in kind.knobs}
-        spelled.differing((*sorted(tables), "tokens."))
+        spelled.differing((*sorted(tables), *kind.depends_on))
         return spelled.line(inputs[kind.inputs[0].name])
 
     def _given(self, inputs: Inputs) -> dict[str, Any]:
         """What was typed, and nothing for the inputs that have no field."""
-        return {one.name: [] if one.repeatable else "" for one in self.kind.inputs} | dict(inputs)
+        given = {one.name: inputs.get(one.name, "") for one in self.kind.inputs}
+        return {one.name: [given[one.name]] if one.repeatable else given[one.name] for one in self.kind.inputs}

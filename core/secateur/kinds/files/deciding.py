@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 
 from secateur.kinds.files.extracts import HEAD, cost, joined, snippet_text
 from secateur.kinds.files.sliding import Range
-from secateur.kinds.files.sourcecode import SCORES, Entry, Piece, Threshold, Tried, WeighedFile, WeighedFiles, Why
+from secateur.kinds.files.sourcecode import SCORES, FileDecision, Piece, Threshold, Tried, WeighedFile, WeighedFiles
 from secateur.languages.syntax.fragments import split_lines
-from secateur.model import State
+from secateur.model import Reason, State
 from secateur.settings import ContextPrune
 from secateur.tokens import Counter
 
@@ -32,7 +32,7 @@ class _Fate:
 
     number: int
     file: WeighedFile
-    why: Why = Why.NO_ROOM
+    why: Reason = Reason.NO_ROOM
     after: int = 0
     left: int = 0
     ranges: list[Range] = field(default_factory=list)
@@ -40,16 +40,16 @@ class _Fate:
     text: str | None = None
     threshold: Threshold | None = None
 
-    def keep(self, why: Why) -> None:
+    def keep(self, why: Reason) -> None:
         self.why, self.after, self.text, self.ranges = why, self.file.cost, self.file.source.source_code, []
 
-    def entry(self) -> Entry:
+    def entry(self) -> FileDecision:
         file, shortened = self.file, bool(self.ranges)
         state = State.DROPPED if self.text is None else State.SHORTENED if shortened else State.KEPT
         refused = (
             self.tried[0] if self.text is None and self.tried else None
         )  # the best of its snippets: it could not leave whole, nor as that
-        return Entry(
+        return FileDecision(
             number=self.number,
             module_name=file.source.module_name,
             state=state,
@@ -68,21 +68,21 @@ class _Fate:
         )
 
 
-def decide(weighed: WeighedFiles, rules: ContextPrune, counter: Counter) -> list[Entry]:
+def decide(weighed: WeighedFiles, rules: ContextPrune, counter: Counter) -> list[FileDecision]:
     """One entry per file, in their order; what leaves holds at most `max_tokens`, unless pruning is switched off."""
     fates = [_Fate(number, file, left=rules.max_tokens) for number, file in enumerate(weighed.files)]
     if not rules.enabled or weighed.total <= rules.max_tokens:
         for fate in fates:
-            fate.keep(Why.FITS if rules.enabled else Why.DISABLED)
+            fate.keep(Reason.FITS if rules.enabled else Reason.DISABLED)
     elif rules.max_tokens == 0:
         for fate in fates:
-            fate.why = Why.ZERO_BUDGET
+            fate.why = Reason.ZERO_BUDGET
     elif rules.strategy == "delete":
-        _greedy(fates, rules.max_tokens, rules.max_tokens, Why.FITS)
+        _greedy(fates, rules.max_tokens, rules.max_tokens, Reason.FITS)
     elif rules.strategy == "score":
         wanted, rest = _divided(fates, lambda fate: fate.file.score >= rules.min_score)
         _not_relevant(rest, rules, 0.0)
-        _greedy(_by_score(wanted), rules.max_tokens, rules.max_tokens, Why.FITS)
+        _greedy(_by_score(wanted), rules.max_tokens, rules.max_tokens, Reason.FITS)
     else:
         _extract(fates, rules, counter, weighed.form)
     return [fate.entry() for fate in fates]
@@ -106,7 +106,7 @@ def _not_relevant(fates: Iterable[_Fate], rules: ContextPrune, top: float) -> No
         top: the relevance of the best piece of all, of which snippets must have a share; 0 where they need none.
     """
     for fate in fates:
-        fate.why = Why.NOT_RELEVANT
+        fate.why = Reason.NOT_RELEVANT
         floor = SCORES * top * rules.snippet_share
         if fate.file.score >= rules.min_score and fate.file.score > 0 and floor > 0:
             best = round(SCORES * top, 1)
@@ -115,7 +115,7 @@ def _not_relevant(fates: Iterable[_Fate], rules: ContextPrune, top: float) -> No
             fate.threshold = Threshold("context_prune.min_score", rules.min_score, 0.0, rules.min_score)
 
 
-def _greedy(fates: Sequence[_Fate], capacity: int, budget: int, why: Why) -> int:
+def _greedy(fates: Sequence[_Fate], capacity: int, budget: int, why: Reason) -> int:
     """Keep whole files in this order while they fit; returns what they take."""
     used = 0
     for fate in fates:
@@ -124,7 +124,7 @@ def _greedy(fates: Sequence[_Fate], capacity: int, budget: int, why: Why) -> int
             fate.keep(why)
             used += fate.file.cost
         else:
-            fate.why = Why.LARGER_THAN_BUDGET if fate.file.cost > budget else Why.NO_ROOM
+            fate.why = Reason.LARGER_THAN_BUDGET if fate.file.cost > budget else Reason.NO_ROOM
     return used
 
 
@@ -144,7 +144,7 @@ def _extract(fates: Sequence[_Fate], rules: ContextPrune, counter: Counter, form
     threshold = int(rules.full_file_share * rules.max_tokens + _ROUNDING)
     answered = {fate.number for fate, _ in named}
     unnamed = [fate for fate in wanted if fate.number not in answered]
-    used += _greedy(_by_score(unnamed), max(0, threshold - used), rules.max_tokens, Why.WHOLE)
+    used += _greedy(_by_score(unnamed), max(0, threshold - used), rules.max_tokens, Reason.WHOLE)
     open_still = {fate.number for fate in wanted if fate.text is None} | answered
     loose = [turn for turn in turns if turn[0].number in open_still and not _piece(*turn).chosen]
     snippets.take(sorted(loose, key=lambda turn: _rank(*turn)), rules.max_tokens - used)
@@ -249,12 +249,12 @@ class _Snippets:
         return self._frames[fate.number]
 
     def _told(self, piece: Piece, kept: bool, needed: int, left: int) -> Tried:
-        why = Why.SNIPPETS if kept else Why.LARGER_THAN_BUDGET if needed > self._budget else Why.NO_ROOM
+        why = Reason.SNIPPETS if kept else Reason.LARGER_THAN_BUDGET if needed > self._budget else Reason.NO_ROOM
         return Tried(piece.start, piece.end, piece.name, round(SCORES * piece.relevance, 1), kept, why, needed, left)
 
     def _write(self, fate: _Fate) -> None:
         source, kept = fate.file.source, self._kept[fate.number]
-        fate.ranges, fate.text, fate.after, fate.why = [], None, 0, Why.NO_ROOM
+        fate.ranges, fate.text, fate.after, fate.why = [], None, 0, Reason.NO_ROOM
         if not kept:
             return
         lines = split_lines(source.source_code)
@@ -263,6 +263,6 @@ class _Snippets:
         text = snippet_text(lines, ranges, [_owner(pieces, one) for one in ranges])
         tokens = cost(source.module_name, text, self._form, self._counter, (ranges[0][0], ranges[-1][1]))
         if tokens >= fate.file.cost:
-            fate.keep(Why.NOT_SHORTER)
+            fate.keep(Reason.NOT_SHORTER)
         else:
-            fate.why, fate.ranges, fate.text, fate.after = Why.SNIPPETS, ranges, text, tokens
+            fate.why, fate.ranges, fate.text, fate.after = Reason.SNIPPETS, ranges, text, tokens

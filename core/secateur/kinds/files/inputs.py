@@ -17,6 +17,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from secateur.config import FILE_NAME
 from secateur.errors import SecateurError, UsageError, shown, too_large, unreadable
 from secateur.kinds.files.sourcecode import SourceCode
 from secateur.languages.syntax.file_flags import BINARY, UNINDEXED, classify
@@ -238,3 +239,22 @@ def _part(part: str) -> str:
         else:
             out += re.escape(sign)
     return out
+
+
+def root_of(paths: Sequence[str]) -> Path | None:
+    """The folder whose configuration counts: the repository that the first path is in, or the current folder; None
+    where that is gone."""
+    try:
+        current = Path.cwd()
+    except OSError:
+        current = None
+    try:
+        first = Path(paths[0]).resolve()
+        for folder in (first, *first.parents) if first.exists() else ():
+            if (folder / FILE_NAME).is_file() or (folder / ".git").exists():
+                return folder
+            if current and folder == current.resolve():
+                break
+    except (OSError, ValueError, RuntimeError):  # no path at all: reading it says so
+        pass
+    return current

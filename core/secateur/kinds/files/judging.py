@@ -14,14 +14,14 @@ from typing import Annotated, Any
 
 import msgspec
 
+from secateur.kinds.files.measurements import LOW_RELEVANCE, counted_pieces
 from secateur.kinds.files.pieces import best
 from secateur.kinds.files.sliding import Range, merge, numbered, overlapping, windows
-from secateur.kinds.files.sourcecode import MODEL, SCORES, Piece, WeighedFile
+from secateur.kinds.files.sourcecode import MODEL, SCORES, Piece, WeighedFile, WeighedFiles
 from secateur.kinds.files.statements import widened
 from secateur.languages.syntax.fragments import split_lines
-from secateur.llm.interface import LanguageModel, Question, Reply, notices_of, replies_of
-from secateur.model import ModelCall, Notice
-from secateur.progress import Progress
+from secateur.llm.interface import Question, Reply, notices_of
+from secateur.model import Notice
 from secateur.settings import ContextPrune, Settings
 from secateur.tokens import Counter, get_counter
 
@@ -97,54 +97,57 @@ class _Page:
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
-    """Files as a model judged them, what that cost, and what went wrong."""
+class ModelQuestions:
+    """What a model is asked about files."""
 
-    files: list[WeighedFile]
-    calls: tuple[ModelCall, ...]
-    notices: list[Notice]
+    questions: tuple[Question, ...]
+    shown: tuple[tuple[int, Range], ...]  # per question the number of the file, and the lines of it that are shown
+    unasked: int  # what else could be asked about
 
 
-def judged(
-    files: Sequence[WeighedFile], query: str, model: LanguageModel, settings: Settings, progress: Progress | None = None
-) -> Judged:
-    """Ask about every file the strategy needs a judgement of, at most `max_questions`.
+def questions_about(weighed: WeighedFiles, settings: Settings) -> ModelQuestions:
+    """A question about every file the strategy needs a judgement of, at most `max_questions`. Pure.
 
     `score`: one question a file that can be kept at all. `extract`: one a file, or one a window of a file larger than
     the budget.
     """
-    rules, counter = settings.context_prune, get_counter(settings.tokens.counter)
-    request = query[:LONGEST_QUERY]
+    files, rules, counter = weighed.files, settings.context_prune, get_counter(weighed.counter)
+    request = weighed.query[:LONGEST_QUERY]
     room = int(settings.llm.text_tokens * TEXT_SHARE) - counter.count(request)
     targets = _targets(files, rules, room)
-    chosen = sorted(targets, key=lambda target: (-target.relevance, target.number, target.window))[
-        : rules.max_questions
-    ]
-    pages = [
-        (target, _page(files[target.number], target.window, room, counter))
-        for target in sorted(chosen, key=lambda one: (one.number, one.window))
-    ]
-    asked = [(target, page) for target, page in pages if page.last >= target.window[0]]
-    questions = [
-        _question(rules.strategy, files[target.number], target.window, page, request) for target, page in asked
-    ]
-    replies = replies_of(model, questions, progress)
-    out = list(files)
-    by_file: dict[int, list[tuple[Range, Any]]] = {}
-    for (target, page), reply in zip(asked, replies, strict=True):
+    best_first = sorted(targets, key=lambda target: (-target.relevance, target.number, target.window))
+    questions, shown = [], []
+    for target in sorted(best_first[: rules.max_questions], key=lambda one: (one.number, one.window)):
+        file = files[target.number]
+        page = _page(file, target.window, room, counter)
+        if page.last >= target.window[0]:
+            questions.append(_question(rules.strategy, file, target.window, page, request))
+            shown.append((target.number, (target.window[0], page.last)))
+    return ModelQuestions(tuple(questions), tuple(shown), len(targets) - len(questions))
+
+
+def with_replies(
+    weighed: WeighedFiles, asked: ModelQuestions, replies: Sequence[Reply], settings: Settings
+) -> WeighedFiles:
+    """The files as the model judged them, what that cost, and what went wrong. Pure.
+
+    Args:
+        replies: one per question, in their order.
+    """
+    rules, counter = settings.context_prune, get_counter(weighed.counter)
+    answers: dict[int, list[tuple[Range, Any]]] = {}
+    for (number, window), reply in zip(asked.shown, replies, strict=True):
         if reply.value is not None:
-            by_file.setdefault(target.number, []).append(((target.window[0], page.last), reply.value))
-    for number, said in by_file.items():
-        out[number] = (
-            _scored(files[number], said[0][1])
-            if rules.strategy == "score"
-            else _extracted(files[number], said, rules.model_relevance)
-        )
-    return Judged(
-        out,
-        tuple(reply.call for reply in replies),
-        _notices(replies, len(targets) - len(questions), rules.max_questions),
-    )
+            answers.setdefault(number, []).append((window, reply.value))
+    files = list(weighed.files)
+    for number, said in answers.items():
+        if rules.strategy == "score":
+            files[number] = _scored(files[number], said[0][1])
+        else:
+            files[number] = _extracted(files[number], said, rules.model_relevance, counter)
+    own = [notice for notice in weighed.notices if notice.code != LOW_RELEVANCE]  # the model may well know better
+    notices = (*own, *_notices(replies, asked.unasked, rules.max_questions))
+    return replace(weighed, files=tuple(files), calls=tuple(reply.call for reply in replies), notices=notices)
 
 
 # --- what is asked ----------------------------------------------------------------------------------------------------
@@ -215,7 +218,9 @@ def _scored(file: WeighedFile, answer: FileScore) -> WeighedFile:
     return replace(file, score=round(answer.relevant_score, 1), judge=MODEL, said=answer.reason[:LONGEST_SAID])
 
 
-def _extracted(file: WeighedFile, said: Sequence[tuple[Range, Snippets]], named_alone: float) -> WeighedFile:
+def _extracted(
+    file: WeighedFile, said: Sequence[tuple[Range, Snippets]], named_alone: float, counter: Counter
+) -> WeighedFile:
     """The file with what the model named of the windows it answered for, whole statements within each fragment."""
     named = merge((one for window, answer in said for one in _ranges(answer, window)), file.lines)
     seen = merge((window for window, _ in said), file.lines)
@@ -232,7 +237,8 @@ def _extracted(file: WeighedFile, said: Sequence[tuple[Range, Snippets]], named_
         if not parts:
             unseen = not any(start <= piece.start and piece.end <= end for start, end in seen)
             pieces.append(piece if unseen else replace(piece, relevance=0.0))
-    return replace(file, pieces=tuple(pieces), score=round(SCORES * best(pieces), 1), judge=MODEL)
+    judged = replace(file, pieces=tuple(pieces), score=round(SCORES * best(pieces), 1), judge=MODEL)
+    return replace(judged, pieces=counted_pieces(judged, counter))
 
 
 def _ranges(answer: Snippets, window: Range) -> list[Range]:

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
 from typing import Any
 
 from secateur.kinds.files.sliding import Range
-from secateur.model import ModelCall, Notice, State, TrimReport
+from secateur.ledger import Figure
+from secateur.model import ModelCall, Notice, Reason, State
 
 SCORES = 10
 """The best score there is."""
@@ -32,20 +32,6 @@ class SourceCode:
     module_name: str
     source_code: str
     tokens: int = 0
-
-
-class Why(StrEnum):
-    """Why a file, or a piece of one, goes out or does not."""
-
-    FITS = "fits"  # kept: all files together fit, or there was room when its turn came
-    DISABLED = "disabled"  # kept: pruning is switched off
-    WHOLE = "whole"  # kept: relevant, and within the share for whole files
-    NOT_SHORTER = "not_shorter"  # kept: its snippets would take as many tokens
-    SNIPPETS = "snippets"  # shortened: its relevant pieces
-    NOT_RELEVANT = "not_relevant"  # dropped: scored below what is asked for
-    NO_ROOM = "no_room"  # dropped: the file, or the best snippet of it, needed `needed`, only `left` were free
-    LARGER_THAN_BUDGET = "larger_than_budget"  # dropped: that needs more than the whole budget
-    ZERO_BUDGET = "zero_budget"  # dropped: the budget is 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,9 +92,15 @@ class Tried:
     name: str
     score: float
     kept: bool
-    why: Why
+    why: Reason
     needed: int
     left: int
+
+    @property
+    def refused(self) -> str:
+        """Why it stays behind; "" where it goes out."""
+        words = self.why.label.replace("_", " ")
+        return "" if self.kept else f"{words}: needs {self.needed:,}, {self.left:,} left"
 
     def to_dict(self) -> dict[str, Any]:
         """JSON; `needed` and `left` where it was refused."""
@@ -117,7 +109,7 @@ class Tried:
             "name": self.name,
             "score": self.score,
             "kept": self.kept,
-            "reason": str(self.why),
+            "reason": self.why.label,
         }
         return out if self.kept else out | {"needed": self.needed, "left": self.left}
 
@@ -131,9 +123,11 @@ class Threshold:
     best: float  # score of the best snippet, of which `snippet_share` is a share; 0 where it does not count
     asked: float  # the score that is asked for
 
-    def __str__(self) -> str:
-        share = f"{self.value:g} of the best, {self.best:.1f}: " if self.best else ""
-        return f"below {self.asked:.2f} ({share}{self.setting})"
+    @property
+    def figures(self) -> dict[str, Figure]:
+        """As figures of the ledger; those of a share where the threshold is one."""
+        share: dict[str, Figure] = {"value": self.value, "best": self.best} if self.best else {}
+        return {"asked": round(self.asked, 6), "setting": self.setting, **share}
 
     def to_dict(self) -> dict[str, Any]:
         """JSON; `best` where the threshold is a share of it."""
@@ -142,13 +136,13 @@ class Threshold:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
-    """The fate of one input file."""
+class FileDecision:
+    """What is decided of one input file."""
 
     number: int  # in the input
     module_name: str
     state: State
-    why: Why
+    why: Reason
     before: int  # tokens, in the form of the run
     after: int
     # its tokens as a whole; of a dropped file whose snippets were tried, what the best of them would have added
@@ -173,7 +167,7 @@ class Entry:
 
     def to_dict(self) -> dict[str, Any]:
         """JSON: the decision without the text."""
-        out: dict[str, Any] = {"module_name": self.module_name, "state": self.state.label, "reason": str(self.why)}
+        out: dict[str, Any] = {"module_name": self.module_name, "state": self.state.label, "reason": self.why.label}
         out |= {"tokens_before": self.before, "tokens_after": self.after}
         if self.state is not State.KEPT:
             out |= {"needed": self.needed, "left": self.left}
@@ -190,15 +184,3 @@ class Entry:
         if self.tried:
             out["snippets"] = [piece.to_dict() for piece in self.tried]
         return out
-
-
-@dataclass(frozen=True, slots=True)
-class PrunedFiles:
-    """Pruned files with everything there is to say about them."""
-
-    files: tuple[SourceCode, ...]  # what goes out, in the order of the input
-    entries: tuple[Entry, ...]  # one per input, in its order
-    report: TrimReport
-    strategy: str
-    form: str
-    warnings: tuple[Notice, ...] = ()

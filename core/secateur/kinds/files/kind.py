@@ -1,0 +1,271 @@
+"""Files as a kind of context: files and a query, what of each goes out under a number of tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from secateur import config
+from secateur.config import Loaded, keys
+from secateur.errors import UsageError
+from secateur.kinds.base import Environment, Flag, Input, Inputs, Kind, Load, Outcome
+from secateur.kinds.conversation.transcripts import read_transcript
+from secateur.kinds.files.extracts import MARKDOWN, PLAIN
+from secateur.kinds.files.inputs import read_files, root_of
+from secateur.kinds.files.judging import questions_about, with_replies
+from secateur.kinds.files.measurements import needs_scores, question_of, weigh_files
+from secateur.kinds.files.pruned_files import PrunedFiles
+from secateur.kinds.files.pruning import nothing_to_score_by, prune
+from secateur.kinds.files.sourcecode import WeighedFiles
+from secateur.kinds.knobs import Knob
+from secateur.llm import open_model
+from secateur.llm.interface import LanguageModel, Question, Reply
+from secateur.model import Entry, Notice, State, TrimReport
+from secateur.progress import Progress, unreported
+from secateur.render.page import Page, Section
+from secateur.settings import Settings
+from secateur.terminal import clip, clip_left, visible
+
+SHOWN_FILES = 40
+"""Files that do not leave which the text lists without --verbose."""
+
+SHOWN_RANGES = 6
+"""Stretches of lines of a file that the text lists without --verbose."""
+
+_NAME_CELLS = 44
+_TABLE = "context_prune."
+_READ = (_TABLE + "sliding_window", _TABLE + "query_messages", "relevance.", "index.", "tokens.")
+"""Keys (prefixes) that change what is read and how it is scored."""
+
+
+@dataclass(frozen=True)
+class ReadFiles:
+    """Files that were read and measured; and what was not read."""
+
+    weighed: WeighedFiles
+    notices: tuple[Notice, ...] = ()
+    asked: bool = True  # whether it was said what the files are for
+
+
+class FilesKind(Kind[ReadFiles, PrunedFiles]):
+    """See `Kind`; spec pruner."""
+
+    name = "files"
+    command = "files"
+    title = "Files"
+    about = "files within a number of tokens"
+    noun = "Files"
+    opening = (
+        "Files can be opened here: a file, a folder, a pattern such as src/**/*.py, or sample:NAME; and what they are"
+        " for."
+    )
+    inputs: ClassVar[Sequence[Input]] = (
+        Input(
+            "path",
+            "files, folders, patterns such as 'src/**/*.py', or sample:NAME[/PATH]",
+            metavar="PATH",
+            positional=True,
+            required=True,
+            repeatable=True,
+            title="Files",
+            placeholder="a file, a folder, or a pattern such as src/**/*.py",
+        ),
+        Input(
+            "query",
+            "what the files are for; - reads stdin",
+            metavar="Q",
+            title="Query",
+            placeholder="what the files are for",
+        ),
+        Input("conversation", "a transcript whose last questions say what the files are for; - reads stdin"),
+    )
+    flags: ClassVar[Sequence[Flag]] = (
+        Flag(
+            "--max-tokens",
+            _TABLE + "max_tokens",
+            "N",
+            "tokens the files may hold together (default 8000)",
+            number=True,
+        ),
+        Flag(
+            "--strategy",
+            _TABLE + "strategy",
+            "S",
+            "score (default): the best files; extract: the best files, and snippets of the rest; delete: files in their"
+            " order",
+        ),
+        Flag(
+            "--window",
+            _TABLE + "sliding_window_size",
+            "W",
+            "lines of a window over a large file (default 100)",
+            number=True,
+        ),
+        Flag("--overlap", _TABLE + "sliding_window_overlap", "O", "lines two windows share (default 20)", number=True),
+    )
+    budget = Knob(_TABLE + "max_tokens", "budget", fine_step=10, rounded=True)
+    strategy = Knob(_TABLE + "strategy", "strategy")
+    knobs: ClassVar[Sequence[Knob]] = (
+        strategy,
+        budget,
+        Knob(_TABLE + "min_score", "min score", step=0.5, fine_step=0.1, mutable=True),
+        Knob(_TABLE + "full_file_share", "whole", step=0.05, fine_step=0.01, mutable=True),
+        Knob(_TABLE + "snippet_share", "snippets", step=0.05, fine_step=0.01, mutable=True),
+    )
+    formats = ("text", "json", "markdown")
+    reads_folders = True
+    depends_on = ("relevance.", "index.", "tokens.")
+
+    # --- reading and deciding -----------------------------------------------------------------------------------------
+
+    def load(self, inputs: Inputs, load: Load) -> Loaded:
+        """The settings of the repository that the first path is in."""
+        return load(root_of(inputs["path"]), None)
+
+    def reading_of(self, inputs: Inputs, settings: Settings) -> Hashable:
+        read = tuple(config.lookup(settings, key) for key in keys() if key.startswith(_READ))
+        return tuple(inputs["path"]), inputs["query"], inputs["conversation"], read
+
+    def read(self, inputs: Inputs, settings: Settings, environment: Environment) -> ReadFiles:
+        environment.progress("reading", 0, 0)
+        query, source = inputs["query"] or "", inputs["conversation"] or ""
+        if query == "-" and not environment.regular:
+            if source == "-":
+                raise UsageError(
+                    "--query and --conversation cannot both be read from standard input",
+                    hint="write one of them to a file",
+                )
+            told = environment.bytes_of("-", "query", instead="give --query something else than -")
+            query = told.decode("utf-8", "replace")
+        asked = bool(query.strip() or source)
+        if not environment.ahead:
+            _check_asked(asked, settings)
+        transcript = None
+        if source:
+            data = environment.bytes_of(source, "conversation", hint="check --conversation")
+            transcript = read_transcript(data, "standard input" if source == "-" else source)
+        question = question_of(query, transcript, settings.context_prune.query_messages)
+        files, notices = read_files(inputs["path"], settings, environment.cache)
+        form = MARKDOWN if environment.form == MARKDOWN else PLAIN
+        weighed = weigh_files(
+            files, settings, question, form=form, ahead=environment.ahead, progress=environment.progress
+        )
+        return ReadFiles(weighed, (*(transcript.notices if transcript else ()), *notices), asked)
+
+    def model(self, settings: Settings, environ: Mapping[str, str]) -> LanguageModel | None:
+        return open_model(settings.llm, environ) if settings.context_prune.strategy != "delete" else None
+
+    def decide(
+        self,
+        material: ReadFiles,
+        inputs: Inputs,
+        settings: Settings,
+        *,
+        replies: Sequence[Reply] = (),
+        progress: Progress = unreported,
+    ) -> Outcome[PrunedFiles]:
+        _check_asked(material.asked, settings)
+        weighed = material.weighed
+        questions: tuple[Question, ...] = ()
+        if settings.llm.enabled and weighed.query and needs_scores(weighed, settings.context_prune):
+            asking = questions_about(weighed, settings)
+            if replies or not asking.questions:
+                weighed = with_replies(weighed, asking, replies, settings)
+            else:
+                questions = asking.questions
+        pruned = prune(weighed, settings)
+        notices = (*material.notices, *pruned.warnings)
+        return Outcome(self.name, settings, pruned, lambda: pruned.ledger, notices, (), questions, weighed.calls)
+
+    # --- what goes out ------------------------------------------------------------------------------------------------
+
+    def described(self, material: ReadFiles) -> str:
+        number = len(material.weighed.files)
+        return f"{number:,} file{'' if number == 1 else 's'}, {material.weighed.total:,} tokens"
+
+    def report(self, outcome: Outcome[PrunedFiles]) -> TrimReport:
+        return outcome.payload.report
+
+    def to_dict(self, outcome: Outcome[PrunedFiles]) -> dict[str, Any]:
+        pruned = outcome.payload
+        return {
+            "files": [
+                {"module_name": file.module_name, "source_code": file.source_code, "tokens": file.tokens}
+                for file in pruned.files
+            ],
+            "decisions": [decision.to_dict() for decision in pruned.decisions],
+            "report": pruned.report.to_dict(),
+            "warnings": [notice.to_dict() for notice in outcome.warnings],
+        }
+
+    def document(self, outcome: Outcome[PrunedFiles], form: str) -> str:
+        return outcome.payload.document()
+
+    def page(self, outcome: Outcome[PrunedFiles], *, verbose: bool = False) -> Page:
+        """A line per file; with `verbose` also every piece that was tried."""
+        pruned, ledger = outcome.payload, outcome.ledger
+        entries = ledger.entries[: len(pruned.decisions)]
+        states = [entry.state for entry in entries]
+        counts = ", ".join(
+            f"{states.count(state):,} {state.label}" for state in (State.KEPT, State.SHORTENED, State.DROPPED)
+        )
+        tokens = f"{ledger.before:,} -> {ledger.after:,} ({outcome.settings.tokens.counter}), budget {ledger.budget:,}"
+        head = [
+            ("files", f"{len(entries):,}: {counts}; strategy {pruned.strategy}"),
+            ("tokens", tokens),
+        ]
+        dropped = [number for number, state in enumerate(states) if state is State.DROPPED]
+        best_first = sorted(dropped, key=lambda number: -pruned.decisions[number].score)
+        hidden = set() if verbose else set(best_first[SHOWN_FILES:])
+        rows = [
+            row
+            for number, entry in enumerate(entries)
+            if number not in hidden
+            for row in self._rows(outcome, number, entry, verbose)
+        ]
+        more = f"  ... and {len(hidden):,} more that were dropped (--verbose lists all)" if hidden else ""
+        return Page(head, [Section(rows, more=more, apart=False)], outcome.warnings, outcome.calls)
+
+    def _rows(self, outcome: Outcome[PrunedFiles], number: int, entry: Entry, verbose: bool) -> list[str]:
+        decision = outcome.payload.decisions[number]
+        score = f"{decision.score:4.1f}" if decision.judge else "   -"
+        said = entry.reason.label.replace("_", " ")
+        if decision.ranges:
+            shown = decision.ranges if verbose else decision.ranges[:SHOWN_RANGES]
+            more = len(decision.ranges) - len(shown)
+            said += " " + ", ".join(f"{start}-{end}" for start, end in shown) + (f" and {more:,} more" if more else "")
+        if entry.state is State.DROPPED:
+            said += f": {self.because(outcome, number)}"
+        elif decision.hint:
+            said += f"; {decision.hint}"
+        if decision.said:
+            said += f" ({decision.judge}: {decision.said})"
+        name = f"{clip_left(visible(decision.module_name), _NAME_CELLS):<{_NAME_CELLS}}"
+        rows = [f"{entry.state.glyph} {score}  {name} {entry.before:>8,} -> {entry.after:>6,}  {visible(said)}"]
+        for piece in decision.tried if verbose else ():
+            lines = f"{piece.start}-{piece.end} {clip(visible(piece.name), _NAME_CELLS)}"
+            rows.append(f"       {piece.score:4.1f}  {lines}  {piece.refused or 'kept'}")
+        return rows
+
+    def because(self, outcome: Outcome[PrunedFiles], number: int) -> str:
+        decisions, said = outcome.payload.decisions, super().because(outcome, number)
+        if number >= len(decisions):  # the wrapper
+            return said
+        decision = decisions[number]
+        if decision.state is State.DROPPED and decision.tried:
+            best = decision.tried[0]
+            said = f"its best lines, {best.start}-{best.end}: {said}"
+        return f"{said}; {decision.hint}" if decision.hint else said
+
+    def texts(self, outcome: Outcome[PrunedFiles], number: int) -> tuple[str, str]:
+        pruned = outcome.payload
+        if number >= len(pruned.decisions):  # the wrapper
+            return "", ""
+        return pruned.weighed.files[number].source.source_code, pruned.decisions[number].text or ""
+
+
+def _check_asked(asked: bool, settings: Settings) -> None:
+    rules = settings.context_prune
+    if rules.enabled and rules.strategy != "delete" and not asked:
+        raise nothing_to_score_by(rules.strategy)

@@ -1,0 +1,128 @@
+"""`PruneContext`: files that fit a number of tokens, as the pruner spec has it (an adapter of the kind)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from secateur.errors import UsageError
+from secateur.kinds.autocoder import model_of, settings_of
+from secateur.kinds.conversation.transcripts import read_messages
+from secateur.kinds.files.extracts import PLAIN
+from secateur.kinds.files.kind import FilesKind, ReadFiles
+from secateur.kinds.files.measurements import question_of, weigh_files
+from secateur.kinds.files.pruned_files import PrunedFiles
+from secateur.kinds.files.sourcecode import SourceCode
+from secateur.llm.interface import LanguageModel
+from secateur.logs import log_report
+from secateur.model import TrimReport
+from secateur.progress import Progress, unreported
+from secateur.settings import Settings
+
+
+class PruneContext:
+    """Prunes files to a number of tokens.
+
+        pruner = PruneContext(max_tokens=10_000, query="how is a refund rounded?")
+        files = pruner.handle_overflow([SourceCode("src/cart.py", text), ...], conversations, strategy="extract")
+        pruner.report, pruner.result.decisions, pruner.result.warnings
+
+    `[context_prune]` sets windows and thresholds. The query and the last things the user said in `conversations` both
+    count. With `llm` a model scores and extracts; without, the engine's own relevance does. Code written against the
+    pruner spec gives `args`, any object with the spec's fields (`secateur.kinds.autocoder`), in place of settings
+    and query; with `verbose` the report is logged where it is seen (`secateur.logs`).
+    """
+
+    def __init__(
+        self,
+        max_tokens: int | None = None,
+        settings: Settings | None = None,
+        query: str | None = None,
+        llm: LanguageModel | None = None,
+        *,
+        args: object = None,
+        verbose: bool = False,
+    ) -> None:
+        """None: `context_prune.max_tokens`, `args.query` or no query.
+
+        Raises:
+            UsageError: `max_tokens` is negative or no integer, `query` no text; `settings`, `args` or `llm` are none.
+            ConfigError: a field of `args` has the wrong type or is out of range.
+        """
+        settings = settings_of(args, settings)
+        if max_tokens is not None:
+            if isinstance(max_tokens, bool) or not isinstance(max_tokens, int) or max_tokens < 0:
+                raise UsageError(
+                    f"max_tokens {max_tokens!r} is not allowed", hint="max_tokens is an integer of at least 0"
+                )
+            settings = replace(settings, context_prune=replace(settings.context_prune, max_tokens=max_tokens))
+        self.settings = settings
+        query = getattr(args, "query", None) if query is None else query
+        if not isinstance(query, str | None):
+            raise UsageError(
+                f"query is {type(query).__name__}, not a text", hint="give what the files are for in words"
+            )
+        self.query = query or ""
+        self.llm: LanguageModel | None = model_of(llm)
+        self.verbose = verbose
+        self.result: PrunedFiles | None = None
+
+    @property
+    def report(self) -> TrimReport | None:
+        """The ledger of the last call."""
+        return self.result.report if self.result is not None else None
+
+    def handle_overflow(
+        self,
+        file_sources: Iterable[SourceCode],
+        conversations: Sequence[dict[str, Any]] = (),
+        strategy: str | None = None,
+    ) -> list[SourceCode]:
+        """What of the files fits, in their order; by default by `context_prune.strategy`. Nothing that comes in is
+        changed.
+
+        Raises:
+            UsageError: no such strategy; windows that overlap whole; nothing to score by; what is no file.
+            SecateurError: `TRANSCRIPT`, with the JSON path: no message can be read. Where some can, `result.warnings`
+            names the others.
+        """
+        files = list(file_sources)
+        for number, file in enumerate(files):
+            if not (
+                isinstance(file, SourceCode) and isinstance(file.module_name, str) and isinstance(file.source_code, str)
+            ):
+                raise UsageError(
+                    f"file_sources[{number}] is no SourceCode of two texts",
+                    hint='for example SourceCode("src/cart.py", text)',
+                )
+        settings = self.settings
+        if strategy is not None:
+            chosen: Any = strategy  # whether there is such a strategy is checked with the other rules
+            settings = replace(settings, context_prune=replace(settings.context_prune, strategy=chosen))
+        transcript = read_messages(conversations) if conversations else None
+        said = question_of(self.query, transcript, settings.context_prune.query_messages)
+        pruned = prune_files(files, settings, said, llm=self.llm)
+        self.result = (
+            replace(pruned, warnings=(*transcript.notices, *pruned.warnings)) if transcript is not None else pruned
+        )
+        log_report("files", self.result.report, self.verbose)
+        return list(self.result.files)
+
+
+def prune_files(
+    files: Sequence[SourceCode],
+    settings: Settings,
+    query: str = "",
+    *,
+    form: str = PLAIN,
+    llm: LanguageModel | None = None,
+    progress: Progress = unreported,
+) -> PrunedFiles:
+    """Measures and decides; nothing is scored where nothing has to go. A model that is given is asked.
+
+    Raises:
+        UsageError: no such strategy; windows that overlap whole; nothing to score by.
+    """
+    weighed = weigh_files(files, settings, query, form=form, ahead=False, progress=progress)
+    return FilesKind().answer(ReadFiles(weighed), {}, settings, llm, progress).payload

@@ -1,0 +1,87 @@
+"""Pruned files: the decisions, and the ledger, the frozen report and the texts that follow from them."""
+
+from __future__ import annotations
+
+from collections import Counter as Multiset
+from dataclasses import dataclass
+from functools import cached_property
+
+from secateur.kinds.files.extracts import block
+from secateur.kinds.files.sourcecode import FileDecision, SourceCode, WeighedFiles
+from secateur.ledger import VERBS, WRAPPER, Figure
+from secateur.model import Entry, Ledger, Notice, Reason, State, TrimAction, TrimReport
+from secateur.tokens import get_counter
+
+
+@dataclass(frozen=True)
+class PrunedFiles:
+    """What is decided of files, and what they were decided from."""
+
+    weighed: WeighedFiles
+    decisions: tuple[FileDecision, ...]  # one per input, in its order
+    budget: int
+    strategy: str
+    warnings: tuple[Notice, ...] = ()
+
+    @cached_property
+    def files(self) -> tuple[SourceCode, ...]:
+        """What goes out, in the order of the input."""
+        counter = get_counter(self.weighed.counter)
+        out = []
+        for decision in self.decisions:
+            source = self.weighed.files[decision.number].source
+            if decision.state is State.SHORTENED and decision.text is not None:
+                source = SourceCode(source.module_name, decision.text, counter.count(decision.text))
+            if decision.text is not None:
+                out.append(source)
+        return tuple(out)
+
+    @cached_property
+    def ledger(self) -> Ledger:
+        """Each file once; a name that comes again is numbered."""
+        seen: Multiset[str] = Multiset()
+        entries: list[Entry] = []
+        position = 0
+        for decision in self.decisions:
+            name = decision.module_name
+            seen[name] += 1
+            position += decision.text is not None
+            entries.append(
+                Entry(
+                    name if seen[name] == 1 else f"{name} #{seen[name]}",
+                    decision.state,
+                    decision.why,
+                    decision.before,
+                    decision.after,
+                    self._figures(decision),
+                    position=position if decision.text is not None else None,
+                )
+            )
+        return Ledger.closed("files", self.budget, entries, sum(decision.after for decision in self.decisions))
+
+    @cached_property
+    def report(self) -> TrimReport:
+        """The ledger in the frozen shape: one action per file."""
+        return self.ledger.report(self._action, calls=self.weighed.calls)
+
+    def document(self) -> str:
+        """What goes out as one text, as it was counted."""
+        parts = []
+        for decision in self.decisions:
+            if decision.text is not None:
+                span = (decision.ranges[0][0], decision.ranges[-1][1]) if decision.ranges else None
+                parts.append(block(decision.module_name, decision.text, self.weighed.form, span))
+        return "".join(parts)
+
+    def _figures(self, decision: FileDecision) -> dict[str, Figure]:
+        score: dict[str, Figure] = {"score": decision.score} if decision.judge else {}
+        if decision.threshold is not None:
+            return score | decision.threshold.figures
+        budget: dict[str, Figure] = {"budget": self.budget} if decision.why is Reason.LARGER_THAN_BUDGET else {}
+        return score | {"needed": decision.needed, "left": decision.left} | budget
+
+    def _action(self, entry: Entry) -> TrimAction | None:
+        if entry.id == WRAPPER:  # nothing stands around files
+            return None
+        name = self.decisions[self.ledger.number_of[entry.id]].module_name
+        return TrimAction(name, VERBS[entry.state], entry.reason.label, entry.before, entry.after)
