@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import Any
 
 from secateur.config import with_profile, with_values
+from secateur.kinds.files.decisions import prune
 from secateur.kinds.files.measurements import weigh_files
 from secateur.kinds.files.pruned_files import PrunedFiles
-from secateur.kinds.files.pruning import prune
 from secateur.kinds.files.sourcecode import SourceCode
 from secateur.languages.syntax.file_flags import UNINDEXED, classify
 from secateur.languages.syntax.fragments import decode

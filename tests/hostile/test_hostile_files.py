@@ -9,10 +9,10 @@ import pytest
 from secateur import SourceCode, count_tokens
 from secateur.config import with_values
 from secateur.errors import SecateurError
+from secateur.kinds.files.decisions import prune
 from secateur.kinds.files.inputs import NAMED_BYTES, read_files
 from secateur.kinds.files.measurements import weigh_files
 from secateur.kinds.files.prune_context import prune_files
-from secateur.kinds.files.pruning import prune
 from secateur.settings import Settings
 from support.cli import secateur
 from support.repos import write

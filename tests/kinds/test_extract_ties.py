@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from secateur.config import with_values
-from secateur.kinds.files.pruning import prune
+from secateur.kinds.files.decisions import prune
 from secateur.kinds.files.sourcecode import LOCAL, Piece, SourceCode, WeighedFile, WeighedFiles
 from secateur.settings import Settings
 

@@ -9,10 +9,10 @@ from secateur import PruneContext, SourceCode, count_tokens
 from secateur.config import with_profile, with_values
 from secateur.errors import SecateurError, UsageError
 from secateur.kinds.conversation.transcripts import read_messages
+from secateur.kinds.files.decisions import prune
 from secateur.kinds.files.measurements import question_of, weigh_files
 from secateur.kinds.files.prune_context import prune_files
 from secateur.kinds.files.pruned_files import PrunedFiles
-from secateur.kinds.files.pruning import prune
 from secateur.kinds.files.sourcecode import LOCAL
 from secateur.model import Reason, State
 from secateur.settings import Settings

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from secateur import SourceCode
 from secateur.config import with_values
-from secateur.kinds.files.judging import FileScore, LineRange, Snippets
+from secateur.kinds.files.line_ranges import merge
+from secateur.kinds.files.model_questions import FileScore, LineRange, Snippets
 from secateur.kinds.files.prune_context import prune_files
-from secateur.kinds.files.sliding import merge
 from secateur.model import Reason, State
 from secateur.settings import Settings
 from secateur.tokens import get_counter

@@ -27,7 +27,7 @@ from secateur import (
 )
 from secateur.config import with_values
 from secateur.errors import ConfigError, SecateurError, UsageError
-from secateur.kinds.files.judging import LineRange, Snippets
+from secateur.kinds.files.model_questions import LineRange, Snippets
 from secateur.llm.interface import Question
 from support.answering import Table
 from support.conversations import Said, conversation

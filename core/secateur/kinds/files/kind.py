@@ -11,12 +11,12 @@ from secateur.config import Loaded, keys
 from secateur.errors import UsageError
 from secateur.kinds.base import Environment, Flag, Input, Inputs, Kind, Load, Outcome
 from secateur.kinds.conversation.transcripts import read_transcript
-from secateur.kinds.files.extracts import MARKDOWN, PLAIN
+from secateur.kinds.files.decisions import nothing_to_score_by, prune
 from secateur.kinds.files.inputs import read_files, root_of
-from secateur.kinds.files.judging import questions_about, with_replies
 from secateur.kinds.files.measurements import needs_scores, question_of, weigh_files
+from secateur.kinds.files.model_questions import questions_about, with_replies
 from secateur.kinds.files.pruned_files import PrunedFiles
-from secateur.kinds.files.pruning import nothing_to_score_by, prune
+from secateur.kinds.files.snippet_text import MARKDOWN, PLAIN
 from secateur.kinds.files.sourcecode import WeighedFiles
 from secateur.kinds.knobs import Knob
 from secateur.llm import open_model

@@ -12,9 +12,9 @@ from itertools import pairwise
 from secateur.errors import UsageError
 from secateur.kinds.conversation.messages import PartKind
 from secateur.kinds.conversation.transcripts import Transcript
-from secateur.kinds.files.extracts import FORMS, PLAIN, cost, header, newline_ended, touches
-from secateur.kinds.files.pieces import best, pieces_of, query_of
-from secateur.kinds.files.sliding import check_windows
+from secateur.kinds.files.line_ranges import check_windows
+from secateur.kinds.files.local_relevance import best, pieces_of, query_of
+from secateur.kinds.files.snippet_text import FORMS, PLAIN, cost, header, newline_ended, touches
 from secateur.kinds.files.sourcecode import LOCAL, SCORES, Piece, SourceCode, WeighedFile, WeighedFiles
 from secateur.languages.syntax.fragments import split_lines
 from secateur.model import Notice

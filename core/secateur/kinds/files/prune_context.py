@@ -9,10 +9,10 @@ from typing import Any
 from secateur.errors import UsageError
 from secateur.kinds.autocoder import model_of, settings_of
 from secateur.kinds.conversation.transcripts import read_messages
-from secateur.kinds.files.extracts import PLAIN
 from secateur.kinds.files.kind import FilesKind, ReadFiles
 from secateur.kinds.files.measurements import question_of, weigh_files
 from secateur.kinds.files.pruned_files import PrunedFiles
+from secateur.kinds.files.snippet_text import PLAIN
 from secateur.kinds.files.sourcecode import SourceCode
 from secateur.llm.interface import LanguageModel
 from secateur.logs import log_report

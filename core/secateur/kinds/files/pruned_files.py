@@ -6,7 +6,7 @@ from collections import Counter as Multiset
 from dataclasses import dataclass
 from functools import cached_property
 
-from secateur.kinds.files.extracts import block
+from secateur.kinds.files.snippet_text import block
 from secateur.kinds.files.sourcecode import FileDecision, SourceCode, WeighedFiles
 from secateur.ledger import VERBS, WRAPPER, Figure
 from secateur.model import Entry, Ledger, Notice, Reason, State, TrimAction, TrimReport

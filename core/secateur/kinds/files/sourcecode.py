@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from secateur.kinds.files.sliding import Range
+from secateur.kinds.files.line_ranges import Range
 from secateur.ledger import Figure
 from secateur.model import ModelCall, Notice, Reason, State
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from secateur.kinds.files.sliding import Range
+from secateur.kinds.files.line_ranges import Range
 from secateur.languages.syntax.cutting import is_blank, is_closing
 
 TAB = 8

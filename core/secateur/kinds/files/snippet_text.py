@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from secateur.kinds.files.sliding import Range, merge
+from secateur.kinds.files.line_ranges import Range, merge
 from secateur.languages.syntax.cutting import is_blank
 from secateur.languages.syntax.fragments import language_of, split_lines
 from secateur.model import Kind

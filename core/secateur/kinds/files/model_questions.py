@@ -14,9 +14,9 @@ from typing import Annotated, Any
 
 import msgspec
 
+from secateur.kinds.files.line_ranges import Range, merge, numbered, overlapping, windows
+from secateur.kinds.files.local_relevance import best
 from secateur.kinds.files.measurements import LOW_RELEVANCE, counted_pieces
-from secateur.kinds.files.pieces import best
-from secateur.kinds.files.sliding import Range, merge, numbered, overlapping, windows
 from secateur.kinds.files.sourcecode import MODEL, SCORES, Piece, WeighedFile, WeighedFiles
 from secateur.kinds.files.statements import widened
 from secateur.languages.syntax.fragments import split_lines

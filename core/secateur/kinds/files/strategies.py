@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from secateur.kinds.files.extracts import HEAD, cost, joined, snippet_text
-from secateur.kinds.files.sliding import Range
+from secateur.kinds.files.line_ranges import Range
+from secateur.kinds.files.snippet_text import HEAD, cost, joined, snippet_text
 from secateur.kinds.files.sourcecode import SCORES, FileDecision, Piece, Threshold, Tried, WeighedFile, WeighedFiles
 from secateur.languages.syntax.fragments import split_lines
 from secateur.model import Reason, State

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from secateur.kinds.files.deciding import decide
-from secateur.kinds.files.pieces import best
+from secateur.kinds.files.local_relevance import best
 from secateur.kinds.files.sourcecode import FileDecision, WeighedFiles
+from secateur.kinds.files.strategies import decide
 from secateur.model import Notice, Reason
 from secateur.render.notices import listed
 from secateur.settings import ContextPrune

@@ -11,12 +11,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from secateur.errors import UsageError
-from secateur.kinds.files.deciding import STRATEGIES, decide
-from secateur.kinds.files.displaced import with_displaced
+from secateur.kinds.files.displaced_snippets import with_displaced
+from secateur.kinds.files.line_ranges import check_windows
 from secateur.kinds.files.measurements import needs_scores
 from secateur.kinds.files.pruned_files import PrunedFiles
-from secateur.kinds.files.sliding import check_windows
 from secateur.kinds.files.sourcecode import SCORES, FileDecision, WeighedFiles
+from secateur.kinds.files.strategies import STRATEGIES, decide
 from secateur.model import Notice, Reason
 from secateur.settings import Settings
 from secateur.suggestions import suggestion

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 from hypothesis import given
 from hypothesis import strategies as st
-from secateur.kinds.files.sliding import merge, numbered, overlapping, windows
+from secateur.kinds.files.line_ranges import merge, numbered, overlapping, windows
 
 RANGES = st.lists(st.tuples(st.integers(-5, 40), st.integers(-5, 40)), max_size=12)
 
