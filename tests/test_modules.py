@@ -23,7 +23,7 @@ SHARED_NAMES = {
         "Rule",
         "Values",
     ),
-    *("Weighed", "WeighedFile"),
+    "Weighed",
 }
 """Classes of the engine that have the name of another one. Remove an entry with the name; add none."""
 

@@ -19,7 +19,7 @@ from typing import Any
 
 from secateur.config import with_profile, with_values
 from secateur.kinds.files.decisions import prune
-from secateur.kinds.files.measurements import weigh_files
+from secateur.kinds.files.measurements import measure_files
 from secateur.kinds.files.pruned_files import PrunedFiles
 from secateur.kinds.files.sourcecode import SourceCode
 from secateur.languages.syntax.file_flags import UNINDEXED, classify
@@ -61,16 +61,16 @@ def main() -> int:
         files = list(read(options.mirror, case))
         for profile in ("spec", "recommended"):
             settings, start = with_profile(Settings(), profile), time.perf_counter()
-            weighed = weigh_files(files, settings, case["query"])
+            measured = measure_files(files, settings, case["query"])
             seconds = time.perf_counter() - start
             for name, values in VARIANTS.items():
                 for budget in budgets:
                     rules = {f"context_prune.{key}": value for key, value in {**values, "max_tokens": budget}.items()}
                     found.setdefault((profile, name, budget), []).append(
-                        recall(prune(weighed, with_values(settings, rules)), case)
+                        recall(prune(measured, with_values(settings, rules)), case)
                     )
         print(
-            f"{number}/{len(cases)} {case['id']}: {len(files):,} files, {weighed.total:,} tokens, weighed in"
+            f"{number}/{len(cases)} {case['id']}: {len(files):,} files, {measured.total:,} tokens, measured in"
             f" {seconds:.1f} s",
             file=sys.stderr,
         )

@@ -11,7 +11,7 @@ from secateur.config import with_values
 from secateur.errors import SecateurError
 from secateur.kinds.files.decisions import prune
 from secateur.kinds.files.inputs import NAMED_BYTES, read_files
-from secateur.kinds.files.measurements import weigh_files
+from secateur.kinds.files.measurements import measure_files
 from secateur.kinds.files.prune_context import prune_files
 from secateur.settings import Settings
 from support.cli import secateur
@@ -50,9 +50,9 @@ def test_any_text_is_counted_and_accounted_for(name: str, strategy: str) -> None
         SourceCode("c.py", "def refund_total(total):\n    return round(total)\n"),
     ]
     for form in ("plain", "markdown"):
-        weighed = weigh_files(files, Settings(), QUERY, form=form)
+        measured = measure_files(files, Settings(), QUERY, form=form)
         for budget in (1, 40, 200):
-            result = prune(weighed, pruning(max_tokens=budget, strategy=strategy))
+            result = prune(measured, pruning(max_tokens=budget, strategy=strategy))
             assert len(result.decisions) == len(result.report.actions) == 3
             assert result.report.after == sum(action.after for action in result.report.actions) <= budget
             assert count_tokens(result.document()) <= budget

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from secateur.config import with_values
 from secateur.kinds.files.decisions import prune
-from secateur.kinds.files.sourcecode import LOCAL, Piece, SourceCode, WeighedFile, WeighedFiles
+from secateur.kinds.files.sourcecode import LOCAL, MeasuredFile, MeasuredFiles, Piece, SourceCode
 from secateur.settings import Settings
 
 LINES = 40
 
 
-def weighed(*files: WeighedFile) -> WeighedFiles:
-    return WeighedFiles(files, "chars4", "plain", "total")
+def measured(*files: MeasuredFile) -> MeasuredFiles:
+    return MeasuredFiles(files, "chars4", "plain", "total")
 
 
-def file(name: str, cost: int, *pieces: Piece, score: float = 8.0) -> WeighedFile:
+def file(name: str, cost: int, *pieces: Piece, score: float = 8.0) -> MeasuredFile:
     text = "".join(f"line_{number:02} = {number:02}\n" for number in range(LINES))
     source = SourceCode(name, text, len(text) // 4)
-    return WeighedFile(source, LINES, cost, score, LOCAL, pieces=pieces)
+    return MeasuredFile(source, LINES, cost, score, LOCAL, pieces=pieces)
 
 
 def piece(start: int, end: int, relevance: float = 0.8) -> Piece:
@@ -30,8 +30,8 @@ def settings(**values: object) -> Settings:
     )
 
 
-def kept_lines(one: WeighedFile, budget: int) -> list[tuple[int, int]]:
-    (entry,) = prune(weighed(one), settings(max_tokens=budget, strategy="extract", full_file_share=0.0)).decisions
+def kept_lines(one: MeasuredFile, budget: int) -> list[tuple[int, int]]:
+    (entry,) = prune(measured(one), settings(max_tokens=budget, strategy="extract", full_file_share=0.0)).decisions
     return list(entry.ranges)
 
 
@@ -50,7 +50,7 @@ def test_of_equal_pieces_the_first_leaves() -> None:
 
 
 def test_of_equally_relevant_files_the_smaller_leaves_whole() -> None:
-    files = weighed(file("large.py", 90, piece(1, 30)), file("small.py", 60, piece(1, 20)))
+    files = measured(file("large.py", 90, piece(1, 30)), file("small.py", 60, piece(1, 20)))
     rules = settings(max_tokens=100, strategy="extract", full_file_share=1.0)
     whole = [
         entry.module_name for entry in prune(files, rules).decisions if entry.text is not None and not entry.ranges

@@ -141,12 +141,12 @@ def test_a_file_larger_than_the_budget_is_asked_about_window_by_window() -> None
 
 def test_lines_of_the_model_are_worth_a_clear_match_at_least() -> None:
     model = Table({"extract numbers.py:1-100": snippets((5, 6))})
-    (weighed,) = prune_files([NUMBERS], pruning(max_tokens=25, strategy="extract"), "zebra", llm=model).weighed.files
-    assert [(piece.start, piece.end, piece.relevance) for piece in weighed.pieces if piece.chosen] == [(5, 6, 0.5)]
-    assert weighed.score == 5.0
-    assert all(piece.relevance == 0 for piece in weighed.pieces if not piece.chosen)
+    (measured,) = prune_files([NUMBERS], pruning(max_tokens=25, strategy="extract"), "zebra", llm=model).measured.files
+    assert [(piece.start, piece.end, piece.relevance) for piece in measured.pieces if piece.chosen] == [(5, 6, 0.5)]
+    assert measured.score == 5.0
+    assert all(piece.relevance == 0 for piece in measured.pieces if not piece.chosen)
     settings = pruning(max_tokens=25, strategy="extract", model_relevance=0.9)
-    assert prune_files([NUMBERS], settings, "zebra", llm=model).weighed.files[0].score == 9.0
+    assert prune_files([NUMBERS], settings, "zebra", llm=model).measured.files[0].score == 9.0
 
 
 def test_no_lines_is_an_answer_and_ranges_that_leave_nothing_are_none() -> None:
@@ -159,7 +159,7 @@ def test_no_lines_is_an_answer_and_ranges_that_leave_nothing_are_none() -> None:
     )
     result = prune_files([*FILES, NUMBERS], pruning(max_tokens=100, strategy="extract"), QUERY, llm=model)
     entries = {entry.module_name: entry for entry in result.decisions}
-    assert (entries["shop/refund.py"].judge, entries["shop/refund.py"].why) == (MODEL, Reason.NOT_RELEVANT)
+    assert (entries["shop/refund.py"].judge, entries["shop/refund.py"].reason) == (MODEL, Reason.NOT_RELEVANT)
     assert entries["shop/money.py"].judge == LOCAL
     assert entries["README.md"].judge == LOCAL
 
@@ -184,14 +184,14 @@ def test_a_question_is_no_longer_than_it_may_be() -> None:
     assert any("of 4,000" in question.text for question in model.asked)
 
 
-def test_the_order_of_the_answers_is_that_of_the_questions_and_one_weighing_serves_any_budget() -> None:
+def test_the_order_of_the_answers_is_that_of_the_questions_and_one_measurement_serves_any_budget() -> None:
     model = Table(lambda question: FileScore(len(question.what) % 10))
-    weighed = prune_files(FILES, pruning(max_tokens=60), QUERY, llm=model).weighed
+    measured = prune_files(FILES, pruning(max_tokens=60), QUERY, llm=model).measured
     again = prune_files(
         FILES, pruning(max_tokens=60), QUERY, llm=Table(lambda question: FileScore(len(question.what) % 10))
-    ).weighed
-    assert weighed == again
-    assert [file.score for file in weighed.files] == [len(f"score {path}") % 10 for path in SHOP]
+    ).measured
+    assert measured == again
+    assert [file.score for file in measured.files] == [len(f"score {path}") % 10 for path in SHOP]
 
 
 @pytest.mark.parametrize("strategy", ["score", "extract"])

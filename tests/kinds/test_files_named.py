@@ -111,10 +111,10 @@ def test_of_all_that_is_named_words_decide_what_goes_first_not_the_size() -> Non
     )
     files = [SourceCode("a.py", words), SourceCode("b.py", "x = 1\n" * 200)]
     model = naming(**{"a.py": [(1, 2), (5, 12)]})
-    weighed = prune_files(files, pruning(max_tokens=60, strategy="extract"), "beta gamma delta", llm=model).weighed
-    short, long = [piece.relevance for piece in weighed.files[0].pieces if piece.chosen]
+    measured = prune_files(files, pruning(max_tokens=60, strategy="extract"), "beta gamma delta", llm=model).measured
+    short, long = [piece.relevance for piece in measured.files[0].pieces if piece.chosen]
     assert 0.5 <= short < long <= 1
-    tried = prune(weighed, pruning(max_tokens=60, strategy="extract")).decisions[0].tried
+    tried = prune(measured, pruning(max_tokens=60, strategy="extract")).decisions[0].tried
     assert [piece.name for piece in tried] == ["beta_gamma", "alpha"]
 
 
@@ -178,7 +178,7 @@ def test_the_best_match_that_whole_files_displaced_is_told_with_what_keeps_it() 
     files, answer = displacing()
     settings = pruning(max_tokens=190, strategy="extract")
     result = prune_files(files, settings, "refund total of an order")
-    assert [entry.why for entry in result.decisions[:2]] == [Reason.WHOLE, Reason.WHOLE]
+    assert [entry.reason for entry in result.decisions[:2]] == [Reason.WHOLE, Reason.WHOLE]
     entry = result.decisions[2]
     assert entry.displaced == (1, 14)
     assert entry.to_dict()["what_if"] == {"full_file_share": 0, "lines": [1, 14]}
@@ -196,7 +196,7 @@ def test_nothing_is_proposed_that_would_not_help() -> None:
     files, answer = displacing()
     budget = count_tokens(answer) - 20
     result = prune_files(files, pruning(max_tokens=budget, strategy="extract"), "refund total of an order")
-    assert any(entry.why is Reason.WHOLE for entry in result.decisions)
+    assert any(entry.reason is Reason.WHOLE for entry in result.decisions)
     assert result.decisions[2].displaced is None
     assert result.warnings == ()
 
@@ -211,7 +211,7 @@ def test_a_threshold_that_decided_is_named_with_its_figures() -> None:
         [*files, other], pruning(max_tokens=190, strategy="extract", snippet_share=0.9), "refund total of an order"
     )
     entry = result.decisions[3]
-    assert entry.why is Reason.NOT_RELEVANT
+    assert entry.reason is Reason.NOT_RELEVANT
     assert entry.score >= 0.1
     assert entry.threshold is not None
     best = max(one.score for one in result.decisions)

@@ -10,7 +10,7 @@ from secateur.config import with_profile, with_values
 from secateur.errors import SecateurError, UsageError
 from secateur.kinds.conversation.transcripts import read_messages
 from secateur.kinds.files.decisions import prune
-from secateur.kinds.files.measurements import question_of, weigh_files
+from secateur.kinds.files.measurements import measure_files, question_of
 from secateur.kinds.files.prune_context import prune_files
 from secateur.kinds.files.pruned_files import PrunedFiles
 from secateur.kinds.files.sourcecode import LOCAL
@@ -27,12 +27,12 @@ def pruning(**values: object) -> Settings:
     return with_values(Settings(), {f"context_prune.{key}": value for key, value in values.items()})
 
 
-def test_one_weighing_serves_every_budget_and_strategy() -> None:
-    weighed = weigh_files(FILES, Settings(), QUERY)
+def test_one_measurement_serves_every_budget_and_strategy() -> None:
+    measured = measure_files(FILES, Settings(), QUERY)
     for strategy in ("score", "extract", "delete"):
         for budget in (0, 1, 40, 60, 90, 10_000):
             settings = pruning(max_tokens=budget, strategy=strategy)
-            kept, anew = prune(weighed, settings), prune_files(FILES, settings, QUERY)
+            kept, anew = prune(measured, settings), prune_files(FILES, settings, QUERY)
             assert (kept.files, kept.report.actions) == (anew.files, anew.report.actions)
 
 
@@ -60,7 +60,7 @@ def test_every_decision_says_why_with_its_figures() -> None:
     best = by_name["shop/refund.py"]
     assert best.judge == LOCAL
     assert best.score == max(entry.score for entry in result.decisions)
-    assert by_name["other.py"].why is Reason.NOT_RELEVANT
+    assert by_name["other.py"].reason is Reason.NOT_RELEVANT
     assert by_name["other.py"].to_dict() | {"score": 0.0} == {
         "module_name": "other.py",
         "state": "dropped",
@@ -112,11 +112,11 @@ def test_many_blank_lines_part_two_snippets() -> None:
 
 
 def test_a_snippet_fits_to_the_token() -> None:
-    weighed = weigh_files([SourceCode("a.py", OTHER * 20 + SHOP["shop/refund.py"])], Settings(), QUERY)
+    measured = measure_files([SourceCode("a.py", OTHER * 20 + SHOP["shop/refund.py"])], Settings(), QUERY)
     rules = pruning(max_tokens=1, strategy="extract", snippet_share=1.0)
-    (best,) = prune(weighed, rules).decisions[0].tried
+    (best,) = prune(measured, rules).decisions[0].tried
     just, short = (
-        prune(weighed, with_values(rules, {"context_prune.max_tokens": budget}))
+        prune(measured, with_values(rules, {"context_prune.max_tokens": budget}))
         for budget in (best.needed, best.needed - 1)
     )
     assert just.report.after == best.needed
@@ -132,9 +132,9 @@ def test_blank_lines_that_cost_tokens_are_charged() -> None:
         + "\n\n\n"
         + OTHER * 20
     )
-    weighed = weigh_files([SourceCode("a.py", text)], Settings(), "refund an order")
+    measured = measure_files([SourceCode("a.py", text)], Settings(), "refund an order")
     for budget in range(10, 60):
-        result = prune(weighed, pruning(max_tokens=budget, strategy="extract", snippet_share=0.5))
+        result = prune(measured, pruning(max_tokens=budget, strategy="extract", snippet_share=0.5))
         assert result.report.after == sum(count_tokens(file.source_code) for file in result.files) <= budget
         assert all(piece.needed > piece.left for piece in result.decisions[0].tried if not piece.kept)
     assert result.decisions[0].ranges == ((1, 7),)
@@ -148,9 +148,9 @@ def test_a_share_of_the_tokens_is_what_it_says() -> None:
     settings = with_values(
         pruning(max_tokens=100, strategy="extract", full_file_share=0.57), {"tokens.counter": "chars4"}
     )
-    assert prune_files(files, settings, "refund").decisions[0].why is Reason.WHOLE
+    assert prune_files(files, settings, "refund").decisions[0].reason is Reason.WHOLE
     assert (
-        prune_files(files, with_values(settings, {"context_prune.max_tokens": 99}), "refund").decisions[0].why
+        prune_files(files, with_values(settings, {"context_prune.max_tokens": 99}), "refund").decisions[0].reason
         is not Reason.WHOLE
     )
 
@@ -177,7 +177,7 @@ def test_a_file_whose_snippets_are_no_shorter_is_kept_whole() -> None:
         pruning(max_tokens=size + 12, strategy="extract", full_file_share=0.0),
         "refund",
     )
-    assert (result.decisions[0].why, result.files[0].source_code) == (Reason.NOT_SHORTER, small.source_code)
+    assert (result.decisions[0].reason, result.files[0].source_code) == (Reason.NOT_SHORTER, small.source_code)
 
 
 def test_duplicate_names_and_empty_files_are_files_of_their_own() -> None:
@@ -271,7 +271,7 @@ def test_lock_files_that_are_given_are_read_and_endless_lines_are_said() -> None
         "httpx version",
     )
     assert result.decisions[0].state is State.SHORTENED
-    assert [entry.why for entry in result.decisions[1:]] == [Reason.NOT_RELEVANT] * 2
+    assert [entry.reason for entry in result.decisions[1:]] == [Reason.NOT_RELEVANT] * 2
     (said,) = [notice.message for notice in result.warnings if notice.code == "not_read"]
     assert "b.js, c.bin" in said
 
@@ -306,7 +306,7 @@ def test_the_recommended_profile_takes_snippets_alone() -> None:
     files = [SourceCode("mixed.py", SHOP["shop/refund.py"] + "\n\n" + OTHER * 3), SourceCode("rest.py", OTHER * 60)]
     whole = prune_files(files, pruning(max_tokens=400, strategy="extract"), QUERY)
     part = prune_files(files, with_profile(pruning(max_tokens=400, strategy="extract"), "recommended"), QUERY)
-    assert (whole.decisions[0].why, part.decisions[0].why) == (Reason.WHOLE, Reason.SNIPPETS)
+    assert (whole.decisions[0].reason, part.decisions[0].reason) == (Reason.WHOLE, Reason.SNIPPETS)
 
 
 @pytest.mark.parametrize("wrong", [("a.py", "text"), SourceCode("a.py", b"text"), SourceCode(None, "text"), None])  # type: ignore[arg-type]
@@ -334,7 +334,11 @@ def test_a_file_of_which_no_snippet_had_room_says_what_the_best_one_needed() -> 
     dropped = [entry for entry in _extracted(files, one).decisions if entry.state is State.DROPPED and entry.tried]
     assert dropped
     for entry in dropped:
-        assert (entry.needed, entry.left, entry.why) == (entry.tried[0].needed, entry.tried[0].left, entry.tried[0].why)
+        assert (entry.needed, entry.left, entry.reason) == (
+            entry.tried[0].needed,
+            entry.tried[0].left,
+            entry.tried[0].reason,
+        )
         assert entry.left < entry.needed < entry.before
         assert entry.to_dict()["needed"] == entry.to_dict()["snippets"][0]["needed"]
 

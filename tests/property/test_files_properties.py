@@ -85,7 +85,7 @@ def test_the_books_are_right_and_the_budget_holds(
         assert entry.after <= entry.before
         if entry.state is State.KEPT:
             assert entry.text == source
-        elif entry.state is State.DROPPED and entry.why in (Reason.NO_ROOM, Reason.LARGER_THAN_BUDGET):
+        elif entry.state is State.DROPPED and entry.reason in (Reason.NO_ROOM, Reason.LARGER_THAN_BUDGET):
             assert entry.needed > entry.left
         elif entry.state is State.SHORTENED:
             lines = source.split("\n")
@@ -99,7 +99,7 @@ def test_the_books_are_right_and_the_budget_holds(
         assert all(
             piece.needed > piece.left
             for piece in entry.tried
-            if piece.why in (Reason.NO_ROOM, Reason.LARGER_THAN_BUDGET)
+            if piece.reason in (Reason.NO_ROOM, Reason.LARGER_THAN_BUDGET)
         )
 
 

@@ -76,7 +76,7 @@ def test_delete_keeps_files_in_their_order_and_skips_what_does_not_fit() -> None
     assert [file.module_name for file in result.files] == ["0.txt", "1.txt", "3.txt"]
     assert result.report.after == 900
     dropped = result.decisions[2]
-    assert (dropped.why, dropped.needed, dropped.left) == (Reason.NO_ROOM, 350, 300)
+    assert (dropped.reason, dropped.needed, dropped.left) == (Reason.NO_ROOM, 350, 300)
 
 
 def test_score_keeps_the_best_files_whole_and_scores_run_from_0_to_10() -> None:
@@ -103,13 +103,13 @@ def test_whole_files_come_first_up_to_four_fifths_of_the_tokens_then_snippets() 
     result = prune_files(
         [*whole, large], pruning(max_tokens=5 * size, strategy="extract"), "how is the refund of an order made?"
     )
-    assert [entry.why for entry in result.decisions].count(Reason.WHOLE) == 4  # 4 of 5 are just the share of 0.8
-    assert result.decisions[-1].why is Reason.SNIPPETS
+    assert [entry.reason for entry in result.decisions].count(Reason.WHOLE) == 4  # 4 of 5 are just the share of 0.8
+    assert result.decisions[-1].reason is Reason.SNIPPETS
     assert result.decisions[-1].ranges == ((1, 3),)
     tighter = prune_files(
         [*whole, large], pruning(max_tokens=5 * size - 1, strategy="extract"), "how is the refund of an order made?"
     )
-    assert [entry.why for entry in tighter.decisions].count(Reason.WHOLE) == 3
+    assert [entry.reason for entry in tighter.decisions].count(Reason.WHOLE) == 3
 
 
 def test_a_snippet_that_does_not_fit_is_skipped_and_recorded_and_the_rest_goes_on() -> None:
@@ -125,7 +125,7 @@ def test_a_snippet_that_does_not_fit_is_skipped_and_recorded_and_the_rest_goes_o
     (entry,) = result.decisions
     assert entry.state is State.SHORTENED
     refused, kept = entry.tried
-    assert (refused.kept, refused.why) == (False, Reason.LARGER_THAN_BUDGET)
+    assert (refused.kept, refused.reason) == (False, Reason.LARGER_THAN_BUDGET)
     assert refused.needed > refused.left
     assert (kept.kept, kept.name) == (True, "small")
     assert "def small" in result.files[0].source_code

@@ -1,6 +1,6 @@
 """What leaves of measured files under settings: pure, instant.
 
-    prune(weighed, settings).decisions
+    prune(measured, settings).decisions
 
 `score` keeps files by their score, 0 to 10; `extract` keeps relevant files whole up to a share of the tokens and takes
 snippets of the rest; `delete` keeps files in their order.
@@ -15,7 +15,7 @@ from secateur.kinds.files.displaced_snippets import with_displaced
 from secateur.kinds.files.line_ranges import check_windows
 from secateur.kinds.files.measurements import needs_scores
 from secateur.kinds.files.pruned_files import PrunedFiles
-from secateur.kinds.files.sourcecode import SCORES, FileDecision, WeighedFiles
+from secateur.kinds.files.sourcecode import SCORES, FileDecision, MeasuredFiles
 from secateur.kinds.files.strategies import STRATEGIES, decide
 from secateur.model import Notice, Reason
 from secateur.settings import Settings
@@ -23,19 +23,19 @@ from secateur.suggestions import suggestion
 from secateur.tokens import get_counter
 
 
-def prune(weighed: WeighedFiles, settings: Settings) -> PrunedFiles:
+def prune(measured: MeasuredFiles, settings: Settings) -> PrunedFiles:
     """Decides on every file. `max_tokens` holds for what leaves in the form that was measured.
 
     Raises:
         UsageError: no such strategy; the strategy needs scores and there was no query.
     """
-    rules, counter = settings.context_prune, get_counter(weighed.counter)
+    rules, counter = settings.context_prune, get_counter(measured.counter)
     _check(settings)
-    if needs_scores(weighed, rules) and not weighed.query:
+    if needs_scores(measured, rules) and not measured.query:
         raise nothing_to_score_by(rules.strategy)
-    decisions, displaced = with_displaced(decide(weighed, rules, counter), weighed, rules, counter)
-    notices = (*weighed.notices, *displaced, *_notices(weighed, decisions, settings))
-    return PrunedFiles(weighed, tuple(decisions), rules.max_tokens, rules.strategy, notices)
+    decisions, displaced = with_displaced(decide(measured, rules, counter), measured, rules, counter)
+    notices = (*measured.notices, *displaced, *_notices(measured, decisions, settings))
+    return PrunedFiles(measured, tuple(decisions), rules.max_tokens, rules.strategy, notices)
 
 
 def _check(settings: Settings) -> None:
@@ -54,26 +54,26 @@ def nothing_to_score_by(strategy: str) -> UsageError:
     )
 
 
-def _notices(weighed: WeighedFiles, decisions: Sequence[FileDecision], settings: Settings) -> list[Notice]:
+def _notices(measured: MeasuredFiles, decisions: Sequence[FileDecision], settings: Settings) -> list[Notice]:
     rules = settings.context_prune
     if not decisions:
         return [Notice("no_files", "There is no file to prune.")]
     if not rules.enabled:
-        over = weighed.total - rules.max_tokens
+        over = measured.total - rules.max_tokens
         more = f" ({over:,} tokens more than {rules.max_tokens:,})" if over > 0 else ""
         return [Notice("pruning_disabled", f"context_prune.enabled is false: all files are as they came{more}.")]
     if any(decision.text is not None for decision in decisions):
         return []
     if rules.max_tokens == 0:
         return [Notice("zero_budget", "The budget is 0 tokens: nothing leaves.")]
-    if all(decision.why is Reason.NOT_RELEVANT for decision in decisions):
+    if all(decision.reason is Reason.NOT_RELEVANT for decision in decisions):
         return [
             Notice(
                 "nothing_relevant",
                 f"No file scores {rules.min_score:g} of {SCORES} or more: nothing in them answers the query.",
             )
         ]
-    least = min(decision.needed for decision in decisions if decision.why is not Reason.NOT_RELEVANT)
+    least = min(decision.needed for decision in decisions if decision.reason is not Reason.NOT_RELEVANT)
     needed = min([least, *(piece.needed for decision in decisions for piece in decision.tried)])
     return [
         Notice(

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from secateur.kinds.files.local_relevance import best
-from secateur.kinds.files.sourcecode import FileDecision, WeighedFiles
+from secateur.kinds.files.sourcecode import FileDecision, MeasuredFiles
 from secateur.kinds.files.strategies import decide
 from secateur.model import Notice, Reason
 from secateur.render.notices import listed
@@ -16,19 +16,19 @@ from secateur.tokens import Counter
 
 def with_displaced(
     decisions: Sequence[FileDecision],
-    weighed: WeighedFiles,
+    measured: MeasuredFiles,
     rules: ContextPrune,
     counter: Counter,
 ) -> tuple[list[FileDecision], list[Notice]]:
     """The decisions, with the lines that `full_file_share = 0` lets out; and a word if the best match is among them."""
-    if rules.strategy != "extract" or all(decision.why is not Reason.WHOLE for decision in decisions):
+    if rules.strategy != "extract" or all(decision.reason is not Reason.WHOLE for decision in decisions):
         return list(decisions), []
-    without = decide(weighed, replace(rules, full_file_share=0.0), counter)
+    without = decide(measured, replace(rules, full_file_share=0.0), counter)
     told = [_told(decision, again) for decision, again in zip(decisions, without, strict=True)]
-    top = max(best(file.pieces) for file in weighed.files)
+    top = max(best(file.pieces) for file in measured.files)
     notices = []
     for decision in told:
-        pieces = weighed.files[decision.number].pieces
+        pieces = measured.files[decision.number].pieces
         if decision.displaced and any(
             piece.start == decision.displaced[0] and piece.relevance == top for piece in pieces
         ):

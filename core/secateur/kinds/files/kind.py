@@ -13,11 +13,11 @@ from secateur.kinds.base import Environment, Flag, Input, Inputs, Kind, Load, Ou
 from secateur.kinds.conversation.transcripts import read_transcript
 from secateur.kinds.files.decisions import nothing_to_score_by, prune
 from secateur.kinds.files.inputs import read_files, root_of
-from secateur.kinds.files.measurements import needs_scores, question_of, weigh_files
+from secateur.kinds.files.measurements import measure_files, needs_scores, question_of
 from secateur.kinds.files.model_questions import questions_about, with_replies
 from secateur.kinds.files.pruned_files import PrunedFiles
 from secateur.kinds.files.snippet_text import MARKDOWN, PLAIN
-from secateur.kinds.files.sourcecode import WeighedFiles
+from secateur.kinds.files.sourcecode import MeasuredFiles
 from secateur.kinds.knobs import Knob
 from secateur.llm import open_model
 from secateur.llm.interface import LanguageModel, Question, Reply
@@ -43,7 +43,7 @@ _READ = (_TABLE + "sliding_window", _TABLE + "query_messages", "relevance.", "in
 class ReadFiles:
     """Files that were read and measured; and what was not read."""
 
-    weighed: WeighedFiles
+    measured: MeasuredFiles
     notices: tuple[Notice, ...] = ()
     asked: bool = True  # whether it was said what the files are for
 
@@ -148,10 +148,10 @@ class FilesKind(Kind[ReadFiles, PrunedFiles]):
         question = question_of(query, transcript, settings.context_prune.query_messages)
         files, notices = read_files(inputs["path"], settings, environment.cache)
         form = MARKDOWN if environment.form == MARKDOWN else PLAIN
-        weighed = weigh_files(
+        measured = measure_files(
             files, settings, question, form=form, ahead=environment.ahead, progress=environment.progress
         )
-        return ReadFiles(weighed, (*(transcript.notices if transcript else ()), *notices), asked)
+        return ReadFiles(measured, (*(transcript.notices if transcript else ()), *notices), asked)
 
     def model(self, settings: Settings, environ: Mapping[str, str]) -> LanguageModel | None:
         return open_model(settings.llm, environ) if settings.context_prune.strategy != "delete" else None
@@ -166,23 +166,23 @@ class FilesKind(Kind[ReadFiles, PrunedFiles]):
         progress: Progress = unreported,
     ) -> Outcome[PrunedFiles]:
         _check_asked(material.asked, settings)
-        weighed = material.weighed
+        measured = material.measured
         questions: tuple[Question, ...] = ()
-        if settings.llm.enabled and weighed.query and needs_scores(weighed, settings.context_prune):
-            asking = questions_about(weighed, settings)
+        if settings.llm.enabled and measured.query and needs_scores(measured, settings.context_prune):
+            asking = questions_about(measured, settings)
             if replies or not asking.questions:
-                weighed = with_replies(weighed, asking, replies, settings)
+                measured = with_replies(measured, asking, replies, settings)
             else:
                 questions = asking.questions
-        pruned = prune(weighed, settings)
+        pruned = prune(measured, settings)
         notices = (*material.notices, *pruned.warnings)
-        return Outcome(self.name, settings, pruned, lambda: pruned.ledger, notices, (), questions, weighed.calls)
+        return Outcome(self.name, settings, pruned, lambda: pruned.ledger, notices, (), questions, measured.calls)
 
     # --- what goes out ------------------------------------------------------------------------------------------------
 
     def described(self, material: ReadFiles) -> str:
-        number = len(material.weighed.files)
-        return f"{number:,} file{'' if number == 1 else 's'}, {material.weighed.total:,} tokens"
+        number = len(material.measured.files)
+        return f"{number:,} file{'' if number == 1 else 's'}, {material.measured.total:,} tokens"
 
     def report(self, outcome: Outcome[PrunedFiles]) -> TrimReport:
         return outcome.payload.report
@@ -262,7 +262,7 @@ class FilesKind(Kind[ReadFiles, PrunedFiles]):
         pruned = outcome.payload
         if number >= len(pruned.decisions):  # the wrapper
             return "", ""
-        return pruned.weighed.files[number].source.source_code, pruned.decisions[number].text or ""
+        return pruned.measured.files[number].source.source_code, pruned.decisions[number].text or ""
 
 
 def _check_asked(asked: bool, settings: Settings) -> None:

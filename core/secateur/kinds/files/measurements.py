@@ -1,6 +1,6 @@
 """Files measured once for every budget and strategy: their tokens, and what of each answers the query.
 
-weighed = weigh_files(files, settings, "where is the refund total rounded?")
+measured = measure_files(files, settings, "where is the refund total rounded?")
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from secateur.kinds.conversation.transcripts import Transcript
 from secateur.kinds.files.line_ranges import check_windows
 from secateur.kinds.files.local_relevance import best, pieces_of, query_of
 from secateur.kinds.files.snippet_text import FORMS, PLAIN, cost, header, newline_ended, touches
-from secateur.kinds.files.sourcecode import LOCAL, SCORES, Piece, SourceCode, WeighedFile, WeighedFiles
+from secateur.kinds.files.sourcecode import LOCAL, SCORES, MeasuredFile, MeasuredFiles, Piece, SourceCode
 from secateur.languages.syntax.fragments import split_lines
 from secateur.model import Notice
 from secateur.progress import Progress, unreported
@@ -29,7 +29,7 @@ LOW_RELEVANCE = "low_relevance"
 """Code of the notice that the best match is a weak one."""
 
 
-def weigh_files(
+def measure_files(
     files: Sequence[SourceCode],
     settings: Settings,
     query: str,
@@ -37,7 +37,7 @@ def weigh_files(
     form: str = PLAIN,
     ahead: bool = True,
     progress: Progress = unreported,
-) -> WeighedFiles:
+) -> MeasuredFiles:
     """The slow phase: counts the files, and scores them against the query where there is one.
 
     Args:
@@ -48,50 +48,50 @@ def weigh_files(
     """
     rules = settings.context_prune
     check_windows(rules.sliding_window_size, rules.sliding_window_overlap)
-    weighed = _counted(files, settings, form, progress)
-    if query.strip() and (ahead or needs_scores(weighed, rules)):
-        return _scored(weighed, settings, query, progress)
-    return weighed
+    measured = _counted(files, settings, form, progress)
+    if query.strip() and (ahead or needs_scores(measured, rules)):
+        return _scored(measured, settings, query, progress)
+    return measured
 
 
-def needs_scores(weighed: WeighedFiles, rules: ContextPrune) -> bool:
+def needs_scores(measured: MeasuredFiles, rules: ContextPrune) -> bool:
     """Whether something has to go, and scores say what."""
-    return rules.enabled and rules.strategy != "delete" and 0 < rules.max_tokens < weighed.total
+    return rules.enabled and rules.strategy != "delete" and 0 < rules.max_tokens < measured.total
 
 
-def question_of(query: str, transcript: Transcript | None = None, turns: int = 3) -> str:
-    """What is asked: the query, and the last `turns` messages in which a user says something, newest first: the first
+def question_of(query: str, transcript: Transcript | None = None, last: int = 3) -> str:
+    """What is asked: the query, and the `last` messages in which a user says something, newest first: the first
     line counts most."""
     said = []
     for message in reversed(transcript.messages if transcript else ()):
         texts = [part.text for part in message.parts if part.kind is PartKind.TEXT]
         if message.role == "user" and any(text.strip() for text in texts):
             said.append("\n".join(texts).strip())
-            if len(said) == turns:
+            if len(said) == last:
                 break
     return "\n".join(text for text in (query.strip(), *said) if text)
 
 
-def _counted(files: Sequence[SourceCode], settings: Settings, form: str, progress: Progress) -> WeighedFiles:
+def _counted(files: Sequence[SourceCode], settings: Settings, form: str, progress: Progress) -> MeasuredFiles:
     if form not in FORMS:
         raise UsageError(f"there is no form {form!r}", hint="forms: " + ", ".join(FORMS))
     counter = get_counter(settings.tokens.counter)
-    found: list[WeighedFile] = []
+    found: list[MeasuredFile] = []
     for start in range(0, len(files), COUNTED_AT_ONCE):
         some = files[start : start + COUNTED_AT_ONCE]
         for file, tokens in zip(some, counter.count_many(file.source_code for file in some), strict=True):
             source = file if file.tokens == tokens else replace(file, tokens=tokens)
             price = tokens if form == PLAIN else cost(file.module_name, file.source_code, form, counter)
-            found.append(WeighedFile(source, len(split_lines(file.source_code)), price))
+            found.append(MeasuredFile(source, len(split_lines(file.source_code)), price))
         progress("counting", len(found), len(files))
-    return WeighedFiles(tuple(found), settings.tokens.counter, form, "")
+    return MeasuredFiles(tuple(found), settings.tokens.counter, form, "")
 
 
-def _scored(weighed: WeighedFiles, settings: Settings, text: str, progress: Progress) -> WeighedFiles:
+def _scored(measured: MeasuredFiles, settings: Settings, text: str, progress: Progress) -> MeasuredFiles:
     """The files with their pieces and scores, by the engine's own relevance."""
     query, english = query_of(text)
-    counter = get_counter(weighed.counter)
-    found, notices = pieces_of([file.source for file in weighed.files], query, settings, progress)
+    counter = get_counter(measured.counter)
+    found, notices = pieces_of([file.source for file in measured.files], query, settings, progress)
     top = max(map(best, found), default=0.0)
     if query.empty:
         notices.append(Notice("empty_query", "The query holds no word to look for."))
@@ -106,13 +106,13 @@ def _scored(weighed: WeighedFiles, settings: Settings, text: str, progress: Prog
         said = f"The best match has a score of {SCORES * top:.1f} of {SCORES}"
         notices.append(Notice(LOW_RELEVANCE, f"{said}: the query may not be about these files."))
     files = []
-    for file, pieces in zip(weighed.files, found, strict=True):
+    for file, pieces in zip(measured.files, found, strict=True):
         judged = replace(file, pieces=pieces, score=round(SCORES * best(pieces), 1), judge=LOCAL)
         files.append(replace(judged, pieces=counted_pieces(judged, counter)))
-    return replace(weighed, files=tuple(files), query=text, notices=tuple(notices))
+    return replace(measured, files=tuple(files), query=text, notices=tuple(notices))
 
 
-def counted_pieces(file: WeighedFile, counter: Counter) -> tuple[Piece, ...]:
+def counted_pieces(file: MeasuredFile, counter: Counter) -> tuple[Piece, ...]:
     """Its pieces with the tokens of those that something speaks for, and whether they go on where the one before
     ends."""
     pieces = file.pieces

@@ -17,7 +17,7 @@ import msgspec
 from secateur.kinds.files.line_ranges import Range, merge, numbered, overlapping, windows
 from secateur.kinds.files.local_relevance import best
 from secateur.kinds.files.measurements import LOW_RELEVANCE, counted_pieces
-from secateur.kinds.files.sourcecode import MODEL, SCORES, Piece, WeighedFile, WeighedFiles
+from secateur.kinds.files.sourcecode import MODEL, SCORES, MeasuredFile, MeasuredFiles, Piece
 from secateur.kinds.files.statements import widened
 from secateur.languages.syntax.fragments import split_lines
 from secateur.llm.interface import Question, Reply, notices_of
@@ -105,14 +105,14 @@ class ModelQuestions:
     unasked: int  # what else could be asked about
 
 
-def questions_about(weighed: WeighedFiles, settings: Settings) -> ModelQuestions:
+def questions_about(measured: MeasuredFiles, settings: Settings) -> ModelQuestions:
     """A question about every file the strategy needs a judgement of, at most `max_questions`. Pure.
 
     `score`: one question a file that can be kept at all. `extract`: one a file, or one a window of a file larger than
     the budget.
     """
-    files, rules, counter = weighed.files, settings.context_prune, get_counter(weighed.counter)
-    request = weighed.query[:LONGEST_QUERY]
+    files, rules, counter = measured.files, settings.context_prune, get_counter(measured.counter)
+    request = measured.query[:LONGEST_QUERY]
     room = int(settings.llm.text_tokens * TEXT_SHARE) - counter.count(request)
     targets = _targets(files, rules, room)
     best_first = sorted(targets, key=lambda target: (-target.relevance, target.number, target.window))
@@ -127,33 +127,33 @@ def questions_about(weighed: WeighedFiles, settings: Settings) -> ModelQuestions
 
 
 def with_replies(
-    weighed: WeighedFiles, asked: ModelQuestions, replies: Sequence[Reply], settings: Settings
-) -> WeighedFiles:
+    measured: MeasuredFiles, asked: ModelQuestions, replies: Sequence[Reply], settings: Settings
+) -> MeasuredFiles:
     """The files as the model judged them, what that cost, and what went wrong. Pure.
 
     Args:
         replies: one per question, in their order.
     """
-    rules, counter = settings.context_prune, get_counter(weighed.counter)
+    rules, counter = settings.context_prune, get_counter(measured.counter)
     answers: dict[int, list[tuple[Range, Any]]] = {}
     for (number, window), reply in zip(asked.shown, replies, strict=True):
         if reply.value is not None:
             answers.setdefault(number, []).append((window, reply.value))
-    files = list(weighed.files)
+    files = list(measured.files)
     for number, said in answers.items():
         if rules.strategy == "score":
             files[number] = _scored(files[number], said[0][1])
         else:
             files[number] = _extracted(files[number], said, rules.model_relevance, counter)
-    own = [notice for notice in weighed.notices if notice.code != LOW_RELEVANCE]  # the model may well know better
+    own = [notice for notice in measured.notices if notice.code != LOW_RELEVANCE]  # the model may well know better
     notices = (*own, *_notices(replies, asked.unasked, rules.max_questions))
-    return replace(weighed, files=tuple(files), calls=tuple(reply.call for reply in replies), notices=notices)
+    return replace(measured, files=tuple(files), calls=tuple(reply.call for reply in replies), notices=notices)
 
 
 # --- what is asked ----------------------------------------------------------------------------------------------------
 
 
-def _targets(files: Sequence[WeighedFile], rules: ContextPrune, room: int) -> list[_Target]:
+def _targets(files: Sequence[MeasuredFile], rules: ContextPrune, room: int) -> list[_Target]:
     """What could be asked about: whole files, and windows of those that are larger than the budget or than a question
     can carry."""
     found: list[_Target] = []
@@ -175,7 +175,7 @@ def _targets(files: Sequence[WeighedFile], rules: ContextPrune, room: int) -> li
     return found
 
 
-def _page(file: WeighedFile, window: Range, room: int, counter: Counter) -> _Page:
+def _page(file: MeasuredFile, window: Range, room: int, counter: Counter) -> _Page:
     """As many whole lines of the window as a question can carry."""
     lines = split_lines(file.source.source_code)
     rows = numbered(lines, window, LONGEST_LINE)
@@ -188,7 +188,7 @@ def _page(file: WeighedFile, window: Range, room: int, counter: Counter) -> _Pag
     return _Page("\n".join(rows[:taken]), window[0] + taken - 1)
 
 
-def _question(strategy: str, file: WeighedFile, window: Range, page: _Page, request: str) -> Question:
+def _question(strategy: str, file: MeasuredFile, window: Range, page: _Page, request: str) -> Question:
     name = file.source.module_name[:LONGEST_LINE]
     whole = (window[0], page.last) == (1, file.lines)
     head = f"Request:\n{request}\n\nFile {name}, " + (
@@ -214,13 +214,13 @@ def _check_of(window: Range) -> Any:
 # --- what is answered -------------------------------------------------------------------------------------------------
 
 
-def _scored(file: WeighedFile, answer: FileScore) -> WeighedFile:
+def _scored(file: MeasuredFile, answer: FileScore) -> MeasuredFile:
     return replace(file, score=round(answer.relevant_score, 1), judge=MODEL, said=answer.reason[:LONGEST_SAID])
 
 
 def _extracted(
-    file: WeighedFile, said: Sequence[tuple[Range, Snippets]], named_alone: float, counter: Counter
-) -> WeighedFile:
+    file: MeasuredFile, said: Sequence[tuple[Range, Snippets]], named_alone: float, counter: Counter
+) -> MeasuredFile:
     """The file with what the model named of the windows it answered for, whole statements within each fragment."""
     named = merge((one for window, answer in said for one in _ranges(answer, window)), file.lines)
     seen = merge((window for window, _ in said), file.lines)

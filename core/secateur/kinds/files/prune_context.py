@@ -10,7 +10,7 @@ from secateur.errors import UsageError
 from secateur.kinds.autocoder import model_of, settings_of
 from secateur.kinds.conversation.transcripts import read_messages
 from secateur.kinds.files.kind import FilesKind, ReadFiles
-from secateur.kinds.files.measurements import question_of, weigh_files
+from secateur.kinds.files.measurements import measure_files, question_of
 from secateur.kinds.files.pruned_files import PrunedFiles
 from secateur.kinds.files.snippet_text import PLAIN
 from secateur.kinds.files.sourcecode import SourceCode
@@ -124,5 +124,5 @@ def prune_files(
     Raises:
         UsageError: no such strategy; windows that overlap whole; nothing to score by.
     """
-    weighed = weigh_files(files, settings, query, form=form, ahead=False, progress=progress)
-    return FilesKind().answer(ReadFiles(weighed), {}, settings, llm, progress).payload
+    measured = measure_files(files, settings, query, form=form, ahead=False, progress=progress)
+    return FilesKind().answer(ReadFiles(measured), {}, settings, llm, progress).payload

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from secateur.kinds.files.snippet_text import block
-from secateur.kinds.files.sourcecode import FileDecision, SourceCode, WeighedFiles
+from secateur.kinds.files.sourcecode import FileDecision, MeasuredFiles, SourceCode
 from secateur.ledger import VERBS, WRAPPER, Figure
 from secateur.model import Entry, Ledger, Notice, Reason, State, TrimAction, TrimReport
 from secateur.tokens import get_counter
@@ -17,7 +17,7 @@ from secateur.tokens import get_counter
 class PrunedFiles:
     """What is decided of files, and what they were decided from."""
 
-    weighed: WeighedFiles
+    measured: MeasuredFiles
     decisions: tuple[FileDecision, ...]  # one per input, in its order
     budget: int
     strategy: str
@@ -26,10 +26,10 @@ class PrunedFiles:
     @cached_property
     def files(self) -> tuple[SourceCode, ...]:
         """What goes out, in the order of the input."""
-        counter = get_counter(self.weighed.counter)
+        counter = get_counter(self.measured.counter)
         out = []
         for decision in self.decisions:
-            source = self.weighed.files[decision.number].source
+            source = self.measured.files[decision.number].source
             if decision.state is State.SHORTENED and decision.text is not None:
                 source = SourceCode(source.module_name, decision.text, counter.count(decision.text))
             if decision.text is not None:
@@ -50,7 +50,7 @@ class PrunedFiles:
                 Entry(
                     name if seen[name] == 1 else f"{name} #{seen[name]}",
                     decision.state,
-                    decision.why,
+                    decision.reason,
                     decision.before,
                     decision.after,
                     self._figures(decision),
@@ -62,7 +62,7 @@ class PrunedFiles:
     @cached_property
     def report(self) -> TrimReport:
         """The ledger in the frozen shape: one action per file."""
-        return self.ledger.report(self._action, calls=self.weighed.calls)
+        return self.ledger.report(self._action, calls=self.measured.calls)
 
     def document(self) -> str:
         """What goes out as one text, as it was counted."""
@@ -70,14 +70,14 @@ class PrunedFiles:
         for decision in self.decisions:
             if decision.text is not None:
                 span = (decision.ranges[0][0], decision.ranges[-1][1]) if decision.ranges else None
-                parts.append(block(decision.module_name, decision.text, self.weighed.form, span))
+                parts.append(block(decision.module_name, decision.text, self.measured.form, span))
         return "".join(parts)
 
     def _figures(self, decision: FileDecision) -> dict[str, Figure]:
         score: dict[str, Figure] = {"score": decision.score} if decision.judge else {}
         if decision.threshold is not None:
             return score | decision.threshold.figures
-        budget: dict[str, Figure] = {"budget": self.budget} if decision.why is Reason.LARGER_THAN_BUDGET else {}
+        budget: dict[str, Figure] = {"budget": self.budget} if decision.reason is Reason.LARGER_THAN_BUDGET else {}
         return score | {"needed": decision.needed, "left": decision.left} | budget
 
     def _action(self, entry: Entry) -> TrimAction | None:

@@ -1,4 +1,4 @@
-"""What file pruning speaks of: files, pieces of them, what was weighed and what was decided.
+"""The values of file pruning: files, pieces of them, what was measured and what was decided.
 
 A piece is what can leave of a file by itself: a function, a method, the header of a class, a region, or statements of
 one too long for a window. Scores run from 0 to 10 (pruner spec), relevance from 0 to 1; the score of a piece is ten
@@ -54,7 +54,7 @@ class Piece:
 
 
 @dataclass(frozen=True, slots=True)
-class WeighedFile:
+class MeasuredFile:
     """One input: its text counted, and judged where there was a query."""
 
     source: SourceCode  # with its tokens as counted
@@ -67,10 +67,10 @@ class WeighedFile:
 
 
 @dataclass(frozen=True, slots=True)
-class WeighedFiles:
+class MeasuredFiles:
     """The slow part of file pruning done: what `prune` decides on, under any budget and strategy."""
 
-    files: tuple[WeighedFile, ...]
+    files: tuple[MeasuredFile, ...]
     counter: str
     form: str  # "plain" or "markdown": the text that leaves
     query: str  # "" where nobody asked
@@ -84,22 +84,22 @@ class WeighedFiles:
 
 
 @dataclass(frozen=True, slots=True)
-class Tried:
-    """A piece whose turn came: whether it went out, and the figures when it was tried."""
+class TriedSnippet:
+    """A piece that was tried: whether it goes out, and the figures of that moment."""
 
     start: int
     end: int
     name: str
     score: float
     kept: bool
-    why: Reason
+    reason: Reason
     needed: int
     left: int
 
     @property
     def refused(self) -> str:
         """Why it stays behind; "" where it goes out."""
-        words = self.why.label.replace("_", " ")
+        words = self.reason.label.replace("_", " ")
         return "" if self.kept else f"{words}: needs {self.needed:,}, {self.left:,} left"
 
     def to_dict(self) -> dict[str, Any]:
@@ -109,7 +109,7 @@ class Tried:
             "name": self.name,
             "score": self.score,
             "kept": self.kept,
-            "reason": self.why.label,
+            "reason": self.reason.label,
         }
         return out if self.kept else out | {"needed": self.needed, "left": self.left}
 
@@ -142,7 +142,7 @@ class FileDecision:
     number: int  # in the input
     module_name: str
     state: State
-    why: Reason
+    reason: Reason
     before: int  # tokens, in the form of the run
     after: int
     # its tokens as a whole; of a dropped file whose snippets were tried, what the best of them would have added
@@ -152,7 +152,7 @@ class FileDecision:
     judge: str = ""
     said: str = ""
     ranges: tuple[Range, ...] = ()  # lines that go out of a shortened file
-    tried: tuple[Tried, ...] = ()  # its pieces, in the order in which they were tried
+    tried: tuple[TriedSnippet, ...] = ()  # its pieces, in the order in which they were tried
     text: str | None = None  # what goes out; None: nothing
     threshold: Threshold | None = None  # of a file that is not relevant: what its score is below
     displaced: Range | None = None  # its best lines that do not go out, but would with full_file_share = 0
@@ -167,7 +167,7 @@ class FileDecision:
 
     def to_dict(self) -> dict[str, Any]:
         """JSON: the decision without the text."""
-        out: dict[str, Any] = {"module_name": self.module_name, "state": self.state.label, "reason": self.why.label}
+        out: dict[str, Any] = {"module_name": self.module_name, "state": self.state.label, "reason": self.reason.label}
         out |= {"tokens_before": self.before, "tokens_after": self.after}
         if self.state is not State.KEPT:
             out |= {"needed": self.needed, "left": self.left}

@@ -12,7 +12,15 @@ from dataclasses import dataclass, field
 
 from secateur.kinds.files.line_ranges import Range
 from secateur.kinds.files.snippet_text import HEAD, cost, joined, snippet_text
-from secateur.kinds.files.sourcecode import SCORES, FileDecision, Piece, Threshold, Tried, WeighedFile, WeighedFiles
+from secateur.kinds.files.sourcecode import (
+    SCORES,
+    FileDecision,
+    MeasuredFile,
+    MeasuredFiles,
+    Piece,
+    Threshold,
+    TriedSnippet,
+)
 from secateur.languages.syntax.fragments import split_lines
 from secateur.model import Reason, State
 from secateur.settings import ContextPrune
@@ -27,23 +35,23 @@ _ROUNDING = 1e-6  # 0.8 x 100 is 80, whatever binary fractions say
 
 
 @dataclass(slots=True)
-class _Fate:
+class _FileStatus:
     """What is decided of one file so far."""
 
     number: int
-    file: WeighedFile
-    why: Reason = Reason.NO_ROOM
+    file: MeasuredFile
+    reason: Reason = Reason.NO_ROOM
     after: int = 0
     left: int = 0
     ranges: list[Range] = field(default_factory=list)
-    tried: list[Tried] = field(default_factory=list)
+    tried: list[TriedSnippet] = field(default_factory=list)
     text: str | None = None
     threshold: Threshold | None = None
 
-    def keep(self, why: Reason) -> None:
-        self.why, self.after, self.text, self.ranges = why, self.file.cost, self.file.source.source_code, []
+    def keep(self, reason: Reason) -> None:
+        self.reason, self.after, self.text, self.ranges = reason, self.file.cost, self.file.source.source_code, []
 
-    def entry(self) -> FileDecision:
+    def decision(self) -> FileDecision:
         file, shortened = self.file, bool(self.ranges)
         state = State.DROPPED if self.text is None else State.SHORTENED if shortened else State.KEPT
         refused = (
@@ -53,7 +61,7 @@ class _Fate:
             number=self.number,
             module_name=file.source.module_name,
             state=state,
-            why=refused.why if refused else self.why,
+            reason=refused.reason if refused else self.reason,
             before=file.cost,
             after=self.after,
             needed=refused.needed if refused else file.cost,
@@ -68,110 +76,114 @@ class _Fate:
         )
 
 
-def decide(weighed: WeighedFiles, rules: ContextPrune, counter: Counter) -> list[FileDecision]:
+def decide(measured: MeasuredFiles, rules: ContextPrune, counter: Counter) -> list[FileDecision]:
     """One entry per file, in their order; what leaves holds at most `max_tokens`, unless pruning is switched off."""
-    fates = [_Fate(number, file, left=rules.max_tokens) for number, file in enumerate(weighed.files)]
-    if not rules.enabled or weighed.total <= rules.max_tokens:
-        for fate in fates:
-            fate.keep(Reason.FITS if rules.enabled else Reason.DISABLED)
+    statuses = [_FileStatus(number, file, left=rules.max_tokens) for number, file in enumerate(measured.files)]
+    if not rules.enabled or measured.total <= rules.max_tokens:
+        for status in statuses:
+            status.keep(Reason.FITS if rules.enabled else Reason.DISABLED)
     elif rules.max_tokens == 0:
-        for fate in fates:
-            fate.why = Reason.ZERO_BUDGET
+        for status in statuses:
+            status.reason = Reason.ZERO_BUDGET
     elif rules.strategy == "delete":
-        _greedy(fates, rules.max_tokens, rules.max_tokens, Reason.FITS)
+        _greedy(statuses, rules.max_tokens, rules.max_tokens, Reason.FITS)
     elif rules.strategy == "score":
-        wanted, rest = _divided(fates, lambda fate: fate.file.score >= rules.min_score)
+        wanted, rest = _divided(statuses, lambda status: status.file.score >= rules.min_score)
         _not_relevant(rest, rules, 0.0)
         _greedy(_by_score(wanted), rules.max_tokens, rules.max_tokens, Reason.FITS)
     else:
-        _extract(fates, rules, counter, weighed.form)
-    return [fate.entry() for fate in fates]
+        _extract(statuses, rules, counter, measured.form)
+    return [status.decision() for status in statuses]
 
 
-def _by_score(fates: Iterable[_Fate]) -> list[_Fate]:
-    return sorted(fates, key=lambda fate: (-fate.file.score, fate.file.cost, fate.number))
+def _by_score(statuses: Iterable[_FileStatus]) -> list[_FileStatus]:
+    return sorted(statuses, key=lambda status: (-status.file.score, status.file.cost, status.number))
 
 
-def _divided(fates: Iterable[_Fate], wanted: Callable[[_Fate], bool]) -> tuple[list[_Fate], list[_Fate]]:
-    sides: tuple[list[_Fate], list[_Fate]] = ([], [])
-    for fate in fates:
-        sides[not wanted(fate)].append(fate)
+def _divided(
+    statuses: Iterable[_FileStatus], wanted: Callable[[_FileStatus], bool]
+) -> tuple[list[_FileStatus], list[_FileStatus]]:
+    sides: tuple[list[_FileStatus], list[_FileStatus]] = ([], [])
+    for status in statuses:
+        sides[not wanted(status)].append(status)
     return sides
 
 
-def _not_relevant(fates: Iterable[_Fate], rules: ContextPrune, top: float) -> None:
+def _not_relevant(statuses: Iterable[_FileStatus], rules: ContextPrune, top: float) -> None:
     """Refuse them with the threshold that decided.
 
     Args:
         top: the relevance of the best piece of all, of which snippets must have a share; 0 where they need none.
     """
-    for fate in fates:
-        fate.why = Reason.NOT_RELEVANT
+    for status in statuses:
+        status.reason = Reason.NOT_RELEVANT
         floor = SCORES * top * rules.snippet_share
-        if fate.file.score >= rules.min_score and fate.file.score > 0 and floor > 0:
+        if status.file.score >= rules.min_score and status.file.score > 0 and floor > 0:
             best = round(SCORES * top, 1)
-            fate.threshold = Threshold("context_prune.snippet_share", rules.snippet_share, best, floor)
+            status.threshold = Threshold("context_prune.snippet_share", rules.snippet_share, best, floor)
         else:
-            fate.threshold = Threshold("context_prune.min_score", rules.min_score, 0.0, rules.min_score)
+            status.threshold = Threshold("context_prune.min_score", rules.min_score, 0.0, rules.min_score)
 
 
-def _greedy(fates: Sequence[_Fate], capacity: int, budget: int, why: Reason) -> int:
+def _greedy(statuses: Sequence[_FileStatus], capacity: int, budget: int, reason: Reason) -> int:
     """Keep whole files in this order while they fit; returns what they take."""
     used = 0
-    for fate in fates:
-        fate.left = capacity - used
-        if fate.file.cost <= fate.left:
-            fate.keep(why)
-            used += fate.file.cost
+    for status in statuses:
+        status.left = capacity - used
+        if status.file.cost <= status.left:
+            status.keep(reason)
+            used += status.file.cost
         else:
-            fate.why = Reason.LARGER_THAN_BUDGET if fate.file.cost > budget else Reason.NO_ROOM
+            status.reason = Reason.LARGER_THAN_BUDGET if status.file.cost > budget else Reason.NO_ROOM
     return used
 
 
 # --- extract ----------------------------------------------------------------------------------------------------------
 
 
-def _extract(fates: Sequence[_Fate], rules: ContextPrune, counter: Counter, form: str) -> None:
-    top = max((piece.relevance for fate in fates for piece in fate.file.pieces), default=0.0)
+def _extract(statuses: Sequence[_FileStatus], rules: ContextPrune, counter: Counter, form: str) -> None:
+    top = max((piece.relevance for status in statuses for piece in status.file.pieces), default=0.0)
     floor = rules.snippet_share * top
-    speaking = {fate.number: _speaking(fate.file.pieces, floor, rules.min_score) for fate in fates}
-    wanted, rest = _divided(fates, lambda fate: bool(speaking[fate.number]) or rules.min_score == 0)
+    speaking = {status.number: _speaking(status.file.pieces, floor, rules.min_score) for status in statuses}
+    wanted, rest = _divided(statuses, lambda status: bool(speaking[status.number]) or rules.min_score == 0)
     _not_relevant(rest, rules, top)
-    turns = [(fate, place) for fate in wanted for place in speaking[fate.number]]
+    candidates = [(status, place) for status in wanted for place in speaking[status.number]]
     snippets = _Snippets(counter, form, rules.max_tokens)
-    named = [turn for turn in turns if _piece(*turn).chosen]
+    named = [candidate for candidate in candidates if _piece(*candidate).chosen]
     used = snippets.take(_as_named(named), rules.max_tokens)
     threshold = int(rules.full_file_share * rules.max_tokens + _ROUNDING)
-    answered = {fate.number for fate, _ in named}
-    unnamed = [fate for fate in wanted if fate.number not in answered]
+    answered = {status.number for status, _ in named}
+    unnamed = [status for status in wanted if status.number not in answered]
     used += _greedy(_by_score(unnamed), max(0, threshold - used), rules.max_tokens, Reason.WHOLE)
-    open_still = {fate.number for fate in wanted if fate.text is None} | answered
-    loose = [turn for turn in turns if turn[0].number in open_still and not _piece(*turn).chosen]
-    snippets.take(sorted(loose, key=lambda turn: _rank(*turn)), rules.max_tokens - used)
+    open_still = {status.number for status in wanted if status.text is None} | answered
+    loose = [
+        candidate for candidate in candidates if candidate[0].number in open_still and not _piece(*candidate).chosen
+    ]
+    snippets.take(sorted(loose, key=lambda candidate: _rank(*candidate)), rules.max_tokens - used)
 
 
-def _piece(fate: _Fate, place: int) -> Piece:
-    return fate.file.pieces[place]
+def _piece(status: _FileStatus, place: int) -> Piece:
+    return status.file.pieces[place]
 
 
-def _as_named(turns: Sequence[tuple[_Fate, int]]) -> list[tuple[_Fate, int]]:
+def _as_named(candidates: Sequence[tuple[_FileStatus, int]]) -> list[tuple[_FileStatus, int]]:
     """What a model named, range by range: the one that holds the best piece first, each in the order of its lines."""
     strength: dict[tuple[int, int], float] = {}
-    for fate, place in turns:
-        piece = _piece(fate, place)
-        key = fate.number, piece.named
+    for status, place in candidates:
+        piece = _piece(status, place)
+        key = status.number, piece.named
         strength[key] = max(piece.relevance, strength.get(key, 0.0))
 
-    def rank(turn: tuple[_Fate, int]) -> tuple[float, int, int]:
-        fate, place = turn
-        return -strength[fate.number, _piece(fate, place).named], fate.number, place
+    def rank(candidate: tuple[_FileStatus, int]) -> tuple[float, int, int]:
+        status, place = candidate
+        return -strength[status.number, _piece(status, place).named], status.number, place
 
-    return sorted(turns, key=rank)
+    return sorted(candidates, key=rank)
 
 
-def _rank(fate: _Fate, place: int) -> tuple[float, int, int, int]:
-    piece = fate.file.pieces[place]
-    return -piece.relevance, piece.tokens, fate.number, place
+def _rank(status: _FileStatus, place: int) -> tuple[float, int, int, int]:
+    piece = status.file.pieces[place]
+    return -piece.relevance, piece.tokens, status.number, place
 
 
 def _speaking(pieces: Sequence[Piece], floor: float, min_score: float) -> list[int]:
@@ -192,7 +204,7 @@ def _owner(pieces: Iterable[Piece], held: Range) -> str:
 
 
 class _Snippets:
-    """Takes pieces in their turn. Each is charged what it adds at most; what leaves is counted again at the end."""
+    """Takes pieces in an order. Each is charged what it adds at most; what leaves is counted again at the end."""
 
     def __init__(self, counter: Counter, form: str, budget: int) -> None:
         self._counter = counter
@@ -201,68 +213,72 @@ class _Snippets:
         self._kept: dict[int, set[int]] = {}  # file -> places of its pieces
         self._frames: dict[int, int] = {}
 
-    def take(self, turns: Sequence[tuple[_Fate, int]], free: int) -> int:
+    def take(self, candidates: Sequence[tuple[_FileStatus, int]], free: int) -> int:
         """Decide on all pieces, best first, within `free` tokens; returns what they take."""
         left = free
-        held = {fate.number: fate.after for fate, _ in turns}
-        tried: list[Tried] = []
-        for fate, place in turns:
-            needed = self._needed(fate, place)
+        held = {status.number: status.after for status, _ in candidates}
+        tried: list[TriedSnippet] = []
+        for status, place in candidates:
+            needed = self._needed(status, place)
             kept = needed <= left
-            tried.append(self._told(fate.file.pieces[place], kept, needed, left))
+            tried.append(self._told(status.file.pieces[place], kept, needed, left))
             if kept:
                 left -= needed
-                self._kept.setdefault(fate.number, set()).add(place)
-        fates = {fate.number: fate for fate, _ in turns if fate.number in self._kept}
-        for fate in fates.values():
-            self._write(fate)
-        number, total = len(turns), sum(fate.after - held[fate.number] for fate in fates.values())
+                self._kept.setdefault(status.number, set()).add(place)
+        statuses = {status.number: status for status, _ in candidates if status.number in self._kept}
+        for status in statuses.values():
+            self._write(status)
+        number, total = len(candidates), sum(status.after - held[status.number] for status in statuses.values())
         while total > free:  # together the parts hold more than each by itself: the last taken go
             number -= 1
             if tried[number].kept:
-                fate, place = turns[number]
-                total -= fate.after
-                self._kept[fate.number].discard(place)
-                needed = fate.after
-                self._write(fate)
-                total += fate.after
-                tried[number] = self._told(fate.file.pieces[place], False, needed - fate.after, free - total)
-        for (fate, _), told in zip(turns, tried, strict=True):
-            fate.tried.append(told)
+                status, place = candidates[number]
+                total -= status.after
+                self._kept[status.number].discard(place)
+                needed = status.after
+                self._write(status)
+                total += status.after
+                tried[number] = self._told(status.file.pieces[place], False, needed - status.after, free - total)
+        for (status, _), told in zip(candidates, tried, strict=True):
+            status.tried.append(told)
         return total
 
-    def _needed(self, fate: _Fate, place: int) -> int:
+    def _needed(self, status: _FileStatus, place: int) -> int:
         """Tokens that a piece adds at most: its lines, its header unless it goes on where another ends, and what stands
         around the first of a file."""
-        pieces, kept = fate.file.pieces, self._kept.get(fate.number, set())
+        pieces, kept = status.file.pieces, self._kept.get(status.number, set())
         piece, following = pieces[place], pieces[place + 1 : place + 2]
         gaps = [piece.gap] if piece.gap >= 0 and place - 1 in kept else []
         gaps += [after.gap for after in following if after.gap >= 0 and place + 1 in kept]
         if gaps:
             return piece.tokens + sum(gaps) + LONGER_HEADER
-        return piece.tokens + piece.header + (0 if kept else self._around(fate))
+        return piece.tokens + piece.header + (0 if kept else self._around(status))
 
-    def _around(self, fate: _Fate) -> int:
+    def _around(self, status: _FileStatus) -> int:
         """Tokens of what stands around the snippets of a file."""
-        if fate.number not in self._frames:
-            self._frames[fate.number] = cost(fate.file.source.module_name, HEAD, self._form, self._counter)
-        return self._frames[fate.number]
+        if status.number not in self._frames:
+            self._frames[status.number] = cost(status.file.source.module_name, HEAD, self._form, self._counter)
+        return self._frames[status.number]
 
-    def _told(self, piece: Piece, kept: bool, needed: int, left: int) -> Tried:
-        why = Reason.SNIPPETS if kept else Reason.LARGER_THAN_BUDGET if needed > self._budget else Reason.NO_ROOM
-        return Tried(piece.start, piece.end, piece.name, round(SCORES * piece.relevance, 1), kept, why, needed, left)
+    def _told(self, piece: Piece, kept: bool, needed: int, left: int) -> TriedSnippet:
+        reason = Reason.LARGER_THAN_BUDGET if needed > self._budget else Reason.NO_ROOM
+        if kept:
+            reason = Reason.SNIPPETS
+        return TriedSnippet(
+            piece.start, piece.end, piece.name, round(SCORES * piece.relevance, 1), kept, reason, needed, left
+        )
 
-    def _write(self, fate: _Fate) -> None:
-        source, kept = fate.file.source, self._kept[fate.number]
-        fate.ranges, fate.text, fate.after, fate.why = [], None, 0, Reason.NO_ROOM
+    def _write(self, status: _FileStatus) -> None:
+        source, kept = status.file.source, self._kept[status.number]
+        status.ranges, status.text, status.after, status.reason = [], None, 0, Reason.NO_ROOM
         if not kept:
             return
         lines = split_lines(source.source_code)
-        pieces = [fate.file.pieces[place] for place in sorted(kept)]
+        pieces = [status.file.pieces[place] for place in sorted(kept)]
         ranges = joined(((piece.start, piece.end) for piece in pieces), lines)
         text = snippet_text(lines, ranges, [_owner(pieces, one) for one in ranges])
         tokens = cost(source.module_name, text, self._form, self._counter, (ranges[0][0], ranges[-1][1]))
-        if tokens >= fate.file.cost:
-            fate.keep(Reason.NOT_SHORTER)
+        if tokens >= status.file.cost:
+            status.keep(Reason.NOT_SHORTER)
         else:
-            fate.why, fate.ranges, fate.text, fate.after = Reason.SNIPPETS, ranges, text, tokens
+            status.reason, status.ranges, status.text, status.after = Reason.SNIPPETS, ranges, text, tokens
