@@ -46,8 +46,10 @@ from secateur.render import (
     recount,
     render_message,
     render_pack,
-    render_text,
-    trim_report,
+    render_page,
+    search_ledger,
+    search_page,
+    search_report,
 )
 from secateur.retrieval.cache import ResultCache
 from secateur.retrieval.explanation import explained
@@ -255,9 +257,8 @@ class Engine:
             return self.render(selection, format)
         if format == "json":
             return dumps_report(self.report(selection, explain=explain, dropped=dropped))
-        return render_text(
-            selection, self.pack_tokens(selection), exact=self._counter_of(selection).exact, explain=explain
-        )
+        exact = self._counter_of(selection).exact
+        return render_page(search_page(selection, self.pack_tokens(selection), exact=exact, explain=explain))
 
     def render(self, selection: Selection, format: str = "markdown") -> str:
         """The pack as Markdown or XML: the text a model reads; what says why there is none where nothing goes out."""
@@ -294,7 +295,7 @@ class Engine:
 
     def ledger(self, selection: Selection) -> TrimReport:
         """Every input accounted for once; `after` is the recounted text of the Markdown pack."""
-        return trim_report(selection, self.pack_tokens(selection))
+        return search_report(search_ledger(selection, self.pack_tokens(selection)))
 
     def pack_tokens(self, selection: Selection) -> int:
         """Tokens of the Markdown pack, recounted: the `token_count` of every output, and what the budget is held to. 0

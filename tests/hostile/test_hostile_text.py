@@ -10,8 +10,8 @@ from xml.etree import ElementTree
 import pytest
 from secateur.errors import SecateurError
 from secateur.model import Notice, Selection
-from secateur.render import LAYOUTS, dumps, error_json, json_report, render_pack, render_text
-from support.packs import selection_of
+from secateur.render import LAYOUTS, dumps, error_json, json_report, render_pack
+from support.packs import page_text, selection_of
 
 HOSTILE = [
     "a\x1b]0;title\x07b",
@@ -45,7 +45,7 @@ def hostile_selection(text: str) -> Selection:
 def test_no_format_lets_a_terminal_be_commanded(text: str) -> None:
     selection = hostile_selection(text)
     outputs = [render_pack(selection, lambda _: text, lambda _: text, form) for form in LAYOUTS]
-    outputs += [render_text(selection, 10), render_text(selection, 10, explain=True)]
+    outputs += [page_text(selection, 10), page_text(selection, 10, explain=True)]
     outputs.append(dumps(json_report(selection, lambda _: text, lambda _: text, 10, explain=True)))
     outputs.append(error_json(SecateurError(text, hint=text)))
     for output in outputs:
@@ -89,10 +89,8 @@ def test_json_gives_everything_back_exactly(text: str) -> None:
 
 @pytest.mark.parametrize("text", HOSTILE + FENCES)
 def test_a_report_keeps_its_lines(text: str) -> None:
-    plain = render_text(selection_of([("a.py", "f", "python", 1, False)]), 10)
-    assert render_text(selection_of([(text, text, "python", 1, False)], query=text), 10).count("\n") == plain.count(
-        "\n"
-    )
+    plain = page_text(selection_of([("a.py", "f", "python", 1, False)]), 10)
+    assert page_text(selection_of([(text, text, "python", 1, False)], query=text), 10).count("\n") == plain.count("\n")
 
 
 def parse_markdown(pack: str) -> tuple[list[str], list[str]]:

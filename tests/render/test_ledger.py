@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from hypothesis import given
 from hypothesis import strategies as st
-from secateur.render import recount, render_pack, trim_report
+from secateur.render import recount, render_pack, search_ledger, search_report
 from secateur.render.ledger import WRAPPER_SECTION
 from secateur.selection import select
 from secateur.settings import Settings
@@ -26,7 +26,7 @@ def test_every_input_is_accounted_for_exactly_once(
     settings = Settings(budget=budget)
     selection = select(pool, replace(settings, smart_pruning=replace(settings.smart_pruning, signature_share=share)))
     out = sum(decision.tokens_after for decision in selection.decisions)
-    report = trim_report(selection, out + around)
+    report = search_report(search_ledger(selection, out + around))
     inputs = [action for action in report.actions if action.section != WRAPPER_SECTION]
     assert sorted(action.section for action in inputs) == sorted(pool.symbol_id)
     assert sum(action.before for action in report.actions) == report.before == sum(tokens for tokens, *_ in rows)
@@ -36,7 +36,8 @@ def test_every_input_is_accounted_for_exactly_once(
 
 
 def test_the_report_has_the_frozen_names() -> None:
-    report = trim_report(select(pool_of([Row("a", 100), Row("b", 900)]), Settings(budget=150)), 120).to_dict()
+    selection = select(pool_of([Row("a", 100), Row("b", 900)]), Settings(budget=150))
+    report = search_report(search_ledger(selection, 120)).to_dict()
     assert report | {"actions": []} == {
         "applied": True,
         "estimateBefore": 1000,

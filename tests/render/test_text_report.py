@@ -7,10 +7,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from secateur.model import Reason
-from secateur.render import render_text, why
+from secateur.render import why
 from secateur.render.text import DROPPED_SHOWN
 from secateur.selection import select
 from secateur.settings import Settings
+from support.packs import page_text
 from support.pools import REACHED, Row, pool_of
 
 POOL = replace(
@@ -44,11 +45,11 @@ ranked  by priority, profile spec, source graph-rag, vectors none
 
 
 def test_each_candidate_has_a_line_and_the_totals_follow() -> None:
-    assert render_text(select(POOL, Settings(budget=150)), 131) == LISTED
+    assert page_text(select(POOL, Settings(budget=150)), 131) == LISTED
 
 
 def test_explain_shows_parts_paths_and_figures() -> None:
-    text = render_text(select(POOL, Settings(budget=150)), 131, explain=True)
+    text = page_text(select(POOL, Settings(budget=150)), 131, explain=True)
     assert "relevance 0.800000 = lexical 0.500000 + name 0.300000" in text
     assert "hotspot   0.310000 from churn rank 0.400000" in text
     assert "distance  2: anchor called by 订单处理" in text
@@ -59,7 +60,7 @@ def test_explain_shows_parts_paths_and_figures() -> None:
 
 def test_explain_shows_the_id_of_every_candidate() -> None:
     pool = replace(POOL, symbol_id=["anchor.py::anchor", "订单.py::订单处理", "a\x1bb.py::loose"])
-    text = render_text(select(pool, Settings(budget=150)), 131, explain=True)
+    text = page_text(select(pool, Settings(budget=150)), 131, explain=True)
     found = [line.removeprefix("    id        ") for line in text.splitlines() if line.startswith("    id  ")]
     assert found[:2] == pool.symbol_id[:2]
     assert len(found) == 3
@@ -68,35 +69,55 @@ def test_explain_shows_the_id_of_every_candidate() -> None:
 
 def test_a_long_tail_is_counted_and_not_listed() -> None:
     pool = pool_of([Row(f"f{i:03}", 100, 0.9 - i / 1000) for i in range(60)])
-    listed = render_text(select(pool, Settings(budget=250)), 200)
+    listed = page_text(select(pool, Settings(budget=250)), 200)
     assert f"and {58 - DROPPED_SHOWN} more dropped" in listed
-    assert render_text(select(pool, Settings(budget=250)), 200, explain=True).count("\n#") == 60
+    assert page_text(select(pool, Settings(budget=250)), 200, explain=True).count("\n#") == 60
 
 
 def test_shortened_candidates_say_what_they_save() -> None:
     settings = Settings(budget=120)
     settings = replace(settings, smart_pruning=replace(settings.smart_pruning, signature_share=0.2))
-    text = render_text(select(pool_of([Row("a", 90, 0.9), Row("b", 80, 0.5, sig=9)]), settings), 100)
+    text = page_text(select(pool_of([Row("a", 90, 0.9), Row("b", 80, 0.5, sig=9)]), settings), 100)
     assert "◐ shortened 1 (9 tokens, saved 71)" in text
     assert "its declaration fits, whole it needs 80" in text
 
 
 def test_an_inexact_counter_says_so() -> None:
-    assert "(o200k_base, estimated)" in render_text(select(POOL, Settings(budget=150)), 131, exact=False)
+    assert "(o200k_base, estimated)" in page_text(select(POOL, Settings(budget=150)), 131, exact=False)
 
 
 @pytest.mark.parametrize(("budget", "words"), [(0, "! zero_budget: The budget is 0"), (10, "! budget_too_small: ")])
 def test_an_empty_answer_says_which_kind(budget: int, words: str) -> None:
-    assert words in render_text(select(POOL, Settings(budget=budget)), 0)
+    assert words in page_text(select(POOL, Settings(budget=budget)), 0)
 
 
 def test_no_match() -> None:
-    assert render_text(select(pool_of([]), Settings(budget=100)), 0).endswith(
+    assert page_text(select(pool_of([]), Settings(budget=100)), 0).endswith(
         "! no_match: Nothing that is indexed matches the query.\n"
     )
 
 
-def test_every_reason_has_words_with_its_figures() -> None:
+@pytest.mark.parametrize(
+    ("reason", "words"),
+    [
+        (Reason.FITS, "there was room: needed 100 of 150 left"),
+        (Reason.PINNED, "pinned: needed 100 of 150 left"),
+        (Reason.SIGNATURE, "its declaration fits, whole it needs 100 of 150 left"),
+        (Reason.NO_ROOM, "needs 100, only 150 left"),
+        (Reason.LARGER_THAN_BUDGET, "needs 100, more than the whole budget of 150 holds"),
+        (Reason.EXCLUDED, "excluded"),
+        (Reason.BEYOND_DEPTH, "further from the anchors than max_depth"),
+        (Reason.ZERO_BUDGET, "the budget is 0, needs 100"),
+        (Reason.NO_SIGNAL, "its priority is 0"),
+    ],
+)
+def test_every_reason_has_words_with_its_figures(reason: Reason, words: str) -> None:
     selection = select(POOL, Settings(budget=150))
-    for reason in Reason:
-        assert why(selection, replace(selection.decision(0), reason=reason))
+    assert why(selection, replace(selection.decision(0), reason=reason)) == words
+
+
+def test_what_is_larger_than_the_room_beside_the_head_says_so() -> None:
+    selection = select(replace(POOL, overhead=12), Settings(budget=150))
+    assert why(selection, selection.decision(2)) == (
+        "needs 300, more than the 138 that the pack's head of 12 leaves of the budget of 150"
+    )

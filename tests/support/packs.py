@@ -1,4 +1,5 @@
-"""Selections for tests of what is printed: every row goes out, in row order, whole or shortened as the test says."""
+"""Selections for tests of what is printed, where every row goes out, in row order, whole or shortened as the test says;
+and the report of one as text."""
 
 from __future__ import annotations
 
@@ -7,12 +8,18 @@ from dataclasses import replace
 
 import numpy as np
 from secateur.model import Notice, Reason, Selection, State
+from secateur.render import render_page, search_page
 from secateur.selection import select
 from secateur.settings import Settings
 from support.pools import Row, pool_of
 
 Printed = tuple[str, str, str, int, bool]
 """Path, qualified name, language, first line, whether shortened."""
+
+
+def page_text(selection: Selection, pack_tokens: int, *, exact: bool = True, explain: bool = False) -> str:
+    """The report of a search for people."""
+    return render_page(search_page(selection, pack_tokens, exact=exact, explain=explain))
 
 
 def selection_of(rows: Sequence[Printed], *, query: str = "query", warnings: Sequence[Notice] = ()) -> Selection:

@@ -4,18 +4,17 @@ harmless form."""
 from secateur.render.bounds import DROPPED_LISTED
 from secateur.render.costs import PackCosts
 from secateur.render.layouts import LAYOUTS, Item
-from secateur.render.ledger import Entry, Ledger, recount, search_ledger, trim_report
+from secateur.render.ledger import recount, search_ledger, search_report
 from secateur.render.notices import notices_of
 from secateur.render.pack import body, ingredients, render_message, render_pack
+from secateur.render.page import render_page
 from secateur.render.structured import dumps, dumps_report, error_json, json_report, with_proofs
-from secateur.render.text import render_text, why
+from secateur.render.text import search_page, why
 
 __all__ = [
     "DROPPED_LISTED",
     "LAYOUTS",
-    "Entry",
     "Item",
-    "Ledger",
     "PackCosts",
     "body",
     "dumps",
@@ -27,9 +26,10 @@ __all__ = [
     "recount",
     "render_message",
     "render_pack",
-    "render_text",
+    "render_page",
     "search_ledger",
-    "trim_report",
+    "search_page",
+    "search_report",
     "why",
     "with_proofs",
 ]

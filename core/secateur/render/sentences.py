@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from string import Formatter
-from typing import Any
 
-from secateur.model import Entry, Reason
+from secateur.ledger import Entry, Figure, Reason
 
 SENTENCES: Mapping[Reason, str] = {
     Reason.FITS: "there was room: needed {needed:,} of {left:,} left",
@@ -70,14 +69,25 @@ SENTENCES: Mapping[Reason, str] = {
 }
 """Per reason; figures of the entry in braces."""
 
+_BESIDE_A_HEAD = (
+    "needs {needed:,}, more than the {room:,} that the pack's head of {head:,} leaves of the budget of {budget:,}"
+)
+"""LARGER_THAN_BUDGET where something stands before the first entry."""
+
 
 def sentence(entry: Entry) -> str:
     """The reason of an entry with its figures; up to the first figure that the entry does not hold, where one is
     missing."""
-    return _filled(SENTENCES[entry.reason], entry.figures)
+    return phrase(entry.reason, entry.figures)
 
 
-def _filled(template: str, figures: Mapping[str, Any]) -> str:
+def phrase(reason: Reason, figures: Mapping[str, Figure]) -> str:
+    """The same for a reason and figures without an entry."""
+    beside = reason is Reason.LARGER_THAN_BUDGET and figures.get("head")
+    return _filled(_BESIDE_A_HEAD if beside else SENTENCES[reason], figures)
+
+
+def _filled(template: str, figures: Mapping[str, Figure]) -> str:
     told = ""
     for text, name, form, _ in Formatter().parse(template):
         told += text

@@ -15,7 +15,7 @@ from typing import Any
 from secateur.errors import SecateurError
 from secateur.model import UNREACHABLE, Channel, Notice, Pool, Selection, State
 from secateur.render.bounds import DROPPED_LISTED, JSON_LIMIT, Extent, Sizes, fitted
-from secateur.render.ledger import search_ledger
+from secateur.render.ledger import search_action, search_ledger, search_report
 from secateur.render.notices import notices_of
 from secateur.terminal import visible
 
@@ -81,7 +81,7 @@ def json_report(
     if extent != full:
         notices = (*notices, _shortened(full, extent))
     ledger = search_ledger(selection, pack_tokens, [*kept[: extent.entries], *listed])
-    report = search_ledger(selection, pack_tokens, [*kept[: extent.actions], *listed]).report()
+    report = search_report(search_ledger(selection, pack_tokens, [*kept[: extent.actions], *listed]))
     return _head(selection, pack_tokens, message_tokens) | {
         "candidates": candidates,
         "dropped": [items[row] for row in listed],
@@ -136,16 +136,15 @@ def _sizes(
     kept = selection.kept_rows
     ledger = search_ledger(selection, pack_tokens, [*kept, *others])
     entries = dict(zip((*kept, *others), ledger.entries, strict=False))
-    action = {row: _size(entry.action().to_dict()) for row, entry in entries.items()}
+    action = {row: _size(told.to_dict()) for row, entry in entries.items() if (told := search_action(entry))}
     listed = {row: _size(entry.to_dict()) for row, entry in entries.items()}
     least = [_size({name: items[row].get(name, "") for name in LEAST_FIELDS}) for row in kept]
     escapes = sum(len(_harmless(json.dumps(text, ensure_ascii=False))) - len(text) for text in texts)
+    rest = search_ledger(selection, pack_tokens, [])
     head = _head(selection, pack_tokens, message_tokens) | {
         "graph": _graph(selection),
-        "report": search_ledger(selection, pack_tokens, []).report().to_dict(),
-    }
-    head |= {
-        "ledger": search_ledger(selection, pack_tokens, []).to_dict(),
+        "report": search_report(rest).to_dict(),
+        "ledger": rest.to_dict(),
         "warnings": [notice.to_dict() for notice in notices_of(selection)],
     }
     return Sizes(

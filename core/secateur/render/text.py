@@ -1,69 +1,53 @@
-"""Selection -> plain text for a terminal or a log: what goes out and why, what does not, and which kind of empty an
+"""Selection -> the report for a terminal or a log: what goes out and why, what does not, and which kind of empty an
 empty answer is."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from secateur.model import UNREACHABLE, Decision, Pool, Reason, Selection, State
+from secateur.model import UNREACHABLE, Decision, Pool, Selection, State
 from secateur.render.notices import notices_of
+from secateur.render.page import Page, Section
+from secateur.render.sentences import phrase
 from secateur.terminal import clip, visible
 
 DROPPED_SHOWN = 10
 """Dropped candidates listed without `explain`: the ones next in line, which a larger budget would reach first."""
 
 QUERY_CELLS = 100
-
-_WHY = {
-    Reason.FITS: "there was room: needed {needed:,} of {left:,} left",
-    Reason.PINNED: "pinned: needed {needed:,} of {left:,} left",
-    Reason.SIGNATURE: "its declaration fits, whole it needs {needed:,} of {left:,} left",
-    Reason.NO_ROOM: "needs {needed:,}, only {left:,} left",
-    Reason.LARGER_THAN_BUDGET: "needs {needed:,}, more than {room}",
-    Reason.EXCLUDED: "excluded",
-    Reason.BEYOND_DEPTH: "further from the anchors than max_depth",
-    Reason.ZERO_BUDGET: "the budget is 0, needs {needed:,}",
-    Reason.NO_SIGNAL: "its priority is 0",
-}
+LABEL_CELLS = 7
 
 
-def render_text(selection: Selection, pack_tokens: int, *, exact: bool = True, explain: bool = False) -> str:
-    """The report, ending in a line break.
+def search_page(selection: Selection, pack_tokens: int, *, exact: bool = True, explain: bool = False) -> Page:
+    """The report, not laid out yet.
 
     Args:
         pack_tokens: tokens of the pack as recounted.
         exact: whether the counter is; otherwise the figures say estimated.
         explain: every candidate, with its symbol id (what pins, exclusions and boosts name), the parts of its signals,
-        the path of calls that
-            led to it and the reason with its figures.
+            the path of calls that led to it and the reason with its figures.
     """
     pool = selection.pool
     estimated = "" if exact else ", estimated"
-    lines = [
-        f"query   {clip(visible(' '.join(pool.query.split())), QUERY_CELLS)}",
-        f"budget  {pack_tokens:,} of {selection.budget:,} tokens ({pool.counter}{estimated})",
+    vectors = visible(pool.facts.get("embedding", "none"))
+    head = (
+        ("query", clip(visible(" ".join(pool.query.split())), QUERY_CELLS)),
+        ("budget", f"{pack_tokens:,} of {selection.budget:,} tokens ({pool.counter}{estimated})"),
         (
-            f"ranked  by {selection.strategy}, profile {visible(selection.profile)}, source {pool.source}, vectors"
-            f" {visible(pool.facts.get('embedding', 'none'))}"
+            "ranked",
+            f"by {selection.strategy}, profile {visible(selection.profile)}, source {pool.source}, vectors {vectors}",
         ),
-    ]
-    lines += [f"! {notice.code}: {visible(notice.message)}" for notice in notices_of(selection)]
-    if len(selection):
-        lines += ["", *(_explained(selection) if explain else _listed(selection)), "", _totals(selection, pack_tokens)]
-    return "\n".join(lines) + "\n"
+    )
+    candidates = Section(tuple(_explained(selection) if explain else _listed(selection)))
+    sections = (candidates, Section((_totals(selection, pack_tokens),))) if len(selection) else ()
+    return Page(head, sections, notices_of(selection), label_cells=LABEL_CELLS)
 
 
 def why(selection: Selection, decision: Decision) -> str:
     """The reason of a decision as a phrase with its figures."""
-    return _WHY[decision.reason].format(needed=decision.needed, left=decision.left, room=_room(selection))
-
-
-def _room(selection: Selection) -> str:
-    """What the budget has for candidates, beside what the pack says before the first."""
-    head = selection.pool.overhead
-    if not head:
-        return f"the whole budget of {selection.budget:,} holds"
-    return f"the {selection.capacity:,} that the pack's head of {head:,} leaves of the budget of {selection.budget:,}"
+    head, budget = selection.pool.overhead, selection.budget
+    figures = {"needed": decision.needed, "left": decision.left, "budget": budget, "head": head}
+    return phrase(decision.reason, figures | {"room": selection.capacity})
 
 
 def _listed(selection: Selection) -> Iterator[str]:
