@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +14,6 @@ from secateur.cli.output_files import write_output
 from secateur.cli.parsing import integer, whole_number
 from secateur.config import Committed, Loaded
 from secateur.kinds.base import Environment, Flag, Input, Kind
-from secateur.settings import Settings
 
 
 def arguments(kind: Kind[Any, Any], parser: argparse.ArgumentParser) -> None:
@@ -26,6 +23,8 @@ def arguments(kind: Kind[Any, Any], parser: argparse.ArgumentParser) -> None:
     for flag in kind.flags:
         if flag.switch:
             parser.add_argument(flag.name, action="store_true", default=None, help=flag.help)
+        elif flag.repeatable:
+            parser.add_argument(flag.name, action="append", metavar=flag.metavar, help=flag.help)
         else:
             parser.add_argument(flag.name, metavar=flag.metavar, help=flag.help, type=_converted(flag))
     common_arguments(parser, formats=kind.formats, default=kind.default_format)
@@ -34,7 +33,9 @@ def arguments(kind: Kind[Any, Any], parser: argparse.ArgumentParser) -> None:
 def run(kind: Kind[Any, Any], options: argparse.Namespace) -> int:
     """Reads, decides, and prints in the format asked for; exit code 0 also where nothing leaves."""
     inputs = {one.name: getattr(options, one.name) for one in kind.inputs}
-    flags = {flag.key: value for flag in kind.flags if (value := _value(options, flag)) is not None}
+    flags: dict[str, Any] = {}
+    for flag in kind.flags:
+        flags |= _settings(options, flag)
     return run_with(kind, inputs, options, flags)
 
 
@@ -52,17 +53,13 @@ def run_with(
         return load_settings(options, root, dict(flags), committed=committed)
 
     loaded = kind.load(inputs, load)
-    settings: Settings = loaded.settings
     progress = ProgressBar(options, unit=kind.unit)
     stdin = sys.stdin.buffer.read if sys.stdin is not None else None
+    environment = Environment(stdin=stdin, form=options.format, progress=progress, notices=loaded.notices)
     try:
-        environment = Environment(stdin=stdin, form=options.format, progress=progress)
-        material = kind.read(inputs, settings, environment)
-        outcome = kind.answer(material, inputs, settings, kind.model(settings, os.environ), progress)
+        delivery = kind.carry_out(inputs, loaded, environment, options.format, verbose=options.verbose)
     finally:
         progress.close()
-    outcome = replace(outcome, of_settings=loaded.notices)
-    delivery = kind.deliver(outcome, inputs, options.format, verbose=options.verbose)
     for path, text in delivery.files:
         write_output(path, text)
     for message in delivery.said:
@@ -78,7 +75,7 @@ def _add_input(parser: argparse.ArgumentParser, one: Input) -> None:
     else:
         words["metavar"] = one.metavar
         if one.least is not None:
-            words["type"] = whole_number("--" + one.name.replace("_", "-"), one.least)
+            words["type"] = _number(one)
     if one.positional:
         if one.repeatable:
             words["nargs"] = "+" if one.required else "*"
@@ -91,14 +88,24 @@ def _add_input(parser: argparse.ArgumentParser, one: Input) -> None:
     parser.add_argument("--" + one.name.replace("_", "-"), required=one.required, **words)
 
 
+def _number(one: Input) -> Callable[[str], int | str]:
+    number = whole_number("--" + one.name.replace("_", "-"), one.least or 0)
+    return lambda text: text if text in one.words else number(text)
+
+
 def _converted(flag: Flag) -> Callable[[str], Any]:
     if flag.least is not None:
         return whole_number(flag.name, flag.least)
     return integer if flag.number else str
 
 
-def _value(options: argparse.Namespace, flag: Flag) -> Any:
+def _settings(options: argparse.Namespace, flag: Flag) -> Mapping[str, Any]:
+    """What a flag sets; nothing where it is not given."""
     value = getattr(options, flag.name.removeprefix("--").replace("-", "_"))
-    if value is not None and flag.names:
-        return [name.strip() for name in value.split(",") if name.strip()]
-    return value
+    if value is None:
+        return {}
+    if flag.values is not None:
+        return flag.values(value)
+    if flag.names:
+        value = [name.strip() for name in value.split(",") if name.strip()]
+    return {flag.key: value}

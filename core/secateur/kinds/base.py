@@ -64,6 +64,7 @@ class Input:
     switch: bool = False
     default: str = ""
     least: int | None = None  # it is an integer of at least this
+    words: Sequence[str] = ()  # that may stand for the integer: "all"
     title: str = ""  # of its field on the screen; "": it has none
     placeholder: str = ""  # in the empty field
     optional: bool = False  # whether the field may well stay empty
@@ -82,6 +83,8 @@ class Flag:
     names: bool = False  # names with commas between
     switch: bool = False  # takes no value and sets the setting to true
     derived: bool = False  # 0 stands for a value that follows from others, as where the flag is not given
+    repeatable: bool = False
+    values: Callable[[Any], Mapping[str, Any]] | None = None  # the settings it stands for, where it is not one text
 
 
 @dataclass(frozen=True)
@@ -94,6 +97,7 @@ class Environment:
     form: str = ""  # the format that what goes out is printed in, where its tokens are those of that format
     environ: Mapping[str, str] = field(default_factory=lambda: os.environ)
     progress: Progress = unreported
+    notices: tuple[Notice, ...] = ()  # about the settings, where what goes out names them
 
     @property
     def cache(self) -> Path:
@@ -180,6 +184,10 @@ class Kind(ABC, Generic[M, P]):
         """Whether a file is of this kind, told by its name and how it begins."""
         return False
 
+    def opened_on(self, path: str) -> Inputs:
+        """The inputs that a path stands for, where it is all that is named."""
+        return {self.inputs[0].name: path}
+
     def load(self, inputs: Inputs, load: Load) -> Loaded:
         """The settings that count for these inputs: by default those of the current folder."""
         return load(current_folder(), None)
@@ -195,6 +203,9 @@ class Kind(ABC, Generic[M, P]):
         Raises:
             SecateurError: an input cannot be read; the message names it.
         """
+
+    def release(self, material: M) -> None:
+        """Let go of what `read` opened: who reads releases, when no outcome of the material is looked at any more."""
 
     @abstractmethod
     def decide(
@@ -239,6 +250,19 @@ class Kind(ABC, Generic[M, P]):
             replies += replies_of(model, outcome.questions, progress)
             outcome = self.decide(material, inputs, settings, replies=replies, progress=progress)
         return outcome
+
+    def carry_out(
+        self, inputs: Inputs, loaded: Loaded, environment: Environment, form: str, *, verbose: bool = False
+    ) -> Delivery:
+        """Read, answer and deliver: what the command does. A kind that keeps finished answers looks for one first."""
+        settings = loaded.settings
+        material = self.read(inputs, settings, environment)
+        try:
+            model = self.model(settings, environment.environ)
+            outcome = self.answer(material, inputs, settings, model, environment.progress)
+            return self.deliver(replace(outcome, of_settings=loaded.notices), inputs, form, verbose=verbose)
+        finally:
+            self.release(material)
 
     def budget_in_force(self, settings: Settings, outcome: Outcome[P] | None) -> int:
         """The budget that one step more or less goes on from."""
