@@ -40,7 +40,9 @@ def test_the_version_and_the_names_cost_nothing_either():
     assert loaded_by("import secateur; secateur.__version__; dir(secateur)") & {*SCREEN, *HEAVY} == set()
 
 
-@pytest.mark.parametrize("module", ["secateur.engine", "secateur.selection", "secateur.cli.search", "secateur.render"])
+@pytest.mark.parametrize(
+    "module", ["secateur.engine", "secateur.selection", "secateur.kinds.search.kind", "secateur.render"]
+)
 def test_the_engine_knows_no_screen(module):
     assert loaded_by(f"import {module}") & {*SCREEN, "networkx", "onnxruntime"} == set()
 

@@ -51,6 +51,7 @@ from secateur.render import (
     search_page,
     search_report,
 )
+from secateur.render.page import Page
 from secateur.retrieval.cache import ResultCache
 from secateur.retrieval.explanation import explained
 from secateur.retrieval.preference import load_preferences
@@ -257,8 +258,12 @@ class Engine:
             return self.render(selection, format)
         if format == "json":
             return dumps_report(self.report(selection, explain=explain, dropped=dropped))
+        return render_page(self.page(selection, explain=explain))
+
+    def page(self, selection: Selection, *, explain: bool = False) -> Page:
+        """The report for people, not laid out yet; `explain` as in `search_page`."""
         exact = self._counter_of(selection).exact
-        return render_page(search_page(selection, self.pack_tokens(selection), exact=exact, explain=explain))
+        return search_page(selection, self.pack_tokens(selection), exact=exact, explain=explain)
 
     def render(self, selection: Selection, format: str = "markdown") -> str:
         """The pack as Markdown or XML: the text a model reads; what says why there is none where nothing goes out."""

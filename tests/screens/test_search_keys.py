@@ -17,7 +17,7 @@ from inspector_kit import (
     press,
     settle,
 )
-from secateur.kinds.knobs import knobs_of
+from secateur.kinds.search.knobs import knobs_of
 from secateur.model import State
 from secateur.selection import select
 from secateur.settings import Settings, Ui

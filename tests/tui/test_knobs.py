@@ -3,7 +3,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from secateur import config
 from secateur.config import keys as setting_keys
-from secateur.kinds import knobs
+from secateur.kinds.knobs import Knob, decimal
+from secateur.kinds.search import knobs
 from secateur.settings import Settings
 
 RELEVANCE = knobs.WEIGHTS[0]
@@ -37,7 +38,7 @@ def test_strategies_go_round() -> None:
 @pytest.mark.parametrize(
     "knob", knobs.knobs_of(config.with_values(Settings(), {"preference.enabled": True})), ids=lambda knob: knob.label
 )
-def test_every_knob_moves_its_setting_and_nothing_else(knob: knobs.Knob) -> None:
+def test_every_knob_moves_its_setting_and_nothing_else(knob: Knob) -> None:
     before = Settings()
     after = knob.turned(before, 1)
     assert {name for name in setting_keys() if config.lookup(before, name) != config.lookup(after, name)} == {knob.key}
@@ -66,4 +67,4 @@ def test_a_budget_never_goes_below_zero() -> None:
 
 @pytest.mark.parametrize(("value", "text"), [(0.4, "0.40"), (0.333, "0.333"), (1 / 3, "0.3333"), (10.0, "10.00")])
 def test_decimals_are_as_few_as_tell_the_value(value: float, text: str) -> None:
-    assert knobs.decimal(value) == text
+    assert decimal(value) == text

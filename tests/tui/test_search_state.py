@@ -3,7 +3,7 @@ from dataclasses import replace
 import numpy as np
 from inspector_kit import ORDERS, make_pool, orders_engine
 from secateur import config
-from secateur.kinds.knobs import DEPTH, TOP_K, WEIGHTS
+from secateur.kinds.search.knobs import DEPTH, TOP_K, WEIGHTS
 from secateur.settings import Settings
 from secateur_tui.state.search_state import SearchRequest, SearchState
 

@@ -17,7 +17,7 @@ from secateur.cli.output import emit, interrupted, on_terminal, tell
 from secateur.cli.parsing import one_of
 from secateur.cli.termination import unwound
 from secateur.config import Loaded
-from secateur.errors import SecateurError, shown, unreadable_folder
+from secateur.errors import SecateurError
 from secateur.inputs import read_input
 from secateur.terminal import visible
 
@@ -120,14 +120,7 @@ def sample_or_path(text: str) -> Path:
     first use."""
     from secateur.sources import samples
 
-    path = samples.path_of(text, directories.cache_dir(os.environ))
-    try:
-        path.is_dir()
-    except (
-        OSError
-    ) as error:  # too long, or behind a folder that may not be entered; that it is not there is for the command to say
-        raise unreadable_folder(Path(shown(text)), error) from error
-    return path
+    return samples.folder_of(text, directories.cache_dir(os.environ))
 
 
 def here() -> Path | None:

@@ -13,7 +13,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from secateur.cli import kinds
+from secateur.cli import kinds, status
 from secateur.cli.common import (
     common_arguments,
     here,
@@ -114,11 +114,14 @@ def run(options: argparse.Namespace) -> int:
     interactive = on_terminal(sys.stdin) and on_terminal(sys.stdout)
     if bench.name in registry.places() and not interactive:
         say(options, "no terminal here: printing the headless report")
+        if bench.name == "search" and not options.query:
+            options.check = False
+            return status.run(options)
         kind = registry.kind(bench.name)
-        inputs = {one.name: getattr(options, one.name, one.default) or one.default for one in kind.inputs}
+        given = {one.name: value for one in kind.inputs if (value := getattr(options, one.name, None))}
         budget = {} if options.budget is None else {kind.budget.key: options.budget}
-        opened = [options.path] if kind.inputs[0].repeatable else str(path)
-        return kinds.run_with(kind, inputs | {kind.inputs[0].name: opened}, options, budget)
+        opened = options.path if kind.inputs[0].repeatable else str(path)
+        return kinds.run_with(kind, {**kind.blank(), **given, **kind.opened_on(opened)}, options, budget)
     if bench.name == "files":  # as typed: it may be a pattern, and names of files begin with it
         path = Path(options.path)
         folder = root_of([options.path])
@@ -137,10 +140,10 @@ def run(options: argparse.Namespace) -> int:
     if found is None:
         raise UsageError("the inspector is not installed", hint="install the whole distribution: pip install secateur")
     inspector = found.load()
-    given: dict[str, Any] = {"query": options.query, "rev": options.rev, "model": options.model}
+    fields: dict[str, Any] = {"query": options.query, "rev": options.rev, "model": options.model}
     if bench.name == "diff":
-        given["inputs"] = {flag: getattr(options, flag) or "" for flag in bench.own}
-    return int(inspector(path, settings=settings, bench=bench.name, notices=loaded.notices, **given) or 0)
+        fields["inputs"] = {flag: getattr(options, flag) or "" for flag in bench.own}
+    return int(inspector(path, settings=settings, bench=bench.name, notices=loaded.notices, **fields) or 0)
 
 
 def bench_of(path: Path) -> str:
@@ -163,28 +166,23 @@ def bench_of(path: Path) -> str:
 
 def _headless(options: argparse.Namespace, path: str, bench: BenchCommand) -> int:
     say(options, "no terminal here: printing the headless report")
-    command = import_module(f"secateur.cli.{bench.command if bench.name != 'search' or options.query else 'status'}")
+    command = import_module(f"secateur.cli.{bench.command}")
     parser = argparse.ArgumentParser()
     command.arguments(parser)
     words = [path]
-    if bench.name == "search":
-        words = [options.query, path] if options.query else [path]
-        words += [f"--rev={options.rev}"] if options.rev else []
-        words += [f"--budget={options.budget}"] if options.budget is not None and options.query else []
-    elif bench.name == "diff":
+    if bench.name == "diff":
         words = words if Path(path).is_dir() else [f"--diff={path}"]
         words += [f"--{flag}={getattr(options, flag)}" for flag in bench.own if getattr(options, flag)]
     defaults = parser.parse_args(words)
     for name in ("config", "profile", "sets", "counter", "format", "trust_git_dir", "quiet", "verbose", "debug"):
         setattr(defaults, name, getattr(options, name))
-    if bench.name != "search":
-        formats = ("text", "json", "markdown") if bench.name == "diff" else ("text", "json")
-        if options.format not in formats:
-            raise UsageError(
-                f"{bench.command} is printed as {' or '.join(formats)}, not as {options.format}",
-                hint="choose another --format",
-            )
-        defaults.sets = [*options.sets, *([] if options.budget is None else [f"{bench.budget}={options.budget}"])]
+    formats = ("text", "json", "markdown") if bench.name == "diff" else ("text", "json")
+    if options.format not in formats:
+        raise UsageError(
+            f"{bench.command} is printed as {' or '.join(formats)}, not as {options.format}",
+            hint="choose another --format",
+        )
+    defaults.sets = [*options.sets, *([] if options.budget is None else [f"{bench.budget}={options.budget}"])]
     code: int = command.run(defaults)
     return code
 

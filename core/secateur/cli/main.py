@@ -20,11 +20,13 @@ from secateur.errors import SecateurError
 from secateur.kinds import registry
 from secateur.version import __version__
 
+_OF_KINDS = {command: summary for command, (_, summary) in registry.commands().items()}
+
 COMMANDS = {
-    "search": "find what answers a query and print it within a token budget",
+    "search": _OF_KINDS["search"],
     "inspect": "open the inspector on a repository (also plain `secateur` on a terminal)",
     "chunk": "cut a pull request into chunks that fit a model, every changed file accounted for",
-    **{command: summary for command, (_, summary) in registry.commands().items()},
+    **_OF_KINDS,
     "index": "build the index of a repository, or bring it up to date",
     "status": "what is indexed, how fresh it is, what was skipped and why",
     "config": "the settings in force and where each comes from",

@@ -184,6 +184,10 @@ class Kind(ABC, Generic[M, P]):
         """Whether a file is of this kind, told by its name and how it begins."""
         return False
 
+    def blank(self) -> dict[str, Any]:
+        """The inputs where nothing is given."""
+        return {one.name: [] if one.repeatable else False if one.switch else one.default for one in self.inputs}
+
     def opened_on(self, path: str) -> Inputs:
         """The inputs that a path stands for, where it is all that is named."""
         return {self.inputs[0].name: path}

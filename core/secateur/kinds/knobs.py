@@ -1,5 +1,4 @@
-"""Knobs: which setting each changes, by how much, within which range; those of a search. Pure: settings in, settings
-out."""
+"""Knobs: which setting each changes, by how much, within which range. Pure: settings in, settings out."""
 
 from __future__ import annotations
 
@@ -13,8 +12,8 @@ from secateur.settings import Settings
 class Knob:
     """One row of the panel. Range and choices come from the schema of the setting.
 
-    >>> WEIGHTS[0].turned(Settings(), 1).smart_pruning.priority_weights.relevance
-    0.45
+    >>> Knob("context_prune.max_tokens", "max tokens", step=50).turned(Settings(), 1).context_prune.max_tokens
+    8050
     """
 
     key: str  # dotted key of the setting
@@ -85,26 +84,6 @@ def decimal(value: float) -> str:
     return text
 
 
-def _weight(key: str, signal: str) -> Knob:
-    return Knob(key, signal, step=0.05, fine_step=0.01, mutable=True, signal=signal)
-
-
-WEIGHTS = tuple(
-    _weight(f"smart_pruning.priority_weights.{signal}", signal) for signal in ("relevance", "hotspot", "distance")
-)
-PREFERENCE = _weight("preference.weight", "preference")
-SIGNATURES = Knob("smart_pruning.signature_share", "signatures", step=0.02, fine_step=0.01, mutable=True)
-STRATEGY = Knob("smart_pruning.strategy", "strategy")
-DEPTH = Knob("graph_rag.max_depth", "depth")
-TOP_K = Knob("graph_rag.top_k", "top k")
-
-
-def knobs_of(settings: Settings) -> tuple[Knob, ...]:
-    """The knobs that do something under these settings, in the order of the panel."""
-    preference = (PREFERENCE,) if settings.preference.enabled else ()
-    return (*WEIGHTS, *preference, SIGNATURES, STRATEGY, DEPTH, TOP_K)
-
-
 _BUDGET_STEPS = ((1_000, 50), (4_000, 250), (16_000, 500), (60_000, 2_000))
 """(below this budget, step): about a twentieth, on round numbers; each limit is a multiple of the steps on both sides
 of it."""
@@ -118,9 +97,3 @@ def round_step(tokens: int, direction: int) -> int:
     reference = tokens if direction > 0 else tokens - 1
     step = next((step for limit, step in _BUDGET_STEPS if reference < limit), _LARGE_BUDGET_STEP)
     return (tokens // step + 1) * step if direction > 0 else max(0, -(-tokens // step) - 1) * step
-
-
-def budget_turned(settings: Settings, direction: int) -> Settings:
-    """The next round budget of a search above (1) or below (-1) the present one."""
-    moved = round_step(settings.effective_budget, direction)
-    return settings if moved == settings.effective_budget else config.with_values(settings, {"budget": moved})

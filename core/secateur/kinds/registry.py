@@ -40,6 +40,13 @@ class Place:
 
 BUILT_IN = (
     Place(
+        "search",
+        "search",
+        "find what answers a query and print it within a token budget",
+        "secateur.kinds.search.kind",
+        "Search",
+    ),
+    Place(
         "files",
         "files",
         "bring files within a number of tokens: the best ones whole, or the lines that matter",

@@ -11,7 +11,8 @@ from functools import partial
 from typing import ClassVar
 
 from secateur.errors import SecateurError
-from secateur.kinds import knobs
+from secateur.kinds.knobs import Knob
+from secateur.kinds.search import knobs
 from secateur.model import Pool
 from secateur.settings import Settings
 from secateur.terminal import visible
@@ -99,7 +100,7 @@ class SearchBench(WhatIfBench):
         return super().unavailable(action)
 
     @property
-    def strategy_knob(self) -> knobs.Knob:
+    def strategy_knob(self) -> Knob:
         return knobs.STRATEGY
 
     def budget_turned(self, direction: int) -> Settings:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
-from secateur.kinds.knobs import WEIGHTS
+from secateur.kinds.search.knobs import WEIGHTS
 from secateur.model import State
 from secateur.selection import whatif
 

@@ -9,27 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from secateur import config
-from secateur.config import keys as setting_keys
+from secateur.kinds.search.kind import pool_key
 from secateur.model import Pool, Selection
 from secateur.settings import Settings
 
 from secateur_tui.state.history import KnobState, SettingsHistory
 from secateur_tui.state.search_comparison import SearchComparison
 from secateur_tui.state.search_engine import SearchEngine
-
-_POOL_TABLES = (
-    "graph_rag.anchors",
-    "graph_rag.enabled",
-    "graph_rag.top_k",
-    "relevance.",
-    "index.",
-    "embedding.",
-    "tokens.",
-    "preference.enabled",
-)
-"""Keys (prefixes) that change what is retrieved. `graph_rag.max_depth` is apart: a smaller depth is a mask over a
-deeper pool."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +32,6 @@ class SearchRequest:
             and self.settings.graph_rag.max_depth >= other.settings.graph_rag.max_depth
             and pool_key(self.settings) == pool_key(other.settings)
         )
-
-
-def pool_key(settings: Settings) -> tuple[object, ...]:
-    """The values a pool depends on, depth apart."""
-    return tuple(config.lookup(settings, name) for name in setting_keys() if name.startswith(_POOL_TABLES))
 
 
 @dataclass(eq=False, slots=True)

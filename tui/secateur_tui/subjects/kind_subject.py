@@ -88,5 +88,5 @@ class KindSubject(Subject[M, Outcome[P]]):
 
     def _given(self, inputs: Inputs) -> dict[str, Any]:
         """What was typed, and nothing for the inputs that have no field."""
-        given = {one.name: inputs.get(one.name, "") for one in self.kind.inputs}
-        return {one.name: [given[one.name]] if one.repeatable else given[one.name] for one in self.kind.inputs}
+        given = self.kind.blank() | dict(inputs)
+        return {one.name: [given[one.name]] if one.repeatable and one.name in inputs else given[one.name] for one in self.kind.inputs}

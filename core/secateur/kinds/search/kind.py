@@ -1,0 +1,334 @@
+"""A code search as a kind of context: what answers a query from a repository, within a token budget."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from secateur.directories import cache_dir
+from secateur.errors import UsageError
+from secateur.kinds.base import Delivery, Environment, Flag, Input, Inputs, Kind, Load, Outcome
+from secateur.kinds.knobs import Knob
+from secateur.kinds.search.knobs import BUDGET, DEPTH, PREFERENCE, SIGNATURES, STRATEGY, TOP_K, WEIGHTS
+from secateur.llm.interface import Reply
+from secateur.model import Pool, Selection, State, TrimReport
+from secateur.progress import Progress, unreported
+from secateur.render import DROPPED_LISTED, dumps_report, notices_of, search_ledger, why
+from secateur.render.page import Page
+from secateur.retrieval.results import Answer
+from secateur.selection import select
+from secateur.settings import Settings
+from secateur.settings.keys import keys as setting_keys
+from secateur.settings.keys import lookup
+from secateur.settings.layers import Loaded
+from secateur.sources.samples import folder_of
+
+if TYPE_CHECKING:
+    from secateur.engine import Engine
+
+LOW = 4
+"""Exit code of `--fail-on-low`, as of every check that finds what it looks for."""
+
+_POOL_TABLES = (
+    "graph_rag.anchors",
+    "graph_rag.enabled",
+    "graph_rag.top_k",
+    "relevance.",
+    "index.",
+    "embedding.",
+    "tokens.",
+    "preference.enabled",
+)
+"""Keys (prefixes) that change what is retrieved. `graph_rag.max_depth` is apart: a smaller depth is a mask over a
+deeper pool."""
+
+
+def pool_key(settings: Settings) -> tuple[object, ...]:
+    """The values that what is retrieved depends on, depth apart."""
+    return tuple(lookup(settings, name) for name in setting_keys() if name.startswith(_POOL_TABLES))
+
+
+def _weights(text: str) -> dict[str, float]:
+    try:
+        parts = [float(part) for part in text.split(",")]
+    except ValueError:
+        parts = []
+    if len(parts) != len(WEIGHTS) or not all(math.isfinite(part) for part in parts):
+        raise UsageError(
+            f"--weights {text!r} is not three numbers",
+            hint="for example --weights 0.4,0.3,0.3 (relevance, hotspot, distance)",
+        )
+    return {knob.key: part for knob, part in zip(WEIGHTS, parts, strict=True)}
+
+
+def _boosts(texts: Sequence[str]) -> dict[str, dict[str, float]]:
+    return {"boosts": dict(_boost(text) for text in texts)}
+
+
+def _boost(text: str) -> tuple[str, float]:
+    symbol, equals, factor = text.rpartition("=")
+    try:
+        value = float(factor)
+    except ValueError:
+        value = math.nan
+    if not equals or not math.isfinite(value):
+        raise UsageError(
+            f"--boost {text!r} is not ID=FACTOR", hint="for example --boost orders/money.py::Money.round=1.5"
+        )
+    return symbol, value
+
+
+@dataclass(frozen=True, eq=False)
+class RetrievedPool:
+    """The candidates of a query, and the open engine that reads their texts."""
+
+    engine: Engine
+    pool: Pool
+
+
+@dataclass(frozen=True, eq=False)
+class SearchDecision:
+    """What was decided of the candidates, the engine that reads their texts, and how much is to be told."""
+
+    engine: Engine
+    selection: Selection
+    explain: bool
+    dropped: int | None  # most dropped candidates to list; None: all
+
+
+class Search(Kind[RetrievedPool, SearchDecision]):
+    """See `Kind`; specs graph-rag and smart-pruning. A selection is columns: entries are made for whoever looks."""
+
+    name = "search"
+    command = "search"
+    title = "Search"
+    about = "what answers a query from a repository"
+    noun = "Candidates"
+    opening = "A folder can be opened here, and asked in the words of the task."
+    inputs: ClassVar[Sequence[Input]] = (
+        Input(
+            "query",
+            "what to look for, in words, names, or a whole issue text; - reads stdin",
+            metavar="QUERY",
+            positional=True,
+            required=True,
+            title="Query",
+            placeholder="ask in the words of the task, or name what you mean",
+        ),
+        Input(
+            "path",
+            "a folder, or sample:NAME[/FOLDER] (default: here)",
+            metavar="PATH",
+            positional=True,
+            default=".",
+        ),
+        Input("rev", "read this commit instead of the working tree", metavar="COMMIT"),
+        Input("no_cache", "do not read or write the result cache", switch=True),
+        Input(
+            "explain",
+            "with text: id of every candidate, every part of every score, the path of calls, the reason of each drop; "
+            "with json: those parts, and what would change each decision, proven",
+            switch=True,
+        ),
+        Input(
+            "dropped",
+            f"with json: list at most N dropped candidates (default {DROPPED_LISTED})",
+            metavar="N|all",
+            least=0,
+            words=("all",),
+        ),
+        Input("fail_on_low", "exit 4 where nothing, or hardly anything, here answers the query", switch=True),
+    )
+    flags: ClassVar[Sequence[Flag]] = (
+        Flag("--budget", "budget", "N", "tokens the pack may hold (default 8000)", least=0),
+        Flag(
+            "--weights",
+            "smart_pruning.priority_weights",
+            "R,H,D",
+            "weights of relevance, hotspot and distance, e.g. 0.4,0.3,0.3",
+            values=_weights,
+        ),
+        Flag("--top-k", TOP_K.key, "K", "anchors, 5-50 (default 10)", number=True),
+        Flag("--depth", DEPTH.key, "D", "steps of calls followed, 1-4 (default 2)", number=True),
+        Flag("--strategy", STRATEGY.key, "S", "priority (default), relevance or density"),
+        Flag("--pin", "pins", "ID", "keep this symbol id first (--explain shows ids); repeatable", repeatable=True),
+        Flag("--exclude", "excludes", "ID", "drop this symbol id; repeatable", repeatable=True),
+        Flag(
+            "--boost",
+            "boosts",
+            "ID=X",
+            "multiply the priority of a symbol id by X; repeatable",
+            repeatable=True,
+            values=_boosts,
+        ),
+    )
+    budget = BUDGET
+    strategy = STRATEGY
+    knobs: ClassVar[Sequence[Knob]] = (BUDGET, *WEIGHTS, PREFERENCE, SIGNATURES, STRATEGY, DEPTH, TOP_K)
+    formats = ("text", "json", "markdown", "xml")
+
+    def opened_on(self, path: str) -> Inputs:
+        return {"path": path}
+
+    def load(self, inputs: Inputs, load: Load) -> Loaded:
+        return load(_folder(inputs, os.environ), None)
+
+    # --- reading and deciding -----------------------------------------------------------------------------------------
+
+    def reading_of(self, inputs: Inputs, settings: Settings) -> Hashable:
+        where = inputs["query"], inputs["path"], inputs["rev"] or "", settings.graph_rag.max_depth
+        return (*where, *pool_key(settings))
+
+    def read(self, inputs: Inputs, settings: Settings, environment: Environment) -> RetrievedPool:
+        query, engine = _query(inputs, environment), _engine(inputs, settings, environment)
+        try:
+            pool = engine.retrieve(query, use_cache=not inputs["no_cache"], progress=environment.progress)
+        except BaseException:
+            engine.close()
+            raise
+        return RetrievedPool(engine, pool)
+
+    def release(self, material: RetrievedPool) -> None:
+        material.engine.close()
+
+    def decide(
+        self,
+        material: RetrievedPool,
+        inputs: Inputs,
+        settings: Settings,
+        *,
+        replies: Sequence[Reply] = (),
+        progress: Progress = unreported,
+    ) -> Outcome[SearchDecision]:
+        selection = select(material.pool, settings)
+        decision = SearchDecision(material.engine, selection, inputs["explain"], _listed(inputs))
+        return Outcome(
+            self.name,
+            settings,
+            decision,
+            lambda: search_ledger(selection, material.engine.pack_tokens(selection)),
+            notices_of(selection),
+        )
+
+    def carry_out(
+        self, inputs: Inputs, loaded: Loaded, environment: Environment, form: str, *, verbose: bool = False
+    ) -> Delivery:
+        """The answer as it was kept, where nothing changed since."""
+        query = _query(inputs, environment)
+        with _engine(inputs, loaded.settings, environment) as engine:
+            answer = engine.answer(
+                query,
+                form,
+                explain=inputs["explain"],
+                dropped=_listed(inputs),
+                use_cache=not inputs["no_cache"],
+                progress=environment.progress,
+            )
+            return _delivery(answer, engine, inputs, verbose=verbose)
+
+    def budget_in_force(self, settings: Settings, outcome: Outcome[SearchDecision] | None) -> int:
+        return settings.effective_budget
+
+    # --- what goes out ------------------------------------------------------------------------------------------------
+
+    def described(self, material: RetrievedPool) -> str:
+        status = material.engine.status()
+        return f"{status.files:,} files, {status.fragments:,} fragments, {len(material.pool):,} candidates"
+
+    def report(self, outcome: Outcome[SearchDecision]) -> TrimReport:
+        return outcome.payload.engine.ledger(outcome.payload.selection)
+
+    def to_dict(self, outcome: Outcome[SearchDecision]) -> dict[str, Any]:
+        """The JSON of `search`, as the contract froze it: its `ledger` names what leaves and the best of the rest."""
+        found = outcome.payload
+        return found.engine.report(
+            found.selection, explain=found.explain, dropped=found.dropped, settings=outcome.settings
+        )
+
+    def page(self, outcome: Outcome[SearchDecision], *, verbose: bool = False) -> Page:
+        found = outcome.payload
+        return found.engine.page(found.selection, explain=found.explain)
+
+    def document(self, outcome: Outcome[SearchDecision], form: str) -> str:
+        return outcome.payload.engine.render(outcome.payload.selection, form)
+
+    def render(self, outcome: Outcome[SearchDecision], form: str, *, verbose: bool = False) -> str:
+        """The JSON has an item a line, which is half as long as indented."""
+        if form == "json":
+            return dumps_report(self.to_dict(outcome))
+        return super().render(outcome, form, verbose=verbose)
+
+    def deliver(
+        self, outcome: Outcome[SearchDecision], inputs: Inputs, form: str, *, verbose: bool = False
+    ) -> Delivery:
+        answer = Answer(self.render(outcome, form, verbose=verbose), False, outcome.notices)
+        return _delivery(answer, outcome.payload.engine, inputs, verbose=verbose)
+
+    def texts(self, outcome: Outcome[SearchDecision], number: int) -> tuple[str, str]:
+        found = outcome.payload
+        if (row := _row(found.selection, number)) is None:
+            return "", ""
+        pool, state = found.selection.pool, found.selection.state[row]
+        before = found.engine.content(pool, row)
+        if state == State.SHORTENED:
+            return before, found.engine.signature(pool, row)
+        return before, before if state == State.KEPT else ""
+
+    def because(self, outcome: Outcome[SearchDecision], number: int) -> str:
+        selection = outcome.payload.selection
+        row = _row(selection, number)
+        return super().because(outcome, number) if row is None else why(selection, selection.decision(row))
+
+
+def _row(selection: Selection, number: int) -> int | None:
+    """The row of the pool that an entry of the ledger is of; None: the wrapper."""
+    return int(selection.order[number]) if number < len(selection) else None
+
+
+def _folder(inputs: Inputs, environ: Mapping[str, str]) -> Path:
+    return folder_of(inputs["path"], cache_dir(environ))
+
+
+def _query(inputs: Inputs, environment: Environment) -> str:
+    query: str = inputs["query"]
+    if query != "-":
+        return query
+    return environment.bytes_of(query, "query", instead="write the query instead of -").decode("utf-8", "replace")
+
+
+def _engine(inputs: Inputs, settings: Settings, environment: Environment) -> Engine:
+    # Imported here: who asks for the help, or for another kind, waits for no index.
+    from secateur.engine import Engine
+
+    return Engine.open(
+        _folder(inputs, environment.environ),
+        settings,
+        rev=inputs["rev"] or None,
+        environ=environment.environ,
+        notices=environment.notices,
+    )
+
+
+def _listed(inputs: Inputs) -> int | None:
+    """The most dropped candidates that the JSON lists; None: all."""
+    dropped = inputs["dropped"]
+    if dropped == "all":
+        return None
+    return DROPPED_LISTED if dropped in (None, "") else int(dropped)
+
+
+def _delivery(answer: Answer, engine: Engine, inputs: Inputs, *, verbose: bool) -> Delivery:
+    said = []
+    if verbose:
+        status = engine.status()
+        said.append(
+            f"{status.source}: {status.files:,} files, {status.fragments:,} fragments, {status.read:,} read now,"
+            f" cached answer: {answer.cached}"
+        )
+    if not answer.text:  # a pack of which the budget holds not even the reason why it is empty
+        said += [f"warning: {warning.message}" for warning in answer.warnings]
+    return Delivery(answer.text, said=tuple(said), exit_code=LOW if inputs["fail_on_low"] and answer.low else 0)

@@ -1,0 +1,33 @@
+"""The knobs of a search."""
+
+from __future__ import annotations
+
+from secateur.kinds.knobs import Knob, round_step
+from secateur.settings import Settings
+
+BUDGET = Knob("budget", "budget", rounded=True)
+
+
+def _weight(key: str, signal: str) -> Knob:
+    return Knob(key, signal, step=0.05, fine_step=0.01, mutable=True, signal=signal)
+
+
+WEIGHTS = tuple(
+    _weight(f"smart_pruning.priority_weights.{signal}", signal) for signal in ("relevance", "hotspot", "distance")
+)
+PREFERENCE = _weight("preference.weight", "preference")
+SIGNATURES = Knob("smart_pruning.signature_share", "signatures", step=0.02, fine_step=0.01, mutable=True)
+STRATEGY = Knob("smart_pruning.strategy", "strategy")
+DEPTH = Knob("graph_rag.max_depth", "depth")
+TOP_K = Knob("graph_rag.top_k", "top k")
+
+
+def knobs_of(settings: Settings) -> tuple[Knob, ...]:
+    """The knobs that do something under these settings, in the order of the panel."""
+    preference = (PREFERENCE,) if settings.preference.enabled else ()
+    return (*WEIGHTS, *preference, SIGNATURES, STRATEGY, DEPTH, TOP_K)
+
+
+def budget_turned(settings: Settings, direction: int) -> Settings:
+    """The next round budget of a search above (1) or below (-1) the present one."""
+    return BUDGET.put(settings, round_step(settings.effective_budget, direction))
