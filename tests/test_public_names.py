@@ -8,7 +8,10 @@ import secateur
 from secateur import errors
 from secateur.config import with_values
 from secateur.errors import SecateurError
+from secateur.kinds import registry
 from secateur.kinds.envelope.sections import SECTIONS
+from support.cli import secateur as run
+from support.repos import QUERY, SHOP, write
 
 CONTRACT = {
     "Engine": ("open", "search", "retrieve", "select", "render", "report"),
@@ -103,3 +106,19 @@ def test_one_convention_serves_every_kind(tmp_path):
         secateur.format_outcome(outcome, "xml")
     with pytest.raises(secateur.UsageError, match="no kind of context"):
         secateur.prune("poem")
+
+
+def test_a_search_from_python_is_the_search_of_the_command(tmp_path):
+    root = write(tmp_path / "shop", SHOP)
+    outcome = secateur.prune("search", secateur.Settings(budget=200), query=QUERY, path=str(root))
+    ran = run("search", QUERY, root, "--budget", 200, "--dropped", "all", "--format", "json")
+    ledger = outcome.ledger
+    assert {entry.id: entry.to_dict() for entry in ledger.entries} == {
+        one["id"]: one for one in ran.json["ledger"]["entries"]
+    }
+    assert (ledger.before, ledger.after) == (ran.json["ledger"]["before"], ran.json["ledger"]["after"])
+    for form in ("text", "json", "markdown"):
+        printed = run("search", QUERY, root, "--budget", 200, "--format", form).out
+        assert secateur.format_outcome(outcome, form) == printed
+    before, after = registry.kind("search").texts(outcome, 0)
+    assert before == after and "refund" in before

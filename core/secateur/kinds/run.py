@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
+from weakref import finalize
 
 from secateur.errors import UsageError
 from secateur.kinds import registry
@@ -43,7 +44,13 @@ def prune(
     chosen, settings, environment = registry.kind(kind), settings or Settings(), environment or Environment()
     given = _checked(chosen, inputs)
     material = chosen.read(given, settings, environment)
-    return chosen.answer(material, given, settings, llm, environment.progress)
+    try:
+        outcome = chosen.answer(material, given, settings, llm, environment.progress)
+    except BaseException:
+        chosen.release(material)
+        raise
+    finalize(outcome, chosen.release, material)  # its texts may still be read while somebody holds it
+    return outcome
 
 
 def format_outcome(outcome: Outcome[Any], form: str = "text", *, verbose: bool = False) -> str:
@@ -63,10 +70,4 @@ def _checked(kind: Kind[Any, Any], given: Mapping[str, Any]) -> dict[str, Any]:
     missing = [one.name for one in kind.inputs if one.required and one.name not in given]
     if missing:
         raise UsageError(f"{kind.name} needs {' and '.join(missing)}", hint="give it by name")
-    return {name: given.get(name, _default(one)) for name, one in known.items()}
-
-
-def _default(one: Any) -> Any:
-    if one.switch:
-        return False
-    return [] if one.repeatable else one.default
+    return kind.blank() | dict(given)

@@ -184,6 +184,7 @@ class Search(Kind[RetrievedPool, SearchDecision]):
         return (*where, *pool_key(settings))
 
     def read(self, inputs: Inputs, settings: Settings, environment: Environment) -> RetrievedPool:
+        """What a candidate costs is bound for the Markdown pack."""
         query, engine = _query(inputs, environment), _engine(inputs, settings, environment)
         try:
             pool = engine.retrieve(query, use_cache=not inputs["no_cache"], progress=environment.progress)
