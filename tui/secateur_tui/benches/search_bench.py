@@ -13,6 +13,7 @@ from typing import ClassVar
 from secateur.errors import SecateurError
 from secateur.kinds.knobs import Knob
 from secateur.kinds.search import knobs
+from secateur.kinds.search.kind import Search
 from secateur.model import Pool
 from secateur.settings import Settings
 from secateur.terminal import visible
@@ -41,8 +42,9 @@ class SearchBench(WhatIfBench):
     """See the module docstring."""
 
     CSS_PATH = ["bench.tcss", "items.tcss"]  # noqa: RUF012 - Textual declares it
-    name_of_bench: ClassVar[str] = "search"
-    noun: ClassVar[str] = "Candidates"
+    kind: ClassVar[Search] = Search()
+    name_of_bench: ClassVar[str] = kind.name
+    noun: ClassVar[str] = kind.noun
 
     def __init__(self, state: SearchState, path: str, rev: str | None = None) -> None:
         super().__init__()
@@ -56,10 +58,9 @@ class SearchBench(WhatIfBench):
     # --- what the skeleton asks for ---
 
     def compose_input(self) -> Iterable[Widget]:
-        field = QueryInput(
-            self.state.query, "ask in the words of the task, or name what you mean", id="query", classes="input"
-        )
-        field.border_title = "Query"
+        query = self.kind.inputs[0]
+        field = QueryInput(self.state.query, query.placeholder, id="query", classes="input")
+        field.border_title = query.title
         yield field
 
     def compose_list(self) -> Widget:
@@ -101,7 +102,7 @@ class SearchBench(WhatIfBench):
 
     @property
     def strategy_knob(self) -> Knob:
-        return knobs.STRATEGY
+        return self.kind.strategy
 
     def budget_turned(self, direction: int) -> Settings:
         return knobs.budget_turned(self.state.settings, direction)

@@ -6,7 +6,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from secateur.kinds.knobs import decimal
-from secateur.model import Channel, Decision, Reason, State
+from secateur.model import Channel, Decision, State
+from secateur.render import why
 from secateur.terminal import clip_left, visible
 
 from secateur_tui.messages import HintProven
@@ -14,37 +15,7 @@ from secateur_tui.state.search_state import SearchAnswer
 from secateur_tui.state.signals import SIGNALS, effective_distance, value_and_weight
 from secateur_tui.styled_text import Line, Span, bar, clipped, line, outside, width, wrapped
 
-_REASONS = {
-    Reason.FITS: "it fits: needs {needed:,}, {left:,} were left",
-    Reason.PINNED: "it is pinned: needs {needed:,}, {left:,} were left",
-    Reason.SIGNATURE: "whole it needs {needed:,}, only {left:,} left; its declaration needs {declaration:,}",
-    Reason.NO_ROOM: "no room: needs {needed:,}, only {left:,} left",
-    Reason.LARGER_THAN_BUDGET: (
-        "larger than the budget: needs {needed:,}; of the budget of {budget:,} the pack's head takes {head:,} and"
-        " leaves {room:,}"
-    ),
-    Reason.EXCLUDED: "it is excluded by hand",
-    Reason.BEYOND_DEPTH: "beyond the depth: {hops} calls from an anchor, the depth is {depth}",
-    Reason.ZERO_BUDGET: "the budget is 0: nothing can be kept",
-    Reason.NO_SIGNAL: "no signal: its priority is 0",
-}
-
 _SHORTEST_BAR = 3
-
-
-def because(answer: SearchAnswer, decision: Decision) -> str:
-    """The reason of a decision as a clause, with its figures."""
-    pool = answer.selection.pool
-    return _REASONS[decision.reason].format(
-        needed=decision.needed,
-        left=decision.left,
-        declaration=int(pool.sig_cost[decision.row]),
-        room=answer.selection.capacity,
-        head=pool.overhead,
-        budget=answer.selection.budget,
-        hops=max(0, int(pool.distance[decision.row]) - 1),
-        depth=answer.settings.graph_rag.max_depth,
-    )
 
 
 def exact(number: float) -> str:
@@ -76,7 +47,7 @@ def draw_why(answer: SearchAnswer, row: int, hints: Sequence[HintProven], provin
             Span(f"  {visible(pool.kind[row])}, {visible(pool.language[row])}", "faint"),
         )
     )
-    lines += wrapped(f"because {because(answer, decision)}", cells, state.label)
+    lines += wrapped(f"because {why(selection, decision)}", cells, state.label)
     lines += _hints(answer, hints, proving, state, cells)
     lines.append(())
     for name, term in decision.terms.items():
