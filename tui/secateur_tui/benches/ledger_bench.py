@@ -159,6 +159,9 @@ class LedgerBench(ItemsBench):
         self.go_to(self._empty_field or self.home)
         self._answer()
 
+    def on_unmount(self) -> None:
+        self.subject.release()
+
     @property
     def watched(self) -> FileWatch:
         return self._watch

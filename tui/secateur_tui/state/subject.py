@@ -64,6 +64,9 @@ class Subject(ABC, Generic[M, R]):
     def read(self, inputs: Inputs, settings: Settings, progress: Progress) -> M:
         """Reads and measures, on the engine's thread. Slow. Raises SecateurError."""
 
+    def release(self) -> None:
+        """Lets go of everything that was read."""
+
     @abstractmethod
     def decide(
         self, material: M, inputs: Inputs, settings: Settings, progress: Progress = unreported

@@ -29,6 +29,7 @@ class KindSubject(Subject[M, Outcome[P]]):
 
     def __init__(self, kind: Kind[M, P]) -> None:
         self.kind = kind
+        self._opened: list[M] = []  # the baseline may still show the texts of what was read before
         self.name, self.noun, self.prompt = kind.name, kind.noun, kind.opening  # type: ignore[misc]
         self.budget, self.strategy, self.knobs = kind.budget, kind.strategy, kind.knobs  # type: ignore[misc]
         self.reads_folders = kind.reads_folders  # type: ignore[misc]
@@ -40,7 +41,13 @@ class KindSubject(Subject[M, Outcome[P]]):
         return self.kind.reading_of(self._given(inputs), settings)
 
     def read(self, inputs: Inputs, settings: Settings, progress: Progress) -> M:
-        return self.kind.read(self._given(inputs), settings, Environment(regular=True, ahead=True, progress=progress))
+        material = self.kind.read(self._given(inputs), settings, Environment(regular=True, ahead=True, progress=progress))
+        self._opened.append(material)
+        return material
+
+    def release(self) -> None:
+        while self._opened:
+            self.kind.release(self._opened.pop())
 
     def decide(
         self, material: M, inputs: Inputs, settings: Settings, progress: Progress = unreported
