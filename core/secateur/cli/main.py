@@ -20,7 +20,7 @@ from secateur.errors import SecateurError
 from secateur.kinds import registry
 from secateur.version import __version__
 
-_OF_KINDS = {command: summary for command, (_, summary) in registry.commands().items()}
+_OF_KINDS = {place.command: place.summary for place in registry.BUILT_IN}
 
 COMMANDS = {
     "search": _OF_KINDS["search"],
@@ -31,6 +31,7 @@ COMMANDS = {
     "status": "what is indexed, how fresh it is, what was skipped and why",
     "config": "the settings in force and where each comes from",
 }
+"""Ours; kinds of other distributions add theirs."""
 
 _EPILOG = """exit codes: 0 done (an empty result is done, with a warning); 1 the work failed; 2 the call was wrong;
 3 a budget could not be met where it must; 4 a check found a difference; 130 interrupted.
@@ -79,10 +80,10 @@ def command(name: str) -> tuple[Callable[[argparse.ArgumentParser], None], Calla
     Raises:
         UsageError: it is that of a kind of context whose module cannot be loaded.
     """
-    if name in registry.commands():
+    if name in _OF_KINDS or name not in COMMANDS:
         from secateur.cli import kinds
 
-        kind = registry.kind(registry.commands()[name][0])
+        kind = registry.kind_of(name)
         return partial(kinds.arguments, kind), partial(kinds.run, kind)
     module = import_module(f"secateur.cli.{name}")
     return module.arguments, module.run
@@ -100,9 +101,10 @@ def _parse(arguments: Sequence[str]) -> argparse.Namespace | None:
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=CommandParser)
     place = next((place for place, argument in enumerate(arguments) if not argument.startswith("-")), len(arguments))
     name = arguments[place] if place < len(arguments) else None
+    known = COMMANDS if name in COMMANDS and not place else {**COMMANDS, **registry.other_commands()}
     children = {
-        known: commands.add_parser(known, help=summary, description=summary[0].upper() + summary[1:] + ".")
-        for known, summary in COMMANDS.items()
+        one: commands.add_parser(one, help=summary, description=summary[0].upper() + summary[1:] + ".")
+        for one, summary in known.items()
     }
     if name in children:  # only the command that runs is imported
         command(name)[0](children[name])
@@ -110,7 +112,7 @@ def _parse(arguments: Sequence[str]) -> argparse.Namespace | None:
         parser.print_help()
         return None
     if name is not None and name not in children:
-        refuse_command(name, list(COMMANDS))
+        refuse_command(name, list(known))
     options, extras = parser.parse_known_args(arguments)
     early = next((argument for argument in arguments[:place] if argument in extras and argument != "--"), None)
     if early is not None:

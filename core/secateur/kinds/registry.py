@@ -79,15 +79,18 @@ def places() -> Mapping[str, Place | EntryPoint]:
     return MappingProxyType(ours | {point.name: point for point in reversed(others) if point.name not in ours})
 
 
-def commands() -> Mapping[str, tuple[str, str]]:
-    """Command -> (name of the kind, summary for help)."""
-    found: dict[str, tuple[str, str]] = {}
-    for name, place in places().items():
-        if isinstance(place, Place):
-            found[place.command] = name, place.summary
-        else:
-            found[name] = name, f"prune what {place.value.partition(':')[0]} reads"
-    return found
+def other_commands() -> Mapping[str, str]:
+    """Command, which is the kind's name, -> summary, of the kinds of other distributions."""
+    return {
+        name: f"prune what {place.value.partition(':')[0]} reads"
+        for name, place in places().items()
+        if not isinstance(place, Place)
+    }
+
+
+def kind_of(command: str) -> Kind[Any, Any]:
+    """The kind that a command prunes; raises as `kind`."""
+    return kind(next((place.name for place in BUILT_IN if place.command == command), command))
 
 
 @cache
@@ -99,12 +102,13 @@ def kind(name: str) -> Kind[Any, Any]:
     """
     from secateur.kinds.base import Kind
 
-    place = places().get(name)
+    ours = next((place for place in BUILT_IN if place.name == name), None)
+    place = ours or places().get(name)  # what others register is looked up only where it is meant: it takes a while
     if place is None:
         raise UsageError(f"there is no kind of context named {name}", hint=f"kinds: {', '.join(places())}")
     if isinstance(place, Place):
-        ours: Kind[Any, Any] = getattr(import_module(place.module), place.attribute)()
-        return ours
+        built_in: Kind[Any, Any] = getattr(import_module(place.module), place.attribute)()
+        return built_in
     try:
         made = place.load()()
     except Exception as error:  # other people's code: whatever it raises costs that kind alone
