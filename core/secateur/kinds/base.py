@@ -190,7 +190,8 @@ class Kind(ABC, Generic[M, P]):
 
     def opened_on(self, path: str) -> Inputs:
         """The inputs that a path stands for, where it is all that is named."""
-        return {self.inputs[0].name: path}
+        first = self.inputs[0]
+        return {first.name: [path] if first.repeatable else path}
 
     def load(self, inputs: Inputs, load: Load) -> Loaded:
         """The settings that count for these inputs: by default those of the current folder."""

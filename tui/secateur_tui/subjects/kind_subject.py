@@ -41,7 +41,9 @@ class KindSubject(Subject[M, Outcome[P]]):
         return self.kind.reading_of(self._given(inputs), settings)
 
     def read(self, inputs: Inputs, settings: Settings, progress: Progress) -> M:
-        material = self.kind.read(self._given(inputs), settings, Environment(regular=True, ahead=True, progress=progress))
+        material = self.kind.read(
+            self._given(inputs), settings, Environment(regular=True, ahead=True, progress=progress)
+        )
         self._opened.append(material)
         return material
 
@@ -96,4 +98,7 @@ class KindSubject(Subject[M, Outcome[P]]):
     def _given(self, inputs: Inputs) -> dict[str, Any]:
         """What was typed, and nothing for the inputs that have no field."""
         given = self.kind.blank() | dict(inputs)
-        return {one.name: [given[one.name]] if one.repeatable and one.name in inputs else given[one.name] for one in self.kind.inputs}
+        return {
+            one.name: [given[one.name]] if one.repeatable and one.name in inputs else given[one.name]
+            for one in self.kind.inputs
+        }
