@@ -6,6 +6,7 @@ from typing import Any
 
 from secateur.kinds.conversation.transcripts import read_messages
 from secateur.kinds.conversation.turns import elements_of, removable, turns_of
+from secateur.model import Reason
 
 
 def numbers(*messages: dict[str, Any]) -> list[list[int]]:
@@ -91,4 +92,4 @@ def test_a_turn_goes_step_by_step_then_its_question_with_its_answer() -> None:
         [5, 6],
         [4, 7],
     ]
-    assert elements[-1].fixed == "last_user"
+    assert elements[-1].fixed is Reason.LAST_USER
