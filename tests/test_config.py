@@ -605,10 +605,11 @@ def several(key):
 @pytest.mark.parametrize("name", [place.name for place in BUILT_IN])
 def test_the_flags_of_a_kind_are_named_in_errors_and_its_knobs_have_a_range(name):
     described = kind(name)
-    single = [flag for flag in described.flags if flag.key in config.keys() and not several(config.keys()[flag.key])]
+    known = config.keys()
+    single = [flag for flag in described.flags if flag.key in known and not several(known[flag.key])]
     assert {flag.key: flag.name for flag in single}.items() <= config.FLAGS.items()
-    for knob in (described.budget, *described.knobs):
-        key = config.keys()[knob.key]
+    for knob in described.knobs:
+        key = known[knob.key]
         assert key.choices or key.kind is bool or None not in (key.low, key.high)
     assert described.budget.key in config.FLAGS
 
