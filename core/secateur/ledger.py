@@ -116,6 +116,10 @@ class Reason(IntEnum):
     LAST_LINES = auto()  # kept: among the last lines
     MATCHES_QUERY = auto()  # kept: it holds words of the query
     ROUTINE = auto()  # dropped: it reports nothing that went wrong
+    RUN_RESULT = auto()  # kept: it sums up a run
+    BESIDE_ERROR = auto()  # kept: among the lines around an error
+    REPEATS_EARLIER = auto()  # dropped or shortened: earlier lines say the same
+    LONG_LINES = auto()  # shortened: the end of a long line is cut off
 
     @property
     def label(self) -> str:

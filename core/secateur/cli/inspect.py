@@ -159,7 +159,7 @@ def bench_of(path: Path) -> str:
     if _DIFF.match(text) or path.suffix in _DIFF_NAMES:
         return "diff"
     for name, kind in [*registry.kinds().items()][::-1]:  # what has fewer signs of its own stands further in front
-        if kind.recognises(path, text):
+        if name in BENCHES and kind.recognises(path, text):
             return name
     return "files"
 

@@ -67,6 +67,13 @@ BUILT_IN = (
         "secateur.kinds.envelope.kind",
         "Envelope",
     ),
+    Place(
+        "log",
+        "log",
+        "bring a log within a number of tokens: what failed first, verbatim lines only",
+        "secateur.kinds.log.kind",
+        "LogKind",
+    ),
 )
 """Ours, in the order of the inspector's keys."""
 

@@ -66,6 +66,10 @@ SENTENCES: Mapping[Reason, str] = {
     Reason.LAST_LINES: "it is among the last lines",
     Reason.MATCHES_QUERY: "it holds words of the query",
     Reason.ROUTINE: "it reports nothing that went wrong",
+    Reason.RUN_RESULT: "it sums up a run",
+    Reason.BESIDE_ERROR: "it is beside an error",
+    Reason.REPEATS_EARLIER: "{repeats:,} of {lines:,} lines repeat earlier ones",
+    Reason.LONG_LINES: "what is beyond {longest:,} characters of a line is cut off",
 }
 """Per reason; figures of the entry in braces."""
 

@@ -1,7 +1,7 @@
 """The settings: what can be set, how a value is checked, which profiles there are."""
 
 from secateur.settings.profiles import PROFILES
-from secateur.settings.pruners import Chunking, ContextBudget, ContextPrune, ConversationPrune
+from secateur.settings.pruners import Chunking, ContextBudget, ContextPrune, ConversationPrune, Log
 from secateur.settings.schema import Settings
 from secateur.settings.search import GraphRag, Penalty, Preference, PriorityWeights, Relevance, SmartPruning
 from secateur.settings.services import Embedding, Index, Llm, Tokens, Ui
@@ -16,6 +16,7 @@ __all__ = [
     "GraphRag",
     "Index",
     "Llm",
+    "Log",
     "Penalty",
     "Preference",
     "PriorityWeights",

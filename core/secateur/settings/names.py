@@ -26,6 +26,7 @@ FLAGS: Mapping[str, str] = {
     "context_budget.tokens": "--context-budget",
     "context_budget.reserve": "--reserve",
     "chunking.max_chunk_tokens": "--max-tokens",
+    "log.max_tokens": "--max-tokens",
     "chunking.context_lines": "--context",
     "tokens.counter": "--counter",
     "index.workers": "--workers",
@@ -49,6 +50,7 @@ REPOSITORY_KEYS: frozenset[str] = frozenset(
         "conversation_prune": "strategy safe_zone_tokens",
         "context_budget": "tokens reserve context_share",
         "chunking": "max_chunk_tokens ignore rules max_file_kb context_lines",
+        "log": "max_tokens block_share last_share",
     }.items()
     for name in names.split()
 )

@@ -1,4 +1,5 @@
-"""Tables of the pruners: `[context_prune]`, `[conversation_prune]`, `[context_budget]`, `[chunking]`."""
+"""Tables of the pruners: `[context_prune]`, `[conversation_prune]`, `[context_budget]`, `[chunking]`,
+`[log]`."""
 
 from __future__ import annotations
 
@@ -159,3 +160,31 @@ class Chunking:
     rules: Annotated[
         tuple[str, ...], about("Files at the repository's top that are its rules, read as they were before the change.")
     ] = ("CLAUDE.md", "AGENTS.md")
+
+
+@dataclass(frozen=True, slots=True)
+class Log:
+    """`[log]`: logs under a budget."""
+
+    max_tokens: Annotated[Limit, about("Tokens of a log that may go out.")] = 4000
+    block_share: Annotated[
+        Share,
+        about(
+            "Share of the tokens that one error may take with its stack, as long as others have not had their turn; a "
+            "longer one keeps its telling lines, its beginning and its end."
+        ),
+    ] = 0.4
+    last_share: Annotated[Share, about("Share of the tokens kept for the last lines and the results of a run.")] = 0.2
+    last_lines: Annotated[int, Meta(ge=0, le=10_000), about("Lines at the end of a log that come before others.")] = 20
+    context_lines: Annotated[
+        int, Meta(ge=0, le=100), about("Lines before and after an error that come before routine lines.")
+    ] = 3
+    fill: Annotated[bool, about("Routine lines take what room is left, those nearest to anything else first.")] = True
+    longest_line: Annotated[
+        int, Meta(ge=80, le=1_000_000), about("Characters of a line above which its end is cut off.")
+    ] = 2000
+    least_repeats: Annotated[
+        int,
+        Meta(ge=2, le=1000),
+        about("Lines in a row that differ in numbers alone, or in nothing, from which only the first goes out."),
+    ] = 3

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 from msgspec import Meta
 
-from secateur.settings.pruners import Chunking, ContextBudget, ContextPrune, ConversationPrune
+from secateur.settings.pruners import Chunking, ContextBudget, ContextPrune, ConversationPrune, Log
 from secateur.settings.ranges import about
 from secateur.settings.search import GraphRag, Preference, Relevance, SmartPruning
 from secateur.settings.services import Embedding, Index, Llm, Tokens, Ui
@@ -40,6 +40,7 @@ class Settings:
     conversation_prune: ConversationPrune = field(default_factory=ConversationPrune)
     context_budget: ContextBudget = field(default_factory=ContextBudget)
     chunking: Chunking = field(default_factory=Chunking)
+    log: Log = field(default_factory=Log)
     llm: Llm = field(default_factory=Llm)
     ui: Ui = field(default_factory=Ui)
     profiles: Annotated[

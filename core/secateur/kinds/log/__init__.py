@@ -1,0 +1,1 @@
+"""Logs of test runs, builds and services under a token budget."""

@@ -1,0 +1,238 @@
+"""Logs as a kind of context: a log of a test run, a build or a service under a budget, verbatim lines only."""
+
+from __future__ import annotations
+
+import re
+from array import array
+from collections.abc import Hashable, Mapping, Sequence
+from itertools import accumulate, count
+from pathlib import Path
+from typing import Any, ClassVar
+
+from secateur.errors import SecateurError, shown
+from secateur.kinds.base import Environment, Flag, Input, Inputs, Kind, Outcome
+from secateur.kinds.knobs import Knob
+from secateur.kinds.log.failures import RESULT, find_blocks
+from secateur.kinds.log.lines import SLICE, LogLines, is_stamped, read_lines
+from secateur.kinds.log.selection import LogSelection, ReadLog, Stretch, select_lines
+from secateur.ledger import VERBS
+from secateur.llm.interface import Reply
+from secateur.model import Entry, Ledger, Notice, State, TrimAction, TrimReport
+from secateur.progress import Progress, unreported
+from secateur.render.page import Page, Section
+from secateur.settings import Settings
+from secateur.terminal import clip, visible
+from secateur.tokens import get_counter
+
+LARGEST = 64 << 20
+"""Bytes of a log that is read."""
+
+MARK = "…"
+"""Begins a line that is not one of the log, as often as no line of the log does."""
+
+_TABLE = "log."
+_MOST_MATCHES = 500  # lines that hold words of the query
+_SHOWN_DROPPED = 10  # entries that are dropped, in the report
+_LINE_CELLS = 72
+_STAMPED_OF = 20  # first lines by which a log without a telling name is told
+
+
+class LogKind(Kind[ReadLog, LogSelection]):
+    """See `Kind`."""
+
+    name = "log"
+    command = "log"
+    title = "Log"
+    about = "a log under a budget, verbatim lines only"
+    noun = "Lines"
+    opening = "A log can be opened here: what a test run, a build or a service printed."
+    inputs: ClassVar[Sequence[Input]] = (
+        Input(
+            "path",
+            "the log; - reads stdin",
+            positional=True,
+            required=True,
+            title="Log",
+            placeholder="the file of a log",
+        ),
+        Input(
+            "query",
+            "lines that hold words of it come before other lines",
+            metavar="Q",
+            title="Query",
+            placeholder="words to look for",
+            optional=True,
+        ),
+    )
+    flags: ClassVar[Sequence[Flag]] = (
+        Flag("--max-tokens", _TABLE + "max_tokens", "N", "tokens that may go out (default 4000)", number=True),
+    )
+    budget = Knob(_TABLE + "max_tokens", "budget", fine_step=10, rounded=True, mutable=True)
+    knobs: ClassVar[Sequence[Knob]] = (
+        budget,
+        Knob(_TABLE + "block_share", "block share", step=0.05, fine_step=0.01),
+        Knob(_TABLE + "last_share", "last share", step=0.05, fine_step=0.01, mutable=True),
+        Knob(_TABLE + "last_lines", "last lines", mutable=True),
+        Knob(_TABLE + "context_lines", "context", mutable=True),
+        Knob(_TABLE + "fill", "fill"),
+    )
+    formats = ("text", "json", "plain")
+    unit = "lines"
+
+    def recognises(self, path: Path, head: str) -> bool:
+        if path.suffix == ".log":
+            return True
+        lines = [line for line in head.split("\n")[: 2 * _STAMPED_OF] if line.strip()][:_STAMPED_OF]
+        return len(lines) > 1 and 2 * sum(map(is_stamped, lines)) > len(lines)
+
+    def reading_of(self, inputs: Inputs, settings: Settings) -> Hashable:
+        rules = settings.log
+        query = inputs.get("query") or ""
+        return inputs["path"], query, settings.tokens.counter, rules.longest_line, rules.least_repeats
+
+    def read(self, inputs: Inputs, settings: Settings, environment: Environment) -> ReadLog:
+        path, rules, progress = inputs["path"], settings.log, environment.progress
+        data = environment.bytes_of(path, "log")
+        if len(data) > LARGEST:
+            where = "standard input" if path == "-" else shown(path)
+            said = f"{where} is larger than {LARGEST:,} bytes, the most that is read of a log"
+            raise SecateurError(said, hint="give a part of it, such as its end by tail -c 60M", code="TOO_LARGE")
+        counter = get_counter(settings.tokens.counter)
+        lines = read_lines(data, counter, rules.longest_line, rules.least_repeats, progress)
+        found = find_blocks(lines.lines, progress)
+        flags = array("q", bytes(8 * len(lines)))
+        for number in (*lines.repeats, *found.repeated):
+            flags[number] = 1
+        matches = _matches(lines, inputs.get("query") or "", progress)
+        return ReadLog(lines, found, matches, array("q", accumulate(flags, initial=0)), _mark(lines))
+
+    def decide(
+        self,
+        material: ReadLog,
+        inputs: Inputs,
+        settings: Settings,
+        *,
+        replies: Sequence[Reply] = (),
+        progress: Progress = unreported,
+    ) -> Outcome[LogSelection]:
+        selection = select_lines(material, settings.log, get_counter(settings.tokens.counter))
+        notices = (*material.lines.notices, *_notices(material, selection, inputs, settings.log.max_tokens))
+        return Outcome(
+            self.name,
+            settings,
+            selection,
+            lambda: _ledger(material, selection, settings.log.max_tokens),
+            notices,
+        )
+
+    def described(self, material: ReadLog) -> str:
+        errors = sum(block.grade != RESULT and block.repeats is None for block in material.found.blocks)
+        return f"{len(material.lines):,} lines, {material.lines.before[-1]:,} tokens, {errors:,} distinct errors"
+
+    def report(self, outcome: Outcome[LogSelection]) -> TrimReport:
+        return outcome.ledger.report(
+            lambda entry: TrimAction(entry.id, VERBS[entry.state], entry.reason.label, entry.before, entry.after)
+        )
+
+    def to_dict(self, outcome: Outcome[LogSelection]) -> dict[str, Any]:
+        """`text`, `mark`, `ledger` and `warnings`; a line of `text` that begins with `mark` and a space is not one of
+        the log."""
+        return {
+            "text": outcome.payload.text,
+            "mark": outcome.payload.log.mark,
+            "ledger": outcome.ledger.to_dict(),
+            "warnings": [notice.to_dict() for notice in outcome.warnings],
+        }
+
+    def page(self, outcome: Outcome[LogSelection], *, verbose: bool = False) -> Page:
+        """What goes out, in the log's order, and the errors that do not."""
+        ledger, selection = outcome.ledger, outcome.payload
+        going = sum(end - start for one in selection.stretches for start, end in one.spans)
+        counter = outcome.settings.tokens.counter
+        head = [
+            ("log", f"{len(selection.log.lines):,} lines, {going:,} go out"),
+            ("tokens", f"{ledger.before:,} -> {ledger.after:,} ({counter}), budget {ledger.budget:,}"),
+        ]
+        rows, dropped = [], 0
+        for number, one in enumerate(selection.stretches):
+            if one.state is State.DROPPED:
+                dropped += 1
+                if not verbose and (one.block is None or one.block.repeats is not None or dropped > _SHOWN_DROPPED):
+                    continue
+            rows.append(self._row(outcome, number, one))
+        more = len(selection.stretches) - len(rows)
+        said = f"  ... and {more:,} more that were dropped (--verbose lists all)" if more else ""
+        sections = [Section(rows, more=said)] if rows or said else []
+        return Page(head, sections, outcome.warnings)
+
+    def _row(self, outcome: Outcome[LogSelection], number: int, one: Stretch) -> str:
+        entry = outcome.ledger.entries[number]
+        telling = one.block.telling[0] if one.block else one.start
+        line = clip(visible(outcome.payload.log.lines.lines[telling]).strip(), _LINE_CELLS)
+        tokens = f"{entry.before:,} -> {entry.after:,}"
+        return f"{one.state.glyph} {entry.id:<13} {tokens:>17}  {self.because(outcome, number)}: {line}"
+
+    def document(self, outcome: Outcome[LogSelection], form: str) -> str:
+        return outcome.payload.text
+
+    def texts(self, outcome: Outcome[LogSelection], number: int) -> tuple[str, str]:
+        selection = outcome.payload
+        if number >= len(selection.stretches):
+            return "", ""
+        one, lines = selection.stretches[number], selection.log.lines.lines
+        going = [line for start, end in one.spans for line in lines[start:end]]
+        return "\n".join(lines[one.start : one.end]), "\n".join(going)
+
+
+def _matches(lines: LogLines, query: str, progress: Progress) -> dict[int, int]:
+    """Lines that hold words of a query, with how many; those that hold most where there are too many."""
+    words = tuple(dict.fromkeys(word for word in re.findall(r"\w+", query.lower()) if len(word) > 1))
+    held: dict[int, int] = {}
+    if words:
+        pattern = re.compile("|".join(map(re.escape, words)))
+        for number, line in enumerate(lines.lines):
+            if number % SLICE == 0:
+                progress("matching", number, len(lines))
+            low = line.lower()
+            if pattern.search(low):
+                held[number] = sum(word in low for word in words)
+    best = sorted(held, key=lambda number: (-held[number], number))[:_MOST_MATCHES]
+    return {number: held[number] for number in best}
+
+
+def _mark(lines: LogLines) -> str:
+    """What begins lines that are not of the log: so many marks as no line of the log begins with."""
+    begun = {len(line) - len(line.lstrip(MARK)) for line in lines.lines if line.startswith(MARK)}
+    return MARK * next(number for number in count(1) if number not in begun)
+
+
+def _notices(log: ReadLog, selection: LogSelection, inputs: Mapping[str, Any], budget: int) -> list[Notice]:
+    found = []
+    query = inputs.get("query") or ""
+    if query.strip() and not log.matches and len(log.lines):
+        found.append(Notice("no_match", "No line holds a word of the query."))
+    if log.found.further:
+        said = (
+            f"{log.found.further:,} further distinct errors are taken as routine lines: only the first are told apart."
+        )
+        found.append(Notice("many_errors", said))
+    if len(log.lines) and not selection.text:
+        if not budget:
+            found.append(Notice("zero_budget", "The budget is 0 tokens: nothing leaves."))
+        else:
+            found.append(Notice("budget_too_small", f"No line fits the budget of {budget:,} tokens with its marks."))
+    return found
+
+
+def _ledger(log: ReadLog, selection: LogSelection, budget: int) -> Ledger:
+    """Every line in one entry; an entry is named by its lines, counted from 1."""
+    entries, position = [], 0
+    for one in selection.stretches:
+        lines = log.lines
+        position += bool(one.spans)
+        after = sum(lines.after[end] - lines.after[start] for start, end in one.spans)
+        before = lines.before[one.end] - lines.before[one.start]
+        name = f"{one.start + 1}-{one.end}" if one.end - one.start > 1 else f"{one.end}"
+        place = position if one.spans else None
+        entries.append(Entry(name, one.state, one.reason, before, after, one.figures, position=place))
+    return Ledger.closed("log", budget, entries, selection.tokens)

@@ -1,0 +1,167 @@
+"""The lines of a log: decoded, harmless, counted, and which of them repeat the line before.
+
+A line is what a terminal shows of it: sequences that a terminal obeys are left out, of a line that was overwritten
+after a carriage return the last state stays, and what is left goes through `terminal.visible`. Every other line is
+exactly the line of the file. Pure and linear in the log.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from re import Pattern
+
+from secateur.model import Notice
+from secateur.progress import Progress
+from secateur.terminal import visible
+from secateur.tokens import Counter
+
+SLICE = 10_000
+"""Lines that are worked on between two calls of `progress`."""
+
+_UTF16 = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
+
+_SEQUENCE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)|[ -/]*[0-Z\\^-~])")
+"""Colours, movements of the cursor, titles and links of a terminal (ECMA-48)."""
+
+_PREFIX = re.compile(
+    r"(?:[^\t]{1,200}\t[^\t]{1,200}\t)?"  # job and step, of a log of GitHub Actions
+    r"(?:[A-Za-z][\w.]*-\d+ +\| )?"  # container
+    r"\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?: ?Z| ?[+-]\d\d:?\d\d)?\]? ?"
+)
+
+_VARYING: Pattern[str] = re.compile(
+    r"""[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}  # UUID
+    | \b0x[0-9a-fA-F]+
+    | (?<=[/\\])(?:tmp|temp|Temp|TMP)[/\\][^\s/\\:'"]+  # the folder that a run makes for itself
+    | \b(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,64}\b  # digest
+    | \d{4}-\d\d-\d\dT[\d:.,]+
+    | (?<![A-Za-z_\d])(?:\d+(?:\.\d+)?(?:h|ms|m|s|us|ns))+\b  # duration
+    | (?<![A-Za-z_\d])\d+(?:[.,:]\d+)*
+    """,
+    re.VERBOSE,
+)
+"""What differs between two lines that say the same. Digits that are part of a name stay: `test_1` is not `test_2`."""
+
+_DIGITS = "0123456789.,:"
+_WITHOUT_NUMBERS = str.maketrans("", "", _DIGITS)
+_WITHOUT_DIGESTS = str.maketrans("", "", _DIGITS + "abcdefABCDEF")
+_NUMBERED = re.compile(r"[A-Za-z_]\d+")
+
+
+@dataclass(frozen=True, eq=False)
+class LogLines:
+    """The lines of a log, numbered from 0, and their tokens."""
+
+    lines: Sequence[str]  # harmless, without line breaks; one above `longest` characters is cut
+    cut: dict[int, int]  # line -> characters that were cut from its end
+    before: Sequence[int]  # running total of tokens, of the lines as they came; one more than there are lines
+    after: Sequence[int]  # the same of the lines as they go out
+    repeats: dict[int, int]  # line -> the line, in the same uninterrupted run, that it repeats
+    notices: tuple[Notice, ...]
+
+    def __len__(self) -> int:
+        return len(self.lines)
+
+
+def is_stamped(line: str) -> bool:
+    """Whether a line begins with a date and time, with a job or container before it."""
+    return _PREFIX.match(line) is not None
+
+
+def body(line: str) -> str:
+    """A line without the job, container, date and time at its beginning."""
+    found = _PREFIX.match(line)
+    return line[found.end() :] if found else line
+
+
+def template(line: str) -> str:
+    """A line without what varies between two lines that say the same: numbers, times, addresses, digests, temporary
+    folders.
+
+    >>> template("2026-05-01T12:00:07Z took 12.5 ms at 0x7ffd (test_1)")
+    '#Z took # ms at # (test_1)'
+    """
+    return _VARYING.sub("#", line)
+
+
+def read_lines(data: bytes, counter: Counter, longest: int, least_repeats: int, progress: Progress) -> LogLines:
+    """The lines of a log.
+
+    Args:
+        longest: characters above which a line is cut.
+        least_repeats: equal lines in a row from which all but the first are repeats.
+    """
+    progress("reading", 0, 0)
+    text, notices = _decoded(data)
+    text = visible(text, keep_newlines=True, keep_tabs=True)
+    whole = text.removesuffix("\n").split("\n") if text else []
+    if not text.strip():
+        said = "The log holds only blank lines." if text else "The log is empty: it has no bytes."
+        notices.append(Notice("blank_log" if text else "empty_log", said))
+    lines = [line if len(line) <= longest else line[:longest] for line in whole]
+    cut = {number: len(line) - longest for number, line in enumerate(whole) if len(line) > longest}
+    tokens: list[int] = []
+    for start in range(0, len(whole), SLICE):
+        progress("counting", start, len(whole))
+        tokens += counter.count_many(line + "\n" for line in whole[start : start + SLICE])
+    before = list(accumulate(tokens, initial=0))
+    for number in cut:
+        tokens[number] = counter.count(lines[number] + "\n")
+    after = list(accumulate(tokens, initial=0)) if cut else before
+    return LogLines(lines, cut, before, after, _repeats(lines, least_repeats, progress), tuple(notices))
+
+
+def _decoded(data: bytes) -> tuple[str, list[Notice]]:
+    """The text with one line break after each line, and what was done to it."""
+    notices = []
+    encoding = _UTF16.get(data[:2])
+    if encoding is not None:
+        text = data[2:].decode(encoding, "replace")
+    else:
+        text = data.removeprefix(codecs.BOM_UTF8).decode("utf-8", "surrogateescape")
+        if not text.isascii() and any("\udc80" <= character <= "\udcff" for character in set(text)):
+            said = "Bytes that are not UTF-8 go out as their values in angle brackets, such as <FF>."
+            notices.append(Notice("invalid_utf8", said))
+    if "\r" in text:
+        text = text.replace("\r\n", "\n") if "\n" in text else text.replace("\r", "\n")
+    if "\x1b" in text:
+        text, found = _SEQUENCE.subn("", text)
+        if found:
+            said = f"Control sequences of a terminal are left out of the lines: {found:,} colours, movements and such."
+            notices.append(Notice("control_sequences", said))
+    if "\r" in text:
+        lines = [line.rstrip("\r") for line in text.split("\n")]
+        overwritten = sum("\r" in line for line in lines)
+        if overwritten:
+            said = f"Of {overwritten:,} lines that were overwritten after a carriage return, the last state is shown."
+            notices.append(Notice("overwritten", said))
+        text = "\n".join(line.rpartition("\r")[2] for line in lines)
+    return text, notices
+
+
+def _repeats(lines: Sequence[str], least: int, progress: Progress) -> dict[int, int]:
+    """Lines that say the same as the line before, where `least` in a row do."""
+    found: dict[int, int] = {}
+    first, rough = 0, ""
+    for number, line in enumerate(lines):
+        if number % SLICE == 0:
+            progress("comparing", number, len(lines))
+        before, rough = rough, line.translate(_WITHOUT_DIGESTS)
+        if number and rough == before and _alike(lines[number - 1], line):
+            continue
+        if number - first >= least:
+            found.update(dict.fromkeys(range(first + 1, number), first))
+        first = number
+    if len(lines) - first >= least:
+        found.update(dict.fromkeys(range(first + 1, len(lines)), first))
+    return found
+
+
+def _alike(one: str, other: str) -> bool:
+    """Whether two lines have one template; most that have are told without making it, in a tenth of the time."""
+    same = one.translate(_WITHOUT_NUMBERS) == other.translate(_WITHOUT_NUMBERS)
+    return (same and _NUMBERED.findall(one) == _NUMBERED.findall(other)) or template(one) == template(other)

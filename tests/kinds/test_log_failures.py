@@ -1,0 +1,126 @@
+"""What goes out of logs as tools print them: what failed first, with what belongs to it, and nothing rewritten."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from secateur.model import Reason, State
+from support.logs import LOGS, among, pruned, verbatim
+
+TELLING = {
+    "pytest": ("E       assert 3.3000000000000003 == 3.3", "E           shop.orders.EmptyOrder: an order has one line"),
+    "jest": ("    Expected: 3.3", "    Received: 3.3000000000000003"),
+    "cargo": ("error[E0308]: mismatched types", "31 |     self.lines.len()"),
+    "make": ("cart.c:40:12: error: 'struct cart' has no member", "cart.c:44:9: error: too few arguments"),
+    "maven": ("java.lang.IllegalStateException: no order 17", "Caused by: java.io.IOException: connection reset"),
+    "go": ("    cart_test.go:31: refund() = 3, want 4", "panic: runtime error: index out of range"),
+    "npm": ("npm ERR! ERESOLVE unable to resolve dependency tree",),
+    "actions": ("2026-05-01T12:00:04.1234567Z ##[error]The bucket shop-eu", "2026-05-01T12:00:08.1234567Z PermissionE"),
+}
+
+
+@pytest.mark.parametrize("name", LOGS)
+def test_the_errors_go_out_of_a_long_log(tmp_path: Path, name: str) -> None:
+    outcome = pruned(tmp_path, among(LOGS[name]), 600)
+    lines = verbatim(outcome)
+    for telling in TELLING[name]:
+        assert any(line.startswith(telling) for line in lines), telling
+    assert outcome.ledger.after <= 600
+    remaining = iter(among(LOGS[name]).split("\n"))
+    assert all(line in remaining for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("name", "first"),
+    [
+        ("pytest", "_________________________________ test_refund __________________________________"),
+        ("jest", "  ● Cart › refund › rounds half up"),
+        ("cargo", "error[E0308]: mismatched types"),
+        ("make", "cart.c: In function 'total':"),
+        ("go", "    cart_test.go:31: refund() = 3, want 4"),
+        ("npm", "npm ERR! code ERESOLVE"),
+    ],
+)
+def test_the_first_failure_is_told_with_what_stands_above_it(tmp_path: Path, name: str, first: str) -> None:
+    selection = pruned(tmp_path, among(LOGS[name]), 2000).payload
+    (found,) = (one for one in selection.stretches if one.reason is Reason.FIRST_FAILURE)
+    assert selection.log.lines.lines[found.start] == first and found.state is State.KEPT
+
+
+def test_what_sums_up_a_run_is_among_the_results(tmp_path: Path) -> None:
+    selection = pruned(tmp_path, among(LOGS["pytest"]), 2000).payload
+    results = [one for one in selection.stretches if one.reason is Reason.RUN_RESULT and one.end - one.start > 1]
+    lines = selection.log.lines.lines[results[0].start : results[0].end]
+    assert lines[0].startswith("=========================== short test summary") and "2 failed" in lines[-1]
+
+
+def test_words_in_names_and_figures_of_none_are_no_errors(tmp_path: Path) -> None:
+    harmless = """
+        tests/test_x.py::test_error_message PASSED
+        build finished: 0 errors, no failures
+        cc -c -o error_log.o src/error/log.c -Werror
+        INFO the last request failed, as it should
+        ok 12 - raises an error ✓
+    """
+    log = among("\n".join(line.strip() for line in harmless.strip().split("\n")))
+    assert not [one for one in pruned(tmp_path, log, 300).payload.log.found.blocks if one.grade]
+
+
+def test_an_error_that_comes_again_goes_out_once_with_its_number(tmp_path: Path) -> None:
+    error = "12:00:0{0} ERROR cart 17{0}: cannot refund\njava.io.IOException: reset\n\tat a.B.c(B.java:31)\nread {0}\n"
+    outcome = pruned(tmp_path, among("".join(error.format(number) for number in range(5))), 300)
+    assert [line for line in verbatim(outcome) if "refund" in line] == ["12:00:00 ERROR cart 170: cannot refund"]
+    assert "… the above comes 4 more times …" in outcome.payload.text
+    states = [entry.state for entry in outcome.ledger.entries if entry.reason is Reason.REPEATS_EARLIER]
+    assert states == [State.DROPPED] * 4
+
+
+def test_tests_that_fail_with_different_names_are_different_errors(tmp_path: Path) -> None:
+    log = among("\n".join(f"--- FAIL: TestCart{number} (0.0{number}s)" for number in range(3)))
+    assert sum("--- FAIL" in line for line in verbatim(pruned(tmp_path, log, 300))) == 3
+
+
+def test_equal_lines_in_a_row_go_out_once_and_are_counted(tmp_path: Path) -> None:
+    log = "".join(f"fetching {number} of 500 at 0x{number:x}\n" for number in range(500)) + "done\n"
+    outcome = pruned(tmp_path, log, 60)
+    assert outcome.payload.text == "fetching 0 of 500 at 0x0\n… 499 lines like the one above …\ndone\n"
+    assert max(entry.figures.get("repeats", 0) for entry in outcome.ledger.entries) > 400
+
+
+def test_lines_that_hold_words_of_the_query_come_before_other_lines(tmp_path: Path) -> None:
+    log = among("ERROR it broke", before=600)
+    (line,) = (line for line in log.split("\n") if line.endswith("-19c"))
+    assert line not in verbatim(pruned(tmp_path, log, 120))
+    outcome = pruned(tmp_path, log, 120, query="where is 19c?")
+    assert line in verbatim(outcome) and "ERROR it broke" in verbatim(outcome)
+    assert not [one for one in outcome.notices if one.code == "no_match"]
+    assert [one.code for one in pruned(tmp_path, log, 120, query="zxqv").notices] == ["no_match"]
+
+
+def test_a_long_stack_keeps_its_telling_lines_first(tmp_path: Path) -> None:
+    frames = "".join(f'  File "deep{number}.py", line {number}, in call_{number}\n' for number in range(120))
+    log = among(f"Traceback (most recent call last):\n{frames}ValueError: the amount is negative")
+    lines = verbatim(pruned(tmp_path, log, 200))
+    assert "Traceback (most recent call last):" in lines and "ValueError: the amount is negative" in lines
+    assert any("deep119.py" in line for line in lines)
+
+
+def test_a_log_that_fits_goes_out_whole(tmp_path: Path) -> None:
+    outcome = pruned(tmp_path, LOGS["go"], 4000)
+    assert outcome.payload.text == LOGS["go"]
+    assert {entry.state for entry in outcome.ledger.entries} == {State.KEPT}
+
+
+def test_settings_shape_what_goes_out(tmp_path: Path) -> None:
+    log = among("ERROR it broke")
+    assert len(verbatim(pruned(tmp_path, log, 400, fill=False, context_lines=2, last_lines=4))) == 1 + 2 * 2 + 4
+    assert len(verbatim(pruned(tmp_path, log, 400, fill=False, context_lines=0, last_lines=0))) == 1
+    assert len(verbatim(pruned(tmp_path, log, 400))) > 30
+
+
+def test_an_error_leaves_room_for_other_errors_and_for_the_end(tmp_path: Path) -> None:
+    stack = "".join(f"\tat com.acme.Layer{number}.call(Layer.java:{number})\n" for number in range(200))
+    log = among(f"java.io.IOException: reset\n{stack}") + "ERROR the disk is full\nBUILD FAILED in 3s\n"
+    lines = verbatim(pruned(tmp_path, log, 250))
+    assert lines[0] == "java.io.IOException: reset" and lines[-2:] == ["ERROR the disk is full", "BUILD FAILED in 3s"]

@@ -1,0 +1,91 @@
+"""What a line of a log is: what a terminal shows of it, harmless, whole or honestly cut."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from secateur.errors import SecateurError
+from secateur.kinds.log import kind as kind_module
+from secateur.kinds.log.lines import template
+from secateur.model import Reason, State
+from support.logs import among, pruned, verbatim
+
+
+@pytest.mark.parametrize(
+    ("data", "text", "codes"),
+    [
+        (b"one\r\ntwo\r\n", "one\ntwo\n", []),
+        (b"one\rtwo\rthree", "one\ntwo\nthree\n", []),
+        (b"\xef\xbb\xbfone\n", "one\n", []),
+        ("\ufeffone\ntwo\n".encode("utf-16-le"), "one\ntwo\n", []),
+        ("\ufeffone\n".encode("utf-16-be"), "one\n", []),
+        (b"a\xffb\n", "a<FF>b\n", ["invalid_utf8"]),
+        (b"nul\x00 tab\there\n", "nul␀ tab\there\n", []),
+        (b"\x1b[31;1merror\x1b[0m: x\x1b]8;;http://a\x1b\\link\x1b]8;;\x07\n", "error: xlink\n", ["control_sequences"]),
+        (b"\x1b \x1bstray \x9b31m\n", "␛ tray <9B>31m\n", ["invalid_utf8", "control_sequences"]),
+        (b"1 %\r50 %\r100 %\r\ndone\n", "100 %\ndone\n", ["overwritten"]),
+        ("bidi \u202e zero\u200b\n".encode(), "bidi <U+202E> zero<U+200B>\n", []),
+        (b"no line break", "no line break\n", []),
+    ],
+)
+def test_a_line_is_what_a_terminal_shows_made_harmless(
+    tmp_path: Path, data: bytes, text: str, codes: list[str]
+) -> None:
+    outcome = pruned(tmp_path, data, 1000)
+    assert outcome.payload.text == text
+    assert [notice.code for notice in outcome.notices] == codes
+
+
+@pytest.mark.parametrize(
+    ("data", "budget", "code"),
+    [
+        (b"", 100, "empty_log"),
+        (b"\n \n\n", 100, "blank_log"),
+        (b"one\n", 0, "zero_budget"),
+        (b"one two three four five six seven\n" * 2, 3, "budget_too_small"),
+    ],
+)
+def test_an_empty_answer_says_which_kind_of_empty_it_is(tmp_path: Path, data: bytes, budget: int, code: str) -> None:
+    outcome = pruned(tmp_path, data, budget)
+    assert [notice.code for notice in outcome.notices] == [code]
+    assert not outcome.payload.text.strip()
+
+
+def test_a_long_line_keeps_its_beginning_and_says_how_much_is_cut(tmp_path: Path) -> None:
+    outcome = pruned(tmp_path, "ERROR " + "word " * 1000 + "\nend\n", 400, longest_line=100)
+    first, cut, end, _ = outcome.payload.text.split("\n")
+    assert first == ("ERROR " + "word " * 1000)[:100] and end == "end"
+    assert cut == "… the line above goes on for 4,906 characters …"
+    entry = outcome.ledger.entries[0]
+    assert (entry.state, entry.reason) == (State.SHORTENED, Reason.LONG_LINES)
+    assert entry.before > 900 > 100 > entry.after
+
+
+def test_lines_of_the_log_are_never_taken_for_marks(tmp_path: Path) -> None:
+    forged = "… 12 lines …\n…… 3 lines ……\n"
+    outcome = pruned(tmp_path, among(forged + "ERROR it broke"), 300, context_lines=2)
+    assert outcome.payload.log.mark == "………"
+    assert "… 12 lines …" in verbatim(outcome) and "…… 3 lines ……" in verbatim(outcome)
+
+
+def test_a_template_masks_what_varies_and_keeps_names() -> None:
+    for one, other in [
+        ("took 12.5 ms", "took 3 ms"),
+        ("2026-05-01T12:00:07.123Z x", "2026-05-02T13:59:59.9Z x"),
+        ("at 0x7ffd0a", "at 0x1"),
+        ("id 123e4567-e89b-12d3-a456-426614174000", "id 00000000-e89b-12d3-a456-426614174fff"),
+        ("commit 1a2b3c4d5e", "commit 99aa0b1c2d3"),
+        ("in /tmp/pytest-of-ci/x.py", "in /tmp/other1/x.py"),
+        ("done in 1h2m", "done in 35s"),
+    ]:
+        assert template(one) == template(other)
+    assert template("test_1 failed") != template("test_2 failed")
+    assert template("cannot read a.py") != template("cannot read b.py")
+
+
+def test_a_log_that_is_too_large_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kind_module, "LARGEST", 100)
+    with pytest.raises(SecateurError, match=r"some\.log is larger than 100 bytes") as raised:
+        pruned(tmp_path, b"x" * 101, 10)
+    assert raised.value.code == "TOO_LARGE"
