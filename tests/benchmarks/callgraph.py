@@ -26,7 +26,7 @@ from secateur.index.graph.resolve.calls import CallResolver
 from secateur.index.graph.resolve.names import Names, symbols_of
 from secateur.index.graph.resolve.symbols import DEFINITIONS, Symbols
 from secateur.languages.syntax.fragments import decode, parse_file, split_lines
-from secateur.model import FileFacts, Kind
+from secateur.model import FileFacts, FragmentKind
 from secateur.sources.open import open_source
 
 Pair = tuple[int, int]
@@ -149,7 +149,7 @@ def defined(symbols: Symbols, number: int, line: int) -> int:
         fragment = symbols.fragments[gid]
         if fragment.line_start <= line <= fragment.line_end and fragment.kind in DEFINITIONS:
             inside = fragment.sig_start <= line <= fragment.sig_end
-            return whole(symbols, gid) if inside or fragment.kind is Kind.CLASS else -1
+            return whole(symbols, gid) if inside or fragment.kind is FragmentKind.CLASS else -1
     return -1
 
 
@@ -158,7 +158,7 @@ def whole(symbols: Symbols, gid: int) -> int:
     itself."""
     fragment, number = symbols.fragments[gid], symbols.file_of[gid]
     if (
-        fragment.kind is not Kind.CLASS
+        fragment.kind is not FragmentKind.CLASS
         and fragment.name in symbols.rules[number].constructors
         and symbols.class_of[gid] >= 0
     ):
@@ -177,7 +177,9 @@ def resolved(
         outcome = resolver.resolve(site[0], gid, receiver, name)
         statuses[outcome.status.name.lower()] += 1
         for target, confidence, how in outcome.targets:
-            if confidence < TRUSTED or (how is How.CONSTRUCTOR and symbols.fragments[target].kind is not Kind.CLASS):
+            if confidence < TRUSTED or (
+                how is How.CONSTRUCTOR and symbols.fragments[target].kind is not FragmentKind.CLASS
+            ):
                 continue
             pair = gid, whole(symbols, target)
             verdicts.setdefault(pair, (how, set()))[1].add(judged(truth, site, pair[1]))

@@ -30,7 +30,7 @@ from secateur.index.graph.resolve.calls import CallResolver
 from secateur.index.graph.resolve.names import Names, symbols_of
 from secateur.index.graph.resolve.symbols import DEFINITIONS, Symbols
 from secateur.languages.syntax.fragments import decode, parse_file, split_lines
-from secateur.model import Call, FileFacts, Kind
+from secateur.model import Call, FileFacts, FragmentKind
 from secateur.sources.open import open_source
 
 _PLACES = 2
@@ -127,7 +127,7 @@ def declared(symbols: Symbols, number: int, line: int) -> int:
     for gid in range(symbols.offset[number], symbols.offset[number + 1]):
         fragment = symbols.fragments[gid]
         if fragment.kind in DEFINITIONS and fragment.line_start <= line <= fragment.line_end:
-            if fragment.kind is Kind.CLASS:
+            if fragment.kind is FragmentKind.CLASS:
                 return symbols.class_of[gid]
             return gid if fragment.sig_start <= line <= fragment.sig_end else -1
     return -1
@@ -158,7 +158,7 @@ def resolved(symbols: Symbols, truth: Truth, covered: set[int]) -> tuple[Score, 
             if (
                 confidence >= TRUSTED
                 and gid != target
-                and not (how is How.CONSTRUCTOR and symbols.fragments[target].kind is not Kind.CLASS)
+                and not (how is How.CONSTRUCTOR and symbols.fragments[target].kind is not FragmentKind.CLASS)
             ):
                 verdict = "right" if how is How.IMPLEMENTATION and declared_right else judged(truth, site, target)
                 verdicts.setdefault((gid, target), (how, set()))[1].add(verdict)
@@ -177,7 +177,7 @@ def by_name(symbols: Symbols, truth: Truth, covered: set[int]) -> Score:
     named: dict[tuple[str, str], set[int]] = {}
     for gid, fragment in enumerate(symbols.fragments):
         if fragment.kind in DEFINITIONS:
-            own = symbols.class_of[gid] if fragment.kind is Kind.CLASS else gid
+            own = symbols.class_of[gid] if fragment.kind is FragmentKind.CLASS else gid
             named.setdefault((symbols.family[symbols.file_of[gid]], fragment.name), set()).add(own)
     score = Score()
     for number, gid, call in sites(symbols, covered):

@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 from secateur.languages.syntax.fragments import decode, parse_file, split_lines
 from secateur.languages.syntax.recognition import language_of
-from secateur.model import Kind
+from secateur.model import FragmentKind
 from secateur.tokens import get_counter
 
 LANGUAGES = ("python", "javascript", "typescript", "tsx", "go", "java", "rust", "c", "cpp", "csharp", "ruby", "php")
@@ -132,7 +132,11 @@ def functions(repo: Path, name: str, most: int) -> dict[str, list[str]]:
             if not data or len(data) > LARGEST:
                 continue
             facts, lines = parse_file(path, data), split_lines(decode(data)[0])
-            places = [fragment for fragment in facts.fragments if fragment.kind in (Kind.FUNCTION, Kind.METHOD)]
+            places = [
+                fragment
+                for fragment in facts.fragments
+                if fragment.kind in (FragmentKind.FUNCTION, FragmentKind.METHOD)
+            ]
             draw.shuffle(places)
             found[facts.language] += [
                 "\n".join(lines[place.line_start - 1 : place.line_end]) + "\n" for place in places[:OF_A_FILE]

@@ -32,7 +32,7 @@ from measuring import Spent, processor_now, resident_now, spent
 from secateur.config import with_profile, with_values
 from secateur.engine import Engine
 from secateur.index.facts.snapshot import CODE
-from secateur.model import Kind
+from secateur.model import FragmentKind
 from secateur.settings import Settings
 
 PROFILE = "recommended"
@@ -171,7 +171,7 @@ def _chosen(engine: Engine, place: Path, chooser: random.Random) -> tuple[str, l
             int(snapshot.column("sig_end")[row]),
         )
         if (
-            snapshot.kind(row) in (Kind.FUNCTION, Kind.METHOD)
+            snapshot.kind(row) in (FragmentKind.FUNCTION, FragmentKind.METHOD)
             and end - sig_end >= 2
             and _language(engine, path) in LINE_COMMENT
         ):

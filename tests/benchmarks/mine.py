@@ -26,7 +26,7 @@ from faults import query_of
 from secateur.languages import languages
 from secateur.languages.syntax.file_flags import classify
 from secateur.languages.syntax.fragments import decode, language_of, parse_file, split_lines
-from secateur.model import Fragment, Kind
+from secateur.model import Fragment, FragmentKind
 from secateur.tokens import get_counter
 
 MAX_FUNCTIONS = 6
@@ -84,7 +84,9 @@ def gold_of(folder: Path, base: str, edits: list[Edit]) -> dict[str, Any] | None
         if language not in PARSED or classify(file, data[:65536]) or _TEST_PATH.match(file):
             continue
         languages[{"tsx": "typescript"}.get(language, language)] += 1
-        fragments = [f for f in parse_file(file, data).fragments if f.kind in (Kind.FUNCTION, Kind.METHOD)]
+        fragments = [
+            f for f in parse_file(file, data).fragments if f.kind in (FragmentKind.FUNCTION, FragmentKind.METHOD)
+        ]
         lines = split_lines(decode(data)[0])
         touched: dict[int, Fragment] = {}
         for edit in (edit for edit in edits if edit.file == file):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from secateur.index.graph.resolve import TRUSTED, EdgeKind
-from secateur.model import Annotation, Base, Call, FileFacts, Fragment, Import, Kind
+from secateur.model import Annotation, Base, Call, FileFacts, Fragment, FragmentKind, Import
 from sources import from_facts, repository
 
 
@@ -212,11 +212,11 @@ def test_java_packages_interfaces_and_fields() -> None:
 # --- by hand: the rules of languages with few of their own ------------------------------------------------------------
 
 
-def fragment(kind: Kind, qualname: str, line: int, parent: int = -1) -> Fragment:
+def fragment(kind: FragmentKind, qualname: str, line: int, parent: int = -1) -> Fragment:
     return Fragment(kind, qualname.rpartition(".")[2], qualname, line, line + 3, line, line, parent)
 
 
-REGION = fragment(Kind.REGION, "", 1)
+REGION = fragment(FragmentKind.REGION, "", 1)
 
 
 def test_rust_paths_from_the_crate_the_parent_and_another_crate() -> None:
@@ -227,23 +227,25 @@ def test_rust_paths_from_the_crate_the_parent_and_another_crate() -> None:
         ),
         (
             "crates/order-book/src/order.rs",
-            FileFacts("rust", (fragment(Kind.CLASS, "Order", 1), fragment(Kind.METHOD, "Order.new", 5, 0))),
+            FileFacts(
+                "rust", (fragment(FragmentKind.CLASS, "Order", 1), fragment(FragmentKind.METHOD, "Order.new", 5, 0))
+            ),
         ),
         (
             "crates/order-book/src/match/engine.rs",
             FileFacts(
                 "rust",
-                (REGION, fragment(Kind.FUNCTION, "run", 5)),
+                (REGION, fragment(FragmentKind.FUNCTION, "run", 5)),
                 calls=(Call(1, "new", "Order", 6), Call(1, "help", "super::help", 7), Call(1, "new", "Vec", 8)),
                 imports=(Import("Order", "crate::order", "Order"),),
             ),
         ),
-        ("crates/order-book/src/match/help.rs", FileFacts("rust", (fragment(Kind.FUNCTION, "help", 1),))),
+        ("crates/order-book/src/match/help.rs", FileFacts("rust", (fragment(FragmentKind.FUNCTION, "help", 1),))),
         (
             "crates/cli/src/main.rs",
             FileFacts(
                 "rust",
-                (fragment(Kind.FUNCTION, "main", 1),),
+                (fragment(FragmentKind.FUNCTION, "main", 1),),
                 calls=(Call(0, "new", "Order", 2),),
                 imports=(Import("Order", "order_book", "Order"),),
             ),
@@ -264,12 +266,15 @@ def test_c_links_by_name_and_prefers_the_own_folder() -> None:
             "a/main.c",
             FileFacts(
                 "c",
-                (fragment(Kind.FUNCTION, "main", 1),),
+                (fragment(FragmentKind.FUNCTION, "main", 1),),
                 calls=(Call(0, "start", "", 2), Call(0, "only", "", 3), Call(0, "printf", "", 4)),
             ),
         ),
-        ("a/start.c", FileFacts("c", (fragment(Kind.FUNCTION, "start", 1),))),
-        ("b/start.c", FileFacts("c", (fragment(Kind.FUNCTION, "start", 1), fragment(Kind.FUNCTION, "only", 9)))),
+        ("a/start.c", FileFacts("c", (fragment(FragmentKind.FUNCTION, "start", 1),))),
+        (
+            "b/start.c",
+            FileFacts("c", (fragment(FragmentKind.FUNCTION, "start", 1), fragment(FragmentKind.FUNCTION, "only", 9))),
+        ),
     ]
     repo = from_facts(files)
     assert repo.calls("a/main.c::main") == {"a/start.c::start": "linkage", "b/start.c::only": "linkage"}
@@ -278,9 +283,9 @@ def test_c_links_by_name_and_prefers_the_own_folder() -> None:
 
 def test_cpp_namespaces_and_overloads_link() -> None:
     overloads = (
-        fragment(Kind.FUNCTION, "fmt.detail.put", 1),
-        fragment(Kind.FUNCTION, "fmt.detail.put", 5),
-        fragment(Kind.FUNCTION, "other.put", 9),
+        fragment(FragmentKind.FUNCTION, "fmt.detail.put", 1),
+        fragment(FragmentKind.FUNCTION, "fmt.detail.put", 5),
+        fragment(FragmentKind.FUNCTION, "other.put", 9),
     )
     files = [
         ("include/fmt.h", FileFacts("cpp", overloads)),
@@ -288,7 +293,7 @@ def test_cpp_namespaces_and_overloads_link() -> None:
             "src/main.cc",
             FileFacts(
                 "cpp",
-                (fragment(Kind.FUNCTION, "main", 1),),
+                (fragment(FragmentKind.FUNCTION, "main", 1),),
                 calls=(Call(0, "put", "detail", 2), Call(0, "put", "absent", 3)),
             ),
         ),
@@ -300,12 +305,12 @@ def test_cpp_namespaces_and_overloads_link() -> None:
 
 def test_methods_written_outside_their_class_belong_to_it() -> None:
     files = [
-        ("cart.h", FileFacts("cpp", (fragment(Kind.CLASS, "Cart", 1),))),
+        ("cart.h", FileFacts("cpp", (fragment(FragmentKind.CLASS, "Cart", 1),))),
         (
             "cart.cpp",
             FileFacts(
                 "cpp",
-                (fragment(Kind.METHOD, "Cart.total", 1), fragment(Kind.METHOD, "Cart.add", 9)),
+                (fragment(FragmentKind.METHOD, "Cart.total", 1), fragment(FragmentKind.METHOD, "Cart.add", 9)),
                 calls=(Call(0, "add", "this", 2), Call(0, "add", "", 3)),
             ),
         ),
@@ -315,10 +320,10 @@ def test_methods_written_outside_their_class_belong_to_it() -> None:
 
 def test_a_function_inside_the_calling_function_comes_before_one_of_the_file() -> None:
     fragments = (
-        fragment(Kind.FUNCTION, "outer", 1),
-        fragment(Kind.FUNCTION, "outer.helper", 5),
-        fragment(Kind.FUNCTION, "helper", 9),
-        fragment(Kind.FUNCTION, "other", 13),
+        fragment(FragmentKind.FUNCTION, "outer", 1),
+        fragment(FragmentKind.FUNCTION, "outer.helper", 5),
+        fragment(FragmentKind.FUNCTION, "helper", 9),
+        fragment(FragmentKind.FUNCTION, "other", 13),
     )
     repo = from_facts(
         [
@@ -341,8 +346,8 @@ def test_a_function_inside_the_calling_function_comes_before_one_of_the_file() -
     [("rust", "self", "", 1), ("csharp", "this", "Acme", 2), ("ruby", "self", "", 2)],
 )
 def test_a_class_written_in_parts_is_one_class(language: str, own: str, package: str, files: int) -> None:
-    first = (fragment(Kind.CLASS, "Cart", 1), fragment(Kind.METHOD, "Cart.total", 5, 0))
-    second = (fragment(Kind.CLASS, "Cart", 11), fragment(Kind.METHOD, "Cart.add", 15, 0))
+    first = (fragment(FragmentKind.CLASS, "Cart", 1), fragment(FragmentKind.METHOD, "Cart.total", 5, 0))
+    second = (fragment(FragmentKind.CLASS, "Cart", 11), fragment(FragmentKind.METHOD, "Cart.add", 15, 0))
     if files == 1:
         moved = Fragment(**{name: getattr(second[1], name) for name in Fragment.__slots__} | {"parent": 2})
         repo = from_facts(
@@ -377,9 +382,9 @@ def test_ruby_constants_instance_variables_and_new() -> None:
             FileFacts(
                 "ruby",
                 (
-                    fragment(Kind.CLASS, "Cart", 1),
-                    fragment(Kind.METHOD, "Cart.initialize", 5, 0),
-                    fragment(Kind.METHOD, "Cart.tally", 9, 0),
+                    fragment(FragmentKind.CLASS, "Cart", 1),
+                    fragment(FragmentKind.METHOD, "Cart.initialize", 5, 0),
+                    fragment(FragmentKind.METHOD, "Cart.tally", 9, 0),
                 ),
             ),
         ),
@@ -387,7 +392,7 @@ def test_ruby_constants_instance_variables_and_new() -> None:
             "shop.rb",
             FileFacts(
                 "ruby",
-                (fragment(Kind.CLASS, "Shop", 1), fragment(Kind.METHOD, "Shop.run", 5, 0)),
+                (fragment(FragmentKind.CLASS, "Shop", 1), fragment(FragmentKind.METHOD, "Shop.run", 5, 0)),
                 calls=(Call(1, "new", "Cart", 6), Call(1, "tally", "@cart", 7)),
                 annotations=(Annotation(1, "@cart", "Cart"),),
             ),
@@ -405,7 +410,9 @@ def test_php_namespaces_this_and_parent() -> None:
         (
             "Base.php",
             FileFacts(
-                "php", (fragment(Kind.CLASS, "Base", 1), fragment(Kind.METHOD, "Base.boot", 5, 0)), package="Acme\\Core"
+                "php",
+                (fragment(FragmentKind.CLASS, "Base", 1), fragment(FragmentKind.METHOD, "Base.boot", 5, 0)),
+                package="Acme\\Core",
             ),
         ),
         (
@@ -413,9 +420,9 @@ def test_php_namespaces_this_and_parent() -> None:
             FileFacts(
                 "php",
                 (
-                    fragment(Kind.CLASS, "Kernel", 1),
-                    fragment(Kind.METHOD, "Kernel.boot", 5, 0),
-                    fragment(Kind.METHOD, "Kernel.run", 9, 0),
+                    fragment(FragmentKind.CLASS, "Kernel", 1),
+                    fragment(FragmentKind.METHOD, "Kernel.boot", 5, 0),
+                    fragment(FragmentKind.METHOD, "Kernel.run", 9, 0),
                 ),
                 calls=(Call(1, "boot", "parent", 6), Call(2, "boot", "$this", 10)),
                 imports=(Import("Base", "Acme\\Core", "Base"),),
@@ -435,7 +442,7 @@ def test_php_namespaces_this_and_parent() -> None:
 def test_facts_that_contradict_themselves_yield_no_edge_and_no_error(language: str) -> None:
     hostile = FileFacts(
         language,
-        (fragment(Kind.CLASS, "A", 1), fragment(Kind.METHOD, "A.m", 5, 0)),
+        (fragment(FragmentKind.CLASS, "A", 1), fragment(FragmentKind.METHOD, "A.m", 5, 0)),
         calls=(
             Call(99, "x", "", 1),
             Call(-5, "x", "", 1),
@@ -465,10 +472,10 @@ def test_facts_that_contradict_themselves_yield_no_edge_and_no_error(language: s
 
 def test_deep_hierarchies_and_long_chains_of_reexports_are_bounded() -> None:
     depth = 1500
-    classes = tuple(fragment(Kind.CLASS, f"C{n}", 4 * n + 1) for n in range(depth))
+    classes = tuple(fragment(FragmentKind.CLASS, f"C{n}", 4 * n + 1) for n in range(depth))
     chain = FileFacts(
         "python",
-        (*classes, fragment(Kind.METHOD, f"C{depth - 1}.m", 4 * depth, depth - 1)),
+        (*classes, fragment(FragmentKind.METHOD, f"C{depth - 1}.m", 4 * depth, depth - 1)),
         bases=tuple(Base(n, f"C{n - 1}") for n in range(1, depth)),
     )
     chained = FileFacts("python", chain.fragments, calls=(Call(depth, "gone", "self", 1),), bases=chain.bases)

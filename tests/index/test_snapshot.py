@@ -10,7 +10,7 @@ from secateur.index.facts.extract import Record, digest_of, extract
 from secateur.index.facts.history import CommitHistory
 from secateur.index.facts.snapshot import Snapshot, build
 from secateur.index.store import arrayfile
-from secateur.model import Kind
+from secateur.model import FragmentKind
 from secateur.sources.git import HistoryCommit
 from secateur.tokens import get_counter
 from support.repos import SHOP
@@ -41,7 +41,7 @@ def test_fragments_are_numbered_by_path_and_line() -> None:
     ids = [shot.symbol_id(row) for row in range(len(shot))]
     assert len(set(ids)) == len(ids)
     assert {"a.py::f", "a.py::f#2", "shop/refund.py::refund_total"} <= set(ids)
-    assert all(shot.kind(row) in Kind for row in range(len(shot)))
+    assert all(shot.kind(row) in FragmentKind for row in range(len(shot)))
 
 
 def test_a_symbol_is_found_by_its_id() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from secateur.languages.syntax.fragments import decode, parse_file, split_lines
-from secateur.model import FileFacts, Kind
+from secateur.model import FileFacts, FragmentKind
 
 
 def check(path: str, data: bytes) -> FileFacts:
@@ -17,7 +17,7 @@ def check(path: str, data: bytes) -> FileFacts:
         assert fragment.line_start <= fragment.sig_start <= fragment.sig_end <= fragment.line_end
         assert lines[fragment.line_start - 1].strip() and lines[fragment.line_end - 1].strip()
         assert -1 <= fragment.parent < number
-        assert fragment.parent < 0 or facts.fragments[fragment.parent].kind is Kind.CLASS
+        assert fragment.parent < 0 or facts.fragments[fragment.parent].kind is FragmentKind.CLASS
         assert fragment.complexity >= 1
         after = fragment.line_end
         for row in range(fragment.line_start - 1, fragment.line_end):
@@ -26,6 +26,6 @@ def check(path: str, data: bytes) -> FileFacts:
     for call in facts.calls:
         place = facts.fragments[call.fragment]
         assert place.line_start <= call.line <= place.line_end
-    assert all(facts.fragments[base.fragment].kind is Kind.CLASS for base in facts.bases)
+    assert all(facts.fragments[base.fragment].kind is FragmentKind.CLASS for base in facts.bases)
     assert all(0 <= item.fragment < len(facts.fragments) for item in facts.annotations)
     return facts

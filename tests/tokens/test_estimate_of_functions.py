@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from secateur.languages.syntax.fragments import decode, parse_file, split_lines
-from secateur.model import Kind
+from secateur.model import FragmentKind
 from secateur.sources import samples
 from secateur.tokens import get_counter
 from secateur.tokens.estimate import EstimateCounter
@@ -21,7 +21,7 @@ def functions(root: Path, suffix: str) -> list[str]:
         data = path.read_bytes()
         lines = split_lines(decode(data)[0])
         for fragment in parse_file(path.name, data).fragments:
-            if fragment.kind in (Kind.FUNCTION, Kind.METHOD):
+            if fragment.kind in (FragmentKind.FUNCTION, FragmentKind.METHOD):
                 texts.append("\n".join(lines[fragment.line_start - 1 : fragment.line_end]) + "\n")
     return texts
 

@@ -9,7 +9,7 @@ from secateur.languages.syntax.collector import Captures, Collector, named_child
 from secateur.languages.syntax.endless import C_SILENT
 from secateur.languages.syntax.names import type_name, words
 from secateur.languages.traits import CAMEL_CASE_TEST, TEST_FILE, TESTED, Grammar, LanguageTraits, NameRules
-from secateur.model import Kind
+from secateur.model import FragmentKind
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -162,7 +162,7 @@ def _classes(captures: Captures, templates: dict[int, Node], out: Collector) -> 
         path = [part.strip() for part in (own or name).split("::")]
         if not path[-1]:
             continue
-        definition = out.define(node, Kind.CLASS, path[-1], outer=outer, owner=".".join(path[:-1]))
+        definition = out.define(node, FragmentKind.CLASS, path[-1], outer=outer, owner=".".join(path[:-1]))
         for clause in node.named_children:
             if clause.type == "base_class_clause":
                 for base in clause.named_children:
@@ -201,7 +201,7 @@ def _function(node: Node, outer: Node, out: Collector) -> None:
         name, owner = _qualified(inner, out)
     if name in _TEST_MACROS and parameters is not None:
         name = ".".join(part.strip('" \n') for part in out.text(parameters)[1:-1].split(","))
-    out.define(node, Kind.FUNCTION, name or "anonymous", outer=outer, owner=owner)
+    out.define(node, FragmentKind.FUNCTION, name or "anonymous", outer=outer, owner=owner)
     out.annotate(node, "return", out.field_text(node, "type"))
     for parameter in parameters.named_children if parameters is not None else ():
         bound = _declared(parameter.child_by_field_name("declarator"))

@@ -8,7 +8,7 @@ from secateur.languages.syntax.collector import Captures, Collector
 from secateur.languages.syntax.endless import C_SILENT
 from secateur.languages.syntax.names import type_name, words
 from secateur.languages.traits import CAMEL_CASE_TEST, Grammar, LanguageTraits, NameRules
-from secateur.model import Kind
+from secateur.model import FragmentKind
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -80,7 +80,7 @@ def read(captures: Captures, out: Collector) -> None:
     for node in captures.get("using", ()):
         _using(node, out)
     for node in captures.get("class", ()):
-        definition = out.define(node, Kind.CLASS, out.field_text(node, "name"))
+        definition = out.define(node, FragmentKind.CLASS, out.field_text(node, "name"))
         for clause in node.named_children:
             if clause.type == "base_list":
                 for base in clause.named_children:
@@ -90,7 +90,7 @@ def read(captures: Captures, out: Collector) -> None:
         name = out.field_text(node, "name") or "operator " + (
             out.field_text(node, "operator") or out.field_text(node, "type")
         )
-        out.define(node, Kind.FUNCTION, "~" + name if node.type == "destructor_declaration" else name)
+        out.define(node, FragmentKind.FUNCTION, "~" + name if node.type == "destructor_declaration" else name)
         out.annotate(node, "return", out.field_text(node, "returns") or out.field_text(node, "type"))
     for node in captures.get("property", ()):
         name = out.field_text(node, "name")
@@ -98,7 +98,7 @@ def read(captures: Captures, out: Collector) -> None:
             out.annotate(node, name, out.field_text(node, "type"))
         body = node.child_by_field_name("accessors") or node.child_by_field_name("value")
         if body is not None and node.end_point.row - node.start_point.row + 1 > _PROPERTY_LINES:
-            out.define(node, Kind.FUNCTION, name or "this", body=body)
+            out.define(node, FragmentKind.FUNCTION, name or "this", body=body)
     for node in captures.get("typed", ()):
         out.annotate(node, out.field_text(node, "name"), out.field_text(node, "type"))
     for node in captures.get("variables", ()):

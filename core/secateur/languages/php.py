@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from secateur.languages.syntax.collector import LONG_WRAPPER, Captures, Collector, named_child
 from secateur.languages.syntax.names import type_name, words
 from secateur.languages.traits import CAMEL_CASE_TEST, Grammar, LanguageTraits, NameRules
-from secateur.model import Kind
+from secateur.model import FragmentKind
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -87,7 +87,7 @@ def read(captures: Captures, out: Collector) -> None:
         if found:
             out.import_(node, "", "." + found[1] if _HERE.search(text) and found[1].startswith("/") else found[1], "*")
     for node in captures.get("class", ()):
-        definition = out.define(node, Kind.CLASS, out.field_text(node, "name"))
+        definition = out.define(node, FragmentKind.CLASS, out.field_text(node, "name"))
         for clause in node.named_children:
             if clause.type in ("base_clause", "class_interface_clause"):
                 for base in clause.named_children:
@@ -99,7 +99,7 @@ def read(captures: Captures, out: Collector) -> None:
             if base.type in ("name", "qualified_name")
         ]
     for node in captures.get("function", ()):
-        out.define(node, Kind.FUNCTION, out.field_text(node, "name"))
+        out.define(node, FragmentKind.FUNCTION, out.field_text(node, "name"))
         out.annotate(node, "return", out.field_text(node, "return_type"))
     for node in captures.get("scope", ()):
         out.define(node, None, "", opens_at=LONG_WRAPPER, methods=node.type == "anonymous_class")

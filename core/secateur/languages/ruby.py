@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from secateur.languages.syntax.collector import Captures, Collector, named_child
 from secateur.languages.syntax.names import dotted, words
 from secateur.languages.traits import Grammar, LanguageTraits, NameRules
-from secateur.model import Kind
+from secateur.model import FragmentKind
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -91,11 +91,14 @@ def read(captures: Captures, out: Collector) -> None:
     for node in captures.get("function", ()):
         name_node = node.child_by_field_name("name")
         out.define(
-            node, Kind.FUNCTION, out.text(name_node), sig_end=node.child_by_field_name("parameters") or name_node
+            node,
+            FragmentKind.FUNCTION,
+            out.text(name_node),
+            sig_end=node.child_by_field_name("parameters") or name_node,
         )
     for node in captures.get("struct", ()):
         constant = node.child_by_field_name("left")
-        definition = out.define(node, Kind.CLASS, out.text(constant), sig_end=constant)
+        definition = out.define(node, FragmentKind.CLASS, out.text(constant), sig_end=constant)
         made = dotted(out.field_text(node.child_by_field_name("right") or node, "receiver"))
         out.base(definition, made)
     for node in captures.get("titled", ()):
@@ -118,7 +121,11 @@ def _class(node: Node, out: Collector) -> None:
     path = out.field_text(node, "name").replace("::", ".").strip(".").split(".")
     superclass = node.child_by_field_name("superclass")
     definition = out.define(
-        node, Kind.CLASS, path[-1], owner=".".join(path[:-1]), sig_end=superclass or node.child_by_field_name("name")
+        node,
+        FragmentKind.CLASS,
+        path[-1],
+        owner=".".join(path[:-1]),
+        sig_end=superclass or node.child_by_field_name("name"),
     )
     out.base(definition, dotted(out.text(named_child(superclass))) if superclass is not None else "")
 
@@ -129,7 +136,7 @@ def _titled(node: Node, out: Collector) -> None:
     title = named_child(node.child_by_field_name("arguments"))
     if word in _TITLED and title is not None:
         name = " ".join(out.text(title).strip("\"':").split())
-        out.define(node, Kind.FUNCTION, name, body=node.child_by_field_name("block"), sig_end=title)
+        out.define(node, FragmentKind.FUNCTION, name, body=node.child_by_field_name("block"), sig_end=title)
 
 
 def _command(node: Node, out: Collector) -> None:

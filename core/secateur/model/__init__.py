@@ -9,7 +9,7 @@ processor.
 
 from secateur.ledger import Entry, Ledger, ModelCall, Notice, Reason, State, TrimAction, TrimReport
 from secateur.model.columns import QUANTUM, BoolArray, FloatArray, IntArray, falling
-from secateur.model.facts import Annotation, Base, Call, FileFacts, Fragment, Import, Kind
+from secateur.model.facts import Annotation, Base, Call, FileFacts, Fragment, FragmentKind, Import
 from secateur.model.pool import UNREACHABLE, Channel, Pool
 from secateur.model.selection import Decision, Selection, Turn
 
@@ -26,9 +26,9 @@ __all__ = [
     "FileFacts",
     "FloatArray",
     "Fragment",
+    "FragmentKind",
     "Import",
     "IntArray",
-    "Kind",
     "Ledger",
     "ModelCall",
     "Notice",

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 
-class Kind(StrEnum):
+class FragmentKind(StrEnum):
     """What a fragment is."""
 
     FUNCTION = "function"
@@ -26,7 +26,7 @@ class Fragment:
     where there is none.
     """
 
-    kind: Kind
+    kind: FragmentKind
     name: str  # last segment ("total"); "" for regions and blocks, the heading for sections
     qualname: str  # "Cart.total"; regions: ""
     line_start: int

@@ -20,7 +20,7 @@ from typing import Protocol
 from xml.sax.saxutils import escape
 
 from secateur.errors import UsageError
-from secateur.model import Kind, Notice
+from secateur.model import FragmentKind, Notice
 from secateur.terminal import ELLIPSIS, visible
 
 LONGEST_LABEL = 160
@@ -34,7 +34,7 @@ _NOT_TAG = re.compile("[^a-z0-9]")
 _ENDS_IN_WORD = re.compile(r"[^\W_]\Z")
 _MARKDOWN_MARKS = re.compile(r"[\\*_\[\]<>&#|~]")
 _QUOTES = {'"': "&quot;"}
-_MEMBERS = (Kind.FUNCTION, Kind.METHOD, Kind.CLASS)
+_MEMBERS = (FragmentKind.FUNCTION, FragmentKind.METHOD, FragmentKind.CLASS)
 """Kinds whose qualified name is made of the names of what they stand in."""
 
 

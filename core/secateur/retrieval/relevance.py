@@ -15,7 +15,7 @@ import numpy as np
 
 from secateur.index.facts.embedding import Embedder
 from secateur.index.facts.snapshot import KINDS, Snapshot
-from secateur.model import Channel, FloatArray, IntArray, Kind
+from secateur.model import Channel, FloatArray, FragmentKind, IntArray
 from secateur.retrieval.evidence import evidence, flagged
 from secateur.retrieval.query import Query
 from secateur.retrieval.rerank import Reranker
@@ -110,10 +110,10 @@ def penalties(query: Query, snapshot: Snapshot, shares: Penalty) -> FloatArray:
     kinds = snapshot.column("kind")
     prose = 0.0 if "documentation" in query.asks else shares.prose
     for kind, share in (
-        (Kind.CLASS, shares.header),
-        (Kind.REGION, shares.region),
-        (Kind.SECTION, prose),
-        (Kind.BLOCK, prose),
+        (FragmentKind.CLASS, shares.header),
+        (FragmentKind.REGION, shares.region),
+        (FragmentKind.SECTION, prose),
+        (FragmentKind.BLOCK, prose),
     ):
         if share:
             kept *= np.where(kinds == KINDS.index(kind), 1.0 - share, 1.0)

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from secateur.errors import SecateurError
 from secateur.index.facts.lexical import LEXICON_VERSION, TermBag
 from secateur.languages.syntax.file_flags import UNINDEXED, UNREADABLE_TEXT, classify
-from secateur.model import FileFacts, Fragment, Kind
+from secateur.model import FileFacts, Fragment, FragmentKind
 
 if TYPE_CHECKING:
     from secateur.index.facts.embedding import Embedder
@@ -197,8 +197,8 @@ def signed(fragments: Sequence[Fragment]) -> list[bool]:
     classes: set[str] = set()
     found = []
     for fragment in fragments:
-        further = fragment.kind is Kind.CLASS and fragment.qualname in classes
-        if fragment.kind is Kind.CLASS:
+        further = fragment.kind is FragmentKind.CLASS and fragment.qualname in classes
+        if fragment.kind is FragmentKind.CLASS:
             classes.add(fragment.qualname)
         found.append(
             bool(fragment.name)
@@ -211,7 +211,7 @@ def signed(fragments: Sequence[Fragment]) -> list[bool]:
 def description(lines: Sequence[str], fragment: Fragment) -> str:
     """What a definition says of itself: the comments before its declaration and the docstring after it; "" for what
     declares nothing."""
-    if not fragment.name or fragment.kind in (Kind.SECTION, Kind.BLOCK):
+    if not fragment.name or fragment.kind in (FragmentKind.SECTION, FragmentKind.BLOCK):
         return ""
     before = [line for line in lines[fragment.line_start - 1 : fragment.sig_start - 1] if _COMMENT.match(line)]
     body = text_of(lines, fragment.sig_end + 1, min(fragment.line_end, fragment.sig_end + DOCSTRING_LINES))

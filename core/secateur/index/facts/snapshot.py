@@ -26,11 +26,11 @@ from secateur.index.facts.postings import Postings
 from secateur.index.graph.code_graph import CodeGraph
 from secateur.index.graph.resolve import CallCounts, linked
 from secateur.index.store.arrayfile import Arrays, pack_strings, unpack_strings
-from secateur.model import FileFacts, Kind, Notice
+from secateur.model import FileFacts, FragmentKind, Notice
 from secateur.render.notices import listed
 
-KINDS = tuple(Kind)
-CODE = frozenset({Kind.FUNCTION, Kind.METHOD, Kind.CLASS, Kind.REGION})
+KINDS = tuple(FragmentKind)
+CODE = frozenset({FragmentKind.FUNCTION, FragmentKind.METHOD, FragmentKind.CLASS, FragmentKind.REGION})
 """Kinds that can be hotspots: prose and configuration change often and are not complicated."""
 
 INGREDIENTS = 2
@@ -146,7 +146,7 @@ class Snapshot:
         """Another per-fragment column: kind, sig_start, sig_end, tokens, sig_tokens, wrapping, complexity."""
         return self.arrays[f"fragment.{name}"]
 
-    def kind(self, row: int) -> Kind:
+    def kind(self, row: int) -> FragmentKind:
         return KINDS[int(self.arrays["fragment.kind"][row])]
 
     @cached_property

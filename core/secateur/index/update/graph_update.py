@@ -32,7 +32,7 @@ from secateur.index.graph.resolve.exported_symbols import (
 )
 from secateur.index.store.splices import Splice
 from secateur.languages import rules_of
-from secateur.model import Call, FileFacts, Kind
+from secateur.model import Call, FileFacts, FragmentKind
 
 MOST_CALLS = 0.5
 """Share of all call sites above which everything is resolved anew: finding out what need not be would cost more."""
@@ -255,8 +255,8 @@ def _places(then: FileFacts, now: FileFacts) -> dict[int, int]:
     return places
 
 
-def _keys(facts: FileFacts) -> list[tuple[Kind, str, int]]:
-    taken: dict[tuple[Kind, str], int] = {}
+def _keys(facts: FileFacts) -> list[tuple[FragmentKind, str, int]]:
+    taken: dict[tuple[FragmentKind, str], int] = {}
     keys = []
     for fragment in facts.fragments:
         name = fragment.kind, fragment.qualname
@@ -266,7 +266,9 @@ def _keys(facts: FileFacts) -> list[tuple[Kind, str, int]]:
 
 
 def _stands_for_file(facts: FileFacts) -> int:
-    return next((position for position, fragment in enumerate(facts.fragments) if fragment.kind is Kind.REGION), 0)
+    return next(
+        (position for position, fragment in enumerate(facts.fragments) if fragment.kind is FragmentKind.REGION), 0
+    )
 
 
 def _kept(before: Snapshot, files: Splice, affected: Numbers, targets: npt.NDArray[np.int32]) -> Edges | None:

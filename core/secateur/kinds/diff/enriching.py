@@ -14,7 +14,7 @@ import numpy as np
 from secateur.index.facts.snapshot import Snapshot
 from secateur.index.graph.code_graph import Direction
 from secateur.kinds.diff.composing import one_line
-from secateur.model import Kind
+from secateur.model import FragmentKind
 
 NEIGHBOURS = 12
 """Most callers, and most callees, of one changed function: what has more explains nothing."""
@@ -23,7 +23,7 @@ LONGEST_SIGNATURE = 160
 """Cells of a declaration."""
 
 _AFTER_LINTERS = 2
-_NAMED = (Kind.FUNCTION, Kind.METHOD, Kind.CLASS)
+_NAMED = (FragmentKind.FUNCTION, FragmentKind.METHOD, FragmentKind.CLASS)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Mapping
 
 from secateur.kinds.diff.splitting import Outline
-from secateur.model import Kind
+from secateur.model import FragmentKind
 
 LINKS_OF_A_FILE = 12
 """Links kept per file, the strongest: a helper that all use belongs to none in particular."""
@@ -19,7 +19,7 @@ LINKS_OF_A_FILE = 12
 FURTHER_USE = 0.5
 """What each name used is worth of what was missing to 1."""
 
-_DEFINES = (Kind.FUNCTION, Kind.METHOD, Kind.CLASS)
+_DEFINES = (FragmentKind.FUNCTION, FragmentKind.METHOD, FragmentKind.CLASS)
 _TEST = re.compile(r"(?:test[_-])?(.+?)(?:[._-](?:test|spec|tests))?")
 _SHORTEST_NAME = 3
 

@@ -14,7 +14,7 @@ from functools import cached_property
 
 from secateur.kinds.diff.changes import Change, Hunk, Row, Treatment, numbered
 from secateur.kinds.diff.composing import Place, block, largest
-from secateur.model import FileFacts, Kind
+from secateur.model import FileFacts, FragmentKind
 from secateur.tokens import Counter
 
 KEPT_OF_A_LINE = 400
@@ -63,7 +63,7 @@ class Outline:
             return ""
         declared = (
             " ".join(line.strip() for line in self.lines[fragment.sig_start - 1 : fragment.sig_end])
-            if fragment.kind is not Kind.SECTION
+            if fragment.kind is not FragmentKind.SECTION
             else ""
         )
         owner = fragment.qualname.rpartition(".")[0]

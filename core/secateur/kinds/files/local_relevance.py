@@ -23,7 +23,7 @@ from secateur.index.update.parallel import Extractor
 from secateur.kinds.files.sourcecode import Piece, SourceCode
 from secateur.languages.syntax.cutting import cut
 from secateur.languages.syntax.fragments import split_lines
-from secateur.model import QUANTUM, Kind, Notice
+from secateur.model import QUANTUM, FragmentKind, Notice
 from secateur.progress import Progress
 from secateur.render.notices import listed
 from secateur.retrieval.query import Query, parse_query
@@ -37,7 +37,7 @@ _UNCOUNTED = "chars4"
 """Counter of the records: their counts are not used, and this one costs nothing."""
 
 _AS_TEXT = "file.txt"
-_MEMBERS = (Kind.FUNCTION, Kind.METHOD, Kind.CLASS)
+_MEMBERS = (FragmentKind.FUNCTION, FragmentKind.METHOD, FragmentKind.CLASS)
 
 
 def query_of(text: str) -> tuple[Query, tuple[str, ...]]:

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Sequence
 from secateur.kinds.files.line_ranges import Range, merge
 from secateur.languages.syntax.cutting import is_blank
 from secateur.languages.syntax.fragments import language_of, split_lines
-from secateur.model import Kind
+from secateur.model import FragmentKind
 from secateur.render.layouts import Item, layout_of
 from secateur.render.pack import body, ingredients
 from secateur.tokens import Counter
@@ -78,7 +78,7 @@ def block(name: str, text: str, form: str, span: Range | None = None) -> str:
     layout, shown = layout_of(MARKDOWN), body(text)
     backticks, _ = ingredients(shown)
     first, last = span or (1, max(1, len(split_lines(text))))
-    heading = layout.heading(Item(name, first, last, str(Kind.BLOCK), ""))
+    heading = layout.heading(Item(name, first, last, str(FragmentKind.BLOCK), ""))
     return layout.open(language_of(name, b""), backticks) + heading + layout.text(shown) + layout.close(backticks)
 
 

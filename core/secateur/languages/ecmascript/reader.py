@@ -9,7 +9,7 @@ from secateur.languages.ecmascript.exports import is_require, read_modules
 from secateur.languages.ecmascript.values import Values
 from secateur.languages.syntax.collector import LONG_OBJECT, LONG_WRAPPER, Captures, Collector, named_child
 from secateur.languages.syntax.names import dotted, type_name, words
-from secateur.model import Kind
+from secateur.model import FragmentKind
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -184,27 +184,29 @@ class _Reader:
             return
         name = " ".join(_STRING_ESCAPE.sub(r"\1", self.out.text(title)[1:-1]).split())
         self.titles[callback.id] = name or callee
-        self.out.define(node, Kind.FUNCTION, name or callee, body=callback.child_by_field_name("body"))
+        self.out.define(node, FragmentKind.FUNCTION, name or callee, body=callback.child_by_field_name("body"))
 
     def _definitions(self) -> None:
         out = self.out
         for node in self.captures.get("class", ()):
             name, owner, outer = self.bound.get(node.id, (out.field_text(node, "name"), "", node))
             definition = out.define(
-                node, Kind.CLASS, name or out.field_text(node, "name") or "default", outer=outer, owner=owner
+                node, FragmentKind.CLASS, name or out.field_text(node, "name") or "default", outer=outer, owner=owner
             )
             for base in _bases(node):
                 out.base(definition, type_name(out.text(base)))
         for node in self.captures.get("namespace", ()):
-            out.define(node, Kind.CLASS, out.field_text(node, "name").strip(_QUOTES), methods=False)
+            out.define(node, FragmentKind.CLASS, out.field_text(node, "name").strip(_QUOTES), methods=False)
         for node in self.captures.get("alias", ()):
             if node.end_point.row > node.start_point.row:
-                out.define(node, Kind.CLASS, out.field_text(node, "name"), sig_end=node.child_by_field_name("name"))
+                out.define(
+                    node, FragmentKind.CLASS, out.field_text(node, "name"), sig_end=node.child_by_field_name("name")
+                )
         for node in self.captures.get("function", ()):
-            out.define(node, Kind.FUNCTION, out.field_text(node, "name"))
+            out.define(node, FragmentKind.FUNCTION, out.field_text(node, "name"))
             self.named.add(node.id)
         for node in self.captures.get("method", ()):
-            out.define(node, Kind.FUNCTION, out.field_text(node, "name").strip(_QUOTES))
+            out.define(node, FragmentKind.FUNCTION, out.field_text(node, "name").strip(_QUOTES))
         objects: set[int] = set()
         for node in self.captures.get("object", ()):
             if node.id not in objects:  # a match for each of its methods
@@ -215,7 +217,7 @@ class _Reader:
                 continue
             name, owner, outer = self.bound.get(node.id, ("", "", node))
             if name:
-                out.define(node, Kind.FUNCTION, name, outer=outer, owner=owner)
+                out.define(node, FragmentKind.FUNCTION, name, outer=outer, owner=owner)
                 self.named.add(node.id)
             else:
                 out.define(node, None, "", opens_at=LONG_WRAPPER, methods=False)
@@ -227,7 +229,7 @@ class _Reader:
         name = "" if name == "default" else name
         if name and outer.type != "pair":
             self.out.define(
-                node, Kind.CLASS, name, outer=outer, owner=owner, opens_at=LONG_OBJECT, body=named_child(node)
+                node, FragmentKind.CLASS, name, outer=outer, owner=owner, opens_at=LONG_OBJECT, body=named_child(node)
             )
         else:
             self.out.define(node, None, name, owner=owner, opens_at=LONG_OBJECT, methods=True)

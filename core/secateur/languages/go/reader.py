@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from secateur.languages.go.values import Values
 from secateur.languages.syntax.collector import Captures, Collector, named_child
-from secateur.model import Kind
+from secateur.model import FragmentKind
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -52,7 +52,7 @@ def read(captures: Captures, out: Collector) -> None:
         _import(node, out)
     for node in captures.get("function", ()):
         receiver = _RECEIVER.search(out.field_text(node, "receiver"))
-        out.define(node, Kind.FUNCTION, out.field_text(node, "name"), owner=receiver[1] if receiver else "")
+        out.define(node, FragmentKind.FUNCTION, out.field_text(node, "name"), owner=receiver[1] if receiver else "")
         for number, type_ in enumerate(values.results(node.child_by_field_name("result"))):
             out.declare(node, f"return#{number}" if number else "return", type_)
     for node in captures.get("types", ()):
@@ -90,7 +90,7 @@ def _package_name(module: str) -> str:
 def _type(spec: Node, outer: Node, values: Values, out: Collector) -> None:
     """A type: what it embeds, the types of its fields, of its elements, and what the methods it declares return."""
     name = spec.child_by_field_name("name")
-    definition = out.define(spec, Kind.CLASS, out.text(name), outer=outer, sig_end=name)
+    definition = out.define(spec, FragmentKind.CLASS, out.text(name), outer=outer, sig_end=name)
     shape = spec.child_by_field_name("type")
     if shape is None:
         return

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from secateur.languages.java.values import Values, fields_of_type
 from secateur.languages.syntax.collector import LONG_WRAPPER, Captures, Collector, Definition, named_child
 from secateur.languages.syntax.names import type_name
-from secateur.model import Kind
+from secateur.model import FragmentKind
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -65,7 +65,7 @@ def read(captures: Captures, out: Collector) -> None:
     for node in captures.get("constant", ()):
         out.define(node, None, out.field_text(node, "name"), methods=True)
     for node in captures.get("function", ()):
-        out.define(node, Kind.FUNCTION, out.field_text(node, "name"))
+        out.define(node, FragmentKind.FUNCTION, out.field_text(node, "name"))
         out.declare(node, "return", values.type(node.child_by_field_name("type")))
         if node.type != "compact_constructor_declaration":
             out.declare(node, "()", values.parameters(node.child_by_field_name("parameters")))
@@ -86,7 +86,7 @@ def _class(node: Node, values: Values, out: Collector) -> None:
     """A type: its bases, what it holds if one of them is a container, the components of a record, the constants of an
     enum."""
     name = out.field_text(node, "name")
-    definition = out.define(node, Kind.CLASS, name)
+    definition = out.define(node, FragmentKind.CLASS, name)
     for clause in node.named_children:
         if clause.type in ("superclass", "super_interfaces", "extends_interfaces"):
             for child in clause.named_children:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from secateur.languages.python.values import Values
 from secateur.languages.syntax.collector import Captures, Collector
 from secateur.languages.syntax.names import type_name
-from secateur.model import Kind
+from secateur.model import FragmentKind
 
 QUERY = """
 (function_definition) @function
@@ -38,13 +38,13 @@ def read(captures: Captures, out: Collector) -> None:
         if inner is not None:
             out.wrapped[inner.id] = node
     for node in captures.get("class", ()):
-        definition = out.define(node, Kind.CLASS, out.field_text(node, "name"))
+        definition = out.define(node, FragmentKind.CLASS, out.field_text(node, "name"))
         parents = node.child_by_field_name("superclasses")
         for parent in parents.named_children if parents is not None else ():
             if parent.type in ("identifier", "attribute", "subscript"):
                 out.base(definition, type_name(out.text(parent)))
     for node in captures.get("function", ()):
-        out.define(node, Kind.FUNCTION, out.field_text(node, "name"))
+        out.define(node, FragmentKind.FUNCTION, out.field_text(node, "name"))
     for node in captures.get("future", ()):
         out.import_statement(node)
     _imports(captures, out)

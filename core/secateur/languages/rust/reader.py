@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from secateur.languages.rust.values import Values
 from secateur.languages.syntax.collector import IMPLEMENTED, Captures, Collector, named_child
 from secateur.languages.syntax.names import type_name
-from secateur.model import Kind
+from secateur.model import FragmentKind
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -57,13 +57,13 @@ def read(captures: Captures, out: Collector) -> None:
             out.import_statement(node)
             out.import_(node, name, f"self::{name}", exported=_is_public(node))
         else:
-            out.define(node, Kind.CLASS, name, methods=False)
+            out.define(node, FragmentKind.CLASS, name, methods=False)
     for node in captures.get("function", ()):
-        out.define(node, Kind.FUNCTION, out.field_text(node, "name"))
+        out.define(node, FragmentKind.FUNCTION, out.field_text(node, "name"))
         out.declare(node, "return", values.type(node.child_by_field_name("return_type")))
     for node in captures.get("macro", ()):
         name_node = node.child_by_field_name("name")
-        out.define(node, Kind.FUNCTION, out.text(name_node), sig_end=name_node)
+        out.define(node, FragmentKind.FUNCTION, out.text(name_node), sig_end=name_node)
     for node in captures.get("alias", ()):
         if node.parent is not None and node.parent.type == "source_file":
             out.declare(node, out.field_text(node, "name"), values.type(node.child_by_field_name("type")))
@@ -83,7 +83,7 @@ def _class(node: Node, values: Values, out: Collector) -> None:
     """A struct, enum, union or trait: what a trait requires, its fields or variants, and what the methods it declares
     return."""
     name = out.field_text(node, "name")
-    definition = out.define(node, Kind.CLASS, name)
+    definition = out.define(node, FragmentKind.CLASS, name)
     bounds = node.child_by_field_name("bounds")
     for bound in bounds.named_children if bounds is not None else ():
         if bound.type != "lifetime":
@@ -121,7 +121,7 @@ def _fields(body: Node, prefix: str, values: Values, out: Collector) -> None:
 
 def _implementation(node: Node, values: Values, out: Collector) -> None:
     path = values.implemented(node.child_by_field_name("type"))
-    definition = out.define(node, Kind.CLASS, path.rpartition(".")[2] or "impl")
+    definition = out.define(node, FragmentKind.CLASS, path.rpartition(".")[2] or "impl")
     if path:
         out.annotations.append((definition.sig_first, IMPLEMENTED, path))
     trait = node.child_by_field_name("trait")

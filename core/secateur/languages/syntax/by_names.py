@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from secateur.languages.syntax.collector import Captures, Collector, Definition
 from secateur.languages.syntax.names import type_name
-from secateur.model import Kind
+from secateur.model import FragmentKind
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -31,10 +31,10 @@ def read_by_names(captures: Captures, out: Collector) -> None:
     """Definitions, imports and bases of a file."""
     names = {node.parent.id: node for node in captures.get("name", ()) if node.parent is not None}
     classes: dict[int, Definition] = {}
-    for kind, capture in ((Kind.CLASS, "class"), (Kind.FUNCTION, "function")):
+    for kind, capture in ((FragmentKind.CLASS, "class"), (FragmentKind.FUNCTION, "function")):
         for node in captures.get(capture, ()):
             definition = out.define(node, kind, out.text(names.get(node.id) or node.child_by_field_name("name")))
-            if kind is Kind.CLASS:
+            if kind is FragmentKind.CLASS:
                 classes[node.id] = definition
     for node in captures.get("base", ()):
         if (holder := _around(node, classes)) is not None:

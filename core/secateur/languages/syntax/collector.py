@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from secateur.languages.syntax.names import type_name
-from secateur.model import Import, Kind
+from secateur.model import FragmentKind, Import
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -44,7 +44,7 @@ TITLE = "#title"
 class Definition:
     """A definition or scope found in a tree. `kind` None: a scope whose own lines belong to whatever surrounds it."""
 
-    kind: Kind | None
+    kind: FragmentKind | None
     name: str  # "" for scopes that add nothing to qualified names
     start: int  # bytes, decorators and wrappers included
     end: int
@@ -95,7 +95,7 @@ class Collector:
     def define(
         self,
         node: Node,
-        kind: Kind | None,
+        kind: FragmentKind | None,
         name: str,
         *,
         body: Node | None = None,
@@ -124,7 +124,7 @@ class Collector:
         else:
             sig_last = last
         if opens_at is None:
-            opens_at = ALWAYS if kind is Kind.CLASS or kind is None else LONG_FUNCTION
+            opens_at = ALWAYS if kind is FragmentKind.CLASS or kind is None else LONG_FUNCTION
         definition = Definition(
             kind,
             name[:NAME_LENGTH],
@@ -136,7 +136,7 @@ class Collector:
             max(sig_first, min(sig_last, last)),
             opens_at,
             owner,
-            kind is Kind.CLASS if methods is None else methods,
+            kind is FragmentKind.CLASS if methods is None else methods,
         )
         self.definitions.append(definition)
         return definition

@@ -15,7 +15,7 @@ from operator import itemgetter
 
 from secateur.languages.syntax.collector import ALWAYS, Collector, Definition
 from secateur.languages.syntax.cutting import REGION_LINES, cut, is_blank, is_closing
-from secateur.model import Annotation, Base, Call, FileFacts, Fragment, Import, Kind
+from secateur.model import Annotation, Base, Call, FileFacts, Fragment, FragmentKind, Import
 
 _DEEPEST = 12
 """Levels of definitions inside definitions that become fragments; deeper ones stay inside."""
@@ -84,7 +84,7 @@ def facts(
             dict.fromkeys(
                 Base(place[row], name)
                 for row, name in sorted(out.bases, key=_row)
-                if fragments[place[row]].kind is Kind.CLASS
+                if fragments[place[row]].kind is FragmentKind.CLASS
             )
         ),
         annotations=tuple(
@@ -124,15 +124,17 @@ def _nest(found: list[Definition]) -> list[Definition]:
         definition.open = outer is None or (outer.open and _is_container(outer))
         names = [outer.qualname if outer else "", definition.owner, definition.name]
         definition.qualname = ".".join(name for name in names if name)
-        if definition.kind is Kind.FUNCTION and (definition.owner or (outer is not None and outer.methods)):
-            definition.kind = Kind.METHOD
+        if definition.kind is FragmentKind.FUNCTION and (definition.owner or (outer is not None and outer.methods)):
+            definition.kind = FragmentKind.METHOD
     return definitions
 
 
 def _only_returns(function: Definition, inner: Definition) -> bool:
     """True for a function that is nothing but the class it returns: `module.exports = base => class extends base {`."""
     same_rows = inner.first == function.sig_first and inner.last == function.last > inner.first
-    return same_rows and inner.kind is Kind.CLASS and function.kind in (Kind.FUNCTION, Kind.METHOD)
+    return (
+        same_rows and inner.kind is FragmentKind.CLASS and function.kind in (FragmentKind.FUNCTION, FragmentKind.METHOD)
+    )
 
 
 def _is_container(definition: Definition) -> bool:
@@ -140,7 +142,7 @@ def _is_container(definition: Definition) -> bool:
     rows = definition.last - definition.first + 1
     if rows <= definition.opens_at:
         return False
-    return definition.kind in (None, Kind.CLASS) or definition.inner_rows * _CONTAINER_SHARE >= rows
+    return definition.kind in (None, FragmentKind.CLASS) or definition.inner_rows * _CONTAINER_SHARE >= rows
 
 
 def _owners(definitions: list[Definition], lines: Sequence[str], notes: frozenset[int]) -> list[int]:
@@ -257,7 +259,7 @@ def _cut(
                 result += [_Piece(_MODULE, *span) for span in cut(lines, piece.first, end, REGION_LINES)]
                 result += [_Piece(_MODULE, *span) for span in cut(lines, end + 1, piece.last, REGION_LINES)]
                 continue
-        elif definitions[piece.owner].kind is not Kind.CLASS:
+        elif definitions[piece.owner].kind is not FragmentKind.CLASS:
             result.append(piece)
             continue
         result += [_Piece(piece.owner, *span) for span in cut(lines, piece.first, piece.last, REGION_LINES)]
@@ -270,11 +272,11 @@ def _fragments(pieces: Sequence[_Piece], definitions: list[Definition]) -> list[
     for position, piece in enumerate(pieces):
         first, last = piece.first, piece.last
         if piece.owner == _MODULE:
-            fragments.append(Fragment(Kind.REGION, "", "", first + 1, last + 1, first + 1, first + 1))
+            fragments.append(Fragment(FragmentKind.REGION, "", "", first + 1, last + 1, first + 1, first + 1))
             continue
         definition = definitions[piece.owner]
         holder = _holder(definitions, definition.parent)
-        parent = heads.get(holder, -1) if holder >= 0 and definitions[holder].kind is Kind.CLASS else -1
+        parent = heads.get(holder, -1) if holder >= 0 and definitions[holder].kind is FragmentKind.CLASS else -1
         heads.setdefault(piece.owner, position)
         sig_first, sig_last = first, first
         if first <= definition.sig_first <= last:
@@ -310,7 +312,7 @@ def _imports(out: Collector, fragments: Sequence[Fragment], place: Sequence[int]
             out.exports_imports
             and not item.exported
             and item.local
-            and fragments[place[row]].kind in (Kind.REGION, Kind.CLASS)
+            and fragments[place[row]].kind in (FragmentKind.REGION, FragmentKind.CLASS)
         ):
             item = Import(item.local, item.module, item.symbol, item.level, True)
         yield item

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from secateur.languages.syntax.cutting import BLOCK_LINES, REGION_LINES, cut, is_blank, trim
-from secateur.model import Fragment, Kind
+from secateur.model import Fragment, FragmentKind
 
 _NAME_LENGTH = 80
 """Most characters of a section's name."""
@@ -45,7 +45,7 @@ class _Heading:
 
 def block_fragments(lines: Sequence[str], most: int = BLOCK_LINES) -> list[Fragment]:
     """Blocks of at most `most` lines, cut before unindented text that follows a blank line where there is some."""
-    return [_fragment(Kind.BLOCK, "", "", first, last) for first, last in cut(lines, 0, len(lines) - 1, most)]
+    return [_fragment(FragmentKind.BLOCK, "", "", first, last) for first, last in cut(lines, 0, len(lines) - 1, most)]
 
 
 def prose_fragments(language: str, lines: Sequence[str]) -> list[Fragment]:
@@ -59,12 +59,12 @@ def prose_fragments(language: str, lines: Sequence[str]) -> list[Fragment]:
         sections = _join_tiny(sections)
     fragments = []
     for name, qualname, first, last in sections:
-        kind = Kind.SECTION if name or language in _KEYED else Kind.BLOCK
+        kind = FragmentKind.SECTION if name or language in _KEYED else FragmentKind.BLOCK
         fragments += [_fragment(kind, name, qualname, low, high) for low, high in cut(lines, first, last, REGION_LINES)]
     return fragments
 
 
-def _fragment(kind: Kind, name: str, qualname: str, first: int, last: int) -> Fragment:
+def _fragment(kind: FragmentKind, name: str, qualname: str, first: int, last: int) -> Fragment:
     return Fragment(kind, name, qualname, first + 1, last + 1, first + 1, first + 1)
 
 

@@ -20,7 +20,7 @@ from secateur.index.graph.resolve.words import BUILTIN_METHODS
 from secateur.languages.rust.imports import crate_of
 from secateur.languages.syntax.import_targets import EXTERNAL, Gids, Module, Target, dotted
 from secateur.languages.syntax.scopes import CALLED_ITSELF, MACRO
-from secateur.model import Kind
+from secateur.model import FragmentKind
 
 IMPLEMENTATIONS = 8
 """Implementations or overrides linked per call: a call on a widely implemented interface says little about each of
@@ -191,14 +191,14 @@ class CallResolver:
         is the class."""
         if name == "Self" and cls >= 0:
             plain = any(
-                self.symbols.fragments[gid].kind is Kind.FUNCTION
+                self.symbols.fragments[gid].kind is FragmentKind.FUNCTION
                 for found in self.symbols.members.get(cls, {}).values()
                 for gid in found
             )
             return () if plain else (cls,)  # in a module: of a type inside a function
         while cls >= 0:
             found = self.symbols.members.get(cls, {}).get(name, ())
-            if found and self.symbols.fragments[found[0]].kind is not Kind.METHOD:
+            if found and self.symbols.fragments[found[0]].kind is not FragmentKind.METHOD:
                 return found
             cls = self.symbols.outer[cls]
         return ()

@@ -23,7 +23,7 @@ from secateur.languages import languages, rules_of
 from secateur.languages.ecmascript.manifests import MANIFEST
 from secateur.languages.syntax.import_targets import folder_of
 from secateur.languages.traits import NameRules
-from secateur.model import Annotation, Call, FileFacts, Import, Kind
+from secateur.model import Annotation, Call, FileFacts, FragmentKind, Import
 
 _WORD = re.compile(r"\w+")
 
@@ -166,7 +166,9 @@ def difference(path: str, before: FileFacts | None, after: FileFacts | None) -> 
             if name in out.names and _OF_CLASS.fullmatch(name):
                 out.add(path, rules, owner, top=owner in _tops(known))
         out.classes |= {
-            fragment.name for fragment in known.fragments if fragment.kind is Kind.CLASS and fragment.name in changed
+            fragment.name
+            for fragment in known.fragments
+            if fragment.kind is FragmentKind.CLASS and fragment.name in changed
         }
     return out
 
@@ -272,9 +274,9 @@ def _outward(facts: FileFacts) -> dict[tuple[str, bool], list[object]]:
         if (
             fragment.kind in DEFINITIONS
             and fragment.name
-            and not (fragment.kind is Kind.CLASS and fragment.qualname in classes)
+            and not (fragment.kind is FragmentKind.CLASS and fragment.qualname in classes)
         ):
-            top = fragment.parent < 0 and fragment.kind is not Kind.METHOD
+            top = fragment.parent < 0 and fragment.kind is not FragmentKind.METHOD
             definition = (
                 fragment.kind,
                 fragment.qualname,
@@ -282,7 +284,7 @@ def _outward(facts: FileFacts) -> dict[tuple[str, bool], list[object]]:
                 fragment.sig_end >= fragment.line_end,
             )
             out.setdefault((fragment.name, top), []).append(definition)
-        if fragment.kind is Kind.CLASS:
+        if fragment.kind is FragmentKind.CLASS:
             classes.add(fragment.qualname)
     for base in facts.bases:
         if 0 <= base.fragment < len(facts.fragments):
@@ -309,7 +311,7 @@ def _local(facts: FileFacts, annotation: Annotation) -> bool:
         or not _VARIABLE.fullmatch(annotation.name)
     ):
         return False
-    return facts.fragments[annotation.fragment].kind not in (Kind.CLASS, Kind.REGION)
+    return facts.fragments[annotation.fragment].kind not in (FragmentKind.CLASS, FragmentKind.REGION)
 
 
 def _bound(facts: FileFacts, annotation: Annotation) -> str:
@@ -344,7 +346,7 @@ def _holder(facts: FileFacts, annotation: Annotation) -> str:
     if not 0 <= annotation.fragment < len(facts.fragments):
         return ""
     fragment = facts.fragments[annotation.fragment]
-    return fragment.name if fragment.kind is Kind.CLASS else _owner(facts, annotation.fragment)
+    return fragment.name if fragment.kind is FragmentKind.CLASS else _owner(facts, annotation.fragment)
 
 
 def _top(facts: FileFacts, annotation: Annotation) -> bool:
@@ -352,7 +354,7 @@ def _top(facts: FileFacts, annotation: Annotation) -> bool:
     if not 0 <= annotation.fragment < len(facts.fragments):
         return False
     fragment = facts.fragments[annotation.fragment]
-    return fragment.kind is Kind.REGION or (fragment.kind is Kind.FUNCTION and fragment.parent < 0)
+    return fragment.kind is FragmentKind.REGION or (fragment.kind is FragmentKind.FUNCTION and fragment.parent < 0)
 
 
 def _module_of(path: str) -> str:

@@ -14,7 +14,7 @@ from secateur.index.graph.resolve.edges import How
 from secateur.index.graph.resolve.names import Names
 from secateur.index.graph.resolve.words import ELEMENT_METHODS, LIBRARY_RETURNS, SAME_METHODS
 from secateur.languages.syntax.import_targets import EXTERNAL, Gids, Module, Target
-from secateur.model import Kind
+from secateur.model import FragmentKind
 
 OF_RECEIVER = "=self"
 """The type of methods that return what they are called on."""
@@ -146,7 +146,9 @@ class Expressions:
         owner = cls
         while owner >= 0:
             found, _ = self.names.method(owner, name)
-            if found and (self.names.is_class(found[0]) or self.symbols.fragments[found[0]].kind is Kind.FUNCTION):
+            if found and (
+                self.names.is_class(found[0]) or self.symbols.fragments[found[0]].kind is FragmentKind.FUNCTION
+            ):
                 return found
             owner = self.symbols.outer[owner]
         return self.names.in_file(number, name)

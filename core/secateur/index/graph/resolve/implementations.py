@@ -8,7 +8,7 @@ import re
 from secateur.index.graph.resolve.symbols import Symbols
 from secateur.languages.rust.imports import crate_of
 from secateur.languages.syntax.collector import IMPLEMENTED
-from secateur.model import Kind
+from secateur.model import FragmentKind
 
 _RELATIVE = frozenset({"crate", "self", "super"})
 
@@ -25,10 +25,10 @@ def join_implementations(symbols: Symbols) -> None:
     owned: set[int] = set()
     for name, known in (item for family in sorted(families) for item in symbols.functions.get(family, {}).items()):
         for gid in known:
-            if symbols.fragments[gid].kind is Kind.CLASS:
+            if symbols.fragments[gid].kind is FragmentKind.CLASS:
                 declared.setdefault(name, []).append(gid)
     for gid, fragment in enumerate(symbols.fragments):
-        if fragment.kind is Kind.CLASS and gid not in blocks and symbols.class_of[gid] >= 0:
+        if fragment.kind is FragmentKind.CLASS and gid not in blocks and symbols.class_of[gid] >= 0:
             owned.add(symbols.class_of[gid])
     for gid, path in blocks.items():
         if symbols.class_of[gid] == gid and gid not in owned:

@@ -16,7 +16,7 @@ from secateur.index.graph.resolve.symbols import Symbols
 from secateur.languages import rules_of
 from secateur.languages.syntax.import_targets import EXTERNAL, Gids, Module, Target, dotted
 from secateur.languages.traits import NameRules
-from secateur.model import FileFacts, Import, Kind
+from secateur.model import FileFacts, FragmentKind, Import
 
 NESTING = 40
 """Names looked up because of one name: chains of re-exports and of declared types are three or four long in real
@@ -239,7 +239,7 @@ class Names:
         return self.symbols.rules[self.symbols.file_of[gid]]
 
     def is_class(self, gid: int) -> bool:
-        return self.symbols.fragments[gid].kind is Kind.CLASS
+        return self.symbols.fragments[gid].kind is FragmentKind.CLASS
 
     def attribute(self, target: Target, name: str) -> Target:
         """What `target.name` means: a member of a module, a method, nested class or field type of a class."""

@@ -15,7 +15,7 @@ from secateur.languages import rules_of
 from secateur.languages.syntax.collector import IMPLEMENTED, TITLE
 from secateur.languages.syntax.import_targets import Gids, Module, dotted, folder_of
 from secateur.languages.traits import NameRules
-from secateur.model import FileFacts, Fragment, Kind
+from secateur.model import FileFacts, Fragment, FragmentKind
 
 OVERLOADS = 6
 """Definitions of one name in one scope that are kept: enough for overloads, small enough for generated code."""
@@ -23,7 +23,7 @@ OVERLOADS = 6
 SELECTED_OVERLOADS = 32
 """The same where a call tells by its arguments which one it means."""
 
-DEFINITIONS = frozenset({Kind.FUNCTION, Kind.METHOD, Kind.CLASS})
+DEFINITIONS = frozenset({FragmentKind.FUNCTION, FragmentKind.METHOD, FragmentKind.CLASS})
 
 
 def plain_receiver(text: str, rules: NameRules) -> str:
@@ -110,7 +110,7 @@ class Symbols:
         for name, members in self.members.pop(gid, {}).items():
             for member in members:
                 self.outer[member] = whole
-                if self.fragments[member].kind is not Kind.CLASS:
+                if self.fragments[member].kind is not FragmentKind.CLASS:
                     self.class_of[member] = whole
                 add_name(self.members.setdefault(whole, {}), name, member)
         self.members[gid] = {}
@@ -122,7 +122,7 @@ class Symbols:
         """The fragment that stands for a file: its first region, else its first fragment, -1 for an empty file."""
         first = self.offset[number]
         for position, fragment in enumerate(self.facts[number].fragments):
-            if fragment.kind is Kind.REGION:
+            if fragment.kind is FragmentKind.REGION:
                 return first + position
         return first if self.facts[number].fragments else -1
 
@@ -138,11 +138,11 @@ class Symbols:
                 continue
             gid = first + position
             holder = self.qualified[number].get(fragment.qualname.rpartition(".")[0])
-            nested = holder is not None and self.fragments[holder].kind is not Kind.CLASS
+            nested = holder is not None and self.fragments[holder].kind is not FragmentKind.CLASS
             if nested:
                 self.nests_functions.add(number)
             self.qualified[number].setdefault(fragment.qualname, gid)
-            if fragment.kind is Kind.CLASS:
+            if fragment.kind is FragmentKind.CLASS:
                 scope: str | int = number
                 if rules.class_scope == "repository":
                     scope = ""
@@ -155,7 +155,7 @@ class Symbols:
             if fragment.parent >= 0:
                 owner = self._whole(first + fragment.parent)
                 self.outer[gid] = owner
-                if fragment.kind is not Kind.CLASS:
+                if fragment.kind is not FragmentKind.CLASS:
                     self.class_of[gid] = owner
                 held_by = fragment.qualname.rpartition(".")[0]
                 if rules.calls_carry_arguments and held_by != self.fragments[owner].qualname:
@@ -166,7 +166,7 @@ class Symbols:
                     gid,
                     SELECTED_OVERLOADS if rules.calls_carry_arguments else OVERLOADS,
                 )
-            elif fragment.kind is Kind.METHOD and "." in fragment.qualname:
+            elif fragment.kind is FragmentKind.METHOD and "." in fragment.qualname:
                 self._detached.append(gid)  # its class may stand in another file: Go, Rust, C++
             elif fragment.qualname in titles:
                 self.titles.add(gid)
@@ -177,7 +177,7 @@ class Symbols:
                     add_name(module.names, fragment.qualname, gid)
                 if package is not None:
                     add_name(package.names, fragment.name, gid)
-            table = methods if fragment.kind is Kind.METHOD else functions
+            table = methods if fragment.kind is FragmentKind.METHOD else functions
             table.setdefault(fragment.name, []).append(gid)
         for statement in facts.imports:
             if statement.local and statement.local != "*":
@@ -225,11 +225,11 @@ class Symbols:
             classes = [
                 known
                 for known in self.functions[self.family[number]].get(last, ())
-                if self.fragments[known].kind is Kind.CLASS
+                if self.fragments[known].kind is FragmentKind.CLASS
             ]
             near = tuple(classes) if len(classes) == 1 else ()
         for owner in near:
-            if self.fragments[owner].kind is Kind.CLASS:
+            if self.fragments[owner].kind is FragmentKind.CLASS:
                 owner = self.class_of[owner]
                 self.class_of[gid] = self.outer[gid] = owner
                 add_name(self.members[owner], fragment.name, gid)
@@ -252,11 +252,11 @@ class Symbols:
                 if self.class_of[gid] >= 0:
                     self.fields.setdefault(self.class_of[gid], {}).setdefault(attribute, written)
             elif name in ("return", "()") or name.startswith("return#"):
-                if kind is not Kind.CLASS:  # else of a function inside it that is no fragment
+                if kind is not FragmentKind.CLASS:  # else of a function inside it that is no fragment
                     self._add_signature(gid, name, written)
-            elif kind is Kind.CLASS:
+            elif kind is FragmentKind.CLASS:
                 self.fields.setdefault(self._whole(gid), {}).setdefault(name, written)
-            elif kind is Kind.REGION:
+            elif kind is FragmentKind.REGION:
                 self.modules[number].variables.setdefault(name, (number, written))
                 if (package := self.package_of[number]) is not None:
                     package.variables.setdefault(name, (number, written))
