@@ -7,7 +7,7 @@ import threading
 
 import pytest
 from secateur.errors import ConfigError
-from secateur.http import Client, Key, RequestFailure, server_at
+from secateur.http import Client, RequestFailure, ServerKey, server_at
 from support.chat_server import Back, ChatServer, chat_server
 
 
@@ -23,17 +23,19 @@ from support.chat_server import Back, ChatServer, chat_server
     ],
 )
 def test_loopback_is_known(host: str, loopback: bool) -> None:
-    assert server_at(f"http://{host}:80/v1", Key(""), "llm", ConfigError).loopback is loopback
+    assert server_at(f"http://{host}:80/v1", ServerKey(""), "llm", ConfigError).loopback is loopback
 
 
 def test_what_is_printed_of_a_key_is_not_the_key() -> None:
-    server = server_at("http://localhost", Key("sk-5ecret"), "llm", ConfigError)
+    server = server_at("http://localhost", ServerKey("sk-5ecret"), "llm", ConfigError)
     assert "5ecret" not in f"{server} {server!r} {server.key} {server.key!r}"
 
 
 def client_of(server: ChatServer | str, path: str = "/", timeout: float = 20.0, most_bytes: int = 1000) -> Client:
     url = server if isinstance(server, str) else server.url
-    return Client(server_at(url, Key("sk-5ecret"), "llm", ConfigError), path, timeout=timeout, most_bytes=most_bytes)
+    return Client(
+        server_at(url, ServerKey("sk-5ecret"), "llm", ConfigError), path, timeout=timeout, most_bytes=most_bytes
+    )
 
 
 def test_a_reply_is_its_bytes_also_when_there_are_none() -> None:

@@ -8,23 +8,7 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 PACKAGES = {"secateur": ROOT / "core" / "secateur", "secateur_tui": ROOT / "tui" / "secateur_tui"}
 
-SHARED_NAMES = {
-    *(
-        "Entry",
-        "Item",
-        "Key",
-        "Kind",
-        "Ledger",
-        "Loaded",
-        "Outcome",
-        "Part",
-        "Piece",
-        "Place",
-        "Rule",
-        "Values",
-    ),
-    "Weighed",
-}
+SHARED_NAMES = {"Item", "Place", "Weighed"}
 """Classes of the engine that have the name of another one. Remove an entry with the name; add none."""
 
 

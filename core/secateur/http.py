@@ -61,7 +61,7 @@ _KNOWN_CODES = {
 _TOO_LONG = ("context_length_exceeded", "exceed_context_size_error")
 
 
-class Key:
+class ServerKey:
     """A server's key, or none. What is printed of it is never the key."""
 
     __slots__ = ("_text",)
@@ -70,7 +70,7 @@ class Key:
         self._text = text
 
     def __repr__(self) -> str:
-        return "Key(***)"
+        return "ServerKey(***)"
 
     def headers(self) -> dict[str, str]:
         """The headers that carry the key."""
@@ -89,7 +89,7 @@ class Server:
     path: str  # of the base URL, without a slash at its end
     loopback: bool  # on this machine: it is reached without the proxies of the environment
     table: str  # of the configuration, for messages: "llm"
-    key: Key = field(repr=False)
+    key: ServerKey = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +106,7 @@ class RequestFailure:
     refusal: str = ""  # what may name a parameter the server does not take; never shown
 
 
-def server_at(base_url: str, key: Key, table: str, error: type[SecateurError]) -> Server:
+def server_at(base_url: str, key: ServerKey, table: str, error: type[SecateurError]) -> Server:
     """The server behind `[table] base_url`.
 
     Raises:
@@ -132,14 +132,14 @@ def server_at(base_url: str, key: Key, table: str, error: type[SecateurError]) -
     return Server(origin, parts.path.rstrip("/"), _is_loopback(host), table, key)
 
 
-def key_from(environ: Mapping[str, str], variable: str, table: str, error: type[SecateurError]) -> Key:
+def key_from(environ: Mapping[str, str], variable: str, table: str, error: type[SecateurError]) -> ServerKey:
     """The key in the variable that `[table] api_key_env` names; an empty one where it names none.
 
     Raises:
         error: the variable is not set, or holds what no header can carry.
     """
     if not variable:
-        return Key("")
+        return ServerKey("")
     shown = (
         f"the environment variable {variable}"
         if _VARIABLE.fullmatch(variable)
@@ -156,7 +156,7 @@ def key_from(environ: Mapping[str, str], variable: str, table: str, error: type[
             f"{shown} holds no key: there are blanks or letters in it that no header can carry",
             hint="set it to the server's key alone",
         )
-    return Key(text)
+    return ServerKey(text)
 
 
 class Client:

@@ -16,7 +16,7 @@ from secateur.index.facts.extract import DIGEST_BYTES, Record, decode, extract
 from secateur.index.facts.history import CommitHistory
 from secateur.index.facts.snapshot import build
 from secateur.index.graph.resolve import linked
-from secateur.index.graph.resolve.calls import CallResolver, Outcome
+from secateur.index.graph.resolve.calls import CallResolution, CallResolver
 from secateur.index.update import parallel
 from secateur.index.update.parallel import Extractor
 from secateur.languages import languages
@@ -204,7 +204,7 @@ def fill(record: Record) -> Record:
 def test_a_fault_of_the_resolver_is_said_after_edits_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     sound = CallResolver.resolve
 
-    def resolve(self: CallResolver, number: int, gid: int, receiver: str, name: str, arguments: str) -> Outcome:
+    def resolve(self: CallResolver, number: int, gid: int, receiver: str, name: str, arguments: str) -> CallResolution:
         if name == "deadly":
             raise ValueError
         return sound(self, number, gid, receiver, name, arguments)

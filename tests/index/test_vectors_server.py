@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from secateur.errors import EmbeddingError
-from secateur.http import Key
+from secateur.http import ServerKey
 from secateur.index.facts.embedding import open_embedder
 from secateur.index.facts.embedding.server import BATCH, CHARACTERS, ServerEmbedder
 from secateur.settings import Embedding
@@ -117,7 +117,7 @@ def test_an_answer_that_is_none_is_an_error_that_names_the_server_and_no_secret(
 ) -> None:
     server.answer = lambda _: (status, raw)
     with pytest.raises(EmbeddingError) as caught:
-        ServerEmbedder("openai", server.url, "m", key=Key("s3cret"))
+        ServerEmbedder("openai", server.url, "m", key=ServerKey("s3cret"))
     assert server.url in caught.value.message
     assert "s3cret" not in caught.value.message + caught.value.hint
     assert caught.value.hint
@@ -127,7 +127,7 @@ def test_redirects_are_not_followed_so_the_key_stays(server: Server) -> None:
     server.headers = {"Location": f"{server.url}/elsewhere"}
     server.answer = lambda _: (307, b"")
     with pytest.raises(EmbeddingError, match="307"):
-        ServerEmbedder("openai", server.url, "m", key=Key("s3cret"))
+        ServerEmbedder("openai", server.url, "m", key=ServerKey("s3cret"))
     assert len(server.requests) == 1
 
 

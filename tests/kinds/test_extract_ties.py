@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from secateur.config import with_values
 from secateur.kinds.files.decisions import prune
-from secateur.kinds.files.sourcecode import LOCAL, MeasuredFile, MeasuredFiles, Piece, SourceCode
+from secateur.kinds.files.sourcecode import LOCAL, MeasuredFile, MeasuredFiles, SourceCode, SourcePiece
 from secateur.settings import Settings
 
 LINES = 40
@@ -14,14 +14,14 @@ def measured(*files: MeasuredFile) -> MeasuredFiles:
     return MeasuredFiles(files, "chars4", "plain", "total")
 
 
-def file(name: str, cost: int, *pieces: Piece, score: float = 8.0) -> MeasuredFile:
+def file(name: str, cost: int, *pieces: SourcePiece, score: float = 8.0) -> MeasuredFile:
     text = "".join(f"line_{number:02} = {number:02}\n" for number in range(LINES))
     source = SourceCode(name, text, len(text) // 4)
     return MeasuredFile(source, LINES, cost, score, LOCAL, pieces=pieces)
 
 
-def piece(start: int, end: int, relevance: float = 0.8) -> Piece:
-    return Piece(start, end, f"lines_{start}", relevance, tokens=4 * (end - start + 1), header=8)
+def piece(start: int, end: int, relevance: float = 0.8) -> SourcePiece:
+    return SourcePiece(start, end, f"lines_{start}", relevance, tokens=4 * (end - start + 1), header=8)
 
 
 def settings(**values: object) -> Settings:

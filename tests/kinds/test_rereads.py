@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from secateur.config import with_values
-from secateur.kinds.conversation.messages import Part, PartKind
+from secateur.kinds.conversation.messages import MessagePart, PartKind
 from secateur.kinds.conversation.rereads import Deed, Touch, touches
 from secateur.kinds.conversation.tool_results import MARK, AgenticConversationPruner
 from secateur.settings import Settings
@@ -19,7 +19,8 @@ CODE = "value = 1\n" * 200
 def deeds(tool: str, arguments: Any) -> list[tuple[str, str]]:
     given = arguments if isinstance(arguments, str) else json.dumps(arguments)
     return [
-        (touch.path, touch.deed.value) for touch in touches(Part(PartKind.RESULT, "x", (), tool=tool, arguments=given))
+        (touch.path, touch.deed.value)
+        for touch in touches(MessagePart(PartKind.RESULT, "x", (), tool=tool, arguments=given))
     ]
 
 
@@ -82,7 +83,7 @@ def test_what_a_call_did_to_which_file(tool: str, arguments: Any, expected: list
 
 
 def test_calls_written_as_text_are_known_by_the_text_before() -> None:
-    part = Part(PartKind.RESULT, "<tool_result>x</tool_result>", (), span=(0, 10))
+    part = MessagePart(PartKind.RESULT, "<tool_result>x</tool_result>", (), span=(0, 10))
     assert list(touches(part, "I look. <read_file><path> a.py </path></read_file>")) == [Touch("a.py", Deed.READ)]
     assert list(touches(part, "<write_to_file>\n<path>a.py</path><content>x</content></write_to_file>")) == [
         Touch("a.py", Deed.WRITTEN)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from secateur.kinds.conversation.messages import Message, Part, PartKind
+from secateur.kinds.conversation.messages import Message, MessagePart, PartKind
 from secateur.kinds.conversation.pruned import BRIDGE, NOTED, is_summary
 from secateur.kinds.conversation.summaries import LOOKED, SIGNED, Gist, _Line
 
@@ -65,4 +65,4 @@ def test_a_user_counts_most_and_what_a_tool_printed_least() -> None:
     [("assistant", NOTED, True), ("user", BRIDGE, True), ("user", NOTED, False), ("assistant", BRIDGE, False)],
 )
 def test_what_joins_a_summary_to_the_rest_is_told_by_its_role(role: str, text: str, joins: bool) -> None:
-    assert is_summary(Message("line 1", role, {}, (Part(PartKind.TEXT, text, ("content",)),))) is joins
+    assert is_summary(Message("line 1", role, {}, (MessagePart(PartKind.TEXT, text, ("content",)),))) is joins

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from secateur.errors import ConfigError
-from secateur.http import Key, server_at
+from secateur.http import ServerKey, server_at
 from secateur.llm import open_model
 from secateur.llm.client import LONGEST_WAIT, ServerModel
 from secateur.llm.interface import Question, Reply, notices_of
@@ -154,7 +154,7 @@ def test_text_from_outside_is_bounded() -> None:
 def test_what_is_asked_depends_on_order_and_size_alone(sizes: list[int], cap: int, spent: int) -> None:
     """What is sent in a round is reserved within the rest of the cap; what is not sent did not fit into it."""
     model = ServerModel(
-        server_at("http://127.0.0.1:9", Key(""), "llm", ConfigError),
+        server_at("http://127.0.0.1:9", ServerKey(""), "llm", ConfigError),
         Llm(enabled=True, base_url="http://127.0.0.1:9", model="m", spend_cap=cap),
     )
     model._spent = spent

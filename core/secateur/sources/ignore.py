@@ -54,7 +54,7 @@ they may hold sources."""
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class IgnoreRule:
     """Holds one pattern, taken apart the way git does."""
 
     pattern: bytes  # without `!`, leading and trailing slash
@@ -77,7 +77,7 @@ class Rules:
     """The rules of one file (or one list), in order. `Rules.parse(b"*.log\\n!keep.log\\n").decide(b"a/x.log",
     is_folder=False)` is True."""
 
-    def __init__(self, rules: Iterable[Rule]) -> None:
+    def __init__(self, rules: Iterable[IgnoreRule]) -> None:
         self._rules = tuple(rules)
 
     @classmethod
@@ -152,7 +152,7 @@ class _Table:
     """Arranges numbered rules for speed: those without wildcards and those like `*.log` in dictionaries, the others as
     automata."""
 
-    def __init__(self, rules: Iterable[tuple[int, Rule]]) -> None:
+    def __init__(self, rules: Iterable[tuple[int, IgnoreRule]]) -> None:
         self._names: dict[bytes, int] = {}
         self._paths: dict[bytes, int] = {}
         self._endings: dict[bytes, int] = {}
@@ -186,7 +186,7 @@ class _Table:
         return last
 
 
-def _parse_line(line: bytes) -> Rule | None:
+def _parse_line(line: bytes) -> IgnoreRule | None:
     """Reads one line of a `.gitignore` without its line end. Returns None for blank lines and comments."""
     if not line or line.startswith(b"#"):
         return None
@@ -197,7 +197,7 @@ def _parse_line(line: bytes) -> Rule | None:
     pattern = pattern[: len(pattern) - folders_only]
     by_name = b"/" not in pattern
     pattern = pattern.removeprefix(b"/")
-    return Rule(pattern, negated, folders_only, by_name) if pattern else None
+    return IgnoreRule(pattern, negated, folders_only, by_name) if pattern else None
 
 
 def _without_trailing_spaces(line: bytes) -> bytes:

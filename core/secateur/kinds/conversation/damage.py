@@ -14,7 +14,7 @@ from typing import Any
 
 from secateur.errors import SecateurError
 from secateur.kinds.conversation.media import MEDIA_KINDS, media_tokens
-from secateur.kinds.conversation.messages import Message, Part, PartKind, Where
+from secateur.kinds.conversation.messages import Message, MessagePart, PartKind, Where
 from secateur.model import Notice
 
 DAMAGED = "damaged"
@@ -53,7 +53,9 @@ def damaged(raw: Any, place: str, under: Where = ()) -> Message:
         body = body[key]
     media: list[int] = []
     text = json.dumps(_without_media(body, media), ensure_ascii=False, sort_keys=True, separators=(",", ":"))
-    return Message(place, DAMAGED, raw, (Part(PartKind.OTHER, text, under, media=len(media), media_tokens=sum(media)),))
+    return Message(
+        place, DAMAGED, raw, (MessagePart(PartKind.OTHER, text, under, media=len(media), media_tokens=sum(media)),)
+    )
 
 
 def settled(messages: Sequence[Message], faults: Sequence[SecateurError]) -> tuple[Notice, ...]:

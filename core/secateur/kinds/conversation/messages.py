@@ -35,7 +35,7 @@ class PartKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class MessagePart:
     """A piece of a message that costs tokens; `text` is what a model reads of it."""
 
     kind: PartKind
@@ -58,15 +58,15 @@ class Message:
     place: str  # where it stands in the input, for errors: "$.messages[3]", "line 12"
     role: str  # one of ROLES; "aside" for a line of a session that no model is sent, "damaged" for what cannot be read
     raw: Any  # the object; of what cannot be read, whatever stands there
-    parts: tuple[Part, ...] = ()
+    parts: tuple[MessagePart, ...] = ()
 
     @property
-    def results(self) -> Iterator[tuple[int, Part]]:
+    def results(self) -> Iterator[tuple[int, MessagePart]]:
         """Number and part of each tool result."""
         return ((number, part) for number, part in enumerate(self.parts) if part.kind is PartKind.RESULT)
 
     @property
-    def calls(self) -> Iterator[Part]:
+    def calls(self) -> Iterator[MessagePart]:
         """The tool calls."""
         return (part for part in self.parts if part.kind is PartKind.CALL)
 
@@ -85,7 +85,7 @@ def malformed(place: str, wrong: str) -> SecateurError:
     )
 
 
-def parse_message(raw: Any, place: str, calls: dict[str, Part], under: Where = ()) -> Message:
+def parse_message(raw: Any, place: str, calls: dict[str, MessagePart], under: Where = ()) -> Message:
     """The message in `raw`, or, in a session line, in what is at `under`.
 
     Args:
@@ -118,7 +118,7 @@ def parse_message(raw: Any, place: str, calls: dict[str, Part], under: Where = (
     return Message(place, role, raw, parts)
 
 
-def replaced(raw: dict[str, Any], changes: Mapping[Part, str]) -> dict[str, Any]:
+def replaced(raw: dict[str, Any], changes: Mapping[MessagePart, str]) -> dict[str, Any]:
     """A copy of a message with the texts of some of its parts replaced; only what leads to them is copied."""
     new = raw
     for part in sorted(
@@ -131,14 +131,14 @@ def replaced(raw: dict[str, Any], changes: Mapping[Part, str]) -> dict[str, Any]
 # --- parts of a message -----------------------------------------------------------------------------------------------
 
 
-def _parts(body: dict[str, Any], role: str, place: str, under: Where) -> Iterator[Part]:
+def _parts(body: dict[str, Any], role: str, place: str, under: Where) -> Iterator[MessagePart]:
     content, where = body.get("content"), (*under, "content")
     if content is not None and not isinstance(content, str | list):
         raise malformed(_at(place, where), f"content is text or a list of blocks, not {_kind(content)}")
     if role in RESULT_ROLES:
         text, media = _inside(content, place, where)
         call = _text_of(body, "tool_call_id", place, under)
-        yield Part(
+        yield MessagePart(
             PartKind.RESULT,
             text,
             where,
@@ -155,10 +155,10 @@ def _parts(body: dict[str, Any], role: str, place: str, under: Where) -> Iterato
     yield from _openai_calls(body, place, under)
     for key in ("refusal", "reasoning_content"):
         if isinstance(body.get(key), str) and body[key]:
-            yield Part(PartKind.OTHER, body[key], (*under, key))
+            yield MessagePart(PartKind.OTHER, body[key], (*under, key))
 
 
-def _openai_calls(body: dict[str, Any], place: str, under: Where) -> Iterator[Part]:
+def _openai_calls(body: dict[str, Any], place: str, under: Where) -> Iterator[MessagePart]:
     calls = body.get("tool_calls") or []
     if not isinstance(calls, list):
         raise malformed(_at(place, (*under, "tool_calls")), f"is a list, not {_kind(calls)}")
@@ -171,7 +171,7 @@ def _openai_calls(body: dict[str, Any], place: str, under: Where) -> Iterator[Pa
         yield _openai_call({}, body["function_call"], place, (*under, "function_call"))
 
 
-def _openai_call(call: dict[str, Any], function: Any, place: str, where: Where) -> Part:
+def _openai_call(call: dict[str, Any], function: Any, place: str, where: Where) -> MessagePart:
     if not isinstance(function, dict):
         raise malformed(_at(place, where), "a call has an object `function` with name and arguments")
     tool = _text_of(function, "name", place, where)
@@ -183,10 +183,12 @@ def _openai_call(call: dict[str, Any], function: Any, place: str, where: Where) 
         arguments = written
     name = _text_of(call, "id", place, where)
     shown = _one_line(given if isinstance(given, str) else _json(given))
-    return Part(PartKind.CALL, f"{tool}{written}", where, tool=tool, call=name, arguments=arguments, written=shown)
+    return MessagePart(
+        PartKind.CALL, f"{tool}{written}", where, tool=tool, call=name, arguments=arguments, written=shown
+    )
 
 
-def _block_parts(block: Any, where: Where, role: str, place: str) -> Iterator[Part]:
+def _block_parts(block: Any, where: Where, role: str, place: str) -> Iterator[MessagePart]:
     if isinstance(block, str):
         yield from _text_parts(block, where, role)
         return
@@ -200,14 +202,14 @@ def _block_parts(block: Any, where: Where, role: str, place: str) -> Iterator[Pa
     elif kind in ("tool_use", "server_tool_use", "mcp_tool_use"):
         tool, arguments = _text_of(block, "name", place, where), _canonical(block.get("input"))
         call, written = _text_of(block, "id", place, where), _json(block.get("input"))
-        yield Part(
+        yield MessagePart(
             PartKind.CALL, f"{tool}{arguments}", where, tool=tool, call=call, arguments=arguments, written=written
         )
     elif kind == "tool_result":
         text, media = _inside(block.get("content"), place, (*where, "content"))
         call = _text_of(block, "tool_use_id", place, where)
         success = not block.get("is_error")
-        yield Part(
+        yield MessagePart(
             PartKind.RESULT,
             text,
             (*where, "content"),
@@ -217,10 +219,10 @@ def _block_parts(block: Any, where: Where, role: str, place: str) -> Iterator[Pa
             success=success,
         )
     elif kind == "thinking":
-        yield Part(PartKind.OTHER, _text_of(block, "thinking", place, where), where)
+        yield MessagePart(PartKind.OTHER, _text_of(block, "thinking", place, where), where)
     else:
         text, media = _other(block, kind)
-        yield Part(PartKind.OTHER, text, where, media=len(media), media_tokens=sum(media))
+        yield MessagePart(PartKind.OTHER, text, where, media=len(media), media_tokens=sum(media))
 
 
 def _inside(content: Any, place: str, where: Where) -> tuple[str, list[int]]:
@@ -294,18 +296,18 @@ def opening_tag(text: str) -> str:
     return opening[0] if opening else "<tool_result>"
 
 
-def _text_parts(text: str, where: Where, role: str) -> Iterator[Part]:
+def _text_parts(text: str, where: Where, role: str) -> Iterator[MessagePart]:
     if role != "user" or not is_result_text(text):
         if text:
-            yield Part(PartKind.TEXT, text, where, span=(0, len(text)))
+            yield MessagePart(PartKind.TEXT, text, where, span=(0, len(text)))
         return
     end = 0
     for begin, stop in text_results(text):
         if text[end:begin].strip():
-            yield Part(PartKind.TEXT, text[end:begin], where, span=(end, begin))
+            yield MessagePart(PartKind.TEXT, text[end:begin], where, span=(end, begin))
         flag = _SUCCESS.search(opening_tag(text[begin:stop]))
         success = flag and {"true": True, "false": False}.get(flag[1].lower())
-        yield Part(
+        yield MessagePart(
             PartKind.RESULT,
             text[begin:stop],
             where,
@@ -315,13 +317,13 @@ def _text_parts(text: str, where: Where, role: str) -> Iterator[Part]:
         )
         end = stop
     if text[end:].strip():
-        yield Part(PartKind.TEXT, text[end:], where, span=(end, len(text)))
+        yield MessagePart(PartKind.TEXT, text[end:], where, span=(end, len(text)))
 
 
 # --- small things -----------------------------------------------------------------------------------------------------
 
 
-def _named(part: Part, calls: Mapping[str, Part]) -> Part:
+def _named(part: MessagePart, calls: Mapping[str, MessagePart]) -> MessagePart:
     if part.kind is not PartKind.RESULT:
         return part
     call = calls.get(part.call) if part.call else None

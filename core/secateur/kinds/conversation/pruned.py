@@ -18,7 +18,7 @@ from functools import cached_property
 from typing import Any
 
 from secateur.kinds.conversation.damage import DAMAGED, UnreadLine
-from secateur.kinds.conversation.messages import SYSTEM_ROLES, Message, Part, PartKind, replaced
+from secateur.kinds.conversation.messages import SYSTEM_ROLES, Message, MessagePart, PartKind, replaced
 from secateur.kinds.conversation.transcripts import ASIDE, Transcript
 from secateur.ledger import VERBS, WRAPPER
 from secateur.llm.interface import Question
@@ -236,7 +236,9 @@ def is_summary(message: Message) -> bool:
     return text == _JOINING.get(message.role) or _HEADING.match(text) is not None
 
 
-def edited(weighed: Weighed, counter: Counter, number: int, changes: Mapping[Part, str]) -> tuple[dict[str, Any], int]:
+def edited(
+    weighed: Weighed, counter: Counter, number: int, changes: Mapping[MessagePart, str]
+) -> tuple[dict[str, Any], int]:
     """A copy of message `number` with other texts in some parts, and its tokens."""
     message = weighed.transcript.messages[number]
     kept = sum(tokens for part, tokens in zip(message.parts, weighed.parts[number], strict=True) if part not in changes)

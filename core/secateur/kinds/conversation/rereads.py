@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from secateur.kinds.conversation.messages import Part
+from secateur.kinds.conversation.messages import MessagePart
 
 LONGEST_PATH = 1024
 LONGEST_COMMAND = 4096
@@ -71,7 +71,7 @@ class Touch:
     deed: Deed
 
 
-def touches(part: Part, said: str = "") -> Iterator[Touch]:
+def touches(part: MessagePart, said: str = "") -> Iterator[Touch]:
     """The files that the call behind a result touched.
 
     Args:

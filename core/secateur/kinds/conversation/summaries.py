@@ -17,7 +17,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from secateur.kinds.conversation.messages import Message, Part, PartKind
+from secateur.kinds.conversation.messages import Message, MessagePart, PartKind
 
 LONGEST_LINE = 300
 """Characters of a line that a summary takes over; of a longer one it keeps what is around the first thing worth
@@ -245,7 +245,7 @@ def _said(message: Message) -> Iterator[tuple[str, str]]:
             yield from ((message.role, line) for line in _sentences(part.text))
 
 
-def _called(part: Part) -> str:
+def _called(part: MessagePart) -> str:
     """Arguments of a call as they were written: the short ones, and the sizes of the others."""
     if len(part.written) <= LONGEST_ARGUMENT:
         return part.written

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from secateur.kinds.autocoder import model_of, settings_of
 from secateur.kinds.conversation.damage import DAMAGED
-from secateur.kinds.conversation.messages import Message, Part, PartKind, opening_tag
+from secateur.kinds.conversation.messages import Message, MessagePart, PartKind, opening_tag
 from secateur.kinds.conversation.pruned import (
     Item,
     Pruned,
@@ -83,7 +83,7 @@ class ToolResult:
 
     message: int
     number: int  # of the part in its message
-    part: Part
+    part: MessagePart
     later: int = -1  # message that holds the same file, or the same text, or that changed the file, later
     why: Reason = Reason.OLDEST_RESULT  # one of _ORDER
 
@@ -160,7 +160,7 @@ def clear_results(
     rest."""
     messages = weighed.transcript.messages
     spared = _spared(messages, keep_last, frozenset(keep_tools))
-    changes: dict[int, dict[Part, str]] = {}
+    changes: dict[int, dict[MessagePart, str]] = {}
     reasons: dict[int, Reason] = {}
     total = weighed.total
     for result in _in_order(messages):
@@ -192,7 +192,7 @@ def clear_results(
     return finish(weighed, items, safe_zone)
 
 
-def is_cleared(part: Part) -> bool:
+def is_cleared(part: MessagePart) -> bool:
     """Whether a result is a placeholder already; what only begins like one is a result."""
     text = part.text
     if part.span is not None:

@@ -27,7 +27,7 @@ from secateur.kinds.conversation.damage import DAMAGED, INVALID_UTF8, damaged, s
 from secateur.kinds.conversation.messages import (
     ROLES,
     Message,
-    Part,
+    MessagePart,
     PartKind,
     Where,
     is_result_text,
@@ -231,7 +231,7 @@ def _session(
 ) -> Transcript:
     faults: list[SecateurError] = []
     reached = sent([value if isinstance(value, dict) else {} for value in values])
-    calls: dict[str, Part] = {}
+    calls: dict[str, MessagePart] = {}
     messages = tuple(
         _message(value, place, calls, faults, _UNDER)
         if number in reached or not isinstance(value, dict)
@@ -274,7 +274,7 @@ def _line_starts(text: str) -> Iterator[int]:
 
 def _head(container: Mapping[str, Any]) -> Message | None:
     """What a request body sends before the messages, as one message of the system's."""
-    parts: list[Part] = []
+    parts: list[MessagePart] = []
     system = container.get("system")
     if system is not None and not isinstance(system, str | list):
         raise malformed("$.system", "the system prompt is text or a list of blocks")
@@ -283,17 +283,21 @@ def _head(container: Mapping[str, Any]) -> Message | None:
     for key in ("tools", "functions"):
         if container.get(key):
             parts.append(
-                Part(PartKind.OTHER, json.dumps(container[key], ensure_ascii=False, separators=(",", ":")), (key,))
+                MessagePart(
+                    PartKind.OTHER, json.dumps(container[key], ensure_ascii=False, separators=(",", ":")), (key,)
+                )
             )
     return Message("$", "system", {}, tuple(parts)) if parts else None
 
 
 def _parsed(values: Sequence[Any], places: Sequence[str], faults: list[SecateurError]) -> tuple[Message, ...]:
-    calls: dict[str, Part] = {}
+    calls: dict[str, MessagePart] = {}
     return tuple(_message(value, place, calls, faults) for value, place in zip(values, places, strict=True))
 
 
-def _message(value: Any, place: str, calls: dict[str, Part], faults: list[SecateurError], under: Where = ()) -> Message:
+def _message(
+    value: Any, place: str, calls: dict[str, MessagePart], faults: list[SecateurError], under: Where = ()
+) -> Message:
     """The message in `value`, or what stands for it where it is none; then the error is added to `faults`."""
     if isinstance(value, _Unread):
         faults.append(value.fault)

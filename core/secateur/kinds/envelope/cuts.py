@@ -19,7 +19,7 @@ from secateur.kinds.envelope.degrading import (
     text_of,
     truncated,
 )
-from secateur.kinds.envelope.places import NAMING, Place, value_at, walk
+from secateur.kinds.envelope.places import NAMING, EnvelopeValue, value_at, walk
 from secateur.settings import ContextBudget
 from secateur.tokens import Counter
 
@@ -55,7 +55,7 @@ class Cut:
         return self.kept(step) if self.kept is not None and step <= self.between else start
 
 
-def list_cuts(root: Place, rules: ContextBudget, counter: Counter) -> Iterator[Cut]:
+def list_cuts(root: EnvelopeValue, rules: ContextBudget, counter: Counter) -> Iterator[Cut]:
     """Ends of lists, one by one where they are objects; what stands in an end that can go is not looked into."""
     for place in walk(root, keep=rules.keep_items):
         items = place.value
@@ -66,12 +66,12 @@ def list_cuts(root: Place, rules: ContextBudget, counter: Counter) -> Iterator[C
             yield from _smaller(_end_cut(place, items, rules), counter)
             continue
         for position, item in enumerate(end, rules.keep_items):
-            one = Place(items, position, (*place.path, position))
+            one = EnvelopeValue(items, position, (*place.path, position))
             lengths = range(rules.keep_chars, longest_text(item))
             yield from _smaller(_object_cut(one, item, item, lengths, rules), counter)
 
 
-def text_cuts(roots: Iterable[Place], rules: ContextBudget, counter: Counter) -> Iterator[Cut]:
+def text_cuts(roots: Iterable[EnvelopeValue], rules: ContextBudget, counter: Counter) -> Iterator[Cut]:
     """Long texts that name nothing."""
     for root in roots:
         for place in walk(root):
@@ -80,7 +80,9 @@ def text_cuts(roots: Iterable[Place], rules: ContextBudget, counter: Counter) ->
                 yield from _smaller(_text_cut(place, text, text, range(rules.keep_chars, len(text))), counter)
 
 
-def reference_cuts(places: Iterable[Place], original: Any, rules: ContextBudget, counter: Counter) -> Iterator[Cut]:
+def reference_cuts(
+    places: Iterable[EnvelopeValue], original: Any, rules: ContextBudget, counter: Counter
+) -> Iterator[Cut]:
     """Values of which only `path + summary + hash` is left; of a text its length and digest."""
     for place in places:
         now, then = place.value, value_at(original, place.path)
@@ -99,7 +101,7 @@ def reference_cuts(places: Iterable[Place], original: Any, rules: ContextBudget,
 
 def longest_text(value: dict[str, Any]) -> int:
     """Characters of the longest text in an object that names nothing."""
-    places = walk(Place({"": value}, "", ("",)))
+    places = walk(EnvelopeValue({"": value}, "", ("",)))
     return max((len(one.value) for one in places if isinstance(one.value, str) and one.key not in NAMING), default=0)
 
 
@@ -112,7 +114,7 @@ def _smaller(cut: Cut, counter: Counter) -> Iterator[Cut]:
             yield replace(cut, gain=gain)
 
 
-def _text_cut(place: Place, now: str, text: str, lengths: range) -> Cut:
+def _text_cut(place: EnvelopeValue, now: str, text: str, lengths: range) -> Cut:
     """From a text to the first of these lengths, in characters of the original `text`; the longest first."""
 
     def step(number: int) -> str:
@@ -122,7 +124,9 @@ def _text_cut(place: Place, now: str, text: str, lengths: range) -> Cut:
     return Cut(place.holder, place.key, place.path, now, truncated(text, lengths.start), between, step)
 
 
-def _object_cut(place: Place, now: dict[str, Any], then: dict[str, Any], lengths: range, rules: ContextBudget) -> Cut:
+def _object_cut(
+    place: EnvelopeValue, now: dict[str, Any], then: dict[str, Any], lengths: range, rules: ContextBudget
+) -> Cut:
     """From an object to its reference: over shorter texts, then over its first fields.
 
     Fields go one by one only where none of them names the object: what stands for those that went has fields of these
@@ -141,7 +145,7 @@ def _object_cut(place: Place, now: dict[str, Any], then: dict[str, Any], lengths
     return Cut(place.holder, place.key, place.path, now, short, len(lengths) + fields, step)
 
 
-def _end_cut(place: Place, items: list[Any], rules: ContextBudget) -> Cut:
+def _end_cut(place: EnvelopeValue, items: list[Any], rules: ContextBudget) -> Cut:
     """From all items but one down to the first `keep_items`."""
     keep, whole = rules.keep_items, list(items)
 
@@ -155,7 +159,7 @@ def _end_cut(place: Place, items: list[Any], rules: ContextBudget) -> Cut:
     return Cut(items, slice(keep, None), place.path, whole[keep:], new, len(whole) - keep - 1, step, kept)
 
 
-def _list_cut(place: Place, now: list[Any], then: list[Any], rules: ContextBudget) -> Cut:
+def _list_cut(place: EnvelopeValue, now: list[Any], then: list[Any], rules: ContextBudget) -> Cut:
     """From a list that keeps all of its first items but one, and a line for the others, down to a reference to all."""
     same = _unmoved(now, then, rules)
 
@@ -171,7 +175,7 @@ def _unmoved(now: list[Any], then: list[Any], rules: ContextBudget) -> int:
     return len(now) if len(now) == len(then) else min(len(now), rules.keep_items)
 
 
-def container_steps(place: Place, original: Any, rules: ContextBudget) -> tuple[int, Callable[[int], Any]]:
+def container_steps(place: EnvelopeValue, original: Any, rules: ContextBudget) -> tuple[int, Callable[[int], Any]]:
     """Of a list or an object that holds entries: how many can go, and what it is with so many of the first left."""
     now, then = place.value, value_at(original, place.path)
     gradual = isinstance(now, list) or not (set(now) & set(NAMING) or set(now) != set(then))

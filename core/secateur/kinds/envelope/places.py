@@ -14,7 +14,7 @@ NAMING = ("path", "summary", "hash", "id", "name", "title")
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class EnvelopeValue:
     """A value and where it stands."""
 
     holder: Any  # a dict or a list
@@ -27,7 +27,9 @@ class Place:
         return self.holder[self.key]
 
 
-def walk(root: Place, keep: int | None = None, into: Callable[[Place], bool] = lambda _: True) -> Iterator[Place]:
+def walk(
+    root: EnvelopeValue, keep: int | None = None, into: Callable[[EnvelopeValue], bool] = lambda _: True
+) -> Iterator[EnvelopeValue]:
     """The values below `root` and itself, in document order.
 
     Args:
@@ -41,31 +43,31 @@ def walk(root: Place, keep: int | None = None, into: Callable[[Place], bool] = l
         value = place.value
         if isinstance(value, dict | list) and into(place):
             keys = value if isinstance(value, dict) else range(len(value[:keep]))
-            pending += reversed([Place(value, key, (*place.path, key)) for key in keys])
+            pending += reversed([EnvelopeValue(value, key, (*place.path, key)) for key in keys])
 
 
-def is_entry(place: Place) -> bool:
+def is_entry(place: EnvelopeValue) -> bool:
     """Whether it is an object that stands in a list or says what file it is of."""
     held = place.value
     return len(place.path) > 1 and isinstance(held, dict) and (isinstance(place.key, int) or "path" in held)
 
 
-def entries_of(digest: Place) -> Iterator[Place]:
+def entries_of(digest: EnvelopeValue) -> Iterator[EnvelopeValue]:
     """The outermost entries of the digest: its dependencies, one object each."""
     return filter(is_entry, walk(digest, into=lambda place: not is_entry(place)))
 
 
-def containers_of(entries: Iterable[Place], digest: Place) -> list[Place]:
+def containers_of(entries: Iterable[EnvelopeValue], digest: EnvelopeValue) -> list[EnvelopeValue]:
     """The lists and objects in which the entries stand, in document order."""
     parents = {place.path[:-1] for place in entries}
     return [place for place in walk(digest, into=lambda place: not is_entry(place)) if place.path in parents]
 
 
-def fields_without_entries(digest: Place) -> Iterator[Place]:
+def fields_without_entries(digest: EnvelopeValue) -> Iterator[EnvelopeValue]:
     """The outermost values of the digest that neither are nor hold an entry, but those that name it."""
     above = {place.path[:length] for place in entries_of(digest) for length in range(1, len(place.path) + 1)}
 
-    def holds_entries(place: Place) -> bool:
+    def holds_entries(place: EnvelopeValue) -> bool:
         return place.path in above and isinstance(place.value, dict) and not is_entry(place)
 
     for place in walk(digest, into=holds_entries):
@@ -73,23 +75,25 @@ def fields_without_entries(digest: Place) -> Iterator[Place]:
             yield place
 
 
-def fields_of(digest: Place) -> Iterator[Place]:
+def fields_of(digest: EnvelopeValue) -> Iterator[EnvelopeValue]:
     """The fields of the digest, but those that name it."""
     if isinstance(digest.value, dict):
-        yield from (Place(digest.value, name, (*digest.path, name)) for name in digest.value if name not in NAMING)
+        yield from (
+            EnvelopeValue(digest.value, name, (*digest.path, name)) for name in digest.value if name not in NAMING
+        )
 
 
-def extensions_of(envelope: dict[str, Any], names: Iterable[str]) -> Iterator[Place]:
+def extensions_of(envelope: dict[str, Any], names: Iterable[str]) -> Iterator[EnvelopeValue]:
     """The outermost extension fields outside the target and the digest."""
     known = {name.casefold() for name in names}
 
-    def extension(place: Place) -> bool:
+    def extension(place: EnvelopeValue) -> bool:
         name = place.key.casefold() if isinstance(place.key, str) else ""
         return len(place.path) > 1 and (name in known or name.startswith(("x_", "x-")))
 
     for section in SECTIONS:
         if section not in (TARGET, DIGEST):
-            root = Place(envelope, section, (section,))
+            root = EnvelopeValue(envelope, section, (section,))
             yield from filter(extension, walk(root, into=lambda place: not extension(place)))
 
 

@@ -21,7 +21,7 @@ from secateur.kinds.envelope.cuts import Cut, container_steps, list_cuts, refere
 from secateur.kinds.envelope.degrading import Path, text_of
 from secateur.kinds.envelope.places import (
     NAMING,
-    Place,
+    EnvelopeValue,
     containers_of,
     entries_of,
     extensions_of,
@@ -114,10 +114,10 @@ class Shrinking:
     def run(self) -> None:
         """All stages, as far as is needed."""
         rules, counter = self._rules, self._counter
-        digest = Place(self._trimmed, DIGEST, (DIGEST,))
+        digest = EnvelopeValue(self._trimmed, DIGEST, (DIGEST,))
         extensions = list(extensions_of(self._trimmed, rules.extensions))
 
-        def references(places: Iterable[Place]) -> Iterable[Cut]:
+        def references(places: Iterable[EnvelopeValue]) -> Iterable[Cut]:
             return reference_cuts(places, self._original, rules, counter)
 
         stages: tuple[Callable[[], None], ...] = (
@@ -182,7 +182,7 @@ class Shrinking:
 
     # --- what is left of the dependencies ---
 
-    def _shorten_summaries(self, digest: Place) -> None:
+    def _shorten_summaries(self, digest: EnvelopeValue) -> None:
         """All to one length, from the longest down: a step takes one character of one entry, the last entry first."""
         places = [place for place in entries_of(digest) if isinstance(place.value.get("summary"), str)]
         whole = [place.value for place in places]
@@ -199,7 +199,7 @@ class Shrinking:
         self._settle(max(0, longest - SHORTEST_SUMMARY) * len(places), make)
         self._note(places, whole, State.SHORTENED, Reason.SUMMARY_SHORTENED)
 
-    def _drop_last_first(self, digest: Place, field: str, reason: Reason) -> None:
+    def _drop_last_first(self, digest: EnvelopeValue, field: str, reason: Reason) -> None:
         """The field of all entries that something else names, from the last entry on."""
 
         def can_go(entry: dict[str, Any]) -> bool:
@@ -222,7 +222,7 @@ class Shrinking:
         self._settle(len(places), make)
         self._note(places, whole, State.DROPPED, reason)
 
-    def _drop_entries(self, digest: Place) -> None:
+    def _drop_entries(self, digest: EnvelopeValue) -> None:
         """Entries, from the last one on; what is left of a list or an object says what is gone."""
         places, steps, limits = [], [], [0]
         for place in containers_of(entries_of(digest), digest):
@@ -247,7 +247,7 @@ class Shrinking:
                 start = len(now) - 1 if isinstance(now, list) else None
                 self.acted.add(place.path, State.DROPPED, Reason.ENTRIES_DROPPED, start)
 
-    def _note(self, places: Sequence[Place], whole: Sequence[Any], state: State, reason: Reason) -> None:
+    def _note(self, places: Sequence[EnvelopeValue], whole: Sequence[Any], state: State, reason: Reason) -> None:
         for place, before in zip(places, whole, strict=True):
             if place.value is not before:
                 self.acted.add(place.path, state, reason)

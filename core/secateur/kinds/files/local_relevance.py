@@ -20,7 +20,7 @@ from secateur.index.facts.lexical import TermBag
 from secateur.index.facts.postings import Postings
 from secateur.index.facts.snapshot import Snapshot, build
 from secateur.index.update.parallel import Extractor
-from secateur.kinds.files.sourcecode import Piece, SourceCode
+from secateur.kinds.files.sourcecode import SourceCode, SourcePiece
 from secateur.languages.syntax.cutting import cut
 from secateur.languages.syntax.fragments import split_lines
 from secateur.model import QUANTUM, FragmentKind, Notice
@@ -49,7 +49,7 @@ def query_of(text: str) -> tuple[Query, tuple[str, ...]]:
 
 def pieces_of(
     files: Sequence[SourceCode], query: Query, settings: Settings, progress: Progress | None = None
-) -> tuple[list[tuple[Piece, ...]], list[Notice]]:
+) -> tuple[list[tuple[SourcePiece, ...]], list[Notice]]:
     """Per file its pieces by line, disjoint; together they hold every line that is not blank. Files that are no text
     have none."""
     embedder = open_embedder(Embedding(), os.environ) if settings.embedding.model != "none" else None
@@ -67,7 +67,7 @@ def pieces_of(
     snapshot = build(records, CommitHistory.of(()), 0, embedder.dimension if embedder else 0)
     scores = score(query, snapshot, embedder, settings.relevance)
     numbers = dict(order)
-    found: list[list[Piece]] = [[] for _ in files]
+    found: list[list[SourcePiece]] = [[] for _ in files]
     for row in np.argsort(snapshot.line_start, kind="stable").tolist():
         found[numbers[snapshot.paths[int(snapshot.file[row])]]].append(_piece(snapshot, scores, row))
     size = settings.context_prune.sliding_window_size
@@ -75,9 +75,9 @@ def pieces_of(
     return cut_up, _unread(files, [record for _, _, record in records], [number for _, number in order])
 
 
-def _piece(snapshot: Snapshot, scores: Scores, row: int) -> Piece:
+def _piece(snapshot: Snapshot, scores: Scores, row: int) -> SourcePiece:
     name = snapshot.qualnames[row]
-    return Piece(
+    return SourcePiece(
         start=int(snapshot.line_start[row]),
         end=int(snapshot.line_end[row]),
         name=name,
@@ -101,7 +101,7 @@ def _ordered(names: Sequence[str]) -> list[tuple[str, int]]:
     return sorted(taken.items(), key=lambda item: path_bytes(item[0]))
 
 
-def _cut_up(pieces: Sequence[Piece], text: str, query: Query, size: int) -> tuple[Piece, ...]:
+def _cut_up(pieces: Sequence[SourcePiece], text: str, query: Query, size: int) -> tuple[SourcePiece, ...]:
     """The pieces with those longer than `size` lines in parts."""
     if all(piece.end - piece.start < size for piece in pieces):
         return tuple(pieces)
@@ -109,7 +109,7 @@ def _cut_up(pieces: Sequence[Piece], text: str, query: Query, size: int) -> tupl
     return tuple(part for piece in pieces for part in _parts(piece, lines, query, size))
 
 
-def _parts(piece: Piece, lines: Sequence[str], query: Query, size: int) -> Iterator[Piece]:
+def _parts(piece: SourcePiece, lines: Sequence[str], query: Query, size: int) -> Iterator[SourcePiece]:
     rows = cut(lines, piece.start - 1, piece.end - 1, size) if piece.end - piece.start >= size else []
     if len(rows) < 2:
         yield piece
@@ -136,6 +136,6 @@ def _unread(files: Sequence[SourceCode], records: Sequence[Record], numbers: Seq
     ]
 
 
-def best(pieces: Sequence[Piece]) -> float:
+def best(pieces: Sequence[SourcePiece]) -> float:
     """The relevance of the best piece; 0 of none."""
     return max((piece.relevance for piece in pieces), default=0.0)

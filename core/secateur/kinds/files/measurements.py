@@ -15,7 +15,7 @@ from secateur.kinds.conversation.transcripts import Transcript
 from secateur.kinds.files.line_ranges import check_windows
 from secateur.kinds.files.local_relevance import best, pieces_of, query_of
 from secateur.kinds.files.snippet_text import FORMS, PLAIN, cost, header, newline_ended, touches
-from secateur.kinds.files.sourcecode import LOCAL, SCORES, MeasuredFile, MeasuredFiles, Piece, SourceCode
+from secateur.kinds.files.sourcecode import LOCAL, SCORES, MeasuredFile, MeasuredFiles, SourceCode, SourcePiece
 from secateur.languages.syntax.fragments import split_lines
 from secateur.model import Notice
 from secateur.progress import Progress, unreported
@@ -112,7 +112,7 @@ def _scored(measured: MeasuredFiles, settings: Settings, text: str, progress: Pr
     return replace(measured, files=tuple(files), query=text, notices=tuple(notices))
 
 
-def counted_pieces(file: MeasuredFile, counter: Counter) -> tuple[Piece, ...]:
+def counted_pieces(file: MeasuredFile, counter: Counter) -> tuple[SourcePiece, ...]:
     """Its pieces with the tokens of those that something speaks for, and whether they go on where the one before
     ends."""
     pieces = file.pieces

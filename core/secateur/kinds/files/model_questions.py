@@ -17,7 +17,7 @@ import msgspec
 from secateur.kinds.files.line_ranges import Range, merge, numbered, overlapping, windows
 from secateur.kinds.files.local_relevance import best
 from secateur.kinds.files.measurements import LOW_RELEVANCE, counted_pieces
-from secateur.kinds.files.sourcecode import MODEL, SCORES, MeasuredFile, MeasuredFiles, Piece
+from secateur.kinds.files.sourcecode import MODEL, SCORES, MeasuredFile, MeasuredFiles, SourcePiece
 from secateur.kinds.files.statements import widened
 from secateur.languages.syntax.fragments import split_lines
 from secateur.llm.interface import Question, Reply, notices_of
@@ -225,8 +225,8 @@ def _extracted(
     named = merge((one for window, answer in said for one in _ranges(answer, window)), file.lines)
     seen = merge((window for window, _ in said), file.lines)
     lines = split_lines(file.source.source_code)
-    pieces: list[Piece] = []
-    for piece in file.pieces or [Piece(start, end, "", 0.0) for start, end in named]:
+    pieces: list[SourcePiece] = []
+    for piece in file.pieces or [SourcePiece(start, end, "", 0.0) for start, end in named]:
         within = piece.start, piece.end
         inside = [(number, one) for number, one in enumerate(named) if overlapping(within, [one])]
         parts = [(number, wide) for number, one in inside if (wide := widened(one, lines, within))]

@@ -35,7 +35,7 @@ class SourceCode:
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class SourcePiece:
     """Lines of a file that can leave by themselves, and what speaks for them."""
 
     start: int  # 1-based, both ends inclusive
@@ -63,7 +63,7 @@ class MeasuredFile:
     score: float = 0.0
     judge: str = ""  # LOCAL, MODEL, or "" where nobody was asked
     said: str = ""  # what the model gave as its reason; text from outside
-    pieces: tuple[Piece, ...] = ()  # by line, disjoint
+    pieces: tuple[SourcePiece, ...] = ()  # by line, disjoint
 
 
 @dataclass(frozen=True, slots=True)

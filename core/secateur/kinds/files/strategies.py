@@ -17,7 +17,7 @@ from secateur.kinds.files.sourcecode import (
     FileDecision,
     MeasuredFile,
     MeasuredFiles,
-    Piece,
+    SourcePiece,
     Threshold,
     TriedSnippet,
 )
@@ -162,7 +162,7 @@ def _extract(statuses: Sequence[_FileStatus], rules: ContextPrune, counter: Coun
     snippets.take(sorted(loose, key=lambda candidate: _rank(*candidate)), rules.max_tokens - used)
 
 
-def _piece(status: _FileStatus, place: int) -> Piece:
+def _piece(status: _FileStatus, place: int) -> SourcePiece:
     return status.file.pieces[place]
 
 
@@ -186,18 +186,18 @@ def _rank(status: _FileStatus, place: int) -> tuple[float, int, int, int]:
     return -piece.relevance, piece.tokens, status.number, place
 
 
-def _speaking(pieces: Sequence[Piece], floor: float, min_score: float) -> list[int]:
+def _speaking(pieces: Sequence[SourcePiece], floor: float, min_score: float) -> list[int]:
     """Places of the pieces that may leave."""
     return [place for place, piece in enumerate(pieces) if _speaks(piece, floor, min_score)]
 
 
-def _speaks(piece: Piece, floor: float, min_score: float) -> bool:
+def _speaks(piece: SourcePiece, floor: float, min_score: float) -> bool:
     return piece.chosen or (
         piece.relevance > 0 and piece.relevance >= floor and round(SCORES * piece.relevance, 1) >= min_score
     )
 
 
-def _owner(pieces: Iterable[Piece], held: Range) -> str:
+def _owner(pieces: Iterable[SourcePiece], held: Range) -> str:
     """The owner that all pieces in a range share; "" where there is none, or the range holds more than parts of one."""
     owners = {piece.owner for piece in pieces if held[0] <= piece.start <= held[1]}
     return owners.pop() if len(owners) == 1 else ""
@@ -260,7 +260,7 @@ class _Snippets:
             self._frames[status.number] = cost(status.file.source.module_name, HEAD, self._form, self._counter)
         return self._frames[status.number]
 
-    def _told(self, piece: Piece, kept: bool, needed: int, left: int) -> TriedSnippet:
+    def _told(self, piece: SourcePiece, kept: bool, needed: int, left: int) -> TriedSnippet:
         reason = Reason.LARGER_THAN_BUDGET if needed > self._budget else Reason.NO_ROOM
         if kept:
             reason = Reason.SNIPPETS

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from secateur.languages.ecmascript.exports import is_require, read_modules
-from secateur.languages.ecmascript.values import Values
+from secateur.languages.ecmascript.values import EcmascriptValues
 from secateur.languages.syntax.collector import LONG_OBJECT, LONG_WRAPPER, Captures, Collector, named_child
 from secateur.languages.syntax.names import dotted, type_name, words
 from secateur.model import FragmentKind
@@ -107,7 +107,7 @@ class _Reader:
         for node in self.captures.get("titled", ()):
             self._titled(node)
         self._definitions()
-        Values(self.captures, self.out, self.named, self.titles)
+        EcmascriptValues(self.captures, self.out, self.named, self.titles)
         read_modules(self.captures, self.out)
 
     def _export(self, node: Node) -> None:

@@ -50,7 +50,7 @@ _PROPERTY = words("accessibility_modifier readonly override_modifier")
 _LEAVES = words("return_statement throw_statement continue_statement break_statement")
 
 
-class Values(Flow):
+class EcmascriptValues(Flow):
     """Reads the values of one file and records calls with their receivers, the types of fields and variables, and what
     functions return.
 
@@ -439,21 +439,21 @@ def _guarded(node: Node) -> tuple[Node | None, Node | None]:
     return node.child_by_field_name("condition"), node.child_by_field_name("consequence")
 
 
-_STEPS: dict[str, tuple[Callable[[Values, Node], None], bool]] = {
-    "class": (Values._open_class, False),
-    "object": (Values._open_class, False),
-    "function": (Values._open_function, False),
-    "lambda": (Values._open_function, False),
-    "method": (Values._open_function, False),
-    "callee": (Values._callee, False),
-    "element": (Values._element, False),
-    "super": (Values._super, False),
-    "member": (Values._member, False),
-    "alias": (Values._alias, False),
-    "variable": (Values._variable, True),
-    "assigned": (Values._assign, True),
-    "field": (Values._field, True),
-    "returned": (Values._return, True),
+_STEPS: dict[str, tuple[Callable[[EcmascriptValues, Node], None], bool]] = {
+    "class": (EcmascriptValues._open_class, False),
+    "object": (EcmascriptValues._open_class, False),
+    "function": (EcmascriptValues._open_function, False),
+    "lambda": (EcmascriptValues._open_function, False),
+    "method": (EcmascriptValues._open_function, False),
+    "callee": (EcmascriptValues._callee, False),
+    "element": (EcmascriptValues._element, False),
+    "super": (EcmascriptValues._super, False),
+    "member": (EcmascriptValues._member, False),
+    "alias": (EcmascriptValues._alias, False),
+    "variable": (EcmascriptValues._variable, True),
+    "assigned": (EcmascriptValues._assign, True),
+    "field": (EcmascriptValues._field, True),
+    "returned": (EcmascriptValues._return, True),
 }
 """By capture: what is done with a node, and whether at its end."""
 
@@ -468,15 +468,15 @@ def _steps(captures: Captures, source: bytes) -> Iterator[Step]:
     for node in captures.get("loop", ()):
         right = node.child_by_field_name("right")
         if right is not None:
-            yield right.end_byte, 0, 0, Values._loop, node
+            yield right.end_byte, 0, 0, EcmascriptValues._loop, node
     for node in captures.get("lambda", ()):
         body = node.child_by_field_name("body")
         if node.type == "arrow_function" and body is not None and body.type != "statement_block":
-            yield body.end_byte, 0, 0, Values._result, body
+            yield body.end_byte, 0, 0, EcmascriptValues._result, body
     tests = places_of(b"instanceof", source)
     for node in captures.get("test", ()) if tests else ():
         condition, body = _guarded(node) if holds(node, tests) else (None, None)
         if condition is not None and body is not None and holds(condition, tests):
-            yield body.start_byte, 1, -body.end_byte - 1, Values._branch, node
+            yield body.start_byte, 1, -body.end_byte - 1, EcmascriptValues._branch, node
             if node.type == "if_statement":
-                yield node.end_byte, 0, 0, Values._after, node
+                yield node.end_byte, 0, 0, EcmascriptValues._after, node

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from secateur.languages.go.values import Values
+from secateur.languages.go.values import GoValues
 from secateur.languages.syntax.collector import Captures, Collector, named_child
 from secateur.model import FragmentKind
 
@@ -43,7 +43,7 @@ READS_CALLS = True
 
 def read(captures: Captures, out: Collector) -> None:
     """Definitions, imports, embedded types, declared types, and calls with receivers that need no local variables."""
-    values = Values(captures.get("binding", ()), out)
+    values = GoValues(captures.get("binding", ()), out)
     for node in captures.get("package", ()):
         out.package = out.text(named_child(node))
     for node in captures.get("imports", ()):
@@ -87,7 +87,7 @@ def _package_name(module: str) -> str:
     return _IMPORT_NOISE.sub("", last) or last
 
 
-def _type(spec: Node, outer: Node, values: Values, out: Collector) -> None:
+def _type(spec: Node, outer: Node, values: GoValues, out: Collector) -> None:
     """A type: what it embeds, the types of its fields, of its elements, and what the methods it declares return."""
     name = spec.child_by_field_name("name")
     definition = out.define(spec, FragmentKind.CLASS, out.text(name), outer=outer, sig_end=name)

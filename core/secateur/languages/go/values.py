@@ -19,7 +19,7 @@ _ANONYMOUS = "struct@"
 """Begins the name given to a struct type without one: the byte it starts at follows."""
 
 
-class Values:
+class GoValues:
     """Types and expressions of one file. Local variables are bound once, in the order of the source."""
 
     def __init__(self, bindings: Iterable[Node], out: Collector) -> None:
@@ -248,15 +248,15 @@ class Values:
 
 
 _BINDERS = {
-    "parameter_declaration": Values._parameter,
-    "variadic_parameter_declaration": Values._parameter,
-    "type_parameter_declaration": Values._type_parameter,
-    "var_spec": Values._variable,
-    "const_spec": Values._variable,
-    "short_var_declaration": Values._short,
-    "receive_statement": Values._short,
-    "range_clause": Values._range,
-    "type_switch_statement": Values._type_switch,
+    "parameter_declaration": GoValues._parameter,
+    "variadic_parameter_declaration": GoValues._parameter,
+    "type_parameter_declaration": GoValues._type_parameter,
+    "var_spec": GoValues._variable,
+    "const_spec": GoValues._variable,
+    "short_var_declaration": GoValues._short,
+    "receive_statement": GoValues._short,
+    "range_clause": GoValues._range,
+    "type_switch_statement": GoValues._type_switch,
 }
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from secateur.languages.java.values import Values, fields_of_type
+from secateur.languages.java.values import JavaValues, fields_of_type
 from secateur.languages.syntax.collector import LONG_WRAPPER, Captures, Collector, Definition, named_child
 from secateur.languages.syntax.names import type_name
 from secateur.model import FragmentKind
@@ -44,7 +44,7 @@ READS_CALLS = True
 
 def read(captures: Captures, out: Collector) -> None:
     """Definitions, imports, bases, declared types, and calls with receivers that need no local variables."""
-    values = Values(captures.get("binding", ()), out)
+    values = JavaValues(captures.get("binding", ()), out)
     for node in captures.get("package", ()):
         out.package = "".join(
             out.text(child) for child in node.named_children if child.type in ("identifier", "scoped_identifier")
@@ -82,7 +82,7 @@ def read(captures: Captures, out: Collector) -> None:
         out.argued.append((node.start_point.row, out.text(node), values.receiver(node), values.arguments(node)))
 
 
-def _class(node: Node, values: Values, out: Collector) -> None:
+def _class(node: Node, values: JavaValues, out: Collector) -> None:
     """A type: its bases, what it holds if one of them is a container, the components of a record, the constants of an
     enum."""
     name = out.field_text(node, "name")
@@ -103,7 +103,7 @@ def _class(node: Node, values: Values, out: Collector) -> None:
             out.declare(constant, out.field_text(constant, "name"), name)
 
 
-def _base(definition: Definition, base: Node, values: Values, out: Collector) -> None:
+def _base(definition: Definition, base: Node, values: JavaValues, out: Collector) -> None:
     out.base(definition, type_name(out.text(base)))
     written = values.type(base)
     if written.endswith("[]"):

@@ -60,7 +60,7 @@ _ARGUMENT_LENGTH = 48
 """Characters of an argument that are worth comparing with the types of parameters."""
 
 
-class Values:
+class JavaValues:
     """Types and expressions of one file. Local variables are bound once, in the order of the source."""
 
     def __init__(self, bindings: Iterable[Node], out: Collector) -> None:
@@ -314,19 +314,19 @@ class Values:
 
 
 _BINDERS = {
-    "type_parameter": Values._type_parameter,
-    "formal_parameter": Values._parameter,
-    "spread_parameter": Values._parameter,
-    "lambda_expression": Values._lambda,
-    "catch_formal_parameter": Values._caught,
-    "enhanced_for_statement": Values._loop,
-    "resource": Values._resource,
-    "local_variable_declaration": Values._variables,
-    "field_declaration": Values._variables,
-    "instanceof_expression": Values._pattern,
-    "type_pattern": Values._pattern,
-    "record_pattern_component": Values._pattern,
-    "object_creation_expression": Values._anonymous,
+    "type_parameter": JavaValues._type_parameter,
+    "formal_parameter": JavaValues._parameter,
+    "spread_parameter": JavaValues._parameter,
+    "lambda_expression": JavaValues._lambda,
+    "catch_formal_parameter": JavaValues._caught,
+    "enhanced_for_statement": JavaValues._loop,
+    "resource": JavaValues._resource,
+    "local_variable_declaration": JavaValues._variables,
+    "field_declaration": JavaValues._variables,
+    "instanceof_expression": JavaValues._pattern,
+    "type_pattern": JavaValues._pattern,
+    "record_pattern_component": JavaValues._pattern,
+    "object_creation_expression": JavaValues._anonymous,
 }
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from secateur.languages.python.values import Values
+from secateur.languages.python.values import PythonValues
 from secateur.languages.syntax.collector import Captures, Collector
 from secateur.languages.syntax.names import type_name
 from secateur.model import FragmentKind
@@ -48,7 +48,7 @@ def read(captures: Captures, out: Collector) -> None:
     for node in captures.get("future", ()):
         out.import_statement(node)
     _imports(captures, out)
-    Values(captures, out)
+    PythonValues(captures, out)
 
 
 def _imports(captures: Captures, out: Collector) -> None:

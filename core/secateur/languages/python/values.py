@@ -50,7 +50,7 @@ _MANAGER = re.compile(r"@[\w.]*contextmanager\b")
 _STATIC = re.compile(r"@staticmethod\b")
 
 
-class Values(Flow):
+class PythonValues(Flow):
     """Reads the values of one file and records calls with their receivers, the types of fields and variables, and what
     functions return."""
 
@@ -326,16 +326,16 @@ def _element(container: str) -> str:
     return UNKNOWN if container in _BUILTIN else element(container)
 
 
-_STEPS: dict[str, tuple[Callable[[Values, Node], None], bool]] = {
-    "class": (Values._open_class, False),
-    "function": (Values._open_function, False),
-    "lambda": (Values._open_lambda, False),
-    "comprehension": (Values._open_comprehension, False),
-    "callee": (Values._callee, False),
-    "assigned": (Values._assign, True),
-    "walrus": (Values._walrus, True),
-    "alias": (Values._alias, True),
-    "returned": (Values._return, True),
+_STEPS: dict[str, tuple[Callable[[PythonValues, Node], None], bool]] = {
+    "class": (PythonValues._open_class, False),
+    "function": (PythonValues._open_function, False),
+    "lambda": (PythonValues._open_lambda, False),
+    "comprehension": (PythonValues._open_comprehension, False),
+    "callee": (PythonValues._callee, False),
+    "assigned": (PythonValues._assign, True),
+    "walrus": (PythonValues._walrus, True),
+    "alias": (PythonValues._alias, True),
+    "returned": (PythonValues._return, True),
 }
 """By capture: what is done with a node, and whether at its end."""
 
@@ -357,12 +357,12 @@ def _steps(captures: Captures, source: bytes) -> Iterator[Step]:
     for node in captures.get("loop", ()):
         right = node.child_by_field_name("right")
         if right is not None:
-            yield right.end_byte, 0, 0, Values._loop, node
+            yield right.end_byte, 0, 0, PythonValues._loop, node
     tests = places_of(b"isinstance", source)
     for node in captures.get("branch", ()) if tests else ():
         condition, body = _guarded(node) if holds(node, tests) else (None, None)
         if condition is not None and body is not None and holds(condition, tests):
-            yield body.start_byte, 1, -body.end_byte - 1, Values._branch, node
+            yield body.start_byte, 1, -body.end_byte - 1, PythonValues._branch, node
     for node in captures.get("tested", ()) if tests else ():
         if holds(node, tests):
-            yield node.end_byte, 0, 0, Values._after, node
+            yield node.end_byte, 0, 0, PythonValues._after, node

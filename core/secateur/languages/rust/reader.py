@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from secateur.languages.rust.values import Values
+from secateur.languages.rust.values import RustValues
 from secateur.languages.syntax.collector import IMPLEMENTED, Captures, Collector, named_child
 from secateur.languages.syntax.names import type_name
 from secateur.model import FragmentKind
@@ -46,7 +46,7 @@ READS_CALLS = True
 def read(captures: Captures, out: Collector) -> None:
     """Definitions, imports, implemented traits, declared types, and calls with receivers that need no local
     variables."""
-    values = Values(captures.get("binding", ()), out)
+    values = RustValues(captures.get("binding", ()), out)
     for node in captures.get("class", ()):
         _class(node, values, out)
     for node in captures.get("impl", ()):
@@ -79,7 +79,7 @@ def read(captures: Captures, out: Collector) -> None:
             out.calls.append((node.start_point.row, out.text(node), receiver_text))
 
 
-def _class(node: Node, values: Values, out: Collector) -> None:
+def _class(node: Node, values: RustValues, out: Collector) -> None:
     """A struct, enum, union or trait: what a trait requires, its fields or variants, and what the methods it declares
     return."""
     name = out.field_text(node, "name")
@@ -109,7 +109,7 @@ def _class(node: Node, values: Values, out: Collector) -> None:
                 _fields(inner, variant + "@", values, out)
 
 
-def _fields(body: Node, prefix: str, values: Values, out: Collector) -> None:
+def _fields(body: Node, prefix: str, values: RustValues, out: Collector) -> None:
     """Fields by name, or by number where they have none; those of a variant behind its name."""
     if body.type == "ordered_field_declaration_list":
         for position, type_ in enumerate(body.children_by_field_name("type")):
@@ -119,7 +119,7 @@ def _fields(body: Node, prefix: str, values: Values, out: Collector) -> None:
             out.declare(field, prefix + out.field_text(field, "name"), values.type(field.child_by_field_name("type")))
 
 
-def _implementation(node: Node, values: Values, out: Collector) -> None:
+def _implementation(node: Node, values: RustValues, out: Collector) -> None:
     path = values.implemented(node.child_by_field_name("type"))
     definition = out.define(node, FragmentKind.CLASS, path.rpartition(".")[2] or "impl")
     if path:

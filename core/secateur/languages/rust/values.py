@@ -49,7 +49,7 @@ _PARAMETERS = words("type_parameter where_predicate")
 _PATTERNS_AROUND = words("mut_pattern ref_pattern reference_pattern captured_pattern match_pattern")
 
 
-class Values:
+class RustValues:
     """Types and expressions of one file. Local variables are bound once, in the order of the source."""
 
     def __init__(self, bindings: Iterable[Node], out: Collector) -> None:
@@ -378,15 +378,15 @@ class Values:
 
 
 _BINDERS = {
-    "macro_invocation": Values._macro,
-    "type_parameter": Values._type_parameter,
-    "where_predicate": Values._type_parameter,
-    "parameter": Values._parameter,
-    "closure_expression": Values._closure,
-    "let_declaration": Values._let,
-    "let_condition": Values._condition,
-    "match_arm": Values._arm,
-    "for_expression": Values._loop,
-    "const_item": Values._constant,
-    "static_item": Values._constant,
+    "macro_invocation": RustValues._macro,
+    "type_parameter": RustValues._type_parameter,
+    "where_predicate": RustValues._type_parameter,
+    "parameter": RustValues._parameter,
+    "closure_expression": RustValues._closure,
+    "let_declaration": RustValues._let,
+    "let_condition": RustValues._condition,
+    "match_arm": RustValues._arm,
+    "for_expression": RustValues._loop,
+    "const_item": RustValues._constant,
+    "static_item": RustValues._constant,
 }

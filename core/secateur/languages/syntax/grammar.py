@@ -68,7 +68,7 @@ class ParseStopped(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Loaded:
+class LoadedGrammar:
     """A grammar ready to parse."""
 
     traits: LanguageTraits
@@ -78,7 +78,7 @@ class Loaded:
     reads_calls: bool
 
 
-def load(language: str) -> Loaded:
+def load(language: str) -> LoadedGrammar:
     """Parser and query of a language that has a grammar. Raises `GrammarMissing`."""
     loaded = _load(language)
     if loaded is None:
@@ -87,7 +87,7 @@ def load(language: str) -> Loaded:
 
 
 @cache
-def _load(language: str) -> Loaded | None:
+def _load(language: str) -> LoadedGrammar | None:
     traits = traits_of(language)
     grammar = traits.grammar
     assert grammar is not None
@@ -99,12 +99,12 @@ def _load(language: str) -> Loaded | None:
         tree_sitter_language = Language(getattr(wheel, grammar.entry)())
         query = Query(tree_sitter_language, reader.query(language) if hasattr(reader, "query") else reader.QUERY)
         read = getattr(reader, "read", read_by_names)
-        return Loaded(traits, tree_sitter_language, query, read, getattr(reader, "READS_CALLS", False))
+        return LoadedGrammar(traits, tree_sitter_language, query, read, getattr(reader, "READS_CALLS", False))
     except (ImportError, AttributeError, ValueError, OSError):
         return None
 
 
-def parse(loaded: Loaded, source: bytes, clock: Callable[[], float] = time.thread_time) -> Tree:
+def parse(loaded: LoadedGrammar, source: bytes, clock: Callable[[], float] = time.thread_time) -> Tree:
     """The tree of `source`. `clock`: processor time of a thread in seconds. Raises `ParseStopped`.
 
     Ctrl-C ends the call at once. The parser itself runs in another thread than the main one: there no signal can raise
@@ -128,7 +128,7 @@ def _parser_thread(_process: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(1, thread_name_prefix="secateur-parser")
 
 
-def _parse(loaded: Loaded, source: bytes, clock: Callable[[], float], given_up: threading.Event) -> Tree:
+def _parse(loaded: LoadedGrammar, source: bytes, clock: Callable[[], float], given_up: threading.Event) -> Tree:
     from tree_sitter import Parser
 
     end = clock() + PARSE_SECONDS + PARSE_SECONDS_PER_BYTE * len(source)
@@ -149,7 +149,7 @@ def _parse(loaded: Loaded, source: bytes, clock: Callable[[], float], given_up: 
         raise ParseStopped from error
 
 
-def captures(loaded: Loaded, root: Node) -> Captures:
+def captures(loaded: LoadedGrammar, root: Node) -> Captures:
     """Nodes of the tree by the name the query gives them, in the order in which their patterns end. Raises
     `ParseStopped`.
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from secateur.errors import EmbeddingError
-from secateur.http import Client, Key, RequestFailure, server_at
+from secateur.http import Client, RequestFailure, ServerKey, server_at
 from secateur.index.facts.embedding.vectors import TextKind, Vectors, quantise
 
 TIMEOUT = 30.0
@@ -31,9 +31,9 @@ class ServerEmbedder:
     """Speaks one of the two protocols. Asks the server for the dimension at the start. Raises EmbeddingError."""
 
     def __init__(
-        self, protocol: str, base_url: str, model: str, *, key: Key | None = None, timeout: float = TIMEOUT
+        self, protocol: str, base_url: str, model: str, *, key: ServerKey | None = None, timeout: float = TIMEOUT
     ) -> None:
-        server = server_at(base_url, key or Key(""), "embedding", EmbeddingError)
+        server = server_at(base_url, key or ServerKey(""), "embedding", EmbeddingError)
         if not model:
             raise EmbeddingError("embedding.server_model is empty.", hint="Name the model the server is to use.")
         self._ollama = protocol == "ollama"

@@ -46,15 +46,15 @@ class CallStatus(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class CallResolution:
     """Targets of a call site, each (definition, per mille, rule), and its status."""
 
     status: CallStatus
     targets: tuple[tuple[int, int, How], ...] = ()
 
 
-OUTSIDE = Outcome(CallStatus.EXTERNAL)
-UNKNOWN = Outcome(CallStatus.UNRESOLVED)
+OUTSIDE = CallResolution(CallStatus.EXTERNAL)
+UNKNOWN = CallResolution(CallStatus.UNRESOLVED)
 
 
 class CallResolver:
@@ -65,20 +65,20 @@ class CallResolver:
         self.symbols = names.symbols
         self.expressions = expressions.Expressions(names)
         self.overloads = Overloads(self.expressions)
-        self._memo: dict[tuple[int, int, str, str], Outcome] = {}
-        self._on_classes: dict[tuple[int, str, How, bool], Outcome] = {}
+        self._memo: dict[tuple[int, int, str, str], CallResolution] = {}
+        self._on_classes: dict[tuple[int, str, How, bool], CallResolution] = {}
 
-    def resolve(self, number: int, gid: int, written: str, name: str, arguments: str = "") -> Outcome:
+    def resolve(self, number: int, gid: int, written: str, name: str, arguments: str = "") -> CallResolution:
         """The outcome of `written.name(arguments)` in file `number` inside fragment `gid`; `written` is "" for a plain
         call."""
         outcome = self._any_overload(number, gid, written, name)
         if arguments and len(outcome.targets) > 1:
-            return Outcome(
+            return CallResolution(
                 outcome.status, self.overloads.select(number, self.symbols.class_of[gid], outcome.targets, arguments)
             )
         return outcome
 
-    def _any_overload(self, number: int, gid: int, written: str, name: str) -> Outcome:
+    def _any_overload(self, number: int, gid: int, written: str, name: str) -> CallResolution:
         receiver = plain_receiver(written, self.symbols.rules[number])
         local = receiver.partition(".")[0] if receiver else name
         cls = self.symbols.class_of[gid]
@@ -89,7 +89,7 @@ class CallResolver:
             self._memo[key] = self._resolve(number, gid, cls, receiver, name)
         return self._memo[key]
 
-    def _resolve(self, number: int, gid: int, cls: int, receiver: str, name: str) -> Outcome:
+    def _resolve(self, number: int, gid: int, cls: int, receiver: str, name: str) -> CallResolution:
         if not receiver:
             return self._bare(number, gid, cls, name)
         if receiver.startswith(CALLED_ITSELF):
@@ -117,7 +117,7 @@ class CallResolver:
             return self._linked(number, inside)
         return self._by_name(number, name, method=True)
 
-    def _inside_anonymous(self, number: int, gid: int, cls: int, extended: str, name: str) -> Outcome:
+    def _inside_anonymous(self, number: int, gid: int, cls: int, extended: str, name: str) -> CallResolution:
         """A plain call in a class without a name: a method of what it extends, else what it would mean around the
         class."""
         target, _ = self.expressions.receiver(number, cls, extended)
@@ -138,7 +138,7 @@ class CallResolver:
 
     # --- plain calls --------------------------------------------------------------------------------------------------
 
-    def _bare(self, number: int, gid: int, cls: int, name: str) -> Outcome:
+    def _bare(self, number: int, gid: int, cls: int, name: str) -> CallResolution:
         rules = self.symbols.rules[number]
         if name in rules.super_words and cls >= 0 and rules.super_is_constructor:
             return self._on_super(cls, "")
@@ -203,7 +203,7 @@ class CallResolver:
             cls = self.symbols.outer[cls]
         return ()
 
-    def _macro(self, number: int, cls: int, name: str) -> Outcome:
+    def _macro(self, number: int, cls: int, name: str) -> CallResolution:
         """A macro: one that the file knows, else, as macros are seen in all that follows their definition, the
         only one of its crate or of all."""
         rules = self.symbols.rules[number]
@@ -232,11 +232,11 @@ class CallResolver:
             scope = scope.rpartition(".")[0]
         return -1
 
-    def _variable_called(self, number: int, written: str) -> Outcome:
+    def _variable_called(self, number: int, written: str) -> CallResolution:
         """A call of a field or variable of which a type is written in file `number`."""
         return self._value_called(number, -1, written[1:] if written.startswith("=") else f"<{written}>")
 
-    def _value_called(self, number: int, cls: int, value: str) -> Outcome:
+    def _value_called(self, number: int, cls: int, value: str) -> CallResolution:
         """A call of what an expression is: a function, a class, or an instance that can be called."""
         target, how = self.expressions.receiver(number, cls, value)
         if target is EXTERNAL:
@@ -250,7 +250,7 @@ class CallResolver:
             return called
         return self._called(target, how)
 
-    def _callable_instance(self, target: Target) -> Outcome:
+    def _callable_instance(self, target: Target) -> CallResolution:
         if isinstance(target, tuple) and self.names.is_class(target[0]):
             found, _ = self.names.method(target[0], "__call__")
             if found:
@@ -295,7 +295,7 @@ class CallResolver:
             target = self.names.value(target)
         return target, how
 
-    def _in_module(self, module: Module, name: str, how: How) -> Outcome:
+    def _in_module(self, module: Module, name: str, how: How) -> CallResolution:
         target = self.names.member(module, name)
         if isinstance(target, Module) and target is not EXTERNAL:
             target = self.names.default_export(target, name)
@@ -306,7 +306,7 @@ class CallResolver:
             return self._called(found, How.DEFAULT_EXPORT)
         return self._called(target if isinstance(target, tuple) else None, how)
 
-    def _on_super(self, cls: int, name: str) -> Outcome:
+    def _on_super(self, cls: int, name: str) -> CallResolution:
         order, opened = self.names.order(cls)
         if name and len(order) > 1 and self.names.rules_of(cls).calls_carry_arguments:
             outcome = self._on_class(order[1], name, How.SUPER)
@@ -319,14 +319,14 @@ class CallResolver:
             return self._called(found, How.SUPER)
         return OUTSIDE if opened or len(order) == 1 else UNKNOWN
 
-    def _on_class(self, cls: int, name: str, how: How, *, own: bool = False) -> Outcome:
+    def _on_class(self, cls: int, name: str, how: How, *, own: bool = False) -> CallResolution:
         """A method called on an instance of a class or on the class, with what implements or overrides it."""
         key = (cls, name, how, own)
         if key not in self._on_classes:
             self._on_classes[key] = self._method_called(cls, name, how, own)
         return self._on_classes[key]
 
-    def _method_called(self, cls: int, name: str, how: How, own: bool) -> Outcome:
+    def _method_called(self, cls: int, name: str, how: How, own: bool) -> CallResolution:
         rules = self.names.rules_of(cls)
         found, holder = self.names.method(cls, name)
         if found:
@@ -342,7 +342,7 @@ class CallResolver:
             declaring = self.names.declares(cls, f"{name}()") if rules.calls_carry_arguments else -1
             if declaring >= 0:
                 extra.append((declaring, CONFIDENCE[rule], rule))
-            return Outcome(base.status, (*base.targets, *extra))
+            return CallResolution(base.status, (*base.targets, *extra))
         if (owner := self.names.declares(cls, f"{name}()")) >= 0:
             return self._declared_only(owner, cls, name, how)
         if rules.names_are_values and (owner := self.names.declares(cls, name)) >= 0:
@@ -352,7 +352,7 @@ class CallResolver:
             return self._callable_instance(field)
         below_only = self.names.implementations(cls, name, IMPLEMENTATIONS) if not rules.embeds_types else []
         if below_only:
-            return Outcome(
+            return CallResolution(
                 CallStatus.RESOLVED,
                 tuple((gid, CONFIDENCE[How.IMPLEMENTATION], How.IMPLEMENTATION) for gid in below_only),
             )
@@ -362,14 +362,14 @@ class CallResolver:
         guess = own or rules.opens_types  # a mixin's host, or an interface met by its methods alone
         return self._by_name(number, name, method=True) if guess else UNKNOWN
 
-    def _declared_only(self, owner: int, cls: int, name: str, how: How) -> Outcome:
+    def _declared_only(self, owner: int, cls: int, name: str, how: How) -> CallResolution:
         """A method that a class only declares, without a fragment of its own: the class, and what implements it,
         followed where that is one method."""
         below = self.names.implementations(cls, name, IMPLEMENTATIONS)
         # what embeds an interface need not be what is called
         alone = len(below) == 1 and not self.names.rules_of(owner).embeds_types
         confidence = CONFIDENCE[How.IMPLEMENTATION if alone else How.OVERRIDE]
-        return Outcome(
+        return CallResolution(
             CallStatus.RESOLVED,
             ((owner, CONFIDENCE[how], how), *((gid, confidence, How.IMPLEMENTATION) for gid in below)),
         )
@@ -380,7 +380,7 @@ class CallResolver:
 
     # --- the last resort ----------------------------------------------------------------------------------------------
 
-    def _by_name(self, number: int, name: str, *, method: bool) -> Outcome:
+    def _by_name(self, number: int, name: str, *, method: bool) -> CallResolution:
         family, rules = self.symbols.family[number], self.symbols.rules[number]
         if method:
             if name in BUILTIN_METHODS or name.startswith("__"):
@@ -397,9 +397,9 @@ class CallResolver:
         if not found or len(found) > AMBIGUOUS:
             return UNKNOWN
         how = How.UNIQUE_NAME if len(found) == 1 else How.AMBIGUOUS
-        return Outcome(CallStatus.GUESSED, tuple((gid, CONFIDENCE[how], how) for gid in found))
+        return CallResolution(CallStatus.GUESSED, tuple((gid, CONFIDENCE[how], how) for gid in found))
 
-    def _linked(self, number: int, found: list[int] | Gids) -> Outcome:
+    def _linked(self, number: int, found: list[int] | Gids) -> CallResolution:
         """A function of a language that links by name: the one in an included file or its namesake, else the only
         one."""
         if not found:
@@ -415,14 +415,16 @@ class CallResolver:
             places = {(self.symbols.file_of[gid], self.symbols.fragments[gid].qualname) for gid in near}
             if len(places) != 1 or len(near) > OVERLOADS:
                 return (
-                    Outcome(CallStatus.GUESSED, tuple((gid, CONFIDENCE[How.AMBIGUOUS], How.AMBIGUOUS) for gid in found))
+                    CallResolution(
+                        CallStatus.GUESSED, tuple((gid, CONFIDENCE[How.AMBIGUOUS], How.AMBIGUOUS) for gid in found)
+                    )
                     if len(found) <= AMBIGUOUS
                     else UNKNOWN
                 )
             found = near
         return self._called(tuple(found), How.LINKAGE)
 
-    def _called(self, found: Gids | list[int] | None, how: How) -> Outcome:
+    def _called(self, found: Gids | list[int] | None, how: How) -> CallResolution:
         """Edges to definitions; a class is an edge to itself and to its constructor."""
         if not found:
             return UNKNOWN
@@ -435,4 +437,4 @@ class CallResolver:
                 targets.extend((member, made, How.CONSTRUCTOR) for member in self.names.constructor(gid))
             else:
                 targets.append((gid, confidence, how))
-        return Outcome(CallStatus.RESOLVED if confidence >= TRUSTED else CallStatus.GUESSED, tuple(targets))
+        return CallResolution(CallStatus.RESOLVED if confidence >= TRUSTED else CallStatus.GUESSED, tuple(targets))
