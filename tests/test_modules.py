@@ -8,7 +8,7 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 PACKAGES = {"secateur": ROOT / "core" / "secateur", "secateur_tui": ROOT / "tui" / "secateur_tui"}
 
-SHARED_NAMES = {"Item", "Place", "Weighed"}
+SHARED_NAMES = {"Place"}
 """Classes of the engine that have the name of another one. Remove an entry with the name; add none."""
 
 

@@ -25,8 +25,8 @@ from typing import Any
 from measuring import exponent, megabytes, middle, run, spent
 from measuring import table as markdown
 from secateur.config import with_values
-from secateur.kinds.conversation.pruned import weigh
-from secateur.kinds.conversation.pruning import STRATEGIES, prune_weighed
+from secateur.kinds.conversation.pruned import measure
+from secateur.kinds.conversation.pruning import STRATEGIES, prune_measured
 from secateur.kinds.conversation.transcripts import read_messages, read_transcript
 from secateur.settings import Settings
 from secateur.tokens import get_counter
@@ -120,9 +120,9 @@ def by_kind(seeds: int) -> str:
                     messages = conversation(
                         form, list(planted(there, random, steps=steps, lines=lines)), asks="And now?"
                     )
-                    weighed = weigh(read_messages(messages), get_counter())
-                    half = with_values(Settings(), {"conversation_prune.safe_zone_tokens": weighed.total // 2})
-                    result = prune_weighed(weighed, half, "summarize")
+                    measured = measure(read_messages(messages), get_counter())
+                    half = with_values(Settings(), {"conversation_prune.safe_zone_tokens": measured.total // 2})
+                    result = prune_measured(measured, half, "summarize")
                     untouched = [item.message for item in result.items if item.number >= 0 and item.message is not None]
                     for fact, survived, whole in zip(
                         there, found(there, result.messages), found(there, untouched), strict=True
@@ -179,16 +179,19 @@ def _measured(data: bytes, settings: Settings) -> tuple[list[float], int, int]:
     def keep(name: str, work: Callable[[], Any]) -> float:
         return spent(lambda: held.__setitem__(name, work()))[0]
 
-    values = [keep("read", lambda: read_transcript(data)), keep("weighed", lambda: weigh(held["read"], get_counter()))]
+    values = [
+        keep("read", lambda: read_transcript(data)),
+        keep("measured", lambda: measure(held["read"], get_counter())),
+    ]
     values += [
-        keep(strategy, lambda strategy=strategy: prune_weighed(held["weighed"], settings, strategy))
+        keep(strategy, lambda strategy=strategy: prune_measured(held["measured"], settings, strategy))
         for strategy in STRATEGIES
     ]
     with tempfile.TemporaryFile() as sink:
         values.append(
             keep("written", lambda: sink.write(held["tool-results"].write().encode("utf-8", "surrogatepass")))
         )
-    return values, held["weighed"].total, len(data)
+    return values, held["measured"].total, len(data)
 
 
 def _long(messages: int) -> list[dict[str, Any]]:

@@ -16,7 +16,7 @@ from secateur import ConversationPruner
 from secateur.config import with_values
 from secateur.kinds.conversation.abstracts import LEAST_ROOM, Notes, _fitting
 from secateur.kinds.conversation.messages import PartKind
-from secateur.kinds.conversation.pruned import SUMMARY_MARK, weigh
+from secateur.kinds.conversation.pruned import SUMMARY_MARK, measure
 from secateur.kinds.conversation.pruning import prune
 from secateur.kinds.conversation.transcripts import read_messages
 from secateur.llm.interface import Question, Reply
@@ -95,7 +95,7 @@ def test_a_summary_is_in_the_models_words(form: str) -> None:
     assert text.splitlines()[0].startswith(SUMMARY_MARK)
     assert text.splitlines()[0].endswith("earlier messages, in a model's words]")
     assert text.splitlines()[1:] == ["- The user wants parts looked at.", "- Option 3 was chosen."]
-    assert pruner.report.after == weigh(read_messages(after), COUNTER).total <= 3000
+    assert pruner.report.after == measure(read_messages(after), COUNTER).total <= 3000
     assert [call.outcome for call in pruner.report.calls] == ["answered"] * len(model.asked)
     assert pruner.report.to_dict()["modelCalls"][0]["promptTokens"] == 100
     assert pruner.result.warnings == ()
@@ -246,7 +246,7 @@ def test_whatever_a_model_says_it_is_a_conversation_and_its_books_are_right(
     result = told()
     assert messages == before
     assert roles(result.messages) == roles(plain.messages), "another shape than without a model"
-    assert result.report.after == weigh(read_messages(result.messages), COUNTER).total
+    assert result.report.after == measure(read_messages(result.messages), COUNTER).total
     assert result.report.after <= max(zone, plain.report.after)
     assert result.report.after <= result.report.before
     assert sum(action.before for action in result.report.actions) == result.report.before

@@ -13,7 +13,7 @@ from secateur.cli.inspect import bench_of
 from secateur.config import with_values
 from secateur.errors import SecateurError
 from secateur.kinds.conversation.damage import DAMAGED, NAMED, UNREADABLE
-from secateur.kinds.conversation.pruned import Pruned, weigh
+from secateur.kinds.conversation.pruned import Pruned, measure
 from secateur.kinds.conversation.pruning import STRATEGIES, prune
 from secateur.kinds.conversation.transcripts import read_messages, read_transcript
 from secateur.settings import Settings
@@ -76,7 +76,7 @@ def test_a_line_that_cannot_be_read_costs_itself(name: str, at: int) -> None:
         number == at for number in range(len(TALK) + 1)
     ]
     assert (pruned.items[at].before, pruned.items[at].after) == (0, 0)
-    assert pruned.report.before == weigh(read_messages(TALK), COUNTER).total
+    assert pruned.report.before == measure(read_messages(TALK), COUNTER).total
     assert pruned.messages == TALK
     message = warned(pruned)
     assert message.startswith("1 message cannot be read and is carried along unchanged")
@@ -105,7 +105,7 @@ def test_an_object_that_is_no_message_is_charged_as_its_text(name: str) -> None:
         )
         assert bad in pruned.messages and pruned.messages[-1] == TALK[-1]
         assert place in warned(pruned) and said in warned(pruned)
-        assert weigh(read_messages(pruned.messages), COUNTER).total == pruned.report.after
+        assert measure(read_messages(pruned.messages), COUNTER).total == pruned.report.after
 
 
 def test_only_the_first_are_named() -> None:
@@ -184,7 +184,7 @@ def test_a_bad_message_of_a_session_stays_on_the_branch_among_what_is_summarised
         DAMAGED,
         "user",
     ]
-    assert weigh(again, COUNTER).total == pruned.report.after
+    assert measure(again, COUNTER).total == pruned.report.after
 
 
 def test_line_ends_come_back() -> None:

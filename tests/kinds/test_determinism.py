@@ -13,7 +13,7 @@ from random import Random
 
 import pytest
 from secateur.config import with_values
-from secateur.kinds.conversation.pruned import COUNTED_AT_ONCE, weigh
+from secateur.kinds.conversation.pruned import COUNTED_AT_ONCE, measure
 from secateur.kinds.conversation.pruning import STRATEGIES, prune
 from secateur.kinds.conversation.transcripts import read_messages
 from secateur.kinds.envelope.envelope import trim_envelope
@@ -78,10 +78,10 @@ def test_the_same_bytes_from_many_threads_in_any_order(seed: int, expected: dict
 def test_counts_from_several_threads_are_those_of_one() -> None:
     texts = [f"line {number} of a log, {'x' * (number % 50)}" for number in range(3 * COUNTED_AT_ONCE + 7)]
     counter, seen = get_counter("o200k_base"), list[tuple[int, int]]()
-    weighed = weigh(
+    measured = measure(
         read_messages([{"role": "user", "content": text} for text in [*texts, *texts]]),
         counter,
         lambda _, done, total: seen.append((done, total)),
     )
-    assert list(weighed.tokens) == counter.count_many([*texts, *texts])
+    assert list(measured.tokens) == counter.count_many([*texts, *texts])
     assert seen == [(500, 1507), (1000, 1507), (1500, 1507), (1507, 1507)]

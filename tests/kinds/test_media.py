@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from secateur.kinds.conversation.media import MEDIA_TOKENS, anthropic_tokens, media_tokens, openai_tokens
-from secateur.kinds.conversation.pruned import weigh
+from secateur.kinds.conversation.pruned import measure
 from secateur.kinds.conversation.pruning import prune
 from secateur.kinds.conversation.transcripts import read_messages
 from secateur.settings import Settings
@@ -146,7 +146,7 @@ def test_pictures_are_in_the_figures_and_said_to_be_estimated() -> None:
     ]
     (part, *_) = [message.parts for message in read_messages(messages).messages]
     assert [one.media_tokens for one in part] == [0, 80, 255]
-    assert weigh(read_messages(messages), get_counter("chars4")).total == 3 + 80 + 255
+    assert measure(read_messages(messages), get_counter("chars4")).total == 3 + 80 + 255
     (notice,) = prune(read_messages(messages), Settings()).warnings
     assert (notice.code, notice.message) == (
         "media_estimated",

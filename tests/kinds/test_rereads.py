@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from secateur.config import with_values
 from secateur.kinds.conversation.messages import MessagePart, PartKind
-from secateur.kinds.conversation.rereads import Deed, Touch, touches
+from secateur.kinds.conversation.rereads import FileAccess, FileOperation, file_accesses
 from secateur.kinds.conversation.tool_results import MARK, AgenticConversationPruner
 from secateur.settings import Settings
 
@@ -19,8 +19,8 @@ CODE = "value = 1\n" * 200
 def deeds(tool: str, arguments: Any) -> list[tuple[str, str]]:
     given = arguments if isinstance(arguments, str) else json.dumps(arguments)
     return [
-        (touch.path, touch.deed.value)
-        for touch in touches(MessagePart(PartKind.RESULT, "x", (), tool=tool, arguments=given))
+        (touch.path, touch.operation.value)
+        for touch in file_accesses(MessagePart(PartKind.RESULT, "x", (), tool=tool, arguments=given))
     ]
 
 
@@ -84,11 +84,16 @@ def test_what_a_call_did_to_which_file(tool: str, arguments: Any, expected: list
 
 def test_calls_written_as_text_are_known_by_the_text_before() -> None:
     part = MessagePart(PartKind.RESULT, "<tool_result>x</tool_result>", (), span=(0, 10))
-    assert list(touches(part, "I look. <read_file><path> a.py </path></read_file>")) == [Touch("a.py", Deed.READ)]
-    assert list(touches(part, "<write_to_file>\n<path>a.py</path><content>x</content></write_to_file>")) == [
-        Touch("a.py", Deed.WRITTEN)
+    assert list(file_accesses(part, "I look. <read_file><path> a.py </path></read_file>")) == [
+        FileAccess("a.py", FileOperation.READ)
     ]
-    assert list(touches(part, "<read_file><path>a.py</path></read_file><read_file><path>b.py</path></read_file>")) == []
+    assert list(file_accesses(part, "<write_to_file>\n<path>a.py</path><content>x</content></write_to_file>")) == [
+        FileAccess("a.py", FileOperation.WRITTEN)
+    ]
+    assert (
+        list(file_accesses(part, "<read_file><path>a.py</path></read_file><read_file><path>b.py</path></read_file>"))
+        == []
+    )
 
 
 def conversation(*steps: tuple[str, dict[str, Any], str]) -> list[dict[str, Any]]:

@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from secateur.config import with_values
 from secateur.kinds.conversation.messages import Message
-from secateur.kinds.conversation.pruned import SUMMARY_MARK, Pruned, weigh
+from secateur.kinds.conversation.pruned import SUMMARY_MARK, Pruned, measure
 from secateur.kinds.conversation.pruning import prune
-from secateur.kinds.conversation.summaries import LONGEST_LINE, Gist, summary_lines
+from secateur.kinds.conversation.summaries import LONGEST_LINE, ExtractiveSummary, summary_lines
 from secateur.kinds.conversation.transcripts import read_messages
 from secateur.settings import Settings
 from secateur.tokens import get_counter
@@ -28,7 +28,7 @@ SURVIVE = 0.9
 
 def halved(messages: list[dict[str, Any]]) -> Pruned:
     transcript = read_messages(messages)
-    half = weigh(transcript, COUNTER).total // 2
+    half = measure(transcript, COUNTER).total // 2
     return prune(
         transcript,
         with_values(Settings(), {"tokens.counter": "chars4", "conversation_prune.safe_zone_tokens": half}),
@@ -134,13 +134,13 @@ def test_arguments_of_a_call_are_told_as_they_were_written() -> None:
 
 
 def test_groups_added_one_by_one_compete_for_the_same_room() -> None:
-    gist = Gist()
+    summary = ExtractiveSummary()
     dull = parsed(
         *(
             {"role": "assistant", "content": f"That is fine, as it was before. {'Well. ' * number}"}
             for number in range(1, 40)
         )
     )
-    gist.add(dull)
-    gist.add(parsed({"role": "user", "content": "We decided on order_total."}))
-    assert "- user: We decided on order_total." in gist.lines(60)
+    summary.add(dull)
+    summary.add(parsed({"role": "user", "content": "We decided on order_total."}))
+    assert "- user: We decided on order_total." in summary.lines(60)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from secateur.kinds.conversation.messages import Message, MessagePart, PartKind
 from secateur.kinds.conversation.pruned import BRIDGE, NOTED, is_summary
-from secateur.kinds.conversation.summaries import LOOKED, SIGNED, Gist, _Line
+from secateur.kinds.conversation.summaries import LOOKED, SIGNED, ExtractiveSummary, _Line
 
 NAMES = {
     "`x = 1`": "code",
@@ -22,39 +22,39 @@ NAMES = {
 LOOKING = ("read", "view", "open", "cat", "show", "grep", "glob", "search", "find", "list", "ls", "fetch")
 
 
-def weighed(text: str, side: str = "assistant", tool: str = "") -> _Line:
-    return Gist()._weighed(f"{side} {tool}".strip(), side, text)
+def scored(text: str, side: str = "assistant", tool: str = "") -> _Line:
+    return ExtractiveSummary()._scored(f"{side} {tool}".strip(), side, text)
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_line_with_a_name_is_worth_more(name: str) -> None:
-    assert weighed(f"see {name} again").worth > weighed("see that thing again").worth
+    assert scored(f"see {name} again").worth > scored("see that thing again").worth
 
 
 def test_an_ordinary_word_is_no_name() -> None:
-    plain = Gist()
-    first = plain._weighed("assistant", "assistant", "we are here")
+    plain = ExtractiveSummary()
+    first = plain._scored("assistant", "assistant", "we are here")
     assert first.rank != SIGNED
-    assert first.worth == plain._weighed("assistant", "assistant", "they went there").worth
+    assert first.worth == plain._scored("assistant", "assistant", "they went there").worth
 
 
 @pytest.mark.parametrize("word", LOOKING)
 @pytest.mark.parametrize("tool", ["{}", "{}_file", "{}File", "my-{}"])
 def test_a_tool_that_looks_is_told_by_a_word_of_its_name(word: str, tool: str) -> None:
     text = "Error: cart_total failed"
-    assert weighed(text, "result", tool.format(word)).rank == LOOKED
-    assert weighed(text, "result", tool.format(word.title())).rank == LOOKED
-    assert weighed(text, "call", tool.format(word)).rank == SIGNED
+    assert scored(text, "result", tool.format(word)).rank == LOOKED
+    assert scored(text, "result", tool.format(word.title())).rank == LOOKED
+    assert scored(text, "call", tool.format(word)).rank == SIGNED
 
 
 @pytest.mark.parametrize("tool", ["edit", "run", "bash", "write", "reader", "review", "listen"])
 def test_a_tool_that_acts_does_not_look(tool: str) -> None:
-    assert weighed("Error: cart_total failed", "result", tool).rank == SIGNED
+    assert scored("Error: cart_total failed", "result", tool).rank == SIGNED
 
 
 def test_a_user_counts_most_and_what_a_tool_printed_least() -> None:
     worth = {
-        side: weighed("the cart_total is wrong", side).worth
+        side: scored("the cart_total is wrong", side).worth
         for side in ("user", "assistant", "system", "call", "result")
     }
     assert worth["user"] > worth["assistant"] == worth["system"] > worth["call"] > worth["result"] > 0

@@ -7,8 +7,8 @@ from typing import Any
 import msgspec
 import pytest
 from secateur.config import with_values
-from secateur.kinds.conversation.pruned import weigh
-from secateur.kinds.conversation.pruning import prune_weighed
+from secateur.kinds.conversation.pruned import measure
+from secateur.kinds.conversation.pruning import prune_measured
 from secateur.kinds.conversation.transcripts import read_messages
 from secateur.llm.interface import Question, Reply, replies_of
 from secateur.model import ModelCall
@@ -61,9 +61,9 @@ def test_a_conversation_is_told_in_excerpts_where_the_answers_are_none(value: An
         for role in ("user", "assistant")
     ]
     settings = with_values(Settings(), {"conversation_prune.safe_zone_tokens": 900})
-    weighed = weigh(read_messages(messages), get_counter("o200k_base"))
-    told = prune_weighed(weighed, settings, "summarize", llm=Table(lambda _: value))
-    assert told.messages == prune_weighed(weighed, settings, "summarize").messages
+    measured = measure(read_messages(messages), get_counter("o200k_base"))
+    told = prune_measured(measured, settings, "summarize", llm=Table(lambda _: value))
+    assert told.messages == prune_measured(measured, settings, "summarize").messages
     assert {call.outcome for call in told.report.calls} == {"refused"} and "summary_in_excerpts" in [
         notice.code for notice in told.warnings
     ]

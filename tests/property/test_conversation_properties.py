@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from secateur.config import with_values
 from secateur.kinds.conversation.messages import PartKind
-from secateur.kinds.conversation.pruned import Pruned, weigh
+from secateur.kinds.conversation.pruned import Pruned, measure
 from secateur.kinds.conversation.pruning import STRATEGIES, prune
 from secateur.kinds.conversation.transcripts import read_messages, read_transcript
 from secateur.settings import Settings
@@ -55,9 +55,9 @@ def test_what_leaves_is_a_conversation_and_its_books_are_right(
     after = result.messages
 
     assert messages == before, "the input is changed"
-    again = weigh(read_messages(after), COUNTER)
+    again = measure(read_messages(after), COUNTER)
     assert again.total == result.report.after, "the ledger is not the recounted text"
-    assert result.report.before == weigh(read_messages(messages), COUNTER).total
+    assert result.report.before == measure(read_messages(messages), COUNTER).total
     assert sum(action.before for action in result.report.actions) == result.report.before
     assert sum(action.after for action in result.report.actions) == result.report.after
     assert result.report.after <= result.report.before, "it grew"
@@ -102,7 +102,7 @@ def test_the_cache_keeps_what_is_before_the_first_change(form: str, turns: list[
     )
     assert result.cache.first_changed == first
     assert result.cache.prefix_tokens + result.cache.reread_tokens == result.report.after
-    assert result.cache.prefix_tokens == weigh(read_messages(messages[:first]), COUNTER).total
+    assert result.cache.prefix_tokens == measure(read_messages(messages[:first]), COUNTER).total
 
 
 @pytest.mark.parametrize("form", FORMATS)

@@ -14,7 +14,7 @@ from secateur.config import with_values
 from secateur.errors import SecateurError
 from secateur.kinds.conversation.damage import UNREADABLE
 from secateur.kinds.conversation.messages import PartKind
-from secateur.kinds.conversation.pruned import weigh
+from secateur.kinds.conversation.pruned import measure
 from secateur.kinds.conversation.pruning import STRATEGIES, prune
 from secateur.kinds.conversation.transcripts import read_transcript
 from secateur.kinds.diff.chunks import chunk_diff
@@ -70,7 +70,7 @@ def test_a_damaged_line_of_a_transcript_costs_itself(
     if form != "claude-code" or kind != "role":  # a session's line names the one it follows, which may be another now
         assert written.count(b"\n" + lines[at] + b"\n") + written.startswith(lines[at] + b"\n") == 1
     again = read_transcript(written)
-    assert weigh(again, COUNTER).total == pruned.report.after <= pruned.report.before
+    assert measure(again, COUNTER).total == pruned.report.after <= pruned.report.before
     assert sum(action.after for action in pruned.report.actions) == pruned.report.after
 
     parts = [part for message in again.messages for part in message.parts if part.call]
@@ -103,7 +103,7 @@ def test_a_bad_message_of_a_list_costs_itself(
     )
     assert [item.number for item in pruned.items if item.reason.label == "damaged"] == [at]
     assert pruned.messages.count(bad) == 1 and f"$.messages[{at}]" in pruned.warnings[0].message
-    assert weigh(read_transcript(pruned.write().encode()), COUNTER).total == pruned.report.after
+    assert measure(read_transcript(pruned.write().encode()), COUNTER).total == pruned.report.after
 
 
 SOURCE = st.lists(

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from secateur.config import with_values
-from secateur.kinds.conversation.pruned import Pruned, weigh
+from secateur.kinds.conversation.pruned import Pruned, measure
 from secateur.kinds.conversation.pruning import STRATEGIES, prune
 from secateur.kinds.conversation.transcripts import ASIDE, read_messages
 from secateur.settings import Settings
@@ -46,7 +46,7 @@ def test_what_leaves_would_be_accepted_and_the_books_hold(
     assert messages == before
     assert faults(form, result.messages) == []
     report = result.report
-    assert weigh(read_messages(result.messages), COUNTER).total == report.after <= report.before
+    assert measure(read_messages(result.messages), COUNTER).total == report.after <= report.before
     assert (sum(action.before for action in report.actions), sum(action.after for action in report.actions)) == (
         report.before,
         report.after,
@@ -74,6 +74,6 @@ def test_pruning_twice_is_pruning_once(form: str, strategy: str, turns: list[Tur
 def test_a_session_with_given_up_answers_weighs_what_the_same_talk_weighs_without(turns: list[Turn], asks: str) -> None:
     straight = [Turn(turn.user, turn.rounds, turn.answer) for turn in turns]
     assert (
-        weigh(read_messages(talk("claude-code", turns, asks)), COUNTER).total
-        == weigh(read_messages(talk("claude-code", straight, asks)), COUNTER).total
+        measure(read_messages(talk("claude-code", turns, asks)), COUNTER).total
+        == measure(read_messages(talk("claude-code", straight, asks)), COUNTER).total
     )

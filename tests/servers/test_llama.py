@@ -16,7 +16,7 @@ from typing import Annotated, Any
 
 import msgspec
 import pytest
-from secateur.kinds.conversation.pruned import weigh
+from secateur.kinds.conversation.pruned import measure
 from secateur.kinds.conversation.transcripts import read_messages
 from secateur.llm import open_model
 from secateur.llm.client import ServerModel
@@ -197,8 +197,8 @@ def test_a_conversation_is_summarised(url: str, figures: list[str], tmp_path: Pa
     figures.append(told(f"a conversation, {strategy}", report["modelCalls"], time.perf_counter() - start))
     assert ran.code == 0
     counter = get_counter()
-    assert weigh(read_messages(ran.json["messages"]), counter).total == report["estimateAfter"] <= 1200
-    assert report["estimateBefore"] == weigh(read_messages(messages), counter).total
+    assert measure(read_messages(ran.json["messages"]), counter).total == report["estimateAfter"] <= 1200
+    assert report["estimateBefore"] == measure(read_messages(messages), counter).total
     assert report["modelCalls"]
     assert ran.json["messages"][0] == messages[0]
     assert ran.json["messages"][-1] == messages[-1]

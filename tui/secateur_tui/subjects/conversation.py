@@ -9,7 +9,7 @@ from secateur.kinds.base import Outcome
 from secateur.kinds.conversation.damage import UnreadLine
 from secateur.kinds.conversation.kind import item_of, message_of, parsed, text_going_out
 from secateur.kinds.conversation.messages import Message, PartKind
-from secateur.kinds.conversation.pruned import Item, Pruned, Weighed
+from secateur.kinds.conversation.pruned import MeasuredTranscript, MessageDecision, Pruned
 from secateur.model import State
 from secateur.terminal import visible
 
@@ -38,7 +38,7 @@ _FIRST_PARTS = 20
 """Parts of a message that are looked at for its line."""
 
 
-class ConversationSubject(KindSubject[Weighed, Pruned]):
+class ConversationSubject(KindSubject[MeasuredTranscript, Pruned]):
     """The look of the Conversation bench."""
 
     def notices(self, ledger: LedgerAnswer[Outcome[Pruned]]) -> Sequence[tuple[str, str]]:
@@ -122,7 +122,7 @@ def _pays(ledger: LedgerAnswer[Outcome[Pruned]]) -> str:
     return "never pays" if requests is None else f"pays after {requests:,} request{'' if requests == 1 else 's'}"
 
 
-def _stands_for(ledger: LedgerAnswer[Outcome[Pruned]], item: int) -> Item | None:
+def _stands_for(ledger: LedgerAnswer[Outcome[Pruned]], item: int) -> MessageDecision | None:
     """The summary in which a message is told: the first of those right before the run of messages it belongs to."""
     row = item_of(ledger.result.payload, item)
     if row is None or row.state is not State.SUMMARISED or row.number < 0:
@@ -136,7 +136,9 @@ def _stands_for(ledger: LedgerAnswer[Outcome[Pruned]], item: int) -> Item | None
     return items[place] if place >= 0 else None
 
 
-def _placeholders(row: Item, message: Message | None, ledger: LedgerAnswer[Outcome[Pruned]], cells: int) -> list[Line]:
+def _placeholders(
+    row: MessageDecision, message: Message | None, ledger: LedgerAnswer[Outcome[Pruned]], cells: int
+) -> list[Line]:
     """The texts of results that are others now."""
     out = parsed(row, ledger.result.payload.transcript)
     if message is None or out is None:

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 import msgspec
 
 from secateur.kinds.conversation.messages import Message, PartKind, parse_message, replaced
-from secateur.kinds.conversation.pruned import SUMMARY_MARK, Item, Weighed
+from secateur.kinds.conversation.pruned import SUMMARY_MARK, MeasuredTranscript, MessageDecision
 from secateur.kinds.conversation.summaries import summary_lines
 from secateur.llm.interface import Question, Reply, notices_of
 from secateur.model import ModelCall, Notice, Reason, State
@@ -63,7 +63,7 @@ class Notes(msgspec.Struct):
 class Retold:
     """The items with the summaries in a model's words, and what that cost."""
 
-    items: tuple[Item, ...]
+    items: tuple[MessageDecision, ...]
     calls: tuple[ModelCall, ...] = ()
     notices: tuple[Notice, ...] = ()
 
@@ -97,8 +97,8 @@ class _Summary:
 class Retelling:
     """The questions about the summaries of a pruning, and what its items become under the replies to them."""
 
-    measured: Weighed
-    items: tuple[Item, ...]
+    measured: MeasuredTranscript
+    items: tuple[MessageDecision, ...]
     summaries: tuple[_Summary, ...]
     questions: tuple[Question, ...]
     counter: Counter
@@ -132,7 +132,9 @@ class Retelling:
         return Retold(tuple(told), tuple(reply.call for reply in replies), tuple(notices))
 
 
-def retelling(measured: Weighed, items: Sequence[Item], settings: Settings, counter: Counter) -> Retelling:
+def retelling(
+    measured: MeasuredTranscript, items: Sequence[MessageDecision], settings: Settings, counter: Counter
+) -> Retelling:
     """The summaries among `items` that a model may tell in its own words, with one question or more for each.
 
     Args:
@@ -152,23 +154,25 @@ def retelling(measured: Weighed, items: Sequence[Item], settings: Settings, coun
 # --- what is asked ----------------------------------------------------------------------------------------------------
 
 
-def _summaries(weighed: Weighed, items: Sequence[Item], settings: Settings, counter: Counter) -> list[_Summary]:
+def _summaries(
+    measured: MeasuredTranscript, items: Sequence[MessageDecision], settings: Settings, counter: Counter
+) -> list[_Summary]:
     """The summaries that have room for a model's words. What the safe zone leaves free is shared out from the front."""
-    spare = max(0, settings.conversation_prune.safe_zone_tokens - weighed.head - sum(item.after for item in items))
+    spare = max(0, settings.conversation_prune.safe_zone_tokens - measured.head - sum(item.after for item in items))
     found: list[_Summary] = []
     for row, numbers in _stretches(items):
         item = items[row]
-        gone = sum(weighed.tokens[number] for number in numbers)
+        gone = sum(measured.tokens[number] for number in numbers)
         most = max(item.after, min(int(gone * settings.conversation_prune.summary_share), item.after + spare))
         heading = f"{SUMMARY_MARK}{len(numbers):,} earlier messages, in a model's words]"
-        pieces = _pieces(weighed, numbers, most - counter.count(heading) - 1, settings)
+        pieces = _pieces(measured, numbers, most - counter.count(heading) - 1, settings)
         if pieces:
             spare -= max(0, most - item.after)
             found.append(_Summary(row, gone, heading, most, pieces))
     return found
 
 
-def _stretches(items: Sequence[Item]) -> Iterator[tuple[int, list[int]]]:
+def _stretches(items: Sequence[MessageDecision]) -> Iterator[tuple[int, list[int]]]:
     """(row of a summary that goes out, numbers of the messages it stands for)."""
     row, numbers = -1, list[int]()
     for place, item in enumerate(items):
@@ -184,7 +188,7 @@ def _stretches(items: Sequence[Item]) -> Iterator[tuple[int, list[int]]]:
         yield row, numbers
 
 
-def _pieces(weighed: Weighed, numbers: Sequence[int], room: int, settings: Settings) -> tuple[_Piece, ...]:
+def _pieces(measured: MeasuredTranscript, numbers: Sequence[int], room: int, settings: Settings) -> tuple[_Piece, ...]:
     """The messages of a summary by questions, as few as the size of a question allows; none where there is room for a
     model's words in none."""
     text_tokens, answer = settings.llm.text_tokens, settings.conversation_prune.summary_tokens
@@ -192,18 +196,18 @@ def _pieces(weighed: Weighed, numbers: Sequence[int], room: int, settings: Setti
     parts: list[list[int]] = [[]]
     size = 0
     for number in numbers:
-        tokens = min(most, weighed.tokens[number] + PART_TOKENS * len(weighed.transcript.messages[number].parts))
+        tokens = min(most, measured.tokens[number] + PART_TOKENS * len(measured.transcript.messages[number].parts))
         if parts[-1] and size + tokens > text_tokens:
             parts.append([])
             size = 0
         parts[-1].append(number)
         size += tokens
-    total = sum(weighed.tokens[number] for number in numbers) or 1
+    total = sum(measured.tokens[number] for number in numbers) or 1
     pieces = [
         _Piece(
             tuple(part),
-            tuple(weighed.transcript.messages[number] for number in part),
-            min(answer, room * sum(weighed.tokens[number] for number in part) // total),
+            tuple(measured.transcript.messages[number] for number in part),
+            min(answer, room * sum(measured.tokens[number] for number in part) // total),
         )
         for part in parts
     ]
@@ -245,7 +249,13 @@ def _told(message: Message, most: int, counter: Counter) -> str:
 # --- what comes back --------------------------------------------------------------------------------------------------
 
 
-def _retold(weighed: Weighed, item: Item, summary: _Summary, replies: Sequence[Reply | None], counter: Counter) -> Item:
+def _retold(
+    measured: MeasuredTranscript,
+    item: MessageDecision,
+    summary: _Summary,
+    replies: Sequence[Reply | None],
+    counter: Counter,
+) -> MessageDecision:
     """The item of a summary in a model's words; the item as it is where no words are usable or they do not fit."""
     notes: list[Notes | None] = [reply.value if reply is not None else None for reply in replies]
     if not any(notes):
@@ -258,7 +268,7 @@ def _retold(weighed: Weighed, item: Item, summary: _Summary, replies: Sequence[R
     tokens = counter.count(text)
     if tokens > summary.most or tokens >= summary.gone:
         return item
-    message = _parsed(weighed, item)
+    message = _parsed(measured, item)
     return replace(
         item, message=replaced(message.raw, {message.parts[0]: text}), after=tokens, reason=Reason.SUMMARY_BY_MODEL
     )
@@ -289,7 +299,7 @@ def _excerpts(piece: _Piece, counter: Counter) -> list[str]:
     return []
 
 
-def _parsed(weighed: Weighed, item: Item) -> Message:
+def _parsed(measured: MeasuredTranscript, item: MessageDecision) -> Message:
     return parse_message(
-        item.message, item.section, {}, ("message",) if weighed.transcript.format == "claude-code" else ()
+        item.message, item.section, {}, ("message",) if measured.transcript.format == "claude-code" else ()
     )

@@ -11,7 +11,7 @@ from secateur import config
 from secateur.kinds.base import Delivery, Environment, Flag, Input, Inputs, Kind, Outcome
 from secateur.kinds.conversation.damage import UnreadLine
 from secateur.kinds.conversation.messages import Message, PartKind, parse_message
-from secateur.kinds.conversation.pruned import Cache, Item, Pruned, Weighed, weigh
+from secateur.kinds.conversation.pruned import Cache, MeasuredTranscript, MessageDecision, Pruned, measure
 from secateur.kinds.conversation.pruning import decide
 from secateur.kinds.conversation.transcripts import Transcript, read_transcript
 from secateur.kinds.knobs import Knob
@@ -38,7 +38,7 @@ _TABLE = "conversation_prune."
 _RESULT = re.compile(r"^<tool_result[\s>]", re.MULTILINE)
 
 
-class Conversation(Kind[Weighed, Pruned]):
+class Conversation(Kind[MeasuredTranscript, Pruned]):
     """See `Kind`; spec pruner."""
 
     name = "conversation"
@@ -100,16 +100,16 @@ class Conversation(Kind[Weighed, Pruned]):
     def recognises(self, path: Path, head: str) -> bool:
         return head.startswith(("[", "{")) or path.suffix == ".jsonl" or _RESULT.search(head) is not None
 
-    def read(self, inputs: Inputs, settings: Settings, environment: Environment) -> Weighed:
+    def read(self, inputs: Inputs, settings: Settings, environment: Environment) -> MeasuredTranscript:
         environment.progress("reading", 0, 0)
         path = inputs["path"]
         data = environment.bytes_of(path, "transcript")
         transcript = read_transcript(data, "standard input" if path == "-" else path)
-        return weigh(transcript, get_counter(settings.tokens.counter), environment.progress)
+        return measure(transcript, get_counter(settings.tokens.counter), environment.progress)
 
     def decide(
         self,
-        material: Weighed,
+        material: MeasuredTranscript,
         inputs: Inputs,
         settings: Settings,
         *,
@@ -145,7 +145,7 @@ class Conversation(Kind[Weighed, Pruned]):
             kept = tuple(dict.fromkeys((*held, *tools)))
         return config.with_values(settings, {_TABLE + "keep_tools": kept})
 
-    def described(self, material: Weighed) -> str:
+    def described(self, material: MeasuredTranscript) -> str:
         transcript = material.transcript
         return f"{transcript.format}, {len(transcript.messages):,} messages, {material.total:,} tokens"
 
@@ -212,7 +212,7 @@ class Conversation(Kind[Weighed, Pruned]):
 # --- one entry --------------------------------------------------------------------------------------------------------
 
 
-def item_of(pruned: Pruned, number: int) -> Item | None:
+def item_of(pruned: Pruned, number: int) -> MessageDecision | None:
     """The decision on a message by the number of its entry; None for what is no message: the request's head, the
     wrapper."""
     place = number - (pruned.transcript.head is not None)
@@ -229,14 +229,14 @@ def message_of(pruned: Pruned, number: int) -> Message | None:
     return parsed(item, pruned.transcript)
 
 
-def parsed(item: Item, transcript: Transcript) -> Message | None:
+def parsed(item: MessageDecision, transcript: Transcript) -> Message | None:
     """The message that goes out; None where none does."""
     if item.message is None:
         return None
     return parse_message(item.message, "", {}, ("message",) if transcript.format == "claude-code" else ())
 
 
-def text_going_out(pruned: Pruned, item: Item) -> str:
+def text_going_out(pruned: Pruned, item: MessageDecision) -> str:
     """The message that goes out, for people."""
     message = parsed(item, pruned.transcript)
     return text_of(message) if message is not None else ""
@@ -258,7 +258,7 @@ def text_of(message: Message) -> str:
     return "\n".join(told)
 
 
-def _row(pruned: Pruned, item: Item, wide: int) -> str:
+def _row(pruned: Pruned, item: MessageDecision, wide: int) -> str:
     message = pruned.transcript.messages[item.number] if item.number >= 0 else None
     tools = ",".join(dict.fromkeys(part.tool for part in message.parts if part.tool)) if message else ""
     cached = "=" if pruned.cache.holds(item.number) else " "

@@ -34,7 +34,7 @@ COUNTING_THREADS = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Weighed:
+class MeasuredTranscript:
     """A transcript whose parts are counted."""
 
     transcript: Transcript
@@ -49,7 +49,7 @@ class Weighed:
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class MessageDecision:
     """One message that goes out, or that did not: its fate, in the order of the conversation."""
 
     number: int  # of the message in the input; -1 for one that was not in it
@@ -112,7 +112,7 @@ class Pruned:
     """A pruned conversation with everything there is to say about it."""
 
     transcript: Transcript
-    items: tuple[Item, ...]
+    items: tuple[MessageDecision, ...]
     ledger: Ledger
     cache: Cache
     results_cleaned: int
@@ -153,7 +153,7 @@ def statistics(before: int, after: int, cleaned: int, messages: int) -> dict[str
     }
 
 
-def weigh(transcript: Transcript, counter: Counter, progress: Progress | None = None) -> Weighed:
+def measure(transcript: Transcript, counter: Counter, progress: Progress | None = None) -> MeasuredTranscript:
     """Count every part of every message, equal ones once."""
     messages = [*transcript.messages, *([transcript.head] if transcript.head else [])]
     parts = [part for message in messages for part in message.parts]
@@ -163,7 +163,7 @@ def weigh(transcript: Transcript, counter: Counter, progress: Progress | None = 
     by_part = [tuple(next(numbers) for _ in message.parts) for message in messages]
     tokens = tuple(map(sum, by_part))
     size = len(transcript.messages)
-    return Weighed(transcript, tuple(by_part[:size]), tokens[:size], sum(tokens[size:]))
+    return MeasuredTranscript(transcript, tuple(by_part[:size]), tokens[:size], sum(tokens[size:]))
 
 
 def _counted(texts: Sequence[str], counter: Counter, progress: Progress | None) -> dict[str, int]:
@@ -237,19 +237,23 @@ def is_summary(message: Message) -> bool:
 
 
 def edited(
-    weighed: Weighed, counter: Counter, number: int, changes: Mapping[MessagePart, str]
+    measured: MeasuredTranscript, counter: Counter, number: int, changes: Mapping[MessagePart, str]
 ) -> tuple[dict[str, Any], int]:
     """A copy of message `number` with other texts in some parts, and its tokens."""
-    message = weighed.transcript.messages[number]
-    kept = sum(tokens for part, tokens in zip(message.parts, weighed.parts[number], strict=True) if part not in changes)
+    message = measured.transcript.messages[number]
+    kept = sum(
+        tokens for part, tokens in zip(message.parts, measured.parts[number], strict=True) if part not in changes
+    )
     return replaced(message.raw, changes), kept + sum(counter.count_many(changes.values()))
 
 
-def finish(weighed: Weighed, items: Sequence[Item], safe_zone: int, warnings: Sequence[Notice] = ()) -> Pruned:
+def finish(
+    measured: MeasuredTranscript, items: Sequence[MessageDecision], safe_zone: int, warnings: Sequence[Notice] = ()
+) -> Pruned:
     """Close the books: one entry per message in order, then what was added; sums are those of the report."""
-    after = weighed.head + sum(item.after for item in items)
-    ledger = Ledger.closed("conversation", safe_zone, _entries(weighed, items), after)
-    notes = [*weighed.transcript.notices, *warnings, *_estimated(weighed)]
+    after = measured.head + sum(item.after for item in items)
+    ledger = Ledger.closed("conversation", safe_zone, _entries(measured, items), after)
+    notes = [*measured.transcript.notices, *warnings, *_estimated(measured)]
     if after > safe_zone:
         over = (
             f"{after:,} tokens are left, {after - safe_zone:,} more than the safe zone of {safe_zone:,}: what may go is"
@@ -257,15 +261,15 @@ def finish(weighed: Weighed, items: Sequence[Item], safe_zone: int, warnings: Se
         )
         notes.append(Notice("safe_zone_exceeded", over))
     cleaned = sum(item.cleaned for item in items)
-    return Pruned(weighed.transcript, tuple(items), ledger, _cache(weighed, items), cleaned, tuple(notes))
+    return Pruned(measured.transcript, tuple(items), ledger, _cache(measured, items), cleaned, tuple(notes))
 
 
-def _entries(weighed: Weighed, items: Sequence[Item]) -> Iterator[Entry]:
+def _entries(measured: MeasuredTranscript, items: Sequence[MessageDecision]) -> Iterator[Entry]:
     """The request's system prompt and tools, where there are any; then one entry per item."""
     position = 0
-    if weighed.transcript.head is not None:
+    if measured.transcript.head is not None:
         position += 1
-        yield Entry(REQUEST, State.KEPT, Reason.SYSTEM, weighed.head, weighed.head, position=position)
+        yield Entry(REQUEST, State.KEPT, Reason.SYSTEM, measured.head, measured.head, position=position)
     told: Tally[str] = Tally()
     for item in items:
         told[item.name] += 1
@@ -282,9 +286,9 @@ def _action(entry: Entry) -> TrimAction | None:
     return TrimAction(section, VERBS[entry.state], entry.reason.label, entry.before, entry.after)
 
 
-def _estimated(weighed: Weighed) -> list[Notice]:
+def _estimated(measured: MeasuredTranscript) -> list[Notice]:
     """Says that pictures and the like are charged by estimate, where there are any."""
-    parts = [part for message in weighed.transcript.messages for part in message.parts if part.media]
+    parts = [part for message in measured.transcript.messages for part in message.parts if part.media]
     if not parts:
         return []
     number, tokens = sum(part.media for part in parts), sum(part.media_tokens for part in parts)
@@ -296,24 +300,24 @@ def _estimated(weighed: Weighed) -> list[Notice]:
     ]
 
 
-def unchanged(weighed: Weighed, reasons: Callable[[int], Reason]) -> list[Item]:
+def unchanged(measured: MeasuredTranscript, reasons: Callable[[int], Reason]) -> list[MessageDecision]:
     """One item per message that keeps it, with the reason `reasons` gives."""
-    rows = zip(weighed.transcript.messages, weighed.tokens, strict=True)
+    rows = zip(measured.transcript.messages, measured.tokens, strict=True)
     return [
-        Item(number, tokens, tokens, State.KEPT, reasons(number), message.raw)
+        MessageDecision(number, tokens, tokens, State.KEPT, reasons(number), message.raw)
         for number, (message, tokens) in enumerate(rows)
     ]
 
 
-def _cache(weighed: Weighed, items: Sequence[Item]) -> Cache:
-    saved = weighed.total - weighed.head - sum(item.after for item in items)
+def _cache(measured: MeasuredTranscript, items: Sequence[MessageDecision]) -> Cache:
+    saved = measured.total - measured.head - sum(item.after for item in items)
     place = next((place for place, item in enumerate(items) if item.state is not State.KEPT), None)
     if place is None:
-        return Cache(None, weighed.total, 0, saved)
+        return Cache(None, measured.total, 0, saved)
     first = next(item.number for item in items[place:] if item.number >= 0)
     return Cache(
         first,
-        weighed.head + sum(item.after for item in items[:place]),
+        measured.head + sum(item.after for item in items[:place]),
         sum(item.after for item in items[place:]),
         saved,
     )

@@ -1,8 +1,8 @@
 """Conversations that fit a safe zone: early groups of messages are summarised, or go.
 
     prune(transcript, settings) -> Pruned         # by `conversation_prune.strategy`
-    prune_weighed(weighed, settings) -> Pruned # the same where the parts are counted already: what a turn of a knob
-    costs ConversationPruner(settings).prune_conversations(messages, "summarize")
+    prune_measured(measured, settings) -> Pruned       # the same where the parts are counted already: one knob step
+    ConversationPruner(settings).prune_conversations(messages, "summarize")
 
 `truncate` takes out the oldest groups, `summarize` lets a summary stand for them, `hybrid` summarises and truncates
 what is then too much. System messages, the last thing a user said and the last step stay; calls stay with their
@@ -25,16 +25,16 @@ from secateur.kinds.conversation.pruned import (
     BRIDGE,
     NOTED,
     SUMMARY_MARK,
-    Item,
+    MeasuredTranscript,
+    MessageDecision,
     Pruned,
-    Weighed,
     finish,
     last_user,
+    measure,
     standing,
     unchanged,
-    weigh,
 )
-from secateur.kinds.conversation.summaries import Gist
+from secateur.kinds.conversation.summaries import ExtractiveSummary
 from secateur.kinds.conversation.tool_results import clear_results
 from secateur.kinds.conversation.transcripts import Transcript, read_messages
 from secateur.kinds.conversation.turns import ASSISTANT, USER, Element, elements_of, removable
@@ -121,32 +121,32 @@ def prune(
         UsageError: no such strategy.
     """
     strategy = _known(strategy or settings.conversation_prune.strategy)
-    return prune_weighed(
-        weigh(transcript, get_counter(settings.tokens.counter), progress), settings, strategy, progress, llm
+    return prune_measured(
+        measure(transcript, get_counter(settings.tokens.counter), progress), settings, strategy, progress, llm
     )
 
 
-def prune_weighed(
-    weighed: Weighed,
+def prune_measured(
+    measured: MeasuredTranscript,
     settings: Settings,
     strategy: str | None = None,
     progress: Progress | None = None,
     llm: LanguageModel | None = None,
 ) -> Pruned:
-    """The same of a transcript that was weighed with the counter of these settings.
+    """The same of a transcript that was measured with the counter of these settings.
 
     Raises:
         UsageError: no such strategy.
     """
-    pruned = decide(weighed, settings, strategy, progress, asks=llm is not None)
+    pruned = decide(measured, settings, strategy, progress, asks=llm is not None)
     if llm is None or not pruned.questions:
         return pruned
     replies = replies_of(llm, pruned.questions, progress)
-    return decide(weighed, settings, strategy, progress, asks=True, replies=replies)
+    return decide(measured, settings, strategy, progress, asks=True, replies=replies)
 
 
 def decide(
-    weighed: Weighed,
+    measured: MeasuredTranscript,
     settings: Settings,
     strategy: str | None = None,
     progress: Progress | None = None,
@@ -164,26 +164,26 @@ def decide(
         UsageError: no such strategy.
     """
     zone, counter = settings.conversation_prune, get_counter(settings.tokens.counter)
-    strategy, transcript = _known(strategy or zone.strategy), weighed.transcript
+    strategy, transcript = _known(strategy or zone.strategy), measured.transcript
     if strategy == "tool-results":
-        return clear_results(weighed, counter, zone.safe_zone_tokens, zone.keep_last, zone.keep_tools)
+        return clear_results(measured, counter, zone.safe_zone_tokens, zone.keep_last, zone.keep_tools)
     elements = elements_of(transcript.messages)
-    items = _standing(weighed, elements)
-    if strategy != "truncate" and weighed.total > zone.safe_zone_tokens:
-        items = _summarized(weighed, items, elements, zone, counter, progress)
-    if strategy != "summarize" and _total(weighed, items) > zone.safe_zone_tokens:
-        items = _truncated(weighed, items, zone)
+    items = _standing(measured, elements)
+    if strategy != "truncate" and measured.total > zone.safe_zone_tokens:
+        items = _summarized(measured, items, elements, zone, counter, progress)
+    if strategy != "summarize" and _total(measured, items) > zone.safe_zone_tokens:
+        items = _truncated(measured, items, zone)
     told, questions = Retold(tuple(items)), tuple[Question, ...]()
     if asks:
-        asked = retelling(weighed, items, settings, counter)
+        asked = retelling(measured, items, settings, counter)
         if replies:
             told = asked.told(replies)
         elif asked.questions:
             questions = asked.questions
         else:
             told = Retold(told.items, notices=asked.unasked())
-    linked = _linked(weighed, told.items) if transcript.format == "claude-code" else told.items
-    pruned = finish(weighed, linked, zone.safe_zone_tokens, told.notices)
+    linked = _linked(measured, told.items) if transcript.format == "claude-code" else told.items
+    pruned = finish(measured, linked, zone.safe_zone_tokens, told.notices)
     return replace(pruned, calls=told.calls, questions=questions)
 
 
@@ -198,10 +198,12 @@ def _known(strategy: str) -> str:
 # --- truncate ---------------------------------------------------------------------------------------------------------
 
 
-def _truncated(weighed: Weighed, items: Sequence[Item], zone: ConversationPrune) -> list[Item]:
+def _truncated(
+    measured: MeasuredTranscript, items: Sequence[MessageDecision], zone: ConversationPrune
+) -> list[MessageDecision]:
     """Take out the oldest groups until the rest fits."""
-    rows, messages = _outgoing(weighed, items)
-    total, group = _total(weighed, items), 0
+    rows, messages = _outgoing(measured, items)
+    total, group = _total(measured, items), 0
     gone: set[int] = set()
     for unit in removable(elements_of(messages, summaries_stay=False)):
         if group == 0 and total <= zone.safe_zone_tokens:
@@ -212,7 +214,7 @@ def _truncated(weighed: Weighed, items: Sequence[Item], zone: ConversationPrune)
         group += len(numbers)
         group = 0 if group >= zone.group_size else group
     return [
-        _without(item, weighed, State.DROPPED, Reason.OLDEST_GROUP) if row in gone else item
+        _without(item, measured, State.DROPPED, Reason.OLDEST_GROUP) if row in gone else item
         for row, item in enumerate(items)
     ]
 
@@ -221,37 +223,39 @@ def _truncated(weighed: Weighed, items: Sequence[Item], zone: ConversationPrune)
 
 
 def _summarized(
-    weighed: Weighed,
-    items: list[Item],
+    measured: MeasuredTranscript,
+    items: list[MessageDecision],
     elements: Sequence[Element],
     zone: ConversationPrune,
     counter: Counter,
     progress: Progress | None,
-) -> list[Item]:
+) -> list[MessageDecision]:
     """Let summaries stand for the oldest groups until the rest fits. What stays fixed parts the groups into stretches,
     each with one summary."""
-    tokens = {id(element): sum(weighed.tokens[number] for number in element.numbers) for element in elements}
+    tokens = {id(element): sum(measured.tokens[number] for number in element.numbers) for element in elements}
     total, room = (
-        weighed.total,
-        zone.safe_zone_tokens - (weighed.total - sum(tokens[id(element)] for element in elements if not element.fixed)),
+        measured.total,
+        zone.safe_zone_tokens
+        - (measured.total - sum(tokens[id(element)] for element in elements if not element.fixed)),
     )
     allowed = max(0, int(room * SUMMARIES_OF_ROOM))
-    changed: dict[int, list[Item]] = {}
+    changed: dict[int, list[MessageDecision]] = {}
     for first, stop in _loose_runs(elements):
         if total <= zone.safe_zone_tokens:
             break
         groups = _groups(elements, first, stop, zone.group_size)
-        gist, size, wanted, gone, saved, new, taken, more = Gist(), 0, 0.0, 0, 0, list[Item](), 0, 1
+        summary, new = ExtractiveSummary(), list[MessageDecision]()
+        size, wanted, gone, saved, taken, more = 0, 0.0, 0, 0, 0, 1
         while taken < len(groups) and total - saved > zone.safe_zone_tokens:
             least, more = taken + more, more * 2  # an estimate that falls short is corrected in few steps
             while taken < len(groups) and (
                 taken < least or total - gone + min(wanted, allowed) > zone.safe_zone_tokens
             ):
                 numbers = [number for element in groups[taken] for number in element.numbers]
-                messages = [weighed.transcript.messages[number] for number in numbers]
+                messages = [measured.transcript.messages[number] for number in numbers]
                 characters = sum(len(part.text) for message in messages for part in message.parts)
-                held = sum(weighed.tokens[number] for number in numbers)
-                wanted += held * min(zone.summary_share, gist.add(messages) / (characters or 1))
+                held = sum(measured.tokens[number] for number in numbers)
+                wanted += held * min(zone.summary_share, summary.add(messages) / (characters or 1))
                 size, gone, taken = size + characters, gone + held, taken + 1
                 if progress is not None and taken % GROUPS_A_STEP == 0:
                     progress("summarising", taken, len(groups))
@@ -261,7 +265,7 @@ def _summarized(
             left = max(0, zone.safe_zone_tokens - (total - gone))  # what the summary may take
             characters = int(min(size * zone.summary_share, left * size / (gone or 1)))
             for attempt in reversed(range(SUMMARY_TRIES)):
-                new = _stretch(weighed, stretch, gist.lines(characters), *sides, counter)
+                new = _stretch(measured, stretch, summary.lines(characters), *sides, counter)
                 takes = sum(item.after for item in new)
                 if takes <= left or not characters:
                     break
@@ -271,7 +275,7 @@ def _summarized(
             total, allowed = total - saved, max(0, allowed - (gone - saved))
             changed[stretch[0].numbers[0]] = new
             for number in (number for element in stretch for number in element.numbers):
-                items[number] = _without(items[number], weighed, State.SUMMARISED, Reason.OLDEST_GROUP)
+                items[number] = _without(items[number], measured, State.SUMMARISED, Reason.OLDEST_GROUP)
     return [row for item in items for row in (*changed.get(item.number, ()), item)]
 
 
@@ -304,8 +308,13 @@ def _groups(elements: Sequence[Element], first: int, stop: int, size: int) -> li
 
 
 def _stretch(
-    weighed: Weighed, stretch: Sequence[Element], lines: Sequence[str], before: str, after: str, counter: Counter
-) -> list[Item]:
+    measured: MeasuredTranscript,
+    stretch: Sequence[Element],
+    lines: Sequence[str],
+    before: str,
+    after: str,
+    counter: Counter,
+) -> list[MessageDecision]:
     """The messages that stand for a stretch: a summary told by the side whose turn it is, and, where that side speaks
     next, a word of the other's.
 
@@ -318,15 +327,15 @@ def _stretch(
     if after == side:
         told.append((USER, BRIDGE) if side == ASSISTANT else (ASSISTANT, NOTED))
     section = f"summary of messages[{numbers[0]}-{numbers[-1]}]"
-    model = weighed.transcript.messages[numbers[0]]
+    model = measured.transcript.messages[numbers[0]]
     return [
-        Item(
+        MessageDecision(
             -1,
             0,
             counter.count(text),
             State.SUMMARISED,
             Reason.SUMMARY,
-            _message(model, role, text, weighed.transcript.format, place),
+            _message(model, role, text, measured.transcript.format, place),
             section,
         )
         for place, (role, text) in enumerate(told)
@@ -351,30 +360,30 @@ def _message(model: Message, role: str, text: str, form: str, place: int) -> dic
 # --- between strategies -----------------------------------------------------------------------------------------------
 
 
-def _standing(weighed: Weighed, elements: Sequence[Element]) -> list[Item]:
-    messages = weighed.transcript.messages
+def _standing(measured: MeasuredTranscript, elements: Sequence[Element]) -> list[MessageDecision]:
+    messages = measured.transcript.messages
     last = last_user(messages)
     fixed = {number: element.fixed for element in elements for number in element.numbers}
     return unchanged(
-        weighed, lambda number: standing(messages[number], last, number) or fixed.get(number) or Reason.FITS
+        measured, lambda number: standing(messages[number], last, number) or fixed.get(number) or Reason.FITS
     )
 
 
-def _total(weighed: Weighed, items: Sequence[Item]) -> int:
-    return weighed.head + sum(item.after for item in items)
+def _total(measured: MeasuredTranscript, items: Sequence[MessageDecision]) -> int:
+    return measured.head + sum(item.after for item in items)
 
 
-def _without(item: Item, weighed: Weighed, state: State, reason: Reason) -> Item:
-    cleaned = sum(1 for _ in weighed.transcript.messages[item.number].results) if item.number >= 0 else 0
-    return Item(item.number, item.before, 0, state, reason, None, item.section, cleaned)
+def _without(item: MessageDecision, measured: MeasuredTranscript, state: State, reason: Reason) -> MessageDecision:
+    cleaned = sum(1 for _ in measured.transcript.messages[item.number].results) if item.number >= 0 else 0
+    return MessageDecision(item.number, item.before, 0, state, reason, None, item.section, cleaned)
 
 
-def _outgoing(weighed: Weighed, items: Sequence[Item]) -> tuple[list[int], list[Message]]:
+def _outgoing(measured: MeasuredTranscript, items: Sequence[MessageDecision]) -> tuple[list[int], list[Message]]:
     """Rows of the items that go out, and their messages."""
     rows = [row for row, item in enumerate(items) if item.message is not None]
-    under = ("message",) if weighed.transcript.format == "claude-code" else ()
+    under = ("message",) if measured.transcript.format == "claude-code" else ()
     messages = [
-        weighed.transcript.messages[items[row].number]
+        measured.transcript.messages[items[row].number]
         if items[row].number >= 0
         else parse_message(items[row].message, items[row].section, {}, under)
         for row in rows
@@ -382,13 +391,13 @@ def _outgoing(weighed: Weighed, items: Sequence[Item]) -> tuple[list[int], list[
     return rows, messages
 
 
-def _linked(weighed: Weighed, items: Sequence[Item]) -> list[Item]:
+def _linked(measured: MeasuredTranscript, items: Sequence[MessageDecision]) -> list[MessageDecision]:
     """Lines of a session name the line they follow: where that one is gone, what stands for it, or the nearest before
     it on its branch that is there."""
-    raws = [message.raw if isinstance(message.raw, dict) else {} for message in weighed.transcript.messages]
+    raws = [message.raw if isinstance(message.raw, dict) else {} for message in measured.transcript.messages]
     names = {name for raw in raws if isinstance(name := raw.get("uuid"), str)}
     heirs: dict[str, Any] = {}  # name of a line that is gone -> of the one that is followed instead
-    linked: list[Item] = []
+    linked: list[MessageDecision] = []
     told: Any = None  # name of the last summary that goes out
     before = ""  # name of the last line that speaks, which a line follows that names none (kinds.conversation.branches)
 

@@ -54,7 +54,7 @@ _PATCHED = re.compile(r"^\*\*\* (?:Update|Add|Delete) File: (.{1,1024}?)\s*$", r
 _UNSAFE = re.compile(r"[|&;<>$`*?(){}\n]")
 
 
-class Deed(StrEnum):
+class FileOperation(StrEnum):
     """What was done to a file."""
 
     READ = "read"
@@ -64,14 +64,14 @@ class Deed(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Touch:
+class FileAccess:
     """A file and what was done to it."""
 
     path: str
-    deed: Deed
+    operation: FileOperation
 
 
-def touches(part: MessagePart, said: str = "") -> Iterator[Touch]:
+def file_accesses(part: MessagePart, said: str = "") -> Iterator[FileAccess]:
     """The files that the call behind a result touched.
 
     Args:
@@ -80,8 +80,8 @@ def touches(part: MessagePart, said: str = "") -> Iterator[Touch]:
     """
     if part.span is not None:
         calls = _TEXT_CALL.findall(said[-LONGEST_COMMAND:])
-        if len(calls) == 1 and (deed := _deed(calls[0][0], whole=True)):
-            yield Touch(calls[0][1].strip(), deed)
+        if len(calls) == 1 and (operation := _operation(calls[0][0], whole=True)):
+            yield FileAccess(calls[0][1].strip(), operation)
         return
     if not part.arguments:
         return
@@ -95,39 +95,39 @@ def touches(part: MessagePart, said: str = "") -> Iterator[Touch]:
         yield from _of_arguments(part.tool, {key: value for key, value in arguments.items() if value is not None})
 
 
-def _of_arguments(tool: str, arguments: dict[str, Any]) -> Iterator[Touch]:
+def _of_arguments(tool: str, arguments: dict[str, Any]) -> Iterator[FileAccess]:
     named = [key for key in _PATH_KEYS if isinstance(arguments.get(key), str)]
     command = arguments.get("command", arguments.get("cmd"))
     if len(named) == 1 and 0 < len(arguments[named[0]]) <= LONGEST_PATH:
         said = command if isinstance(command, str) else ""  # the text editor names what it does in `command`
         rest = [key for key in arguments if key != named[0] and not (said and key == "command")]
-        deed = _deed(said, whole=not rest) if said else None
-        deed = deed or _deed(tool, whole=not rest)
-        if deed:
-            yield Touch(arguments[named[0]], deed)
+        operation = _operation(said, whole=not rest) if said else None
+        operation = operation or _operation(tool, whole=not rest)
+        if operation:
+            yield FileAccess(arguments[named[0]], operation)
     elif command is not None and not named:
         shown = _shown(tool, command)
         if shown:
-            yield Touch(shown, Deed.READ)
+            yield FileAccess(shown, FileOperation.READ)
     for text in arguments.values():
         if isinstance(text, str):
             yield from _patched(tool, text)
 
 
-def _deed(name: str, *, whole: bool) -> Deed | None:
+def _operation(name: str, *, whole: bool) -> FileOperation | None:
     words = {word.lower() for word in _WORD.findall(name)}
     if words & _CHANGE_WORDS:
-        return Deed.CHANGED
+        return FileOperation.CHANGED
     if words & _WRITE_WORDS:
-        return Deed.WRITTEN
+        return FileOperation.WRITTEN
     if words & _READ_WORDS and not words & _OTHER_WORDS:
-        return Deed.READ if whole else Deed.READ_PART
+        return FileOperation.READ if whole else FileOperation.READ_PART
     return None
 
 
-def _patched(tool: str, text: str) -> Iterator[Touch]:
+def _patched(tool: str, text: str) -> Iterator[FileAccess]:
     if "patch" in tool.lower() and "*** " in text:
-        yield from (Touch(path, Deed.CHANGED) for path in _PATCHED.findall(text))
+        yield from (FileAccess(path, FileOperation.CHANGED) for path in _PATCHED.findall(text))
 
 
 def _shown(tool: str, command: Any) -> str:

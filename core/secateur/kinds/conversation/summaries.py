@@ -1,9 +1,9 @@
 """Extractive summaries: the lines of a stretch of conversation that carry what must not be lost, verbatim, in their
 order.
 
-    gist = Gist()
-    gist.add(messages)         # a group after the other
-    gist.lines(4000)           # the best of all groups in about so many characters
+    summary = ExtractiveSummary()
+    summary.add(messages)         # a group after the other
+    summary.lines(4000)           # the best of all groups in about so many characters
 
 Worth is told from the line alone: decisions, errors, open questions, paths, names; names and numbers that were not said
 before count most. All that a user said competes; of what a tool printed only lines that say something of their own do.
@@ -27,11 +27,11 @@ SHORTEST_EXCERPT = 48
 """Characters of a line below which an excerpt says nothing."""
 
 LONGEST_LOOKED_AT = 240_000
-"""Characters of one text that are weighed: the first and the last halves of these. What a log says in between is not
+"""Characters of one text that are scored: the first and the last halves of these. What a log says in between is not
 decided by its lines."""
 
-LONGEST_WEIGHED = 2_000
-"""Characters of one line that are weighed: a line without end is data."""
+LONGEST_SCORED = 2_000
+"""Characters of one line that are scored: a line without end is data."""
 
 LONGEST_ARGUMENT = 120
 """Characters of a call's argument that are repeated; of a longer one only its size is told."""
@@ -53,7 +53,7 @@ _OLD_NAME = 0.3  # for having others
 _NEW_WORDS = 1.0  # times the share of words that were not said before
 NAMES_COUNTED = 3
 _SPEAKER = {"user": 1.6, "assistant": 1.0, "call": 0.8, "result": 0.6}
-"""What a user says weighs most, what a tool printed least."""
+"""What a user says counts most, what a tool printed least."""
 
 _DECISIONS = re.compile(
     r"\b(?:decid|decision|agreed?\b|accepted|chose|settled|we(?: wi|')ll use|let'?s (?:use|go|keep)|go(?:ing)?"
@@ -127,7 +127,7 @@ SIGNED, LOOKED, PLAIN = range(3)
 without, which come last."""
 
 
-class Gist:
+class ExtractiveSummary:
     """Lines of a stretch of conversation with their worth. The same line of the same speaker counts once, and so do a
     tool's lines that differ in numbers."""
 
@@ -139,7 +139,7 @@ class Gist:
         self._looked = 0.0  # characters that LOOKED lines may take
 
     def add(self, messages: Sequence[Message]) -> int:
-        """Weigh the lines of more messages; the characters of those that should be told."""
+        """Score the lines of more messages; the characters of those that should be told."""
         told, looked = 0, 0
         for message in messages:
             for speaker, text in _said(message):
@@ -147,7 +147,7 @@ class Gist:
                 known = (speaker, _NUMBER.sub("0", text) if side == "result" else text)
                 if known not in self._said:
                     self._said.add(known)
-                    line = self._weighed(speaker, side, text)
+                    line = self._scored(speaker, side, text)
                     self._lines.append(line)
                     told += min(len(text), LONGEST_LINE) if line.rank == SIGNED else 0
                     looked += min(len(text), LONGEST_LINE) if line.rank == LOOKED else 0
@@ -191,16 +191,16 @@ class Gist:
             before = speaker
         return told
 
-    def _weighed(self, speaker: str, side: str, text: str) -> _Line:
-        weighed = text[:LONGEST_WEIGHED]
-        names = {name.strip("`") for name in _SPECIFIC.findall(weighed)}
-        words = set(_WORD.findall(weighed.lower()))
+    def _scored(self, speaker: str, side: str, text: str) -> _Line:
+        scored = text[:LONGEST_SCORED]
+        names = {name.strip("`") for name in _SPECIFIC.findall(scored)}
+        words = set(_WORD.findall(scored.lower()))
         new_names, fresh = len(names - self._names), len(words - self._words) / (len(words) or 1)
         self._names |= names
         self._words |= words
         signs = _NEW_NAME * min(new_names, NAMES_COUNTED) + (_OLD_NAME if names else 0.0)
         for weight, sign in ((_DECISION, _DECISIONS), (_TROUBLE, _TROUBLES), (_OPEN, _OPENS)):
-            signs += weight if sign.search(weighed) else 0.0
+            signs += weight if sign.search(scored) else 0.0
         worth = (signs + _NEW_WORDS * fresh) * _SPEAKER.get(side, 1.0) * (0.5 + 0.5 * fresh)
         looked = side == "result" and not _LOOKS.isdisjoint(
             word.lower() for word in _PARTS.findall(speaker.partition(" ")[2])
@@ -210,9 +210,9 @@ class Gist:
 
 def summary_lines(messages: Sequence[Message], characters: int) -> list[str]:
     """The best lines of `messages` within about `characters`."""
-    gist = Gist()
-    gist.add(messages)
-    return gist.lines(characters)
+    summary = ExtractiveSummary()
+    summary.add(messages)
+    return summary.lines(characters)
 
 
 def _excerpt(line: str, width: int) -> str:
@@ -220,11 +220,7 @@ def _excerpt(line: str, width: int) -> str:
     if len(line) <= width:
         return line
     first = min(
-        (
-            found.start()
-            for sign in (_TROUBLES, _DECISIONS, _SPECIFIC)
-            if (found := sign.search(line[:LONGEST_WEIGHED]))
-        ),
+        (found.start() for sign in (_TROUBLES, _DECISIONS, _SPECIFIC) if (found := sign.search(line[:LONGEST_SCORED]))),
         default=0,
     )
     start = max(0, min(first - width // 4, len(line) - width))
@@ -254,7 +250,7 @@ def _called(part: MessagePart) -> str:
     except (ValueError, RecursionError):
         arguments = None
     if not isinstance(arguments, dict):
-        return part.written[:LONGEST_WEIGHED]
+        return part.written[:LONGEST_SCORED]
     written = {
         name: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
         for name, value in arguments.items()
@@ -267,7 +263,7 @@ def _called(part: MessagePart) -> str:
 
 def _reported(text: str) -> Iterator[str]:
     """Of what a tool printed the first line, and those that report something."""
-    first = text.lstrip()[:LONGEST_WEIGHED].partition("\n")[0]
+    first = text.lstrip()[:LONGEST_SCORED].partition("\n")[0]
     lines = [" ".join(first.split())]
     for half in _halves(text):
         rows = dict(_rows(half, _REPORTS)) | dict(_rows("\n" + half, _OPENINGS, 1))
@@ -280,12 +276,12 @@ def _rows(text: str, sign: re.Pattern[str], before: int = 0) -> Iterator[tuple[i
     its first sign."""
     found = sign.search(text)
     while found:
-        start = text.rfind("\n", max(0, found.end() - LONGEST_WEIGHED // 2), found.end()) + 1 or max(
-            0, found.end() - LONGEST_WEIGHED // 2
+        start = text.rfind("\n", max(0, found.end() - LONGEST_SCORED // 2), found.end()) + 1 or max(
+            0, found.end() - LONGEST_SCORED // 2
         )
         end = text.find("\n", found.end())
         end = len(text) if end < 0 else end
-        yield start - before, min(end, start + LONGEST_WEIGHED) - before
+        yield start - before, min(end, start + LONGEST_SCORED) - before
         found = sign.search(text, end)
 
 
@@ -293,7 +289,7 @@ def _sentences(text: str) -> Iterator[str]:
     for half in _halves(text):
         for row in half.split("\n"):
             for line in _SENTENCE_END.split(row):
-                line = " ".join(line[:LONGEST_WEIGHED].split())
+                line = " ".join(line[:LONGEST_SCORED].split())
                 if len(line) > 1:
                     yield line
 

@@ -21,19 +21,19 @@ from secateur.kinds.autocoder import model_of, settings_of
 from secateur.kinds.conversation.damage import DAMAGED
 from secateur.kinds.conversation.messages import Message, MessagePart, PartKind, opening_tag
 from secateur.kinds.conversation.pruned import (
-    Item,
+    MeasuredTranscript,
+    MessageDecision,
     Pruned,
-    Weighed,
     edited,
     finish,
     last_user,
+    measure,
     standing,
     statistics,
     unchanged,
     unread,
-    weigh,
 )
-from secateur.kinds.conversation.rereads import Deed, touches
+from secateur.kinds.conversation.rereads import FileOperation, file_accesses
 from secateur.kinds.conversation.transcripts import Transcript, read_messages
 from secateur.logs import log_report
 from secateur.model import Reason, State, TrimReport
@@ -137,7 +137,7 @@ class AgenticConversationPruner:
         """The same of a transcript, with everything there is to say about it."""
         zone = self.settings.conversation_prune
         return clear_results(
-            weigh(transcript, self._counter, progress),
+            measure(transcript, self._counter, progress),
             self._counter,
             zone.safe_zone_tokens,
             zone.keep_last,
@@ -148,25 +148,25 @@ class AgenticConversationPruner:
         self, original: Sequence[dict[str, Any]], pruned: Sequence[dict[str, Any]]
     ) -> dict[str, int | float]:
         """Figures of a clean-up from the messages before and after it, recounted."""
-        before, after = (weigh(read_messages(messages), self._counter) for messages in (original, pruned))
+        before, after = (measure(read_messages(messages), self._counter) for messages in (original, pruned))
         lost = _result_texts(before) - _result_texts(after)
         return statistics(before.total, after.total, lost.total(), len(original))
 
 
 def clear_results(
-    weighed: Weighed, counter: Counter, safe_zone: int, keep_last: int = 0, keep_tools: Sequence[str] = ()
+    measured: MeasuredTranscript, counter: Counter, safe_zone: int, keep_last: int = 0, keep_tools: Sequence[str] = ()
 ) -> Pruned:
     """Replace tool results by placeholders, the needless first, then from the oldest, until `safe_zone` tokens hold the
     rest."""
-    messages = weighed.transcript.messages
+    messages = measured.transcript.messages
     spared = _spared(messages, keep_last, frozenset(keep_tools))
     changes: dict[int, dict[MessagePart, str]] = {}
     reasons: dict[int, Reason] = {}
-    total = weighed.total
+    total = measured.total
     for result in _in_order(messages):
         if total <= safe_zone:
             break
-        before = weighed.parts[result.message][result.number]
+        before = measured.parts[result.message][result.number]
         if (result.message, result.number) in spared or is_cleared(result.part) or before == 0:
             continue
         # What names no later result may be shorter; and it is what a second pruning would write, when that later result
@@ -183,13 +183,13 @@ def clear_results(
         reasons.setdefault(result.message, result.why)
         total += after - before
     last = last_user(messages)
-    items = unchanged(weighed, lambda number: standing(messages[number], last, number) or Reason.KEPT)
+    items = unchanged(measured, lambda number: standing(messages[number], last, number) or Reason.KEPT)
     for number, parts in changes.items():
-        new, after = edited(weighed, counter, number, parts)
-        items[number] = Item(
-            number, weighed.tokens[number], after, State.SHORTENED, reasons[number], new, cleaned=len(parts)
+        new, after = edited(measured, counter, number, parts)
+        items[number] = MessageDecision(
+            number, measured.tokens[number], after, State.SHORTENED, reasons[number], new, cleaned=len(parts)
         )
-    return finish(weighed, items, safe_zone)
+    return finish(measured, items, safe_zone)
 
 
 def is_cleared(part: MessagePart) -> bool:
@@ -252,11 +252,11 @@ def _in_order(messages: Sequence[Message]) -> list[ToolResult]:
                 else ""
             )
         for place, part in reversed(results):
-            touched = list(touches(part, said))
+            touched = list(file_accesses(part, said))
             later, why = -1, Reason.OLDEST_RESULT
             if (part.tool, part.text) in same_text:
                 later, why = same_text[part.tool, part.text], Reason.REPEATED
-            elif len(touched) == 1 and touched[0].deed in (Deed.READ, Deed.READ_PART):
+            elif len(touched) == 1 and touched[0].operation in (FileOperation.READ, FileOperation.READ_PART):
                 path = touched[0].path
                 again = [reads[key] for key in ((path, ""), (path, part.arguments)) if key in reads]
                 better = [read for read, length in again if length >= NOTE_SHARE * len(part.text)]
@@ -269,15 +269,18 @@ def _in_order(messages: Sequence[Message]) -> list[ToolResult]:
             if not cleared:
                 same_text.setdefault((part.tool, part.text), number)
             for touch in touched if part.success is not False else ():
-                if touch.deed is Deed.WRITTEN:
+                if touch.operation is FileOperation.WRITTEN:
                     written[touch.path] = number
-                elif touch.deed is Deed.CHANGED:
+                elif touch.operation is FileOperation.CHANGED:
                     changed[touch.path] = number
                 elif not cleared:
-                    reads[touch.path, part.arguments if touch.deed is Deed.READ_PART else ""] = number, len(part.text)
+                    reads[touch.path, part.arguments if touch.operation is FileOperation.READ_PART else ""] = (
+                        number,
+                        len(part.text),
+                    )
     found.reverse()
     return sorted(found, key=lambda result: max(1, _ORDER.index(result.why)))
 
 
-def _result_texts(weighed: Weighed) -> Multiset[str]:
-    return Multiset(part.text for message in weighed.transcript.messages for _, part in message.results)
+def _result_texts(measured: MeasuredTranscript) -> Multiset[str]:
+    return Multiset(part.text for message in measured.transcript.messages for _, part in message.results)
