@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     )
     from secateur.kinds.autocoder import AutoCoderArgs, get_llm, init_project_if_required
     from secateur.kinds.base import Environment, Kind, Outcome
-    from secateur.kinds.conversation.pruning import ConversationPruner
+    from secateur.kinds.conversation.strategies import ConversationPruner
     from secateur.kinds.conversation.tool_results import AgenticConversationPruner
     from secateur.kinds.diff.chunks import chunk_diff
     from secateur.kinds.envelope.envelope import trim_context_with_budget
@@ -58,7 +58,7 @@ _NAMES = {
     ),
     "secateur.kinds.autocoder": "AutoCoderArgs get_llm init_project_if_required",
     "secateur.kinds.base": "Environment Kind Outcome",
-    "secateur.kinds.conversation.pruning": "ConversationPruner",
+    "secateur.kinds.conversation.strategies": "ConversationPruner",
     "secateur.kinds.conversation.tool_results": "AgenticConversationPruner",
     "secateur.kinds.diff.chunks": "chunk_diff",
     "secateur.kinds.envelope.envelope": "trim_context_with_budget",

@@ -25,8 +25,8 @@ from typing import Any
 from measuring import exponent, megabytes, middle, run, spent
 from measuring import table as markdown
 from secateur.config import with_values
-from secateur.kinds.conversation.pruned import measure
-from secateur.kinds.conversation.pruning import STRATEGIES, prune_measured
+from secateur.kinds.conversation.decisions import measure
+from secateur.kinds.conversation.strategies import STRATEGIES, prune_measured
 from secateur.kinds.conversation.transcripts import read_messages, read_transcript
 from secateur.settings import Settings
 from secateur.tokens import get_counter

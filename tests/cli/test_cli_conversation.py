@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 
 import pytest
-from secateur.kinds.conversation.pruned import Cache
+from secateur.kinds.conversation.decisions import Cache
 from support.cli import secateur
 from support.conversations import FORMATS, Said, conversation
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from secateur.config import with_values
 from secateur.kinds.conversation.branches import sent
-from secateur.kinds.conversation.pruning import STRATEGIES, prune
+from secateur.kinds.conversation.strategies import STRATEGIES, prune
 from secateur.kinds.conversation.transcripts import ASIDE, Transcript, read_transcript
 from secateur.settings import Settings
 

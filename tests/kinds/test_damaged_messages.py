@@ -12,10 +12,10 @@ from secateur import AgenticConversationPruner, ConversationPruner, PruneContext
 from secateur.cli.inspect import bench_of
 from secateur.config import with_values
 from secateur.errors import SecateurError
-from secateur.kinds.conversation.damage import DAMAGED, NAMED, UNREADABLE
-from secateur.kinds.conversation.pruned import Pruned, measure
-from secateur.kinds.conversation.pruning import STRATEGIES, prune
+from secateur.kinds.conversation.decisions import Pruned, measure
+from secateur.kinds.conversation.strategies import STRATEGIES, prune
 from secateur.kinds.conversation.transcripts import read_messages, read_transcript
+from secateur.kinds.conversation.unreadable import DAMAGED, NAMED, UNREADABLE
 from secateur.settings import Settings
 from secateur.tokens import get_counter
 from support.cli import secateur

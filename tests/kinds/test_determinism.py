@@ -13,8 +13,8 @@ from random import Random
 
 import pytest
 from secateur.config import with_values
-from secateur.kinds.conversation.pruned import COUNTED_AT_ONCE, measure
-from secateur.kinds.conversation.pruning import STRATEGIES, prune
+from secateur.kinds.conversation.decisions import COUNTED_AT_ONCE, measure
+from secateur.kinds.conversation.strategies import STRATEGIES, prune
 from secateur.kinds.conversation.transcripts import read_messages
 from secateur.kinds.envelope.envelope import trim_envelope
 from secateur.settings import Settings

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from secateur.kinds.conversation.decisions import measure
 from secateur.kinds.conversation.media import MEDIA_TOKENS, anthropic_tokens, media_tokens, openai_tokens
-from secateur.kinds.conversation.pruned import measure
-from secateur.kinds.conversation.pruning import prune
+from secateur.kinds.conversation.strategies import prune
 from secateur.kinds.conversation.transcripts import read_messages
 from secateur.settings import Settings
 from secateur.tokens import get_counter

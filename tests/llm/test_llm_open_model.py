@@ -125,7 +125,7 @@ def test_a_secret_in_a_setting_is_refused_before_it_could_be_shown(table: str, k
 
 def test_without_a_model_no_client_is_loaded() -> None:
     program = (
-        "import sys, secateur.kinds.conversation.pruning, secateur.llm as llm; from secateur.settings import Llm;"
+        "import sys, secateur.kinds.conversation.strategies, secateur.llm as llm; from secateur.settings import Llm;"
         " print(llm.open_model(Llm(), {}), 'secateur.http' in sys.modules)"
     )
     ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60)

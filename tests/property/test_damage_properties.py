@@ -12,11 +12,11 @@ from hypothesis import settings as budgeted
 from hypothesis import strategies as st
 from secateur.config import with_values
 from secateur.errors import SecateurError
-from secateur.kinds.conversation.damage import UNREADABLE
+from secateur.kinds.conversation.decisions import measure
 from secateur.kinds.conversation.messages import PartKind
-from secateur.kinds.conversation.pruned import measure
-from secateur.kinds.conversation.pruning import STRATEGIES, prune
+from secateur.kinds.conversation.strategies import STRATEGIES, prune
 from secateur.kinds.conversation.transcripts import read_transcript
+from secateur.kinds.conversation.unreadable import UNREADABLE
 from secateur.kinds.diff.chunks import chunk_diff
 from secateur.kinds.diff.parsing import parse_diff
 from secateur.settings import Settings

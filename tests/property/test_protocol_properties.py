@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from secateur.config import with_values
-from secateur.kinds.conversation.pruned import Pruned, measure
-from secateur.kinds.conversation.pruning import STRATEGIES, prune
+from secateur.kinds.conversation.decisions import Pruned, measure
+from secateur.kinds.conversation.strategies import STRATEGIES, prune
 from secateur.kinds.conversation.transcripts import ASIDE, read_messages
 from secateur.settings import Settings
 from secateur.tokens import get_counter

@@ -10,7 +10,7 @@ from inspector_kit import ORDERS, ScriptedEngine, make_pool, press, settle
 from ledger_kit import ENVELOPE, TRANSCRIPT, WRITERS, ledger_bench, opened
 from secateur import config
 from secateur.errors import BudgetExceeded, RepositoryError
-from secateur.kinds.conversation.pruning import prune
+from secateur.kinds.conversation.strategies import prune
 from secateur.kinds.conversation.transcripts import read_transcript
 from secateur.kinds.registry import kind
 from secateur.model import State

@@ -16,7 +16,7 @@ from typing import Annotated, Any
 
 import msgspec
 import pytest
-from secateur.kinds.conversation.pruned import measure
+from secateur.kinds.conversation.decisions import measure
 from secateur.kinds.conversation.transcripts import read_messages
 from secateur.llm import open_model
 from secateur.llm.client import ServerModel

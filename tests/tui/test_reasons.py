@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 from secateur.config import with_values
-from secateur.kinds.conversation.abstracts import retelling
-from secateur.kinds.conversation.pruning import STRATEGIES
+from secateur.kinds.conversation.model_summaries import retelling
+from secateur.kinds.conversation.strategies import STRATEGIES
 from secateur.kinds.registry import kind
 from secateur.model import State
 from secateur.settings import Settings

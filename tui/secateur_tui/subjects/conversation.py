@@ -6,10 +6,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from secateur.kinds.base import Outcome
-from secateur.kinds.conversation.damage import UnreadLine
+from secateur.kinds.conversation.decisions import MeasuredTranscript, MessageDecision, Pruned
 from secateur.kinds.conversation.kind import item_of, message_of, parsed, text_going_out
 from secateur.kinds.conversation.messages import Message, PartKind
-from secateur.kinds.conversation.pruned import MeasuredTranscript, MessageDecision, Pruned
+from secateur.kinds.conversation.unreadable import UnreadLine
 from secateur.model import State
 from secateur.terminal import visible
 

@@ -9,11 +9,11 @@ from typing import Any, ClassVar
 
 from secateur import config
 from secateur.kinds.base import Delivery, Environment, Flag, Input, Inputs, Kind, Outcome
-from secateur.kinds.conversation.damage import UnreadLine
+from secateur.kinds.conversation.decisions import Cache, MeasuredTranscript, MessageDecision, Pruned, measure
 from secateur.kinds.conversation.messages import Message, PartKind, parse_message
-from secateur.kinds.conversation.pruned import Cache, MeasuredTranscript, MessageDecision, Pruned, measure
-from secateur.kinds.conversation.pruning import decide
+from secateur.kinds.conversation.strategies import decide
 from secateur.kinds.conversation.transcripts import Transcript, read_transcript
+from secateur.kinds.conversation.unreadable import UnreadLine
 from secateur.kinds.knobs import Knob
 from secateur.ledger import VERBS
 from secateur.llm import open_model

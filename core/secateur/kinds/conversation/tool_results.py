@@ -18,9 +18,7 @@ from html import escape, unescape
 from typing import TYPE_CHECKING, Any
 
 from secateur.kinds.autocoder import model_of, settings_of
-from secateur.kinds.conversation.damage import DAMAGED
-from secateur.kinds.conversation.messages import Message, MessagePart, PartKind, opening_tag
-from secateur.kinds.conversation.pruned import (
+from secateur.kinds.conversation.decisions import (
     MeasuredTranscript,
     MessageDecision,
     Pruned,
@@ -33,8 +31,10 @@ from secateur.kinds.conversation.pruned import (
     unchanged,
     unread,
 )
-from secateur.kinds.conversation.rereads import FileOperation, file_accesses
+from secateur.kinds.conversation.file_operations import FileOperation, file_accesses
+from secateur.kinds.conversation.messages import Message, MessagePart, PartKind, opening_tag
 from secateur.kinds.conversation.transcripts import Transcript, read_messages
+from secateur.kinds.conversation.unreadable import DAMAGED
 from secateur.logs import log_report
 from secateur.model import Reason, State, TrimReport
 from secateur.progress import Progress

@@ -23,7 +23,6 @@ from typing import Any, NoReturn
 
 from secateur.errors import SecateurError
 from secateur.kinds.conversation.branches import sent
-from secateur.kinds.conversation.damage import DAMAGED, INVALID_UTF8, damaged, settled, unreadable
 from secateur.kinds.conversation.messages import (
     ROLES,
     Message,
@@ -34,6 +33,7 @@ from secateur.kinds.conversation.messages import (
     malformed,
     parse_message,
 )
+from secateur.kinds.conversation.unreadable import DAMAGED, INVALID_UTF8, damaged, settled, unreadable
 from secateur.kinds.json_fields import DoubledField, unique
 from secateur.model import Notice
 from secateur.render import dumps

@@ -18,10 +18,8 @@ from typing import Any
 
 from secateur.errors import UsageError
 from secateur.kinds.autocoder import model_of, settings_of
-from secateur.kinds.conversation.abstracts import Retold, retelling
 from secateur.kinds.conversation.branches import speaks
-from secateur.kinds.conversation.messages import Message, parse_message
-from secateur.kinds.conversation.pruned import (
+from secateur.kinds.conversation.decisions import (
     BRIDGE,
     NOTED,
     SUMMARY_MARK,
@@ -34,10 +32,12 @@ from secateur.kinds.conversation.pruned import (
     standing,
     unchanged,
 )
-from secateur.kinds.conversation.summaries import ExtractiveSummary
+from secateur.kinds.conversation.elements import ASSISTANT, USER, Element, elements_of, removable
+from secateur.kinds.conversation.extractive_summaries import ExtractiveSummary
+from secateur.kinds.conversation.messages import Message, parse_message
+from secateur.kinds.conversation.model_summaries import Retold, retelling
 from secateur.kinds.conversation.tool_results import clear_results
 from secateur.kinds.conversation.transcripts import Transcript, read_messages
-from secateur.kinds.conversation.turns import ASSISTANT, USER, Element, elements_of, removable
 from secateur.llm.interface import LanguageModel, Question, Reply, replies_of
 from secateur.logs import log_report
 from secateur.model import Reason, State, TrimReport
@@ -115,7 +115,7 @@ def prune(
     llm: LanguageModel | None = None,
 ) -> Pruned:
     """Prune by `strategy`, by default that of the settings; with a model, summaries are in its words
-    (`kinds.conversation.abstracts`).
+    (`kinds.conversation.model_summaries`).
 
     Raises:
         UsageError: no such strategy.

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from secateur.kinds.conversation.damage import DAMAGED
+from secateur.kinds.conversation.decisions import is_summary, last_user
 from secateur.kinds.conversation.messages import SYSTEM_ROLES, Message, PartKind
-from secateur.kinds.conversation.pruned import is_summary, last_user
 from secateur.kinds.conversation.transcripts import ASIDE
+from secateur.kinds.conversation.unreadable import DAMAGED
 from secateur.model import Reason
 
 USER, ASSISTANT = "user", "assistant"

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 from secateur.config import with_values
+from secateur.kinds.conversation.file_operations import FileAccess, FileOperation, file_accesses
 from secateur.kinds.conversation.messages import MessagePart, PartKind
-from secateur.kinds.conversation.rereads import FileAccess, FileOperation, file_accesses
 from secateur.kinds.conversation.tool_results import MARK, AgenticConversationPruner
 from secateur.settings import Settings
 

@@ -17,9 +17,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from secateur.kinds.conversation.damage import DAMAGED, UnreadLine
 from secateur.kinds.conversation.messages import SYSTEM_ROLES, Message, MessagePart, PartKind, replaced
 from secateur.kinds.conversation.transcripts import ASIDE, Transcript
+from secateur.kinds.conversation.unreadable import DAMAGED, UnreadLine
 from secateur.ledger import VERBS, WRAPPER
 from secateur.llm.interface import Question
 from secateur.model import Entry, Ledger, ModelCall, Notice, Reason, State, TrimAction, TrimReport

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from secateur.kinds.conversation.elements import elements_of, removable, turns_of
 from secateur.kinds.conversation.transcripts import read_messages
-from secateur.kinds.conversation.turns import elements_of, removable, turns_of
 from secateur.model import Reason
 
 

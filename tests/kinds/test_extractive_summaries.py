@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from secateur.config import with_values
+from secateur.kinds.conversation.decisions import SUMMARY_MARK, Pruned, measure
+from secateur.kinds.conversation.extractive_summaries import LONGEST_LINE, ExtractiveSummary, summary_lines
 from secateur.kinds.conversation.messages import Message
-from secateur.kinds.conversation.pruned import SUMMARY_MARK, Pruned, measure
-from secateur.kinds.conversation.pruning import prune
-from secateur.kinds.conversation.summaries import LONGEST_LINE, ExtractiveSummary, summary_lines
+from secateur.kinds.conversation.strategies import prune
 from secateur.kinds.conversation.transcripts import read_messages
 from secateur.settings import Settings
 from secateur.tokens import get_counter

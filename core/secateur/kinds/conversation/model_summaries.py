@@ -16,9 +16,9 @@ from dataclasses import dataclass, replace
 
 import msgspec
 
+from secateur.kinds.conversation.decisions import SUMMARY_MARK, MeasuredTranscript, MessageDecision
+from secateur.kinds.conversation.extractive_summaries import summary_lines
 from secateur.kinds.conversation.messages import Message, PartKind, parse_message, replaced
-from secateur.kinds.conversation.pruned import SUMMARY_MARK, MeasuredTranscript, MessageDecision
-from secateur.kinds.conversation.summaries import summary_lines
 from secateur.llm.interface import Question, Reply, notices_of
 from secateur.model import ModelCall, Notice, Reason, State
 from secateur.settings import Settings

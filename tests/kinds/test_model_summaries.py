@@ -14,10 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from secateur import ConversationPruner
 from secateur.config import with_values
-from secateur.kinds.conversation.abstracts import LEAST_ROOM, Notes, _fitting
+from secateur.kinds.conversation.decisions import SUMMARY_MARK, measure
 from secateur.kinds.conversation.messages import PartKind
-from secateur.kinds.conversation.pruned import SUMMARY_MARK, measure
-from secateur.kinds.conversation.pruning import prune
+from secateur.kinds.conversation.model_summaries import LEAST_ROOM, Notes, _fitting
+from secateur.kinds.conversation.strategies import prune
 from secateur.kinds.conversation.transcripts import read_messages
 from secateur.llm.interface import Question, Reply
 from secateur.model import ModelCall

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from secateur.kinds.conversation.decisions import BRIDGE, NOTED, is_summary
+from secateur.kinds.conversation.extractive_summaries import LOOKED, SIGNED, ExtractiveSummary, _Line
 from secateur.kinds.conversation.messages import Message, MessagePart, PartKind
-from secateur.kinds.conversation.pruned import BRIDGE, NOTED, is_summary
-from secateur.kinds.conversation.summaries import LOOKED, SIGNED, ExtractiveSummary, _Line
 
 NAMES = {
     "`x = 1`": "code",
