@@ -97,7 +97,7 @@ def test_the_users_patterns_decide(patterns: list[str], path: str, rule: Rule | 
     verdict = Pruner(patterns, 1 << 20).verdict(change, facts_of(change))
     assert (verdict and verdict.rule) == rule
     if rule is Rule.PATTERN:
-        assert verdict and verdict.detail in patterns
+        assert verdict and verdict.figures["pattern"] in patterns
 
 
 def test_attributes_outweigh_what_content_says() -> None:

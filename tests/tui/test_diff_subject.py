@@ -54,9 +54,11 @@ def test_the_rows_are_the_chunks_of_the_engine(limit: int, counter: str) -> None
     ledger = decided(settings)
     chunks = chunk_diff(pull_request(), limit, counter=counter)
     assert ledger.tokens == tuple(chunk.tokens for chunk in chunks)
-    assert ledger.report.after == sum(action.after for action in ledger.report.actions) == chunks.report.after
-    assert sum(total.after for total in ledger.sums.values()) == chunks.report.after
-    assert sum(action.before for action in ledger.report.actions) == sum(entry.file.tokens for entry in chunks.coverage)
+    assert ledger.report == chunks.report
+    assert [sum(figures) for figures in zip(*(sums[1:] for sums in ledger.sums.values()), strict=True)] == [
+        chunks.ledger.before,
+        chunks.ledger.after,
+    ]
     shown = [
         [row.entry.path for row in ledger.rows if row.kind is RowKind.PIECE and row.chunk == chunk.index and row.entry]
         for chunk in chunks
@@ -67,6 +69,31 @@ def test_the_rows_are_the_chunks_of_the_engine(limit: int, counter: str) -> None
     ]
     assert [ledger.text(chunk.index) for chunk in chunks] == [chunk.text for chunk in chunks]
     assert len(ledger.ids) == len(set(ledger.ids)) == len(ledger)
+
+
+@pytest.mark.parametrize("limit", [300, 2000])
+def test_the_screen_shows_the_ledger_of_the_engine(limit: int, tmp_path: Path) -> None:
+    """Rules, instructions and findings that go in are among what the screen sums, as they are in the ledger."""
+    write_repository(tmp_path)
+    Path("SKILL.md").write_text("Look at the roundings.\n")
+    Path("lint.txt").write_text("src/cart.py:2:5: error: too many places\nsrc/cart.py:3:1: odd\n")
+    settings = with_values(LIMIT, {"chunking.max_chunk_tokens": limit})
+    for typed in ({"skill": "SKILL.md"}, {"path": "shop", "base": "HEAD^", "skill": "SKILL.md", "linter": "lint.txt"}):
+        ledger = decided(settings, **typed)
+        held = finish(ledger.plan).ledger
+        assert (ledger.report.before, ledger.report.after) == (held.before, held.after)
+        files = {entry.path for entry in ledger.plan.coverage}
+        shown = {path: [0, 0] for path in files}
+        around = 0
+        for item, row in enumerate(ledger.rows):
+            if row.entry is not None:
+                shown[row.entry.path][0] += ledger.action(item).before
+                shown[row.entry.path][1] += ledger.action(item).after
+            else:
+                around += ledger.action(item).after
+        assert shown == {entry.id: [entry.before, entry.after] for entry in held.entries if entry.id in files}
+        assert around == held.entries[-1].after and held.entries[-1].id == "wrapper"
+        assert sum(ledger.tokens) == held.after
 
 
 def test_a_file_keeps_its_name_when_it_is_cut_and_when_it_is_left_out() -> None:

@@ -49,17 +49,17 @@ SENTENCES: Mapping[Reason, str] = {
     Reason.SUMMARY_DROPPED: "after the stages: summaries go, the last entry's first; path and hash stay",
     Reason.HASH_DROPPED: "after the stages: hashes go, the last entry's first; the path stays",
     Reason.ENTRIES_DROPPED: "after the stages: entries go, the last first; their number and digest stay",
-    Reason.PATTERN: "a pattern of chunking.ignore matches it",
-    Reason.LOCKFILE: "it is a lock file",
-    Reason.VENDORED: "it is other people's code, kept here",
-    Reason.BUILD: "it is made by a build",
-    Reason.EDITOR: "it holds settings of an editor",
-    Reason.BINARY: "it is binary",
-    Reason.GENERATED: "it is generated",
-    Reason.MINIFIED: "it is minified",
-    Reason.TOO_LARGE: "it is larger than chunking.max_file_kb allows",
-    Reason.LONG_LINE: "a line of it alone fills a chunk, and is shortened",
-    Reason.SPLIT: "it goes out in parts, in {chunks} chunks",
+    Reason.PATTERN: "a pattern of chunking.ignore ({pattern})",
+    Reason.LOCKFILE: "lock file ({name})",
+    Reason.VENDORED: "code of others ({sign})",
+    Reason.BUILD: "build output ({sign})",
+    Reason.EDITOR: "settings of an editor ({sign})",
+    Reason.BINARY: "binary ({sign})",
+    Reason.GENERATED: "generated ({sign})",
+    Reason.MINIFIED: "minified",
+    Reason.TOO_LARGE: "too large ({bytes:,} bytes, the limit is {limit:,})",
+    Reason.LONG_LINE: "larger than a chunk: {parts} parts; shortened ({where}: {characters:,} characters)",
+    Reason.SPLIT: "larger than a chunk: {parts} parts",
     Reason.SOME_LINES: "room for {shown:,} of {lines:,} lines",
     Reason.FIRST_FAILURE: "it is the first thing that went wrong",
     Reason.DISTINCT_ERROR: "it reports an error that no line before it reports",
@@ -73,10 +73,16 @@ SENTENCES: Mapping[Reason, str] = {
 }
 """Per reason; figures of the entry in braces."""
 
-_BESIDE_A_HEAD = (
-    "needs {needed:,}, more than the {room:,} that the pack's head of {head:,} leaves of the budget of {budget:,}"
-)
-"""LARGER_THAN_BUDGET where something stands before the first entry."""
+VARIANTS: Mapping[tuple[Reason, str], str] = {
+    (Reason.LARGER_THAN_BUDGET, "head"): (
+        "needs {needed:,}, more than the {room:,} that the pack's head of {head:,} leaves of the budget of {budget:,}"
+    ),
+    (Reason.FITS, "chunk"): "fits",
+    (Reason.NO_ROOM, "capacity"): "no room (a line with the file's header takes more than {capacity:,} tokens)",
+    (Reason.WRAPPER, "limit"): "rules, instructions and headings of every chunk",
+    (Reason.DAMAGED, "fault"): "damaged in the diff ({fault})",
+}
+"""Per reason and figure: the sentence where the entry holds this figure, and it is not 0."""
 
 
 def sentence(entry: Entry) -> str:
@@ -87,8 +93,8 @@ def sentence(entry: Entry) -> str:
 
 def phrase(reason: Reason, figures: Mapping[str, Figure]) -> str:
     """The same for a reason and figures without an entry."""
-    beside = reason is Reason.LARGER_THAN_BUDGET and figures.get("head")
-    return _filled(_BESIDE_A_HEAD if beside else SENTENCES[reason], figures)
+    varied = (text for (code, figure), text in VARIANTS.items() if code is reason and figures.get(figure))
+    return _filled(next(varied, SENTENCES[reason]), figures)
 
 
 def _filled(template: str, figures: Mapping[str, Figure]) -> str:
@@ -98,6 +104,6 @@ def _filled(template: str, figures: Mapping[str, Figure]) -> str:
         if name is None:
             continue
         if name not in figures:
-            return told.rpartition(":")[0] or template.partition("{")[0].rpartition(",")[0] or told.rstrip()
+            return told.rpartition(":")[0] or template.partition("{")[0].rpartition(",")[0] or told.rstrip(" (")
         told += format(figures[name], form or "")
     return told

@@ -1,24 +1,25 @@
 """The chunks of a diff as the rows that the inspector lists: each chunk with its files below it, then the files left
-out. Every figure is the engine's.
+out. A display of the engine's ledger: every figure is one of its entries', or the share of a part in one.
 
 The rows are the items of a `LedgerAnswer`: a file cut in parts has a row in each of its chunks, a chunk has one of its
-own, which holds what is injected.
+own, which holds its share of the wrapper.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum, auto
 from functools import cached_property, lru_cache
 
 from secateur.kinds.diff.planning import LEFT_OUT, Coverage, FilePiece, Plan
-from secateur.kinds.diff.sizing import text_of, tokens_of
-from secateur.model import TrimAction, TrimReport
+from secateur.kinds.diff.chunks import report_of
+from secateur.kinds.diff.sizing import ledger_of, text_of, tokens_of
+from secateur.model import State, TrimAction
 from secateur.settings import Settings
 
-from secateur_tui.state.ledger_answer import LedgerAnswer, LedgerComparison
+from secateur_tui.state.ledger_answer import LedgerAnswer, LedgerComparison, Sum
 
 
 class RowKind(Enum):
@@ -35,6 +36,8 @@ class ChunkRow:
     """One row; `entry` says what became of its file."""
 
     kind: RowKind
+    action: TrimAction  # of the ledger's entry; `after` is the share of this row, `before` stands at the first of them
+    state: State
     chunk: int = 0  # number of the chunk, from 1
     piece: FilePiece | None = None
     entry: Coverage | None = None
@@ -51,6 +54,21 @@ class DiffAnswer(LedgerAnswer[Plan]):
     @property
     def plan(self) -> Plan:
         return self.result
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def action(self, item: int) -> TrimAction:
+        return self.rows[item].action
+
+    @cached_property
+    def states(self) -> Sequence[State]:
+        return [row.state for row in self.rows]
+
+    @cached_property
+    def sums(self) -> Mapping[State, Sum]:
+        """Entries of the ledger and their tokens per state: a file that is cut counts once."""
+        return LedgerAnswer(self.settings, self.report, self.result).sums
 
     @cached_property
     def ids(self) -> Sequence[str]:
@@ -81,7 +99,7 @@ class DiffAnswer(LedgerAnswer[Plan]):
     @property
     def free(self) -> int:
         """Tokens that the chunks have room for yet."""
-        return self.plan.limit * len(self.tokens) - sum(self.tokens)
+        return self.plan.limit * len(self.tokens) - self.report.after
 
     def text(self, number: int) -> str:
         """A chunk as it goes out."""
@@ -99,39 +117,31 @@ def _text(plan: Plan, number: int) -> str:
 
 
 def diff_answer(settings: Settings, plan: Plan) -> DiffAnswer:
-    """Returns a plan as rows. The tokens of the rows afterwards sum to those of all chunks."""
+    """Returns a plan and its ledger as rows."""
     tokens = tokens_of(plan)
-    rows: list[ChunkRow] = []
-    actions: list[TrimAction] = []
-    seen: set[int] = set()
+    report = report_of(ledger_of(plan, tokens))
+    *files, wrapper = report.actions
+    actions = {entry.file.number: action for entry, action in zip(plan.coverage, files, strict=False)}
     entries = {entry.file.number: entry for entry in plan.coverage}
+    rows: list[ChunkRow] = []
+    seen: set[int] = set()
     for number, (pieces, total) in enumerate(zip(plan.chunks, tokens, strict=True), 1):
         around = total - sum(piece.cost + piece.filled for piece in pieces)
-        rows.append(ChunkRow(RowKind.CHUNK, number))
-        actions.append(TrimAction(f"chunk {number}", "keep", "injected", 0, around))
+        injected = replace(
+            wrapper, section=f"chunk {number}", before=wrapper.before if number == 1 else 0, after=around
+        )
+        rows.append(ChunkRow(RowKind.CHUNK, injected, State.KEPT, number))
         for piece in pieces:
-            entry = entries[piece.file.number]
-            verb = "shorten" if piece.part is not None and piece.part.shortened else "keep"
+            at, entry = piece.file.number, entries[piece.file.number]
+            state = State.SHORTENED if piece.part is not None and piece.part.shortened else State.KEPT
             # The tokens of a file that is cut stand at the first of its rows: they are not those of a part.
-            before = 0 if piece.file.number in seen else piece.file.tokens
-            seen.add(piece.file.number)
-            rows.append(ChunkRow(RowKind.PIECE, number, piece, entry))
-            actions.append(TrimAction(entry.path, verb, entry.reason, before, piece.cost + piece.filled))
+            share = replace(actions[at], before=0 if at in seen else actions[at].before, after=piece.cost)
+            seen.add(at)
+            rows.append(ChunkRow(RowKind.PIECE, share, state, number, piece, entry))
     left = [entry for entry in plan.coverage if entry.state == LEFT_OUT]
     if left:
-        rows.append(ChunkRow(RowKind.OUTSIDE))
-        actions.append(TrimAction("left out", "drop", "left_out", 0, 0))
-    for entry in left:
-        rows.append(ChunkRow(RowKind.LEFT_OUT, entry=entry))
-        actions.append(TrimAction(entry.path, "drop", entry.reason, entry.file.tokens, 0))
-    before, after = sum(action.before for action in actions), sum(tokens)
-    report = TrimReport(
-        applied=bool(plan.skipped),
-        before=before,
-        after=after,
-        budget=plan.limit * max(1, len(tokens)),
-        actions=tuple(actions),
-    )
+        rows.append(ChunkRow(RowKind.OUTSIDE, TrimAction("left out", "drop", "left_out", 0, 0), State.DROPPED))
+    rows += [ChunkRow(RowKind.LEFT_OUT, actions[entry.file.number], State.DROPPED, entry=entry) for entry in left]
     return DiffAnswer(settings, report, plan, warnings=plan.notices, rows=tuple(rows), tokens=tokens)
 
 
@@ -205,7 +215,7 @@ def by_rule(entries: Sequence[Coverage]) -> Mapping[str, tuple[int, int]]:
     files: Counter[str] = Counter()
     tokens: Counter[str] = Counter()
     for entry in entries:
-        rule = entry.verdict.rule.value if entry.verdict is not None else ""
+        rule = entry.entry.reason.label
         files[rule] += 1
-        tokens[rule] += entry.file.tokens
+        tokens[rule] += entry.entry.before
     return {rule: (count, tokens[rule]) for rule, count in sorted(files.items(), key=lambda item: (-item[1], item[0]))}

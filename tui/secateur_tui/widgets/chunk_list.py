@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from secateur.kinds.diff.changes import Treatment
-from secateur.kinds.diff.pruning import Rule
 from secateur.model import State
 from secateur.terminal import cell_width, clip, clip_left, visible
 
@@ -42,7 +41,7 @@ def draw_row(ledger: DiffAnswer, item: int, cells: int, was: str) -> Line:
     if row.kind is RowKind.CHUNK:
         return _chunk(ledger, row.chunk, cells)
     if row.kind is RowKind.OUTSIDE:
-        tokens = sum(entry.file.tokens for entry in ledger.left_out)
+        tokens = sum(entry.entry.before for entry in ledger.left_out)
         return line(
             Span(" left out", "bold dropped"),
             Span(f"  {counted(len(ledger.left_out), 'file')}, {tokens:,} tokens of the diff", "faint"),
@@ -84,7 +83,7 @@ def _file(ledger: DiffAnswer, item: int, row: ChunkRow, cells: int, was: str) ->
     entry, state = row.entry, ledger.states[item]
     assert entry is not None
     tone = "faint" if state is State.DROPPED else ""
-    tokens = row.piece.cost if row.piece is not None else entry.file.tokens
+    tokens = row.action.after if row.piece is not None else row.action.before
     head = (
         Span(f" {clip(was, _WAS):>{_WAS}} ", "up" if was == "new" else "accent"),
         Span("!" if was == "out" or (was and state is State.DROPPED) else " ", "warning"),
@@ -104,10 +103,8 @@ def _beside(row: ChunkRow) -> str:
     assert row.entry is not None
     change = row.entry.file.change
     if row.piece is None:
-        verdict = row.entry.verdict
-        return visible(
-            f"pattern {verdict.detail}" if verdict is not None and verdict.rule is Rule.PATTERN else row.entry.reason
-        )
+        pattern = row.entry.entry.figures.get("pattern")
+        return visible(f"pattern {pattern}" if pattern is not None else row.entry.reason)
     if row.piece.part is not None:
         place = row.piece.part.place
         return f"{row.piece.number}/{row.piece.of}: {place.line_start:,}-{place.line_end:,}"
@@ -136,7 +133,7 @@ def draw_budget(ledger: DiffAnswer, then: DiffAnswer | None, cells: int) -> list
             for tokens, pieces in zip(ledger.tokens, plan.chunks, strict=True)
         )
         drawn = bar(
-            [(injected, "▒", "faint"), (sum(ledger.tokens) - injected, "█", "kept"), (ledger.free, "·", "faint")],
+            [(injected, "▒", "faint"), (ledger.report.after - injected, "█", "kept"), (ledger.free, "·", "faint")],
             full,
             cells,
         )
@@ -144,7 +141,7 @@ def draw_budget(ledger: DiffAnswer, then: DiffAnswer | None, cells: int) -> list
     chunks = line(Span(counted(of, "chunk"), "bold"), was, Span(f" of {plan.limit:,}", "bold"))
     fewest = Span(f" (fewest {plan.fewest:,})", "faint")
     files = len(plan.coverage) - len(ledger.left_out) - ledger.shortened
-    out = sum(entry.file.tokens for entry in ledger.left_out)
+    out = sum(entry.entry.before for entry in ledger.left_out)
     kept, cut, dropped = State.KEPT, State.SHORTENED, State.DROPPED
     long = line(Span(f"  {kept.glyph} whole ", kept.label), f"{files:,}")
     short = line(Span(f"  {kept.glyph} ", kept.label), f"{files:,}")
@@ -154,7 +151,7 @@ def draw_budget(ledger: DiffAnswer, then: DiffAnswer | None, cells: int) -> list
     if ledger.left_out:
         long += line(Span(f"  {dropped.glyph} left out ", dropped.label), f"{len(ledger.left_out):,} ({out:,} tokens)")
         short += line(Span(f"  {dropped.glyph} ", dropped.label), f"{len(ledger.left_out):,}")
-    sent = line(f"  sends {sum(ledger.tokens):,}")
+    sent = line(f"  sends {ledger.report.after:,}")
     injected_each = line(Span(f"  injected {plan.limit - plan.capacity:,} each", "faint"))
     free = line(Span(f"  free {ledger.free:,}", "faint"))
     variants = [

@@ -96,7 +96,7 @@ def _why_chunk(ledger: DiffAnswer, number: int, cells: int) -> list[Line]:
 
 
 def _why_outside(ledger: DiffAnswer, cells: int) -> list[Line]:
-    tokens = sum(entry.file.tokens for entry in ledger.left_out)
+    tokens = sum(entry.entry.before for entry in ledger.left_out)
     lines = [line(Span(f"○ LEFT OUT  {counted(len(ledger.left_out), 'file')}, {tokens:,} tokens", "bold dropped")), ()]
     lines += [
         line(f"{files:>6,} ", f"{rule.replace('_', ' '):<11}", Span(f"{saved:>10,} tokens", "faint"))
@@ -111,7 +111,7 @@ def _ruled(ledger: DiffAnswer) -> list[tuple[str, tuple[int, int]]]:
 
 def _why_file(ledger: DiffAnswer, item: int, row: ChunkRow, entry: Coverage, cells: int, hold_key: str) -> list[Line]:
     state, change, plan = ledger.states[item], entry.file.change, ledger.plan
-    tokens = row.piece.cost if row.piece is not None else entry.file.tokens
+    tokens = row.action.after if row.piece is not None else row.action.before
     label = "LEFT OUT" if row.piece is None else state.label.upper()
     label += f"  part {row.piece.number}/{row.piece.of}" if row.piece is not None and row.piece.part is not None else ""
     head, figure = line(Span(f"{state.glyph} {label}", f"bold {state.label}")), line(f"{tokens:,} tokens")
@@ -131,7 +131,7 @@ def _why_file(ledger: DiffAnswer, item: int, row: ChunkRow, entry: Coverage, cel
     ]
     if change.old_path != change.path:
         lines.append(line(Span("was ", "faint"), outside(change.old_path)))
-    lines += wrapped(f"{entry.file.tokens:,} tokens in the diff, {entry.file.cost:,} in a chunk with its fence", cells)
+    lines += wrapped(f"{entry.entry.before:,} tokens in the diff, {entry.file.cost:,} in a chunk with its fence", cells)
     if row.piece is not None:
         lines += wrapped(f"chunk {row.chunk} of {len(ledger.tokens)}: {tokens / plan.limit:.1%} of its limit", cells)
         if row.piece.filled:
@@ -205,7 +205,7 @@ def draw_preview(ledger: DiffAnswer, item: int, cells: int) -> Sequence[Line]:
     lines = [line(Span("○ nothing of these goes out", "dropped"))]
     for entry in ledger.left_out[:_LONGEST_LIST]:
         lines += [
-            line(f"{entry.file.tokens:>8,} ", Span(clip_left(visible(entry.path), max(1, cells - 9)))),
+            line(f"{entry.entry.before:>8,} ", Span(clip_left(visible(entry.path), max(1, cells - 9)))),
             *wrapped(visible(entry.reason), cells, "faint", " " * 9),
         ]
     return [*lines, *_more(len(ledger.left_out))]
@@ -240,16 +240,18 @@ def draw_moves(ledger: DiffAnswer, moved: ChunkMoves | None, item: int, cells: i
         else f"{then.plan.limit:,} → {ledger.plan.limit:,}"
     )
     chunks = f"{len(then.tokens):,} → {len(ledger.tokens):,} ({signed(len(ledger.tokens) - len(then.tokens))})"
-    tokens = f"{sum(then.tokens):,} → {sum(ledger.tokens):,} ({signed(sum(ledger.tokens) - sum(then.tokens))})"
+    was, now = then.report.after, ledger.report.after
+    tokens = f"{was:,} → {now:,} ({signed(now - was)})"
     lines = [
         line(Span("chunks ", "faint"), chunks, Span("  of ", "faint"), limits),
         line(Span("tokens ", "faint"), tokens),
     ]
     entry = ledger.rows[item].entry
     if entry is not None:
-        was, now = then.chunks_of.get(entry.path), numbers(entry.chunks)
-        there = "not in the diff" if was is None else numbers(was)
-        lines += [(), line(outside(entry.path, "bold")), line(Span("chunk ", "faint"), f"{there} → {now}")]
+        held = then.chunks_of.get(entry.path)
+        there = "not in the diff" if held is None else numbers(held)
+        place = line(Span("chunk ", "faint"), f"{there} → {numbers(entry.chunks)}")
+        lines += [(), line(outside(entry.path, "bold")), place]
     for title, role in _GROUPS.items():
         lines += _group(title, role, moved, moved.groups[title], cells)
     if moved.gone:

@@ -16,14 +16,13 @@ from secateur.config import with_values
 from secateur.kinds.diff.composing import Injection, Place
 from secateur.kinds.diff.linting import read_findings
 from secateur.kinds.diff.parsing import parse_diff
-from secateur.kinds.diff.planning import LEFT_OUT, SPLIT, Coverage, FilePiece, Plan, plan_chunks
-from secateur.kinds.diff.sizing import text_of
+from secateur.kinds.diff.planning import Coverage, FilePiece, Plan, plan_chunks
+from secateur.kinds.diff.sizing import ledger_of, text_of
 from secateur.kinds.diff.weighing import LINTER, SIGNATURES, Weighed, weigh
+from secateur.ledger import VERBS, WRAPPER, Entry, Ledger, Notice, TrimAction, TrimReport
 from secateur.logs import log_report
-from secateur.model import Notice, TrimAction, TrimReport
+from secateur.render.sentences import sentence
 from secateur.settings import Settings
-
-_VERBS = {LEFT_OUT: "drop", SPLIT: "shorten"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,14 +74,16 @@ class Chunks(list[Chunk]):
 
     Attributes:
         coverage: one entry per changed file: whole, split or left out, where, and why.
-        report: the ledger; `after` of its actions sum to the tokens of all chunks.
+        ledger: every changed file once; `after` of its entries sum to the tokens of all chunks.
+        report: the ledger in the frozen shape of the context-budget spec.
         plan: what the text was made from.
     """
 
-    def __init__(self, chunks: Iterable[Chunk], plan: Plan, report: TrimReport) -> None:
+    def __init__(self, chunks: Iterable[Chunk], plan: Plan) -> None:
         super().__init__(chunks)
         self.plan = plan
-        self.report = report
+        self.ledger = ledger_of(plan, [chunk.tokens for chunk in self])
+        self.report = report_of(self.ledger)
 
     @property
     def coverage(self) -> tuple[Coverage, ...]:
@@ -115,6 +116,7 @@ class Chunks(list[Chunk]):
             "linter": self.lines_under(LINTER) | {"elsewhere": weighed.elsewhere},
             "signatures": self.lines_under(SIGNATURES),
             "report": self.report.to_dict(),
+            "ledger": self.ledger.to_dict(),
             "warnings": [notice.to_dict() for notice in self.warnings],
         }
 
@@ -172,62 +174,27 @@ def chunk(weighed: Weighed, settings: Settings) -> Chunks:
 
 def finish(plan: Plan) -> Chunks:
     """The text of every chunk of a plan, recounted, and the ledger."""
-    counter = plan.weighed.counter
+    counter, of = plan.weighed.counter, len(plan.chunks)
     chunks = []
-    after: dict[int, int] = {}
     for number, pieces in enumerate(plan.chunks, 1):
         text = text_of(plan, number)
-        chunks.append(Chunk(number, len(plan.chunks), counter.count(text), tuple(map(_file, pieces)), text))
-        for piece in pieces:
-            after[piece.file.number] = after.get(piece.file.number, 0) + piece.cost
-    return Chunks(chunks, plan, _ledger(plan, after, sum(chunk.tokens for chunk in chunks)))
+        chunks.append(Chunk(number, of, counter.count(text), tuple(map(_file, pieces)), text))
+    return Chunks(chunks, plan)
+
+
+def report_of(ledger: Ledger) -> TrimReport:
+    """The ledger of a diff in the frozen shape of the context-budget spec."""
+    return ledger.report(_action)
+
+
+def _action(entry: Entry) -> TrimAction:
+    section = "injected" if entry.id == WRAPPER else entry.id
+    return TrimAction(section, VERBS[entry.state], sentence(entry), entry.before, entry.after)
 
 
 def _file(piece: FilePiece) -> FilePart:
     return FilePart(
         piece.file.change.path, piece.cost, piece.number, piece.of, piece.part.place if piece.part else None
-    )
-
-
-def _ledger(plan: Plan, after: dict[int, int], total: int) -> TrimReport:
-    """One entry per changed file, then what every chunk holds besides; sums are those of the diff and of the chunks."""
-    weighed = plan.weighed
-    actions = [
-        TrimAction(
-            entry.path,
-            _VERBS.get(entry.state, "keep") if entry.verdict else "keep",
-            entry.reason,
-            entry.file.tokens,
-            after.get(entry.file.number, 0),
-        )
-        for entry in plan.coverage
-    ]
-    rules, skill = weighed.counter.count_many([weighed.injection.rules, weighed.injection.skill])
-    filled = 0
-    for name, title in (("linter", LINTER), ("signatures", SIGNATURES)):
-        offered = [remark.tokens for remarks in weighed.remarks.values() for remark in remarks if remark.title == title]
-        if offered:
-            lines, spent = plan.shown(title)
-            actions.append(
-                TrimAction(
-                    name,
-                    "keep" if lines == len(offered) else "shorten",
-                    f"room for {lines} of {len(offered)} lines",
-                    sum(offered),
-                    spent,
-                )
-            )
-            filled += spent
-    around = total - sum(after.values()) - filled
-    actions.append(
-        TrimAction("injected", "keep", "rules, instructions and headings of every chunk", rules + skill, around)
-    )
-    return TrimReport(
-        applied=bool(plan.skipped),
-        before=sum(action.before for action in actions),
-        after=total,
-        budget=plan.limit * max(1, len(plan.chunks)),
-        actions=tuple(actions),
     )
 
 

@@ -77,8 +77,9 @@ def _left_out(left_out: Sequence[tuple[str, Verdict]], of: int, named: int) -> l
     lines = [f"- {len(left_out):,} of {of:,} changed files are left out: {shown}.\n"]
     telling = [entry for entry in left_out if entry[1].rule not in _COUNTED]
     for path, verdict in telling[:named]:
-        detail = f" (`{one_line(verdict.detail, LONGEST_PLACE)}`)" if verdict.detail else ""
-        lines.append(f"- `{one_line(path, 2 * LONGEST_PLACE)}`: {verdict.words}{detail}\n")
+        rule, matched = verdict.words
+        detail = f" (`{one_line(matched, LONGEST_PLACE)}`)" if matched else ""
+        lines.append(f"- `{one_line(path, 2 * LONGEST_PLACE)}`: {rule}{detail}\n")
     if 0 < named < len(telling):
         lines.append(f"- and {len(telling) - named:,} more.\n")
     return lines

@@ -22,7 +22,8 @@ from secateur.kinds.diff.packing import capacity_for_even, fewest_bins
 from secateur.kinds.diff.pruning import Pruner, Rule, Verdict
 from secateur.kinds.diff.splitting import Part
 from secateur.kinds.diff.weighing import LINTER, SIGNATURES, Weighed, WeighedFile
-from secateur.model import Notice
+from secateur.ledger import Entry, Figure, Notice, Reason, State
+from secateur.render.sentences import sentence
 from secateur.settings import Settings
 
 LEAST_CAPACITY = 32
@@ -71,17 +72,22 @@ class FilePiece:
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """The fate of one changed file."""
+    """What became of one changed file."""
 
     file: WeighedFile
     state: str  # WHOLE, SPLIT, LEFT_OUT
     chunks: tuple[int, ...]  # numbers of the chunks it is in, from 1
     verdict: Verdict | None  # why it, or some of it, does not go out
-    reason: str
+    entry: Entry  # the same in the ledger
 
     @property
     def path(self) -> str:
         return self.file.change.path
+
+    @property
+    def reason(self) -> str:
+        """For people: "lock file (pnpm-lock.yaml)"; text from outside may be in it."""
+        return sentence(self.entry)
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,9 +173,7 @@ def _all_pieces(
             cut = _pieces(weighed, file, capacity)
             pieces += cut
             if not cut:
-                without_room[file.number] = Verdict(
-                    Rule.NO_ROOM, f"a line with the file's header takes more than {capacity:,} tokens"
-                )
+                without_room[file.number] = Verdict(Rule.NO_ROOM, {"capacity": capacity})
     return pieces, without_room
 
 
@@ -250,30 +254,32 @@ def _pieces(weighed: Weighed, file: WeighedFile, capacity: int) -> list[FilePiec
 def _coverage(
     weighed: Weighed, chunks: tuple[tuple[FilePiece, ...], ...], verdicts: dict[int, Verdict | None]
 ) -> tuple[Coverage, ...]:
-    places: dict[int, list[int]] = {}
-    shortened: dict[int, list[tuple[int, int]]] = {}
+    pieces: dict[int, list[tuple[int, FilePiece]]] = {}
     for number, chunk in enumerate(chunks, 1):
         for piece in chunk:
-            places.setdefault(piece.file.number, []).append(number)
-            if piece.part is not None:
-                shortened.setdefault(piece.file.number, []).extend(piece.part.shortened)
+            pieces.setdefault(piece.file.number, []).append((number, piece))
     found = []
     for file in (weighed.files[number] for number in weighed.as_listed):
+        held = pieces.get(file.number, [])
+        numbers = tuple(dict.fromkeys(number for number, _ in held))
         verdict = verdicts[file.number]
-        numbers = tuple(dict.fromkeys(places.get(file.number, ())))
-        if not numbers:
+        figures: dict[str, Figure]
+        if not held:
             assert verdict is not None
-            found.append(Coverage(file, LEFT_OUT, (), verdict, verdict.reason))
-        elif file.number in shortened:
-            reason = f"larger than a chunk: {len(places[file.number])} parts"
-            cut = sorted(shortened[file.number])
-            if cut:
-                listed = f"line {cut[0][0]:,}" + (f" and {len(cut) - 1:,} more" if len(cut) > 1 else "")
-                verdict = Verdict(Rule.LONG_LINE, f"{listed}: {sum(missing for _, missing in cut):,} characters")
-                reason += f"; {verdict.reason}"
-            found.append(Coverage(file, SPLIT, numbers, verdict, reason))
+            state, became, reason, figures = LEFT_OUT, State.DROPPED, verdict.code, dict(verdict.figures)
+        elif held[0][1].part is None:
+            verdict, state, became, reason, figures = None, WHOLE, State.KEPT, Reason.FITS, {"chunk": numbers[0]}
         else:
-            found.append(Coverage(file, WHOLE, numbers, None, "fits"))
+            state, became, reason, figures = SPLIT, State.KEPT, Reason.SPLIT, {"parts": len(held)}
+            cut = sorted(line for _, piece in held if piece.part is not None for line in piece.part.shortened)
+            if cut:
+                more = f" and {len(cut) - 1:,} more" if len(cut) > 1 else ""
+                figures |= {"where": f"line {cut[0][0]:,}{more}", "characters": sum(missing for _, missing in cut)}
+                verdict = Verdict(Rule.LONG_LINE, figures)
+                became, reason = State.SHORTENED, Reason.LONG_LINE
+        after, position = sum(piece.cost for _, piece in held), numbers[0] if numbers else None
+        entry = Entry(file.change.path, became, reason, file.tokens, after, figures, position=position)
+        found.append(Coverage(file, state, numbers, verdict, entry))
     return tuple(found)
 
 

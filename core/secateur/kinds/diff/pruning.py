@@ -9,18 +9,20 @@ file the old one. Pure.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from secateur.kinds.diff.changes import Change, Treatment
 from secateur.languages.syntax import file_flags
+from secateur.ledger import Figure, Reason
+from secateur.render.sentences import phrase
 from secateur.sources.files import path_bytes
 from secateur.sources.ignore import Rules
 
 
 class Rule(StrEnum):
-    """Why a changed file, or a part of it, does not go out."""
+    """Why a changed file, or a part of it, does not go out: the reasons that `--allow-skip` takes, by their names."""
 
     DAMAGED = "damaged"  # the diff cannot be read there, whatever the patterns of the user say
     PATTERN = "pattern"  # of the user: chunking.ignore
@@ -74,20 +76,6 @@ BINARY_SUFFIXES = frozenset(
 """Extensions of files that are no text, whatever a diff shows of them."""
 
 _LIBRARY = re.compile(r".*\.so(\.\d+)+")
-_WORDS = {
-    Rule.DAMAGED: "damaged in the diff",
-    Rule.PATTERN: "a pattern of chunking.ignore",
-    Rule.LOCKFILE: "lock file",
-    Rule.VENDORED: "code of others",
-    Rule.BUILD: "build output",
-    Rule.EDITOR: "settings of an editor",
-    Rule.BINARY: "binary",
-    Rule.GENERATED: "generated",
-    Rule.MINIFIED: "minified",
-    Rule.TOO_LARGE: "too large",
-    Rule.LONG_LINE: "shortened",
-    Rule.NO_ROOM: "no room",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,17 +83,18 @@ class Verdict:
     """The rule that leaves a file out, and what in it matched."""
 
     rule: Rule
-    detail: str  # text from outside may be in it
+    figures: Mapping[str, Figure] = field(default_factory=dict)  # text from outside may be in them
 
     @property
-    def reason(self) -> str:
-        """For people: "lock file (pnpm-lock.yaml)"."""
-        return f"{self.words} ({self.detail})" if self.detail else self.words
+    def code(self) -> Reason:
+        """The rule among the reasons of the ledger."""
+        return Reason[self.rule.name]
 
     @property
-    def words(self) -> str:
-        """The rule alone: "lock file"."""
-        return _WORDS[self.rule]
+    def words(self) -> tuple[str, str]:
+        """The rule and what in the file matched it: ("lock file", "pnpm-lock.yaml"); "" where nothing is to be said."""
+        rule, _, detail = phrase(self.code, self.figures).partition(" (")
+        return rule, detail.removesuffix(")")
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,10 +118,10 @@ class Pruner:
     def verdict(self, change: Change, facts: Facts) -> Verdict | None:
         """The first rule that leaves the file out, None where none does."""
         if change.fault:
-            return Verdict(Rule.DAMAGED, change.fault)
+            return Verdict(Rule.DAMAGED, {"fault": change.fault})
         chosen = self._chosen(change.path)
         if chosen is not None:
-            return Verdict(Rule.PATTERN, chosen) if chosen else None
+            return Verdict(Rule.PATTERN, {"pattern": chosen}) if chosen else None
         return by_path(change.path) or self._by_facts(change, facts)
 
     def _chosen(self, path: str) -> str | None:
@@ -159,24 +148,25 @@ class Pruner:
 
     def _by_facts(self, change: Change, facts: Facts) -> Verdict | None:
         if facts.vendored:
-            return Verdict(Rule.VENDORED, "linguist-vendored in .gitattributes")
+            return Verdict(Rule.VENDORED, {"sign": "linguist-vendored in .gitattributes"})
         if facts.generated:
-            return Verdict(Rule.GENERATED, "linguist-generated in .gitattributes")
+            return Verdict(Rule.GENERATED, {"sign": "linguist-generated in .gitattributes"})
         if file_flags.BINARY in facts.flags:
-            return Verdict(Rule.BINARY, "")
+            return Verdict(Rule.BINARY)
         if facts.size >= self._max_bytes and change.treatment is not Treatment.MODE:
-            return Verdict(Rule.TOO_LARGE, f"{facts.size:,} bytes, the limit is {self._max_bytes:,}")
+            return Verdict(Rule.TOO_LARGE, {"bytes": facts.size, "limit": self._max_bytes})
         if change.binary:
-            return Verdict(Rule.BINARY, "")
+            return Verdict(Rule.BINARY)
         if file_flags.LOCKFILE in facts.flags:
-            return Verdict(Rule.LOCKFILE, _name(change.path))
+            return Verdict(Rule.LOCKFILE, {"name": _name(change.path)})
         if file_flags.VENDORED in facts.flags and facts.vendored is not False:
-            return Verdict(Rule.VENDORED, "by its path or name")
+            return Verdict(Rule.VENDORED, {"sign": "by its path or name"})
         if file_flags.MINIFIED in facts.flags and facts.generated is not False:
-            return Verdict(Rule.MINIFIED, "")
+            return Verdict(Rule.MINIFIED)
         if file_flags.GENERATED in facts.flags and facts.generated is not False:
             named = file_flags.GENERATED in file_flags.classify(change.path, b"")
-            return Verdict(Rule.GENERATED, "by its path or name" if named else "a comment in its first lines says so")
+            sign = "by its path or name" if named else "a comment in its first lines says so"
+            return Verdict(Rule.GENERATED, {"sign": sign})
         return None
 
 
@@ -185,13 +175,13 @@ def by_path(path: str) -> Verdict | None:
     *folders, name = path.split("/")
     lower = name.lower()
     if lower in file_flags.LOCKFILES or lower.endswith(LOCK_SUFFIX):
-        return Verdict(Rule.LOCKFILE, name)
+        return Verdict(Rule.LOCKFILE, {"name": name})
     for folder in folders:
         if folder in FOLDERS:
-            return Verdict(FOLDERS[folder], f"{folder}/")
+            return Verdict(FOLDERS[folder], {"sign": f"{folder}/"})
     suffix = "." + lower.rpartition(".")[2] if "." in lower else ""
     if suffix in BINARY_SUFFIXES or _LIBRARY.fullmatch(lower):
-        return Verdict(Rule.BINARY, suffix)
+        return Verdict(Rule.BINARY, {"sign": suffix})
     return None
 
 

@@ -1,13 +1,21 @@
-"""What the chunks of a plan come to: the text of one, and the tokens of all without making any text. Pure; what a turn
-of a knob costs.
+"""What the chunks of a plan come to: the text of one, the tokens of all without making any text, and the ledger. Pure;
+what a turn of a knob costs.
 
-tokens_of(plan)      # what `finish` recounts, in a hundredth of the time
-text_of(plan, 2)     # the second chunk as it goes out
+tokens_of(plan)                     # what `finish` recounts, in a hundredth of the time
+text_of(plan, 2)                    # the second chunk as it goes out
+ledger_of(plan, tokens_of(plan))    # every changed file once
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from secateur.kinds.diff.planning import FilePiece, Plan
+from secateur.kinds.diff.weighing import LINTER, SIGNATURES
+from secateur.ledger import Entry, Ledger, Reason, State
+
+LINES = {"linter": LINTER, "signatures": SIGNATURES}
+"""Id of the entry -> title of the lines that stand behind changes where there is room."""
 
 
 def text_of(plan: Plan, number: int) -> str:
@@ -54,3 +62,25 @@ def _tokens(plan: Plan, piece: FilePiece) -> int:
     count = plan.weighed.counter.count
     longest = plan.weighed.splitter(piece.file.number).heading(piece.part)
     return piece.cost + piece.filled - count(longest) + count(piece.part.place.heading(piece.number, piece.of))
+
+
+def ledger_of(plan: Plan, tokens: Sequence[int]) -> Ledger:
+    """One entry per changed file, one for the findings of linters and one for signatures where there are any, and the
+    wrapper: what every chunk holds besides. Its tokens before are those of the rules and instructions, once.
+
+    Args:
+        tokens: of the text of every chunk.
+    """
+    weighed = plan.weighed
+    entries = [entry.entry for entry in plan.coverage]
+    for name, title in LINES.items():
+        offered = [remark.tokens for remarks in weighed.remarks.values() for remark in remarks if remark.title == title]
+        if offered:
+            lines, spent = plan.shown(title)
+            state = State.KEPT if lines == len(offered) else State.SHORTENED if lines else State.DROPPED
+            counted = {"shown": lines, "lines": len(offered)}
+            entries.append(Entry(name, state, Reason.SOME_LINES, sum(offered), spent, counted))
+    injected = sum(weighed.counter.count_many([weighed.injection.rules, weighed.injection.skill]))
+    budget = plan.limit * max(1, len(plan.chunks))
+    figures = {"chunks": len(plan.chunks), "limit": plan.limit}
+    return Ledger.closed("diff", budget, entries, sum(tokens), around=injected, figures=figures)
