@@ -27,6 +27,7 @@ CONTRACT = {
     "count_tokens": (),
     "trim_context_with_budget": (),
     "chunk_diff": (),
+    "chunk_repository": (),
 }
 
 

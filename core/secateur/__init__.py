@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from secateur.kinds.conversation.strategies import ConversationPruner
     from secateur.kinds.conversation.tool_results import AgenticConversationPruner
     from secateur.kinds.diff.chunks import chunk_diff
+    from secateur.kinds.diff.repository import chunk_repository
     from secateur.kinds.envelope.envelope import trim_context_with_budget
     from secateur.kinds.files.prune_context import PruneContext
     from secateur.kinds.files.sourcecode import SourceCode
@@ -61,6 +62,7 @@ _NAMES = {
     "secateur.kinds.conversation.strategies": "ConversationPruner",
     "secateur.kinds.conversation.tool_results": "AgenticConversationPruner",
     "secateur.kinds.diff.chunks": "chunk_diff",
+    "secateur.kinds.diff.repository": "chunk_repository",
     "secateur.kinds.envelope.envelope": "trim_context_with_budget",
     "secateur.kinds.files.prune_context": "PruneContext",
     "secateur.kinds.files.sourcecode": "SourceCode",
@@ -106,6 +108,7 @@ __all__ = [
     "UsageError",
     "__version__",
     "chunk_diff",
+    "chunk_repository",
     "count_string_tokens",
     "count_tokens",
     "format_outcome",

@@ -170,3 +170,11 @@ def bare_repository(path: Path, hint: str) -> RepositoryError:
 
 def _of(flag: str) -> str:
     return f"{flag}: " if flag else ""
+
+
+def not_allowed(flag: str, text: str, allowed: str, near: str = "") -> UsageError:
+    """The error about the value of a flag, in the words the configuration uses for its keys."""
+    return UsageError(
+        f"{flag} {text or repr(text)} is not allowed",
+        hint=(f"did you mean {near}? " if near else "") + f"{flag} takes {allowed}",
+    )

@@ -8,7 +8,7 @@ import pytest
 from diff_kit import LIMIT, PULL, diff_bench, opened, packing, write_pull_request, write_repository
 from inspector_kit import press, settle
 from secateur import config
-from secateur.cli.chunk import as_text
+from secateur.kinds import registry
 from secateur.kinds.diff import finish
 from secateur.settings import Settings
 from secateur_tui.subjects.diff import DiffSubject
@@ -18,7 +18,8 @@ from support.repos import write
 from test_hostile_screens import HOSTILE, assert_harmless
 
 SIZE = (120, 40)
-TYPED = {field.name: "" for field in DiffSubject.fields}
+DIFF = DiffSubject(registry.kind("diff"))
+TYPED = {field.name: "" for field in DIFF.fields}
 
 
 @pytest.fixture(autouse=True)
@@ -62,27 +63,28 @@ async def test_the_copied_command_reproduces_the_chunks(
         await settle(app)
         await press(app, *keys.split())
         await settle(app)
-        chunks, command = finish(packing(app).plan), diff_bench(app).command()
+        outcome, command = packing(app).result, diff_bench(app).command()
+        chunks = outcome.payload.chunks
         assert len(chunks) > 0
         await press(app, "y")
         await settle(app)
         assert app.clipboard == command
     ran = secateur(*shlex.split(command)[1:])
-    assert (ran.code, ran.out) == (0, as_text(chunks, verbose=False))
+    assert (ran.code, ran.out) == (0, DIFF.kind.render(outcome, "text"))
     markdown = secateur(*shlex.split(command)[1:], "--format", "markdown")
     assert markdown.out == "".join(chunk.text for chunk in chunks)
 
 
 def test_paths_and_patterns_that_look_like_flags_stay_what_they_are() -> None:
     Path("--all.diff").write_text(Path(PULL).read_text())
-    command = DiffSubject().command(TYPED | {"path": "--all.diff", "ignore": "-x.py"}, LIMIT, LIMIT)
+    command = DIFF.command(TYPED | {"path": "--all.diff", "ignore": "-x.py"}, LIMIT, LIMIT)
     assert secateur(*shlex.split(command)[1:]).out == secateur("chunk", "--diff=--all.diff", "--max-tokens", 2000).out
 
 
 def test_patterns_of_a_configuration_that_were_taken_back_are_taken_back() -> None:
     configured = config.with_values(LIMIT, {"chunking.ignore": ["*.md"]})
     Path("secateur.toml").write_text('[chunking]\nignore = ["*.md"]\n')
-    command = DiffSubject().command(TYPED | {"path": PULL}, LIMIT, configured)
+    command = DIFF.command(TYPED | {"path": PULL}, LIMIT, configured)
     assert "docs/refunds.md" in secateur(*shlex.split(command)[1:]).out
     assert "a pattern of chunking.ignore" in secateur("chunk", "--diff", PULL).out
 

@@ -10,19 +10,21 @@ from hypothesis import settings as budgeted
 from hypothesis import strategies as st
 from secateur.config import with_values
 from secateur.errors import BudgetExceeded, SecateurError, UsageError
+from secateur.kinds import registry
 from secateur.kinds.diff import chunk_diff, finish
 from secateur.kinds.diff.comparing import Asked
+from secateur.kinds.diff.inputs import asked_of
 from secateur.kinds.diff.planning import LEFT_OUT
 from secateur.model import State
 from secateur.settings import Settings
 from secateur_tui.state.diff_rows import DiffAnswer, RowKind, chunk_moves, numbers
 from secateur_tui.state.ledger_answer import LedgerComparison
 from secateur_tui.styled_text import width
-from secateur_tui.subjects.diff import DiffSubject, DiffWatch, asked_of, patterns_of
+from secateur_tui.subjects.diff import DiffSubject, DiffWatch
 from secateur_tui.widgets.chunk_pages import draw_preview
 from support.repos import git
 
-DIFF = DiffSubject()
+DIFF = DiffSubject(registry.kind("diff"))
 TYPED = {field.name: "" for field in DIFF.fields}
 
 
@@ -178,14 +180,17 @@ def test_turning_is_pure_whatever_was_turned_before(limits: list[int], patterns:
 
 
 def test_what_is_typed_is_what_is_compared() -> None:
-    assert asked_of(TYPED) == Asked()
-    assert asked_of(TYPED | {"base": " main ", "head": "feature"}) == Asked("main", "feature")
-    assert asked_of(TYPED | {"head": "--worktree --untracked"}) == Asked(None, None, False, True, True)
+    def asked(**typed: str) -> Asked:
+        return asked_of(DIFF._given(TYPED | {"path": "sample:orders"} | typed))
+
+    assert asked() == Asked()
+    assert asked(base=" main ", head="feature") == Asked("main", "feature")
+    assert asked(head="--worktree --untracked") == Asked(None, None, False, True, True)
     for wrong in ("--all", "main --staged", "-x"):
         with pytest.raises(UsageError):
-            asked_of(TYPED | {"head": wrong})
-    held = with_values(Settings(), {"chunking.ignore": ["*.sql"]})
-    assert patterns_of(TYPED | {"ignore": " *.md  !docs/ "}, held) == ("*.sql", "*.md", "!docs/")
+            read(path="sample:orders", head=wrong)
+    held = with_values(LIMIT, {"chunking.ignore": ["*.sql"]})
+    assert decided(held, ignore=" *.md  !docs/ ").result.settings.chunking.ignore == ("*.sql", "*.md", "!docs/")
 
 
 def test_a_repository_is_read_again_where_its_diff_depends_on_a_knob_and_a_diff_file_is_not(tmp_path: Path) -> None:

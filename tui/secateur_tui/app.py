@@ -42,12 +42,12 @@ SUBJECTS: Mapping[str, Subject[Any, Any]] = {
         FilesSubject(registry.kind("files")),
         ConversationSubject(registry.kind("conversation")),
         EnvelopeSubject(registry.kind("envelope")),
-        DiffSubject(),
+        DiffSubject(registry.kind("diff")),
     )
 }
 """What the benches over a ledger are about, by the bench's name."""
 
-BENCH_CLASSES: Mapping[str, type[LedgerBench]] = {DiffSubject.name: DiffBench}
+BENCH_CLASSES: Mapping[str, type[LedgerBench]] = {"diff": DiffBench}
 """Benches with more on the screen than a `LedgerBench` has."""
 
 QUIT_PATIENCE = 0.5

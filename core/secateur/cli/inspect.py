@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import re
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from importlib import import_module
+from functools import partial
 from importlib.metadata import entry_points
 from pathlib import Path
 from types import MappingProxyType
@@ -16,8 +15,6 @@ from typing import Any
 from secateur.cli import kinds, status
 from secateur.cli.common import (
     common_arguments,
-    here,
-    load_settings,
     quiet_settings,
     sample_or_path,
     say,
@@ -25,10 +22,10 @@ from secateur.cli.common import (
 )
 from secateur.cli.output import on_terminal
 from secateur.cli.parsing import whole_number
-from secateur.config import Committed
+from secateur.config import Committed, Loaded
 from secateur.errors import ConfigError, SecateurError, UsageError
 from secateur.kinds import registry
-from secateur.kinds.files.inputs import root_of
+from secateur.kinds.base import Environment, Kind
 from secateur.settings import Chunking, Settings
 
 
@@ -60,9 +57,6 @@ GROUP = "secateur.inspector"
 
 HEAD = 1 << 16
 """Bytes by which a file is told: every transcript and every envelope begins as one."""
-
-_DIFF = re.compile(r"diff --(git|cc|combined) |--- .*\n\+\+\+ |Index: |(From|commit) [0-9a-f]{40}\b")
-_DIFF_NAMES = (".diff", ".patch")
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -111,31 +105,19 @@ def run(options: argparse.Namespace) -> int:
             raise UsageError(
                 f"--{flag} says nothing to the bench {bench.name}", hint="leave it out, or choose another --bench"
             )
-    interactive = on_terminal(sys.stdin) and on_terminal(sys.stdout)
-    if bench.name in registry.places() and not interactive:
+    kind = registry.kind(bench.name)
+    inputs = _inputs(kind, path, options)
+    flags = {} if options.budget is None else {bench.budget: options.budget}
+    if not (on_terminal(sys.stdin) and on_terminal(sys.stdout)):
         say(options, "no terminal here: printing the headless report")
         if bench.name == "search" and not options.query:
             options.check = False
             return status.run(options)
-        kind = registry.kind(bench.name)
-        given = {one.name: value for one in kind.inputs if (value := getattr(options, one.name, None))}
-        budget = {} if options.budget is None else {kind.budget.key: options.budget}
-        opened = options.path if kind.inputs[0].repeatable else str(path)
-        return kinds.run_with(kind, {**kind.blank(), **given, **kind.opened_on(opened)}, options, budget)
-    if bench.name == "files":  # as typed: it may be a pattern, and names of files begin with it
-        path = Path(options.path)
-        folder = root_of([options.path])
-    else:
-        folder = path if bench.name == "search" or (bench.name == "diff" and path.is_dir()) else here()
-    flags = {} if options.budget is None else {bench.budget: options.budget}
-    loaded = load_settings(
-        options, folder, flags, committed=_at_base(options, path) if bench.name == "diff" and path.is_dir() else None
-    )
-    if bench.name == "diff" and not path.is_dir() and _wrote_settings(path, loaded.origins):
-        loaded = load_settings(options, None, flags)
+        return kinds.run_with(kind, inputs, options, flags)
+    loaded = _loaded(kind, inputs, options, flags)
     settings = loaded.settings if bench.name == "diff" else _chunking_of_the_user(options, loaded.settings, flags)
-    if not interactive:
-        return _headless(options, str(path), bench)
+    if bench.name == "files":
+        path = Path(options.path)
     found = next(iter(entry_points(group=GROUP)), None)
     if found is None:
         raise UsageError("the inspector is not installed", hint="install the whole distribution: pip install secateur")
@@ -156,60 +138,36 @@ def bench_of(path: Path) -> str:
             text = file.read(HEAD).decode("utf-8-sig", "replace").lstrip()
     except OSError:
         return "search"
-    if _DIFF.match(text) or path.suffix in _DIFF_NAMES:
-        return "diff"
     for name, kind in [*registry.kinds().items()][::-1]:  # what has fewer signs of its own stands further in front
         if name in BENCHES and kind.recognises(path, text):
             return name
     return "files"
 
 
-def _headless(options: argparse.Namespace, path: str, bench: BenchCommand) -> int:
-    say(options, "no terminal here: printing the headless report")
-    command = import_module(f"secateur.cli.{bench.command}")
-    parser = argparse.ArgumentParser()
-    command.arguments(parser)
-    words = [path]
-    if bench.name == "diff":
-        words = words if Path(path).is_dir() else [f"--diff={path}"]
-        words += [f"--{flag}={getattr(options, flag)}" for flag in bench.own if getattr(options, flag)]
-    defaults = parser.parse_args(words)
-    for name in ("config", "profile", "sets", "counter", "format", "trust_git_dir", "quiet", "verbose", "debug"):
-        setattr(defaults, name, getattr(options, name))
-    formats = ("text", "json", "markdown") if bench.name == "diff" else ("text", "json")
-    if options.format not in formats:
-        raise UsageError(
-            f"{bench.command} is printed as {' or '.join(formats)}, not as {options.format}",
-            hint="choose another --format",
-        )
-    defaults.sets = [*options.sets, *([] if options.budget is None else [f"{bench.budget}={options.budget}"])]
-    code: int = command.run(defaults)
-    return code
+def _inputs(kind: Kind[Any, Any], path: Path, options: argparse.Namespace) -> dict[str, Any]:
+    """The inputs of a kind that the call names. Where several files can be named, the path is as typed: it may be a
+    pattern."""
+    given = {one: value for one in kind.inputs if (value := getattr(options, one.name, None))}
+    named = {one.name: [value] if one.repeatable else value for one, value in given.items()}
+    return kind.blank() | named | dict(kind.opened_on(options.path if kind.inputs[0].repeatable else str(path)))
 
 
-def _at_base(options: argparse.Namespace, path: Path) -> Committed:
-    """A repository's settings as they were before the change that is inspected; none where that cannot be told: the
-    bench says why."""
-    from secateur.kinds.diff.comparing import Asked, Comparison
-
-    try:
-        return Comparison(path, Asked(options.base or None), trust=trusts_git_dir(options)).settings
-    except SecateurError:
-        return Committed({}, "")
-
-
-def _wrote_settings(path: Path, origins: Mapping[str, str]) -> bool:
-    """Whether a diff may have written the settings that were found on disk; False for what is no diff: the bench says
+def _loaded(kind: Kind[Any, Any], inputs: dict[str, Any], options: argparse.Namespace, flags: dict[str, Any]) -> Loaded:
+    """The settings that count for what is opened; where that cannot be told none of the repository: the bench says
     why."""
-    from secateur.kinds.diff.base_settings import SETTINGS_FILES, distrusted
-    from secateur.kinds.diff.parsing import parse_diff
 
-    if not any(origin.startswith(SETTINGS_FILES) for origin in origins.values()) or not path.is_file():
-        return False
+    def load(root: Path | None, committed: Committed | None = None) -> Loaded:
+        return quiet_settings(options, root, flags, committed)
+
     try:
-        return distrusted(parse_diff(path.read_bytes()), origins) is not None
-    except (OSError, SecateurError):
-        return False
+        loaded = kind.load(inputs, load, Environment(regular=True, trusts_git_dir=partial(trusts_git_dir, options)))
+    except ConfigError:
+        raise
+    except SecateurError:
+        loaded = load(None)
+    for notice in loaded.notices:
+        say(options, f"warning: {notice.message}")
+    return loaded
 
 
 def _chunking_of_the_user(options: argparse.Namespace, settings: Settings, flags: dict[str, Any]) -> Settings:

@@ -5,15 +5,18 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from secateur.cli.common import ProgressBar, common_arguments, load_settings, say
-from secateur.cli.output import emit
-from secateur.cli.output_files import write_output
+from secateur.cli.common import ProgressBar, common_arguments, quiet_settings, say, trusts_git_dir
+from secateur.cli.output import emit, on_terminal
+from secateur.cli.output_files import write_folder, write_output
 from secateur.cli.parsing import integer, whole_number
 from secateur.config import Committed, Loaded
 from secateur.kinds.base import Environment, Flag, Input, Kind
+from secateur.terminal import visible
 
 
 def arguments(kind: Kind[Any, Any], parser: argparse.ArgumentParser) -> None:
@@ -47,24 +50,34 @@ def run_with(
     Raises:
         UsageError: the kind has no such format.
     """
-    kind.check_format(options.format)
+    kind.check(inputs, options.format)
 
     def load(root: Path | None, committed: Committed | None = None) -> Loaded:
-        return load_settings(options, root, dict(flags), committed=committed)
+        return quiet_settings(options, root, dict(flags), committed)
 
-    loaded = kind.load(inputs, load)
     progress = ProgressBar(options, unit=kind.unit)
     stdin = sys.stdin.buffer.read if sys.stdin is not None else None
-    environment = Environment(stdin=stdin, form=options.format, progress=progress, notices=loaded.notices)
+    environment = Environment(
+        stdin=stdin, form=options.format, progress=progress, trusts_git_dir=partial(trusts_git_dir, options)
+    )
+    loaded = kind.load(inputs, load, environment)
+    for notice in loaded.notices:
+        say(options, f"warning: {notice.message}")
+    environment = replace(environment, notices=loaded.notices)
     try:
         delivery = kind.carry_out(inputs, loaded, environment, options.format, verbose=options.verbose)
     finally:
         progress.close()
     for path, text in delivery.files:
         write_output(path, text)
+    if delivery.folder is not None:
+        write_folder(delivery.folder)
     for message in delivery.said:
         say(options, message)
-    emit(delivery.text)
+    text = delivery.text
+    if options.format not in ("text", "json") and on_terminal(sys.stdout):  # it holds texts from outside as they are
+        text = visible(text, keep_newlines=True, keep_tabs=True)
+    emit(text)
     return delivery.exit_code
 
 

@@ -25,7 +25,6 @@ _OF_KINDS = {place.command: place.summary for place in registry.BUILT_IN}
 COMMANDS = {
     "search": _OF_KINDS["search"],
     "inspect": "open the inspector on a repository (also plain `secateur` on a terminal)",
-    "chunk": "cut a pull request into chunks that fit a model, every changed file accounted for",
     **_OF_KINDS,
     "index": "build the index of a repository, or bring it up to date",
     "status": "what is indexed, how fresh it is, what was skipped and why",

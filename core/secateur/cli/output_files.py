@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 
 from secateur.errors import unwritable
+from secateur.kinds.base import OutputFolder
+from secateur.terminal import visible
 
 
 def write_output(path: Path, text: str) -> None:
@@ -37,6 +41,40 @@ def write_output(path: Path, text: str) -> None:
                 Path(file.name).unlink(missing_ok=True)
                 raise
     except (OSError, ValueError, RuntimeError) as error:
+        raise unwritable(path, error) from error
+
+
+def write_folder(folder: OutputFolder) -> None:
+    """All files of a folder, which is made where it is not there; files of an earlier run go.
+
+    All is written beside, then renamed: never half a file, never through a link, and what cannot be written leaves the
+    folder as it was.
+
+    Raises:
+        SecateurError: `OUTPUT`: the folder cannot be written.
+    """
+    path, texts = folder.path, folder.files
+    beside = {name: path / f".{name}.new" for name in texts}
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        in_the_way = next((path / name for name in texts if (path / name).is_dir()), None)
+        if in_the_way is not None:
+            raise IsADirectoryError(errno.EISDIR, f"{visible(in_the_way.name)} is a folder")
+        try:
+            for name, text in texts.items():
+                beside[name].unlink(missing_ok=True)
+                with beside[name].open("xb") as file:
+                    file.write(text.encode("utf-8", "replace"))
+            for name, place in beside.items():
+                place.replace(path / name)
+        finally:
+            for place in beside.values():
+                with suppress(OSError):
+                    place.unlink()
+        for old in sorted(path.iterdir()):
+            if old.name not in texts and old.is_file() and not old.is_symlink() and folder.outdated(old):
+                old.unlink()
+    except OSError as error:
         raise unwritable(path, error) from error
 
 

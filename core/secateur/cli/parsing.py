@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 from secateur.cli.output import emit
-from secateur.errors import UsageError
+from secateur.errors import UsageError, not_allowed
 from secateur.suggestions import suggestion
 
 
@@ -107,11 +107,3 @@ def one_of(flag: str, choices: Sequence[str]) -> Callable[[str], str]:
         return text
 
     return parse
-
-
-def not_allowed(flag: str, text: str, allowed: str, near: str = "") -> UsageError:
-    """The error about the value of a flag, in the words the configuration uses for its keys."""
-    return UsageError(
-        f"{flag} {text or repr(text)} is not allowed",
-        hint=(f"did you mean {near}? " if near else "") + f"{flag} takes {allowed}",
-    )

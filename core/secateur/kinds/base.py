@@ -62,7 +62,7 @@ class Input:
     required: bool = False
     repeatable: bool = False
     switch: bool = False
-    default: str = ""
+    default: str | None = ""
     least: int | None = None  # it is an integer of at least this
     words: Sequence[str] = ()  # that may stand for the integer: "all"
     title: str = ""  # of its field on the screen; "": it has none
@@ -98,6 +98,8 @@ class Environment:
     environ: Mapping[str, str] = field(default_factory=lambda: os.environ)
     progress: Progress = unreported
     notices: tuple[Notice, ...] = ()  # about the settings, where what goes out names them
+    trusts_git_dir: Callable[[], bool] = bool  # whether the user's own settings allow a git folder that lies elsewhere
+    found: dict[str, Any] = field(default_factory=dict)  # by loading the settings, for reading to go on from
 
     @property
     def cache(self) -> Path:
@@ -141,6 +143,15 @@ class Outcome(Generic[P]):
 
 
 @dataclass(frozen=True, slots=True)
+class OutputFolder:
+    """Files that a command writes into one folder: all of them or none."""
+
+    path: Path
+    files: Mapping[str, str]  # name -> text
+    outdated: Callable[[Path], bool]  # whether a file there is of an earlier run, and goes
+
+
+@dataclass(frozen=True, slots=True)
 class Delivery:
     """What a command does with an outcome."""
 
@@ -148,6 +159,7 @@ class Delivery:
     files: tuple[tuple[Path, str], ...] = ()  # written whole or not at all, before anything is printed
     said: tuple[str, ...] = ()  # lines for standard error
     exit_code: int = 0
+    folder: OutputFolder | None = None  # written as `files` are
 
 
 def current_folder() -> Path | None:
@@ -193,8 +205,15 @@ class Kind(ABC, Generic[M, P]):
         first = self.inputs[0]
         return {first.name: [path] if first.repeatable else path}
 
-    def load(self, inputs: Inputs, load: Load) -> Loaded:
-        """The settings that count for these inputs: by default those of the current folder."""
+    def check(self, inputs: Inputs, form: str) -> None:
+        """Raises UsageError: the kind has no such format, or inputs are wrong whatever is read."""
+        self.check_format(form)
+
+    def load(self, inputs: Inputs, load: Load, environment: Environment) -> Loaded:
+        """The settings that count for these inputs: by default those of the current folder.
+
+        What had to be read for that is left in `environment.found`.
+        """
         return load(current_folder(), None)
 
     def reading_of(self, inputs: Inputs, settings: Settings) -> Hashable:

@@ -68,6 +68,13 @@ BUILT_IN = (
         "Envelope",
     ),
     Place(
+        "diff",
+        "chunk",
+        "cut a pull request into chunks that fit a model, every changed file accounted for",
+        "secateur.kinds.diff.kind",
+        "PullRequest",
+    ),
+    Place(
         "log",
         "log",
         "bring a log within a number of tokens: what failed first, verbatim lines only",

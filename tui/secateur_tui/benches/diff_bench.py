@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from secateur.kinds.diff.inputs import is_repository
+
 from secateur_tui.benches.ledger_bench import LedgerBench
 from secateur_tui.state.diff_rows import ChunkMoves, DiffAnswer, chunk_moves
 from secateur_tui.state.ledger_state import LedgerState
 from secateur_tui.styled_text import Line, clipped, wrapped
-from secateur_tui.subjects.diff import DiffWatch, is_repository
+from secateur_tui.subjects.diff import DiffWatch
 from secateur_tui.widgets import chunk_list, chunk_pages
 from secateur_tui.widgets.title import TitleFacts
 

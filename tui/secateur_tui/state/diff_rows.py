@@ -13,9 +13,11 @@ from dataclasses import dataclass, replace
 from enum import Enum, auto
 from functools import cached_property, lru_cache
 
-from secateur.kinds.diff.planning import LEFT_OUT, Coverage, FilePiece, Plan
+from secateur.kinds.base import Outcome
 from secateur.kinds.diff.chunks import report_of
-from secateur.kinds.diff.sizing import ledger_of, text_of, tokens_of
+from secateur.kinds.diff.kind import Planned
+from secateur.kinds.diff.planning import LEFT_OUT, Coverage, FilePiece, Plan
+from secateur.kinds.diff.sizing import text_of
 from secateur.model import State, TrimAction
 from secateur.settings import Settings
 
@@ -44,7 +46,7 @@ class ChunkRow:
 
 
 @dataclass(frozen=True, eq=False)
-class DiffAnswer(LedgerAnswer[Plan]):
+class DiffAnswer(LedgerAnswer[Outcome[Planned]]):
     """The plan of a diff with its rows as items; `tokens` are those of every chunk's text. `diff_answer` creates
     one."""
 
@@ -53,7 +55,7 @@ class DiffAnswer(LedgerAnswer[Plan]):
 
     @property
     def plan(self) -> Plan:
-        return self.result
+        return self.result.payload.plan
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -116,10 +118,9 @@ def _text(plan: Plan, number: int) -> str:
     return text_of(plan, number)
 
 
-def diff_answer(settings: Settings, plan: Plan) -> DiffAnswer:
+def diff_answer(settings: Settings, outcome: Outcome[Planned]) -> DiffAnswer:
     """Returns a plan and its ledger as rows."""
-    tokens = tokens_of(plan)
-    report = report_of(ledger_of(plan, tokens))
+    plan, tokens, report = outcome.payload.plan, outcome.payload.tokens, report_of(outcome.ledger)
     *files, wrapper = report.actions
     actions = {entry.file.number: action for entry, action in zip(plan.coverage, files, strict=False)}
     entries = {entry.file.number: entry for entry in plan.coverage}
@@ -142,7 +143,7 @@ def diff_answer(settings: Settings, plan: Plan) -> DiffAnswer:
     if left:
         rows.append(ChunkRow(RowKind.OUTSIDE, TrimAction("left out", "drop", "left_out", 0, 0), State.DROPPED))
     rows += [ChunkRow(RowKind.LEFT_OUT, actions[entry.file.number], State.DROPPED, entry=entry) for entry in left]
-    return DiffAnswer(settings, report, plan, warnings=plan.notices, rows=tuple(rows), tokens=tokens)
+    return DiffAnswer(settings, report, outcome, outcome.notices, rows=tuple(rows), tokens=tokens)
 
 
 def _name(row: ChunkRow) -> str:
@@ -150,12 +151,6 @@ def _name(row: ChunkRow) -> str:
         return f"\0{row.kind.name} {row.chunk}"
     number = row.piece.number if row.piece is not None else 0
     return row.entry.path if number <= 1 else f"{row.entry.path}\0{number}"
-
-
-def pattern_of(path: str) -> str:
-    """A pattern that matches this path alone."""
-    text = "".join(f"\\{character}" if character in "\\*?[" else character for character in path)
-    return "/" + (text[:-1] + "\\ " if text.endswith(" ") else text)
 
 
 def numbers(chunks: Sequence[int]) -> str:

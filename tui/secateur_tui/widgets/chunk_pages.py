@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from secateur.kinds.diff.changes import Treatment
 from secateur.kinds.diff.planning import Coverage
-from secateur.kinds.diff.pruning import Rule
+from secateur.kinds.diff.pruning import Rule, pattern_of
 from secateur.terminal import clip_left, visible
 
 from secateur_tui.state.diff_rows import (
@@ -22,7 +22,6 @@ from secateur_tui.state.diff_rows import (
     RowKind,
     by_rule,
     numbers,
-    pattern_of,
 )
 from secateur_tui.styled_text import Line, Span, clipped, line, outside, signed, width, wrapped
 from secateur_tui.widgets.chunk_list import counted, draw_fill

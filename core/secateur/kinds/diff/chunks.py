@@ -148,17 +148,24 @@ def chunk_diff(
         BudgetExceeded: instructions and rules leave no room for changes.
         ConfigError: a limit, pattern or counter that is none.
     """
-    changed: dict[str, Any] = {"chunking.max_chunk_tokens": max_chunk_tokens}
-    if ignore:
-        changed["chunking.ignore"] = [*(settings.chunking.ignore if settings else ()), *ignore]
-    if counter is not None:
-        changed["tokens.counter"] = counter
-    settings = with_values(settings or Settings(), changed)
+    settings = settings_of(max_chunk_tokens, ignore, counter, settings)
     findings = read_findings(linter.encode("utf-8", "replace") if isinstance(linter, str) else linter)
     return chunk(
         weigh(parse_diff(diff_text), settings, Injection(rules, skill), findings=findings, notices=findings.notices),
         settings,
     )
+
+
+def settings_of(
+    max_chunk_tokens: int, ignore: Sequence[str], counter: str | None, settings: Settings | None
+) -> Settings:
+    """The settings with what a call says besides. Raises ConfigError."""
+    changed: dict[str, Any] = {"chunking.max_chunk_tokens": max_chunk_tokens}
+    if ignore:
+        changed["chunking.ignore"] = [*(settings.chunking.ignore if settings else ()), *ignore]
+    if counter is not None:
+        changed["tokens.counter"] = counter
+    return with_values(settings or Settings(), changed)
 
 
 def chunk(weighed: Weighed, settings: Settings) -> Chunks:

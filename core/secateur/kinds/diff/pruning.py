@@ -185,6 +185,12 @@ def by_path(path: str) -> Verdict | None:
     return None
 
 
+def pattern_of(path: str) -> str:
+    """A pattern of the user that matches this path alone."""
+    text = "".join(f"\\{character}" if character in "\\*?[" else character for character in path)
+    return "/" + (text[:-1] + "\\ " if text.endswith(" ") else text)
+
+
 def facts_of(change: Change, content: bytes | None = None, size: int | None = None) -> Facts:
     """What path and content say. Without the content, what the diff shows of it stands for it, where that is the
     beginning of the file."""

@@ -119,7 +119,7 @@ class FilesKind(Kind[ReadFiles, PrunedFiles]):
 
     # --- reading and deciding -----------------------------------------------------------------------------------------
 
-    def load(self, inputs: Inputs, load: Load) -> Loaded:
+    def load(self, inputs: Inputs, load: Load, environment: Environment) -> Loaded:
         """The settings of the repository that the first path is in."""
         return load(root_of(inputs["path"]), None)
 

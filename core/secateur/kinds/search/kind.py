@@ -174,7 +174,7 @@ class Search(Kind[RetrievedPool, SearchDecision]):
     def opened_on(self, path: str) -> Inputs:
         return {"path": path}
 
-    def load(self, inputs: Inputs, load: Load) -> Loaded:
+    def load(self, inputs: Inputs, load: Load, environment: Environment) -> Loaded:
         return load(_folder(inputs, os.environ), None)
 
     # --- reading and deciding -----------------------------------------------------------------------------------------

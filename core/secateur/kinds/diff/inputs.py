@@ -1,0 +1,201 @@
+"""What `secateur chunk` and the Diff bench take: inputs, flags, and how each input is read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from secateur.errors import UsageError, not_allowed, shown, unreadable_folder
+from secateur.kinds.base import Environment, Flag, Input, Inputs
+from secateur.kinds.diff.changes import Diff
+from secateur.kinds.diff.comparing import Asked
+from secateur.kinds.diff.composing import injected
+from secateur.kinds.diff.linting import Findings, read_findings
+from secateur.kinds.diff.parsing import parse_diff
+from secateur.kinds.diff.pruning import Rule
+from secateur.model import Notice
+from secateur.sources import samples
+from secateur.suggestions import suggestion
+
+_TABLE = "chunking."
+
+INPUTS: Sequence[Input] = (
+    Input(
+        "path",
+        "a folder of a repository, or sample:NAME (default: here)",
+        metavar="PATH",
+        positional=True,
+        default=".",
+        title="Diff",
+        placeholder="a diff file, a repository, or sample:NAME",
+    ),
+    Input(
+        "base",
+        "compare with the merge base of this revision and the head (default: that of the main branch)",
+        metavar="REV",
+        default=None,
+        title="Base",
+        placeholder="its start",
+        optional=True,
+    ),
+    Input(
+        "head",
+        "the changed revision (default: HEAD)",
+        metavar="REV",
+        default=None,
+        title="Head",
+        placeholder="HEAD",
+        optional=True,
+    ),
+    Input("staged", "the changed state is the index: what would be committed", switch=True),
+    Input("worktree", "the changed state is the files as they are on disk", switch=True),
+    Input(
+        "untracked",
+        "with the files on disk: also those that git does not track and does not ignore",
+        switch=True,
+    ),
+    Input("diff", "read a unified diff instead of a repository; - reads stdin", default=None),
+    Input(
+        "ignore",
+        "leave out files that match, beside those of chunking.ignore, in gitignore syntax; !GLOB takes them in;"
+        " repeatable",
+        metavar="GLOB",
+        repeatable=True,
+        title="Leave out",
+        placeholder="*.md !docs/",
+        optional=True,
+    ),
+    Input(
+        "skill",
+        "instructions that go into every chunk",
+        default=None,
+        title="Instructions",
+        placeholder="a file",
+        optional=True,
+    ),
+    Input(
+        "rules",
+        "project rules that go into every chunk (default: CLAUDE.md and AGENTS.md as they were at the base)",
+        default=None,
+    ),
+    Input("no_rules", "no project rules", switch=True),
+    Input(
+        "linter",
+        "findings beside the files they speak of, where there is room: SARIF, JSON of ruff or ESLint,"
+        " path:line:col: message; repeatable",
+        repeatable=True,
+        title="Linter",
+        placeholder="what it found",
+        optional=True,
+    ),
+    Input("only", "with markdown: print chunk K alone", metavar="K", default=None, least=1),
+    Input(
+        "out",
+        "write one file per chunk, chunk-001.md and so on, and coverage.json",
+        metavar="DIR",
+        default=None,
+    ),
+    Input("fail_on_skip", "exit 4 if a changed file, or a part of one, is in no chunk", switch=True),
+    Input(
+        "allow_skip",
+        "rules that --fail-on-skip does not count, e.g. lockfile,binary",
+        metavar="RULE,...",
+        default=None,
+    ),
+)
+
+FLAGS: Sequence[Flag] = (
+    Flag(
+        "--max-tokens",
+        _TABLE + "max_chunk_tokens",
+        "N",
+        "tokens a chunk may hold, all that is injected included (default 32000)",
+        number=True,
+    ),
+    Flag(
+        "--signatures",
+        _TABLE + "signatures",
+        "",
+        "where there is room: declarations of what the changes call and who calls them, from the index",
+        switch=True,
+    ),
+    Flag(
+        "--context",
+        _TABLE + "context_lines",
+        "N",
+        "unchanged lines around a change (default 3)",
+        number=True,
+    ),
+)
+
+
+def is_repository(path: str) -> bool:
+    """Whether a folder is compared, not a file read."""
+    try:
+        return path.startswith("sample:") or Path(path).is_dir()
+    except (OSError, ValueError):
+        return False
+
+
+def asked_of(inputs: Inputs) -> Asked:
+    """What is to be compared. Raises UsageError: inputs contradict each other."""
+    if inputs["rules"] is not None and inputs["no_rules"]:
+        raise UsageError("--rules and --no-rules contradict each other", hint="leave one of them out")
+    names = ("base", "head", "staged", "worktree", "untracked")
+    asked = Asked(*(inputs[name] for name in names))
+    if inputs["diff"] is not None and asked != Asked():
+        flag = next(name for name in names if inputs[name])
+        raise UsageError(
+            f"--{flag} does not go with --diff",
+            hint="a diff from a file is what it is; name a repository to compare revisions",
+        )
+    return asked
+
+
+def folder_of(inputs: Inputs, environment: Environment) -> Path:
+    """The folder: of a repository, or whose settings and instructions count."""
+    path = samples.path_of(inputs["path"], environment.cache)
+    try:
+        path.is_dir()
+    except OSError as error:  # too long, or behind a folder that may not be entered
+        raise unreadable_folder(Path(shown(path)), error) from error
+    return path
+
+
+def name_of(diff: str) -> str:
+    """The name of a diff for people."""
+    return "standard input" if diff == "-" else diff
+
+
+def diff_of(inputs: Inputs, environment: Environment) -> Diff:
+    """The diff that is named, parsed."""
+    name = inputs["diff"]
+    return parse_diff(environment.bytes_of(name, "diff", flag="--diff"), shown(name_of(name)))
+
+
+def text_of_input(inputs: Inputs, name: str, environment: Environment) -> tuple[str | None, tuple[Notice, ...]]:
+    """The text that goes into every chunk, and what is wrong with it; None where it is not given."""
+    place, flag = inputs[name], f"--{name}"
+    if place is None:
+        return None, ()
+    return injected(environment.bytes_of(place, "text", flag=flag), f"{flag} {shown(place)}")
+
+
+def findings_of(inputs: Inputs, environment: Environment) -> tuple[Findings, tuple[Notice, ...]]:
+    """What linters say, and what of it was passed over."""
+    outputs = [
+        read_findings(environment.bytes_of(name, "list of findings", flag="--linter"), f"--linter {shown(name)}")
+        for name in inputs["linter"]
+    ]
+    findings = Findings(finding for output in outputs for finding in output)
+    return findings, tuple(notice for output in outputs for notice in output.notices)
+
+
+def allowed_rules(inputs: Inputs) -> frozenset[str]:
+    """The rules --allow-skip names."""
+    known = [rule.value for rule in Rule]
+    names = [name.strip() for name in (inputs["allow_skip"] or "").split(",") if name.strip()]
+    for name in names:
+        if name not in known:
+            raise not_allowed("--allow-skip", name, "some of " + ", ".join(known), suggestion(name, known))
+    return frozenset(names)

@@ -1,0 +1,325 @@
+"""Pull requests as a kind of context: the changes of a repository, or a diff, in chunks that fit a model."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar
+
+from secateur.config import Loaded, with_values
+from secateur.errors import UsageError, shown
+from secateur.kinds.base import (
+    Delivery,
+    Environment,
+    Inputs,
+    Kind,
+    Load,
+    Outcome,
+    OutputFolder,
+)
+from secateur.kinds.diff.base_settings import distrusted
+from secateur.kinds.diff.chunks import Chunks, finish, report_of
+from secateur.kinds.diff.comparing import UNREAD, Comparison
+from secateur.kinds.diff.composing import Injection
+from secateur.kinds.diff.inputs import (
+    FLAGS,
+    INPUTS,
+    allowed_rules,
+    asked_of,
+    diff_of,
+    findings_of,
+    folder_of,
+    is_repository,
+    name_of,
+    text_of_input,
+)
+from secateur.kinds.diff.notes import SKILL_FILE, skill_seen
+from secateur.kinds.diff.planning import LEFT_OUT, Coverage, Plan, plan_chunks
+from secateur.kinds.diff.pruning import Rule, pattern_of
+from secateur.kinds.diff.repository import changes_of
+from secateur.kinds.diff.sizing import ledger_of, tokens_of
+from secateur.kinds.diff.text_report import page_of
+from secateur.kinds.diff.weighing import Compared, Weighed, weigh
+from secateur.kinds.knobs import Knob
+from secateur.llm.interface import Reply
+from secateur.logs import log_report
+from secateur.model import TrimReport
+from secateur.progress import Progress, unreported
+from secateur.render import dumps
+from secateur.render.page import Page
+from secateur.settings import Settings
+from secateur.terminal import visible
+
+NAMED = 5
+"""Files that one message names."""
+
+SKIPPED = 4
+"""Exit code of --fail-on-skip."""
+
+_TABLE = "chunking."
+_IGNORE = _TABLE + "ignore"
+_READ_OF_REPOSITORIES = ("context_lines", "max_file_kb", "rules", "signatures")
+"""Keys that change what is read of a repository."""
+
+_NOT_READ = ("ignore", "only", "out", "fail_on_skip", "allow_skip")
+"""Inputs that change nothing of what is read."""
+
+_DIFF = re.compile(r"diff --(git|cc|combined) |--- .*\n\+\+\+ |Index: |(From|commit) [0-9a-f]{40}\b")
+_DIFF_NAMES = (".diff", ".patch")
+_CHUNK_FILE = re.compile(r"chunk-\d{3,}\.md")
+_CHUNK_START = b"# Context Chunk "
+_FOUND, _TURNED = "diff", "settings_changed"
+"""What loading the settings leaves for reading: the comparison or the diff, and a notice on settings that do not
+count."""
+
+
+@dataclass(frozen=True, eq=False)
+class Planned:
+    """What goes into which chunk; the text is made when somebody wants it."""
+
+    plan: Plan
+
+    @cached_property
+    def tokens(self) -> tuple[int, ...]:
+        """Tokens of every chunk's text."""
+        return tokens_of(self.plan)
+
+    @cached_property
+    def chunks(self) -> Chunks:
+        """The chunks with their text."""
+        chunks = finish(self.plan)
+        log_report("chunk", chunks.report)
+        return chunks
+
+
+class PullRequest(Kind[Weighed, Planned]):
+    """See `Kind`; spec smart-chunking."""
+
+    name = "diff"
+    command = "chunk"
+    title = "Diff"
+    about = "a pull request in chunks that fit a model"
+    noun = "Chunks"
+    opening = (
+        "A diff can be opened here: the file of one, or a repository with a base and a head; --staged, --worktree,"
+        " --untracked are heads too."
+    )
+    inputs = INPUTS
+    flags = FLAGS
+    budget = Knob(_TABLE + "max_chunk_tokens", "limit", fine_step=100, rounded=True)
+    knobs: ClassVar[Sequence[Knob]] = (
+        budget,
+        Knob(_TABLE + "context_lines", "context", mutable=True),
+        Knob(_TABLE + "keep_together", "together"),
+        Knob(_TABLE + "signatures", "signatures"),
+        Knob(_TABLE + "max_file_kb", "largest KB", fine_step=1, rounded=True),
+    )
+    formats = ("text", "json", "markdown")
+    reads_folders = True
+
+    # --- reading and deciding -----------------------------------------------------------------------------------------
+
+    def recognises(self, path: Path, head: str) -> bool:
+        return _DIFF.match(head) is not None or path.suffix in _DIFF_NAMES
+
+    def opened_on(self, path: str) -> Inputs:
+        """A folder is a repository, all else a diff."""
+        return {"path": path} if is_repository(path) else {"path": ".", "diff": path}
+
+    def check(self, inputs: Inputs, form: str) -> None:
+        super().check(inputs, form)
+        allowed_rules(inputs)
+        if inputs["only"] is not None and form != "markdown":
+            raise UsageError(
+                "--only prints the text of one chunk: it goes with --format markdown",
+                hint="add --format markdown, or leave --only out",
+            )
+
+    def load(self, inputs: Inputs, load: Load, environment: Environment) -> Loaded:
+        """Of a repository its settings as they were at the base; of a diff those of the folder, unless the diff changes
+        them: never what the change itself wrote."""
+        asked, path = asked_of(inputs), folder_of(inputs, environment)
+        if inputs["diff"] is None:
+            comparison = Comparison(path, asked, trust=environment.trusts_git_dir())
+            environment.found[_FOUND] = comparison
+            return load(path, comparison.settings)
+        loaded = load(path, None)
+        if loaded.origins.get(_TABLE + "signatures") in ("flag", "--signatures"):
+            raise UsageError(
+                "--signatures does not go with --diff",
+                hint="the index knows a repository; name one and what to compare in it",
+            )
+        environment.found[_FOUND] = diff = diff_of(inputs, environment)
+        turned = distrusted(diff, loaded.origins)
+        if turned is None:
+            return loaded
+        environment.found[_TURNED] = turned
+        return load(None, None)
+
+    def reading_of(self, inputs: Inputs, settings: Settings) -> Hashable:
+        rules = settings.chunking
+        read = () if inputs["diff"] is not None else tuple(getattr(rules, name) for name in _READ_OF_REPOSITORIES)
+        given = tuple(
+            tuple(value) if isinstance(value, list) else value
+            for name, value in inputs.items()
+            if name not in _NOT_READ
+        )
+        return *given, settings.tokens.counter, rules.token_ratio, read
+
+    def read(self, inputs: Inputs, settings: Settings, environment: Environment) -> Weighed:
+        asked, path, progress = asked_of(inputs), folder_of(inputs, environment), environment.progress
+        progress("reading", 0, 0)
+        skill, notices = text_of_input(inputs, "skill", environment)
+        rules, wrong = ("", ()) if inputs["no_rules"] else text_of_input(inputs, "rules", environment)
+        findings, passed = findings_of(inputs, environment)
+        notices = (*notices, *wrong, *passed)
+        found = environment.found.pop(_FOUND, None)
+        if inputs["diff"] is None:
+            comparison = found or Comparison(path, asked, trust=settings.index.trust_git_dir)
+            return changes_of(
+                path,
+                comparison,
+                settings,
+                rules=rules,
+                skill=skill,
+                findings=findings,
+                notices=notices,
+                progress=progress,
+            )
+        diff = found or diff_of(inputs, environment)
+        turned = environment.found.pop(_TURNED, None)
+        seen = (skill_seen(shown(path / SKILL_FILE)),) if skill is None and (path / SKILL_FILE).is_file() else ()
+        progress("counting", 0, 0)
+        return weigh(
+            diff,
+            settings,
+            Injection(rules or "", skill or ""),
+            compared=Compared(name_of(inputs["diff"])),
+            findings=findings,
+            notices=(*([turned] if turned else []), *notices, *seen),
+        )
+
+    def decide(
+        self,
+        material: Weighed,
+        inputs: Inputs,
+        settings: Settings,
+        *,
+        replies: Sequence[Reply] = (),
+        progress: Progress = unreported,
+    ) -> Outcome[Planned]:
+        """The last pattern that speaks of a path decides, so those of the inputs outweigh the settings'."""
+        if inputs["ignore"]:
+            settings = with_values(settings, {_IGNORE: [*settings.chunking.ignore, *inputs["ignore"]]})
+        planned = Planned(plan_chunks(material, settings))
+        return Outcome(
+            self.name,
+            settings,
+            planned,
+            lambda: ledger_of(planned.plan, planned.tokens),
+            planned.plan.notices,
+        )
+
+    def budget_in_force(self, settings: Settings, outcome: Outcome[Planned] | None) -> int:
+        """The limit of one chunk; the ledger's budget is that of all."""
+        return settings.chunking.max_chunk_tokens
+
+    def hold(self, outcome: Outcome[Planned], number: int, settings: Settings) -> Settings | str:
+        """The settings with a pattern that leaves the file out or takes it in, or without it."""
+        coverage = outcome.payload.plan.coverage
+        if number >= len(coverage):
+            return "only a file is left out or taken in"
+        covered = coverage[number]
+        pattern, present = pattern_of(covered.path), settings.chunking.ignore
+        others = tuple(one for one in present if one not in (pattern, f"!{pattern}"))
+        if others != present:
+            return with_values(settings, {_IGNORE: others})
+        rule = covered.verdict.rule if covered.verdict is not None else None
+        if covered.state == LEFT_OUT and rule is Rule.NO_ROOM:
+            return "no rule leaves it out: not even a line of it has room"
+        if rule is Rule.DAMAGED:
+            return "no rule leaves it out: the diff is damaged there"
+        return with_values(settings, {_IGNORE: (*present, f"!{pattern}" if covered.state == LEFT_OUT else pattern)})
+
+    # --- what goes out ------------------------------------------------------------------------------------------------
+
+    def described(self, material: Weighed) -> str:
+        added, removed = (sum(getattr(file.change, side) for file in material.files) for side in ("added", "removed"))
+        tokens = sum(file.tokens for file in material.files)
+        return f"{len(material.files):,} files, +{added:,} −{removed:,}, {tokens:,} tokens"
+
+    def report(self, outcome: Outcome[Planned]) -> TrimReport:
+        return report_of(outcome.ledger)
+
+    def to_dict(self, outcome: Outcome[Planned]) -> dict[str, Any]:
+        """The JSON of the contract."""
+        warnings = [notice.to_dict() for notice in outcome.warnings]
+        return outcome.payload.chunks.to_dict() | {"warnings": warnings}
+
+    def page(self, outcome: Outcome[Planned], *, verbose: bool = False) -> Page:
+        """Figures, the chunks with their files, and every file that is not seen whole."""
+        return page_of(outcome.payload.chunks, outcome.warnings, verbose=verbose)
+
+    def document(self, outcome: Outcome[Planned], form: str) -> str:
+        """The chunks as they are."""
+        return "".join(chunk.text for chunk in outcome.payload.chunks)
+
+    def texts(self, outcome: Outcome[Planned], number: int) -> tuple[str, str]:
+        plan = outcome.payload.plan
+        if number >= len(plan.coverage):
+            return "", ""
+        file = plan.coverage[number].file
+        pieces = (piece for chunk in plan.chunks for piece in chunk if piece.file.number == file.number)
+        return file.change.text, "".join(piece.text for piece in pieces)
+
+    def deliver(self, outcome: Outcome[Planned], inputs: Inputs, form: str, *, verbose: bool = False) -> Delivery:
+        """The chunks, or one of them; with --out their files; with --fail-on-skip exit code 4 where something is not
+        seen."""
+        chunks, only, said = outcome.payload.chunks, inputs["only"], []
+        if only is not None and only > len(chunks):
+            raise UsageError(
+                f"there is no chunk {only}: the last is {len(chunks)}", hint="leave --only out to see them all"
+            )
+        if form == "markdown":  # the other formats print them
+            said += [f"warning: {notice.message}" for notice in outcome.notices]
+        folder = None
+        if inputs["out"] is not None:
+            folder = OutputFolder(Path(inputs["out"]), _files(outcome), _of_an_earlier_run)
+            said.append(f"written: {len(chunks)} chunks and coverage.json to {inputs['out']}")
+        text = self.render(outcome, form, verbose=verbose) if only is None else chunks[only - 1].text
+        if not inputs["fail_on_skip"]:
+            return Delivery(text, folder=folder, said=tuple(said))
+        allowed = allowed_rules(inputs)
+        unseen = [entry for entry in chunks.plan.skipped if entry.verdict and entry.verdict.rule not in allowed]
+        if unseen:
+            said.append(f"not seen: {len(unseen):,} changed files: {_names(unseen)}")
+        unread = any(notice.code == UNREAD for notice in outcome.notices)
+        return Delivery(text, folder=folder, said=tuple(said), exit_code=SKIPPED if unseen or unread else 0)
+
+
+# --- what is printed and written --------------------------------------------------------------------------------------
+
+
+def _names(entries: Sequence[Coverage]) -> str:
+    named = ", ".join(visible(entry.path) for entry in entries[:NAMED])
+    return named + (f" and {len(entries) - NAMED:,} more" if len(entries) > NAMED else "")
+
+
+def _files(outcome: Outcome[Planned]) -> Mapping[str, str]:
+    """A file per chunk, and the JSON without their texts."""
+    chunks = outcome.payload.chunks
+    body = chunks.to_dict() | {"warnings": [notice.to_dict() for notice in outcome.warnings]}
+    listed = [{key: value for key, value in chunk.items() if key != "text"} for chunk in body.pop("chunks")]
+    texts = {f"chunk-{chunk.index:03}.md": chunk.text for chunk in chunks}
+    return texts | {"coverage.json": dumps(body | {"chunks": listed})}
+
+
+def _of_an_earlier_run(path: Path) -> bool:
+    """Whether a file is a chunk that was written here: by its name and by how it begins."""
+    if not _CHUNK_FILE.fullmatch(path.name):
+        return False
+    with path.open("rb") as file:
+        return file.read(len(_CHUNK_START)) == _CHUNK_START

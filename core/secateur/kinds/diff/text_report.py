@@ -1,0 +1,65 @@
+"""The report on the chunks of a diff as text for people: figures, chunks with their files, what is not whole."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from secateur.kinds.diff.chunks import Chunks
+from secateur.kinds.diff.weighing import LINTER, SIGNATURES
+from secateur.model import Notice
+from secateur.render.page import Page, Section
+from secateur.terminal import visible
+
+SHOWN_FILES = 40
+"""Files listed per heading without --verbose."""
+
+
+def page_of(chunks: Chunks, notices: Sequence[Notice], *, verbose: bool = False) -> Page:
+    """The report; with `verbose` every file is listed."""
+    sections = []
+    for chunk in chunks:
+        rows = []
+        for file in chunk.files:
+            lines = f", lines {file.place.line_start}-{file.place.line_end}" if file.place else ""
+            part = f"  part {file.number}/{file.of}{lines}" if file.place else ""
+            rows.append(f"  {file.tokens:>8,}  {visible(file.path)}{part}")
+        title = f"chunk {chunk.index}/{chunk.of}  {chunk.tokens:,} tokens  {chunk.tokens / chunks.plan.limit:.0%}"
+        sections.append(_section(title, rows, verbose))
+    left = chunks.plan.skipped
+    if left:
+        rows = [f"  {entry.entry.before:>8,}  {visible(entry.path)}  {visible(entry.reason)}" for entry in left]
+        sections.append(_section(f"not seen, or not whole: {len(left):,}", rows, verbose))
+    return Page(_figures(chunks), sections, notices)
+
+
+def _figures(chunks: Chunks) -> list[tuple[str, str]]:
+    plan = chunks.plan
+    weighed = plan.weighed
+    about = "" if weighed.counter.exact else ", estimated"
+    changes = [entry.file.change for entry in chunks.coverage]
+    added, removed = (sum(getattr(change, side) for change in changes) for side in ("added", "removed"))
+    tokens = sum(entry.entry.before for entry in chunks.coverage)
+    injection = (("rules", weighed.injection.rules), ("instructions", weighed.injection.skill))
+    said = "".join(f", {name}" for name, text in injection if text.strip())
+    figures = [
+        ("compared", visible(weighed.compared.what)),
+        ("changed", f"{len(changes):,} files, +{added:,} -{removed:,}, {tokens:,} tokens"),
+        (
+            "chunks",
+            f"{len(chunks):,} of at most {plan.limit:,} tokens ({weighed.counter.name}{about}); not possible in fewer"
+            f" than {plan.fewest:,}",
+        ),
+        ("injected", f"{plan.limit - plan.capacity:,} tokens in each: headings{said}"),
+    ]
+    around, findings = chunks.lines_under(SIGNATURES), chunks.lines_under(LINTER)
+    if around["lines"]:
+        figures.append(("around", f"{around['shown']:,} of {around['lines']:,} signatures of callers and callees"))
+    if findings["lines"] or weighed.elsewhere:
+        elsewhere = f"{weighed.elsewhere:,} are about other files"
+        figures.append(("linter", f"{findings['shown']:,} findings shown of {findings['lines']:,}; {elsewhere}"))
+    return figures
+
+
+def _section(title: str, rows: list[str], verbose: bool) -> Section:
+    more = 0 if verbose else max(0, len(rows) - SHOWN_FILES)
+    return Section(rows[: len(rows) - more], title, f"  ... and {more:,} more (--verbose lists all)" if more else "")
