@@ -121,5 +121,8 @@ def test_a_search_from_python_is_the_search_of_the_command(tmp_path):
     for form in ("text", "json", "markdown"):
         printed = run("search", QUERY, root, "--budget", 200, "--format", form).out
         assert secateur.format_outcome(outcome, form) == printed
+    environment, settings = secateur.Environment(form="xml"), secateur.Settings(budget=200)
+    for_xml = secateur.prune("search", settings, environment=environment, query=QUERY, path=str(root))
+    assert secateur.format_outcome(for_xml, "xml") == run("search", QUERY, root, "--budget", 200, "--format", "xml").out
     before, after = registry.kind("search").texts(outcome, 0)
     assert before == after and "refund" in before

@@ -65,7 +65,7 @@ def run_with(
         say(options, f"warning: {notice.message}")
     environment = replace(environment, notices=loaded.notices)
     try:
-        delivery = kind.carry_out(inputs, loaded, environment, options.format, verbose=options.verbose)
+        delivery = kind.carry_out(inputs, loaded, environment, verbose=options.verbose)
     finally:
         progress.close()
     for path, text in delivery.files:

@@ -275,16 +275,14 @@ class Kind(ABC, Generic[M, P]):
             outcome = self.decide(material, inputs, settings, replies=replies, progress=progress)
         return outcome
 
-    def carry_out(
-        self, inputs: Inputs, loaded: Loaded, environment: Environment, form: str, *, verbose: bool = False
-    ) -> Delivery:
+    def carry_out(self, inputs: Inputs, loaded: Loaded, environment: Environment, *, verbose: bool = False) -> Delivery:
         """Read, answer and deliver: what the command does. A kind that keeps finished answers looks for one first."""
         settings = loaded.settings
         material = self.read(inputs, settings, environment)
         try:
             model = self.model(settings, environment.environ)
             outcome = self.answer(material, inputs, settings, model, environment.progress)
-            return self.deliver(replace(outcome, of_settings=loaded.notices), inputs, form, verbose=verbose)
+            return self.deliver(replace(outcome, of_settings=loaded.notices), inputs, environment.form, verbose=verbose)
         finally:
             self.release(material)
 

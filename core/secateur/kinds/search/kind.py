@@ -184,10 +184,11 @@ class Search(Kind[RetrievedPool, SearchDecision]):
         return (*where, *pool_key(settings))
 
     def read(self, inputs: Inputs, settings: Settings, environment: Environment) -> RetrievedPool:
-        """What a candidate costs is bound for the Markdown pack."""
+        """What a candidate costs is bound for the pack of `environment.form`; of text and JSON that is Markdown."""
         query, engine = _query(inputs, environment), _engine(inputs, settings, environment)
         try:
-            pool = engine.retrieve(query, use_cache=not inputs["no_cache"], progress=environment.progress)
+            use_cache, form = not inputs["no_cache"], environment.form or "markdown"
+            pool = engine.retrieve(query, format=form, use_cache=use_cache, progress=environment.progress)
         except BaseException:
             engine.close()
             raise
@@ -215,15 +216,13 @@ class Search(Kind[RetrievedPool, SearchDecision]):
             notices_of(selection),
         )
 
-    def carry_out(
-        self, inputs: Inputs, loaded: Loaded, environment: Environment, form: str, *, verbose: bool = False
-    ) -> Delivery:
+    def carry_out(self, inputs: Inputs, loaded: Loaded, environment: Environment, *, verbose: bool = False) -> Delivery:
         """The answer as it was kept, where nothing changed since."""
         query = _query(inputs, environment)
         with _engine(inputs, loaded.settings, environment) as engine:
             answer = engine.answer(
                 query,
-                form,
+                environment.form,
                 explain=inputs["explain"],
                 dropped=_listed(inputs),
                 use_cache=not inputs["no_cache"],
