@@ -11,6 +11,7 @@ from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
+from secateur.kinds import registry
 from support.cli import secateur
 from support.envelopes import envelope
 from support.repos import QUERY, SHOP, write
@@ -87,11 +88,10 @@ def test_a_diff_is_opened_as_one_and_printed_as_chunk_prints_it(shop: Path, tmp_
 
 
 def test_the_benches_are_those_of_the_inspector() -> None:
-    from secateur.cli.inspect import BENCHES
     from secateur_tui import app, bench_names
 
-    assert list(BENCHES) == list(bench_names.BENCHES) == ["search", *app.SUBJECTS]
-    assert len({bench.key for bench in bench_names.BENCHES.values()}) == len(BENCHES)
+    assert list(registry.kinds()) == list(bench_names.BENCHES) == ["search", *app.SUBJECTS]
+    assert len({bench.key for bench in bench_names.BENCHES.values()}) == len(bench_names.BENCHES)
 
 
 @pytest.fixture

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from importlib.metadata import entry_points
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 from secateur.cli import kinds, status
@@ -25,33 +23,8 @@ from secateur.cli.parsing import whole_number
 from secateur.config import Committed, Loaded
 from secateur.errors import ConfigError, SecateurError, UsageError
 from secateur.kinds import registry
-from secateur.kinds.base import Environment, Kind
+from secateur.kinds.base import Environment, Input, Kind
 from secateur.settings import Chunking, Settings
-
-
-@dataclass(frozen=True, slots=True)
-class BenchCommand:
-    """A bench as the command line knows it."""
-
-    name: str  # of `--bench`
-    budget: str  # key of the setting that `--budget` is
-    command: str  # of the headless report
-    own: tuple[str, ...] = ()  # further flags that only it takes
-
-
-BENCHES: Mapping[str, BenchCommand] = MappingProxyType(
-    {
-        bench.name: bench
-        for bench in (
-            BenchCommand("search", "budget", "search", ("query", "rev")),
-            BenchCommand("files", "context_prune.max_tokens", "files", ("query",)),
-            BenchCommand("conversation", "conversation_prune.safe_zone_tokens", "conversation"),
-            BenchCommand("envelope", "context_budget.tokens", "envelope", ("model",)),
-            BenchCommand("diff", "chunking.max_chunk_tokens", "chunk", ("base", "head", "skill", "linter")),
-        )
-    }
-)
-"""Benches there are."""
 
 GROUP = "secateur.inspector"
 
@@ -61,7 +34,7 @@ HEAD = 1 << 16
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Flags of the command."""
-    names = ", ".join(BENCHES)
+    names = ", ".join(registry.kinds())
     parser.add_argument(
         "path",
         metavar="PATH",
@@ -69,22 +42,18 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         default=".",
         help="a folder, sample:NAME[/FOLDER], a transcript, an envelope or a diff (default: here)",
     )
-    parser.add_argument("--query", metavar="Q", default="", help="start with this query (benches search and files)")
     parser.add_argument(
         "--bench", metavar="BENCH", help=f"which bench to open: {names} (default: the one for what PATH is)"
     )
-    parser.add_argument("--rev", metavar="COMMIT", help="read this commit instead of the working tree (bench search)")
-    parser.add_argument("--model", metavar="M", default="", help="the model an envelope is for (bench envelope)")
-    parser.add_argument(
-        "--base",
-        metavar="REV",
-        help="compare a repository with the merge base of this revision and the head (bench diff)",
-    )
-    parser.add_argument("--head", metavar="REV", help="the changed revision (bench diff)")
-    parser.add_argument("--skill", metavar="FILE", help="instructions that go into every chunk (bench diff)")
-    parser.add_argument(
-        "--linter", metavar="FILE", help="a linter's findings, put beside the files they speak of (bench diff)"
-    )
+    takers: dict[str, list[str]] = {}
+    inputs: dict[str, Input] = {}
+    for name, kind in registry.kinds().items():
+        for one in _own(kind):
+            takers.setdefault(one.name, []).append(name)
+            inputs.setdefault(one.name, one)
+    for name, benches in takers.items():
+        said = f"{inputs[name].help} ({'benches' if len(benches) > 1 else 'bench'} {' and '.join(benches)})"
+        parser.add_argument(_flag(name), metavar=inputs[name].metavar, help=said)
     parser.add_argument(
         "--budget",
         type=whole_number("--budget", 0),
@@ -96,36 +65,48 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Opens the inspector; where there is no terminal, prints what the bench's command prints."""
-    if options.bench is not None and options.bench not in BENCHES:
-        raise UsageError(f"there is no bench {options.bench}", hint=f"benches: {', '.join(BENCHES)}")
+    known = registry.kinds()
+    if options.bench is not None and options.bench not in known:
+        raise UsageError(f"there is no bench {options.bench}", hint=f"benches: {', '.join(known)}")
     path = sample_or_path(options.path)
-    bench = BENCHES[options.bench or bench_of(path)]
-    for flag in dict.fromkeys(flag for other in BENCHES.values() for flag in other.own):
-        if getattr(options, flag) and flag not in bench.own:
+    kind = known[options.bench or bench_of(path)]
+    own = {one.name for one in _own(kind)}
+    for one in (one for other in known.values() for one in _own(other)):
+        if getattr(options, one.name) and one.name not in own:
             raise UsageError(
-                f"--{flag} says nothing to the bench {bench.name}", hint="leave it out, or choose another --bench"
+                f"{_flag(one.name)} says nothing to the bench {kind.name}",
+                hint="leave it out, or choose another --bench",
             )
-    kind = registry.kind(bench.name)
     inputs = _inputs(kind, path, options)
-    flags = {} if options.budget is None else {bench.budget: options.budget}
+    flags = {} if options.budget is None else {kind.budget.key: options.budget}
     if not (on_terminal(sys.stdin) and on_terminal(sys.stdout)):
         say(options, "no terminal here: printing the headless report")
-        if bench.name == "search" and not options.query:
+        if kind.name == "search" and not options.query:
             options.check = False
             return status.run(options)
         return kinds.run_with(kind, inputs, options, flags)
     loaded = _loaded(kind, inputs, options, flags)
-    settings = loaded.settings if bench.name == "diff" else _chunking_of_the_user(options, loaded.settings, flags)
-    if bench.name == "files":
+    settings = loaded.settings if kind.name == "diff" else _chunking_of_the_user(options, loaded.settings, flags)
+    if kind.name == "files":
         path = Path(options.path)
     found = next(iter(entry_points(group=GROUP)), None)
     if found is None:
         raise UsageError("the inspector is not installed", hint="install the whole distribution: pip install secateur")
     inspector = found.load()
-    fields: dict[str, Any] = {"query": options.query, "rev": options.rev, "model": options.model}
-    if bench.name == "diff":
-        fields["inputs"] = {flag: getattr(options, flag) or "" for flag in bench.own}
-    return int(inspector(path, settings=settings, bench=bench.name, notices=loaded.notices, **fields) or 0)
+    fields: dict[str, Any] = {"query": options.query or "", "rev": options.rev, "model": options.model or ""}
+    if kind.name == "diff":
+        fields["inputs"] = {flag: getattr(options, flag) or "" for flag in own}
+    return int(inspector(path, settings=settings, bench=kind.name, notices=loaded.notices, **fields) or 0)
+
+
+def _own(kind: Kind[Any, Any]) -> list[Input]:
+    """The inputs that are flags here: those with a field in the kind's bench, but for what PATH is."""
+    opened = kind.opened_on("")
+    return [one for one in kind.inputs if one.title and one.name not in opened]
+
+
+def _flag(name: str) -> str:
+    return "--" + name.replace("_", "-")
 
 
 def bench_of(path: Path) -> str:

@@ -126,7 +126,7 @@ class Search(Kind[RetrievedPool, SearchDecision]):
             positional=True,
             default=".",
         ),
-        Input("rev", "read this commit instead of the working tree", metavar="COMMIT"),
+        Input("rev", "read this commit instead of the working tree", metavar="COMMIT", title="Commit", optional=True),
         Input("no_cache", "do not read or write the result cache", switch=True),
         Input(
             "explain",
