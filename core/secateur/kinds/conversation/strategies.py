@@ -17,7 +17,6 @@ from dataclasses import replace
 from typing import Any
 
 from secateur.errors import UsageError
-from secateur.kinds.autocoder import model_of, settings_of
 from secateur.kinds.conversation.branches import speaks
 from secateur.kinds.conversation.decisions import (
     BRIDGE,
@@ -36,11 +35,11 @@ from secateur.kinds.conversation.elements import ASSISTANT, USER, Element, eleme
 from secateur.kinds.conversation.extractive_summaries import ExtractiveSummary
 from secateur.kinds.conversation.messages import Message, parse_message
 from secateur.kinds.conversation.model_summaries import Retold, retelling
+from secateur.kinds.conversation.pruner import TranscriptPruner
 from secateur.kinds.conversation.tool_results import clear_results
 from secateur.kinds.conversation.transcripts import Transcript, read_messages
 from secateur.llm.interface import LanguageModel, Question, Reply, replies_of
-from secateur.logs import log_report
-from secateur.model import Reason, State, TrimReport
+from secateur.model import Reason, State
 from secateur.progress import Progress
 from secateur.settings import ConversationPrune, Settings
 from secateur.suggestions import suggestion
@@ -59,7 +58,7 @@ SUMMARY_STEP = 0.95
 """A summary that is too long is made that much shorter than the tokens of the last attempt ask for."""
 
 
-class ConversationPruner:
+class ConversationPruner(TranscriptPruner):
     """Prunes the early part of a conversation.
 
         pruner = ConversationPruner(Settings())
@@ -72,25 +71,6 @@ class ConversationPruner:
     `verbose` the report is logged where it is seen (`secateur.logs`).
     """
 
-    def __init__(
-        self,
-        settings: Settings | None = None,
-        llm: LanguageModel | None = None,
-        *,
-        args: object = None,
-        verbose: bool = False,
-    ) -> None:
-        """Raises UsageError, ConfigError: `settings`, `args` or `llm` are none; a field of `args` is out of range."""
-        self.settings = settings_of(args, settings)
-        self.llm: LanguageModel | None = model_of(llm)
-        self.verbose = verbose
-        self.result: Pruned | None = None
-
-    @property
-    def report(self) -> TrimReport | None:
-        """The ledger of the last call."""
-        return self.result.report if self.result is not None else None
-
     def prune_conversations(
         self, conversations: Sequence[dict[str, Any]], strategy_name: str = "summarize"
     ) -> list[dict[str, Any]]:
@@ -102,9 +82,7 @@ class ConversationPruner:
             carried along, and
                 `result.warnings` names them.
         """
-        self.result = prune(read_messages(conversations), self.settings, strategy_name, llm=self.llm)
-        log_report("conversation", self.result.report, self.verbose)
-        return self.result.messages
+        return self._messages_of(prune(read_messages(conversations), self.settings, strategy_name, llm=self.llm))
 
 
 def prune(

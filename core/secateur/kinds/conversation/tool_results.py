@@ -15,9 +15,8 @@ from collections import Counter as Multiset
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from html import escape, unescape
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from secateur.kinds.autocoder import model_of, settings_of
 from secateur.kinds.conversation.decisions import (
     MeasuredTranscript,
     MessageDecision,
@@ -33,16 +32,12 @@ from secateur.kinds.conversation.decisions import (
 )
 from secateur.kinds.conversation.file_operations import FileOperation, file_accesses
 from secateur.kinds.conversation.messages import Message, MessagePart, PartKind, opening_tag
+from secateur.kinds.conversation.pruner import TranscriptPruner
 from secateur.kinds.conversation.transcripts import Transcript, read_messages
 from secateur.kinds.conversation.unreadable import DAMAGED
-from secateur.logs import log_report
-from secateur.model import Reason, State, TrimReport
+from secateur.model import Reason, State
 from secateur.progress import Progress
-from secateur.settings import Settings
 from secateur.tokens import Counter, get_counter
-
-if TYPE_CHECKING:
-    from secateur.llm.interface import LanguageModel
 
 MARK = "[tool result cleared: "
 """How every placeholder starts."""
@@ -88,7 +83,7 @@ class ToolResult:
     why: Reason = Reason.OLDEST_RESULT  # one of _ORDER
 
 
-class AgenticConversationPruner:
+class AgenticConversationPruner(TranscriptPruner):
     """Clears old tool results of a conversation.
 
         pruner = AgenticConversationPruner(Settings())
@@ -101,26 +96,6 @@ class AgenticConversationPruner:
     with `verbose` the report is logged where it is seen.
     """
 
-    def __init__(
-        self,
-        settings: Settings | None = None,
-        llm: LanguageModel | None = None,
-        *,
-        args: object = None,
-        verbose: bool = False,
-    ) -> None:
-        """Raises UsageError, ConfigError: `settings`, `args` or `llm` are none; a field of `args` is out of range."""
-        self.settings = settings_of(args, settings)
-        self.llm: LanguageModel | None = model_of(llm)
-        self.verbose = verbose
-        self._counter = get_counter(self.settings.tokens.counter)
-        self.result: Pruned | None = None
-
-    @property
-    def report(self) -> TrimReport | None:
-        """The ledger of the last call."""
-        return self.result.report if self.result is not None else None
-
     def prune_conversations(self, conversations: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
         """The messages with old tool results cleared until they fit the safe zone; the input stays as it is.
 
@@ -129,16 +104,14 @@ class AgenticConversationPruner:
             carried along, and
                 `result.warnings` names them.
         """
-        self.result = self.prune(read_messages(conversations))
-        log_report("conversation", self.result.report, self.verbose)
-        return self.result.messages
+        return self._messages_of(self.prune(read_messages(conversations)))
 
     def prune(self, transcript: Transcript, progress: Progress | None = None) -> Pruned:
         """The same of a transcript, with everything there is to say about it."""
-        zone = self.settings.conversation_prune
+        zone, counter = self.settings.conversation_prune, get_counter(self.settings.tokens.counter)
         return clear_results(
-            measure(transcript, self._counter, progress),
-            self._counter,
+            measure(transcript, counter, progress),
+            counter,
             zone.safe_zone_tokens,
             zone.keep_last,
             zone.keep_tools,
@@ -148,7 +121,8 @@ class AgenticConversationPruner:
         self, original: Sequence[dict[str, Any]], pruned: Sequence[dict[str, Any]]
     ) -> dict[str, int | float]:
         """Figures of a clean-up from the messages before and after it, recounted."""
-        before, after = (measure(read_messages(messages), self._counter) for messages in (original, pruned))
+        counter = get_counter(self.settings.tokens.counter)
+        before, after = (measure(read_messages(messages), counter) for messages in (original, pruned))
         lost = _result_texts(before) - _result_texts(after)
         return statistics(before.total, after.total, lost.total(), len(original))
 

@@ -1,0 +1,41 @@
+"""What both classes of the pruner spec share: how they are made, and the report of their last call."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from secateur.kinds.autocoder import model_of, settings_of
+from secateur.kinds.conversation.decisions import Pruned
+from secateur.llm.interface import LanguageModel
+from secateur.logs import log_report
+from secateur.model import TrimReport
+from secateur.settings import Settings
+
+
+class TranscriptPruner:
+    """Holds the settings and the model of a pruner, and its last result."""
+
+    def __init__(
+        self,
+        settings: Settings | None = None,
+        llm: LanguageModel | None = None,
+        *,
+        args: object = None,
+        verbose: bool = False,
+    ) -> None:
+        """Raises UsageError, ConfigError: `settings`, `args` or `llm` are none; a field of `args` is out of range."""
+        self.settings = settings_of(args, settings)
+        self.llm: LanguageModel | None = model_of(llm)
+        self.verbose = verbose
+        self.result: Pruned | None = None
+
+    @property
+    def report(self) -> TrimReport | None:
+        """The ledger of the last call."""
+        return self.result.report if self.result is not None else None
+
+    def _messages_of(self, result: Pruned) -> list[dict[str, Any]]:
+        """The messages that leave; the result is kept and, with `verbose`, its report logged."""
+        self.result = result
+        log_report("conversation", result.report, self.verbose)
+        return result.messages
