@@ -332,11 +332,11 @@ class Engine:
         return self._text(pool, row, pool.sig_start, pool.sig_end)
 
     def status(self) -> IndexStatus:
-        """What is indexed and what was skipped, as of the last look; looks first if there was none."""
+        """Reports what is indexed and what was skipped at the last look; looks first if there was none."""
         return self._index.status or self.refresh()
 
     def changes(self) -> Changes:
-        """What differs from the state that was read last: a listing, nothing parsed or written. Never waits for a
+        """Lists the differences from the state that was read last: nothing is parsed or written. Never waits for a
         retrieval of another thread.
 
         Raises:
@@ -345,8 +345,8 @@ class Engine:
         return self._index.changes()
 
     def unread(self) -> Changes | None:
-        """What differs in the source from the state that any process indexed last; None where none did. Nothing is read
-        into the index.
+        """Lists the differences from the state that any process indexed last; None where none did. Nothing is read into
+        the index.
 
         Raises:
             RepositoryError: the source cannot be listed any more.
@@ -356,11 +356,11 @@ class Engine:
 
     @property
     def index_folder(self) -> Path | None:
-        """Where the index lies; None for files in memory."""
+        """The folder of the index; None for files in memory."""
         return self._index.folder
 
     def code(self) -> tuple[Snapshot, Callable[[str], list[str]]]:
-        """What is indexed, refreshed first if nothing was, and the lines of its files by path; asking for one that
+        """The indexed files and their lines by path, refreshed first if nothing was read; asking for a file that
         changed since raises RepositoryError."""
         snapshot = self._current()
         return snapshot, lambda path: self._index.lines(snapshot, path)
@@ -436,7 +436,7 @@ class Engine:
 
     @property
     def _notices(self) -> tuple[Notice, ...]:
-        """What every answer warns of: what the engine was given, what went wrong with the index and with the source."""
+        """The warnings of every answer: about the engine's input, the index and the source."""
         return (*self._given, *self._index.notices, *self._index.source.notices())
 
     def _text(self, pool: Pool, row: int, first: IntArray, last: IntArray) -> str:

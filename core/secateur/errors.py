@@ -103,8 +103,7 @@ class BudgetExceeded(SecateurError):
 
 
 class PromptComposeError(SecateurError):
-    """What a prompt is to be composed of is malformed: an envelope, its budget or its model (context-budget, frozen
-    error code)."""
+    """A part of a prompt is malformed: an envelope, its budget or its model (context-budget, frozen error code)."""
 
     default_code = "AI_PROMPT_COMPOSE_ERROR"
 
@@ -118,7 +117,7 @@ def shown(name: str | Path) -> str:
 
 
 def reason_of(error: Exception) -> str:
-    """What the system says of its own error, without number and path."""
+    """The system's own description of an error, without number and path."""
     return getattr(error, "strerror", None) or str(error)
 
 

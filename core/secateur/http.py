@@ -77,7 +77,7 @@ class ServerKey:
         return {"Authorization": f"Bearer {self._text}"} if self._text else {}
 
     def is_in(self, text: str) -> bool:
-        """Whether a text gives the key away."""
+        """Tells whether a text gives the key away."""
         return bool(self._text) and self._text in text
 
 
@@ -94,7 +94,7 @@ class Server:
 
 @dataclass(frozen=True, slots=True)
 class RequestFailure:
-    """Why a request brought nothing."""
+    """The reason why a request brought nothing."""
 
     problem: str  # for people
     status: int = 0  # 0: there was no whole reply
@@ -241,7 +241,7 @@ class _Exchange(urllib.request.AbstractHTTPHandler):
             self.done.set()
 
     def unfinished(self, timeout: float) -> RequestFailure:
-        """What is said of an exchange that was ended before it had an outcome."""
+        """The failure of a request that was ended before it had an outcome."""
         if self._socket is None:
             return self._broken()
         return RequestFailure(f"there was no whole answer within {timeout:g} s", spent=True)

@@ -24,7 +24,7 @@ NOT_LISTED = "not-listed"
 
 
 class State(IntEnum):
-    """What happened to an input."""
+    """The state of an input after a decision."""
 
     DROPPED = 0
     KEPT = 1
@@ -43,7 +43,7 @@ class State(IntEnum):
 
 
 class Reason(IntEnum):
-    """Why. The one list for all kinds of context: every entry has one, its figures come with it.
+    """The reason of a decision. The one list for all kinds of context: every entry has one, its figures come with it.
 
     `secateur config --reasons` prints it with the sentences of `render.sentences`.
     """
@@ -165,7 +165,7 @@ class Entry:
 
 @dataclass(frozen=True, eq=False)
 class Ledger:
-    """What went in and what leaves, each input once. The entries sum to `before` and `after`, exactly."""
+    """The account of a decision: each input once. The entries sum to `before` and `after`, exactly."""
 
     kind: str
     budget: int
@@ -219,7 +219,7 @@ class Ledger:
         reserve: int = 0,
         calls: tuple[ModelCall, ...] = (),
     ) -> TrimReport:
-        """The same in the frozen shape of the context-budget spec.
+        """The ledger in the frozen shape of the context-budget spec.
 
         Args:
             action: an entry as an action of that report; None: it has none.
@@ -266,7 +266,7 @@ class TrimAction:
 
 @dataclass(frozen=True, slots=True)
 class ModelCall:
-    """What one question to a language model cost; tokens as the server counted them, estimated where it does not
+    """The cost of one question to a language model; tokens as the server counted them, estimated where it does not
     say."""
 
     what: str  # "score src/a.py"

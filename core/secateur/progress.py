@@ -1,4 +1,4 @@
-"""How slow work says how far it is, everywhere: a function that is told and may raise to end the work."""
+"""Reports the progress of slow work: a function that is told how far it is and may raise to end the work."""
 
 from __future__ import annotations
 

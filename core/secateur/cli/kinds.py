@@ -45,7 +45,7 @@ def run(kind: Kind[Any, Any], options: argparse.Namespace) -> int:
 def run_with(
     kind: Kind[Any, Any], inputs: Mapping[str, Any], options: argparse.Namespace, flags: Mapping[str, Any]
 ) -> int:
-    """The same for inputs and settings that are known.
+    """Runs a kind with inputs and settings that are known.
 
     Raises:
         UsageError: the kind has no such format.
@@ -113,7 +113,7 @@ def _converted(flag: Flag) -> Callable[[str], Any]:
 
 
 def _settings(options: argparse.Namespace, flag: Flag) -> Mapping[str, Any]:
-    """What a flag sets; nothing where it is not given."""
+    """Maps a flag that was given to its setting; empty where it was not given."""
     value = getattr(options, flag.name.removeprefix("--").replace("-", "_"))
     if value is None:
         return {}

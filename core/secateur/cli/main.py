@@ -74,7 +74,7 @@ def _run(arguments: list[str]) -> int:
 
 
 def command(name: str) -> tuple[Callable[[argparse.ArgumentParser], None], Callable[[argparse.Namespace], int]]:
-    """What adds the arguments of a command, and what runs it. Nothing of other commands is imported.
+    """Finds the functions that declare and run a command. Nothing of other commands is imported.
 
     Raises:
         UsageError: it is that of a kind of context whose module cannot be loaded.
@@ -124,7 +124,7 @@ def _parse(arguments: Sequence[str]) -> argparse.Namespace | None:
 
 
 def _wants_json(arguments: Sequence[str]) -> bool:
-    """What a wrong call says of its format, read without a parser."""
+    """Tells whether a wrong call asks for JSON, without a parser."""
     return "--format=json" in arguments or ("--format", "json") in pairwise(arguments)
 
 

@@ -25,7 +25,7 @@ class Parser(argparse.ArgumentParser):
         raise UsageError(message.removeprefix("argument "), hint=self.see())
 
     def see(self) -> str:
-        """Where this command is explained."""
+        """Links to the page that explains a command."""
         return f"see {self.prog} --help"
 
     def refuse(self, extra: str) -> NoReturn:

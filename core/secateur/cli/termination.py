@@ -1,4 +1,4 @@
-"""What a command does where the system or a closed terminal ends it: temporary folders, processes and the screen go
+"""Ends a command when the system or a closed terminal asks for it: temporary folders, processes and the screen are put
 back first."""
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""What is remembered of a repository, and how it follows the repository."""
+"""The index of a repository, and how it follows the repository."""

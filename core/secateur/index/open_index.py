@@ -72,7 +72,7 @@ class OpenIndex:
 
     @property
     def folder(self) -> Path | None:
-        """Where the index lies; None for files in memory."""
+        """The folder of the index; None for files in memory."""
         return self.store.folder
 
     # --- reading -----------------------------------------------------------------------------------------------------
@@ -123,13 +123,14 @@ class OpenIndex:
         return lines  # not looked up again: another thread may have begun with a new snapshot, and with no texts
 
     def changes(self) -> Changes:
-        """What differs from the state that was read last: a listing, nothing parsed or written. Raises
+        """Lists the differences from the state that was read last: nothing is parsed or written. Raises
         RepositoryError."""
         before, snapshot = self.source, self.snapshot
         return changes(before, self._reopen(), snapshot.all_digests if snapshot else {})
 
     def unread(self, extractor: Extractor) -> Changes | None:
-        """What differs from the state that any process indexed last; None where none did. Raises RepositoryError."""
+        """Lists the differences from the state that any process indexed last; None where none did. Raises
+        RepositoryError."""
         return unread(self._reopen(), self.store, extractor)
 
     # --- where it is kept --------------------------------------------------------------------------------------------

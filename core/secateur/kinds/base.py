@@ -89,7 +89,7 @@ class Flag:
 
 @dataclass(frozen=True)
 class Environment:
-    """What reading may use of the outside world. Injected, so that reading is the same in a test and on a screen."""
+    """The outside world that reading may use. Injected, so that reading is the same in a test and on a screen."""
 
     stdin: Callable[[int], bytes] | None = None  # reads at most so many bytes; None: `-` names no input
     regular: bool = False  # refuse devices and pipes
@@ -120,7 +120,7 @@ class Environment:
 
 @dataclass(frozen=True, eq=False)
 class Outcome(Generic[P]):
-    """What a kind decided under settings, and the ledger of it."""
+    """The decision of a kind under settings, and its ledger."""
 
     kind: str
     settings: Settings
@@ -153,7 +153,7 @@ class OutputFolder:
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """What a command does with an outcome."""
+    """The output of a command: text, files and messages."""
 
     text: str  # for standard output
     files: tuple[tuple[Path, str], ...] = ()  # written whole or not at all, before anything is printed
@@ -193,7 +193,7 @@ class Kind(ABC, Generic[M, P]):
     # --- reading and deciding -----------------------------------------------------------------------------------------
 
     def recognises(self, path: Path, head: str) -> bool:
-        """Whether a file is of this kind, told by its name and how it begins."""
+        """Tells whether a file is of this kind, by its name and how it begins."""
         return False
 
     def blank(self) -> dict[str, Any]:
@@ -217,7 +217,7 @@ class Kind(ABC, Generic[M, P]):
         return load(current_folder(), None)
 
     def reading_of(self, inputs: Inputs, settings: Settings) -> Hashable:
-        """What reading depends on: while it is equal, what was read serves."""
+        """The values that reading depends on: while they are equal, what was read serves."""
         return inputs[self.inputs[0].name], settings.tokens.counter
 
     @abstractmethod
@@ -297,7 +297,7 @@ class Kind(ABC, Generic[M, P]):
     # --- what goes out ------------------------------------------------------------------------------------------------
 
     def described(self, material: M) -> str:
-        """What was read, in a few words."""
+        """Describes what was read, in a few words."""
         return ""
 
     @abstractmethod
@@ -313,7 +313,7 @@ class Kind(ABC, Generic[M, P]):
         """The report as text for people, not laid out yet."""
 
     def document(self, outcome: Outcome[P], form: str) -> str:
-        """What goes out in a format that is neither text nor JSON: "markdown", "xml"."""
+        """Writes what goes out in a format that is neither text nor JSON: "markdown", "xml"."""
         raise NotImplementedError(form)
 
     def check_format(self, form: str) -> None:
@@ -345,7 +345,8 @@ class Kind(ABC, Generic[M, P]):
         return self.document(outcome, form)
 
     def deliver(self, outcome: Outcome[P], inputs: Inputs, form: str, *, verbose: bool = False) -> Delivery:
-        """What the command prints, writes and says. Formats that have no place for warnings say them."""
+        """The text, files and messages of the command. Formats that have no place for warnings print them as
+        messages."""
         silent = form in ("text", "json")
         said = () if silent else tuple(f"warning: {notice.message}" for notice in outcome.notices)
         return Delivery(self.render(outcome, form, verbose=verbose), said=said)

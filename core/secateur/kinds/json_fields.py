@@ -28,7 +28,7 @@ class DoubledField(ValueError):
         self.field = field
 
     def said(self, text: str) -> str:
-        """What is wrong, with the lines of `text` that have fields of that name."""
+        """The error message, with the lines of `text` that have fields of that name."""
         lines = lines_of(text, re.escape(json.dumps(self.field, ensure_ascii=False)) + r"\s*:")
         where = f"; fields of that name are on lines {lines}" if lines else ""
         return f"the field {clip(repr(self.field), LONGEST_SHOWN)} is there twice in one object{where}"

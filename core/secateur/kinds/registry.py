@@ -138,7 +138,7 @@ def kinds() -> Mapping[str, Kind[Any, Any]]:
 
 
 def problems() -> tuple[Notice, ...]:
-    """What is wrong with kinds that other distributions register."""
+    """The errors of kinds that other distributions register."""
     return _loaded()[1]
 
 

@@ -22,11 +22,11 @@ def languages() -> dict[str, LanguageTraits]:
 
 
 def traits_of(language: str) -> LanguageTraits:
-    """What is special to a language; the defaults for one that is not known."""
+    """The traits of a language; the defaults for one that is not known."""
     return languages().get(language) or LanguageTraits(name=language)
 
 
 @cache
 def rules_of(language: str) -> NameRules:
-    """How names of a language are resolved; a language without rules is a family of its own."""
+    """The rules by which names of a language are resolved; a language without rules is a family of its own."""
     return traits_of(language).rules or NameRules(family=language)

@@ -1,5 +1,5 @@
-"""What is special to one language, as a record: how its files are recognised, read and shown, and how names are
-resolved in it.
+"""The traits of one language, as a record: how its files are recognised, read and shown, and how names are resolved in
+it.
 
 A module or package of `secateur.languages` gives the records of its languages as `LANGUAGES`. A record is light: the
 module that reads trees and the module that follows imports are named in it and imported at first use.
@@ -33,7 +33,7 @@ class Grammar:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NameRules:
-    """How the names of a family of languages are resolved: languages whose files can call one another.
+    """The rules by which a family of languages resolves names: languages whose files can call one another.
 
     The defaults are those of a language that is resolved by scopes and names only.
     """

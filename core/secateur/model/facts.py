@@ -1,4 +1,4 @@
-"""What parsing yields of one file: its fragments, calls, imports, base classes and declared types."""
+"""The facts that parsing yields of one file: its fragments, calls, imports, base classes and declared types."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from enum import StrEnum
 
 
 class FragmentKind(StrEnum):
-    """What a fragment is."""
+    """The kinds of fragments."""
 
     FUNCTION = "function"
     METHOD = "method"
@@ -81,7 +81,7 @@ class Annotation:
 
 @dataclass(frozen=True, slots=True)
 class FileFacts:
-    """What parsing yields of one file: a pure function of its path's language and its bytes."""
+    """The facts that parsing yields of one file: a pure function of its path's language and its bytes."""
 
     language: str  # "python", ..., "markdown", "text"
     fragments: tuple[Fragment, ...]

@@ -114,7 +114,7 @@ class Calls:
         return best
 
     def callees(self, score: FloatArray) -> FloatArray:
-        """The same among what it calls."""
+        """The evidence from what a fragment calls."""
         best = np.zeros(len(score))
         np.maximum.at(best, self.source, score[self.target] * self.confidence)
         return best

@@ -1,4 +1,4 @@
-"""What would change each decision of a report, proven by deciding again."""
+"""Finds what would change each decision of a report, proven by deciding again."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ def load_preferences(user_dir: Path | None) -> dict[str, float]:
 
 
 def preference_notices(preferences: Mapping[str, float], candidates: Sequence[str], snapshot: Snapshot) -> list[Notice]:
-    """What is wrong with the preferences of a run: there are none, or a pattern matches nothing in the repository.
+    """The warnings about the preferences of a run: there are none, or a pattern matches nothing in the repository.
 
     Args:
         candidates: symbol ids of the query's candidates; a pattern that matches one of them needs no further look.

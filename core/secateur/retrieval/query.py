@@ -1,4 +1,4 @@
-"""What a query asks for: its words with weights, and what it names."""
+"""Parses a query: its words with weights, and the symbols and files it names."""
 
 from __future__ import annotations
 

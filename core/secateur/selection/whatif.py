@@ -99,7 +99,7 @@ class WeightRuns:
 
 @dataclass(frozen=True, slots=True)
 class Flip:
-    """What turns the decision on a row: whether it is kept whole. Every value was proven by a run.
+    """The values that flip the decision on a row: whether it is kept whole. Every value was proven by a run.
 
     Attributes:
         budget: one at which it turns, and the rows that are lost there; None where none does.
@@ -111,7 +111,8 @@ class Flip:
 
 
 def flip(pool: Pool, settings: Settings, row: int, runs: WeightRuns) -> Flip | None:
-    """What would keep a row that is not kept whole, or cost one its place that is; None where nothing in range does."""
+    """Finds what would keep a row that is not kept whole, or cost one its place that is; None where nothing in range
+    does."""
     weights = settings.smart_pruning.priority_weights
     kept = bool(runs.state("relevance", weights.relevance)[row] == State.KEPT)
     budget = budget_to_drop(pool, settings, row) if kept else budget_to_keep(pool, settings, row)
@@ -173,7 +174,7 @@ def _nearest_first(settings: Settings, signal: str) -> list[float]:
 
 
 def with_weight(settings: Settings, signal: str, weight: float) -> Settings:
-    """The same settings with one weight of the priority changed."""
+    """A copy of the settings with one weight of the priority changed."""
     weights: PriorityWeights = replace(settings.smart_pruning.priority_weights, **{signal: weight})
     return replace(settings, smart_pruning=replace(settings.smart_pruning, priority_weights=weights))
 

@@ -40,7 +40,7 @@ class Key:
     scope: str
 
     def allowed(self) -> str:
-        """What may stand there, in words."""
+        """The allowed values, in words."""
         if self.choices:
             return "one of " + ", ".join(self.choices)
         word = {

@@ -1,4 +1,4 @@
-"""Where settings come from: defaults, the repository's file, the user's file, `--config`, flags; later layers win.
+"""Merges the layers of settings: defaults, the repository's file, the user's file, `--config`, flags; later layers win.
 
 A profile is a table of settings. The last layer that names one decides which applies, and it applies there: keys of
 that and later layers win over it, keys of earlier layers do not. A file found inside a repository is data of that
@@ -69,7 +69,7 @@ class Layer:
     notices: tuple[Notice, ...] = ()  # what of that place was not even read
 
     def place(self, key_name: str) -> str:
-        """Where it says so: the file, `--set`, or the flag of that key."""
+        """The place that sets it: the file, `--set`, or the flag of that key."""
         return FLAGS.get(key_name, self.name) if self.name == "flag" else self.name
 
 
@@ -178,7 +178,7 @@ def _toml_value(value: Any) -> str:
 
 
 def with_values(settings: Settings, changes: Mapping[str, Any]) -> Settings:
-    """The same settings with some dotted keys changed, checked like any other layer; an old name of a key is a
+    """A copy of the settings with some dotted keys changed, checked like any other layer; an old name of a key is a
     DeprecationWarning.
 
     Raises:
@@ -199,7 +199,8 @@ def with_values(settings: Settings, changes: Mapping[str, Any]) -> Settings:
 
 
 def with_profile(settings: Settings, name: str) -> Settings:
-    """The same settings with every key a profile speaks of reset to its default and then to that profile's value."""
+    """A copy of the settings with every key a profile speaks of reset to its default and then to that profile's
+    value."""
     touched = {
         key_name
         for table in (*PROFILES.values(), *settings.profiles.values())
@@ -303,7 +304,7 @@ def _checked_profiles(tables: Any, layer: Layer, notices: list[Notice]) -> dict[
 
 
 def _check_together(settings: Settings, origins: Mapping[str, str]) -> None:
-    """What ranges of single keys do not say."""
+    """Checks what ranges of single keys cannot express."""
 
     def bad(name: str, shown: str, wrong: str, hint: str) -> ConfigError:
         return ConfigError(f"{origins.get(name, 'settings')}: {shown} {wrong}", hint=hint)

@@ -1,4 +1,4 @@
-"""Where settings come from: the repository's file, the user's file, `--config`, `--set` and flags."""
+"""Finds and loads settings: the repository's file, the user's file, `--config`, `--set` and flags."""
 
 from __future__ import annotations
 

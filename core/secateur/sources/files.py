@@ -1,4 +1,4 @@
-"""How paths become text, and how a file below a folder is opened without following a link out of it.
+"""Turns paths into text, and opens a file below a folder without following a link out of it.
 
 Paths inside a source are text with `/` between the parts; bytes that are not UTF-8 travel as lone surrogates
 (`surrogateescape`), whatever the locale says, so the same tree has the same names on every machine. Their order is the

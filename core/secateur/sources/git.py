@@ -121,7 +121,7 @@ class Git:
 
     @property
     def is_bare(self) -> bool:
-        """Whether the repository has no work tree."""
+        """Tells whether the repository has no work tree."""
         return self.top is None
 
     def head(self) -> str | None:
@@ -292,7 +292,7 @@ class Git:
         return small_file(folder / "shallow", _SHALLOW_BYTES)
 
     def diff(self, base: str, head: str, *, context: int = 3) -> bytes:
-        """What changed from one commit (or tree) to another below the opened folder, as a unified diff with `a/` and
+        """The difference from one commit (or tree) to another below the opened folder, as a unified diff with `a/` and
         `b/`, renames found.
 
         Commits only: a diff with the work tree would run the filters a repository configures. `context`: unchanged

@@ -1,4 +1,4 @@
-"""Where the git repository of a folder lies: found by looking for `.git`, without running git."""
+"""Finds the git repository of a folder by looking for `.git`, without running git."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _GITFILE_BYTES = 1 << 14
 
 
 class NoGit(Enum):
-    """Why there is no `Git` for a folder."""
+    """The reasons why there is no `Git` for a folder."""
 
     NO_REPOSITORY = "it is not in a git repository"
     NO_BINARY = "git was not found on the PATH"

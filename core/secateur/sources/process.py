@@ -31,7 +31,8 @@ from secateur.lifetime import tied
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """How many seconds git is waited for. Only waiting counts, not the time that whoever reads its output takes."""
+    """The number of seconds git is waited for. Only waiting counts, not the time that whoever reads its output
+    takes."""
 
     idle: float = 2.0  # for one that neither prints nor computes: it waits for something that may never come
     query: float = 2.5  # for a small answer, given from a few files

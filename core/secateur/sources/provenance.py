@@ -1,4 +1,4 @@
-"""Whether what a `.git` leads to belongs to the folder it was found in.
+"""Checks that what a `.git` leads to belongs to the folder it was found in.
 
 A `.git` can be a file that names another folder, a link, or a folder that borrows another repository's objects. A
 folder from a stranger can so be made to show the content of any repository whose place is guessed. Only what is inside

@@ -1,4 +1,4 @@
-"""What a work tree and a commit share: a name, a history and the notices of what could not be read."""
+"""The name, the history and the notices that a work tree and a commit share."""
 
 from __future__ import annotations
 

@@ -31,8 +31,8 @@ _CONFIG = "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = fa
 
 
 def folder() -> Path:
-    """Where the samples are: in the package as installed, or in a checkout. Raises RepositoryError when they were not
-    shipped."""
+    """The folder of the samples: in the package as installed, or in a checkout. Raises RepositoryError when they were
+    not shipped."""
     place = data_dir("sample_repos")
     if place.is_dir():
         return place

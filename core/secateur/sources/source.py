@@ -1,5 +1,5 @@
-"""What is read: a work tree, a commit, or files in memory, behind one protocol. The same tree gives the same content
-through each.
+"""Sources of files: a work tree, a commit, or files in memory, behind one protocol. The same tree gives the same
+content through each.
 
     source = open_source(Path("orders"), rev="v1.2")  # `open.py`
     for path, content in source.read([entry.path for entry in source.entries()]): ...
@@ -43,7 +43,7 @@ class SourceFile:
 
 
 class Source(Protocol):
-    """What everything above reads from."""
+    """The files and the history that everything above reads."""
 
     @property
     def root(self) -> Path | None:
@@ -84,7 +84,7 @@ class Source(Protocol):
         """
 
     def notices(self) -> list[Notice]:
-        """What the user should know about this source, as far as it was read until now."""
+        """The warnings about this source, as far as it was read until now."""
 
 
 class MemorySource:

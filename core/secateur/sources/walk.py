@@ -31,7 +31,7 @@ MOST_STATES for one path."""
 
 
 class SkipReason(StrEnum):
-    """Why a path is not read."""
+    """The reasons why a path is not read."""
 
     SYMBOLIC_LINK = "symbolic_link"
     SPECIAL_FILE = "special_file"
@@ -62,7 +62,7 @@ class ListedFile:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """What a folder holds, both in byte order of the paths."""
+    """The files and folders of a folder, both in byte order of the paths."""
 
     files: tuple[ListedFile, ...]
     skipped: tuple[Skip, ...]

@@ -1,5 +1,5 @@
-"""What an o200k count is worth for a model with another tokenizer: multiply the count by the factor before comparing it
-with that model's limit."""
+"""Factors for models with another tokenizer than o200k: multiply an o200k count by the factor before comparing it with
+that model's limit."""
 
 from __future__ import annotations
 

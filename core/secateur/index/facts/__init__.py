@@ -1,1 +1,1 @@
-"""What is known of a repository: its words, names, vectors and history, and the snapshot that holds them."""
+"""The facts of a repository: its words, names, vectors and history, and the snapshot that holds them."""

@@ -1,4 +1,4 @@
-"""Which files of a snapshot were not read as what they are, for people: a search that misses something says where it
+"""Lists the files of a snapshot that were read only in part, for people: a search that misses something says where it
 may be."""
 
 from __future__ import annotations

@@ -33,7 +33,7 @@ HEAD_BYTES = 65536
 
 
 class Record(msgspec.Struct, frozen=True, array_like=True):
-    """What is remembered of one file. Arrays are little-endian bytes, one entry a fragment unless said otherwise."""
+    """The stored facts of one file. Arrays are little-endian bytes, one entry a fragment unless said otherwise."""
 
     facts: FileFacts
     lines: int
@@ -209,8 +209,7 @@ def signed(fragments: Sequence[Fragment]) -> list[bool]:
 
 
 def description(lines: Sequence[str], fragment: Fragment) -> str:
-    """What a definition says of itself: the comments before its declaration and the docstring after it; "" for what
-    declares nothing."""
+    """The comments before a declaration and the docstring after it; "" for what declares nothing."""
     if not fragment.name or fragment.kind in (FragmentKind.SECTION, FragmentKind.BLOCK):
         return ""
     before = [line for line in lines[fragment.line_start - 1 : fragment.sig_start - 1] if _COMMENT.match(line)]

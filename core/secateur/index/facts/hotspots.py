@@ -73,7 +73,7 @@ def average_rank(values: npt.NDArray[np.int64]) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class FileChanges:
-    """What the history says of each file."""
+    """The changes of each file in the history."""
 
     revisions: npt.NDArray[np.int64]  # commits that changed it
     units: npt.NDArray[np.int64]  # churn in units of 1e-9; at least 1 where there was a change

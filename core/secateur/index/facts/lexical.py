@@ -106,7 +106,7 @@ def words(text: str) -> list[str]:
 
 
 def term_counts(text: str) -> dict[str, int]:
-    """How often each term occurs in a text."""
+    """Counts how often each term occurs in a text."""
     counts: dict[str, int] = {}
     for word, times in Counter(words(text)).items():
         for term in word_terms(word):
@@ -161,7 +161,7 @@ class TermBag:
         return TermBag(start, self.hashes[at], self.counts[at])
 
     def merged(self, owner: npt.NDArray[np.int32], documents: int) -> TermBag:
-        """The same words in larger documents: document i goes into `owner[i]`; owners ascend."""
+        """Merges the words of documents into larger ones: document i goes into `owner[i]`; owners ascend."""
         into = np.repeat(owner.astype(np.int64), np.diff(self.start))
         order = np.lexsort((self.hashes, into))
         into, hashes, counts = into[order], self.hashes[order], self.counts[order].astype(np.int64)

@@ -49,7 +49,7 @@ _SEPARATORS = re.compile(r"::|->|#|\.")
 
 @dataclass(frozen=True, slots=True)
 class NameMatch:
-    """How well each fragment's name is what the query wrote; both columns in [0, 1]."""
+    """Scores how well the name of each fragment matches what the query wrote; both columns in [0, 1]."""
 
     exact: FloatArray
     near: FloatArray
@@ -130,7 +130,7 @@ class NameTable:
 
 
 def _rarity(times: int) -> float:
-    """What a name is worth that `times` fragments have: 1 for one of its own, a third for four that share it."""
+    """The worth of a name that `times` fragments have: 1 for one of its own, a third for four that share it."""
     return round(1 / (1 + math.log2(max(times, 1))), 6)
 
 

@@ -74,7 +74,7 @@ class Snapshot:
 
     @property
     def origin(self) -> list[str]:
-        """What it was made with and from; see `build`."""
+        """The versions and inputs it was made with; see `build`."""
         return unpack_strings(self.arrays["origin"])
 
     @property
@@ -105,7 +105,7 @@ class Snapshot:
 
     @cached_property
     def notices(self) -> tuple[Notice, ...]:
-        """What is missing in it, and why."""
+        """The warnings about what is missing in it, and why."""
         return tuple(unpack_notices(self.arrays["notices"]))
 
     @cached_property

@@ -75,7 +75,7 @@ _Level = tuple[Int32, Int32, npt.NDArray[np.int8], npt.NDArray[np.uint16]]
 
 @dataclass(frozen=True, eq=False)
 class Reach:
-    """What a search found, in order: columns of equal length, roots first."""
+    """The nodes that a search found, in order: columns of equal length, roots first."""
 
     nodes: Int32
     depth: Int32  # steps from the nearest root; 0 for roots
@@ -178,11 +178,11 @@ class CodeGraph:
         return ends[np.lexsort((ends, -confidence.astype(np.int32)))]
 
     def callers(self, node: int, depth: int = 1) -> Reach:
-        """What calls `node`, directly or through at most `depth` steps."""
+        """The nodes that call `node`, directly or through at most `depth` steps."""
         return self.search([node], depth, (Direction.CALLED_BY,))
 
     def callees(self, node: int, depth: int = 1) -> Reach:
-        """What `node` calls, directly or through at most `depth` steps."""
+        """The nodes that `node` calls, directly or through at most `depth` steps."""
         return self.search([node], depth, (Direction.CALLS,))
 
     def bfs(
@@ -364,7 +364,7 @@ def call_path(view: networkx.MultiDiGraph[int], source: int, target: int) -> lis
 
 
 def symbol_path(view: networkx.MultiDiGraph[int], caller: str, callee: str) -> list[str]:
-    """The same between symbols, as symbol ids. Raises RepositoryError where there is no such symbol."""
+    """Finds the path between two symbols, as symbol ids. Raises RepositoryError where there is no such symbol."""
     numbers = {data["symbol_id"]: node for node, data in view.nodes(data=True)}
     for symbol in (caller, callee):
         if symbol not in numbers:

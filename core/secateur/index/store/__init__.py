@@ -1,1 +1,1 @@
-"""What is kept on disk: records, arrays and the folder they lie in."""
+"""The index on disk: records, arrays and the folder they lie in."""

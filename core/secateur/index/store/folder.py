@@ -21,8 +21,7 @@ BROKEN = ".broken"
 
 
 def folder_of(cache_dir: Path, root: Path) -> Path:
-    """Where the index of a repository lies: a folder with its name for people, and a digest of its path for
-    certainty."""
+    """The folder of a repository's index: its name is for people, a digest of the repository's path makes it unique."""
     with suppress(OSError):
         root = root.resolve()
     name = "".join(

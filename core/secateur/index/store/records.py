@@ -114,8 +114,8 @@ class Store:
 
     @classmethod
     def in_memory(cls, kept: Path | None) -> Store:
-        """What of an index can be read, in memory, where its folder cannot be written: nothing is kept, nothing in the
-        folder changes."""
+        """Reads an index into memory where its folder cannot be written: nothing is kept, nothing in the folder
+        changes."""
         db = _connect(":memory:")
         if kept is None:
             return cls(db, None)

@@ -1,1 +1,1 @@
-"""How the index follows what it was made from."""
+"""Keeps the index up to date with its source."""

@@ -35,7 +35,7 @@ from secateur.sources.files import path_bytes
 
 @dataclass(frozen=True, eq=False)
 class Edit:
-    """What differs between two states."""
+    """The differences between two states."""
 
     before: Snapshot
     gone: frozenset[str]  # paths that are not there any more, or have another content
@@ -74,12 +74,12 @@ class Edit:
 
     @property
     def same_paths(self) -> bool:
-        """Whether the indexed files are the same, with other contents."""
+        """Tells whether the indexed files are the same, with other contents."""
         return {path for path in self.gone if path in self.before.digests} == {path for path, _, _ in self.coming}
 
     @property
     def same_links(self) -> bool:
-        """Whether nothing changed of what the call graph is made of."""
+        """Tells whether an edit leaves everything that the call graph is made of."""
         if not self.same_paths:
             return False
         before = self.before.arrays["file.links"][self.files.gone()]
@@ -87,7 +87,7 @@ class Edit:
 
 
 def stored_records(store: Store, files: Iterable[tuple[str, bytes]], version: str) -> Iterator[bytes | None]:
-    """What is stored of each (path, content digest), in order; None where nothing is.
+    """The stored record of each (path, content digest), in order; None where there is none.
 
     `version`: the first part of a snapshot's origin: the version of the arrays, then that of the records.
     """

@@ -78,7 +78,7 @@ def _nothing() -> None:
 
 @dataclass(frozen=True, slots=True)
 class Extractor:
-    """How files become records: the counter, the vectors, the processes."""
+    """Turns files into records: the counter, the vectors, the processes."""
 
     counter: Counter
     embedder: Embedder | None

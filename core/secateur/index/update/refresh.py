@@ -37,7 +37,7 @@ SNAPSHOT_VERSION = 8
 
 @dataclass(frozen=True, slots=True)
 class IndexStatus:
-    """What is indexed, how fresh it is, what was left out and why."""
+    """Reports what is indexed, how fresh it is, what was left out and why."""
 
     source: str  # for people: "orders @ 4f2c91d"
     commit: str
@@ -154,7 +154,7 @@ def snapshot_of(
 
 
 def status_of(state: RecordedState, snapshot: Snapshot, source: Source, extractor: Extractor) -> IndexStatus:
-    """What is indexed and what is not, for people."""
+    """Reports what is indexed and what is not, for people."""
     skipped = [(skip.path, skip.reason) for skip in source.skipped()]
     skipped += snapshot.unindexed
     skipped.sort(key=lambda item: path_bytes(item[0]))

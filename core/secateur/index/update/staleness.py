@@ -1,4 +1,4 @@
-"""Whether a source still holds what was indexed of it: two listings compared, nothing parsed, nothing written."""
+"""Compares a source with what was indexed of it: two listings, nothing parsed, nothing written."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MOST_READ = 200
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """What differs from the state that was indexed; false if nothing does."""
+    """The differences from the state that was indexed; false if there are none."""
 
     files: tuple[str, ...] = ()  # changed, new or gone, in byte order; text from outside
     commit: bool = False  # another commit is checked out, or is what the revision names now
@@ -32,7 +32,7 @@ class Changes:
 
 
 def changes(before: Source, now: Source, indexed: Mapping[str, bytes]) -> Changes:
-    """What differs between two looks at the same place.
+    """The differences between two looks at the same place.
 
     Args:
         before: the source that was indexed.

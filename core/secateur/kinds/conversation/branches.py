@@ -1,4 +1,4 @@
-"""Which lines of a Claude Code session a model is sent: those of the branch that the last line is on.
+"""Selects the lines of a Claude Code session that a model is sent: those of the branch that the last line is on.
 
 A session only grows. A turn that was taken back or tried again leaves its lines in the file and forks from a line
 before them: each line names the line it follows (`parentUuid`). What the last line follows, back to the start or to the
@@ -34,7 +34,7 @@ def sent(values: Sequence[Mapping[str, Any]]) -> set[int]:
 
 
 def speaks(value: Mapping[str, Any]) -> bool:
-    """Whether a line is a message of the conversation, on whichever branch."""
+    """Tells whether a line is a message of the conversation, on whichever branch."""
     return value.get("type") in SPEAKERS and "message" in value and not value.get("isSidechain")
 
 

@@ -1,4 +1,5 @@
-"""What every pruner of conversations starts from and ends in: messages with their tokens, and messages with a ledger.
+"""Messages with their tokens, which every pruner of conversations starts from, and messages with a ledger, which it
+returns.
 
 A message's tokens are those of its parts: texts, names and arguments of calls, results. Each part is counted once; what
 a provider adds around a message is its own and not in the figures. Pictures and the like are estimated
@@ -50,7 +51,7 @@ class MeasuredTranscript:
 
 @dataclass(frozen=True, slots=True)
 class MessageDecision:
-    """One message that goes out, or that did not: its fate, in the order of the conversation."""
+    """The decision on one message, in the order of the conversation: it goes out as it was, changed, or not at all."""
 
     number: int  # of the message in the input; -1 for one that was not in it
     before: int

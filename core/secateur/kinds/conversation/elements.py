@@ -1,4 +1,4 @@
-"""What of a conversation can only go or stay together, so that what is left is still a conversation.
+"""Groups the messages that can only go or stay together, so that what is left is still a conversation.
 
 An element is a user's words, an assistant's words, or a step: an assistant's tool calls with all their results. A turn
 is a user's element, the steps that follow and the answer. Taking out a step, or a turn whose steps are gone, leaves no
@@ -76,8 +76,8 @@ def turns_of(elements: Sequence[Element]) -> list[list[Element]]:
 
 
 def removable(elements: Sequence[Element]) -> list[list[Element]]:
-    """What can be taken out, in the order in which it goes: of the oldest turn the steps one by one, then its question
-    and answer; and so on.
+    """Lists the elements that can be taken out, in the order in which they go: of the oldest turn the steps one by one,
+    then its question and answer; and so on.
 
     Each entry may be taken out when those before it are.
     """
@@ -119,8 +119,8 @@ def _fix(elements: Sequence[Element], messages: Sequence[Message], summaries_sta
 
 
 def _fix_unpaired(elements: Sequence[Element], messages: Sequence[Message]) -> None:
-    """What lacks a call or a result stays: the other half may be in a message that cannot be read, and that one
-    stays."""
+    """Keeps an element that lacks a call or a result: the other half may be in a message that cannot be read, and that
+    one stays."""
     called = {part.call for message in messages for part in message.calls}
     got = {part.call for message in messages for _, part in message.results}
     for element in elements:

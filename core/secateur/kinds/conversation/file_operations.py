@@ -1,4 +1,4 @@
-"""What a tool call did to a file, told from its name and arguments: read it, read a part of it, wrote it anew, changed
+"""Infers what a tool call did to a file from its name and arguments: read it, read a part of it, wrote it anew, changed
 it.
 
 Known are the shapes of Claude Code (`Read`, `Edit`, `Write`, `Bash` with a plain `cat`), of Anthropic's text editor, of
@@ -55,7 +55,7 @@ _UNSAFE = re.compile(r"[|&;<>$`*?(){}\n]")
 
 
 class FileOperation(StrEnum):
-    """What was done to a file."""
+    """The use that a tool call makes of a file."""
 
     READ = "read"
     READ_PART = "read_part"
@@ -65,7 +65,7 @@ class FileOperation(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class FileAccess:
-    """A file and what was done to it."""
+    """A file that a tool call touched, and what the call did to it."""
 
     path: str
     operation: FileOperation

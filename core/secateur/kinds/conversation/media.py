@@ -1,5 +1,5 @@
-"""What pictures and the like cost, estimated: by the makers' published formulas where the size is known, else the most
-a full-size picture costs.
+"""Estimates the tokens of pictures and the like: by the makers' published formulas where the size is known, else the
+most a full-size picture costs.
 
 Anthropic charges width x height / 750 of a picture shrunk to fit; OpenAI's tiles are 170 tokens for each 512 pixels
 square after shrinking, and 85 for the whole. Newer models count in ways of their own: these figures are estimates, and

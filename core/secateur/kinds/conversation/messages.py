@@ -26,7 +26,7 @@ Where = tuple[str | int, ...]
 
 
 class PartKind(StrEnum):
-    """What a part is."""
+    """The kinds of parts of a message."""
 
     TEXT = "text"
     CALL = "call"
@@ -72,7 +72,7 @@ class Message:
 
     @property
     def from_user(self) -> bool:
-        """Whether a user said something in it: more than tool results under the user's name."""
+        """Tells whether a user said something in it: more than tool results under the user's name."""
         return self.role == "user" and any(part.kind is not PartKind.RESULT for part in self.parts)
 
 
@@ -275,8 +275,8 @@ def tool_name(text: str) -> str:
 
 
 def is_result_text(content: Any) -> bool:
-    """Whether content is a tool result written as text: it opens with the tag. Prose that mentions the tag is none, nor
-    is what is no text."""
+    """Tells whether content is a tool result written as text: it opens with the tag. Prose that only mentions the tag
+    is not one, and neither is content that is not text."""
     return isinstance(content, str) and _OPENING.match(content.lstrip()) is not None
 
 

@@ -54,7 +54,7 @@ All notes together have at most {words} words."""
 
 
 class Notes(msgspec.Struct):
-    """What a model is asked for."""
+    """The answer that a model gives: notes."""
 
     notes: list[str]
 
@@ -78,7 +78,7 @@ class _Piece:
 
     @property
     def asked(self) -> bool:
-        """Whether there is room for a model's words; excerpts go into what is too small for them."""
+        """Tells whether the notes are large enough for a model's words; smaller ones hold excerpts."""
         return self.room >= LEAST_ROOM
 
 
@@ -104,7 +104,7 @@ class Retelling:
     counter: Counter
 
     def unasked(self) -> tuple[Notice, ...]:
-        """What there is to say where no summary has room for a question."""
+        """The warning that no summary is large enough for a question."""
         if not any(item.number < 0 and item.message is not None for item in self.items):
             return ()
         why = (

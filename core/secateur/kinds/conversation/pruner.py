@@ -1,4 +1,4 @@
-"""What both classes of the pruner spec share: how they are made, and the report of their last call."""
+"""The constructor and the report that both classes of the pruner spec share."""
 
 from __future__ import annotations
 

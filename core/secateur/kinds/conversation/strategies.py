@@ -111,7 +111,7 @@ def prune_measured(
     progress: Progress | None = None,
     llm: LanguageModel | None = None,
 ) -> Pruned:
-    """The same of a transcript that was measured with the counter of these settings.
+    """Prunes a transcript that was measured with the counter of these settings.
 
     Raises:
         UsageError: no such strategy.
@@ -132,7 +132,7 @@ def decide(
     asks: bool = False,
     replies: Sequence[Reply] = (),
 ) -> Pruned:
-    """The same without asking anybody. Pure.
+    """Decides on a measured transcript without asking a model. Pure.
 
     Args:
         asks: whether a model is to tell the summaries; then `questions` of the answer are what it is to be asked.

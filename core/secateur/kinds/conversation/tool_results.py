@@ -107,7 +107,7 @@ class AgenticConversationPruner(TranscriptPruner):
         return self._messages_of(self.prune(read_messages(conversations)))
 
     def prune(self, transcript: Transcript, progress: Progress | None = None) -> Pruned:
-        """The same of a transcript, with everything there is to say about it."""
+        """Clears the results of a transcript; the result holds the ledger, the cache and the warnings."""
         zone, counter = self.settings.conversation_prune, get_counter(self.settings.tokens.counter)
         return clear_results(
             measure(transcript, counter, progress),
@@ -167,7 +167,7 @@ def clear_results(
 
 
 def is_cleared(part: MessagePart) -> bool:
-    """Whether a result is a placeholder already; what only begins like one is a result."""
+    """Tells whether a result is a placeholder already; what only begins like one is a result."""
     text = part.text
     if part.span is not None:
         text = unescape(text[len(opening_tag(text)) :].removesuffix("</tool_result>"))
@@ -175,7 +175,7 @@ def is_cleared(part: MessagePart) -> bool:
 
 
 def placeholder(result: ToolResult, tokens: int) -> str:
-    """What stands for a cleared result: tool, success, size, digest, and how to get it back."""
+    """The text in the place of a cleared result: tool, success, size, digest, and how to get it back."""
     part = result.part
     success = {True: "succeeded", False: "failed", None: ""}[part.success]
     digest = hashlib.sha256(part.text.encode("utf-8", "surrogatepass")).hexdigest()[:DIGEST_DIGITS]

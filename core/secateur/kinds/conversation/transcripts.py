@@ -213,7 +213,7 @@ def _is_json(line: str) -> bool:
 
 
 def _is_session(values: Sequence[Any]) -> bool:
-    """Whether lines are those of a session: more of them than of messages with a role of their own."""
+    """Tells whether lines are those of a session: more of them than of messages with a role of their own."""
     ours = sum(map(_is_session_line, values))
     return ours > sum(isinstance(value, dict) and "role" in value for value in values)
 
@@ -260,7 +260,8 @@ def _plain(text: str, notices: tuple[Notice, ...]) -> Transcript:
 
 
 def _end_of_result(text: str, start: int) -> int:
-    """Where the result that opens at `start` ends: at a closing tag that ends its line, or with the text."""
+    """Finds the end of the result that opens at `start`: at a closing tag that ends its line, or at the end of the
+    text."""
     closed = _CLOSED.search(text, start)
     return closed.end() if closed else len(text)
 
@@ -324,7 +325,7 @@ _ANTHROPIC_BLOCKS = frozenset(
 
 
 def _format(messages: Sequence[Message], container: Mapping[str, Any] | None) -> str:
-    """Which of FORMATS: what only one of them has decides; messages that any could hold are OpenAI's."""
+    """Chooses one of FORMATS: a trait that only one of them has decides; messages that any could hold are OpenAI's."""
     anthropic = container is not None and ("system" in container or "anthropic_version" in container)
     written = False
     for message in messages:

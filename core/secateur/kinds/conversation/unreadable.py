@@ -1,4 +1,4 @@
-"""What cannot be read of a conversation: it is carried along as it is, one warning names it, and it costs no other
+"""Carries along the messages that cannot be read: they stay as they are, one warning names them, and they cost no other
 message.
 
 A line of a file that is no JSON object is a message of nobody's: it costs nothing and is not among the messages that a

@@ -1,4 +1,4 @@
-"""What can become smaller in an envelope: the cuts of the stages that the spec names, and the steps on the way there.
+"""The cuts that make an envelope smaller: those of the stages that the spec names, and the steps on the way there.
 
 A cut replaces a value, or the end of a list, by a smaller one. Where the smaller one is more than is needed, there are
 steps between both: a list that keeps more of its items, a text that keeps more of its characters.

@@ -108,7 +108,8 @@ def trim_envelope(
     reserve_for_response: int | None = None,
     settings: Settings | None = None,
 ) -> TrimmedEnvelope:
-    """The same with settings (`[context_budget]`, `tokens.counter`), the full ledger and what the user should know.
+    """Trims an envelope with settings (`[context_budget]`, `tokens.counter`); returns the full ledger and the warnings
+    too.
 
     Raises:
         PromptComposeError, BudgetExceeded: as `trim_context_with_budget`.
@@ -125,7 +126,7 @@ def trim_envelope(
 
 
 def fit(original: dict[str, Any], budget: Budget, rules: ContextBudget, counter: Counter) -> TrimmedEnvelope:
-    """The same for an envelope as `sections` gives it, a budget that is known and a counter that is there.
+    """Trims an envelope as `sections` gives it, with a budget and a counter that are known.
 
     Raises:
         BudgetExceeded: as `trim_context_with_budget`.

@@ -1,4 +1,4 @@
-"""Where values stand in an envelope: a walk over it, and the places that each stage of trimming is about."""
+"""Walks over the values of an envelope, and finds those that each stage of trimming is about."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class EnvelopeValue:
 
     @property
     def value(self) -> Any:
-        """What stands there now."""
+        """The value that stands there now."""
         return self.holder[self.key]
 
 
@@ -47,7 +47,7 @@ def walk(
 
 
 def is_entry(place: EnvelopeValue) -> bool:
-    """Whether it is an object that stands in a list or says what file it is of."""
+    """Tells whether it is an object that stands in a list or names the file it is about."""
     held = place.value
     return len(place.path) > 1 and isinstance(held, dict) and (isinstance(place.key, int) or "path" in held)
 
@@ -98,7 +98,7 @@ def extensions_of(envelope: dict[str, Any], names: Iterable[str]) -> Iterator[En
 
 
 def value_at(value: Any, path: Path) -> Any:
-    """What stands at a path."""
+    """The value at a path."""
     for step in path:
         value = value[step]
     return value

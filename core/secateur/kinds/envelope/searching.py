@@ -1,4 +1,5 @@
-"""How far a value has to be shortened: the first of a row of steps that makes the whole fit, with few recounts."""
+"""Finds how far a value has to be shortened: the first of a row of steps that makes the whole fit, with few
+recounts."""
 
 from __future__ import annotations
 

@@ -108,7 +108,7 @@ class Shrinking:
 
     @property
     def fits(self) -> bool:
-        """Whether there is nothing more to do."""
+        """Tells whether there is nothing more to do."""
         return self.tokens <= self._budget
 
     def run(self) -> None:

@@ -1,4 +1,4 @@
-"""What is known of models' context windows, and the budget that follows when nobody gives one.
+"""The context windows of known models, and the budget that follows when nobody gives one.
 
 The table is data (`windows.toml`): `[context_budget] windows` adds to it and wins over it. A name matches exactly, or
 after what providers put around it (`openai/`, `us.anthropic.`, a date, `-latest`, `-preview`, `-v1:0`) is taken off;
@@ -71,8 +71,8 @@ def _spelled(name: str) -> str:
 
 
 def budget_of(model: str, context: int | None, reserve: int | None, settings: ContextBudget, counter: str) -> Budget:
-    """What the caller gives counts, then `context_budget.tokens` and `reserve`; 0 is derived from the model's window
-    (70 / 30, `context_budget.context_share`).
+    """The budget and the reserve: the caller's, else `context_budget.tokens` and `reserve`; 0 is derived from the
+    model's window (70 / 30, `context_budget.context_share`).
 
     A derived part never takes what the given one needs. With a budget given for a model without a known window, nothing
     is reserved but what the caller says.

@@ -1,4 +1,4 @@
-"""What leaves of measured files under settings: pure, instant.
+"""Decides what leaves of measured files under settings: pure, instant.
 
     prune(measured, settings).decisions
 

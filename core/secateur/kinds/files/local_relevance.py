@@ -1,4 +1,5 @@
-"""What in each file answers a query, by the engine's own relevance: no model, no index on disk, files in memory.
+"""Scores the pieces of files against a query by the engine's own relevance: no model, no index on disk, files in
+memory.
 
 Each file is parsed into fragments as a repository's are, and scored with `[relevance]` against the others given with
 it. A fragment longer than a window is cut where its statements allow it: its best part has its relevance, the others

@@ -55,7 +55,7 @@ def measure_files(
 
 
 def needs_scores(measured: MeasuredFiles, rules: ContextPrune) -> bool:
-    """Whether something has to go, and scores say what."""
+    """Tells whether something has to go, and scores decide what."""
     return rules.enabled and rules.strategy != "delete" and 0 < rules.max_tokens < measured.total
 
 

@@ -60,7 +60,7 @@ EXTRACTING = (
 
 
 class FileScore(msgspec.Struct):
-    """What a model says of a file."""
+    """The score that a model gives a file."""
 
     relevant_score: Annotated[float, msgspec.Meta(ge=0, le=SCORES)]
     reason: str = ""
@@ -98,7 +98,7 @@ class _Page:
 
 @dataclass(frozen=True, slots=True)
 class ModelQuestions:
-    """What a model is asked about files."""
+    """The questions to a model about files."""
 
     questions: tuple[Question, ...]
     shown: tuple[tuple[int, Range], ...]  # per question the number of the file, and the lines of it that are shown

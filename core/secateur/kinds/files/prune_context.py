@@ -79,8 +79,8 @@ class PruneContext:
         conversations: Sequence[dict[str, Any]] = (),
         strategy: str | None = None,
     ) -> list[SourceCode]:
-        """What of the files fits, in their order; by default by `context_prune.strategy`. Nothing that comes in is
-        changed.
+        """The files, or parts of them, that fit, in their order; by default by `context_prune.strategy`. Nothing that
+        comes in is changed.
 
         Raises:
             UsageError: no such strategy; windows that overlap whole; nothing to score by; what is no file.

@@ -15,7 +15,7 @@ from secateur.tokens import get_counter
 
 @dataclass(frozen=True)
 class PrunedFiles:
-    """What is decided of files, and what they were decided from."""
+    """The decisions on files, and what they were decided from."""
 
     measured: MeasuredFiles
     decisions: tuple[FileDecision, ...]  # one per input, in its order
@@ -25,7 +25,7 @@ class PrunedFiles:
 
     @cached_property
     def files(self) -> tuple[SourceCode, ...]:
-        """What goes out, in the order of the input."""
+        """The files that go out, in the order of the input."""
         counter = get_counter(self.measured.counter)
         out = []
         for decision in self.decisions:
@@ -65,7 +65,7 @@ class PrunedFiles:
         return self.ledger.report(self._action, calls=self.measured.calls)
 
     def document(self) -> str:
-        """What goes out as one text, as it was counted."""
+        """The files that go out as one text, as it was counted."""
         parts = []
         for decision in self.decisions:
             if decision.text is not None:

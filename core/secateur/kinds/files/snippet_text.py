@@ -1,4 +1,5 @@
-"""How files leave: as they are, or as snippets with their line numbers; as plain texts, or as one Markdown document.
+"""Writes files that leave: as they are, or as snippets with their line numbers; as plain texts, or as one Markdown
+document.
 
     Snippets:
     # Lines 12-18 of Calculator

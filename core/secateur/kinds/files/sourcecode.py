@@ -137,7 +137,7 @@ class Threshold:
 
 @dataclass(frozen=True, slots=True)
 class FileDecision:
-    """What is decided of one input file."""
+    """The decision on one input file."""
 
     number: int  # in the input
     module_name: str

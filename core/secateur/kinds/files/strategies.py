@@ -1,4 +1,4 @@
-"""Which files leave, whole or as snippets: pure, instant, every decision with its figures.
+"""Decides which files leave, whole or as snippets: pure, instant, every decision with its figures.
 
 `delete` keeps files in their order, `score` by falling score. `extract` takes first what a model named, as it named it;
 then whole files within a share of the budget; then single pieces by falling relevance. What does not fit is skipped and

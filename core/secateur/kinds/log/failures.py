@@ -1,4 +1,4 @@
-"""What went wrong in a log: blocks of lines that belong together, such as an error with its stack.
+"""Finds failures in a log: blocks of lines that belong together, such as an error with its stack.
 
 Knows how Python, Java, Go, Rust, C compilers, TypeScript, JavaScript's and Python's test runners, Maven, Gradle, npm,
 make, CMake and GitHub Actions report; of anything else the words and levels by which a line reports an error. A line

@@ -1,5 +1,5 @@
-"""Which lines of a log go out under a budget: the first failure, distinct errors, what holds words of the query, the
-last lines, results, the lines beside errors, then routine lines. Pure."""
+"""Selects the lines of a log that go out under a budget: the first failure, distinct errors, lines with words of the
+query, the last lines, results, the lines beside errors, then routine lines. Pure."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What answers a query from a repository."""
+"""Search in a repository as a kind of context."""

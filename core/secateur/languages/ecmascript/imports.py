@@ -1,4 +1,4 @@
-"""Where imports of JavaScript and TypeScript lead."""
+"""Resolves imports of JavaScript and TypeScript."""
 
 from __future__ import annotations
 

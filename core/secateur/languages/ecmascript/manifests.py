@@ -1,5 +1,4 @@
-"""What the manifests of JavaScript and TypeScript say of import names: `package.json`, `tsconfig.json`,
-`jsconfig.json`.
+"""Reads import names from the manifests of JavaScript and TypeScript: `package.json`, `tsconfig.json`, `jsconfig.json`.
 
 A manifest has no code, so what it says is kept as annotations of its first fragment: `#entry ./hooks` is the place that
 a package's `hooks` is imported from, `#path @/*` where names that look so lie, `#base` the folder names start from,

@@ -1,5 +1,5 @@
-"""Where import names of JavaScript and TypeScript lead by what manifests say: aliases of a configuration, packages of
-the repository."""
+"""Resolves import names of JavaScript and TypeScript by manifests: aliases of a configuration, packages of the
+repository."""
 
 from __future__ import annotations
 

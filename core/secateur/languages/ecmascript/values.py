@@ -1,4 +1,4 @@
-"""What expressions and local variables of a script are, as text (`scopes.py` says how it is written), and what its
+"""Writes the types of a script's expressions and local variables as text (`scopes.py` defines it), and what its
 functions return."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Where imports of Go lead."""
+"""Resolves imports of Go."""
 
 from __future__ import annotations
 

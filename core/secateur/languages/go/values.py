@@ -1,4 +1,4 @@
-"""What expressions and local variables of a Go file are, as text (`scopes.py` says how it is written)."""
+"""Writes the types of a Go file's expressions and local variables as text (`scopes.py` defines it)."""
 
 from __future__ import annotations
 

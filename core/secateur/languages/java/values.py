@@ -1,4 +1,4 @@
-"""What expressions and local variables of a Java file are, as text (`scopes.py` says how it is written)."""
+"""Writes the types of a Java file's expressions and local variables as text (`scopes.py` defines it)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where imports of Python lead."""
+"""Resolves imports of Python."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What expressions and local variables of a Python file are, as text (`scopes.py` says how it is written), and what its
+"""Writes the types of a Python file's expressions and local variables as text (`scopes.py` defines it), and what its
 functions return.
 
 Everything is read in one pass in the order of the source: a name means what it was bound to last. Names that no

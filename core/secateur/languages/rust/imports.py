@@ -1,4 +1,4 @@
-"""Where paths of Rust lead: modules and crates."""
+"""Resolves paths of Rust to modules and crates."""
 
 from __future__ import annotations
 

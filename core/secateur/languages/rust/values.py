@@ -1,4 +1,4 @@
-"""What expressions and local variables of a Rust file are, as text (`scopes.py` says how it is written).
+"""Writes the types of a Rust file's expressions and local variables as text (`scopes.py` defines it).
 
 `Option`, `Result`, futures, boxes and locks are what they hold: who unwraps one still has the same thing.
 """

@@ -1,4 +1,4 @@
-"""What a language module gathers from one tree, in rows (from 0) and bytes, before anything is a fragment.
+"""Collects what a language module finds in one tree, in rows (from 0) and bytes, before anything is a fragment.
 
 `Definition` is a thing with a body: it becomes a fragment, a container of fragments, or only a scope, as `partition.py`
 decides. Calls, bases and annotations carry the row they stand on; `partition.py` finds the fragment that holds it.

@@ -1,5 +1,5 @@
-"""What kind of file a file is, told from its path and its first bytes: test, generated, vendored, minified, example,
-documentation, lockfile, binary.
+"""Flags a file by its path and its first bytes: test, generated, vendored, minified, example, documentation, lockfile,
+binary.
 
 Conventions of the common ecosystems, in tables. A pure function; a file can be several things at once or none.
 """

@@ -1,4 +1,4 @@
-"""Where an import leads: from a module's name, as each language writes it, to a file, package or directory of the
+"""Resolves an import: from a module's name, as each language writes it, to a file, package or directory of the
 repository.
 
 No build file is read: import roots are inferred from the tree itself. A finder answers with a `Module`, or None where

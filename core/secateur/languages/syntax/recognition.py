@@ -1,4 +1,4 @@
-"""Which language a file is in: by its name, its extension, the first bytes of scripts and of ambiguous C headers.
+"""Recognises the language of a file: by its name, its extension, the first bytes of scripts and of ambiguous C headers.
 
 Anything unknown is "text".
 """

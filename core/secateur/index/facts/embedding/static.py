@@ -206,7 +206,7 @@ class StaticEmbedder:
 
 
 def _package_folder() -> Path:
-    """Where wordllama lies, found without importing it: importing costs 0.3 s and reconfigures logging."""
+    """Finds the folder of wordllama without importing it: importing costs 0.3 s and reconfigures logging."""
     found = importlib.util.find_spec("wordllama")
     if found is None or not found.origin:
         raise EmbeddingError(

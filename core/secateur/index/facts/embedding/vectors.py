@@ -44,7 +44,8 @@ class Embedder(Protocol):
 
 
 def document_text(symbol_id: str, text: str) -> str:
-    """What is embedded of a fragment: its symbol id (`path::qualified.name`) as the first line, then its text."""
+    """The text of a fragment that is embedded: its symbol id (`path::qualified.name`) as the first line, then its
+    text."""
     return f"{symbol_id}\n{text}"
 
 

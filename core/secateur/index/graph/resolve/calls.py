@@ -1,4 +1,4 @@
-"""What a call site calls: the rules, strongest first, and what each is worth.
+"""Resolves call sites to definitions: the rules, strongest first, and the confidence of each.
 
 Scope, then `self` and the class hierarchy, then imports and packages, then the receiver's declared type, then the only
 definition of that name. A rule that knows the answer to be outside the repository ends the search: no guess by name
@@ -37,7 +37,7 @@ _PLAIN = re.compile(r"[\w.$@]+")
 
 
 class CallStatus(Enum):
-    """What is known of a call site."""
+    """Says how a call site was resolved."""
 
     RESOLVED = auto()
     GUESSED = auto()

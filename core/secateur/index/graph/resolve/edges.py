@@ -1,4 +1,5 @@
-"""What a resolver yields: edges between fragments as columns, each with how it was found and how far it can be trusted.
+"""The edges between fragments that a resolver yields, as columns, each with how it was found and how far it can be
+trusted.
 
 Confidence is an integer per mille so that equal evidence compares equal on every machine. Edges below `TRUSTED` are
 kept, because somebody may want to look at them, but no search follows them unless asked to.
@@ -21,7 +22,7 @@ COUNT_CAP = 255
 
 
 class EdgeKind(IntEnum):
-    """What the source does with the target."""
+    """The use that the source makes of the target."""
 
     CALLS = 0
     IMPORTS = 1
@@ -29,7 +30,7 @@ class EdgeKind(IntEnum):
 
 
 class How(IntEnum):
-    """Which rule found the target."""
+    """The rule that found the target."""
 
     SAME_SCOPE = 0  # defined in the same class, function or file
     SELF_MRO = 1  # self / this, found in a base class
@@ -70,7 +71,7 @@ CONFIDENCE: Mapping[How, int] = {
 
 @dataclass(frozen=True, slots=True)
 class CallCounts:
-    """What became of the call sites of one language. `unresolved` is the rest."""
+    """Counts the call sites of one language by status. `unresolved` is the rest."""
 
     sites: int = 0
     resolved: int = 0  # at least one edge that can be trusted

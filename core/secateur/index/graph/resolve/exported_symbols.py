@@ -1,4 +1,4 @@
-"""What of a file the resolver reads, and what of that can change the meaning of names in other files.
+"""The parts of a file that the resolver reads, and those that can change the meaning of names in other files.
 
 All of `resolve` goes by names: an answer about a file depends on the definitions, imports, bases and declared types
 that bear a name the file writes, or a name that one of those leads to. So an edit that leaves the definitions of a name
@@ -88,7 +88,8 @@ def digest_of_links(facts: FileFacts, size: int) -> bytes:
 
 
 def same_exports(before: FileFacts, after: FileFacts) -> bool:
-    """Whether other files, and this file's own scopes, mean the same: only calls and the types of locals differ."""
+    """Tells whether the names of other files, and this file's own scopes, keep their meaning: only calls and the types
+    of locals differ."""
     shape = _shape(after)
     same = (before.language, before.package, before.imports, before.bases) == (
         after.language,
@@ -128,7 +129,7 @@ def manifests_lead_to(files: Iterable[FileFacts], modules: set[str]) -> bool:
 
 
 def difference(path: str, before: FileFacts | None, after: FileFacts | None) -> Difference | None:
-    """What an edit of one file may change elsewhere; None where that cannot be told.
+    """The names that an edit of one file may change elsewhere; None where that cannot be told.
 
     Args:
         before, after: None for a file that was not there, or is not there any more.
@@ -304,7 +305,7 @@ def _outward(facts: FileFacts) -> dict[tuple[str, bool], list[object]]:
 
 
 def _local(facts: FileFacts, annotation: Annotation) -> bool:
-    """Whether a declared type is that of a variable seen inside one function only."""
+    """Tells whether a declared type is that of a variable seen inside one function only."""
     if (
         not 0 <= annotation.fragment < len(facts.fragments)
         or annotation.name == "return"

@@ -1,4 +1,4 @@
-"""What an expression is: from the chains of names that `languages/syntax/scopes.py` writes to classes, modules and
+"""Resolves expressions: from the chains of names that `languages/syntax/scopes.py` writes to classes, modules and
 containers.
 
 Only declared types are followed: of fields, of module-level variables, of what functions return. Whatever a chain meets
@@ -233,7 +233,7 @@ class Expressions:
         return self._of_class(cls, field_of_struct, suffixes, depth) if variant else None
 
     def _declared(self, cls: int, name: str, depth: int) -> Value:
-        """What a class or one above it declares a name as."""
+        """Resolves a name that a class or one above it declares."""
         owner = self.names.declares(cls, name)
         return (
             self.typed(self.symbols.file_of[owner], owner, self.symbols.fields[owner][name], depth)
@@ -294,7 +294,7 @@ class Expressions:
 
 
 def takes(parameters: str | None, arguments: int) -> bool:
-    """Whether a function of parameters "(A,B...)" can be called with so many arguments."""
+    """Tells whether a function of parameters "(A,B...)" can be called with this number of arguments."""
     if parameters is None:
         return False
     wanted = split(parameters)

@@ -1,4 +1,4 @@
-"""What a name means in a file, a module or a class: imports, re-exports, packages, members along the class hierarchy.
+"""Resolves names in a file, a module or a class: imports, re-exports, packages, members along the class hierarchy.
 
 All answers are memoised, all recursion is bounded: import cycles, hierarchies that contain themselves and chains of
 re-exports of any length are inputs, not accidents.
@@ -60,7 +60,7 @@ class Names:
     # --- modules and files -------------------------------------------------------------------------------------------
 
     def in_file(self, number: int, name: str) -> Target:
-        """What an unqualified `name` means at the top level of a file."""
+        """Resolves an unqualified `name` at the top level of a file."""
         key = (number, name)
         if key not in self._scopes:
             self._scopes[key] = None  # an import cycle that asks again finds nothing new
@@ -91,7 +91,7 @@ class Names:
         return found
 
     def member(self, module: Module, name: str) -> Target:
-        """What `module.name` means from outside the module."""
+        """Resolves `module.name` from outside the module."""
         if module is EXTERNAL:
             return EXTERNAL
         key = (module, name)
@@ -150,7 +150,7 @@ class Names:
         return target if isinstance(target, tuple) and self.is_class(target[0]) else None
 
     def imported(self, number: int, statement: Import) -> Target:
-        """What an import statement binds."""
+        """Resolves the names that an import statement binds."""
         rules = self.symbols.rules[number]
         finder = self.finders[rules.family]
         if statement.symbol in ("", "*"):
@@ -242,7 +242,7 @@ class Names:
         return self.symbols.fragments[gid].kind is FragmentKind.CLASS
 
     def attribute(self, target: Target, name: str) -> Target:
-        """What `target.name` means: a member of a module, a method, nested class or field type of a class."""
+        """Resolves `target.name`: a member of a module, a method, nested class or field type of a class."""
         if isinstance(target, Module):
             return self.member(target, name)
         if not target or not self.is_class(target[0]):

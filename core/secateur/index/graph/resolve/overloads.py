@@ -1,5 +1,4 @@
-"""Which of several definitions of one name a call means, told by the number of its arguments and what is known of their
-types."""
+"""Chooses among definitions of one name by the number of a call's arguments and what is known of their types."""
 
 from __future__ import annotations
 
@@ -92,7 +91,7 @@ class Overloads:
         )
 
     def _fit(self, number: int, cls: int, given: list[str], gid: int) -> int:
-        """How well arguments fit the parameters of a definition; -1 if they cannot be meant for it."""
+        """Scores how well arguments fit the parameters of a definition; -1 if they cannot be meant for it."""
         wanted = split(self._symbols.parameters[gid])
         if wanted and wanted[-1].endswith("..."):
             if len(given) < len(wanted) - 1:
