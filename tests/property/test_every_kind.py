@@ -112,18 +112,23 @@ def _draw_log(data: st.DataObject, folder: Path) -> Given:
 
 
 def _draw_diff(data: st.DataObject, folder: Path) -> Given:
-    added = data.draw(st.lists(st.lists(LINES, min_size=1, max_size=40), min_size=1, max_size=5))
+    """Files of which rules leave some out, with and without instructions and a finding about one of them."""
+    names = data.draw(st.lists(st.sampled_from(["a.py", "src/b.py", "docs/c.md", "uv.lock"]), min_size=1, unique=True))
     patches = {}
-    for number, lines in enumerate(added):
-        name = f"src/{number}.py"
+    for name in names:
+        lines = data.draw(st.lists(LINES, min_size=1, max_size=40))
         head = f"diff --git a/{name} b/{name}\nnew file mode 100644\n--- /dev/null\n+++ b/{name}\n"
         patches[name] = f"{head}@@ -0,0 +1,{len(lines)} @@\n" + "".join(f"+{line}\n" for line in lines)
-    path = folder / "pull.diff"
-    path.write_text("".join(patches.values()), "utf-8")
-    kind = registry.kind("diff")
-    inputs = {**kind.blank(), "diff": str(path), "path": str(folder)}
+    skill, finding = data.draw(st.sampled_from(["", "Review it.\n"])), data.draw(st.sampled_from(["", "a.py:1:1: odd"]))
+    for name, text in (("pull.diff", "".join(patches.values())), ("own.md", skill), ("lint.txt", finding)):
+        (folder / name).write_text(text, "utf-8")
+    given = {"diff": str(folder / "pull.diff"), "path": str(folder), "skill": str(folder / "own.md")}
+    inputs = {**registry.kind("diff").blank(), **given, "linter": [str(folder / "lint.txt")]}
+    found = ["1:1 warning odd\n"] if finding and "a.py" in names else []
+    parts = {*names, *(["linter"] if found else [])}
     changed = {"chunking.max_chunk_tokens": data.draw(st.integers(150, 900))}
-    return Given(inputs, changed, set(patches), lambda name: [name], sum(map(count_tokens, patches.values())))
+    before = sum(map(count_tokens, [*patches.values(), skill, *found]))
+    return Given(inputs, changed, parts, lambda name: [name], before)
 
 
 CASES = {
