@@ -24,9 +24,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from secateur import Settings
 from secateur.config import with_values
 from secateur.kinds.diff import chunk, parse_diff, weigh
+from secateur.kinds.diff.chunk_text import Injection
 from secateur.kinds.diff.chunks import Chunks
-from secateur.kinds.diff.composing import Injection
-from secateur.kinds.diff.scratch import Scratch
+from secateur.kinds.diff.temporary_objects import Scratch
 from secateur.sources.git import Git
 from secateur.tokens import count_tokens
 

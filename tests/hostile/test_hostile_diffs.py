@@ -7,8 +7,8 @@ import re
 import pytest
 from secateur import chunk_diff
 from secateur.errors import SecateurError
-from secateur.kinds.diff.composing import guarded
-from secateur.kinds.diff.parsing import parse_diff
+from secateur.kinds.diff.chunk_text import guarded
+from secateur.kinds.diff.diff_parser import parse_diff
 from support.cli import secateur
 from support.diffs import added
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from secateur.errors import RepositoryError
-from secateur.kinds.diff.comparing import Asked, compare
+from secateur.kinds.diff.comparison import Asked, compare
 from secateur.settings import Chunking
 from secateur.sources.git import Git
 from secateur.sources.location import ForeignRepository

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from secateur.errors import RepositoryError
-from secateur.kinds.diff.comparing import Asked, compare
+from secateur.kinds.diff.comparison import Asked, compare
 from secateur.settings import Chunking
 from secateur.sources import git as git_module
 from secateur.sources.commit import CommitSource

@@ -13,8 +13,8 @@ import pytest
 from secateur.errors import RepositoryError, UsageError
 from secateur.kinds.diff.changes import Treatment
 from secateur.kinds.diff.chunks import Chunks, chunk
-from secateur.kinds.diff.comparing import Asked, Found, compare
-from secateur.kinds.diff.weighing import weigh
+from secateur.kinds.diff.comparison import Asked, Found, compare
+from secateur.kinds.diff.measured_diff import weigh
 from secateur.settings import Chunking, Settings
 from support.repos import committed, git, write
 

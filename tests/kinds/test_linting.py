@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from secateur import chunk_diff
 from secateur.errors import SecateurError
-from secateur.kinds.diff.linting import ERROR, REMARK, WARNING, Finding, by_changed_file, read_findings
+from secateur.kinds.diff.linter_output import ERROR, REMARK, WARNING, Finding, by_changed_file, read_findings
 from secateur.tokens import count_tokens
 from support.cli import secateur
 from support.diffs import added

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from secateur.kinds.diff.changes import Diff, Treatment
-from secateur.kinds.diff.parsing import parse_diff
+from secateur.kinds.diff.diff_parser import parse_diff
 from support.diffs import PLAIN
 from support.repos import git, write
 

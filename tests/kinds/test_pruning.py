@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from secateur.kinds.diff.attributes import GENERATED, VENDORED, Attributes
 from secateur.kinds.diff.chunks import chunk_diff
-from secateur.kinds.diff.parsing import parse_diff
-from secateur.kinds.diff.pruning import Facts, Pruner, Rule, facts_of
+from secateur.kinds.diff.diff_parser import parse_diff
+from secateur.kinds.diff.skip_rules import Facts, Pruner, Rule, facts_of
 from support.diffs import added, line_diff
 from support.repos import committed, git
 

@@ -3,9 +3,9 @@
 import pytest
 from secateur.config import with_values
 from secateur.kinds.diff import finish, parse_diff, plan_chunks, weigh
-from secateur.kinds.diff.composing import Injection
-from secateur.kinds.diff.linting import read_findings
-from secateur.kinds.diff.sizing import text_of, tokens_of
+from secateur.kinds.diff.chunk_text import Injection
+from secateur.kinds.diff.linter_output import read_findings
+from secateur.kinds.diff.plan_totals import text_of, tokens_of
 from secateur.settings import Settings
 from secateur.tokens import COUNTERS
 from support.diffs import added, line_diff

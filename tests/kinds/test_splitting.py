@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from secateur import chunk_diff
 from secateur.kinds.diff.chunks import Chunks
-from secateur.kinds.diff.parsing import parse_diff
-from secateur.kinds.diff.planning import FilePiece
+from secateur.kinds.diff.diff_parser import parse_diff
+from secateur.kinds.diff.plan import FilePiece
 from support.diffs import git_apply, line_diff
 
 OLD = [f"line {number} of the file as it was" for number in range(600)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from secateur.kinds.diff.chunks import chunk_diff
-from secateur.kinds.diff.pruning import BINARY_SUFFIXES
+from secateur.kinds.diff.skip_rules import BINARY_SUFFIXES
 from support.diffs import line_diff
 
 FORMATS = """

@@ -10,11 +10,11 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as budgeted
 from hypothesis import strategies as st
 from secateur.errors import BudgetExceeded, SecateurError
-from secateur.kinds.diff.arranging import Piece, arrange, togetherness
+from secateur.kinds.diff.arrangement import Piece, arrange, togetherness
+from secateur.kinds.diff.bin_packing import fewest_bins, first_fit_decreasing
 from secateur.kinds.diff.chunks import Chunks, chunk_diff
+from secateur.kinds.diff.diff_parser import parse_diff
 from secateur.kinds.diff.names import unquoted
-from secateur.kinds.diff.packing import fewest_bins, first_fit_decreasing
-from secateur.kinds.diff.parsing import parse_diff
 from secateur.tokens import count_tokens
 from support.diffs import first_fit, git_apply, line_diff
 

@@ -18,7 +18,7 @@ from secateur.kinds.conversation.strategies import STRATEGIES, prune
 from secateur.kinds.conversation.transcripts import read_transcript
 from secateur.kinds.conversation.unreadable import UNREADABLE
 from secateur.kinds.diff.chunks import chunk_diff
-from secateur.kinds.diff.parsing import parse_diff
+from secateur.kinds.diff.diff_parser import parse_diff
 from secateur.settings import Settings
 from secateur.tokens import get_counter
 from support.conversation_strategies import TEXT, TURNS

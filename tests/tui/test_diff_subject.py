@@ -12,9 +12,9 @@ from secateur.config import with_values
 from secateur.errors import BudgetExceeded, SecateurError, UsageError
 from secateur.kinds import registry
 from secateur.kinds.diff import chunk_diff, finish
-from secateur.kinds.diff.comparing import Asked
+from secateur.kinds.diff.comparison import Asked
 from secateur.kinds.diff.inputs import asked_of
-from secateur.kinds.diff.planning import LEFT_OUT
+from secateur.kinds.diff.plan import LEFT_OUT
 from secateur.model import State
 from secateur.settings import Settings
 from secateur_tui.state.diff_rows import DiffAnswer, RowKind, chunk_moves, numbers

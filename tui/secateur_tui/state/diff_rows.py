@@ -16,8 +16,8 @@ from functools import cached_property, lru_cache
 from secateur.kinds.base import Outcome
 from secateur.kinds.diff.chunks import report_of
 from secateur.kinds.diff.kind import Planned
-from secateur.kinds.diff.planning import LEFT_OUT, Coverage, FilePiece, Plan
-from secateur.kinds.diff.sizing import text_of
+from secateur.kinds.diff.plan import LEFT_OUT, Coverage, FilePiece, Plan
+from secateur.kinds.diff.plan_totals import text_of
 from secateur.model import State, TrimAction
 from secateur.settings import Settings
 

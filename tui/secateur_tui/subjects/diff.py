@@ -14,7 +14,7 @@ from secateur.errors import UsageError
 from secateur.kinds.base import Outcome
 from secateur.kinds.diff.inputs import is_repository
 from secateur.kinds.diff.kind import Planned
-from secateur.kinds.diff.weighing import LINTER, SIGNATURES, Weighed
+from secateur.kinds.diff.measured_diff import LINTER, SIGNATURES, Weighed
 from secateur.progress import Progress, unreported
 from secateur.settings import Settings
 from secateur.sources import samples

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 from secateur.kinds.diff.changes import Treatment
-from secateur.kinds.diff.planning import Coverage
-from secateur.kinds.diff.pruning import Rule, pattern_of
+from secateur.kinds.diff.plan import Coverage
+from secateur.kinds.diff.skip_rules import Rule, pattern_of
 from secateur.terminal import clip_left, visible
 
 from secateur_tui.state.diff_rows import (

@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from secateur.config import with_values
-from secateur.kinds.diff.composing import Injection, Place
-from secateur.kinds.diff.linting import read_findings
-from secateur.kinds.diff.parsing import parse_diff
-from secateur.kinds.diff.planning import Coverage, FilePiece, Plan, plan_chunks
-from secateur.kinds.diff.sizing import ledger_of, text_of
-from secateur.kinds.diff.weighing import LINTER, SIGNATURES, Weighed, weigh
+from secateur.kinds.diff.chunk_text import Injection, Place
+from secateur.kinds.diff.diff_parser import parse_diff
+from secateur.kinds.diff.linter_output import read_findings
+from secateur.kinds.diff.measured_diff import LINTER, SIGNATURES, Weighed, weigh
+from secateur.kinds.diff.plan import Coverage, FilePiece, Plan, plan_chunks
+from secateur.kinds.diff.plan_totals import ledger_of, text_of
 from secateur.ledger import VERBS, WRAPPER, Entry, Ledger, Notice, TrimAction, TrimReport
 from secateur.logs import log_report
 from secateur.render.sentences import sentence

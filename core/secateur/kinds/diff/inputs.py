@@ -8,11 +8,11 @@ from pathlib import Path
 from secateur.errors import UsageError, not_allowed, shown, unreadable_folder
 from secateur.kinds.base import Environment, Flag, Input, Inputs
 from secateur.kinds.diff.changes import Diff
-from secateur.kinds.diff.comparing import Asked
-from secateur.kinds.diff.composing import injected
-from secateur.kinds.diff.linting import Findings, read_findings
-from secateur.kinds.diff.parsing import parse_diff
-from secateur.kinds.diff.pruning import Rule
+from secateur.kinds.diff.chunk_text import injected
+from secateur.kinds.diff.comparison import Asked
+from secateur.kinds.diff.diff_parser import parse_diff
+from secateur.kinds.diff.linter_output import Findings, read_findings
+from secateur.kinds.diff.skip_rules import Rule
 from secateur.model import Notice
 from secateur.sources import samples
 from secateur.suggestions import suggestion

@@ -21,9 +21,9 @@ from secateur.kinds.base import (
     OutputFolder,
 )
 from secateur.kinds.diff.base_settings import distrusted
+from secateur.kinds.diff.chunk_text import Injection
 from secateur.kinds.diff.chunks import Chunks, finish, report_of
-from secateur.kinds.diff.comparing import UNREAD, Comparison
-from secateur.kinds.diff.composing import Injection
+from secateur.kinds.diff.comparison import UNREAD, Comparison
 from secateur.kinds.diff.inputs import (
     FLAGS,
     INPUTS,
@@ -36,13 +36,13 @@ from secateur.kinds.diff.inputs import (
     name_of,
     text_of_input,
 )
+from secateur.kinds.diff.measured_diff import Compared, Weighed, weigh
 from secateur.kinds.diff.notes import SKILL_FILE, skill_seen
-from secateur.kinds.diff.planning import LEFT_OUT, Coverage, Plan, plan_chunks
-from secateur.kinds.diff.pruning import Rule, pattern_of
+from secateur.kinds.diff.plan import LEFT_OUT, Coverage, Plan, plan_chunks
+from secateur.kinds.diff.plan_totals import ledger_of, tokens_of
 from secateur.kinds.diff.repository import changes_of
-from secateur.kinds.diff.sizing import ledger_of, tokens_of
+from secateur.kinds.diff.skip_rules import Rule, pattern_of
 from secateur.kinds.diff.text_report import page_of
-from secateur.kinds.diff.weighing import Compared, Weighed, weigh
 from secateur.kinds.knobs import Knob
 from secateur.llm.interface import Reply
 from secateur.logs import log_report

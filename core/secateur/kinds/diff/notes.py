@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections import Counter as Tally
 from collections.abc import Sequence
 
-from secateur.kinds.diff.composing import LONGEST_PLACE, one_line
-from secateur.kinds.diff.pruning import Rule, Verdict
+from secateur.kinds.diff.chunk_text import LONGEST_PLACE, one_line
+from secateur.kinds.diff.skip_rules import Rule, Verdict
 from secateur.model import Notice
 from secateur.tokens import Counter
 

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from secateur.errors import SecateurError, shown
+from secateur.kinds.diff.chunk_text import Injection
 from secateur.kinds.diff.chunks import Chunks, chunk, settings_of
-from secateur.kinds.diff.comparing import Asked, Comparison, Found
-from secateur.kinds.diff.composing import Injection
-from secateur.kinds.diff.enriching import Hint, signatures
-from secateur.kinds.diff.linting import Finding, read_findings
+from secateur.kinds.diff.comparison import Asked, Comparison, Found
+from secateur.kinds.diff.linter_output import Finding, read_findings
+from secateur.kinds.diff.measured_diff import Weighed, weigh
 from secateur.kinds.diff.notes import SKILL_FILE, skill_seen
-from secateur.kinds.diff.weighing import Weighed, weigh
+from secateur.kinds.diff.signatures import Hint, signatures
 from secateur.model import Notice
 from secateur.progress import Progress, unreported
 from secateur.settings import Settings

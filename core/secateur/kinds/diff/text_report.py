@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from secateur.kinds.diff.chunks import Chunks
-from secateur.kinds.diff.weighing import LINTER, SIGNATURES
+from secateur.kinds.diff.measured_diff import LINTER, SIGNATURES
 from secateur.model import Notice
 from secateur.render.page import Page, Section
 from secateur.terminal import visible

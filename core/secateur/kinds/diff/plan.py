@@ -14,14 +14,14 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from secateur.errors import BudgetExceeded
-from secateur.kinds.diff.arranging import Piece, arrange
-from secateur.kinds.diff.composing import Injection, block, largest
-from secateur.kinds.diff.filling import Filling, Offer, fill
+from secateur.kinds.diff.arrangement import Piece, arrange
+from secateur.kinds.diff.bin_packing import capacity_for_even, fewest_bins
+from secateur.kinds.diff.chunk_text import Injection, block, largest
+from secateur.kinds.diff.file_parts import Part
+from secateur.kinds.diff.measured_diff import LINTER, SIGNATURES, Weighed, WeighedFile
 from secateur.kinds.diff.notes import notes, room_for_notes
-from secateur.kinds.diff.packing import capacity_for_even, fewest_bins
-from secateur.kinds.diff.pruning import Pruner, Rule, Verdict
-from secateur.kinds.diff.splitting import Part
-from secateur.kinds.diff.weighing import LINTER, SIGNATURES, Weighed, WeighedFile
+from secateur.kinds.diff.remarks import Filling, Offer, fill
+from secateur.kinds.diff.skip_rules import Pruner, Rule, Verdict
 from secateur.ledger import Entry, Figure, Notice, Reason, State
 from secateur.render.sentences import sentence
 from secateur.settings import Settings

@@ -10,7 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping
 
-from secateur.kinds.diff.splitting import Outline
+from secateur.kinds.diff.file_parts import Outline
 from secateur.model import FragmentKind
 
 LINKS_OF_A_FILE = 12

@@ -1,4 +1,4 @@
-"""The slow part: what a diff and a repository say of every changed file, counted once. `planning` asks it again for
+"""The slow part: what a diff and a repository say of every changed file, counted once. `plan` asks it again for
 every limit and rule.
 
 weighed = weigh(parse_diff(text), Settings(), Injection(rules, skill))
@@ -13,18 +13,18 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from secateur.kinds.diff.changes import Change, Diff, Treatment, sendable
-from secateur.kinds.diff.composing import Injection, block_pieces
-from secateur.kinds.diff.linking import links
-from secateur.kinds.diff.linting import Finding, by_changed_file
-from secateur.kinds.diff.pruning import Facts, by_path, facts_of
-from secateur.kinds.diff.splitting import Outline, Splitter
+from secateur.kinds.diff.chunk_text import Injection, block_pieces
+from secateur.kinds.diff.file_links import links
+from secateur.kinds.diff.file_parts import Outline, Splitter
+from secateur.kinds.diff.linter_output import Finding, by_changed_file
+from secateur.kinds.diff.skip_rules import Facts, by_path, facts_of
 from secateur.model import Notice
 from secateur.settings import Settings
 from secateur.sources.files import path_bytes
 from secateur.tokens import Counter, get_counter
 
 if TYPE_CHECKING:
-    from secateur.kinds.diff.enriching import Hint
+    from secateur.kinds.diff.signatures import Hint
 
 _HIDDEN = re.compile("[\x08\x1b\x9b\u061c\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\U000e0000-\U000e01ef]")
 """Characters that show a reader something else than what is there."""

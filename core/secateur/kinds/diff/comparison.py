@@ -27,11 +27,11 @@ from secateur.kinds.diff.attributes import FILE as ATTRIBUTES_FILE
 from secateur.kinds.diff.attributes import GENERATED, VENDORED, Attributes
 from secateur.kinds.diff.base_settings import settings_at, settings_notice
 from secateur.kinds.diff.changes import SUBMODULE, Change, Diff, Treatment
+from secateur.kinds.diff.diff_parser import parse_diff
+from secateur.kinds.diff.measured_diff import Compared, Known
 from secateur.kinds.diff.notes import RULES_CHANGED, SKILL_FILE
-from secateur.kinds.diff.parsing import parse_diff
-from secateur.kinds.diff.pruning import by_path
-from secateur.kinds.diff.scratch import LARGEST_COMPARED, Scratch
-from secateur.kinds.diff.weighing import Compared, Known
+from secateur.kinds.diff.skip_rules import by_path
+from secateur.kinds.diff.temporary_objects import LARGEST_COMPARED, Scratch
 from secateur.model import Notice
 from secateur.settings import Chunking
 from secateur.sources.files import Folder, path_bytes

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 
-from secateur.kinds.diff.packing import first_fit_decreasing
+from secateur.kinds.diff.bin_packing import first_fit_decreasing
 
 TRIES = 60_000
 """Pairs of a piece and a place that are looked at: a tenth of a second. A thousand pieces need fewer."""

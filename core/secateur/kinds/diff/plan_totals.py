@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from secateur.kinds.diff.planning import FilePiece, Plan
-from secateur.kinds.diff.weighing import LINTER, SIGNATURES
+from secateur.kinds.diff.measured_diff import LINTER, SIGNATURES
+from secateur.kinds.diff.plan import FilePiece, Plan
 from secateur.ledger import Entry, Ledger, Reason, State
 
 LINES = {"linter": LINTER, "signatures": SIGNATURES}
@@ -32,7 +32,7 @@ def text_of(plan: Plan, number: int) -> str:
 def tokens_of(plan: Plan) -> tuple[int, ...]:
     """Tokens of the text of every chunk, as its recount gives them.
 
-    Exact counters add up over pieces (`composing`), so that only headings are counted. The others round up by piece:
+    Exact counters add up over pieces (`chunk_text`), so that only headings are counted. The others round up by piece:
     their texts are counted.
     """
     counter, of = plan.weighed.counter, len(plan.chunks)

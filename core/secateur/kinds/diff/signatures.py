@@ -13,7 +13,7 @@ import numpy as np
 
 from secateur.index.facts.snapshot import Snapshot
 from secateur.index.graph.code_graph import Direction
-from secateur.kinds.diff.composing import one_line
+from secateur.kinds.diff.chunk_text import one_line
 from secateur.model import FragmentKind
 
 NEIGHBOURS = 12

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from secateur.kinds.diff.changes import Change, Hunk, Row, Treatment, numbered
-from secateur.kinds.diff.composing import Place, block, largest
+from secateur.kinds.diff.chunk_text import Place, block, largest
 from secateur.model import FileFacts, FragmentKind
 from secateur.tokens import Counter
 

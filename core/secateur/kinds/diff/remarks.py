@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from secateur.kinds.diff.composing import note_ends
+from secateur.kinds.diff.chunk_text import note_ends
 from secateur.tokens import Counter
 
 

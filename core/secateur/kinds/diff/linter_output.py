@@ -18,7 +18,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from secateur.errors import SecateurError
-from secateur.kinds.diff.composing import one_line
+from secateur.kinds.diff.chunk_text import one_line
 from secateur.model import Notice
 
 LONGEST_FINDING = 240
