@@ -8,7 +8,7 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 PACKAGES = {"secateur": ROOT / "core" / "secateur", "secateur_tui": ROOT / "tui" / "secateur_tui"}
 
-SHARED_NAMES = {"Place"}
+SHARED_NAMES: set[str] = set()
 """Classes of the engine that have the name of another one. Remove an entry with the name; add none."""
 
 

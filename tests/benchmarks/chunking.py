@@ -23,10 +23,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from secateur import Settings
 from secateur.config import with_values
-from secateur.kinds.diff import chunk, parse_diff, weigh
+from secateur.kinds.diff import chunk, measure_diff, parse_diff
 from secateur.kinds.diff.chunk_text import Injection
 from secateur.kinds.diff.chunks import Chunks
-from secateur.kinds.diff.temporary_objects import Scratch
+from secateur.kinds.diff.temporary_objects import TemporaryObjects
 from secateur.sources.git import Git
 from secateur.tokens import count_tokens
 
@@ -55,13 +55,13 @@ def measured(repository: Path, commits: int, limit: int) -> dict[str, object]:
     faults: list[str] = []
     spent = 0.0
     ids = commit_ids(repository, commits)
-    with Scratch(git, digits=len(ids[0][0])) as scratch:
+    with TemporaryObjects(git, digits=len(ids[0][0])) as objects:
         for commit, parent in ids:
-            diff = scratch.git.diff(git.tree(parent), git.tree(commit))
+            diff = objects.git.diff(git.tree(parent), git.tree(commit))
             start = time.process_time()
             chunks = made(diff, settings)
             spent += time.process_time() - start
-            faults += [f"{commit[:10]}: {fault}" for fault in wrong(chunks, diff, scratch, parent, commit, limit)]
+            faults += [f"{commit[:10]}: {fault}" for fault in wrong(chunks, diff, objects, parent, commit, limit)]
             if [piece.text for piece in made(diff, settings)] != [piece.text for piece in chunks]:
                 faults.append(f"{commit[:10]}: a second run differs")
             seen.update(
@@ -81,7 +81,7 @@ def measured(repository: Path, commits: int, limit: int) -> dict[str, object]:
 
 
 def made(diff: bytes, settings: Settings) -> Chunks:
-    return chunk(weigh(parse_diff(diff), settings, Injection("", SKILL)), settings)
+    return chunk(measure_diff(parse_diff(diff), settings, Injection("", SKILL)), settings)
 
 
 def commit_ids(repository: Path, commits: int) -> list[tuple[str, str]]:
@@ -97,10 +97,10 @@ def commit_ids(repository: Path, commits: int) -> list[tuple[str, str]]:
     return [(ids[0], ids[1]) for ids in map(str.split, lines) if len(ids) > 1]
 
 
-def wrong(chunks: Chunks, diff: bytes, scratch: Scratch, parent: str, commit: str, limit: int) -> list[str]:
+def wrong(chunks: Chunks, diff: bytes, objects: TemporaryObjects, parent: str, commit: str, limit: int) -> list[str]:
     """What does not hold."""
     faults = []
-    raw = git_says(scratch, "diff-tree", "-r", "-z", "--name-only", "--find-renames", parent, commit).split(b"\0")[:-1]
+    raw = git_says(objects, "diff-tree", "-r", "-z", "--name-only", "--find-renames", parent, commit).split(b"\0")[:-1]
     names = sorted(path.decode("utf-8", "surrogateescape") for path in raw)
     if sorted(entry.path for entry in chunks.coverage) != names:
         faults.append("coverage")
@@ -118,7 +118,7 @@ def wrong(chunks: Chunks, diff: bytes, scratch: Scratch, parent: str, commit: st
             faults.append(f"{path}: not the bytes of git")
     if min(parts.values(), default=0) < 0:
         faults.append("a whole patch is missing")
-    faults += unapplied(whole, scratch, parent, commit)
+    faults += unapplied(whole, objects, parent, commit)
     for entry in chunks.coverage:
         if entry.state == "split":
             rows = [row.text for hunk in hunks(entry.file.change.text) for row in hunk.rows()]
@@ -139,23 +139,23 @@ def hunks(text: str) -> list:  # type: ignore[type-arg]
     return [hunk for change in parse_diff(text).changes for patch in change.patches for hunk in patch.hunks]
 
 
-def unapplied(whole: dict[str, str], scratch: Scratch, parent: str, commit: str) -> list[str]:
+def unapplied(whole: dict[str, str], objects: TemporaryObjects, parent: str, commit: str) -> list[str]:
     """Files that `git apply` does not make what they are in the commit."""
     patches = "".join(whole.values()).encode("utf-8", "surrogateescape")
     if not patches:
         return []
-    index = {"GIT_INDEX_FILE": str(scratch.git.git_dir / "index")}
-    git_says(scratch, "read-tree", parent, env=index)
+    index = {"GIT_INDEX_FILE": str(objects.git.git_dir / "index")}
+    git_says(objects, "read-tree", parent, env=index)
     try:
-        git_says(scratch, "apply", "--cached", "--unidiff-zero", "-", feed=patches, env=index)
+        git_says(objects, "apply", "--cached", "--unidiff-zero", "-", feed=patches, env=index)
     except subprocess.CalledProcessError as error:
         return [f"git apply: {error.stderr.decode()[:200]}"]
     made = dict(
         reversed(line.split(b"\t", 1))
-        for line in git_says(scratch, "ls-files", "-s", "-z", env=index).split(b"\0")[:-1]
+        for line in git_says(objects, "ls-files", "-s", "-z", env=index).split(b"\0")[:-1]
     )
     real = dict(
-        reversed(line.split(b"\t", 1)) for line in git_says(scratch, "ls-tree", "-r", "-z", commit).split(b"\0")[:-1]
+        reversed(line.split(b"\t", 1)) for line in git_says(objects, "ls-tree", "-r", "-z", commit).split(b"\0")[:-1]
     )
     faults = []
     for path in (path.encode("utf-8", "surrogateescape") for path in whole):
@@ -166,7 +166,7 @@ def unapplied(whole: dict[str, str], scratch: Scratch, parent: str, commit: str)
     return faults
 
 
-def git_says(scratch: Scratch, *words: str, feed: bytes = b"", env: dict[str, str] | None = None) -> bytes:
+def git_says(objects: TemporaryObjects, *words: str, feed: bytes = b"", env: dict[str, str] | None = None) -> bytes:
     plain = {
         "PATH": os.environ["PATH"],
         "HOME": "/nonexistent",
@@ -174,9 +174,9 @@ def git_says(scratch: Scratch, *words: str, feed: bytes = b"", env: dict[str, st
         "GIT_CONFIG_GLOBAL": "/dev/null",
         **(env or {}),
     }
-    command = ["git", f"--git-dir={scratch.git.git_dir}", *words]
+    command = ["git", f"--git-dir={objects.git.git_dir}", *words]
     return subprocess.run(
-        command, env=plain, input=feed, check=True, capture_output=True, cwd=scratch.git.git_dir
+        command, env=plain, input=feed, check=True, capture_output=True, cwd=objects.git.git_dir
     ).stdout
 
 

@@ -14,7 +14,7 @@ from secateur.errors import RepositoryError, UsageError
 from secateur.kinds.diff.changes import Treatment
 from secateur.kinds.diff.chunks import Chunks, chunk
 from secateur.kinds.diff.comparison import Asked, Found, compare
-from secateur.kinds.diff.measured_diff import weigh
+from secateur.kinds.diff.measured_diff import measure_diff
 from secateur.settings import Chunking, Settings
 from support.repos import committed, git, write
 
@@ -29,7 +29,7 @@ def paths(root: Path, **asked: object) -> dict[str, str]:
 
 def chunks_of(root: Path, **asked: object) -> Chunks:
     it = found(root, **asked)
-    return chunk(weigh(it.diff, Settings(), known=it.known, compared=it.compared), Settings())
+    return chunk(measure_diff(it.diff, Settings(), known=it.known, compared=it.compared), Settings())
 
 
 @pytest.fixture
@@ -309,7 +309,7 @@ def test_functions_of_the_head_are_where_a_file_is_cut(tmp_path: Path) -> None:
     write(root, {"big.py": body("  # changed")})
     settings = Settings(chunking=Chunking(max_chunk_tokens=1200))
     it = found(root, worktree=True)
-    chunks = chunk(weigh(it.diff, settings, known=it.known), settings)
+    chunks = chunk(measure_diff(it.diff, settings, known=it.known), settings)
     pieces = sorted((piece for each in chunks.plan.chunks for piece in each), key=lambda piece: piece.number)
     lines = body("  # changed").split("\n")
     assert len(pieces) > 3

@@ -2,7 +2,7 @@
 
 import pytest
 from secateur.config import with_values
-from secateur.kinds.diff import finish, parse_diff, plan_chunks, weigh
+from secateur.kinds.diff import finish, measure_diff, parse_diff, plan_chunks
 from secateur.kinds.diff.chunk_text import Injection
 from secateur.kinds.diff.linter_output import read_findings
 from secateur.kinds.diff.plan_totals import text_of, tokens_of
@@ -21,7 +21,9 @@ def test_they_are_those_of_the_text(counter: str, limit: int, rules: str) -> Non
     )
     settings = with_values(Settings(), {"chunking.max_chunk_tokens": limit, "tokens.counter": counter})
     findings = read_findings(b"src/new_3.py:2:1: too long\nsrc/new_9.py:7:1: unused\n")
-    plan = plan_chunks(weigh(parse_diff(diff), settings, Injection(rules, "Review."), findings=findings), settings)
+    plan = plan_chunks(
+        measure_diff(parse_diff(diff), settings, Injection(rules, "Review."), findings=findings), settings
+    )
     chunks = finish(plan)
     assert len(chunks) > (1 if limit < 1500 else 0)
     assert tokens_of(plan) == tuple(chunk.tokens for chunk in chunks)
@@ -29,5 +31,5 @@ def test_they_are_those_of_the_text(counter: str, limit: int, rules: str) -> Non
 
 
 def test_nothing_changed_is_no_chunk() -> None:
-    plan = plan_chunks(weigh(parse_diff(""), Settings()), Settings())
+    plan = plan_chunks(measure_diff(parse_diff(""), Settings()), Settings())
     assert tokens_of(plan) == ()

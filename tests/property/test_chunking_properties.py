@@ -80,7 +80,7 @@ def test_coverage_is_exact_and_the_budget_holds(files: Any, limit: int, counter:
     assert all(count <= limit for count in chunks.plan.charged)
     if counter in ("o200k_base", "cl100k_base"):  # the pieces of a chunk add up
         for chunk, pieces in zip(chunks, chunks.plan.chunks, strict=True):
-            head = chunks.plan.weighed.injection.head(chunk.index, chunk.of)
+            head = chunks.plan.measured.injection.head(chunk.index, chunk.of)
             assert chunk.tokens == count_tokens(head, counter) + sum(
                 count_tokens(piece.text, counter) for piece in pieces
             )

@@ -14,7 +14,7 @@ from secateur.errors import UsageError
 from secateur.kinds.base import Outcome
 from secateur.kinds.diff.inputs import is_repository
 from secateur.kinds.diff.kind import Planned
-from secateur.kinds.diff.measured_diff import LINTER, SIGNATURES, Weighed
+from secateur.kinds.diff.measured_diff import LINTER, SIGNATURES, MeasuredDiff
 from secateur.progress import Progress, unreported
 from secateur.settings import Settings
 from secateur.sources import samples
@@ -39,10 +39,10 @@ _MOVED = (("HEAD",), ("index",), ("logs", "HEAD"))
 """Files of a repository of which one is written by every commit, checkout and staging."""
 
 
-class DiffSubject(KindSubject[Weighed, Planned]):
+class DiffSubject(KindSubject[MeasuredDiff, Planned]):
     """The look of the Diff bench. The project's rules come from the repository; a diff file has none."""
 
-    def read(self, inputs: Inputs, settings: Settings, progress: Progress) -> Weighed:
+    def read(self, inputs: Inputs, settings: Settings, progress: Progress) -> MeasuredDiff:
         head = head_of(inputs["head"]).get("head") or ""
         if any(word.startswith("-") for word in head.split()):
             raise UsageError(
@@ -51,7 +51,7 @@ class DiffSubject(KindSubject[Weighed, Planned]):
         return super().read(inputs, settings, progress)
 
     def decide(
-        self, material: Weighed, inputs: Inputs, settings: Settings, progress: Progress = unreported
+        self, material: MeasuredDiff, inputs: Inputs, settings: Settings, progress: Progress = unreported
     ) -> DiffAnswer:
         return diff_answer(settings, self.kind.decide(material, self._given(inputs), settings, progress=progress))
 
@@ -62,19 +62,19 @@ class DiffSubject(KindSubject[Weighed, Planned]):
 
     def notices(self, ledger: LedgerAnswer[Outcome[Planned]]) -> Sequence[tuple[str, str]]:
         plan = ledger.result.payload.plan
-        weighed = plan.weighed
-        told = [(weighed.compared.what, "faint")] if weighed.compared.base or weighed.compared.head else []
-        remarks = Counter(remark.title for remarks in weighed.remarks.values() for remark in remarks)
-        if remarks[LINTER] or weighed.elsewhere:
+        measured = plan.measured
+        told = [(measured.compared.what, "faint")] if measured.compared.base or measured.compared.head else []
+        remarks = Counter(remark.title for remarks in measured.remarks.values() for remark in remarks)
+        if remarks[LINTER] or measured.elsewhere:
             shown = plan.shown(LINTER)[0]
-            words = f"linter: {shown:,} of {remarks[LINTER]:,} findings shown, {weighed.elsewhere:,} about other files"
+            words = f"linter: {shown:,} of {remarks[LINTER]:,} findings shown, {measured.elsewhere:,} about other files"
             told.append((words, "faint"))
         if remarks[SIGNATURES]:
             told.append((f"signatures: {plan.shown(SIGNATURES)[0]:,} of {remarks[SIGNATURES]:,} shown", "faint"))
         held = ledger.settings.chunking.ignore
         return [*told, *([(f"patterns: {' '.join(held)}", "faint")] if held else [])]
 
-    def refused(self, material: Weighed, inputs: Inputs, settings: Settings, cells: int) -> list[Line]:  # noqa: ARG002 - what was read tells it all
+    def refused(self, material: MeasuredDiff, inputs: Inputs, settings: Settings, cells: int) -> list[Line]:  # noqa: ARG002 - what was read tells it all
         told = [("instructions", material.injection.skill), ("project rules", material.injection.rules)]
         lines = [line(f"{material.counter.count(text):>9,} {name}") for name, text in told if text.strip()]
         return [

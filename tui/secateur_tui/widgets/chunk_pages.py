@@ -58,9 +58,9 @@ def draw_why(ledger: DiffAnswer, item: int, cells: int, hold_key: str) -> list[L
 def _why_chunk(ledger: DiffAnswer, number: int, cells: int) -> list[Line]:
     plan, pieces, tokens = ledger.plan, ledger.plan.chunks[number - 1], ledger.tokens[number - 1]
     changes, remarks = sum(piece.cost for piece in pieces), sum(piece.filled for piece in pieces)
-    weighed = plan.weighed
+    measured = plan.measured
     injected = ["headings"]
-    for name, text in (("project rules", weighed.injection.rules), ("instructions", weighed.injection.skill)):
+    for name, text in (("project rules", measured.injection.rules), ("instructions", measured.injection.skill)):
         injected += [name] if text.strip() else []
     head, figure = line(Span(f"chunk {number} of {len(ledger.tokens)}", "bold")), line(f"{tokens:,} of {plan.limit:,}")
     lines = [
@@ -78,11 +78,11 @@ def _why_chunk(ledger: DiffAnswer, number: int, cells: int) -> list[Line]:
     ]
     for texture, role, amount, words, more in figures:
         lines += [line(Span(f"{texture} ", role), f"{amount:>9,}  {words}"), *wrapped(more, cells, "faint", " " * 13)]
-    about = "" if weighed.counter.exact else ", estimated"
+    about = "" if measured.counter.exact else ", estimated"
     tight = f"{counted(len(ledger.tokens), 'chunk')}; these files cannot go in fewer than {plan.fewest:,}"
     lines += [
         (),
-        *wrapped(f"tokens by {weighed.counter.name}{about}", cells, "faint"),
+        *wrapped(f"tokens by {measured.counter.name}{about}", cells, "faint"),
         *wrapped(tight, cells, "faint"),
         (),
     ]

@@ -122,7 +122,7 @@ def _fenced(text: str, language: str) -> tuple[str, str, str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class PartLocation:
     """Where a part of a file is from."""
 
     path: str

@@ -1,9 +1,9 @@
-"""A pull request in chunks (spec smart-chunking): `chunk_diff` for a text, `chunk` for anything that was weighed.
+"""A pull request in chunks (spec smart-chunking): `chunk_diff` for a text, `chunk` for anything that was measured.
 
     for chunk in chunk_diff(Path("pull.diff").read_text(), skill=Path("SKILL.md").read_text()):
         send(chunk.text)                 # never more than chunk.tokens, which is within the limit
 
-The recipe: parse -> weigh (counted once) -> plan (pure, instant: rules, parts, packing) -> text, recounted.
+The recipe: parse -> measure (counted once) -> plan (pure, instant: rules, parts, bins) -> text, recounted.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from secateur.config import with_values
-from secateur.kinds.diff.chunk_text import Injection, Place
+from secateur.kinds.diff.chunk_text import Injection, PartLocation
 from secateur.kinds.diff.diff_parser import parse_diff
 from secateur.kinds.diff.linter_output import read_findings
-from secateur.kinds.diff.measured_diff import LINTER, SIGNATURES, Weighed, weigh
+from secateur.kinds.diff.measured_diff import LINTER, SIGNATURES, MeasuredDiff, measure_diff
 from secateur.kinds.diff.plan import Coverage, FilePiece, Plan, plan_chunks
 from secateur.kinds.diff.plan_totals import ledger_of, text_of
 from secateur.ledger import VERBS, WRAPPER, Entry, Ledger, Notice, TrimAction, TrimReport
@@ -33,7 +33,7 @@ class FilePart:
     tokens: int  # charged for it, its fence and heading included
     number: int = 0  # of the part, from 1; 0 for a whole file
     of: int = 0
-    place: Place | None = None
+    place: PartLocation | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """`{"path", "part", "token_count"}`; `part` is null for a whole file."""
@@ -95,25 +95,25 @@ class Chunks(list[Chunk]):
 
     def lines_under(self, title: str) -> dict[str, int]:
         """How many lines there are under a title, and how many had room."""
-        offered = sum(remark.title == title for remarks in self.plan.weighed.remarks.values() for remark in remarks)
+        offered = sum(remark.title == title for remarks in self.plan.measured.remarks.values() for remark in remarks)
         return {"lines": offered, "shown": self.plan.shown(title)[0]}
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON of the contract, and what was compared and how tight the packing is."""
-        plan, weighed = self.plan, self.plan.weighed
+        plan, measured = self.plan, self.plan.measured
         return {
             "chunks": [chunk.to_dict() for chunk in self],
             "coverage": [_covered(entry) for entry in self.coverage],
-            "compared": weighed.compared.to_dict(),
+            "compared": measured.compared.to_dict(),
             "packing": {
                 "limit": plan.limit,
                 "injected": plan.limit - plan.capacity,
                 "capacity": plan.capacity,
                 "chunks": len(plan.chunks),
                 "lower_bound": plan.fewest,
-                "counter": weighed.counter.name,
+                "counter": measured.counter.name,
             },
-            "linter": self.lines_under(LINTER) | {"elsewhere": weighed.elsewhere},
+            "linter": self.lines_under(LINTER) | {"elsewhere": measured.elsewhere},
             "signatures": self.lines_under(SIGNATURES),
             "report": self.report.to_dict(),
             "ledger": self.ledger.to_dict(),
@@ -151,7 +151,9 @@ def chunk_diff(
     settings = settings_of(max_chunk_tokens, ignore, counter, settings)
     findings = read_findings(linter.encode("utf-8", "replace") if isinstance(linter, str) else linter)
     return chunk(
-        weigh(parse_diff(diff_text), settings, Injection(rules, skill), findings=findings, notices=findings.notices),
+        measure_diff(
+            parse_diff(diff_text), settings, Injection(rules, skill), findings=findings, notices=findings.notices
+        ),
         settings,
     )
 
@@ -168,20 +170,20 @@ def settings_of(
     return with_values(settings or Settings(), changed)
 
 
-def chunk(weighed: Weighed, settings: Settings) -> Chunks:
-    """The chunks of a weighed diff as text.
+def chunk(measured: MeasuredDiff, settings: Settings) -> Chunks:
+    """The chunks of a measured diff as text.
 
     Raises:
         BudgetExceeded: what goes into every chunk leaves no room for changes.
     """
-    chunks = finish(plan_chunks(weighed, settings))
+    chunks = finish(plan_chunks(measured, settings))
     log_report("chunk", chunks.report)
     return chunks
 
 
 def finish(plan: Plan) -> Chunks:
     """The text of every chunk of a plan, recounted, and the ledger."""
-    counter, of = plan.weighed.counter, len(plan.chunks)
+    counter, of = plan.measured.counter, len(plan.chunks)
     chunks = []
     for number, pieces in enumerate(plan.chunks, 1):
         text = text_of(plan, number)

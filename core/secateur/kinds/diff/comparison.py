@@ -31,7 +31,7 @@ from secateur.kinds.diff.diff_parser import parse_diff
 from secateur.kinds.diff.measured_diff import Compared, Known
 from secateur.kinds.diff.notes import RULES_CHANGED, SKILL_FILE
 from secateur.kinds.diff.skip_rules import by_path
-from secateur.kinds.diff.temporary_objects import LARGEST_COMPARED, Scratch
+from secateur.kinds.diff.temporary_objects import LARGEST_COMPARED, TemporaryObjects
 from secateur.model import Notice
 from secateur.settings import Chunking
 from secateur.sources.files import Folder, path_bytes
@@ -155,16 +155,16 @@ class Comparison:
         git, base, head = self._git, self._base, self._head
         first = len(self._notices)
         largest = max(LARGEST_COMPARED, settings.max_file_kb * 1024)
-        with Scratch(git, digits=len(base or head or git.head() or ""), largest=largest) as scratch:
+        with TemporaryObjects(git, digits=len(base or head or git.head() or ""), largest=largest) as objects:
             if head is not None:
                 trees = self._before, self._tree(head, self._empty)
             else:
                 trees = self._not_committed(
-                    scratch, {path_bytes(entry.path): (entry.mode, entry.oid) for entry in self._entries}
+                    objects, {path_bytes(entry.path): (entry.mode, entry.oid) for entry in self._entries}
                 )
             if git.prefix:
                 self._note("only_below", f"Only changes below {git.prefix} are in it.")
-            diff = parse_diff(scratch.git.diff(*trees, context=settings.context_lines))
+            diff = parse_diff(objects.git.diff(*trees, context=settings.context_lines))
             texts = self._texts(settings.rules)
             rules = self._rules(
                 settings.rules,
@@ -172,7 +172,7 @@ class Comparison:
                 {change.path for change in diff.changes} | {change.old_path for change in diff.changes},
             )
             attributes = Attributes({path: text for path, text in texts.items() if path.endswith(ATTRIBUTES_FILE)})
-            known = self._known(scratch.git, diff, attributes, settings.max_file_kb * 1024)
+            known = self._known(objects.git, diff, attributes, settings.max_file_kb * 1024)
         turned = settings_notice(self.settings, diff, {path: fact.content for path, fact in known.items()})
         notices = (*self._notices, turned) if turned else tuple(self._notices)
         del self._notices[first:]  # those of the sides stay, for the next time
@@ -269,7 +269,7 @@ class Comparison:
 
     # --- what is not committed ----------------------------------------------------------------------------------------
 
-    def _not_committed(self, scratch: Scratch, before: _Listing) -> tuple[str, str]:
+    def _not_committed(self, objects: TemporaryObjects, before: _Listing) -> tuple[str, str]:
         """Trees of both states that hold only what differs: as good as the whole for a diff, and small."""
         entries = self._git.tracked() if self._asked.staged else self._listed()
         untracked = [entry for entry in entries if entry.mode == UNTRACKED]
@@ -285,10 +285,10 @@ class Comparison:
         if self._asked.staged:
             after = {path_bytes(entry.path): (entry.mode, entry.oid) for entry in tracked}
         else:
-            after = self._on_disk(scratch, tracked + (untracked if self._asked.untracked else []))
+            after = self._on_disk(objects, tracked + (untracked if self._asked.untracked else []))
         changed = [path for path in before.keys() | after.keys() if before.get(path) != after.get(path)]
         old, new = ({path: listing[path] for path in changed if path in listing} for listing in (before, after))
-        return scratch.tree(old), scratch.tree(new)
+        return objects.tree(old), objects.tree(new)
 
     def _listed(self) -> list[TreeEntry]:
         """The files git tracks and those it does not ignore; where its ignore rules take too long and nobody asked for
@@ -301,7 +301,7 @@ class Comparison:
             self._note("untracked_unknown", f"Files that git does not track were not looked for: {error.message}")
             return self._git.tracked()
 
-    def _on_disk(self, scratch: Scratch, entries: Sequence[TreeEntry]) -> _Listing:
+    def _on_disk(self, objects: TemporaryObjects, entries: Sequence[TreeEntry]) -> _Listing:
         """Mode and id of every file as it is on disk, without any filter; what is gone is missing."""
         found: _Listing = {}
         unread: list[str] = []
@@ -322,12 +322,12 @@ class Comparison:
                     if entry.oid:
                         found[path] = (entry.mode, entry.oid)
                     continue
-                oid = scratch.blob_id(data)
+                oid = objects.blob_id(data)
                 found[path] = (mode, oid)
                 if oid != entry.oid:
-                    scratch.blob(data)
+                    objects.blob(data)
                     candidates.append((entry, mode))
-            self._put_pointers(scratch, folder, candidates, found)
+            self._put_pointers(objects, folder, candidates, found)
         if unread:
             self._note(
                 UNREAD, f"{len(unread):,} files could not be read and count as unchanged (the first is {unread[0]})."
@@ -352,7 +352,7 @@ class Comparison:
             return None
 
     def _put_pointers(
-        self, scratch: Scratch, folder: Folder, candidates: list[tuple[TreeEntry, int]], found: _Listing
+        self, objects: TemporaryObjects, folder: Folder, candidates: list[tuple[TreeEntry, int]], found: _Listing
     ) -> None:
         """Files that the index holds as pointers of Git LFS are compared as pointers: nobody committed their
         content."""
@@ -367,7 +367,7 @@ class Comparison:
                 data = folder.read(entry.path, LARGEST_FILE) or b""
                 if not data.startswith(_LFS_POINTER):
                     line = b"%boid sha256:%b\nsize %d\n" % (_LFS_POINTER, sha256(data).hexdigest().encode(), len(data))
-                    found[path_bytes(entry.path)] = (mode, scratch.blob(line))
+                    found[path_bytes(entry.path)] = (mode, objects.blob(line))
 
     # --- what is known of the files -----------------------------------------------------------------------------------
 

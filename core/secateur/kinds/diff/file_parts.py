@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from secateur.kinds.diff.changes import Change, Hunk, Row, Treatment, numbered
-from secateur.kinds.diff.chunk_text import Place, block, largest
+from secateur.kinds.diff.chunk_text import PartLocation, block, largest
 from secateur.model import FileFacts, FragmentKind
 from secateur.tokens import Counter
 
@@ -75,7 +75,7 @@ class Part:
     """One part of a file."""
 
     text: str  # a patch
-    place: Place
+    place: PartLocation
     rows: int
     shortened: tuple[
         tuple[int, int], ...
@@ -290,7 +290,7 @@ class Splitter:
         )
         return _head(hunk, first, rows, section) + body
 
-    def _place(self, units: list[_Unit], start: int, end: int) -> Place:
+    def _place(self, units: list[_Unit], start: int, end: int) -> PartLocation:
         first, last = self._line(units[start]), self._line(units[end - 1])
         held = units[end - 1].row.old[0] if self._old else units[end - 1].row.new
         inside = (
@@ -298,7 +298,7 @@ class Splitter:
             if self._outline
             else self._change.patches[units[start].patch].hunks[units[start].hunk].section.strip()
         )
-        return Place(self._change.path, self._old, first, max(first, last if held else last - 1), inside)
+        return PartLocation(self._change.path, self._old, first, max(first, last if held else last - 1), inside)
 
     def _line(self, unit: _Unit) -> int:
         return unit.olds[0] if self._old else unit.new

@@ -36,7 +36,7 @@ from secateur.kinds.diff.inputs import (
     name_of,
     text_of_input,
 )
-from secateur.kinds.diff.measured_diff import Compared, Weighed, weigh
+from secateur.kinds.diff.measured_diff import Compared, MeasuredDiff, measure_diff
 from secateur.kinds.diff.notes import SKILL_FILE, skill_seen
 from secateur.kinds.diff.plan import LEFT_OUT, Coverage, Plan, plan_chunks
 from secateur.kinds.diff.plan_totals import ledger_of, tokens_of
@@ -95,7 +95,7 @@ class Planned:
         return chunks
 
 
-class PullRequest(Kind[Weighed, Planned]):
+class PullRequest(Kind[MeasuredDiff, Planned]):
     """See `Kind`; spec smart-chunking."""
 
     name = "diff"
@@ -169,7 +169,7 @@ class PullRequest(Kind[Weighed, Planned]):
         )
         return *given, settings.tokens.counter, rules.token_ratio, read
 
-    def read(self, inputs: Inputs, settings: Settings, environment: Environment) -> Weighed:
+    def read(self, inputs: Inputs, settings: Settings, environment: Environment) -> MeasuredDiff:
         asked, path, progress = asked_of(inputs), folder_of(inputs, environment), environment.progress
         progress("reading", 0, 0)
         skill, notices = text_of_input(inputs, "skill", environment)
@@ -193,7 +193,7 @@ class PullRequest(Kind[Weighed, Planned]):
         turned = environment.found.pop(_TURNED, None)
         seen = (skill_seen(shown(path / SKILL_FILE)),) if skill is None and (path / SKILL_FILE).is_file() else ()
         progress("counting", 0, 0)
-        return weigh(
+        return measure_diff(
             diff,
             settings,
             Injection(rules or "", skill or ""),
@@ -204,7 +204,7 @@ class PullRequest(Kind[Weighed, Planned]):
 
     def decide(
         self,
-        material: Weighed,
+        material: MeasuredDiff,
         inputs: Inputs,
         settings: Settings,
         *,
@@ -246,7 +246,7 @@ class PullRequest(Kind[Weighed, Planned]):
 
     # --- what goes out ------------------------------------------------------------------------------------------------
 
-    def described(self, material: Weighed) -> str:
+    def described(self, material: MeasuredDiff) -> str:
         added, removed = (sum(getattr(file.change, side) for file in material.files) for side in ("added", "removed"))
         tokens = sum(file.tokens for file in material.files)
         return f"{len(material.files):,} files, +{added:,} −{removed:,}, {tokens:,} tokens"

@@ -1,7 +1,7 @@
 """The slow part: what a diff and a repository say of every changed file, counted once. `plan` asks it again for
 every limit and rule.
 
-weighed = weigh(parse_diff(text), Settings(), Injection(rules, skill))
+measured = measure_diff(parse_diff(text), Settings(), Injection(rules, skill))
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class Compared:
 
 
 @dataclass(frozen=True, slots=True)
-class WeighedFile:
+class MeasuredChange:
     """A changed file with what the rules ask and what it costs."""
 
     number: int  # in the order of paths
@@ -90,11 +90,11 @@ class Remark:
 
 
 @dataclass(frozen=True, eq=False)
-class Weighed:
+class MeasuredDiff:
     """A diff, counted."""
 
     diff: Diff
-    files: tuple[WeighedFile, ...]  # in the order of their paths
+    files: tuple[MeasuredChange, ...]  # in the order of their paths
     as_listed: tuple[int, ...]  # their numbers in the order of the diff
     counter: Counter
     injection: Injection
@@ -145,7 +145,7 @@ def counter_of(settings: Settings) -> Counter:
     return get_counter(settings.tokens.counter)
 
 
-def weigh(
+def measure_diff(
     diff: Diff,
     settings: Settings,
     injection: Injection | None = None,
@@ -155,7 +155,7 @@ def weigh(
     findings: Sequence[Finding] = (),
     hints: Sequence[Hint] = (),
     notices: tuple[Notice, ...] = (),
-) -> Weighed:
+) -> MeasuredDiff:
     """Count every file of a diff and look at what is known of it. Files are numbered in the order of their paths,
     whatever order the diff has them in: the same changes are the same chunks.
 
@@ -179,7 +179,7 @@ def weigh(
             fences[start, end] = sum(counter.count_many((start, end)))
         tokens = counter.count(patch)
         files.append(
-            WeighedFile(number, change, _facts(change, known.get(change.path)), tokens, tokens + fences[start, end])
+            MeasuredChange(number, change, _facts(change, known.get(change.path)), tokens, tokens + fences[start, end])
         )
     said, elsewhere = by_changed_file(findings, (change.path for change in diff.changes))
     around: dict[str, list[Hint]] = {}
@@ -195,7 +195,7 @@ def weigh(
     }
     everything = (*notices, *_notices(diff))
     as_listed = tuple(sorted(range(len(files)), key=in_order.__getitem__))
-    return Weighed(
+    return MeasuredDiff(
         diff,
         tuple(files),
         as_listed,

@@ -1,7 +1,7 @@
-"""The instant part: a weighed diff under given settings becomes chunks, and every changed file is accounted for once.
+"""The instant part: a measured diff under given settings becomes chunks, and every changed file is accounted for once.
 Pure.
 
-    plan = plan_chunks(weighed, settings)
+    plan = plan_chunks(measured, settings)
     for entry in plan.coverage: print(entry.path, entry.state, entry.chunks, entry.reason)
 
 Leave out by the rules, cut what is larger than a chunk, arrange the pieces. The capacity of a chunk is the limit less
@@ -18,7 +18,7 @@ from secateur.kinds.diff.arrangement import Piece, arrange
 from secateur.kinds.diff.bin_packing import capacity_for_even, fewest_bins
 from secateur.kinds.diff.chunk_text import Injection, block, largest
 from secateur.kinds.diff.file_parts import Part
-from secateur.kinds.diff.measured_diff import LINTER, SIGNATURES, Weighed, WeighedFile
+from secateur.kinds.diff.measured_diff import LINTER, SIGNATURES, MeasuredChange, MeasuredDiff
 from secateur.kinds.diff.notes import notes, room_for_notes
 from secateur.kinds.diff.remarks import Filling, Offer, fill
 from secateur.kinds.diff.skip_rules import Pruner, Rule, Verdict
@@ -42,7 +42,7 @@ WHOLE, SPLIT, LEFT_OUT = "whole", "split", "left_out"
 class FilePiece:
     """A file, or a part of one, as it goes out."""
 
-    file: WeighedFile
+    file: MeasuredChange
     part: Part | None = None
     number: int = 0  # of the part, from 1
     of: int = 0
@@ -74,7 +74,7 @@ class FilePiece:
 class Coverage:
     """What became of one changed file."""
 
-    file: WeighedFile
+    file: MeasuredChange
     state: str  # WHOLE, SPLIT, LEFT_OUT
     chunks: tuple[int, ...]  # numbers of the chunks it is in, from 1
     verdict: Verdict | None  # why it, or some of it, does not go out
@@ -94,7 +94,7 @@ class Coverage:
 class Plan:
     """What goes into which chunk, before any text is made."""
 
-    weighed: Weighed
+    measured: MeasuredDiff
     limit: int
     capacity: int  # tokens a chunk has for changes
     chunks: tuple[tuple[FilePiece, ...], ...]
@@ -123,7 +123,7 @@ class Plan:
         return tuple(entry for entry in self.coverage if entry.verdict is not None)
 
 
-def plan_chunks(weighed: Weighed, settings: Settings) -> Plan:
+def plan_chunks(measured: MeasuredDiff, settings: Settings) -> Plan:
     """Chunks within `chunking.max_chunk_tokens`.
 
     Raises:
@@ -131,64 +131,64 @@ def plan_chunks(weighed: Weighed, settings: Settings) -> Plan:
     """
     rules = settings.chunking
     limit = rules.max_chunk_tokens
-    capacity = limit - _injected(weighed, limit)
+    capacity = limit - _injected(measured, limit)
     pruner = Pruner(rules.ignore, rules.max_file_kb * 1024)
-    verdicts = {file.number: pruner.verdict(file.change, file.facts) for file in weighed.files}
-    pieces, without_room = _all_pieces(weighed, verdicts, capacity)
+    verdicts = {file.number: pruner.verdict(file.change, file.facts) for file in measured.files}
+    pieces, without_room = _all_pieces(measured, verdicts, capacity)
     verdicts |= without_room
-    left_out = [(file.change.path, verdict) for file in weighed.files if (verdict := verdicts[file.number])]
+    left_out = [(file.change.path, verdict) for file in measured.files if (verdict := verdicts[file.number])]
     room = min(room_for_notes(limit), capacity - LEAST_CAPACITY)
-    said = notes(weighed.notices, left_out, len(weighed.files), room, weighed.counter)
+    said = notes(measured.notices, left_out, len(measured.files), room, measured.counter)
     if said:
-        beside = capacity - weighed.counter.count(said)
-        smaller, without_room = _all_pieces(weighed, verdicts, beside)
+        beside = capacity - measured.counter.count(said)
+        smaller, without_room = _all_pieces(measured, verdicts, beside)
         if without_room:  # what is said of the diff costs no file its place
             said = ""
         else:
             pieces, capacity = smaller, beside
     packable = [Piece(piece.file.change.path, piece.number, piece.cost) for piece in pieces]
     even = (
-        capacity_for_even([piece.size for piece in packable], capacity) if weighed.remarks else capacity
+        capacity_for_even([piece.size for piece in packable], capacity) if measured.remarks else capacity
     )  # so that each chunk has room for some
     several = rules.keep_together and sum(piece.size for piece in packable) > even
-    bins = arrange(packable, even, _links(weighed, pieces) if several else None, together=rules.keep_together)
+    bins = arrange(packable, even, _links(measured, pieces) if several else None, together=rules.keep_together)
     chunks = _filled(
-        weighed, [_lengthened(weighed, [pieces[at] for at in members], capacity) for members in bins], capacity
+        measured, [_lengthened(measured, [pieces[at] for at in members], capacity) for members in bins], capacity
     )
-    coverage = _coverage(weighed, chunks, verdicts)
+    coverage = _coverage(measured, chunks, verdicts)
     fewest = fewest_bins([piece.cost for piece in pieces], capacity)
-    plan = Plan(weighed, limit, capacity, chunks, fewest, coverage, (), said)
+    plan = Plan(measured, limit, capacity, chunks, fewest, coverage, (), said)
     return replace(plan, notices=_notices(plan))
 
 
 def _all_pieces(
-    weighed: Weighed, verdicts: dict[int, Verdict | None], capacity: int
+    measured: MeasuredDiff, verdicts: dict[int, Verdict | None], capacity: int
 ) -> tuple[list[FilePiece], dict[int, Verdict]]:
     """The pieces of all files that go out, and the verdict on each that cannot, because not even a line of it has
     room."""
     pieces: list[FilePiece] = []
     without_room: dict[int, Verdict] = {}
-    for file in weighed.files:
+    for file in measured.files:
         if verdicts[file.number] is None:
-            cut = _pieces(weighed, file, capacity)
+            cut = _pieces(measured, file, capacity)
             pieces += cut
             if not cut:
                 without_room[file.number] = Verdict(Rule.NO_ROOM, {"capacity": capacity})
     return pieces, without_room
 
 
-def _links(weighed: Weighed, pieces: list[FilePiece]) -> dict[tuple[int, int], float]:
+def _links(measured: MeasuredDiff, pieces: list[FilePiece]) -> dict[tuple[int, int], float]:
     """The links of files as links of pieces: those of files that go out whole, because a part is of its file before
     all."""
     places = {piece.file.number: at for at, piece in enumerate(pieces) if piece.part is None}
     return {
         (places[one], places[other]): worth
-        for (one, other), worth in weighed.links.items()
+        for (one, other), worth in measured.links.items()
         if one in places and other in places
     }
 
 
-def _lengthened(weighed: Weighed, pieces: list[FilePiece], capacity: int) -> list[FilePiece]:
+def _lengthened(measured: MeasuredDiff, pieces: list[FilePiece], capacity: int) -> list[FilePiece]:
     """The pieces of a chunk with as much of their shortened lines as it has room for."""
     room = capacity - sum(piece.cost for piece in pieces)
     cut = [at for at, piece in enumerate(pieces) if piece.part is not None and piece.part.shortened]
@@ -196,13 +196,13 @@ def _lengthened(weighed: Weighed, pieces: list[FilePiece], capacity: int) -> lis
     for done, at in enumerate(cut):
         piece, part = pieces[at], pieces[at].part
         if part is not None:
-            longer = weighed.splitter(piece.file.number).lengthened(part, room // (len(cut) - done))
+            longer = measured.splitter(piece.file.number).lengthened(part, room // (len(cut) - done))
             room -= longer.cost - piece.cost
             found[at] = replace(piece, part=longer, cost=longer.cost)
     return found
 
 
-def _filled(weighed: Weighed, chunks: list[list[FilePiece]], capacity: int) -> tuple[tuple[FilePiece, ...], ...]:
+def _filled(measured: MeasuredDiff, chunks: list[list[FilePiece]], capacity: int) -> tuple[tuple[FilePiece, ...], ...]:
     """The chunks with the remarks they have room for. A remark goes to one part of its file; a signature stands in a
     chunk once."""
     filled: list[tuple[FilePiece, ...]] = []
@@ -211,7 +211,7 @@ def _filled(weighed: Weighed, chunks: list[list[FilePiece]], capacity: int) -> t
         offers: list[Offer] = []
         declared: set[str] = set()
         for at, piece in enumerate(pieces):
-            for number, remark in enumerate(weighed.remarks.get(piece.file.number, ())):
+            for number, remark in enumerate(measured.remarks.get(piece.file.number, ())):
                 if (piece.file.number, number) in offered or not piece.holds(remark.line) or remark.text in declared:
                     continue
                 offered.add((piece.file.number, number))
@@ -219,18 +219,18 @@ def _filled(weighed: Weighed, chunks: list[list[FilePiece]], capacity: int) -> t
                     declared.add(remark.text)
                 offers.append(Offer(at, remark.title, remark.rank, remark.text, remark.tokens))
         room = capacity - sum(piece.cost for piece in pieces)
-        found = fill(offers, [piece.file.change.path for piece in pieces], room, weighed.counter) if offers else {}
+        found = fill(offers, [piece.file.change.path for piece in pieces], room, measured.counter) if offers else {}
         filled.append(tuple(replace(piece, filling=tuple(found.get(at, ()))) for at, piece in enumerate(pieces)))
     return tuple(filled)
 
 
-def _injected(weighed: Weighed, limit: int) -> int:
+def _injected(measured: MeasuredDiff, limit: int) -> int:
     """Tokens of everything in a chunk that is no change, with the largest numbers there can be."""
-    most = largest(weighed.diff.lines)
-    tokens = weighed.counter.count(weighed.injection.head(most, most))
+    most = largest(measured.diff.lines)
+    tokens = measured.counter.count(measured.injection.head(most, most))
     if limit - tokens < LEAST_CAPACITY:
-        rules, skill = weighed.counter.count_many([weighed.injection.rules, weighed.injection.skill])
-        bare = weighed.counter.count(Injection().head(most, most))
+        rules, skill = measured.counter.count_many([measured.injection.rules, measured.injection.skill])
+        bare = measured.counter.count(Injection().head(most, most))
         raise BudgetExceeded(
             f"what goes into every chunk takes {tokens:,} tokens (instructions {skill:,}, project rules {rules:,}), the"
             f" limit of a chunk is {limit:,}",
@@ -243,23 +243,23 @@ def _injected(weighed: Weighed, limit: int) -> int:
     return tokens
 
 
-def _pieces(weighed: Weighed, file: WeighedFile, capacity: int) -> list[FilePiece]:
+def _pieces(measured: MeasuredDiff, file: MeasuredChange, capacity: int) -> list[FilePiece]:
     """The file in one piece or in parts; nothing where not even a line has room."""
     if file.cost <= capacity:
         return [FilePiece(file, cost=file.cost)]
-    parts = weighed.splitter(file.number).parts(capacity) or []
+    parts = measured.splitter(file.number).parts(capacity) or []
     return [FilePiece(file, part, number, len(parts), part.cost) for number, part in enumerate(parts, 1)]
 
 
 def _coverage(
-    weighed: Weighed, chunks: tuple[tuple[FilePiece, ...], ...], verdicts: dict[int, Verdict | None]
+    measured: MeasuredDiff, chunks: tuple[tuple[FilePiece, ...], ...], verdicts: dict[int, Verdict | None]
 ) -> tuple[Coverage, ...]:
     pieces: dict[int, list[tuple[int, FilePiece]]] = {}
     for number, chunk in enumerate(chunks, 1):
         for piece in chunk:
             pieces.setdefault(piece.file.number, []).append((number, piece))
     found = []
-    for file in (weighed.files[number] for number in weighed.as_listed):
+    for file in (measured.files[number] for number in measured.as_listed):
         held = pieces.get(file.number, [])
         numbers = tuple(dict.fromkeys(number for number, _ in held))
         verdict = verdicts[file.number]
@@ -284,9 +284,9 @@ def _coverage(
 
 
 def _notices(plan: Plan) -> tuple[Notice, ...]:
-    weighed, coverage = plan.weighed, plan.coverage
-    found = list(weighed.notices)
-    offered = sum(remark.title == LINTER for remarks in weighed.remarks.values() for remark in remarks)
+    measured, coverage = plan.measured, plan.coverage
+    found = list(measured.notices)
+    offered = sum(remark.title == LINTER for remarks in measured.remarks.values() for remark in remarks)
     missing = offered - plan.shown(LINTER)[0]
     if missing:
         found.append(
@@ -296,8 +296,8 @@ def _notices(plan: Plan) -> tuple[Notice, ...]:
             )
         )
     if not coverage:
-        more = " --base REV compares with another state." if weighed.compared.repository else ""
-        found.append(Notice("nothing_changed", f"Nothing changed: {weighed.compared.what}.{more}"))
+        more = " --base REV compares with another state." if measured.compared.repository else ""
+        found.append(Notice("nothing_changed", f"Nothing changed: {measured.compared.what}.{more}"))
     elif not plan.chunks:
         named = ", ".join(f"{entry.path}: {entry.reason}" for entry in coverage[:NAMED])
         more = f" and {len(coverage) - NAMED:,} more" if len(coverage) > NAMED else ""

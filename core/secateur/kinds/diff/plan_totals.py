@@ -22,7 +22,7 @@ def text_of(plan: Plan, number: int) -> str:
     """The text of a chunk, by its number from 1."""
     return "".join(
         [
-            plan.weighed.injection.head(number, len(plan.chunks)),
+            plan.measured.injection.head(number, len(plan.chunks)),
             *(piece.text for piece in plan.chunks[number - 1]),
             plan.notes,
         ]
@@ -35,13 +35,13 @@ def tokens_of(plan: Plan) -> tuple[int, ...]:
     Exact counters add up over pieces (`chunk_text`), so that only headings are counted. The others round up by piece:
     their texts are counted.
     """
-    counter, of = plan.weighed.counter, len(plan.chunks)
+    counter, of = plan.measured.counter, len(plan.chunks)
     if not counter.exact:
         return tuple(counter.count_many(text_of(plan, number) for number in range(1, of + 1)))
     # The first heading, with the number of the chunk, is one piece; what is injected below it is the same in all.
     firsts = counter.count_many(_first(plan, number) for number in range(1, of + 1))
     rest = (
-        counter.count(plan.weighed.injection.head(1, 1))
+        counter.count(plan.measured.injection.head(1, 1))
         - counter.count("# Context Chunk 1/1\n\n")
         + counter.count(plan.notes)
     )
@@ -59,8 +59,8 @@ def _tokens(plan: Plan, piece: FilePiece) -> int:
     """Tokens of a piece; of a part its heading was charged with the largest numbers there can be."""
     if piece.part is None:
         return piece.cost + piece.filled
-    count = plan.weighed.counter.count
-    longest = plan.weighed.splitter(piece.file.number).heading(piece.part)
+    count = plan.measured.counter.count
+    longest = plan.measured.splitter(piece.file.number).heading(piece.part)
     return piece.cost + piece.filled - count(longest) + count(piece.part.place.heading(piece.number, piece.of))
 
 
@@ -71,16 +71,18 @@ def ledger_of(plan: Plan, tokens: Sequence[int]) -> Ledger:
     Args:
         tokens: of the text of every chunk.
     """
-    weighed = plan.weighed
+    measured = plan.measured
     entries = [entry.entry for entry in plan.coverage]
     for name, title in LINES.items():
-        offered = [remark.tokens for remarks in weighed.remarks.values() for remark in remarks if remark.title == title]
+        offered = [
+            remark.tokens for remarks in measured.remarks.values() for remark in remarks if remark.title == title
+        ]
         if offered:
             lines, spent = plan.shown(title)
             state = State.KEPT if lines == len(offered) else State.SHORTENED if lines else State.DROPPED
             counted = {"shown": lines, "lines": len(offered)}
             entries.append(Entry(name, state, Reason.SOME_LINES, sum(offered), spent, counted))
-    injected = sum(weighed.counter.count_many([weighed.injection.rules, weighed.injection.skill]))
+    injected = sum(measured.counter.count_many([measured.injection.rules, measured.injection.skill]))
     budget = plan.limit * max(1, len(plan.chunks))
     figures = {"chunks": len(plan.chunks), "limit": plan.limit}
     return Ledger.closed("diff", budget, entries, sum(tokens), around=injected, figures=figures)

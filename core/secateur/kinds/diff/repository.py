@@ -10,7 +10,7 @@ from secateur.kinds.diff.chunk_text import Injection
 from secateur.kinds.diff.chunks import Chunks, chunk, settings_of
 from secateur.kinds.diff.comparison import Asked, Comparison, Found
 from secateur.kinds.diff.linter_output import Finding, read_findings
-from secateur.kinds.diff.measured_diff import Weighed, weigh
+from secateur.kinds.diff.measured_diff import MeasuredDiff, measure_diff
 from secateur.kinds.diff.notes import SKILL_FILE, skill_seen
 from secateur.kinds.diff.signatures import Hint, signatures
 from secateur.model import Notice
@@ -62,7 +62,7 @@ def changes_of(
     findings: Sequence[Finding],
     notices: tuple[Notice, ...],
     progress: Progress = unreported,
-) -> Weighed:
+) -> MeasuredDiff:
     """The changes that a comparison of the repository at `path` finds, counted.
 
     Args:
@@ -74,7 +74,7 @@ def changes_of(
     hints, failed = _hints(path, settings, found, progress) if settings.chunking.signatures else ([], ())
     unused = (skill_seen(shown(path / SKILL_FILE)),) if found.has_skill and skill is None else ()
     progress("counting", 0, 0)
-    return weigh(
+    return measure_diff(
         found.diff,
         settings,
         Injection(found.rules if rules is None else rules, skill or ""),

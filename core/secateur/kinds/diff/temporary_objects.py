@@ -4,9 +4,9 @@ What a repository configures — attributes that call a file binary, drivers, fi
 objects — is not read here at all, and what is not committed yet becomes objects here without a filter and without a
 byte written to the repository itself.
 
-    with Scratch(git) as scratch:
-        tree = scratch.tree({b"a.py": (0o100644, scratch.blob(data))})
-        diff = scratch.git.diff(git.tree(commit), tree)
+    with TemporaryObjects(git) as objects:
+        tree = objects.tree({b"a.py": (0o100644, objects.blob(data))})
+        diff = objects.git.diff(git.tree(commit), tree)
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _FASTEST = 1  # of zlib: the objects are read once
 _COMMONDIR_BYTES = 1 << 14
 
 
-class Scratch:
+class TemporaryObjects:
     """See the module. `git` reads it; ids are those git would give.
 
     Raises:
@@ -57,7 +57,7 @@ class Scratch:
             )
         self._binary = binary
 
-    def __enter__(self) -> Scratch:
+    def __enter__(self) -> TemporaryObjects:
         try:
             self._folder = Path(tempfile.mkdtemp(prefix="secateur-")).resolve()
             for part in ("objects/info", "refs"):

@@ -34,19 +34,19 @@ def page_of(chunks: Chunks, notices: Sequence[Notice], *, verbose: bool = False)
 
 def _figures(chunks: Chunks) -> list[tuple[str, str]]:
     plan = chunks.plan
-    weighed = plan.weighed
-    about = "" if weighed.counter.exact else ", estimated"
+    measured = plan.measured
+    about = "" if measured.counter.exact else ", estimated"
     changes = [entry.file.change for entry in chunks.coverage]
     added, removed = (sum(getattr(change, side) for change in changes) for side in ("added", "removed"))
     tokens = sum(entry.entry.before for entry in chunks.coverage)
-    injection = (("rules", weighed.injection.rules), ("instructions", weighed.injection.skill))
+    injection = (("rules", measured.injection.rules), ("instructions", measured.injection.skill))
     said = "".join(f", {name}" for name, text in injection if text.strip())
     figures = [
-        ("compared", visible(weighed.compared.what)),
+        ("compared", visible(measured.compared.what)),
         ("changed", f"{len(changes):,} files, +{added:,} -{removed:,}, {tokens:,} tokens"),
         (
             "chunks",
-            f"{len(chunks):,} of at most {plan.limit:,} tokens ({weighed.counter.name}{about}); not possible in fewer"
+            f"{len(chunks):,} of at most {plan.limit:,} tokens ({measured.counter.name}{about}); not possible in fewer"
             f" than {plan.fewest:,}",
         ),
         ("injected", f"{plan.limit - plan.capacity:,} tokens in each: headings{said}"),
@@ -54,8 +54,8 @@ def _figures(chunks: Chunks) -> list[tuple[str, str]]:
     around, findings = chunks.lines_under(SIGNATURES), chunks.lines_under(LINTER)
     if around["lines"]:
         figures.append(("around", f"{around['shown']:,} of {around['lines']:,} signatures of callers and callees"))
-    if findings["lines"] or weighed.elsewhere:
-        elsewhere = f"{weighed.elsewhere:,} are about other files"
+    if findings["lines"] or measured.elsewhere:
+        elsewhere = f"{measured.elsewhere:,} are about other files"
         figures.append(("linter", f"{findings['shown']:,} findings shown of {findings['lines']:,}; {elsewhere}"))
     return figures
 
