@@ -17,9 +17,9 @@ import re
 
 from secateur.errors import SecateurError
 from secateur.kinds.diff.changes import SUBMODULE, Change, Diff, Hunk, Patch, Treatment
+from secateur.kinds.diff.hunks import Damage, HunkReader
 from secateur.kinds.diff.names import NULL, both_named, named, without_prefixes
 from secateur.sources.files import path_text
-from secateur.terminal import clip, visible
 
 MALFORMED = "MALFORMED_DIFF"
 """Code of the error about a text that is no diff."""
@@ -30,9 +30,6 @@ NAMELESS = "(a file without a name, line {line:,})"
 _WANTED = "give what `git diff` or `diff -u` prints"
 _COLOURED = "\x1b["
 
-_SHOWN_CELLS = 60
-"""Cells of a line that an error repeats."""
-
 _LOOK_AHEAD = 5
 """Lines after `Index:` or `diff -r a b` within which the names of the file come."""
 
@@ -42,9 +39,6 @@ _EXTENDED = re.compile(
     r"(old mode|new mode|deleted file mode|new file mode|copy from|copy to|rename from|rename to|rename old|rename new"
     r"|similarity index|dissimilarity index|index|mode) (.*)"
 )
-_HUNK = re.compile(r"@@ -(\d{1,10})(?:,(\d{1,10}))? \+(\d{1,10})(?:,(\d{1,10}))? @@(.*)", re.DOTALL)
-_MERGE_HUNK = re.compile(r"(@{3,}) ((?:-\d{1,10}(?:,\d{1,10})? )+)\+(\d{1,10})(?:,(\d{1,10}))? (@{3,})(.*)", re.DOTALL)
-_RANGE = re.compile(r"-(\d+)(?:,(\d+))?")
 _BINARY = re.compile(r"Binary files (.*) and (.*) differ\r?")
 _DIFFER = ("differ", "differ\r")
 """How such a line ends; asked first, or the expression would try every `and` of a long one that does not."""
@@ -77,33 +71,12 @@ def _decoded(data: bytes) -> str:
     return path_text(data.removeprefix(codecs.BOM_UTF8))
 
 
-class _Damage(Exception):
-    """A file cannot be read on."""
-
-    def __init__(self, fault: str, hint: str, resume: int, *, behind: bool = False) -> None:
-        super().__init__(fault)
-        self.fault = fault
-        self.hint = hint
-        self.resume = resume  # the first line that may belong to another file
-        self.behind = behind  # whether it is the file before that is damaged
-
-
-class _Reader:
+class _Reader(HunkReader):
     """One pass over the lines."""
-
-    def __init__(self, text: str, name: str) -> None:
-        self._lines = text.split("\n")
-        self._closed = self._lines[-1] == ""
-        if self._closed:
-            self._lines.pop()
-        self._name = name
-        self._at = 0
-        self._hunk_end = -1  # where the last hunk ended
-        self._path = ""  # of the file that is being read, as far as it is known
 
     def read(self) -> Diff:
         patches: list[Patch] = []
-        damages: list[_Damage] = []
+        damages: list[Damage] = []
         outside: list[tuple[int, int]] = []
         while self._at < len(self._lines):
             start, self._path = self._at, ""
@@ -111,7 +84,7 @@ class _Reader:
                 patch = self._patch()
                 if patch is None:
                     self._refuse_stray(self._lines[start])
-            except _Damage as damage:
+            except Damage as damage:
                 damages.append(damage)
                 patch = self._damaged(patches.pop() if damage.behind else None, start, damage)
             if patch is not None:
@@ -138,7 +111,7 @@ class _Reader:
             changes.setdefault(patch.path, []).append(patch)
         return Diff(tuple(Change(tuple(each)) for each in changes.values()), tuple(outside), len(self._lines))
 
-    def _damaged(self, before: Patch | None, start: int, damage: _Damage) -> Patch:
+    def _damaged(self, before: Patch | None, start: int, damage: Damage) -> Patch:
         """What is damaged, as a patch without hunks: all lines up to the header of the next file.
 
         Args:
@@ -312,159 +285,13 @@ class _Reader:
         while self._at < len(self._lines) and not self._lines[self._at].startswith((_GIT, *_COMBINED)):
             self._at += 1
 
-    def _named_here(self, at: int) -> bool:
-        """Whether the two lines that name a file stand here, and its hunks follow."""
-        lines = self._lines[at : at + 3]
-        return (
-            len(lines) == 3
-            and lines[0].startswith("--- ")
-            and lines[1].startswith("+++ ")
-            and lines[2].startswith("@@")
-        )
-
     def _names_below(self, start: int) -> int | None:
         return next((at for at in range(start + 1, start + _LOOK_AHEAD) if self._named_here(at)), None)
-
-    # --- one hunk -----------------------------------------------------------------------------------------------------
-
-    def _hunk(self) -> tuple[Hunk, int, int]:
-        """The hunk that starts here, the lines it adds and those it removes."""
-        start = self._at
-        head = self._lines[start]
-        plain = _HUNK.fullmatch(head)
-        if plain:
-            old: tuple[tuple[int, int], ...] = (_range(plain[1], plain[2]),)
-            new, section = _range(plain[3], plain[4]), plain[5]
-        else:
-            merge = _MERGE_HUNK.fullmatch(head)
-            old = tuple(_range(first, count) for first, count in _RANGE.findall(merge[2])) if merge else ()
-            if not merge or merge[1] != merge[5] or len(old) != len(merge[1]) - 1:
-                raise self._wrong(
-                    start, f"is no head of a hunk: {self._shown(start)}", "the diff is damaged; make it again"
-                )
-            new, section = _range(merge[3], merge[4]), merge[6]
-        self._at += 1
-        added, removed = self._plain_body(start, old[0][1], new[1]) if len(old) == 1 else self._merge_body(len(old))
-        if self._at - 1 > start and self._named_here(self._at - 1):
-            raise self._wrong(
-                start, "promises lines that name another file", "the diff was edited or is damaged", resume=self._at - 1
-            )
-        while self._at < len(self._lines) and self._lines[self._at].startswith("\\"):
-            self._at += 1
-        self._hunk_end = self._at
-        hunk = Hunk(
-            start + 1,
-            old,
-            new,
-            section.removesuffix("\r"),
-            self._text(start, start + 1),
-            self._text(start + 1, self._at),
-        )
-        return hunk, added, removed
-
-    def _plain_body(self, start: int, old: int, new: int) -> tuple[int, int]:
-        """Pass over the lines of a hunk that holds `old` and `new` lines of the two sides."""
-        lines, at, end = self._lines, self._at, len(self._lines)
-        added = removed = 0
-        left_old, left_new = old, new
-        while left_old or left_new:
-            mark = lines[at][:1] if at < end else "?"
-            if mark == "+":
-                left_new -= 1
-                added += 1
-            elif mark == "-":
-                left_old -= 1
-                removed += 1
-            elif mark in (" ", "", "\r"):  # mail and editors take the blank from an empty line
-                left_old -= 1
-                left_new -= 1
-            elif mark != "\\":
-                raise self._short(start, at, (old, new), (old - left_old, new - left_new))
-            if left_old < 0 or left_new < 0:
-                counts = f"promises {old:,} old and {new:,} new lines; line {at + 1:,} is one more"
-                raise self._wrong(
-                    start, counts, "the diff was edited or is damaged", resume=self._names_before(start, at)
-                )
-            at += 1
-        self._at = at
-        return added, removed
-
-    def _merge_body(self, parents: int) -> tuple[int, int]:
-        """The same for a combined diff, with as many marks before a line as there are parents.
-
-        It ends where no marks stand: git's own counts of the parents' lines are wrong where it leaves out what is not
-        interesting.
-        """
-        added = removed = 0
-        while self._at < len(self._lines):
-            line = self._lines[self._at]
-            marks = line[:parents]
-            if line.startswith("\\"):
-                pass
-            elif len(marks) < parents or not set(marks) <= set(" +-") or {"+", "-"} <= set(marks):
-                break
-            elif "-" in marks:
-                removed += 1
-            elif "+" in marks:
-                added += 1
-            self._at += 1
-        return added, removed
-
-    # --- what is wrong ------------------------------------------------------------------------------------------------
-
-    def _refuse_stray(self, line: str) -> None:
-        """Raises where a line can only be part of a hunk whose head promised less, or that has no file."""
-        signature = line.rstrip() in ("--", "")  # a mail's; git ends the last hunk with it
-        below = "".join(self._lines[self._at + 1 : self._at + 2])
-        names = line.startswith("--- ") and below.startswith("+++ ")  # of the next file, whose hunks do not follow
-        if self._at == self._hunk_end and line[:1] in ("+", "-", " ") and not signature and not names:
-            what = f"goes on behind the end of its hunk: {self._shown(self._at)}"
-            raise self._wrong(self._at, what, "the hunk's head promises fewer lines than it has", behind=True)
-        if line.startswith("@@ -") and _HUNK.fullmatch(line):
-            raise self._wrong(
-                self._at,
-                "is a hunk of no file: no `---` and `+++` before it",
-                "give the whole diff, with the lines that name the files",
-            )
-
-    def _short(self, start: int, at: int, promised: tuple[int, int], held: tuple[int, int]) -> _Damage:
-        where = f"line {at + 1:,} is none of them: {self._shown(at)}" if at < len(self._lines) else "the diff ends"
-        counts = (
-            f"promises {promised[0]:,} old and {promised[1]:,} new lines; after {held[0]:,} and {held[1]:,} {where}"
-        )
-        return self._wrong(
-            start,
-            counts,
-            "the diff was cut off, edited or is damaged; make it again",
-            resume=self._names_before(start, at),
-        )
-
-    def _names_before(self, start: int, at: int) -> int:
-        """`at`, or the line before it where the names of a next file were taken for lines of the hunk that starts at
-        `start`."""
-        return next((place for place in (at - 2, at - 1) if place > start and self._named_here(place)), at)
-
-    def _wrong(self, at: int, what: str, hint: str, *, resume: int = -1, behind: bool = False) -> _Damage:
-        return _Damage(f"line {at + 1:,} {what}", hint, at + 1 if resume < 0 else resume, behind=behind)
-
-    def _shown(self, at: int) -> str:
-        return clip(visible(self._lines[at][: 4 * _SHOWN_CELLS]), _SHOWN_CELLS)
-
-    def _text(self, start: int, end: int) -> str:
-        """Lines `start` to `end` as they stand in the text."""
-        if start >= end:
-            return ""
-        text = "\n".join(self._lines[start:end])
-        return text if end == len(self._lines) and not self._closed else text + "\n"
 
 
 def _wordless(line: str) -> re.Match[str] | None:
     """`Binary files A and B differ`."""
     return _BINARY.fullmatch(line) if line.endswith(_DIFFER) else None
-
-
-def _range(first: str, count: str | None) -> tuple[int, int]:
-    return int(first), int(count) if count else 1
 
 
 def _treatment(said: dict[str, str], old: str, new: str) -> Treatment:
