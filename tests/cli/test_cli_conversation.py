@@ -33,7 +33,7 @@ def test_the_json_is_that_of_the_contract_and_agrees_with_itself(transcript: tup
     ran = secateur("conversation", path, "--strategy", strategy, "--safe-zone", 2500, "--format", "json")
     assert (ran.code, ran.err) == (0, "")
     out = ran.json
-    assert list(out) == ["messages", "format", "statistics", "cache", "report", "ledger", "warnings"]
+    assert list(out) == ["schema_version", "messages", "format", "statistics", "cache", "report", "ledger", "warnings"]
     assert out["format"] == form
     figures, report, cache = out["statistics"], out["report"], out["cache"]
     assert (report["estimateBefore"], report["estimateAfter"]) == (figures["original_tokens"], figures["pruned_tokens"])

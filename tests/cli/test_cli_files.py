@@ -28,7 +28,7 @@ def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_json_is_that_of_the_contract_with_every_decision() -> None:
     ran = secateur("files", ".", "--query", QUERY, "--max-tokens", 40, "--format", "json")
     assert ran.code == 0
-    assert set(ran.json) == {"files", "decisions", "report", "warnings", "ledger"}
+    assert set(ran.json) == {"schema_version", "files", "decisions", "report", "warnings", "ledger"}
     (file,) = ran.json["files"]
     assert file == {
         "module_name": "shop/refund.py",

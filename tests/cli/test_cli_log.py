@@ -32,7 +32,7 @@ def test_it_prints_what_goes_out_and_why(file: Path) -> None:
 
 def test_the_json_holds_text_ledger_and_warnings(file: Path) -> None:
     answer = secateur("log", file, "--max-tokens", 500, "--query", "zxqv", "--format", "json").json
-    assert set(answer) == {"text", "mark", "ledger", "warnings"}
+    assert set(answer) == {"schema_version", "text", "mark", "ledger", "warnings"}
     assert answer["text"] == secateur("log", "-", "--max-tokens", 500, "--format", "plain", stdin=LOG.encode()).out
     ledger = answer["ledger"]
     assert (ledger["kind"], ledger["budget"], ledger["after"]) == ("log", 500, count_tokens(answer["text"]))

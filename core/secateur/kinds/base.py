@@ -33,7 +33,7 @@ from secateur.kinds.knobs import Knob
 from secateur.llm.interface import LanguageModel, Question, Reply, replies_of
 from secateur.model import Ledger, ModelCall, Notice, TrimReport
 from secateur.progress import Progress, unreported
-from secateur.render import dumps
+from secateur.render import SCHEMA_VERSION, dumps
 from secateur.render.page import Page, render_page
 from secateur.render.sentences import sentence
 from secateur.settings import Settings
@@ -186,6 +186,7 @@ class Kind(ABC, Generic[M, P]):
     knobs: ClassVar[Sequence[Knob]]  # with budget and strategy, in the order of the panel
     formats: ClassVar[Sequence[str]] = ("text", "json")
     default_format: ClassVar[str] = "text"
+    schema_version: ClassVar[str] = SCHEMA_VERSION  # of its JSON; "": a spec froze a shape that has none
     reads_folders: ClassVar[bool] = False  # its bench starts on the folder that Search was opened on
     unit: ClassVar[str] = "files"  # what its progress counts
     depends_on: ClassVar[Sequence[str]] = ("tokens.",)  # keys (prefixes) that change answers, beside those of its knobs
@@ -306,7 +307,7 @@ class Kind(ABC, Generic[M, P]):
 
     @abstractmethod
     def to_dict(self, outcome: Outcome[P]) -> dict[str, Any]:
-        """The JSON of this kind; `ledger` is added where it is not among its fields."""
+        """The JSON of this kind; `render` adds `schema_version`, and `ledger` where it is not among its fields."""
 
     @abstractmethod
     def page(self, outcome: Outcome[P], *, verbose: bool = False) -> Page:
@@ -338,7 +339,8 @@ class Kind(ABC, Generic[M, P]):
         """
         self.check_format(form)
         if form == "json":
-            body = self.to_dict(outcome)
+            version = {"schema_version": self.schema_version} if self.schema_version else {}
+            body = version | self.to_dict(outcome)
             return dumps(body if "ledger" in body else body | {"ledger": outcome.ledger.to_dict()})
         if form == "text":
             return render_page(self.page(outcome, verbose=verbose))

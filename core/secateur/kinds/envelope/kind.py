@@ -89,6 +89,7 @@ class Envelope(Kind[Read, TrimmedEnvelope]):
     )
     formats = ("json", "text")
     default_format = "json"
+    schema_version = ""
 
     def recognises(self, path: Any, head: str) -> bool:
         first = head.removeprefix("{").lstrip()
