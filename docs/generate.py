@@ -14,6 +14,7 @@ from typing import Any
 
 from secateur import config
 from secateur.cli.main import COMMANDS, command
+from secateur.render.shapes import schemas
 from secateur.settings import PROFILES
 from secateur.settings.names import LOWERED_ONLY, RENAMED
 from secateur_tui.actions import ACTIONS, key_name
@@ -38,7 +39,8 @@ that was cut, and the page beside it says why."""
 
 def pages() -> dict[str, str]:
     """File name -> text."""
-    return {"configuration.md": configuration(), "commands.md": commands(), "inspector.md": inspector()}
+    answers = {f"schemas/{name}.schema.json": json.dumps(schema, indent=1) + "\n" for name, schema in schemas().items()}
+    return {"configuration.md": configuration(), "commands.md": commands(), "inspector.md": inspector(), **answers}
 
 
 def picture(name: str, output: Path) -> None:

@@ -36,6 +36,14 @@ def test_generated_pages_are_fresh(name: str) -> None:
     assert (ROOT / "docs" / name).read_text("utf-8") == pages[name], "run: python docs/generate.py"
 
 
+def test_published_schemas_are_fresh() -> None:
+    pages = runpy.run_path(str(ROOT / "docs" / "generate.py"))["pages"]()
+    written = {f"schemas/{path.name}": path.read_text("utf-8") for path in (ROOT / "docs" / "schemas").iterdir()}
+    assert written == {name: text for name, text in pages.items() if name.startswith("schemas/")}, (
+        "run: python docs/generate.py; delete the files of shapes that are gone"
+    )
+
+
 @pytest.mark.parametrize("name", ["inspector.svg", "conversation.svg"])
 def test_pictures_show_what_the_inspector_shows(name: str, tmp_path: Path) -> None:
     runpy.run_path(str(ROOT / "docs" / "generate.py"))["picture"](name, tmp_path / name)

@@ -11,6 +11,7 @@ import pytest
 from support.chat_server import KEY, Back, ChatServer, chat_server, refusal, said
 from support.cli import Ran, secateur
 from support.conversations import Said, conversation
+from support.json_shapes import violations
 
 
 def transcript(folder: Path) -> Path:
@@ -56,6 +57,7 @@ def test_a_conversation_is_summarised_by_the_model_and_its_cost_is_in_the_report
             "json",
         )
     assert ran.code == 0
+    assert violations("conversation", ran.json) == []
     (call,) = ran.json["report"]["modelCalls"]
     assert re.fullmatch(r"summarize messages\[0-\d+\]", call["what"])
     assert (call["outcome"], call["promptTokens"]) == ("answered", 11)

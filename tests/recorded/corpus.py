@@ -58,6 +58,12 @@ class Command:
             return words[:-2], words[-1]
         return words, None
 
+    @property
+    def prints_json(self) -> bool:
+        """Whether what it prints is an answer in JSON; that of `envelope` is where no format is named."""
+        words, _ = self.words
+        return "--format json" in self.line or (words[0] == "envelope" and "--format" not in words)
+
 
 @dataclass(frozen=True)
 class Output:

@@ -1,0 +1,539 @@
+"""The shapes of everything that is printed as JSON, as types, and their JSON schemas (draft 2020-12).
+
+`docs/generate.py` writes `schemas()` to docs/schemas, one file a shape. Tests hold what the commands print against
+them. A field with the default UNSET is left out where there is nothing to say; no shape has fields beside those here,
+except where something from outside is handed through: a message, an envelope.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import UNSET, Meta, UnsetType
+
+from secateur.ledger import VERBS, Reason, State
+from secateur.render.structured import SCHEMA_VERSION
+
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+
+StateName = Annotated[str, Meta(extra_json_schema={"enum": [state.label for state in State]})]
+ReasonCode = Annotated[str, Meta(extra_json_schema={"enum": [reason.label for reason in Reason]})]
+ActionName = Annotated[str, Meta(extra_json_schema={"enum": [*VERBS.values(), "truncate"]})]
+Version = Annotated[str, Meta(extra_json_schema={"const": SCHEMA_VERSION})]
+Count = Annotated[int, Meta(ge=0)]
+Number = Annotated[int, Meta(ge=1)]
+Lines = Annotated[list[Number], Meta(min_length=2, max_length=2, description="First and last line.")]
+
+
+class Shape(msgspec.Struct, forbid_unknown_fields=True):
+    """An object with these fields and no others. Docstrings are descriptions of the schemas: one line each, because
+    the indentation of a second one depends on the release of Python."""
+
+
+# --- what all kinds share ---------------------------------------------------------------------------------------------
+
+
+class NoticeShape(Shape):
+    """Something the user should know about an otherwise good answer."""
+
+    code: Annotated[str, Meta(description="Stable.")]
+    message: str
+
+
+class EntryShape(Shape):
+    """One input: what became of it, why, and its tokens before and after."""
+
+    id: Annotated[str, Meta(description="The same under other settings.")]
+    state: StateName
+    reason: ReasonCode
+    before: Count
+    after: Annotated[int, Meta(description="Of the wrapper it may be negative.")]
+    figures: dict[str, int | float | str] | UnsetType = UNSET
+
+
+class LedgerShape(Shape):
+    """Each input once. The entries sum to `before` and `after`."""
+
+    kind: str
+    budget: Count
+    before: Count
+    after: Count
+    entries: list[EntryShape]
+
+
+class ActionShape(Shape):
+    """An input in the report of the context-budget spec."""
+
+    section: str
+    action: ActionName
+    reason: str
+    before_tokens: int = msgspec.field(name="beforeTokens")
+    after_tokens: int = msgspec.field(name="afterTokens")
+
+
+class ModelCallShape(Shape):
+    """What one question to a language model cost."""
+
+    what: str
+    outcome: Literal["answered", "not_sent", "failed", "refused"]
+    attempts: Count
+    prompt_tokens: Count = msgspec.field(name="promptTokens")
+    completion_tokens: Count = msgspec.field(name="completionTokens")
+
+
+class _Totals(Shape, kw_only=True, rename="camel"):
+    applied: bool
+    estimate_before: Count
+    estimate_after: Count
+    context_budget: Count
+    reserve_for_response: Count
+    model_calls: list[ModelCallShape] | UnsetType = UNSET
+
+
+class ReportShape(_Totals):
+    """The ledger in the frozen shape of the context-budget spec."""
+
+    actions: list[ActionShape]
+
+
+class _Pruned(Shape):
+    schema_version: Version
+    ledger: LedgerShape
+    warnings: list[NoticeShape]
+
+
+class ErrorDetails(Shape):
+    """What went wrong, where, and what to do."""
+
+    code: str
+    message: str
+    hint: str
+
+
+class ErrorOutput(Shape):
+    """What any command prints with `--format json` where it fails."""
+
+    error: ErrorDetails
+
+
+# --- search -----------------------------------------------------------------------------------------------------------
+
+
+class DecisionShape(Shape):
+    """What became of a candidate. `needed` and `left` are left out of one that is kept whole."""
+
+    state: StateName
+    reason: ReasonCode
+    needed: Count | UnsetType = UNSET
+    left: int | UnsetType = UNSET
+
+
+class WhatIf(Shape):
+    """What turns a decision, proven by deciding again."""
+
+    budget: Count | None
+    weights: dict[str, float]
+    loses: list[str]
+    loses_more: Count | UnsetType = UNSET
+
+
+class _Place(Shape):
+    file_path: str
+    line_start: Count
+    line_end: Count
+    line_range: str
+    symbol_id: str
+    relevance_score: float
+    source: Literal["graph", "embedding"]
+
+
+class DroppedCandidate(_Place):
+    """A candidate that does not go out. `parts` and `what_if` are there with `--explain`."""
+
+    kind: str
+    language: str
+    hotspot_score: float
+    distance: Count | None
+    depth: int | None
+    path: list[str]
+    relation: Literal["anchor", "caller", "callee", "both", "related"] | None
+    priority: float
+    terms: dict[str, float]
+    channels: list[str]
+    token_count: Count
+    decision: DecisionShape
+    parts: dict[str, dict[str, float]] | UnsetType = UNSET
+    what_if: WhatIf | UnsetType | None = UNSET
+
+
+class Candidate(_Place):
+    """A candidate that goes out. Where there are many, the last have only the fields that are required."""
+
+    content: str
+    kind: str | UnsetType = UNSET
+    language: str | UnsetType = UNSET
+    hotspot_score: float | UnsetType = UNSET
+    distance: Count | UnsetType | None = UNSET
+    depth: int | UnsetType | None = UNSET
+    path: list[str] | UnsetType = UNSET
+    relation: Literal["anchor", "caller", "callee", "both", "related"] | UnsetType | None = UNSET
+    priority: float | UnsetType = UNSET
+    terms: dict[str, float] | UnsetType = UNSET
+    channels: list[str] | UnsetType = UNSET
+    token_count: Count | UnsetType = UNSET
+    decision: DecisionShape | UnsetType = UNSET
+    parts: dict[str, dict[str, float]] | UnsetType = UNSET
+    what_if: WhatIf | UnsetType | None = UNSET
+
+
+class Neighbour(Shape):
+    """A caller or a callee of the anchors; `depth` counts the calls between."""
+
+    symbol_id: str
+    file_path: str
+    depth: Number
+
+
+class Neighbours(Shape):
+    """The callers and callees of the anchors among what goes out."""
+
+    callers: list[Neighbour]
+    callees: list[Neighbour]
+
+
+class SearchOutput(_Pruned):
+    """What `secateur search --format json` prints."""
+
+    source: str
+    query: str
+    token_count: Count
+    budget: Count
+    counter: str
+    embedding: str
+    anchored_by: str
+    profile: str
+    candidates: list[Candidate]
+    dropped: list[DroppedCandidate]
+    graph: Neighbours
+    report: ReportShape
+    message_tokens: Annotated[Count, Meta(description="Where nothing goes out.")] | UnsetType = UNSET
+    ranges: Annotated[dict[str, tuple[float, float]], Meta(description="With --explain.")] | UnsetType = UNSET
+
+
+# --- files ------------------------------------------------------------------------------------------------------------
+
+
+class FileShape(Shape):
+    """A file that goes out, whole or in part."""
+
+    module_name: str
+    source_code: str
+    tokens: Count
+
+
+class ThresholdShape(Shape):
+    """The setting that a score is below, and the score it asks for."""
+
+    setting: str
+    value: float
+    asked: float
+    best: float | UnsetType = UNSET
+
+
+class SnippetShape(Shape):
+    """A piece of a file that was tried. `needed` and `left` are there where it was refused."""
+
+    lines: Lines
+    name: str
+    score: float
+    kept: bool
+    reason: ReasonCode
+    needed: Count | UnsetType = UNSET
+    left: int | UnsetType = UNSET
+
+
+class FileWhatIf(Shape):
+    """The lines that go out where no file goes out whole first."""
+
+    full_file_share: float
+    lines: Lines
+
+
+class FileDecisionShape(Shape):
+    """What became of a file, and what it was judged by."""
+
+    module_name: str
+    state: StateName
+    reason: ReasonCode
+    tokens_before: Count
+    tokens_after: Count
+    needed: Count | UnsetType = UNSET
+    left: int | UnsetType = UNSET
+    threshold: ThresholdShape | UnsetType = UNSET
+    what_if: FileWhatIf | UnsetType = UNSET
+    score: float | UnsetType = UNSET
+    judge: str | UnsetType = UNSET
+    said: str | UnsetType = UNSET
+    ranges: list[Lines] | UnsetType = UNSET
+    snippets: list[SnippetShape] | UnsetType = UNSET
+
+
+class FilesOutput(_Pruned):
+    """What `secateur files --format json` prints."""
+
+    files: list[FileShape]
+    decisions: list[FileDecisionShape]
+    report: ReportShape
+
+
+# --- conversation -----------------------------------------------------------------------------------------------------
+
+
+class Statistics(Shape):
+    """The figures of a clean-up; `compression_ratio` is what is left of what was."""
+
+    original_tokens: Count
+    pruned_tokens: Count
+    tokens_saved: int
+    compression_ratio: float
+    tool_results_cleaned: Count
+    total_messages: Count
+
+
+class CacheShape(Shape):
+    """What a server's prompt cache still holds after the prune."""
+
+    first_changed_message: int | None
+    prefix_tokens: Count
+    reread_tokens: Count
+    tokens_saved: int
+    pays_after_requests: Count | None
+
+
+class ConversationOutput(_Pruned):
+    """What `secateur conversation --format json` prints. The messages have the shape in which they came in."""
+
+    messages: list[dict[str, Any]]
+    format: Literal["anthropic", "openai", "claude-code", "text"]
+    statistics: Statistics
+    cache: CacheShape
+    report: ReportShape
+
+
+# --- envelope ---------------------------------------------------------------------------------------------------------
+
+
+class TrimmedSection(Shape, rename="camel"):
+    """A section that was trimmed, in characters."""
+
+    section: str
+    action: ActionName
+    before_chars: int
+    after_chars: int
+
+
+class EnvelopeReport(_Totals):
+    """The report as the context-budget spec froze it."""
+
+    actions: list[TrimmedSection]
+
+
+class EnvelopeOutput(Shape):
+    """What `secateur envelope --format json` prints: the frozen shape of the context-budget spec, and the ledger."""
+
+    trimmed_envelope: dict[str, Any] = msgspec.field(name="trimmedEnvelope")
+    trim_report: EnvelopeReport = msgspec.field(name="trimReport")
+    ledger: LedgerShape
+
+
+# --- chunk ------------------------------------------------------------------------------------------------------------
+
+
+class PartShape(Shape):
+    """The part of a file that a chunk holds."""
+
+    number: Number
+    of: Number
+    line_start: Count
+    line_end: Count
+    side: Literal["old", "new"]
+    inside: str
+
+
+class ChunkFile(Shape):
+    """A file of a chunk; `part` is null where the whole file is there."""
+
+    path: str
+    part: PartShape | None
+    token_count: Count
+
+
+class ChunkShape(Shape):
+    """One text for a model."""
+
+    index: Number
+    of: Number
+    token_count: Count
+    files: list[ChunkFile]
+    text: str
+
+
+class CoverageShape(Shape):
+    """A changed file: in which chunks it is, or why it is in none. `old_path` is there where it was renamed."""
+
+    path: str
+    state: Literal["whole", "split", "left_out"]
+    chunks: list[Number]
+    reason: str
+    rule: str | None
+    treatment: Literal["modified", "added", "deleted", "renamed", "copied", "mode", "type"]
+    added: Count
+    removed: Count
+    tokens_before: Count
+    old_path: str | UnsetType = UNSET
+
+
+class ComparedShape(Shape):
+    """What the diff compares; ids of commits, "" for none."""
+
+    what: str
+    base: str
+    head: str
+    repository: str
+
+
+class Packing(Shape):
+    """How full the chunks are: tokens a chunk may hold, less what is injected into each."""
+
+    limit: Count
+    injected: Count
+    capacity: int
+    chunks: Count
+    lower_bound: Count
+    counter: str
+
+
+class LinesShown(Shape):
+    """Lines that were offered, and those that had room."""
+
+    lines: Count
+    shown: Count
+
+
+class LinterLines(LinesShown):
+    """The same of a linter; `elsewhere` counts findings in files that did not change."""
+
+    elsewhere: Count
+
+
+class ChunkOutput(_Pruned):
+    """What `secateur chunk --format json` prints."""
+
+    chunks: list[ChunkShape]
+    coverage: list[CoverageShape]
+    compared: ComparedShape
+    packing: Packing
+    linter: LinterLines
+    signatures: LinesShown
+    report: ReportShape
+
+
+# --- log --------------------------------------------------------------------------------------------------------------
+
+
+class LogOutput(_Pruned):
+    """What `secateur log --format json` prints."""
+
+    text: str
+    mark: Annotated[str, Meta(description="A line of the text that begins with it and a space is not one of the log.")]
+
+
+# --- commands that prune nothing --------------------------------------------------------------------------------------
+
+
+class StatusOutput(Shape):
+    """What `secateur status` and `secateur index` print with `--format json`."""
+
+    source: str
+    commit: str
+    files: Count
+    fragments: Count
+    lines: Count
+    languages: dict[str, Count]
+    skipped: dict[str, Count]
+    skipped_paths: list[tuple[str, str]]
+    problems: dict[str, Count]
+    read: Count
+    reused: Count
+    edges: Count
+    call_sites: Count
+    calls_resolved: Count
+    calls_external: Count
+    counter: str
+    embedding: str
+    snapshot: str
+    notices: list[str]
+    fresh: bool
+    components: list[Number]
+    bytes_on_disk: Count
+
+
+class CheckOutput(Shape):
+    """What `secateur status --check --format json` prints."""
+
+    indexed: bool
+    fresh: bool
+    changed: list[str]
+    new_commit: bool
+
+
+class ClearOutput(Shape):
+    """What `secateur index --clear --format json` prints."""
+
+    removed_bytes: Count
+    index: str
+
+
+class SettingShape(Shape):
+    """A setting in force and where it comes from."""
+
+    value: Any
+    origin: str
+
+
+class ReasonShape(Shape):
+    """A reason code and its sentence, in which figures of the entry stand in braces."""
+
+    reason: ReasonCode
+    sentence: str
+
+
+SHAPES: Mapping[str, Any] = MappingProxyType(
+    {
+        "search": SearchOutput,
+        "files": FilesOutput,
+        "conversation": ConversationOutput,
+        "envelope": EnvelopeOutput,
+        "chunk": ChunkOutput,
+        "log": LogOutput,
+        "ledger": LedgerShape,
+        "report": ReportShape,
+        "notice": NoticeShape,
+        "error": ErrorOutput,
+        "status": StatusOutput,
+        "status-check": CheckOutput,
+        "index": StatusOutput,
+        "index-clear": ClearOutput,
+        "config": dict[str, SettingShape],
+        "config-reasons": list[ReasonShape],
+    }
+)
+"""Name -> shape: the answer of a command, or a part that several answers have."""
+
+
+def schemas() -> dict[str, dict[str, Any]]:
+    """Name of `SHAPES` -> JSON schema, whole in itself."""
+    return {name: {"$schema": DIALECT, **msgspec.json.schema(shape)} for name, shape in SHAPES.items()}
