@@ -69,7 +69,9 @@ def test_a_bench_that_does_not_exist_is_said(shop: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr("secateur.cli.inspect.on_terminal", lambda _: terminal)
     ran = secateur("inspect", shop, "--query", QUERY, "--bench", "kitchen")
     assert (ran.code, ran.out) == (2, "")
-    assert ran.err == "error: there is no bench kitchen\nhint: benches: search, files, conversation, envelope, diff\n"
+    assert (
+        ran.err == "error: there is no bench kitchen\nhint: benches: search, files, conversation, envelope, diff, log\n"
+    )
     assert secateur("inspect", shop, "--bench", "kitchen", "--format", "json").json["error"]["code"] == "USAGE"
 
 

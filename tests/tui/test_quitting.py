@@ -24,6 +24,7 @@ STUCK = """
 import os, sys
 from concurrent.futures import ThreadPoolExecutor
 from secateur.cli.main import main
+from secateur.kinds import registry
 from secateur_tui import app
 from secateur_tui.subjects.conversation import ConversationSubject
 
@@ -36,7 +37,7 @@ class Stuck(ConversationSubject):
         os.write(begun, b".")
         return answer.result()
 
-app.SUBJECTS = {**app.SUBJECTS, "conversation": Stuck()}
+app.SUBJECTS = {**app.SUBJECTS, "conversation": Stuck(registry.kind("conversation"))}
 sys.argv[1:] = ["inspect", "talk.json"]
 sys.exit(main())
 """

@@ -63,7 +63,13 @@ ACTIONS = (
     Action("redo", ("U", "ctrl+r"), "Redo", "Make the change that was taken back again", "Change"),
     Action("copy", ("y",), "Copy", "Copy and show the command line that reproduces this screen", "Change", footer=True),
     *(
-        Action(BENCH + bench.name, (bench.key,), bench.title, f"The {bench.title} bench: {bench.about}", "Benches")
+        Action(
+            BENCH + bench.name,
+            (bench.key,) if bench.key else (),
+            bench.title,
+            f"The {bench.title} bench: {bench.about}",
+            "Benches",
+        )
         for bench in BENCHES.values()
     ),
     Action("theme", ("t",), "Theme", "The next theme", "Program"),
@@ -129,10 +135,11 @@ def overrides(keys: Keymap) -> dict[str, str]:
 
 
 BINDINGS = [
-    Binding(",".join(action.keys), f"do('{action.id}')", action.label, id=action.id, show=action.footer)
+    Binding(",".join(action.keys) or action.id, f"do('{action.id}')", action.label, id=action.id, show=action.footer)
     for action in ACTIONS
 ]
-"""Bindings of every bench, with ids, so that a keymap can replace their keys."""
+"""Bindings of every bench, with ids, so that a keymap can replace their keys; an action without a key has one that no
+keyboard has."""
 
 
 def normal_key(text: str) -> str:

@@ -30,20 +30,22 @@ from secateur_tui.host import Host, Pace
 from secateur_tui.state.ledger_state import LedgerState
 from secateur_tui.state.search_engine import SearchEngine
 from secateur_tui.state.search_state import SearchState
-from secateur_tui.state.subject import Subject
 from secateur_tui.subjects.conversation import ConversationSubject
 from secateur_tui.subjects.diff import DiffSubject
 from secateur_tui.subjects.envelope import EnvelopeSubject
 from secateur_tui.subjects.files import FilesSubject
+from secateur_tui.subjects.kind_subject import KindSubject
 
-SUBJECTS: Mapping[str, Subject[Any, Any]] = {
-    subject.name: subject
-    for subject in (
-        FilesSubject(registry.kind("files")),
-        ConversationSubject(registry.kind("conversation")),
-        EnvelopeSubject(registry.kind("envelope")),
-        DiffSubject(registry.kind("diff")),
-    )
+LOOKS: Mapping[str, type[KindSubject[Any, Any]]] = {
+    "files": FilesSubject,
+    "conversation": ConversationSubject,
+    "envelope": EnvelopeSubject,
+    "diff": DiffSubject,
+}
+"""Kinds with columns and facts of their own on the screen; any other has those of `KindSubject`."""
+
+SUBJECTS: Mapping[str, KindSubject[Any, Any]] = {
+    name: LOOKS.get(name, KindSubject)(kind) for name, kind in registry.kinds().items() if name != "search"
 }
 """What the benches over a ledger are about, by the bench's name."""
 

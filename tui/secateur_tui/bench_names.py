@@ -1,9 +1,14 @@
-"""The benches by name: the key that opens each, and what help and title line say of it."""
+"""The benches by name: one for each kind of context, the key that opens it, and what help and title line say of it."""
 
 from __future__ import annotations
 
 from types import MappingProxyType
 from typing import NamedTuple
+
+from secateur.kinds import registry
+
+LAST_KEY = 9
+"""Benches that a digit opens; further ones are opened from the command palette, or by a key of the user's."""
 
 
 class BenchName(NamedTuple):
@@ -11,7 +16,7 @@ class BenchName(NamedTuple):
 
     name: str  # as in `--bench`
     title: str
-    key: str  # opens it
+    key: str  # opens it; "" for none
     about: str
 
 
@@ -25,14 +30,8 @@ class BenchTitle(NamedTuple):
 
 BENCHES = MappingProxyType(
     {
-        bench.name: bench
-        for bench in (
-            BenchName("search", "Search", "1", "what answers a query from a repository"),
-            BenchName("files", "Files", "2", "files under a number of tokens"),
-            BenchName("conversation", "Conversation", "3", "a transcript under a safe zone"),
-            BenchName("envelope", "Envelope", "4", "a prompt envelope within a model's budget"),
-            BenchName("diff", "Diff", "5", "a pull request in chunks"),
-        )
+        name: BenchName(name, kind.title, str(number) if number <= LAST_KEY else "", kind.about)
+        for number, (name, kind) in enumerate(registry.kinds().items(), 1)
     }
 )
-"""Benches there are; their keys stay what they are when others come between them."""
+"""Benches there are: those of our kinds, whose keys stay what they are, then those of other distributions."""

@@ -1,10 +1,9 @@
 """What a bench over a ledger is about: what it reads, how it decides, and what is its own on the screen. Pure but for
 `read`; knows no widget.
 
-A subject asks a pruner of the engine and words its answer; `LedgerBench` does the rest: the list, the budget bar, the
-pages, the keys, undo, baseline, progress, errors. A new bench is a subject in a file of its own, an entry in each of
-`secateur.cli.inspect.BENCHES`, `secateur_tui.bench_names.BENCHES` and `secateur_tui.app.SUBJECTS`, and a stylesheet
-where it wants to look different.
+A subject asks its kind of context and words its answer; `LedgerBench` does the rest: the list, the budget bar, the
+pages, the keys, undo, baseline, progress, errors. Every kind has the subject `KindSubject`, or one of
+`secateur_tui.app.LOOKS`.
 """
 
 # ruff: noqa: ARG002 - what a subject need not fill in takes its arguments for those that do
