@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from secateur import directories
+from secateur.kinds import registry
 from secateur.model import Notice
 from secateur.settings import Settings
 from secateur.terminal import visible
@@ -50,7 +51,7 @@ class Host(App[int]):
         self.set_keymap(actions.overrides(self.keymap))
         self._palette: tuple[str, Palette] | None = None
         self._themes, theme_notices = load_themes((directories.data_dir("themes"), *theme_folders))
-        self._notices: tuple[Notice, ...] = (*theme_notices, *self.keymap.notices)
+        self._notices: tuple[Notice, ...] = (*registry.problems(), *theme_notices, *self.keymap.notices)
         for theme in self._themes.values():
             self.register_theme(theme)
         if settings.ui.theme not in self._themes:
@@ -60,7 +61,7 @@ class Host(App[int]):
         self.theme = settings.ui.theme if settings.ui.theme in self._themes else DEFAULT_THEME
 
     def say_notices(self) -> None:
-        """Shows what was wrong with themes and keys."""
+        """Shows what was wrong with kinds of other distributions, themes and keys."""
         for notice in self._notices:
             self.say(notice.message)
 

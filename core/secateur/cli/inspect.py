@@ -40,7 +40,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         metavar="PATH",
         nargs="?",
         default=".",
-        help="a folder, sample:NAME[/FOLDER], a transcript, an envelope or a diff (default: here)",
+        help="a folder, sample:NAME[/FOLDER], a transcript, an envelope, a diff or a log (default: here)",
     )
     parser.add_argument(
         "--bench", metavar="BENCH", help=f"which bench to open: {names} (default: the one for what PATH is)"
@@ -120,9 +120,19 @@ def bench_of(path: Path) -> str:
     except OSError:
         return "search"
     for name, kind in [*registry.kinds().items()][::-1]:  # what has fewer signs of its own stands further in front
-        if kind.recognises(path, text):
+        if _recognises(kind, path, text):
             return name
     return "files"
+
+
+def _recognises(kind: Kind[Any, Any], path: Path, head: str) -> bool:
+    """Whether a file is of a kind. Other people's code is shown any file that is opened: where it fails, it is not."""
+    try:
+        return bool(kind.recognises(path, head))
+    except Exception:
+        if kind.name in registry.other_commands():
+            return False
+        raise
 
 
 def _inputs(kind: Kind[Any, Any], path: Path, options: argparse.Namespace) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from secateur.cli.output import interrupted, on_terminal
 from secateur.cli.parsing import CommandParser, Parser, refuse_command
 from secateur.errors import SecateurError
 from secateur.kinds import registry
+from secateur.terminal import visible
 from secateur.version import __version__
 
 _OF_KINDS = {place.command: place.summary for place in registry.BUILT_IN}
@@ -100,9 +101,15 @@ def _parse(arguments: Sequence[str]) -> argparse.Namespace | None:
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=CommandParser)
     place = next((place for place, argument in enumerate(arguments) if not argument.startswith("-")), len(arguments))
     name = arguments[place] if place < len(arguments) else None
-    known = COMMANDS if name in COMMANDS and not place else {**COMMANDS, **registry.other_commands()}
+    known = dict(COMMANDS)
+    if name not in COMMANDS or place:
+        known |= registry.other_commands()
+        told = [f"warning: {visible(notice.message)}" for notice in registry.problems()]
+        parser.epilog = "\n\n".join([_EPILOG.rstrip("\n"), *told])
     children = {
-        one: commands.add_parser(one, help=summary, description=summary[0].upper() + summary[1:] + ".")
+        one: commands.add_parser(
+            one, help=visible(summary).replace("%", "%%"), description=summary[0].upper() + summary[1:] + "."
+        )
         for one, summary in known.items()
     }
     if name in children:  # only the command that runs is imported

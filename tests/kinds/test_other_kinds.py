@@ -1,0 +1,165 @@
+"""A kind of context that another distribution registers has a command, JSON with its ledger, a place in the Python API
+and a bench; one that cannot be used costs itself alone."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+import secateur as public
+from secateur import Reason, State, config
+from secateur.cli.main import COMMANDS
+from secateur.kinds import registry
+from secateur.settings import Settings
+from support.cli import secateur
+from support.distributions import TODO, install
+
+LIST = "[x] water the plants\n[ ] call the bank about the card\n[ ] buy bread\n[x] post the letter\n"
+
+
+@pytest.fixture
+def distributions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., None]]:
+    """Installs distributions; none is left when the test ends."""
+    folder = tmp_path / "packages"
+    folder.mkdir()
+    monkeypatch.syspath_prepend(str(folder))
+    modules = set(sys.modules)
+    caches = (registry.places, registry.kind, registry._others, registry._loaded)
+
+    def installed(*args: object) -> None:
+        install(folder, *args)  # type: ignore[arg-type]
+        for cached in caches:
+            cached.cache_clear()
+
+    yield installed
+    for name in set(sys.modules) - modules:
+        if (folder / f"{name}.py").exists():
+            del sys.modules[name]
+    for cached in caches:
+        cached.cache_clear()
+
+
+@pytest.fixture
+def todo(distributions: Callable[..., None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A to-do list, and the kind for it."""
+    distributions("todo_lists", {"todo_kind": TODO}, {"todo": "todo_kind:ToDo"})
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "week.todo"
+    path.write_text(LIST, encoding="utf-8")
+    return path
+
+
+def test_it_has_a_command_in_every_format(todo: Path) -> None:
+    ran = secateur("todo", todo, "--max-tokens", 16, "--counter", "chars4")
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out == (
+        "tokens    24 -> 12, budget 16\n\n○ [x] water the plants\n● [ ] call the bank about the card\n"
+        "● [ ] buy bread\n○ [x] post the letter\n"
+    )
+    assert secateur("todo", "-", "--max-tokens", 16, "--format", "markdown", stdin=LIST.encode()).out == (
+        "[ ] call the bank about the card\n[ ] buy bread\n"
+    )
+
+
+def test_its_json_has_the_ledger(todo: Path) -> None:
+    answer = secateur("todo", todo, "--max-tokens", 16, "--format", "json", "--counter", "chars4").json
+    ledger = answer["ledger"]
+    assert (ledger["kind"], ledger["budget"]) == ("todo", 16)
+    assert [(entry["id"], entry["state"], entry["reason"]) for entry in ledger["entries"]] == [
+        ("line 1", "dropped", "no_room"),
+        ("line 2", "kept", "fits"),
+        ("line 3", "kept", "fits"),
+        ("line 4", "dropped", "no_room"),
+        ("wrapper", "kept", "wrapper"),
+    ]
+    assert sum(entry["after"] for entry in ledger["entries"]) == ledger["after"]
+
+
+@pytest.mark.usefixtures("todo")
+def test_help_names_it() -> None:
+    assert "todo" in secateur("--help").out
+    shown = secateur("todo", "--help").out
+    assert "--max-tokens N" in shown and "the list; - reads stdin" in shown
+
+
+def test_a_wrong_call_of_it_is_said_as_of_any_command(todo: Path) -> None:
+    ran = secateur("todo", todo, "--max-tokens", "many")
+    assert (ran.code, ran.out) == (2, "") and "--max-tokens many is not allowed" in ran.err
+    assert "is printed as" in secateur("inspect", todo, "--format", "xml").err
+    assert secateur("todo", "gone.todo").code == 1
+
+
+def test_inspect_without_a_terminal_knows_its_files_and_its_bench(todo: Path) -> None:
+    asked = secateur("todo", todo, "--max-tokens", 500).out
+    assert secateur("inspect", todo, "--budget", 500).out == asked
+    assert secateur("inspect", todo, "--bench", "todo", "--budget", 500).out == asked
+    assert ", todo" in secateur("inspect", todo, "--bench", "shed").err
+
+
+def test_python_prunes_it(todo: Path) -> None:
+    settings = config.with_values(Settings(), {"context_prune.max_tokens": 16, "tokens.counter": "chars4"})
+    outcome = public.prune("todo", settings, path=str(todo))
+    assert [(entry.state, entry.reason) for entry in outcome.ledger.entries][:2] == [
+        (State.DROPPED, Reason.NO_ROOM),
+        (State.KEPT, Reason.FITS),
+    ]
+    assert json.loads(public.format_outcome(outcome, "json"))["text"] == outcome.payload.text
+
+
+@pytest.mark.parametrize(
+    ("source", "value", "said"),
+    [
+        ("import nothing_of_this_name\n", "broken:Kind", "ModuleNotFoundError: No module named 'nothing_of_this_name'"),
+        ("raise SystemExit(3)\n", "broken:Kind", "SystemExit: 3"),
+        ("class Kind:\n    name = 'broken'\n", "broken:Kind", "it is no secateur.kinds.base.Kind"),
+        ("", "broken:Kind", "AttributeError"),
+        (
+            "from todo_kind import ToDo as Kind\n",
+            "broken:Kind",
+            "its name and its command have to be broken, as it is registered",
+        ),
+    ],
+    ids=["import", "exit", "no kind", "nothing", "name"],
+)
+def test_one_that_cannot_be_used_costs_itself_alone(
+    todo: Path, distributions: Callable[..., None], source: str, value: str, said: str
+) -> None:
+    distributions("others", {"broken": source}, {"broken": value})
+    ran = secateur("broken", todo)
+    assert ran.code == 2 and f"the kind of context broken ({value}) cannot be used: {said}" in ran.err
+    helped = secateur("--help")
+    assert helped.code == 0 and "todo" in helped.out and f"warning: the kind of context broken ({value})" in helped.out
+    assert secateur("todo", todo).code == 0
+    opened = secateur("inspect", todo)
+    assert opened.code == 0 and "[ ] buy bread" in opened.out
+    (notice,) = registry.problems()
+    assert notice.code == "kind_unavailable" and said in notice.message
+
+
+def test_one_of_our_names_is_ours(todo: Path, distributions: Callable[..., None]) -> None:
+    distributions("others", {}, {"files": "todo_kind:ToDo"})
+    assert type(registry.kind("files")).__module__ == "secateur.kinds.files.kind"
+    (notice,) = registry.problems()
+    assert "files (todo_kind:ToDo) cannot be used: the name is that of a kind of ours" in notice.message
+    assert secateur("todo", todo).code == 0
+
+
+def test_one_with_the_name_of_another_command_has_no_command(todo: Path, distributions: Callable[..., None]) -> None:
+    distributions("others", {}, {"status": "todo_kind:ToDo"})
+    assert "the name is that of a command" in " ".join(notice.message for notice in registry.problems())
+    assert "[ ] buy bread" not in secateur("status", todo.parent).out
+
+
+@pytest.mark.usefixtures("todo")
+def test_two_of_one_name_are_told_apart(distributions: Callable[..., None]) -> None:
+    distributions("others", {"other_kind": TODO}, {"todo": "other_kind:ToDo"})
+    assert type(registry.kind("todo")).__module__ == "other_kind"
+    (notice,) = registry.problems()
+    assert "todo (todo_kind:ToDo) cannot be used: the name is that of other_kind:ToDo" in notice.message
+
+
+def test_the_names_of_commands_are_taken() -> None:
+    assert {*registry.COMMANDS, *(place.command for place in registry.BUILT_IN)} == set(COMMANDS)

@@ -1,0 +1,128 @@
+"""A kind of context as another distribution would write it: the tasks of a to-do list, those to be done before those
+that are done. The tests install it outside the tree (`support.distributions`)."""
+
+# ruff: noqa: ARG002 - the protocol passes more than a small kind uses
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+from secateur.kinds.base import Environment, Flag, Input, Inputs, Kind, Outcome
+from secateur.kinds.knobs import Knob
+from secateur.ledger import VERBS
+from secateur.llm.interface import Reply
+from secateur.model import Entry, Ledger, Reason, State, TrimAction, TrimReport
+from secateur.progress import Progress, unreported
+from secateur.render.page import Page, Section
+from secateur.settings import Settings
+from secateur.terminal import visible
+from secateur.tokens import get_counter
+
+
+@dataclass(frozen=True)
+class Tasks:
+    """The lines of a list, and the tokens of each."""
+
+    lines: tuple[str, ...]
+    tokens: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class KeptTasks:
+    """The numbers of the lines that go out, and all lines."""
+
+    tasks: Tasks
+    kept: tuple[int, ...]
+
+    @property
+    def text(self) -> str:
+        """What goes out, in the list's order."""
+        return "".join(self.tasks.lines[number] for number in self.kept)
+
+
+class ToDo(Kind[Tasks, KeptTasks]):
+    """See `Kind`."""
+
+    name = "todo"
+    command = "todo"
+    title = "To do"
+    about = "a to-do list within a number of tokens"
+    noun = "Tasks"
+    opening = "A to-do list can be opened here: a line for each task, [x] where it is done."
+    inputs: ClassVar[Sequence[Input]] = (
+        Input(
+            "path", "the list; - reads stdin", positional=True, required=True, title="List", placeholder="a to-do list"
+        ),
+    )
+    flags: ClassVar[Sequence[Flag]] = (
+        Flag("--max-tokens", "context_prune.max_tokens", "N", "tokens that may go out", number=True),
+    )
+    budget = Knob("context_prune.max_tokens", "budget", fine_step=1, rounded=True)
+    knobs: ClassVar[Sequence[Knob]] = (budget,)
+    formats = ("text", "json", "markdown")
+
+    def recognises(self, path: Path, head: str) -> bool:
+        return path.suffix == ".todo"
+
+    def read(self, inputs: Inputs, settings: Settings, environment: Environment) -> Tasks:
+        text = environment.bytes_of(inputs["path"], "to-do list").decode("utf-8", "replace")
+        counter = get_counter(settings.tokens.counter)
+        lines = tuple(text.splitlines(keepends=True))
+        return Tasks(lines, tuple(counter.count(line) for line in lines))
+
+    def decide(
+        self,
+        material: Tasks,
+        inputs: Inputs,
+        settings: Settings,
+        *,
+        replies: Sequence[Reply] = (),
+        progress: Progress = unreported,
+    ) -> Outcome[KeptTasks]:
+        budget = left = settings.context_prune.max_tokens
+        entries = {}
+        order = sorted(range(len(material.lines)), key=lambda number: material.lines[number].startswith("[x]"))
+        for number in order:
+            needed = material.tokens[number]
+            fits = needed <= left
+            entries[number] = Entry(
+                f"line {number + 1}",
+                State.KEPT if fits else State.DROPPED,
+                Reason.FITS if fits else Reason.NO_ROOM,
+                needed,
+                needed if fits else 0,
+                {"needed": needed, "left": left},
+            )
+            left -= entries[number].after
+        told = [entries[number] for number in range(len(order))]
+        kept = KeptTasks(material, tuple(number for number, entry in enumerate(told) if entry.state is State.KEPT))
+        after = get_counter(settings.tokens.counter).count(kept.text)
+        return Outcome(self.name, settings, kept, lambda: Ledger.closed(self.name, budget, told, after))
+
+    def described(self, material: Tasks) -> str:
+        return f"{len(material.lines)} lines, {sum(material.tokens)} tokens"
+
+    def report(self, outcome: Outcome[KeptTasks]) -> TrimReport:
+        return outcome.ledger.report(
+            lambda entry: TrimAction(entry.id, VERBS[entry.state], entry.reason.label, entry.before, entry.after)
+        )
+
+    def to_dict(self, outcome: Outcome[KeptTasks]) -> dict[str, Any]:
+        return {"text": outcome.payload.text}
+
+    def page(self, outcome: Outcome[KeptTasks], *, verbose: bool = False) -> Page:
+        ledger = outcome.ledger
+        tasks = zip(outcome.payload.tasks.lines, ledger.entries, strict=False)
+        rows = [f"{entry.state.glyph} {visible(text.rstrip())}" for text, entry in tasks]
+        return Page([("tokens", f"{ledger.before} -> {ledger.after}, budget {ledger.budget}")], [Section(rows)])
+
+    def document(self, outcome: Outcome[KeptTasks], form: str) -> str:
+        return outcome.payload.text
+
+    def texts(self, outcome: Outcome[KeptTasks], number: int) -> tuple[str, str]:
+        lines = outcome.payload.tasks.lines
+        text = lines[number] if number < len(lines) else ""
+        return text, text if number in outcome.payload.kept else ""
