@@ -25,7 +25,7 @@ class Parser(argparse.ArgumentParser):
         raise UsageError(message.removeprefix("argument "), hint=self.see())
 
     def see(self) -> str:
-        """Links to the page that explains a command."""
+        """The hint that names the help of a command."""
         return f"see {self.prog} --help"
 
     def refuse(self, extra: str) -> NoReturn:

@@ -114,7 +114,7 @@ class Calls:
         return best
 
     def callees(self, score: FloatArray) -> FloatArray:
-        """The evidence from what a fragment calls."""
+        """Per fragment the best score among what it calls, each times the confidence of the call."""
         best = np.zeros(len(score))
         np.maximum.at(best, self.source, score[self.target] * self.confidence)
         return best

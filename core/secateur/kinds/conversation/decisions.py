@@ -28,10 +28,10 @@ from secateur.progress import Progress
 from secateur.tokens import Counter
 
 COUNTED_AT_ONCE = 500
-"""Texts that a thread counts, and between two steps of the progress bar."""
+"""Texts that a thread counts at once; the progress bar moves after each such batch."""
 
 COUNTING_THREADS = 2
-"""With two the clock shows two thirds of the time; with more they wait for each other."""
+"""Two threads take two thirds of the time of one; more wait for each other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ class MessageDecision:
 
     @property
     def name(self) -> str:
-        """What people know it by: "messages[3]"."""
+        """Its name for people: "messages[3]"."""
         return self.section or f"messages[{self.number}]"
 
     @property
@@ -75,7 +75,7 @@ class MessageDecision:
 
 @dataclass(frozen=True, slots=True)
 class Cache:
-    """What a provider's prompt cache loses: all behind the first changed message must be read again."""
+    """The effect on a provider's prompt cache: everything from the first changed message on is read again."""
 
     first_changed: int | None  # number of that message in the input; None: nothing changed
     prefix_tokens: int  # before it, still cached
@@ -110,7 +110,7 @@ class Cache:
 
 @dataclass(frozen=True)
 class Pruned:
-    """A pruned conversation with everything there is to say about it."""
+    """A pruned conversation with its ledger, its warnings and the effect on the prompt cache."""
 
     transcript: Transcript
     items: tuple[MessageDecision, ...]
@@ -251,7 +251,7 @@ def edited(
 def finish(
     measured: MeasuredTranscript, items: Sequence[MessageDecision], safe_zone: int, warnings: Sequence[Notice] = ()
 ) -> Pruned:
-    """Close the books: one entry per message in order, then what was added; sums are those of the report."""
+    """Closes the ledger: one entry per message in order, then what was added; sums are those of the report."""
     after = measured.head + sum(item.after for item in items)
     ledger = Ledger.closed("conversation", safe_zone, _entries(measured, items), after)
     notes = [*measured.transcript.notices, *warnings, *_estimated(measured)]

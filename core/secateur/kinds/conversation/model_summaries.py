@@ -1,12 +1,12 @@
-"""Abstractive summaries: where a model is at hand, it puts into its own words what a summary told in excerpts.
+"""Abstractive summaries: a model, where one is set, rewrites in its own words what a summary told in excerpts.
 
     asked = retelling(measured, items, settings, counter)     # after everything else is decided
     asked.questions                                           # values: whoever decides asks nobody
     asked.told(replies).items
 
-Which messages a summary stands for, and where it stands, is decided without a model. A model's words take no more room
-than there is, and where they are not usable the excerpts stay: so the safe zone, the sides' turns and the pairs hold
-whatever a model says.
+The messages that a summary replaces, and its place, are decided without a model. A model's words are cut to the tokens
+that are free, and excerpts stay where the words are not usable: whatever a model says, the safe zone holds, the roles
+alternate, and calls keep their results.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from secateur.settings import Settings
 from secateur.tokens import Counter
 
 LEAST_ROOM = 32
-"""Tokens below which nobody can say anything in their own words: excerpts do."""
+"""Summaries smaller than this, in tokens, stay in excerpts."""
 
 SHARE_OF_QUESTION = 0.25
 """Share of a question's text that one message may take; of a longer one, excerpts are sent."""
@@ -34,16 +34,16 @@ WORDS_A_TOKEN = 0.6
 """Words of English prose in a token, rather too few than too many: models count words better than tokens."""
 
 PART_TOKENS = 8
-"""What it costs to say who said a part."""
+"""Tokens of the words that say who said a part."""
 
 JSON_TOKENS = 64
-"""What brackets, quotes and the field's name of an answer may take besides its words."""
+"""Tokens of the brackets, quotes and the field's name of an answer, besides its words."""
 
 CHARACTERS_A_TOKEN = 3
 """Characters of a transcript in a token, rather too few than too many."""
 
 MOST_CHARACTERS_A_TOKEN = 16
-"""A text with more characters than that for each token it may have is too long, without counting it."""
+"""A text with more characters than this for each token it may have is rejected without counting it."""
 
 INSTRUCTIONS = """The text is the early part of a conversation between a user and an assistant who works with tools.
 It will be taken out, and your notes will stand in its place. Write short notes that let the assistant go on.

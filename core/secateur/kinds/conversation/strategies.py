@@ -6,7 +6,7 @@
 
 `truncate` takes out the oldest groups, `summarize` lets a summary stand for them, `hybrid` summarises and truncates
 what is then too much. System messages, the last thing a user said and the last step stay; calls stay with their
-results; the sides take turns as they did before.
+results; the roles alternate as they did before.
 """
 
 from __future__ import annotations
@@ -79,8 +79,7 @@ class ConversationPruner(TranscriptPruner):
         Raises:
             UsageError: no such strategy.
             SecateurError: `TRANSCRIPT`, with the JSON path: no message can be read. Where some can, the others are
-            carried along, and
-                `result.warnings` names them.
+                carried along, and `result.warnings` names them.
         """
         return self._messages_of(prune(read_messages(conversations), self.settings, strategy_name, llm=self.llm))
 
@@ -293,8 +292,8 @@ def _stretch(
     after: str,
     counter: Counter,
 ) -> list[MessageDecision]:
-    """The messages that stand for a stretch: a summary told by the side whose turn it is, and, where that side speaks
-    next, a word of the other's.
+    """The messages in place of a stretch: a summary by the role that comes next, and, where the message after the
+    stretch has the same role, a word of the other role.
 
     Args:
         before, after: the sides that speak before and after the stretch; "" for none.

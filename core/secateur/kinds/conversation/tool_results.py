@@ -101,8 +101,7 @@ class AgenticConversationPruner(TranscriptPruner):
 
         Raises:
             SecateurError: `TRANSCRIPT`, with the JSON path: no message can be read. Where some can, the others are
-            carried along, and
-                `result.warnings` names them.
+                carried along, and `result.warnings` names them.
         """
         return self._messages_of(self.prune(read_messages(conversations)))
 
