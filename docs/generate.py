@@ -12,10 +12,10 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from secateur import config
 from secateur.cli.main import COMMANDS, command
 from secateur.render.shapes import schemas
-from secateur.settings import PROFILES
+from secateur.settings import PROFILES, Key
+from secateur.settings import keys as setting_keys
 from secateur.settings.names import LOWERED_ONLY, RENAMED
 from secateur_tui.actions import ACTIONS, key_name
 
@@ -104,7 +104,7 @@ def configuration() -> str:
         "",
     ]
     table = ""
-    for key in config.keys().values():
+    for key in setting_keys().values():
         if key.scope == "run":
             continue
         head = key.name.rpartition(".")[0]
@@ -134,7 +134,7 @@ def configuration() -> str:
     for name in dict.fromkeys(key for values in flat.values() for key in values):
         lines.append(
             f"| `{name}` | "
-            + " | ".join(f"`{_value(values.get(name, config.keys()[name].default))}`" for values in flat.values())
+            + " | ".join(f"`{_value(values.get(name, setting_keys()[name].default))}`" for values in flat.values())
             + " |"
         )
     lines += [
@@ -228,7 +228,7 @@ def _flat(table: Any, prefix: str = "") -> list[tuple[str, Any]]:
     return flat
 
 
-def _set_by(key: config.Key) -> str:
+def _set_by(key: Key) -> str:
     if key.scope == "user":
         return "you"
     return f"repository (up to {key.default}), you" if key.name in LOWERED_ONLY else "repository, you"

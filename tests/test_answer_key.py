@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 from secateur import Engine, Settings
-from secateur.config import load
-from secateur.settings import Embedding, Preference
+from secateur.settings import Embedding, Preference, load
 from support.repos import QUERY, SHOP, committed, git, write
 
 

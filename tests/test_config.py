@@ -3,12 +3,18 @@ import math
 import os
 
 import pytest
-from secateur import config
-from secateur.config import (
+from secateur.errors import ConfigError
+from secateur.kinds.registry import BUILT_IN, kind
+from secateur.settings import (
     FILE_NAME,
+    FLAGS,
     MAX_BOOST,
     MAX_FILE_BYTES,
+    PROFILES,
+    Key,
     Layer,
+    Settings,
+    condensed,
     load,
     lookup,
     merge,
@@ -16,9 +22,7 @@ from secateur.config import (
     with_profile,
     with_values,
 )
-from secateur.errors import ConfigError
-from secateur.kinds.registry import BUILT_IN, kind
-from secateur.settings import PROFILES, Settings
+from secateur.settings import keys as setting_keys
 from secateur.settings.names import RENAMED
 
 
@@ -205,12 +209,12 @@ REPOSITORY_MAY_SET = {
 }
 """Written out: a key becomes one of these on purpose, and a new key is not."""
 
-FILE_KEYS = [key for key in config.keys().values() if key.scope != "run"]
+FILE_KEYS = [key for key in setting_keys().values() if key.scope != "run"]
 ALLOWED = [key for key in FILE_KEYS if key.name in REPOSITORY_MAY_SET and key.name not in ("profile", "profiles")]
 OTHERS = [key for key in FILE_KEYS if key.name not in REPOSITORY_MAY_SET]
 
 
-def other_value(key: config.Key):
+def other_value(key: Key):
     """A valid value that is not the default."""
     if key.choices:
         return next(choice for choice in key.choices if choice != key.default)
@@ -234,12 +238,12 @@ def as_toml(value) -> str:
     return json.dumps(list(value) if isinstance(value, tuple) else value)
 
 
-def named(keys: list[config.Key]):
+def named(keys: list[Key]):
     return pytest.mark.parametrize("key", keys, ids=lambda key: key.name)
 
 
 def test_the_list_of_what_a_repository_may_set_is_this_one():
-    assert {key.name for key in config.keys().values() if key.scope == "any"} == REPOSITORY_MAY_SET
+    assert {key.name for key in setting_keys().values() if key.scope == "any"} == REPOSITORY_MAY_SET
     assert len(OTHERS) > 30
 
 
@@ -587,12 +591,12 @@ def test_a_flag_is_named_as_it_was_typed(name, value, said):
     with pytest.raises(ConfigError) as caught:
         load(None, flags={name: value})
     assert caught.value.message.startswith(said)
-    assert caught.value.hint.startswith(config.FLAGS[name] + " takes ")
+    assert caught.value.hint.startswith(FLAGS[name] + " takes ")
     assert len(caught.value.message) < 100
 
 
 def test_every_flag_sets_a_key_and_is_its_origin():
-    assert set(config.FLAGS) <= set(config.keys())
+    assert set(FLAGS) <= set(setting_keys())
     assert load(None, flags={"graph_rag.top_k": 20}).origins == {"graph_rag.top_k": "--top-k"}
     assert load(None, profile="spec").origins["profile"] == "--profile"
 
@@ -605,13 +609,13 @@ def several(key):
 @pytest.mark.parametrize("name", [place.name for place in BUILT_IN])
 def test_the_flags_of_a_kind_are_named_in_errors_and_its_knobs_have_a_range(name):
     described = kind(name)
-    known = config.keys()
+    known = setting_keys()
     single = [flag for flag in described.flags if flag.key in known and not several(known[flag.key])]
-    assert {flag.key: flag.name for flag in single}.items() <= config.FLAGS.items()
+    assert {flag.key: flag.name for flag in single}.items() <= FLAGS.items()
     for knob in described.knobs:
         key = known[knob.key]
         assert knob is described.budget or key.choices or key.kind is bool or None not in (key.low, key.high)
-    assert described.budget.key in config.FLAGS
+    assert described.budget.key in FLAGS
 
 
 def test_a_table_is_no_key_and_names_what_it_holds():
@@ -632,13 +636,13 @@ def test_a_boost_has_its_bounds(factor):
 
 def other_toml(old: str) -> str:
     table, _, leaf = old.rpartition(".")
-    return f"[{table}]\n{leaf} = {as_toml(other_value(config.keys()[RENAMED[old]]))}\n"
+    return f"[{table}]\n{leaf} = {as_toml(other_value(setting_keys()[RENAMED[old]]))}\n"
 
 
 @pytest.mark.parametrize("old", RENAMED)
 def test_a_key_is_taken_by_its_old_name_with_a_notice(tmp_path, old):
     new = RENAMED[old]
-    value = other_value(config.keys()[new])
+    value = other_value(setting_keys()[new])
     said = f"{old} is {new} now; the old name counts until the next release."
     (tmp_path / FILE_NAME).write_text(other_toml(old))
     own = tmp_path / "own"
@@ -693,7 +697,7 @@ def test_a_profile_given_in_python_may_use_old_names():
 
 def test_an_answer_says_of_many_old_names_how_many_there_are():
     loaded = layers({"relevance": {"hold_back": {"test": 0.1, "prose": 0.2, "copy": 0.3}}})
-    assert [notice.message.partition(" ")[0] for notice in config.condensed(loaded.notices)] == ["your", "2"]
+    assert [notice.message.partition(" ")[0] for notice in condensed(loaded.notices)] == ["your", "2"]
 
 
 # --- changing and describing settings ---------------------------------------------------------------------------------
@@ -725,7 +729,7 @@ def test_the_schema_names_every_key_of_a_file_with_its_limits():
                 assert child["description"]
 
     walk(described, "")
-    assert found == {key.name for key in config.keys().values() if key.scope != "run"}
+    assert found == {key.name for key in setting_keys().values() if key.scope != "run"}
     depth = described["properties"]["graph_rag"]["properties"]["max_depth"]
     assert (depth["type"], depth["default"], depth["minimum"], depth["maximum"]) == ("integer", 2, 1, 4)
     assert described["properties"]["smart_pruning"]["properties"]["strategy"]["enum"] == [

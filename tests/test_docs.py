@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 from secateur.cli.main import COMMANDS
-from secateur.config import keys
-from secateur.settings import PROFILES
+from secateur.settings import PROFILES, keys
 from secateur.settings.names import REMOVED, RENAMED
 from support.cli import secateur
 

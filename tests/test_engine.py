@@ -15,10 +15,10 @@ from pathlib import Path
 
 import pytest
 from secateur import Engine, Settings, select
-from secateur.config import with_values
 from secateur.errors import RepositoryError, UsageError
 from secateur.index.update import refresh
 from secateur.model import Pool, State
+from secateur.settings import with_values
 from secateur.sources.source import MemorySource
 from support.repos import QUERY, SHOP, committed, git, handlers, write
 
@@ -394,7 +394,7 @@ def test_one_engine_may_be_asked_from_several_threads(tmp_path: Path) -> None:
 @pytest.mark.parametrize("profile", ["spec", "recommended"])
 @pytest.mark.parametrize("counter", ["o200k_base", "cl100k_base", "estimate", "chars4"])
 def test_no_format_exceeds_the_budget_by_any_counter(orders: Path, profile: str, counter: str) -> None:
-    from secateur.config import with_profile
+    from secateur.settings import with_profile
 
     settings = with_values(with_profile(Settings(), profile), {"tokens.counter": counter})
     with Engine.open(orders, settings) as engine:

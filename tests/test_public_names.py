@@ -6,10 +6,10 @@ import json
 import pytest
 import secateur
 from secateur import errors
-from secateur.config import with_values
 from secateur.errors import SecateurError
 from secateur.kinds import registry
 from secateur.kinds.envelope.sections import SECTIONS
+from secateur.settings import with_values
 from support.cli import secateur as run
 from support.repos import QUERY, SHOP, write
 

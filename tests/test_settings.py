@@ -1,9 +1,8 @@
 import dataclasses
 
 import pytest
-from secateur import config
-from secateur.config import with_values
-from secateur.settings import PROFILES, GraphRag, Settings
+from secateur.settings import PROFILES, GraphRag, Layer, Settings, lookup, merge, with_profile, with_values
+from secateur.settings import keys as setting_keys
 
 
 @pytest.mark.parametrize(
@@ -24,17 +23,17 @@ from secateur.settings import PROFILES, GraphRag, Settings
     ],
 )
 def test_defaults_and_ranges_are_those_of_the_specs(name, default, low, high):
-    key = config.keys()[name]
+    key = setting_keys()[name]
     assert (key.default, key.low, key.high) == (default, low, high)
 
 
 def test_every_key_says_what_it_is_and_its_default_is_allowed():
-    for name, key in config.keys().items():
+    for name, key in setting_keys().items():
         assert key.doc.endswith((".", "`.")), name
         assert key.scope in ("any", "user", "run")
         assert key.allowed()
         if name != "profiles":
-            assert config.lookup(with_values(Settings(), {name: key.default}), name) == key.default
+            assert lookup(with_values(Settings(), {name: key.default}), name) == key.default
 
 
 def test_settings_cannot_be_changed_and_share_nothing():
@@ -50,15 +49,13 @@ def test_a_budget_of_the_run_wins_over_the_configured_one(budget, effective):
 
 @pytest.mark.parametrize("name", PROFILES)
 def test_built_in_profiles_hold_valid_keys_a_profile_may_hold(name):
-    settings = config.with_profile(Settings(), name)
+    settings = with_profile(Settings(), name)
     assert settings.profile == name
     assert (
-        config.merge(
-            [config.Layer("file", {"profiles": {"copy": PROFILES[name]}, "profile": "copy"})]
-        ).settings.smart_pruning
+        merge([Layer("file", {"profiles": {"copy": PROFILES[name]}, "profile": "copy"})]).settings.smart_pruning
         == settings.smart_pruning
     )
 
 
 def test_the_spec_profile_is_the_defaults():
-    assert config.with_profile(Settings(), "spec") == Settings()
+    assert with_profile(Settings(), "spec") == Settings()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from secateur.config import keys
+from secateur.settings import keys
 from secateur.suggestions import suggested_key, suggestion
 
 KEYS = list(keys())

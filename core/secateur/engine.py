@@ -24,7 +24,6 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from secateur import directories
-from secateur.config import condensed
 from secateur.errors import EmbeddingError, IndexingError, UsageError
 from secateur.index.facts.degraded import degraded
 from secateur.index.facts.embedding import Embedder
@@ -60,7 +59,7 @@ from secateur.retrieval.rerank import Reranker
 from secateur.retrieval.results import Answer, Results
 from secateur.retrieval.retrieve import Retrieval, retrieve
 from secateur.selection import select
-from secateur.settings import Embedding, Settings
+from secateur.settings import Embedding, Settings, condensed
 from secateur.sources.open import open_source
 from secateur.sources.source import Source
 from secateur.tokens import Counter

@@ -19,10 +19,9 @@ from typing import Any
 
 import numpy as np
 from retrieval import repository
-from secateur.config import load
 from secateur.engine import Engine
 from secateur.model import Pool
-from secateur.settings import Settings
+from secateur.settings import Settings, load
 
 EDGES = (0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.5, 1.01)
 ENOUGH = 20

@@ -22,11 +22,11 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from secateur import Settings
-from secateur.config import with_values
 from secateur.kinds.diff import chunk, measure_diff, parse_diff
 from secateur.kinds.diff.chunk_text import Injection
 from secateur.kinds.diff.chunks import Chunks
 from secateur.kinds.diff.temporary_objects import TemporaryObjects
+from secateur.settings import with_values
 from secateur.sources.git import Git
 from secateur.tokens import count_tokens
 

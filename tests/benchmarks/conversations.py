@@ -24,11 +24,10 @@ from typing import Any
 
 from measuring import exponent, megabytes, middle, run, spent
 from measuring import table as markdown
-from secateur.config import with_values
 from secateur.kinds.conversation.decisions import measure
 from secateur.kinds.conversation.strategies import STRATEGIES, prune_measured
 from secateur.kinds.conversation.transcripts import read_messages, read_transcript
-from secateur.settings import Settings
+from secateur.settings import Settings, with_values
 from secateur.tokens import get_counter
 from support.conversations import FORMATS, Said, conversation
 from support.facts import HELD_OUT, KINDS, SEEN, facts, found, planted, sources

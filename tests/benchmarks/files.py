@@ -17,14 +17,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from secateur.config import with_profile, with_values
 from secateur.kinds.files.decisions import prune
 from secateur.kinds.files.measurements import measure_files
 from secateur.kinds.files.pruned_files import PrunedFiles
 from secateur.kinds.files.sourcecode import SourceCode
 from secateur.languages.syntax.file_flags import UNINDEXED, classify
 from secateur.languages.syntax.fragments import decode
-from secateur.settings import Settings
+from secateur.settings import Settings, with_profile, with_values
 from secateur.sources.open import open_source
 
 VARIANTS: dict[str, dict[str, Any]] = {

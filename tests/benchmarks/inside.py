@@ -29,11 +29,10 @@ from typing import Any
 import numpy as np
 import secateur
 from measuring import Spent, processor_now, resident_now, spent
-from secateur.config import with_profile, with_values
 from secateur.engine import Engine
 from secateur.index.facts.snapshot import CODE
 from secateur.model import FragmentKind
-from secateur.settings import Settings
+from secateur.settings import Settings, with_profile, with_values
 
 PROFILE = "recommended"
 """The profile measured: it scores and decides most."""

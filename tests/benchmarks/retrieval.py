@@ -25,10 +25,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from secateur.config import load, with_profile, with_values
 from secateur.engine import Engine
 from secateur.model import Selection, State
-from secateur.settings import Settings
+from secateur.settings import Settings, load, with_profile, with_values
 from support.weights import PARTS
 
 BUDGETS = (4000, 8000, 16000)

@@ -23,9 +23,8 @@ from pathlib import Path
 from typing import Any
 
 from measuring import table
-from secateur.config import with_values
 from secateur.engine import Engine
-from secateur.settings import Settings
+from secateur.settings import Settings, with_values
 
 SETTINGS: dict[str, object] = {
     "index.workers": 1,

@@ -13,10 +13,9 @@ import time
 from dataclasses import replace
 
 import numpy as np
-from secateur.config import with_profile, with_values
 from secateur.model import Pool
 from secateur.selection import select
-from secateur.settings import Settings
+from secateur.settings import Settings, with_profile, with_values
 from support.pools import Row, pool_of
 
 STEPS = 60

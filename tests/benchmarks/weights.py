@@ -30,14 +30,13 @@ from typing import Any
 
 import numpy as np
 from retrieval import BUDGETS, repository
-from secateur.config import load
 from secateur.engine import Engine
 from secateur.index.facts.snapshot import Snapshot
 from secateur.retrieval.evidence import evidence
 from secateur.retrieval.query import parse_query
 from secateur.retrieval.relevance import penalties
 from secateur.selection.greedy import greedy_mask
-from secateur.settings import Penalty, Settings
+from secateur.settings import Penalty, Settings, load
 from support.weights import PARTS
 
 ROWS = 1000

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from secateur.config import keys
+from secateur.settings import keys
 from support.cli import Ran, secateur
 from support.repos import write
 

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 from secateur import Engine, Settings
-from secateur.config import with_values
 from secateur.errors import UsageError
 from secateur.model import State
+from secateur.settings import with_values
 from support.cli import secateur
 from support.repos import QUERY, SHOP, write
 

@@ -10,7 +10,6 @@ from types import ModuleType
 
 import msgspec
 import pytest
-from secateur.config import with_values
 from secateur.engine import Engine
 from secateur.index.facts.extract import DIGEST_BYTES, Record, decode, extract
 from secateur.index.facts.history import CommitHistory
@@ -24,7 +23,7 @@ from secateur.languages.syntax import grammar
 from secateur.languages.syntax.fragments import parse_file
 from secateur.languages.traits import Grammar
 from secateur.model import Base, FileFacts
-from secateur.settings import Settings
+from secateur.settings import Settings, with_values
 from secateur.tokens import Counter, get_counter
 from support.cli import secateur
 from support.repos import write

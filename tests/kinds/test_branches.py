@@ -10,11 +10,10 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from secateur.config import with_values
 from secateur.kinds.conversation.branches import sent
 from secateur.kinds.conversation.strategies import STRATEGIES, prune
 from secateur.kinds.conversation.transcripts import ASIDE, Transcript, read_transcript
-from secateur.settings import Settings
+from secateur.settings import Settings, with_values
 
 LONG = "value = 1\n" * 200
 

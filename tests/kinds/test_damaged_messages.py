@@ -10,13 +10,12 @@ from typing import Any
 import pytest
 from secateur import AgenticConversationPruner, ConversationPruner, PruneContext, SourceCode
 from secateur.cli.inspect import bench_of
-from secateur.config import with_values
 from secateur.errors import SecateurError
 from secateur.kinds.conversation.decisions import Pruned, measure
 from secateur.kinds.conversation.strategies import STRATEGIES, prune
 from secateur.kinds.conversation.transcripts import read_messages, read_transcript
 from secateur.kinds.conversation.unreadable import DAMAGED, NAMED, UNREADABLE
-from secateur.settings import Settings
+from secateur.settings import Settings, with_values
 from secateur.tokens import get_counter
 from support.cli import secateur
 from support.conversations import Said, conversation

@@ -12,12 +12,11 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from secateur.config import with_values
 from secateur.kinds.conversation.decisions import COUNTED_AT_ONCE, measure
 from secateur.kinds.conversation.strategies import STRATEGIES, prune
 from secateur.kinds.conversation.transcripts import read_messages
 from secateur.kinds.envelope.envelope import trim_envelope
-from secateur.settings import Settings
+from secateur.settings import Settings, with_values
 from secateur.tokens import get_counter
 from support.conversations import FORMATS, conversation
 from support.envelopes import asset_paths, envelope, files

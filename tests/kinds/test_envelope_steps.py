@@ -12,11 +12,11 @@ from hypothesis import given
 from hypothesis import settings as budgeted
 from hypothesis import strategies as st
 from secateur import Settings, count_tokens, trim_context_with_budget
-from secateur.config import with_values
 from secateur.errors import BudgetExceeded
 from secateur.kinds.envelope.envelope import trim_envelope
 from secateur.kinds.envelope.searching import first_that_fits
 from secateur.kinds.envelope.stages import SHORTEST_SUMMARY
+from secateur.settings import with_values
 from support.envelopes import asset_paths, dependencies, envelope, files
 
 MODEL = "gpt-4o"

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from secateur.config import with_values
 from secateur.kinds.files.decisions import prune
 from secateur.kinds.files.sourcecode import LOCAL, MeasuredFile, MeasuredFiles, SourceCode, SourcePiece
-from secateur.settings import Settings
+from secateur.settings import Settings, with_values
 
 LINES = 40
 

@@ -10,13 +10,12 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from secateur.config import with_values
 from secateur.kinds.conversation.decisions import SUMMARY_MARK, Pruned, measure
 from secateur.kinds.conversation.extractive_summaries import LONGEST_LINE, ExtractiveSummary, summary_lines
 from secateur.kinds.conversation.messages import Message
 from secateur.kinds.conversation.strategies import prune
 from secateur.kinds.conversation.transcripts import read_messages
-from secateur.settings import Settings
+from secateur.settings import Settings, with_values
 from secateur.tokens import get_counter
 from support.conversations import FORMATS, conversation
 from support.facts import HELD_OUT, KINDS, SEEN, Phrasings, facts, found, planted

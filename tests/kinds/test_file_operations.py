@@ -7,11 +7,10 @@ import json
 from typing import Any
 
 import pytest
-from secateur.config import with_values
 from secateur.kinds.conversation.file_operations import FileAccess, FileOperation, file_accesses
 from secateur.kinds.conversation.messages import MessagePart, PartKind
 from secateur.kinds.conversation.tool_results import MARK, AgenticConversationPruner
-from secateur.settings import Settings
+from secateur.settings import Settings, with_values
 
 CODE = "value = 1\n" * 200
 

@@ -6,10 +6,9 @@ import os
 from pathlib import Path
 
 import pytest
-from secateur.config import with_values
 from secateur.errors import SecateurError, UsageError
 from secateur.kinds.files.inputs import HEAD_BYTES, read_files
-from secateur.settings import Settings
+from secateur.settings import Settings, with_values
 from support.repos import committed, write
 
 TREE = {

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import pytest
 from secateur import PruneContext, SourceCode, count_tokens
-from secateur.config import with_values
 from secateur.kinds.files.model_questions import FileScore, LineRange, Snippets
 from secateur.kinds.files.prune_context import prune_files
 from secateur.kinds.files.sourcecode import LOCAL, MODEL
 from secateur.llm.interface import Question
 from secateur.model import Reason, State
-from secateur.settings import Settings
+from secateur.settings import Settings, with_values
 from support.answering import Table
 from support.repos import QUERY, SHOP
 

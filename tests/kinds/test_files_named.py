@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import pytest
 from secateur import PruneContext, SourceCode, count_tokens
-from secateur.config import with_values
 from secateur.kinds.files.decisions import prune
 from secateur.kinds.files.model_questions import LineRange, Snippets
 from secateur.kinds.files.prune_context import prune_files
@@ -14,7 +13,7 @@ from secateur.kinds.files.statements import widened
 from secateur.llm.interface import Question
 from secateur.model import Reason
 from secateur.render.sentences import sentence
-from secateur.settings import Settings
+from secateur.settings import Settings, with_values
 from support.answering import Table
 from support.pruner_example import CONVERSATION, FILES, MAIN, MATH
 

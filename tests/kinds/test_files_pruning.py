@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import pytest
 from secateur import PruneContext, SourceCode, count_tokens
-from secateur.config import with_profile, with_values
 from secateur.errors import SecateurError, UsageError
 from secateur.kinds.conversation.transcripts import read_messages
 from secateur.kinds.files.decisions import prune
@@ -15,7 +14,7 @@ from secateur.kinds.files.prune_context import prune_files
 from secateur.kinds.files.pruned_files import PrunedFiles
 from secateur.kinds.files.sourcecode import LOCAL
 from secateur.model import Reason, State
-from secateur.settings import Settings
+from secateur.settings import Settings, with_profile, with_values
 from secateur.tokens import get_counter
 from support.repos import QUERY, SHOP
 

@@ -13,7 +13,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from secateur import ConversationPruner
-from secateur.config import with_values
 from secateur.kinds.conversation.decisions import SUMMARY_MARK, measure
 from secateur.kinds.conversation.messages import PartKind
 from secateur.kinds.conversation.model_summaries import LEAST_ROOM, Notes, _fitting
@@ -22,7 +21,7 @@ from secateur.kinds.conversation.transcripts import read_messages
 from secateur.llm.interface import Question, Reply
 from secateur.model import ModelCall
 from secateur.progress import Progress
-from secateur.settings import Settings
+from secateur.settings import Settings, with_values
 from secateur.tokens import get_counter
 from support.conversation_strategies import TEXT, TURNS
 from support.conversations import FORMATS, Said, conversation, roles

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 import secateur as public
-from secateur import Reason, State, config
+from secateur import Reason, State
 from secateur.cli.main import COMMANDS
 from secateur.kinds import registry
-from secateur.settings import Settings
+from secateur.settings import Settings, with_values
 from support.cli import secateur
 from support.distributions import TODO, install
 
@@ -100,7 +100,7 @@ def test_inspect_without_a_terminal_knows_its_files_and_its_bench(todo: Path) ->
 
 
 def test_python_prunes_it(todo: Path) -> None:
-    settings = config.with_values(Settings(), {"context_prune.max_tokens": 16, "tokens.counter": "chars4"})
+    settings = with_values(Settings(), {"context_prune.max_tokens": 16, "tokens.counter": "chars4"})
     outcome = public.prune("todo", settings, path=str(todo))
     assert [(entry.state, entry.reason) for entry in outcome.ledger.entries][:2] == [
         (State.DROPPED, Reason.NO_ROOM),

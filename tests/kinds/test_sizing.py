@@ -1,12 +1,11 @@
 """Tokens of chunks whose text is never made."""
 
 import pytest
-from secateur.config import with_values
 from secateur.kinds.diff import finish, measure_diff, parse_diff, plan_chunks
 from secateur.kinds.diff.chunk_text import Injection
 from secateur.kinds.diff.linter_output import read_findings
 from secateur.kinds.diff.plan_totals import text_of, tokens_of
-from secateur.settings import Settings
+from secateur.settings import Settings, with_values
 from secateur.tokens import COUNTERS
 from support.diffs import added, line_diff
 

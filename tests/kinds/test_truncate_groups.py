@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 from secateur import ConversationPruner
-from secateur.config import with_values
-from secateur.settings import Settings
+from secateur.settings import Settings, with_values
 
 TURNS = 24
 EXCHANGE = 2

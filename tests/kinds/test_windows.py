@@ -6,9 +6,8 @@ from importlib.resources import files
 
 import pytest
 import tomli
-from secateur.config import with_values
 from secateur.kinds.envelope.windows import WINDOWS, budget_of, window_of
-from secateur.settings import ContextBudget, Settings
+from secateur.settings import ContextBudget, Settings, with_values
 
 
 @pytest.mark.parametrize(

@@ -6,13 +6,12 @@ from typing import Any
 
 import msgspec
 import pytest
-from secateur.config import with_values
 from secateur.kinds.conversation.decisions import measure
 from secateur.kinds.conversation.strategies import prune_measured
 from secateur.kinds.conversation.transcripts import read_messages
 from secateur.llm.interface import Question, Reply, replies_of
 from secateur.model import ModelCall
-from secateur.settings import Settings
+from secateur.settings import Settings, with_values
 from secateur.tokens import get_counter
 from support.answering import Table
 

@@ -6,11 +6,11 @@ import subprocess
 import sys
 
 import pytest
-from secateur import config
 from secateur.errors import ConfigError, LlmError, SecateurError
 from secateur.llm import open_model
 from secateur.llm.client import ServerModel
-from secateur.settings import Llm
+from secateur.settings import Layer, Llm, merge
+from secateur.settings import keys as setting_keys
 
 GOOD = {"enabled": True, "base_url": "http://127.0.0.1:9/v1", "model": "m"}
 
@@ -91,13 +91,13 @@ def test_a_key_no_header_can_carry_is_an_error_that_does_not_show_it(key: str) -
     assert key not in caught.value.message + caught.value.hint
 
 
-@pytest.mark.parametrize("name", sorted(filter(lambda name: name.startswith("llm."), config.keys())))
+@pytest.mark.parametrize("name", sorted(filter(lambda name: name.startswith("llm."), setting_keys())))
 def test_no_repository_sets_any_of_it(name: str) -> None:
-    key = config.keys()[name]
+    key = setting_keys()[name]
     assert key.scope == "user"
     value = True if key.kind is bool else key.default
-    layer = config.Layer("secateur.toml", {"llm": {name.removeprefix("llm."): value}}, "repository")
-    loaded = config.merge([layer])
+    layer = Layer("secateur.toml", {"llm": {name.removeprefix("llm."): value}}, "repository")
+    loaded = merge([layer])
     assert loaded.settings.llm == Llm()
     assert [notice.code for notice in loaded.notices] == ["config_ignored"]
 
@@ -118,7 +118,7 @@ def test_errors_of_opening_are_errors_of_ours() -> None:
 )
 def test_a_secret_in_a_setting_is_refused_before_it_could_be_shown(table: str, key: str, value: str) -> None:
     with pytest.raises(ConfigError) as caught:
-        config.merge([config.Layer("my secateur.toml", {table: {key: value}})])
+        merge([Layer("my secateur.toml", {table: {key: value}})])
     assert "s3cret" not in caught.value.message + caught.value.hint
     assert f"my secateur.toml: {table}.{key}" in caught.value.message
 

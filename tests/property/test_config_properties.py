@@ -4,9 +4,8 @@ import json
 
 from hypothesis import example, given
 from hypothesis import strategies as st
-from secateur.config import FILE_NAME, Layer, keys, load, lookup, merge, with_values
 from secateur.errors import ConfigError
-from secateur.settings import PROFILES, Settings
+from secateur.settings import FILE_NAME, PROFILES, Layer, Settings, keys, load, lookup, merge, with_values
 
 _PLAIN = st.one_of(
     st.none(), st.booleans(), st.integers(), st.integers(10**300, 10**310), st.floats(), st.text(max_size=8)

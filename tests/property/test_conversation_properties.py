@@ -11,12 +11,11 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from secateur.config import with_values
 from secateur.kinds.conversation.decisions import Pruned, measure
 from secateur.kinds.conversation.messages import PartKind
 from secateur.kinds.conversation.strategies import STRATEGIES, prune
 from secateur.kinds.conversation.transcripts import read_messages, read_transcript
-from secateur.settings import Settings
+from secateur.settings import Settings, with_values
 from secateur.tokens import get_counter
 from support.conversation_strategies import TEXT, TURNS
 from support.conversations import FORMATS, Said, conversation, roles

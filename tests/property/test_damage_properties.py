@@ -10,7 +10,6 @@ import pytest
 from hypothesis import example, given
 from hypothesis import settings as budgeted
 from hypothesis import strategies as st
-from secateur.config import with_values
 from secateur.errors import SecateurError
 from secateur.kinds.conversation.decisions import measure
 from secateur.kinds.conversation.messages import PartKind
@@ -19,7 +18,7 @@ from secateur.kinds.conversation.transcripts import read_transcript
 from secateur.kinds.conversation.unreadable import UNREADABLE
 from secateur.kinds.diff.chunks import chunk_diff
 from secateur.kinds.diff.diff_parser import parse_diff
-from secateur.settings import Settings
+from secateur.settings import Settings, with_values
 from secateur.tokens import get_counter
 from support.conversation_strategies import TEXT, TURNS
 from support.conversations import FORMATS, Said, conversation

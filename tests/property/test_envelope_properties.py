@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import settings as budgeted
 from hypothesis import strategies as st
 from secateur import Settings
-from secateur.config import with_values
 from secateur.errors import BudgetExceeded
 from secateur.kinds.envelope.envelope import TrimmedEnvelope, trim_envelope
+from secateur.settings import with_values
 from secateur.tokens import count_tokens
 from support.envelopes import SECTIONS
 

@@ -14,10 +14,10 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from secateur import Environment, Settings, count_tokens
-from secateur.config import with_values
 from secateur.errors import BudgetExceeded
 from secateur.kinds import registry
 from secateur.ledger import WRAPPER
+from secateur.settings import with_values
 from support.envelopes import asset_paths, envelope, files
 
 

@@ -8,12 +8,11 @@ import re
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from secateur import SourceCode
-from secateur.config import with_values
 from secateur.kinds.files.line_ranges import merge
 from secateur.kinds.files.model_questions import FileScore, LineRange, Snippets
 from secateur.kinds.files.prune_context import prune_files
 from secateur.model import Reason, State
-from secateur.settings import Settings
+from secateur.settings import Settings, with_values
 from secateur.tokens import get_counter
 from support.answering import Table
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from secateur import Engine, Settings
-from secateur.config import with_values
+from secateur.settings import with_values
 from secateur.sources.source import MemorySource
 from support.repos import write
 

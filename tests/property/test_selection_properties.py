@@ -7,11 +7,10 @@ from copy import deepcopy
 import numpy as np
 from hypothesis import example, given
 from hypothesis import strategies as st
-from secateur.config import with_values
 from secateur.model import Pool, Reason, State, falling
 from secateur.selection import greedy_mask, select, select_greedy
 from secateur.selection.greedy import greedy_rows
-from secateur.settings import Settings
+from secateur.settings import Settings, with_values
 from support import naive
 from support.pools import Row, digest, pool_of
 from support.strategies import cases, row_lists, settings_for
@@ -156,7 +155,7 @@ def test_falling_is_a_stable_sort(steps: list[int]):
 _DIGEST_SCRIPT = """
 import sys
 sys.path[:0] = sys.argv[1:]
-from secateur.config import with_values
+from secateur.settings import with_values
 from secateur.selection import select
 from secateur.settings import Settings
 from support.pools import Row, digest, pool_of

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 from secateur import Engine, Settings
-from secateur.config import load, with_values
 from secateur.errors import UsageError
 from secateur.model import Channel, Pool
+from secateur.settings import load, with_values
 from secateur.sources.source import MemorySource
 from support.cli import secateur
 from support.repos import QUERY, SHOP, handlers, write

@@ -10,10 +10,10 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from secateur import Engine, Settings
-from secateur.config import with_values
 from secateur.errors import EmbeddingError
 from secateur.index.store.records import Store
 from secateur.retrieval.rerank import Reranker
+from secateur.settings import with_values
 from secateur.sources.source import MemorySource
 from support.repos import QUERY, SHOP
 

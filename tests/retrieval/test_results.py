@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import pytest
 from secateur import Engine, Settings
-from secateur.config import with_values
 from secateur.model import Pool
 from secateur.retrieval.stored_pool import restored, stored
+from secateur.settings import with_values
 from support.pools import Row, pool_of
 from support.repos import QUERY, SHOP, write
 

@@ -6,8 +6,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from secateur import Engine, Settings
-from secateur.config import with_values
 from secateur.model import UNREACHABLE, Pool
+from secateur.settings import with_values
 from secateur.sources.source import MemorySource
 from support.found import by_name, channels, pool_for
 from support.repos import QUERY, SHOP, chain, handlers

@@ -6,15 +6,14 @@ from pathlib import Path
 from typing import Any
 
 from inspector_kit import Inspector, Pace
-from secateur import config
-from secateur.settings import Settings
+from secateur.settings import Settings, with_values
 from secateur_tui.benches.diff_bench import DiffBench
 from secateur_tui.state.diff_rows import DiffAnswer
 from support.diffs import added, line_diff
 from support.repos import committed, git, write
 
 PULL = "pull.diff"
-LIMIT = config.with_values(Settings(), {"chunking.max_chunk_tokens": 2000})
+LIMIT = with_values(Settings(), {"chunking.max_chunk_tokens": 2000})
 
 RENAMED = """diff --git a/src/shop/old_name.py b/src/shop/new_name.py
 similarity index 100%

@@ -7,10 +7,9 @@ from pathlib import Path
 import pytest
 from diff_kit import LIMIT, PULL, diff_bench, opened, packing, write_pull_request, write_repository
 from inspector_kit import press, settle
-from secateur import config
 from secateur.kinds import registry
 from secateur.kinds.diff import finish
-from secateur.settings import Settings
+from secateur.settings import Settings, with_values
 from secateur_tui.subjects.diff import DiffSubject
 from secateur_tui.widgets.query_input import QueryInput
 from support.cli import secateur
@@ -38,14 +37,14 @@ def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         (Settings(), PULL, {"ignore": "*.md !uv.lock", "skill": "SKILL.md"}, "B"),
         (LIMIT, PULL, {}, "B B w down down right down down left"),
         (
-            config.with_values(LIMIT, {"chunking.ignore": ["*.md"], "tokens.counter": "estimate"}),
+            with_values(LIMIT, {"chunking.ignore": ["*.md"], "tokens.counter": "estimate"}),
             PULL,
             {},
             "down K G K",
         ),
-        (config.with_values(LIMIT, {"chunking.ignore": ["/src/shop/cart.py"]}), PULL, {}, "G K"),
+        (with_values(LIMIT, {"chunking.ignore": ["/src/shop/cart.py"]}), PULL, {}, "G K"),
         (
-            config.with_values(LIMIT, {"chunking.max_chunk_tokens": 900}),
+            with_values(LIMIT, {"chunking.max_chunk_tokens": 900}),
             "shop",
             {"base": "HEAD^", "linter": "lint.txt"},
             "w down right right right",
@@ -82,7 +81,7 @@ def test_paths_and_patterns_that_look_like_flags_stay_what_they_are() -> None:
 
 
 def test_patterns_of_a_configuration_that_were_taken_back_are_taken_back() -> None:
-    configured = config.with_values(LIMIT, {"chunking.ignore": ["*.md"]})
+    configured = with_values(LIMIT, {"chunking.ignore": ["*.md"]})
     Path("secateur.toml").write_text('[chunking]\nignore = ["*.md"]\n')
     command = DIFF.command(TYPED | {"path": PULL}, LIMIT, configured)
     assert "docs/refunds.md" in secateur(*shlex.split(command)[1:]).out
@@ -173,7 +172,7 @@ async def test_hostile_names_and_texts_are_text(size: tuple[int, int]) -> None:
     diff = "[b]\x1b]0;x\x07\u202e.diff"
     Path(diff).write_bytes("".join(patches).encode("utf-8", "surrogateescape"))
     Path("SKILL.md").write_text("\n".join(HOSTILE), encoding="utf-8", errors="replace")
-    settings = config.with_values(
+    settings = with_values(
         Settings(), {"chunking.max_chunk_tokens": 1500, "chunking.ignore": [HOSTILE[0].split("\n")[0]]}
     )
     app = opened(settings, diff, skill="SKILL.md", ignore="[b]\x1b[2J")

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 from diff_kit import LIMIT, PULL, diff_bench, opened, packing, write_pull_request, write_repository
 from inspector_kit import Inspector, assert_golden, press, settle
-from secateur import config
-from secateur.settings import Settings
+from secateur.settings import Settings, with_values
 from secateur_tui.state.diff_rows import RowKind
 
 SIZES = [(120, 40), (80, 24)]
@@ -70,7 +69,7 @@ def assert_true_figures(app: Inspector, lines: list[str]) -> None:
         ("preview_chunk", LIMIT, "v"),
         ("moved", LIMIT, "b b b b b b b b b b down down d"),
         ("held", LIMIT, "down down down K G K"),
-        ("many", config.with_values(LIMIT, {"chunking.max_chunk_tokens": 250}), "i"),
+        ("many", with_values(LIMIT, {"chunking.max_chunk_tokens": 250}), "i"),
         ("copy", LIMIT, "B down K y"),
     ],
     ids=lambda value: value if isinstance(value, str) and value.isidentifier() else "",
@@ -138,7 +137,7 @@ async def test_no_change_is_said(tmp_path: Path) -> None:
 
 
 async def test_more_chunks_than_cells_are_one_bar() -> None:
-    app = opened(config.with_values(LIMIT, {"chunking.max_chunk_tokens": 150}))
+    app = opened(with_values(LIMIT, {"chunking.max_chunk_tokens": 150}))
     async with app.run_test(size=SIZES[1]):
         lines = await settle(app)
         assert_true_figures(app, lines)
@@ -150,7 +149,7 @@ async def test_more_chunks_than_cells_are_one_bar() -> None:
 
 
 async def test_the_preview_of_a_chunk_is_all_of_its_text() -> None:
-    app = opened(config.with_values(LIMIT, {"chunking.max_chunk_tokens": 32_000}))
+    app = opened(with_values(LIMIT, {"chunking.max_chunk_tokens": 32_000}))
     async with app.run_test(size=SIZES[0]):
         await settle(app)
         await press(app, "v", "end")

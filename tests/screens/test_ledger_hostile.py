@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 from inspector_kit import press, settle
 from ledger_kit import ledger_bench, opened
-from secateur import config
-from secateur.settings import Settings
+from secateur.settings import Settings, with_values
 from support.envelopes import envelope
 from test_hostile_screens import HOSTILE, assert_harmless
 
@@ -62,7 +61,7 @@ async def test_a_hostile_transcript_is_text(size: tuple[int, int]) -> None:
         ]
     name = "[b]a[$x]\u202e\\.json"
     Path(name).write_text(json.dumps({"system": HOSTILE[0], "messages": messages}))
-    zone = config.with_values(
+    zone = with_values(
         Settings(), {"conversation_prune.safe_zone_tokens": 1500, "conversation_prune.keep_tools": (HOSTILE[5],)}
     )
     lines = await looked_at("conversation", size, name, zone, STRATEGIES)
@@ -79,7 +78,7 @@ async def test_a_hostile_envelope_is_text(size: tuple[int, int]) -> None:
         "envelope",
         size,
         "envelope.json",
-        config.with_values(Settings(), {"context_budget.tokens": 3000}),
+        with_values(Settings(), {"context_budget.tokens": 3000}),
         3,
         model=HOSTILE[0],
     )
@@ -92,7 +91,7 @@ async def test_hostile_files_are_text(size: tuple[int, int]) -> None:
         name = text.replace("/", "").encode("utf-8", "surrogateescape")[:100].decode("utf-8", "ignore")
         body = f"def refund_{number}():\n    return {text!r}\n# {text}\n" * 20
         (Path("shop") / f"{name}.py").write_bytes(body.encode("utf-8", "surrogateescape"))
-    tight = config.with_values(Settings(), {"context_prune.max_tokens": 1500, "context_prune.strategy": "extract"})
+    tight = with_values(Settings(), {"context_prune.max_tokens": 1500, "context_prune.strategy": "extract"})
     await looked_at("files", size, "shop", tight, 2, query=f"refund {HOSTILE[5]} {HOSTILE[0]}")
 
 

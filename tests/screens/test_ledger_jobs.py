@@ -9,16 +9,15 @@ from typing import Any
 import pytest
 from inspector_kit import Inspector, press, settle
 from ledger_kit import TRANSCRIPT, ledger_bench, opened, write_files, write_transcript
-from secateur import config
 from secateur.progress import Progress, unreported
-from secateur.settings import Settings
+from secateur.settings import Settings, with_values
 from secateur_tui.benches.ledger_bench import LedgerBench
 from secateur_tui.state.ledger_answer import LedgerAnswer
 from secateur_tui.state.ledger_state import compared
 from secateur_tui.state.subject import Inputs
 from secateur_tui.subjects.conversation import ConversationSubject
 
-ZONE = config.with_values(Settings(), {"conversation_prune.safe_zone_tokens": 3000})
+ZONE = with_values(Settings(), {"conversation_prune.safe_zone_tokens": 3000})
 SIZE = (120, 40)
 GUARD = 60.0
 """Seconds after which a wait between threads is a failure."""

@@ -8,13 +8,12 @@ from pathlib import Path
 import pytest
 from inspector_kit import ORDERS, ScriptedEngine, make_pool, press, settle
 from ledger_kit import ENVELOPE, TRANSCRIPT, WRITERS, ledger_bench, opened
-from secateur import config
 from secateur.errors import BudgetExceeded, RepositoryError
 from secateur.kinds.conversation.strategies import prune
 from secateur.kinds.conversation.transcripts import read_transcript
 from secateur.kinds.registry import kind
 from secateur.model import State
-from secateur.settings import Settings
+from secateur.settings import Settings, with_values
 from secateur.tokens import get_counter
 from secateur_tui.benches.folder_bench import FolderBench
 from secateur_tui.benches.ledger_bench import LedgerBench
@@ -25,7 +24,7 @@ from secateur_tui.widgets.modal_page import ModalPage
 from secateur_tui.widgets.query_input import QueryInput
 from support.cli import secateur
 
-ZONE = config.with_values(Settings(), {"conversation_prune.safe_zone_tokens": 3000})
+ZONE = with_values(Settings(), {"conversation_prune.safe_zone_tokens": 3000})
 SIZE = (120, 40)
 
 
@@ -159,18 +158,18 @@ CASES = [
     ("conversation", ZONE, "down down down K"),
     (
         "conversation",
-        config.with_values(ZONE, {"tokens.counter": "chars4", "conversation_prune.keep_last": 3}),
+        with_values(ZONE, {"tokens.counter": "chars4", "conversation_prune.keep_last": 3}),
         "w down down down 0",
     ),
     ("envelope", Settings(), "B B"),
     ("envelope", Settings(), "w down down right right right"),
     (
         "envelope",
-        config.with_values(Settings(), {"context_budget.windows": {"gpt-4": 6000}, "context_budget.tokens": 4500}),
+        with_values(Settings(), {"context_budget.windows": {"gpt-4": 6000}, "context_budget.tokens": 4500}),
         "w r 0",
     ),
-    ("files", config.with_values(Settings(), {"context_prune.max_tokens": 800}), "s B"),
-    ("files", config.with_values(Settings(), {"context_prune.max_tokens": 400}), "s w down down right"),
+    ("files", with_values(Settings(), {"context_prune.max_tokens": 800}), "s B"),
+    ("files", with_values(Settings(), {"context_prune.max_tokens": 400}), "s w down down right"),
 ]
 
 
@@ -236,7 +235,7 @@ async def test_a_file_that_is_no_transcript_is_an_error_on_the_screen(text: str,
 
 
 async def test_a_budget_that_cannot_be_met_is_a_state_that_a_larger_one_ends() -> None:
-    app = opened("envelope", config.with_values(Settings(), {"context_budget.tokens": 150}))
+    app = opened("envelope", with_values(Settings(), {"context_budget.tokens": 150}))
     async with app.run_test(size=SIZE):
         text = "\n".join(await settle(app))
         screen = ledger_bench(app)
@@ -359,7 +358,7 @@ async def test_a_folder_can_be_opened_for_the_search_later() -> None:
 
 
 async def test_the_counter_of_a_bench_is_the_one_that_was_weighed_with() -> None:
-    app = opened("conversation", config.with_values(ZONE, {"tokens.counter": "chars4"}))
+    app = opened("conversation", with_values(ZONE, {"tokens.counter": "chars4"}))
     async with app.run_test(size=SIZE):
         lines = await settle(app)
         assert "chars4" in lines[0]

@@ -7,17 +7,16 @@ from pathlib import Path
 import pytest
 from inspector_kit import Inspector, assert_golden, press, settle
 from ledger_kit import WRITERS, ledger_bench, opened
-from secateur import config
 from secateur.model import State
-from secateur.settings import Settings
+from secateur.settings import Settings, with_values
 
 SIZES = [(120, 40), (80, 24)]
 
-ZONE = config.with_values(Settings(), {"conversation_prune.safe_zone_tokens": 3000})
-TRUNCATE = config.with_values(ZONE, {"conversation_prune.strategy": "truncate"})
-TIGHT = config.with_values(Settings(), {"context_budget.tokens": 4000})
-FEW = config.with_values(Settings(), {"context_prune.max_tokens": 800})
-DELETE = config.with_values(FEW, {"context_prune.strategy": "delete"})
+ZONE = with_values(Settings(), {"conversation_prune.safe_zone_tokens": 3000})
+TRUNCATE = with_values(ZONE, {"conversation_prune.strategy": "truncate"})
+TIGHT = with_values(Settings(), {"context_budget.tokens": 4000})
+FEW = with_values(Settings(), {"context_prune.max_tokens": 800})
+DELETE = with_values(FEW, {"context_prune.strategy": "delete"})
 
 
 @pytest.fixture(autouse=True)
@@ -72,14 +71,14 @@ def assert_true_figures(app: Inspector, lines: list[str]) -> None:
         ("conversation", "diff", ZONE, "B B B B down down down d"),
         ("conversation", "truncate", TRUNCATE, "b down i"),
         ("conversation", "held", ZONE, "down down down K"),
-        ("conversation", "over", config.with_values(ZONE, {"conversation_prune.safe_zone_tokens": 200}), ""),
+        ("conversation", "over", with_values(ZONE, {"conversation_prune.safe_zone_tokens": 200}), ""),
         ("conversation", "copy", ZONE, "B y"),
         ("conversation", "help", ZONE, "question_mark"),
         ("envelope", "opened", Settings(), ""),
         ("envelope", "turned", TIGHT, "B B B B"),
         ("envelope", "why", TIGHT, "down i"),
         ("envelope", "diff", TIGHT, "B B d"),
-        ("envelope", "exceeded", config.with_values(Settings(), {"context_budget.tokens": 40}), ""),
+        ("envelope", "exceeded", with_values(Settings(), {"context_budget.tokens": 40}), ""),
         ("envelope", "copy", TIGHT, "y"),
         ("files", "opened", FEW, ""),
         ("files", "delete", DELETE, "b down i"),
@@ -108,7 +107,7 @@ async def test_nothing_open_says_what_can_be(bench: str) -> None:
 
 
 async def test_a_summary_stands_for_what_it_tells() -> None:
-    app = opened("conversation", config.with_values(ZONE, {"conversation_prune.strategy": "summarize"}))
+    app = opened("conversation", with_values(ZONE, {"conversation_prune.strategy": "summarize"}))
     async with app.run_test(size=SIZES[0]):
         lines = await settle(app)
         assert_true_figures(app, lines)

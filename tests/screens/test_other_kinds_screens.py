@@ -16,11 +16,11 @@ SIZE = (80, 24)
 PROGRAM = """
 import asyncio, sys
 from inspector_kit import Inspector, Pace, press, settle
-from secateur import config
+from secateur.settings import with_values
 from secateur.settings import Settings
 
 async def screen(keys, size):
-    settings = config.with_values(Settings(), {"context_prune.max_tokens": 16, "tokens.counter": "chars4"})
+    settings = with_values(Settings(), {"context_prune.max_tokens": 16, "tokens.counter": "chars4"})
     app = Inspector(None, settings, path="week.todo", bench="todo", pace=Pace(0.001, 0.001, 0))
     app.NOTIFICATION_TIMEOUT = 120.0
     async with app.run_test(size=size, notifications=True):

@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pytest
 from inspector_kit import bench_of, inspector, press, settle
-from secateur import config
 from secateur.cli.main import main
 from secateur.engine import Engine
-from secateur.settings import Settings
+from secateur.settings import Settings, with_profile, with_values
 
 FILES = {
     "shop/money.py": '''
@@ -60,8 +59,8 @@ def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 async def test_the_copied_command_prints_what_is_on_screen(
     shop: Path, capsys: pytest.CaptureFixture[str], profile: str, keys: str, counter: str
 ) -> None:
-    settings = config.with_values(
-        config.with_profile(Settings(), profile),
+    settings = with_values(
+        with_profile(Settings(), profile),
         {"budget": 200, "tokens.counter": counter, "graph_rag.anchors": "embedding"},
     )
     with Engine.open(shop, settings) as engine:

@@ -6,9 +6,8 @@ from dataclasses import replace
 
 import pytest
 from inspector_kit import Inspector, assert_golden, bench_of, inspector, press, settle
-from secateur import config
 from secateur.model import State
-from secateur.settings import Settings
+from secateur.settings import Settings, with_profile
 
 SIZES = [(120, 40), (80, 24)]
 TIGHT = Settings(budget=4000)
@@ -69,7 +68,7 @@ def assert_true_figures(app: Inspector, lines: list[str]) -> None:
         ("weights", TIGHT, "w down right"),
         ("preview", TIGHT, "v"),
         ("diff", TIGHT, "right s b d"),
-        ("recommended", replace(config.with_profile(TIGHT, "recommended"), budget=3000), "down down down i"),
+        ("recommended", replace(with_profile(TIGHT, "recommended"), budget=3000), "down down down i"),
         ("help", TIGHT, "question_mark"),
         ("copy", TIGHT, "y"),
     ],

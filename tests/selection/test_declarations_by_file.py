@@ -5,10 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from secateur.config import with_values
 from secateur.model import State
 from secateur.selection import select
-from secateur.settings import Settings
+from secateur.settings import Settings, with_values
 from support.pools import Row, pool_of
 
 BUDGET = 100

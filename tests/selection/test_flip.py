@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from secateur.config import with_values
 from secateur.model import Pool, State
 from secateur.selection import select
 from secateur.selection.whatif import (
@@ -17,7 +16,7 @@ from secateur.selection.whatif import (
     flip,
     with_weight,
 )
-from secateur.settings import Settings
+from secateur.settings import Settings, with_values
 from support.pools import Row, kept, names, pool_of
 
 SIZES = (3000, 5000, 2000)

@@ -2,11 +2,10 @@ import math
 
 import numpy as np
 import pytest
-from secateur.config import with_values
 from secateur.errors import UsageError
 from secateur.selection import priority
 from secateur.selection.priority import quantised, terms_of
-from secateur.settings import Settings
+from secateur.settings import Settings, with_values
 from support.pools import Row, pool_of
 
 

@@ -3,11 +3,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from secateur.config import with_values
 from secateur.errors import UsageError
 from secateur.model import Reason, State
 from secateur.selection import select
-from secateur.settings import Settings
+from secateur.settings import Settings, with_values
 from support.pools import FOUND, REACHED, Row, fates, kept, names, pool_of
 
 

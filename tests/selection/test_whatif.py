@@ -1,8 +1,7 @@
 import pytest
-from secateur.config import with_values
 from secateur.selection import select
 from secateur.selection.whatif import budget_to_keep, unchanged_range, weight_to_keep, with_weight
-from secateur.settings import Settings
+from secateur.settings import Settings, with_values
 from support.pools import Row, kept, names, pool_of
 
 

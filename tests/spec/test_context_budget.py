@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 from secateur import Settings, trim_context_with_budget
-from secateur.config import with_values
 from secateur.errors import SecateurError
 from secateur.kinds.envelope.envelope import trim_envelope
+from secateur.settings import with_values
 from secateur.tokens import count_tokens
 from support.envelopes import SECTIONS, asset_paths, envelope, files
 

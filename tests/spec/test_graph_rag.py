@@ -10,9 +10,8 @@ from typing import Any
 
 import pytest
 from secateur import Engine, Settings
-from secateur.config import with_values
 from secateur.model import Pool
-from secateur.settings import GraphRag
+from secateur.settings import GraphRag, with_values
 from secateur.sources.source import MemorySource
 from support.cli import secateur
 from support.repos import HANDLERS, QUERY, SHOP, chain, handlers, write

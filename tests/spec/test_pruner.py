@@ -6,13 +6,12 @@ import copy
 
 import pytest
 from secateur import AgenticConversationPruner, ConversationPruner, TrimReport
-from secateur.config import with_values
 from secateur.errors import UsageError
 from secateur.kinds.conversation.decisions import SUMMARY_MARK
 from secateur.kinds.conversation.messages import is_result_text, tool_name
 from secateur.kinds.conversation.tool_results import MARK
 from secateur.kinds.conversation.transcripts import read_messages
-from secateur.settings import Settings
+from secateur.settings import Settings, with_values
 from support.conversations import FORMATS, Said, conversation, roles
 
 LONG = "value = 1\n" * 200  # 500 tokens by chars4

@@ -25,10 +25,10 @@ from secateur import (
     get_llm,
     trim_context_with_budget,
 )
-from secateur.config import with_values
 from secateur.errors import ConfigError, SecateurError, UsageError
 from secateur.kinds.files.model_questions import LineRange, Snippets
 from secateur.llm.interface import Question
+from secateur.settings import with_values
 from support.answering import Table
 from support.conversations import Said, conversation
 from support.envelopes import dependencies, envelope

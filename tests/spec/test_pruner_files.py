@@ -7,12 +7,11 @@ from dataclasses import replace
 
 import pytest
 from secateur import PruneContext, SourceCode, count_tokens
-from secateur.config import with_values
 from secateur.errors import UsageError
 from secateur.kinds.files.line_ranges import merge, windows
 from secateur.kinds.files.prune_context import prune_files
 from secateur.model import Reason, State
-from secateur.settings import Settings
+from secateur.settings import Settings, with_values
 from support.pruner_example import CONVERSATION, FILES
 
 

@@ -3,8 +3,7 @@ numbers."""
 
 import pytest
 from secateur import priority, select, select_greedy
-from secateur.config import with_values
-from secateur.settings import PROFILES, Settings
+from secateur.settings import PROFILES, Settings, with_values
 from support.pools import Row, kept, pool_of
 
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from secateur import Engine, Settings
-from secateur.config import with_profile, with_values
 from secateur.model import Channel, Pool
+from secateur.settings import with_profile, with_values
 from secateur.sources.source import MemorySource
 
 

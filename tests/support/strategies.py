@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from hypothesis import strategies as st
-from secateur.config import with_values
 from secateur.model import Pool
-from secateur.settings import Settings
+from secateur.settings import Settings, with_values
 from support.pools import FOUND, REACHED, Row, pool_of
 
 _SCORES = st.one_of(

@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from secateur import config
-from secateur.settings import Settings
+from secateur.settings import Settings, load, with_profile, with_values
 from secateur_tui.state.command_lines import quoted, search_command
 
 
@@ -34,7 +33,7 @@ def settings_of(command: str) -> Settings:
             )
         elif flag == "--strategy":
             flags["smart_pruning.strategy"] = value
-    return config.load(None, profile=profile, sets=sets, flags=flags).settings
+    return load(None, profile=profile, sets=sets, flags=flags).settings
 
 
 @pytest.mark.parametrize(
@@ -54,14 +53,14 @@ def settings_of(command: str) -> Settings:
 )
 @pytest.mark.parametrize("profile", ["spec", "recommended"])
 def test_the_command_line_sets_what_the_screen_has(changes: dict[str, object], profile: str) -> None:
-    settings = config.with_values(config.with_profile(Settings(), profile), changes)
+    settings = with_values(with_profile(Settings(), profile), changes)
     again = settings_of(search_command("q", ".", settings, Settings()))
     assert again == replace(settings, budget=settings.effective_budget)
 
 
 def test_a_value_that_a_file_had_set_is_written_out_even_when_it_is_the_default_again() -> None:
-    opened = config.with_values(Settings(), {"relevance.lexical": 0.9})
-    now = config.with_profile(opened, "spec")
+    opened = with_values(Settings(), {"relevance.lexical": 0.9})
+    now = with_profile(opened, "spec")
     assert now.relevance.lexical == 0.5
     assert "--set relevance.lexical=0.5" in search_command("q", ".", now, opened)
 

@@ -8,7 +8,6 @@ from diff_kit import LIMIT, PULL, pull_request, write_pull_request, write_reposi
 from hypothesis import given
 from hypothesis import settings as budgeted
 from hypothesis import strategies as st
-from secateur.config import with_values
 from secateur.errors import BudgetExceeded, SecateurError, UsageError
 from secateur.kinds import registry
 from secateur.kinds.diff import chunk_diff, finish
@@ -16,7 +15,7 @@ from secateur.kinds.diff.comparison import Asked
 from secateur.kinds.diff.inputs import asked_of
 from secateur.kinds.diff.plan import LEFT_OUT
 from secateur.model import State
-from secateur.settings import Settings
+from secateur.settings import Settings, with_values
 from secateur_tui.state.diff_rows import DiffAnswer, RowKind, chunk_moves, numbers
 from secateur_tui.state.ledger_answer import LedgerComparison
 from secateur_tui.styled_text import width

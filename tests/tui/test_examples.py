@@ -3,9 +3,8 @@
 from pathlib import Path
 
 from secateur.cli.inspect import bench_of
-from secateur.config import with_values
 from secateur.kinds.registry import kind
-from secateur.settings import Settings
+from secateur.settings import Settings, with_values
 from secateur_tui.subjects.conversation import ConversationSubject
 
 EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"

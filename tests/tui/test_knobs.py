@@ -1,11 +1,10 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from secateur import config
-from secateur.config import keys as setting_keys
 from secateur.kinds.knobs import Knob, decimal
 from secateur.kinds.search import knobs
-from secateur.settings import Settings
+from secateur.settings import Settings, lookup, with_values
+from secateur.settings import keys as setting_keys
 
 RELEVANCE = knobs.WEIGHTS[0]
 
@@ -36,17 +35,17 @@ def test_strategies_go_round() -> None:
 
 
 @pytest.mark.parametrize(
-    "knob", knobs.knobs_of(config.with_values(Settings(), {"preference.enabled": True})), ids=lambda knob: knob.label
+    "knob", knobs.knobs_of(with_values(Settings(), {"preference.enabled": True})), ids=lambda knob: knob.label
 )
 def test_every_knob_moves_its_setting_and_nothing_else(knob: Knob) -> None:
     before = Settings()
     after = knob.turned(before, 1)
-    assert {name for name in setting_keys() if config.lookup(before, name) != config.lookup(after, name)} == {knob.key}
+    assert {name for name in setting_keys() if lookup(before, name) != lookup(after, name)} == {knob.key}
 
 
 def test_preference_is_a_knob_only_where_it_is_on() -> None:
     assert knobs.PREFERENCE not in knobs.knobs_of(Settings())
-    assert knobs.PREFERENCE in knobs.knobs_of(config.with_values(Settings(), {"preference.enabled": True}))
+    assert knobs.PREFERENCE in knobs.knobs_of(with_values(Settings(), {"preference.enabled": True}))
 
 
 @given(st.integers(0, 200_000))

@@ -4,12 +4,11 @@ import json
 from pathlib import Path
 
 import pytest
-from secateur.config import with_values
 from secateur.kinds.conversation.model_summaries import retelling
 from secateur.kinds.conversation.strategies import STRATEGIES
 from secateur.kinds.registry import kind
 from secateur.model import State
-from secateur.settings import Settings
+from secateur.settings import Settings, with_values
 from secateur_tui.state.subject import Subject
 from secateur_tui.styled_text import plain
 from secateur_tui.subjects.conversation import ConversationSubject

@@ -2,9 +2,8 @@ from dataclasses import replace
 
 import numpy as np
 from inspector_kit import ORDERS, make_pool, orders_engine
-from secateur import config
 from secateur.kinds.search.knobs import DEPTH, TOP_K, WEIGHTS
-from secateur.settings import Settings
+from secateur.settings import Settings, with_profile, with_values
 from secateur_tui.state.search_state import SearchRequest, SearchState
 
 
@@ -82,8 +81,8 @@ def test_what_changes_the_pool_needs_a_pool_and_going_back_does_not() -> None:
     state = opened()
     for changed in (
         TOP_K.turned(state.settings, 1),
-        config.with_profile(state.settings, "recommended"),
-        config.with_values(state.settings, {"tokens.counter": "chars4"}),
+        with_profile(state.settings, "recommended"),
+        with_values(state.settings, {"tokens.counter": "chars4"}),
     ):
         state.change(changed)
         assert state.needs_pool

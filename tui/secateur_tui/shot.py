@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from secateur import directories
-from secateur.config import load
 from secateur.engine import Engine
+from secateur.settings import load
 from secateur.sources import samples
 
 from secateur_tui.app import Inspector

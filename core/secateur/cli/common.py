@@ -12,13 +12,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from secateur import config, directories
+from secateur import directories
 from secateur.cli.output import emit, interrupted, on_terminal, tell
 from secateur.cli.parsing import one_of
 from secateur.cli.termination import unwound
-from secateur.config import Loaded
 from secateur.errors import SecateurError
 from secateur.inputs import read_input
+from secateur.settings import Committed, Loaded, load
 from secateur.terminal import visible
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def load_settings(
     root: Path | None,
     flags: dict[str, Any] | None = None,
     *,
-    committed: config.Committed | None = None,
+    committed: Committed | None = None,
 ) -> Loaded:
     """Settings for this call; says on stderr what was ignored. `committed`: the repository's files as a commit has
     them, in place of those of `root`."""
@@ -87,7 +87,7 @@ def load_settings(
 
 
 def quiet_settings(
-    options: argparse.Namespace, root: Path | None, flags: dict[str, Any] | None, committed: config.Committed | None
+    options: argparse.Namespace, root: Path | None, flags: dict[str, Any] | None, committed: Committed | None
 ) -> Loaded:
     """Loads the same without printing anything."""
     flags = dict(flags or {})
@@ -96,7 +96,7 @@ def quiet_settings(
     if options.trust_git_dir:
         flags["index.trust_git_dir"] = True
     own = directories.config_dir(os.environ)
-    return config.load(
+    return load(
         root,
         config_file=options.config,
         profile=options.profile,
@@ -111,7 +111,7 @@ def trusts_git_dir(options: argparse.Namespace) -> bool:
     """True if the user allows a git folder that lies elsewhere. It is known before anything of a repository is read."""
     if options.trust_git_dir:
         return True
-    own = config.load(None, config_file=options.config, sets=options.sets, user_dir=directories.config_dir(os.environ))
+    own = load(None, config_file=options.config, sets=options.sets, user_dir=directories.config_dir(os.environ))
     return own.settings.index.trust_git_dir
 
 

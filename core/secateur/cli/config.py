@@ -7,12 +7,14 @@ import json
 import os
 from typing import Any
 
-from secateur import config, directories
+from secateur import directories
 from secateur.cli.common import common_arguments, load_settings, sample_or_path
 from secateur.cli.output import emit
 from secateur.errors import unreadable_folder
 from secateur.ledger import Reason
 from secateur.render.sentences import SENTENCES
+from secateur.settings import keys as setting_keys
+from secateur.settings import lookup, schema
 from secateur.terminal import visible
 
 
@@ -31,7 +33,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Prints every key, its value and its origin."""
     if options.schema:
-        emit(json.dumps(config.schema(), indent=2, ensure_ascii=False) + "\n")
+        emit(json.dumps(schema(), indent=2, ensure_ascii=False) + "\n")
         return 0
     if options.reasons:
         emit(_reasons(options.format))
@@ -41,8 +43,8 @@ def run(options: argparse.Namespace) -> int:
         raise unreadable_folder(root)
     loaded = load_settings(options, root)
     rows = [
-        (key, config.lookup(loaded.settings, key.name), loaded.origins.get(key.name, "default"))
-        for key in config.keys().values()
+        (key, lookup(loaded.settings, key.name), loaded.origins.get(key.name, "default"))
+        for key in setting_keys().values()
         if key.scope != "run"
     ]
     if options.format == "json":

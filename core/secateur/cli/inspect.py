@@ -20,11 +20,10 @@ from secateur.cli.common import (
 )
 from secateur.cli.output import on_terminal
 from secateur.cli.parsing import whole_number
-from secateur.config import Committed, Loaded
 from secateur.errors import ConfigError, SecateurError, UsageError
 from secateur.kinds import registry
 from secateur.kinds.base import Environment, Input, Kind
-from secateur.settings import Chunking, Settings
+from secateur.settings import Chunking, Committed, Loaded, Settings
 
 GROUP = "secateur.inspector"
 

@@ -14,8 +14,8 @@ from secateur.cli.common import ProgressBar, common_arguments, quiet_settings, s
 from secateur.cli.output import emit, on_terminal
 from secateur.cli.output_files import write_folder, write_output
 from secateur.cli.parsing import integer, whole_number
-from secateur.config import Committed, Loaded
 from secateur.kinds.base import Environment, Flag, Input, Kind
+from secateur.settings import Committed, Loaded
 from secateur.terminal import visible
 
 

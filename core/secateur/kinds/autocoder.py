@@ -13,11 +13,10 @@ from collections.abc import Mapping
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-from secateur import config, directories
-from secateur.config import with_values
+from secateur import directories
 from secateur.errors import ConfigError, UsageError
 from secateur.llm import open_model
-from secateur.settings import Settings
+from secateur.settings import Settings, load, with_values
 from secateur.settings.keys import checked
 
 if TYPE_CHECKING:
@@ -90,7 +89,7 @@ def get_llm(name: str, product_mode: str | None = None) -> LanguageModel | None:
     Raises:
         ConfigError, LlmError: as `secateur.llm.open_model`.
     """
-    return open_model(config.load(None, user_dir=directories.config_dir(os.environ)).settings.llm, os.environ)
+    return open_model(load(None, user_dir=directories.config_dir(os.environ)).settings.llm, os.environ)
 
 
 def init_project_if_required(target_dir: str) -> None:

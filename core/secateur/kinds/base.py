@@ -25,7 +25,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Generic, TypeVar
 
-from secateur.config import Committed, Loaded
 from secateur.directories import cache_dir
 from secateur.errors import UsageError
 from secateur.inputs import read_input
@@ -36,7 +35,7 @@ from secateur.progress import Progress, unreported
 from secateur.render import SCHEMA_VERSION, dumps
 from secateur.render.page import Page, render_page
 from secateur.render.sentences import sentence
-from secateur.settings import Settings
+from secateur.settings import Committed, Loaded, Settings
 
 M = TypeVar("M")
 P = TypeVar("P")

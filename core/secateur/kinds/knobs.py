@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from secateur import config
-from secateur.settings import Settings
+from secateur.settings import Settings, lookup, with_values
+from secateur.settings import keys as setting_keys
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,21 +26,21 @@ class Knob:
 
     @property
     def choices(self) -> tuple[str, ...]:
-        return config.keys()[self.key].choices
+        return setting_keys()[self.key].choices
 
     @property
     def integer(self) -> bool:
-        return config.keys()[self.key].kind is int
+        return setting_keys()[self.key].kind is int
 
     @property
     def high(self) -> float:
         """The end of the range."""
-        high = config.keys()[self.key].high
+        high = setting_keys()[self.key].high
         assert high is not None
         return high
 
     def value(self, settings: Settings) -> str | int | float:
-        value: str | int | float = config.lookup(settings, self.key)
+        value: str | int | float = lookup(settings, self.key)
         return value
 
     def text(self, settings: Settings) -> str:
@@ -58,7 +58,7 @@ class Knob:
         if isinstance(value, str):
             place = self.choices.index(value) + direction
             return self.put(settings, self.choices[place % len(self.choices)])
-        schema = config.keys()[self.key]
+        schema = setting_keys()[self.key]
         if self.rounded and not fine:
             moved: float = round_step(int(value), direction)
         else:
@@ -72,8 +72,8 @@ class Knob:
     def put(self, settings: Settings, value: str | int | float) -> Settings:
         """The settings with this knob at `value`; the very same object when nothing changes."""
         if not isinstance(value, str):
-            value = config.keys()[self.key].kind(value)
-        return settings if value == self.value(settings) else config.with_values(settings, {self.key: value})
+            value = setting_keys()[self.key].kind(value)
+        return settings if value == self.value(settings) else with_values(settings, {self.key: value})
 
 
 def decimal(value: float) -> str:

@@ -166,8 +166,8 @@ def kind(name: str) -> Kind[Any, Any]:
 
 def _lacks(made: object, name: str) -> str:
     """What keeps an object from being the kind of a name; "" for nothing."""
-    from secateur.config import keys
     from secateur.kinds.base import Kind
+    from secateur.settings import keys
 
     if not isinstance(made, Kind):
         return "it is no secateur.kinds.base.Kind"

@@ -1,5 +1,9 @@
-"""The settings: what can be set, how a value is checked, which profiles there are."""
+"""The settings: what can be set, how a value is checked, where it comes from, which profiles there are."""
 
+from secateur.settings.keys import FILE_NAME, Key, keys, lookup, schema
+from secateur.settings.layers import IGNORED, MAX_BOOST, Layer, Loaded, condensed, merge, with_profile, with_values
+from secateur.settings.loading import MAX_FILE_BYTES, PROJECT_NAME, Committed, load
+from secateur.settings.names import FLAGS
 from secateur.settings.profiles import PROFILES
 from secateur.settings.pruners import Chunking, ContextBudget, ContextPrune, ConversationPrune, Log
 from secateur.settings.schema import Settings
@@ -7,15 +11,25 @@ from secateur.settings.search import GraphRag, Penalty, Preference, PriorityWeig
 from secateur.settings.services import Embedding, Index, Llm, Tokens, Ui
 
 __all__ = [
+    "FILE_NAME",
+    "FLAGS",
+    "IGNORED",
+    "MAX_BOOST",
+    "MAX_FILE_BYTES",
     "PROFILES",
+    "PROJECT_NAME",
     "Chunking",
+    "Committed",
     "ContextBudget",
     "ContextPrune",
     "ConversationPrune",
     "Embedding",
     "GraphRag",
     "Index",
+    "Key",
+    "Layer",
     "Llm",
+    "Loaded",
     "Log",
     "Penalty",
     "Preference",
@@ -25,4 +39,12 @@ __all__ = [
     "SmartPruning",
     "Tokens",
     "Ui",
+    "condensed",
+    "keys",
+    "load",
+    "lookup",
+    "merge",
+    "schema",
+    "with_profile",
+    "with_values",
 ]

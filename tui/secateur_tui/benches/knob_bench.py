@@ -5,9 +5,8 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import Any
 
-from secateur import config
 from secateur.kinds import knobs
-from secateur.settings import PROFILES, Settings
+from secateur.settings import PROFILES, Settings, with_profile
 
 from secateur_tui.benches.bench import Bench
 from secateur_tui.state.history import KnobState
@@ -87,7 +86,7 @@ class KnobBench(Bench):
     def do_profile(self) -> None:
         names = [*PROFILES, *(name for name in self.state.settings.profiles if name not in PROFILES)]
         place = names.index(self.state.settings.profile) + 1
-        self.change(config.with_profile(self.state.settings, names[place % len(names)]))
+        self.change(with_profile(self.state.settings, names[place % len(names)]))
 
     def do_undo(self) -> None:
         if self.state.undo():

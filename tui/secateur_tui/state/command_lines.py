@@ -6,10 +6,9 @@ import shlex
 from collections.abc import Mapping
 from typing import Any
 
-from secateur import config
-from secateur.config import keys as setting_keys
 from secateur.kinds.base import Flag
-from secateur.settings import Settings
+from secateur.settings import Settings, lookup, with_profile
+from secateur.settings import keys as setting_keys
 from secateur.sources.files import path_bytes
 
 _SEARCH_TABLES = (
@@ -47,7 +46,7 @@ def search_command(query: str, path: str, settings: Settings, opened: Settings, 
     if rev is not None:
         words += ["--rev", rev]
     for name in _differing(_SEARCH_TABLES, settings, opened):
-        words += ["--set", f"{name}={toml(config.lookup(settings, name))}"]
+        words += ["--set", f"{name}={toml(lookup(settings, name))}"]
     words += [word for symbol in settings.pins for word in ("--pin", symbol)]
     words += [word for symbol in settings.excludes for word in ("--exclude", symbol)]
     words += [word for symbol, factor in settings.boosts.items() for word in ("--boost", f"{symbol}={_number(factor)}")]
@@ -77,7 +76,7 @@ class CommandWords:
 
     def setting(self, flag: Flag) -> None:
         """Writes a flag with the value that its setting has, a switch where it is on, names as a setting."""
-        value = config.lookup(self._settings, flag.key)
+        value = lookup(self._settings, flag.key)
         if isinstance(value, tuple):
             self.set(flag.key, toml(value))
             return
@@ -96,7 +95,7 @@ class CommandWords:
         screen."""
         for name in _differing(tables, self._settings, self._opened):
             if name not in self._said:
-                self.set(name, toml(config.lookup(self._settings, name)))
+                self.set(name, toml(lookup(self._settings, name)))
 
     def line(self, file: str) -> str:
         """The whole, for a shell; after `--` nothing is taken for a flag."""
@@ -105,13 +104,9 @@ class CommandWords:
 
 def _differing(tables: tuple[str, ...], settings: Settings, opened: Settings) -> list[str]:
     """Keys that are not what the profile says, or not what they were when the inspector was opened."""
-    profile = config.with_profile(Settings(profiles=settings.profiles), settings.profile)
+    profile = with_profile(Settings(profiles=settings.profiles), settings.profile)
     names = [name for name in setting_keys() if name.startswith(tables)]
-    return [
-        name
-        for name in names
-        if not config.lookup(settings, name) == config.lookup(profile, name) == config.lookup(opened, name)
-    ]
+    return [name for name in names if not lookup(settings, name) == lookup(profile, name) == lookup(opened, name)]
 
 
 def quoted(word: str) -> str:

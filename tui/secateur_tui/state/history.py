@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from secateur import config
-from secateur.settings import Settings
+from secateur.settings import Settings, with_profile
 
 A = TypeVar("A")
 
@@ -54,9 +53,7 @@ class KnobState(Generic[A]):
     def changed(self) -> bool:
         """Whether a knob stands elsewhere than at the start, or than the profile chosen since then puts it."""
         profile = self.settings.profile
-        return self.settings != (
-            self.opened if profile == self.opened.profile else config.with_profile(self.opened, profile)
-        )
+        return self.settings != (self.opened if profile == self.opened.profile else with_profile(self.opened, profile))
 
     def change(self, settings: Settings) -> bool:
         """Takes other settings; the first change makes the answer before it the baseline."""

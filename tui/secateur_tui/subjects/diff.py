@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from secateur import directories
-from secateur.config import keys as setting_keys
 from secateur.errors import UsageError
 from secateur.kinds.base import Outcome
 from secateur.kinds.diff.inputs import is_repository
@@ -17,6 +16,7 @@ from secateur.kinds.diff.kind import Planned
 from secateur.kinds.diff.measured_diff import LINTER, SIGNATURES, MeasuredDiff
 from secateur.progress import Progress, unreported
 from secateur.settings import Settings
+from secateur.settings import keys as setting_keys
 from secateur.sources import samples
 from secateur.terminal import clip, visible
 

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
-from secateur import config
 from secateur.kinds.base import Delivery, Environment, Flag, Input, Inputs, Kind, Outcome
 from secateur.kinds.conversation.decisions import Cache, MeasuredTranscript, MessageDecision, Pruned, measure
 from secateur.kinds.conversation.messages import Message, PartKind, parse_message
@@ -21,7 +20,7 @@ from secateur.llm.interface import LanguageModel, Reply
 from secateur.model import State, TrimReport
 from secateur.progress import Progress, unreported
 from secateur.render.page import Page, Section
-from secateur.settings import ConversationPrune, Settings
+from secateur.settings import ConversationPrune, Settings, with_values
 from secateur.terminal import clip, visible
 from secateur.tokens import get_counter
 
@@ -143,7 +142,7 @@ class Conversation(Kind[MeasuredTranscript, Pruned]):
             kept = tuple(tool for tool in held if tool not in tools)
         else:
             kept = tuple(dict.fromkeys((*held, *tools)))
-        return config.with_values(settings, {_TABLE + "keep_tools": kept})
+        return with_values(settings, {_TABLE + "keep_tools": kept})
 
     def described(self, material: MeasuredTranscript) -> str:
         transcript = material.transcript

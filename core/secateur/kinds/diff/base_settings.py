@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from secateur.config import FILE_NAME, MAX_FILE_BYTES, PROJECT_NAME, Committed, keys
 from secateur.errors import ConfigError
 from secateur.kinds.diff.changes import Diff, Treatment
 from secateur.kinds.diff.notes import SETTINGS_CHANGED
 from secateur.model import Notice
+from secateur.settings import FILE_NAME, MAX_FILE_BYTES, PROJECT_NAME, Committed, keys
 from secateur.sources.git import Git, TreeEntry
 
 SETTINGS_FILES = (FILE_NAME, PROJECT_NAME)

@@ -12,7 +12,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from secateur.config import with_values
 from secateur.kinds.diff.chunk_text import Injection, PartLocation
 from secateur.kinds.diff.diff_parser import parse_diff
 from secateur.kinds.diff.linter_output import read_findings
@@ -22,7 +21,7 @@ from secateur.kinds.diff.plan_totals import ledger_of, text_of
 from secateur.ledger import VERBS, WRAPPER, Entry, Ledger, Notice, TrimAction, TrimReport
 from secateur.logs import log_report
 from secateur.render.sentences import sentence
-from secateur.settings import Settings
+from secateur.settings import Settings, with_values
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from secateur.config import Committed
 from secateur.errors import RepositoryError, UsageError, bare_repository, unreadable_folder
 from secateur.kinds.diff.attributes import FILE as ATTRIBUTES_FILE
 from secateur.kinds.diff.attributes import GENERATED, VENDORED, Attributes
@@ -33,7 +32,7 @@ from secateur.kinds.diff.notes import RULES_CHANGED, SKILL_FILE
 from secateur.kinds.diff.skip_rules import by_path
 from secateur.kinds.diff.temporary_objects import LARGEST_COMPARED, TemporaryObjects
 from secateur.model import Notice
-from secateur.settings import Chunking
+from secateur.settings import Chunking, Committed
 from secateur.sources.files import Folder, path_bytes
 from secateur.sources.git import GITLINK, SYMBOLIC_LINK, UNTRACKED, Git, TreeEntry
 from secateur.sources.location import ForeignRepository

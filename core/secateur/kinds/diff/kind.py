@@ -9,7 +9,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
 
-from secateur.config import Loaded, with_values
 from secateur.errors import UsageError, shown
 from secateur.kinds.base import (
     Delivery,
@@ -50,7 +49,7 @@ from secateur.model import TrimReport
 from secateur.progress import Progress, unreported
 from secateur.render import dumps
 from secateur.render.page import Page
-from secateur.settings import Settings
+from secateur.settings import Loaded, Settings, with_values
 from secateur.terminal import visible
 
 NAMED = 5

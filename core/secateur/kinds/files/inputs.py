@@ -17,14 +17,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from secateur.config import FILE_NAME
 from secateur.errors import SecateurError, UsageError, shown, too_large, unreadable
 from secateur.kinds.files.sourcecode import SourceCode
 from secateur.languages.syntax.file_flags import BINARY, UNINDEXED, classify
 from secateur.languages.syntax.fragments import decode
 from secateur.model import Notice
 from secateur.render.notices import listed
-from secateur.settings import Settings
+from secateur.settings import FILE_NAME, Settings
 from secateur.sources import samples
 from secateur.sources.files import Folder
 from secateur.sources.open import open_source

@@ -6,8 +6,6 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from secateur import config
-from secateur.config import Loaded, keys
 from secateur.errors import UsageError
 from secateur.kinds.base import Environment, Flag, Input, Inputs, Kind, Load, Outcome
 from secateur.kinds.conversation.transcripts import read_transcript
@@ -24,7 +22,7 @@ from secateur.llm.interface import LanguageModel, Question, Reply
 from secateur.model import Entry, Notice, State, TrimReport
 from secateur.progress import Progress, unreported
 from secateur.render.page import Page, Section
-from secateur.settings import Settings
+from secateur.settings import Loaded, Settings, keys, lookup
 from secateur.terminal import clip, clip_left, visible
 
 SHOWN_FILES = 40
@@ -124,7 +122,7 @@ class FilesKind(Kind[ReadFiles, PrunedFiles]):
         return load(root_of(inputs["path"]), None)
 
     def reading_of(self, inputs: Inputs, settings: Settings) -> Hashable:
-        read = tuple(config.lookup(settings, key) for key in keys() if key.startswith(_READ))
+        read = tuple(lookup(settings, key) for key in keys() if key.startswith(_READ))
         return tuple(inputs["path"]), inputs["query"], inputs["conversation"], read
 
     def read(self, inputs: Inputs, settings: Settings, environment: Environment) -> ReadFiles:
