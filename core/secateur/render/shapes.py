@@ -14,109 +14,24 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
-from secateur.ledger import VERBS, Reason, State
-from secateur.render.structured import SCHEMA_VERSION
+from secateur.render.shared_shapes import (
+    ActionName,
+    Count,
+    ErrorOutput,
+    LedgerShape,
+    Lines,
+    NoticeShape,
+    Number,
+    PrunedOutput,
+    ReasonCode,
+    ReasonShape,
+    ReportShape,
+    Shape,
+    StateName,
+    Totals,
+)
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
-
-StateName = Annotated[str, Meta(extra_json_schema={"enum": [state.label for state in State]})]
-ReasonCode = Annotated[str, Meta(extra_json_schema={"enum": [reason.label for reason in Reason]})]
-ActionName = Annotated[str, Meta(extra_json_schema={"enum": [*VERBS.values(), "truncate"]})]
-Version = Annotated[str, Meta(extra_json_schema={"const": SCHEMA_VERSION})]
-Count = Annotated[int, Meta(ge=0)]
-Number = Annotated[int, Meta(ge=1)]
-Lines = Annotated[list[Number], Meta(min_length=2, max_length=2, description="First and last line.")]
-
-
-class Shape(msgspec.Struct, forbid_unknown_fields=True):
-    """An object with these fields and no others. Docstrings are descriptions of the schemas: one line each, because
-    the indentation of a second one depends on the release of Python."""
-
-
-# --- what all kinds share ---------------------------------------------------------------------------------------------
-
-
-class NoticeShape(Shape):
-    """Something the user should know about an otherwise good answer."""
-
-    code: Annotated[str, Meta(description="Stable.")]
-    message: str
-
-
-class EntryShape(Shape):
-    """One input: what became of it, why, and its tokens before and after."""
-
-    id: Annotated[str, Meta(description="The same under other settings.")]
-    state: StateName
-    reason: ReasonCode
-    before: Count
-    after: Annotated[int, Meta(description="Of the wrapper it may be negative.")]
-    figures: dict[str, int | float | str] | UnsetType = UNSET
-
-
-class LedgerShape(Shape):
-    """Each input once. The entries sum to `before` and `after`."""
-
-    kind: str
-    budget: Count
-    before: Count
-    after: Count
-    entries: list[EntryShape]
-
-
-class ActionShape(Shape):
-    """An input in the report of the context-budget spec."""
-
-    section: str
-    action: ActionName
-    reason: str
-    before_tokens: int = msgspec.field(name="beforeTokens")
-    after_tokens: int = msgspec.field(name="afterTokens")
-
-
-class ModelCallShape(Shape):
-    """What one question to a language model cost."""
-
-    what: str
-    outcome: Literal["answered", "not_sent", "failed", "refused"]
-    attempts: Count
-    prompt_tokens: Count = msgspec.field(name="promptTokens")
-    completion_tokens: Count = msgspec.field(name="completionTokens")
-
-
-class _Totals(Shape, kw_only=True, rename="camel"):
-    applied: bool
-    estimate_before: Count
-    estimate_after: Count
-    context_budget: Count
-    reserve_for_response: Count
-    model_calls: list[ModelCallShape] | UnsetType = UNSET
-
-
-class ReportShape(_Totals):
-    """The ledger in the frozen shape of the context-budget spec."""
-
-    actions: list[ActionShape]
-
-
-class _Pruned(Shape):
-    schema_version: Version
-    ledger: LedgerShape
-    warnings: list[NoticeShape]
-
-
-class ErrorDetails(Shape):
-    """What went wrong, where, and what to do."""
-
-    code: str
-    message: str
-    hint: str
-
-
-class ErrorOutput(Shape):
-    """What any command prints with `--format json` where it fails."""
-
-    error: ErrorDetails
 
 
 # --- search -----------------------------------------------------------------------------------------------------------
@@ -204,7 +119,7 @@ class Neighbours(Shape):
     callees: list[Neighbour]
 
 
-class SearchOutput(_Pruned):
+class SearchOutput(PrunedOutput):
     """What `secateur search --format json` prints."""
 
     source: str
@@ -281,7 +196,7 @@ class FileDecisionShape(Shape):
     snippets: list[SnippetShape] | UnsetType = UNSET
 
 
-class FilesOutput(_Pruned):
+class FilesOutput(PrunedOutput):
     """What `secateur files --format json` prints."""
 
     files: list[FileShape]
@@ -313,7 +228,7 @@ class CacheShape(Shape):
     pays_after_requests: Count | None
 
 
-class ConversationOutput(_Pruned):
+class ConversationOutput(PrunedOutput):
     """What `secateur conversation --format json` prints. The messages have the shape in which they came in."""
 
     messages: list[dict[str, Any]]
@@ -335,7 +250,7 @@ class TrimmedSection(Shape, rename="camel"):
     after_chars: int
 
 
-class EnvelopeReport(_Totals):
+class EnvelopeReport(Totals):
     """The report as the context-budget spec froze it."""
 
     actions: list[TrimmedSection]
@@ -429,7 +344,7 @@ class LinterLines(LinesShown):
     elsewhere: Count
 
 
-class ChunkOutput(_Pruned):
+class ChunkOutput(PrunedOutput):
     """What `secateur chunk --format json` prints."""
 
     chunks: list[ChunkShape]
@@ -444,7 +359,7 @@ class ChunkOutput(_Pruned):
 # --- log --------------------------------------------------------------------------------------------------------------
 
 
-class LogOutput(_Pruned):
+class LogOutput(PrunedOutput):
     """What `secateur log --format json` prints."""
 
     text: str
@@ -502,13 +417,6 @@ class SettingShape(Shape):
 
     value: Any
     origin: str
-
-
-class ReasonShape(Shape):
-    """A reason code and its sentence, in which figures of the entry stand in braces."""
-
-    reason: ReasonCode
-    sentence: str
 
 
 SHAPES: Mapping[str, Any] = MappingProxyType(

@@ -1,0 +1,118 @@
+"""The shapes that the JSON of all kinds of context shares: ledger, report, notices, errors."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import UNSET, Meta, UnsetType
+
+from secateur.ledger import VERBS, Reason, State
+from secateur.render.structured import SCHEMA_VERSION
+
+StateName = Annotated[str, Meta(extra_json_schema={"enum": [state.label for state in State]})]
+ReasonCode = Annotated[str, Meta(extra_json_schema={"enum": [reason.label for reason in Reason]})]
+ActionName = Annotated[str, Meta(extra_json_schema={"enum": [*VERBS.values(), "truncate"]})]
+Version = Annotated[str, Meta(extra_json_schema={"const": SCHEMA_VERSION})]
+Count = Annotated[int, Meta(ge=0)]
+Number = Annotated[int, Meta(ge=1)]
+Lines = Annotated[list[Number], Meta(min_length=2, max_length=2, description="First and last line.")]
+
+
+class Shape(msgspec.Struct, forbid_unknown_fields=True):
+    """An object with these fields and no others. Docstrings are descriptions of the schemas: one line each, because
+    the indentation of a second one depends on the release of Python."""
+
+
+class NoticeShape(Shape):
+    """Something the user should know about an otherwise good answer."""
+
+    code: Annotated[str, Meta(description="Stable.")]
+    message: str
+
+
+class EntryShape(Shape):
+    """One input: what became of it, why, and its tokens before and after."""
+
+    id: Annotated[str, Meta(description="The same under other settings.")]
+    state: StateName
+    reason: ReasonCode
+    before: Count
+    after: Annotated[int, Meta(description="Of the wrapper it may be negative.")]
+    figures: dict[str, int | float | str] | UnsetType = UNSET
+
+
+class ReasonShape(Shape):
+    """A reason code and its sentence, in which figures of the entry stand in braces."""
+
+    reason: ReasonCode
+    sentence: str
+
+
+class LedgerShape(Shape):
+    """Each input once. The entries sum to `before` and `after`."""
+
+    kind: str
+    budget: Count
+    before: Count
+    after: Count
+    entries: list[EntryShape]
+
+
+class ActionShape(Shape):
+    """An input in the report of the context-budget spec."""
+
+    section: str
+    action: ActionName
+    reason: str
+    before_tokens: int = msgspec.field(name="beforeTokens")
+    after_tokens: int = msgspec.field(name="afterTokens")
+
+
+class ModelCallShape(Shape):
+    """What one question to a language model cost."""
+
+    what: str
+    outcome: Literal["answered", "not_sent", "failed", "refused"]
+    attempts: Count
+    prompt_tokens: Count = msgspec.field(name="promptTokens")
+    completion_tokens: Count = msgspec.field(name="completionTokens")
+
+
+class Totals(Shape, kw_only=True, rename="camel"):
+    """What every report says of all inputs together."""
+
+    applied: bool
+    estimate_before: Count
+    estimate_after: Count
+    context_budget: Count
+    reserve_for_response: Count
+    model_calls: list[ModelCallShape] | UnsetType = UNSET
+
+
+class ReportShape(Totals):
+    """The ledger in the frozen shape of the context-budget spec."""
+
+    actions: list[ActionShape]
+
+
+class PrunedOutput(Shape):
+    """What the answer of every kind has."""
+
+    schema_version: Version
+    ledger: LedgerShape
+    warnings: list[NoticeShape]
+
+
+class ErrorDetails(Shape):
+    """What went wrong, where, and what to do."""
+
+    code: str
+    message: str
+    hint: str
+
+
+class ErrorOutput(Shape):
+    """What any command prints with `--format json` where it fails."""
+
+    error: ErrorDetails
