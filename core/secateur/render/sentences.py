@@ -86,15 +86,14 @@ VARIANTS: Mapping[tuple[Reason, str], str] = {
 
 
 def sentence(entry: Entry) -> str:
-    """The reason of an entry with its figures; up to the first figure that the entry does not hold, where one is
-    missing."""
+    """The reason of an entry with its figures; where one is missing up to that one, or the words of the code."""
     return phrase(entry.reason, entry.figures)
 
 
 def phrase(reason: Reason, figures: Mapping[str, Figure]) -> str:
     """The same for a reason and figures without an entry."""
     varied = (text for (code, figure), text in VARIANTS.items() if code is reason and figures.get(figure))
-    return _filled(next(varied, SENTENCES[reason]), figures)
+    return _filled(next(varied, SENTENCES[reason]), figures) or reason.label.replace("_", " ")
 
 
 def _filled(template: str, figures: Mapping[str, Figure]) -> str:

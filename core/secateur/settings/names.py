@@ -28,6 +28,7 @@ FLAGS: Mapping[str, str] = {
     "chunking.max_chunk_tokens": "--max-tokens",
     "log.max_tokens": "--max-tokens",
     "chunking.context_lines": "--context",
+    "chunking.signatures": "--signatures",
     "tokens.counter": "--counter",
     "index.workers": "--workers",
 }
