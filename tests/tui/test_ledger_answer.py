@@ -1,5 +1,6 @@
 from hypothesis import given
 from hypothesis import strategies as st
+from secateur.ledger import VERBS
 from secateur.model import State, TrimAction, TrimReport
 from secateur.settings import Settings
 from secateur_tui.state.ledger_answer import ABSENT, LedgerAnswer, LedgerComparison
@@ -7,21 +8,19 @@ from secateur_tui.styled_text import plain, width
 from secateur_tui.widgets.ledger_bar import draw_budget
 from secateur_tui.widgets.ledger_list import draw_header, draw_item
 
-VERBS = ("keep", "shorten", "summarize", "truncate", "drop", "extract")
-
 
 @st.composite
 def ledgers(draw: st.DrawFn) -> LedgerAnswer[None]:
-    actions = []
+    actions, states = [], []
     for section in draw(st.lists(st.sampled_from(["a", "b", "b[1]", "c", "日本", "[/x]"]), max_size=8)):
-        verb = draw(st.sampled_from(VERBS))
+        state = draw(st.sampled_from(State))
         before = draw(st.integers(0, 10_000_000))
-        after = before if verb == "keep" else draw(st.integers(0, before))
-        actions.append(TrimAction(section, verb, "reason", before, after))
+        after = before if state is State.KEPT else draw(st.integers(0, before))
+        actions.append(TrimAction(section, VERBS[state], "reason", before, after))
+        states.append(state)
     before, after = sum(action.before for action in actions), sum(action.after for action in actions)
-    return LedgerAnswer(
-        Settings(), TrimReport(True, before, after, draw(st.integers(0, 20_000_000)), actions=tuple(actions)), None
-    )
+    report = TrimReport(True, before, after, draw(st.integers(0, 20_000_000)), actions=tuple(actions))
+    return LedgerAnswer(Settings(), report, None, states)
 
 
 @given(ledgers())
@@ -65,17 +64,17 @@ def test_bar_and_rows_keep_to_their_width(
 
 
 def test_over_budget_is_said_with_its_figure() -> None:
-    ledger = LedgerAnswer(
-        Settings(), TrimReport(True, 900, 700, 500, actions=(TrimAction("a", "shorten", "r", 900, 700),)), None
-    )
+    report = TrimReport(True, 900, 700, 500, actions=(TrimAction("a", "shorten", "r", 900, 700),))
+    ledger = LedgerAnswer(Settings(), report, None, [State.SHORTENED])
     bar, figures = draw_budget(ledger, None, 70)
     assert "200 over 500" in plain(figures) and plain(bar).count("▚") == 20
-    empty = LedgerAnswer(Settings(), TrimReport(False, 0, 0, 0), None)
+    empty = LedgerAnswer(Settings(), TrimReport(False, 0, 0, 0), None, [])
     assert "free 0 of 0" in plain(draw_budget(empty, None, 70)[1])
 
 
 def test_the_list_may_stand_in_another_order() -> None:
     actions = tuple(TrimAction(name, "keep", "r", 1, 1) for name in "abc")
-    ledger = LedgerAnswer(Settings(), TrimReport(False, 3, 3, 9, actions=actions), None, order=(2, 0, 1)).prepared()
+    report = TrimReport(False, 3, 3, 9, actions=actions)
+    ledger = LedgerAnswer(Settings(), report, None, [State.KEPT] * 3, order=(2, 0, 1)).prepared()
     assert [ledger.line_of(ledger.item_at(line)) for line in range(3)] == [0, 1, 2]
     assert ledger.item_at(0) == 2

@@ -64,13 +64,10 @@ class DiffAnswer(LedgerAnswer[Outcome[Planned]]):
         return self.rows[item].action
 
     @cached_property
-    def states(self) -> Sequence[State]:
-        return [row.state for row in self.rows]
-
-    @cached_property
     def sums(self) -> Mapping[State, Sum]:
         """Entries of the ledger and their tokens per state: a file that is cut counts once."""
-        return LedgerAnswer(self.settings, self.report, self.result).sums
+        states = [entry.state for entry in self.result.ledger.entries]
+        return LedgerAnswer(self.settings, self.report, self.result, states).sums
 
     @cached_property
     def ids(self) -> Sequence[str]:
@@ -143,7 +140,8 @@ def diff_answer(settings: Settings, outcome: Outcome[Planned]) -> DiffAnswer:
     if left:
         rows.append(ChunkRow(RowKind.OUTSIDE, TrimAction("left out", "drop", "left_out", 0, 0), State.DROPPED))
     rows += [ChunkRow(RowKind.LEFT_OUT, actions[entry.file.number], State.DROPPED, entry=entry) for entry in left]
-    return DiffAnswer(settings, report, outcome, outcome.notices, rows=tuple(rows), tokens=tokens)
+    states = [row.state for row in rows]
+    return DiffAnswer(settings, report, outcome, states, outcome.notices, rows=tuple(rows), tokens=tokens)
 
 
 def _name(row: ChunkRow) -> str:

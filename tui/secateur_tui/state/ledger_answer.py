@@ -14,15 +14,6 @@ from secateur.settings import Settings
 
 R = TypeVar("R")
 
-_STATES = {
-    "keep": State.KEPT,
-    "shorten": State.SHORTENED,
-    "truncate": State.SHORTENED,
-    "summarize": State.SUMMARISED,
-    "drop": State.DROPPED,
-}
-"""What an action of the ledger makes of an item."""
-
 ABSENT = -1
 """Place of an item that the other ledger does not hold."""
 
@@ -37,12 +28,13 @@ class Sum(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class LedgerAnswer(Generic[R]):
-    """A pruner's `result` under `settings`. Its `report` has one action per item, and the items are numbered in that
-    order."""
+    """The `result` of a kind of context under `settings`. Its `report` has one action per item, in the order of the
+    ledger's entries; `states` are those of the entries."""
 
     settings: Settings
     report: TrimReport
     result: R
+    states: Sequence[State]
     warnings: tuple[Notice, ...] = ()
     order: Sequence[int] = ()  # items as they are listed; empty: in the ledger's order
 
@@ -52,14 +44,6 @@ class LedgerAnswer(Generic[R]):
     def action(self, item: int) -> TrimAction:
         """The ledger's entry on an item."""
         return self.report.actions[item]
-
-    @cached_property
-    def states(self) -> Sequence[State]:
-        """The state of each item."""
-        return [
-            _STATES.get(action.action) or (State.SHORTENED if action.after else State.DROPPED)
-            for action in self.report.actions
-        ]
 
     @cached_property
     def ids(self) -> Sequence[str]:
@@ -104,7 +88,7 @@ class LedgerAnswer(Generic[R]):
 
     def prepared(self) -> LedgerAnswer[R]:
         """Returns itself after working out all that is drawn of it; called on a thread where no frame waits."""
-        _ = self.states, self.place_of, self.sums, self.most, self._lines
+        _ = self.place_of, self.sums, self.most, self._lines
         return self
 
 

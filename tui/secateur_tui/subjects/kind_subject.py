@@ -56,7 +56,9 @@ class KindSubject(Subject[M, Outcome[P]]):
     ) -> LedgerAnswer[Outcome[P]]:
         """No language model is asked: what is on screen was decided here."""
         outcome = self.kind.answer(material, self._given(inputs), settings, progress=progress)
-        return LedgerAnswer(settings, self.kind.report(outcome), outcome, outcome.notices)
+        report = self.kind.report(outcome)
+        states = [entry.state for entry in outcome.ledger.entries[: len(report.actions)]]
+        return LedgerAnswer(settings, report, outcome, states, outcome.notices)
 
     def budget_in_force(self, settings: Settings, ledger: LedgerAnswer[Outcome[P]] | None) -> int:
         return self.kind.budget_in_force(settings, ledger.result if ledger is not None else None)
