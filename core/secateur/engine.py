@@ -35,27 +35,27 @@ from secateur.index.open_index import OpenIndex
 from secateur.index.update.parallel import Extractor
 from secateur.index.update.refresh import IndexStatus, RecordedState
 from secateur.index.update.staleness import Changes
-from secateur.model import IntArray, Notice, Pool, Selection, TrimReport
+from secateur.model import IntArray, Notice, Pool, Selection
 from secateur.progress import Progress
 from secateur.render import (
     DROPPED_LISTED,
+    LAYOUTS,
     dumps_report,
     json_report,
     notices_of,
+    pack_format,
     recount,
     render_message,
     render_pack,
     render_page,
-    search_ledger,
     search_page,
-    search_report,
 )
 from secateur.render.page import Page
 from secateur.retrieval.cache import ResultCache
 from secateur.retrieval.explanation import explained
 from secateur.retrieval.preference import load_preferences
 from secateur.retrieval.query import parse_with_dictionary
-from secateur.retrieval.rerank import Reranker
+from secateur.retrieval.rerank import reranker_of
 from secateur.retrieval.results import Answer, Results
 from secateur.retrieval.retrieve import Retrieval, retrieve
 from secateur.selection import select
@@ -65,8 +65,7 @@ from secateur.sources.source import Source
 from secateur.tokens import Counter
 from secateur.version import __version__
 
-PACK_FORMATS = ("markdown", "xml")
-FORMATS = ("text", "json", *PACK_FORMATS)
+FORMATS = ("text", "json", *LAYOUTS)
 
 if TYPE_CHECKING:
     import networkx
@@ -201,7 +200,7 @@ class Engine:
             if (kept := results.answer(query, settings, form)) is not None:
                 return kept
             self._load(state, settings, progress)
-            pool = self._found(query, settings, _pack_format(format))
+            pool = self._found(query, settings, pack_format(format))
             self._snapshots[pool] = self._current()
             selection = self._within_budget(self.select(pool, settings), settings, format)
             text = self.output(selection, format, explain=explain, dropped=dropped)
@@ -229,7 +228,7 @@ class Engine:
 
         `format` is the pack's, for which costs are bound.
         """
-        settings, shape = settings or self.settings, _pack_format(format)
+        settings, shape = settings or self.settings, pack_format(format)
         with self._turn:
             status = self.refresh(progress, settings)
             results = self._results(settings, status.snapshot, use_cache)
@@ -253,7 +252,7 @@ class Engine:
         """
         if format not in FORMATS:
             raise UsageError(f"there is no format {format!r}", hint="formats: " + ", ".join(FORMATS))
-        if format in PACK_FORMATS:
+        if format in LAYOUTS:
             return self.render(selection, format)
         if format == "json":
             return dumps_report(self.report(selection, explain=explain, dropped=dropped))
@@ -297,19 +296,14 @@ class Engine:
         )
         return explained(report, selection, settings or self.settings) if explain else report
 
-    def ledger(self, selection: Selection) -> TrimReport:
-        """Every input accounted for once; `after` is the recounted text of the Markdown pack."""
-        return search_report(search_ledger(selection, self.pack_tokens(selection)))
-
     def pack_tokens(self, selection: Selection) -> int:
         """Tokens of the Markdown pack, recounted: the `token_count` of every output, and what the budget is held to. 0
         where nothing goes out."""
         return recount(selection, self.render(selection, "markdown"), self._counter_of(selection))
 
     def _within_budget(self, selection: Selection, settings: Settings, format_: str) -> Selection:
-        """Costs are upper bounds, so this holds at once; were it not to, the last rows go until the recounted text
-        fits."""
-        shape = _pack_format(format_)
+        """Costs are upper bounds, so this holds at once; else the last rows go until the recounted text fits."""
+        shape = pack_format(format_)
         while recount(selection, self.render(selection, shape), self._counter_of(selection)) > selection.budget:
             last = selection.pool.symbol_id[selection.kept_rows[-1]]
             settings = replace(settings, excludes=(*settings.excludes, last))
@@ -408,7 +402,10 @@ class Engine:
         if settings.embedding.model in ("none", "static"):
             return retrieve(parsed, retrieval, settings)
         try:
-            return retrieve(parsed, replace(retrieval, reranker=self._reranker(settings)), settings)
+            embedder, snapshot = self._models.embedder(settings.embedding), self._current()
+            assert embedder is not None
+            reranker = reranker_of(snapshot, partial(self._index.lines, snapshot), embedder, self._index.store)
+            return retrieve(parsed, replace(retrieval, reranker=reranker), settings)
         except EmbeddingError as error:
             said = f"{error.message.removesuffix('.')}. Found with the static vectors instead."
             failed = Notice("embedding_failed", said)
@@ -449,21 +446,5 @@ class Engine:
         """The embedder whose vectors the index holds; None where vectors are switched off."""
         return None if settings.embedding.model == "none" else self._models.embedder(Embedding())
 
-    def _reranker(self, settings: Settings) -> Reranker:
-        snapshot = self._current()
-        embedder = self._models.embedder(settings.embedding)
-        assert embedder is not None
-
-        def text(row: int) -> tuple[str, str]:
-            lines = self._index.lines(snapshot, snapshot.paths[int(snapshot.file[row])])
-            return snapshot.symbol_id(row), text_of(lines, int(snapshot.line_start[row]), int(snapshot.line_end[row]))
-
-        return Reranker(embedder, text, self._index.store)
-
     def _preferences(self, settings: Settings) -> dict[str, float]:
         return load_preferences(self._config_dir) if settings.preference.enabled else {}
-
-
-def _pack_format(format: str) -> str:
-    """The format of the pack behind an output: candidates of text and JSON cost what they do in Markdown."""
-    return format if format in PACK_FORMATS else "markdown"

@@ -3,7 +3,7 @@ harmless form."""
 
 from secateur.render.bounds import DROPPED_LISTED
 from secateur.render.costs import PackCosts
-from secateur.render.layouts import LAYOUTS, Item
+from secateur.render.layouts import LAYOUTS, Item, pack_format
 from secateur.render.ledger import recount, search_ledger, search_report
 from secateur.render.notices import notices_of
 from secateur.render.pack import body, ingredients, render_message, render_pack
@@ -24,6 +24,7 @@ __all__ = [
     "ingredients",
     "json_report",
     "notices_of",
+    "pack_format",
     "recount",
     "render_message",
     "render_pack",

@@ -185,3 +185,8 @@ def _backslashed(mark: re.Match[str]) -> str:
 
 def _attribute(text: str) -> str:
     return escape(visible(text), _QUOTES)
+
+
+def pack_format(form: str) -> str:
+    """The format of the pack behind an output: candidates of text and JSON cost what they do in Markdown."""
+    return form if form in LAYOUTS else "markdown"

@@ -15,6 +15,8 @@ from hashlib import blake2b
 import numpy as np
 
 from secateur.index.facts.embedding import Embedder, SemanticSpace, document_text
+from secateur.index.facts.extract import text_of
+from secateur.index.facts.snapshot import Snapshot
 from secateur.index.store.records import Store, UnwritableIndex
 from secateur.model import FloatArray, IntArray
 
@@ -57,3 +59,13 @@ class Reranker:
             else np.zeros((0, self.embedder.dimension), dtype=np.int8)
         )
         return SemanticSpace(matrix).similarity(self.embedder.embed([query], "query")[0])
+
+
+def reranker_of(snapshot: Snapshot, lines: Callable[[str], list[str]], embedder: Embedder, store: Store) -> Reranker:
+    """The reranker of a snapshot; `lines` gives those of a file by its path."""
+
+    def text(row: int) -> tuple[str, str]:
+        own = lines(snapshot.paths[int(snapshot.file[row])])
+        return snapshot.symbol_id(row), text_of(own, int(snapshot.line_start[row]), int(snapshot.line_end[row]))
+
+    return Reranker(embedder, text, store)

@@ -17,7 +17,7 @@ from secateur.kinds.search.knobs import BUDGET, DEPTH, PREFERENCE, SIGNATURES, S
 from secateur.llm.interface import Reply
 from secateur.model import Pool, Selection, State, TrimReport
 from secateur.progress import Progress, unreported
-from secateur.render import DROPPED_LISTED, dumps_report, notices_of, search_ledger, why
+from secateur.render import DROPPED_LISTED, dumps_report, notices_of, search_ledger, search_report, why
 from secateur.render.page import Page
 from secateur.retrieval.results import Answer
 from secateur.selection import select
@@ -240,7 +240,7 @@ class Search(Kind[RetrievedPool, SearchDecision]):
         return f"{status.files:,} files, {status.fragments:,} fragments, {len(material.pool):,} candidates"
 
     def report(self, outcome: Outcome[SearchDecision]) -> TrimReport:
-        return outcome.payload.engine.ledger(outcome.payload.selection)
+        return search_report(outcome.ledger)
 
     def to_dict(self, outcome: Outcome[SearchDecision]) -> dict[str, Any]:
         """The JSON of `search`, as the contract froze it: its `ledger` names what leaves and the best of the rest."""

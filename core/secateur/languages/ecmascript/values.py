@@ -7,6 +7,15 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from secateur.languages.ecmascript.exports import is_require
+from secateur.languages.ecmascript.nodes import (
+    FUNCTIONS,
+    guarded,
+    member_name,
+    operator_of,
+    pattern_parts,
+    required,
+    wraps,
+)
 from secateur.languages.ecmascript.types import written_type
 from secateur.languages.syntax.collector import (
     LONG_FUNCTION,
@@ -38,7 +47,6 @@ _UNTOLD = frozenset({UNKNOWN, *(value_of(name) for name in ("string", "number", 
 
 _INSIDE = words("await_expression parenthesized_expression non_null_expression spread_element expression_statement")
 _VALUES = {"assignment_expression": "right", "augmented_assignment_expression": "right"}
-_FUNCTIONS = words("arrow_function function_expression generator_function")
 _DEFINED = words("function_expression generator_function function_declaration generator_function_declaration")
 _EACH = words("forEach map filter find findIndex findLast some every flatMap")
 """Methods that call what they are given with the elements of a container."""
@@ -83,7 +91,7 @@ class EcmascriptValues(Flow):
         if kind == "super":
             return kind
         if kind == "member_expression":
-            name = _plain(self.out.field_text(node, "property"))
+            name = member_name(self.out.field_text(node, "property"))
             return member(self.expression(node.child_by_field_name("object"), depth + 1), name)
         if kind == "call_expression":
             function, arguments = node.child_by_field_name("function"), node.child_by_field_name("arguments")
@@ -111,11 +119,11 @@ class EcmascriptValues(Flow):
             return self.expression(node.child_by_field_name(_VALUES[kind]), depth + 1)
         if kind in ("ternary_expression", "binary_expression"):
             sides = ("consequence", "alternative") if kind == "ternary_expression" else ("left", "right")
-            if kind == "binary_expression" and _operator(node) not in ("||", "??", "&&"):
+            if kind == "binary_expression" and operator_of(node) not in ("||", "??", "&&"):
                 return UNKNOWN
             texts = [self.expression(node.child_by_field_name(side), depth + 1) for side in sides]
             return next(
-                (text for text in (texts[::-1] if _operator(node) == "&&" else texts) if text != UNKNOWN), UNKNOWN
+                (text for text in (texts[::-1] if operator_of(node) == "&&" else texts) if text != UNKNOWN), UNKNOWN
             )
         return value_of(_LITERALS[kind]) if kind in _LITERALS else UNKNOWN
 
@@ -216,7 +224,7 @@ class EcmascriptValues(Flow):
         elif node.type == "rest_pattern" and node.named_child_count:
             self._bind_pattern(node.named_children[0], meaning if declared else UNKNOWN, scope, depth + 1)
         else:
-            for name, inner in _parts(node, self.out):
+            for name, inner in pattern_parts(node, self.out):
                 self._bind_pattern(inner, member(meaning, name) if name else UNKNOWN, scope, depth + 1)
 
     # --- names --------------------------------------------------------------------------------------------------------
@@ -224,11 +232,11 @@ class EcmascriptValues(Flow):
     def _variable(self, node: Node) -> None:
         target, value, annotation = (node.child_by_field_name(name) for name in ("name", "value", "type"))
         scope = self.binder()
-        if target is None or (value is not None and is_require(self.out, _required(value))):
+        if target is None or (value is not None and is_require(self.out, required(value))):
             return
         if scope.kind == "class":
             return
-        defines = value is not None and (value.type in _FUNCTIONS or value.type in ("class", "object"))
+        defines = value is not None and (value.type in FUNCTIONS or value.type in ("class", "object"))
         if scope.kind == "function":
             if annotation is not None:
                 written = self._type(self.out.text(annotation))
@@ -238,7 +246,7 @@ class EcmascriptValues(Flow):
             elif not defines or self.hidden():
                 self._bind_pattern(target, self.expression(value), scope)
             return
-        if defines or (annotation is None and _wraps(value)):
+        if defines or (annotation is None and wraps(value)):
             return
         self._record(
             node, target, self._of_type(self.out.text(annotation)) if annotation is not None else self.expression(value)
@@ -251,7 +259,7 @@ class EcmascriptValues(Flow):
         if target.type in ("identifier", "shorthand_property_identifier_pattern"):
             self.out.annotations.append((node.start_point.row, self.out.text(target), type_of(meaning)))
         elif target.type == "object_pattern":
-            for name, inner in _parts(target, self.out):
+            for name, inner in pattern_parts(target, self.out):
                 self._record(node, inner, member(meaning, name) if name else UNKNOWN, depth + 1)
 
     def _assign(self, node: Node) -> None:
@@ -265,11 +273,11 @@ class EcmascriptValues(Flow):
             )
             if scope is not None:
                 self.bind(name, self.expression(right), scope=scope)
-        elif left.type == "member_expression" and right.type not in _FUNCTIONS:
+        elif left.type == "member_expression" and right.type not in FUNCTIONS:
             self._field_of(left, self.expression(right))
 
     def _field_of(self, target: Node, meaning: str) -> None:
-        owner, name = target.child_by_field_name("object"), _plain(self.out.field_text(target, "property"))
+        owner, name = target.child_by_field_name("object"), member_name(self.out.field_text(target, "property"))
         if owner is not None and owner.type == "this" and self.expression(owner) == "this" and meaning not in _UNTOLD:
             self.out.annotations.append((target.start_point.row, f"this.{name}", type_of(meaning)))
 
@@ -279,15 +287,15 @@ class EcmascriptValues(Flow):
             node.child_by_field_name("property") or node.child_by_field_name("name"),
             *map(node.child_by_field_name, ("value", "type")),
         )
-        if name is None or self.hidden() or (value is not None and value.type in _FUNCTIONS):
+        if name is None or self.hidden() or (value is not None and value.type in FUNCTIONS):
             return
         meaning = self._of_type(self.out.text(annotation)) if annotation is not None else self.expression(value)
         if meaning not in _UNTOLD:
-            self.out.annotations.append((node.start_point.row, _plain(self.out.text(name)), type_of(meaning)))
+            self.out.annotations.append((node.start_point.row, member_name(self.out.text(name)), type_of(meaning)))
 
     def _member(self, node: Node) -> None:
         """What an interface or an abstract class declares."""
-        name = _plain(self.out.field_text(node, "name"))
+        name = member_name(self.out.field_text(node, "name"))
         if node.type == "property_signature":
             written = self._type(self.out.field_text(node, "type"))
             self.out.declare(node, name, written)
@@ -312,13 +320,13 @@ class EcmascriptValues(Flow):
 
     def _branch(self, node: Node) -> None:
         """What holds where a condition does: in the branch, in the rest of an `&&`."""
-        condition, body = _guarded(node)
+        condition, body = guarded(node)
         if body is not None:
             self.scopes.append(Scope("block", body.end_byte, dict(self._tested(condition))))
 
     def _after(self, node: Node) -> None:
         """What is known behind `if (!(cart instanceof Cart)) return`."""
-        condition, body = _guarded(node)
+        condition, body = guarded(node)
         last = (
             (body.named_children[-1] if body.named_child_count else None)
             if body is not None and body.type == "statement_block"
@@ -344,10 +352,10 @@ class EcmascriptValues(Flow):
             yield from self._tested(named_child(node), depth + 1)
         elif node.type == "binary_expression":
             left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
-            if _operator(node) == "&&":
+            if operator_of(node) == "&&":
                 yield from self._tested(left, depth + 1)
                 yield from self._tested(right, depth + 1)
-            elif _operator(node) == "instanceof" and left is not None and left.type == "identifier":
+            elif operator_of(node) == "instanceof" and left is not None and left.type == "identifier":
                 yield self.out.text(left), of_type(written_type(self.out.text(right)))
 
     # --- calls and returns --------------------------------------------------------------------------------------------
@@ -366,7 +374,7 @@ class EcmascriptValues(Flow):
         if out.text(name) in _EACH and receiver not in (UNKNOWN, value_of("Array")):
             arguments = node.next_named_sibling
             first = named_child(arguments) if arguments is not None and arguments.type == "arguments" else None
-            if first is not None and first.type in _FUNCTIONS:
+            if first is not None and first.type in FUNCTIONS:
                 self._elements[first.id] = element(receiver)
 
     def _element(self, node: Node) -> None:
@@ -391,52 +399,6 @@ class EcmascriptValues(Flow):
         """The result of an arrow without a block."""
         if (scope := self.function()) is not None:
             scope.returned.add(self.expression(node))
-
-
-def _plain(name: str) -> str:
-    """The name of a member in a chain: without quotes, and apart from others where it is private."""
-    return name.strip("\"'").replace("#", "$$")
-
-
-def _operator(node: Node) -> str:
-    operator = node.child_by_field_name("operator")
-    return operator.type if operator is not None else ""
-
-
-def _required(value: Node) -> Node:
-    return value.child_by_field_name("object") or value if value.type == "member_expression" else value
-
-
-def _wraps(value: Node | None) -> bool:
-    """Whether a call is given the function or object that a definition is made of: `memo(() => ...)`."""
-    first = (
-        named_child(value.child_by_field_name("arguments"))
-        if value is not None and value.type == "call_expression"
-        else None
-    )
-    return first is not None and (first.type in _FUNCTIONS or first.type == "object")
-
-
-def _parts(pattern: Node, out: Collector) -> Iterator[tuple[str, Node]]:
-    """(member, what is bound to it) of a destructuring pattern; "" where no member has a name."""
-    for child in pattern.named_children:
-        if child.type == "pair_pattern":
-            value = child.child_by_field_name("value")
-            if value is not None:
-                yield out.field_text(child, "key").strip("\"'"), value
-        elif child.type == "shorthand_property_identifier_pattern":
-            yield out.text(child), child
-        elif child.type == "object_assignment_pattern":
-            yield out.field_text(child, "left"), child
-        elif pattern.type in ("array_pattern", "object_pattern"):
-            yield "", child
-
-
-def _guarded(node: Node) -> tuple[Node | None, Node | None]:
-    """A condition and what is only reached where it holds."""
-    if node.type == "binary_expression":
-        return node.child_by_field_name("left"), node.child_by_field_name("right")
-    return node.child_by_field_name("condition"), node.child_by_field_name("consequence")
 
 
 _STEPS: dict[str, tuple[Callable[[EcmascriptValues, Node], None], bool]] = {
@@ -475,7 +437,7 @@ def _steps(captures: Captures, source: bytes) -> Iterator[Step]:
             yield body.end_byte, 0, 0, EcmascriptValues._result, body
     tests = places_of(b"instanceof", source)
     for node in captures.get("test", ()) if tests else ():
-        condition, body = _guarded(node) if holds(node, tests) else (None, None)
+        condition, body = guarded(node) if holds(node, tests) else (None, None)
         if condition is not None and body is not None and holds(condition, tests):
             yield body.start_byte, 1, -body.end_byte - 1, EcmascriptValues._branch, node
             if node.type == "if_statement":
