@@ -29,8 +29,8 @@ class TitleFacts:
 
 def draw_title(facts: TitleFacts, cells: int) -> Line:
     """One line. With too little room go, in this order: keys of benches, words before values, the remedy, names of
-    other benches than the open one (their keys stay), the counter, the count, what is stale, benches; the source is
-    clipped.
+    other benches than the open one (their keys stay), the counter, the count, single keys of those (neighbours become
+    "2-6"), what is stale, benches; the source is clipped.
     """
     count = (
         ()
@@ -42,6 +42,7 @@ def draw_title(facts: TitleFacts, cells: int) -> Line:
     named = (Span("  "), *(Span(f" {bench.title}", "bold" if bench.open else "faint") for bench in facts.benches))
     with_keys = (Span("  "), *(span for bench in facts.benches for span in _bench(bench, bench.title)))
     keys = (Span("  "), *(span for bench in facts.benches for span in _bench(bench, bench.title if bench.open else "")))
+    runs = (Span("  "), *_key_runs(facts.benches))
     mark, told, with_remedy = _marks(facts)
     tails: list[Line] = [
         (
@@ -59,6 +60,7 @@ def draw_title(facts: TitleFacts, cells: int) -> Line:
         (Span("   "), *profile, Span("   "), *counter, *count, *told, *keys),
         (Span("   "), *profile, *count, *told, *keys),
         (Span("   "), *profile, *told, *keys),
+        (Span("   "), *profile, *told, *runs),
         (Span("   "), *profile, *mark, *keys),
         (Span("   "), *profile, *told),
         (Span("   "), *profile, *mark),
@@ -72,6 +74,28 @@ def _bench(bench: BenchTitle, title: str) -> Line:
     """Its key, and its name where there is room for it."""
     named = Span(f" {title}" if title else "", "bold" if bench.open else "faint")
     return line(Span(f" {bench.key}", "accent"), named) if bench.key else (named,)
+
+
+def _key_runs(benches: Sequence[BenchTitle]) -> Line:
+    """The open bench with its name, the keys of the others with neighbouring digits as one: "1 Search 2-6"."""
+    spans: list[Span] = []
+    run: list[str] = []
+
+    def close() -> None:
+        if run:
+            spans.append(Span(f" {run[0]}" if len(run) == 1 else f" {run[0]}-{run[-1]}", "accent"))
+            run.clear()
+
+    for bench in benches:
+        follows = run and run[-1].isdecimal() and bench.key.isdecimal() and int(bench.key) == int(run[-1]) + 1
+        if bench.open or not follows:
+            close()
+        if bench.open:
+            spans += _bench(bench, bench.title)
+        elif bench.key:
+            run.append(bench.key)
+    close()
+    return tuple(spans)
 
 
 def _marks(facts: TitleFacts) -> tuple[Line, Line, Line]:
