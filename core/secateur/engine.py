@@ -222,15 +222,17 @@ class Engine:
         format: str = "markdown",
         use_cache: bool = True,
         progress: Progress | None = None,
+        refresh: bool = True,
     ) -> Pool:
         """The slow phase: refresh the index, find the candidates, or take them from the result cache where nothing
         changed (SC-GRAG-005).
 
-        `format` is the pack's, for which costs are bound.
+        `format` is the pack's, for which costs are bound. Without `refresh` the source is looked at the first time
+        only.
         """
         settings, shape = settings or self.settings, pack_format(format)
         with self._turn:
-            status = self.refresh(progress, settings)
+            status = self.refresh(progress, settings) if refresh or not self._index.status else self._index.status
             results = self._results(settings, status.snapshot, use_cache)
             pool = results.pool(query, settings, shape) or results.keep_pool(
                 query, settings, shape, self._found(query, settings, shape)

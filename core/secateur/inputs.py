@@ -21,6 +21,7 @@ def read_input(
     stdin: Callable[[int], bytes] | None = None,
     instead: str = "name a file instead of -",
     regular: bool = False,
+    folder: Path | None = None,
 ) -> bytes:
     """The bytes of a file, a pipe, or with `-` of standard input.
 
@@ -30,6 +31,7 @@ def read_input(
         stdin: reads at most so many bytes of standard input; None: there is none.
         instead: what to do where there is no standard input.
         regular: refuse devices and pipes, which may never end.
+        folder: relative names start from it; None: from the working folder.
 
     Raises:
         UsageError: there is no standard input.
@@ -40,11 +42,12 @@ def read_input(
             raise no_standard_input(what, instead, flag=flag)
         data = stdin(LARGEST + 1)
     else:
+        path = folder / name if folder is not None else Path(name)
         try:
-            mode = Path(name).stat().st_mode
+            mode = path.stat().st_mode
             if regular and not stat.S_ISREG(mode):
                 raise unreadable(name, "it is a folder" if stat.S_ISDIR(mode) else "it is no file", flag=flag)
-            with Path(name).open("rb") as file:
+            with path.open("rb") as file:
                 data = file.read(LARGEST + 1)
         except (OSError, ValueError) as error:
             raise unreadable(name, error, hint=hint, flag=flag) from error

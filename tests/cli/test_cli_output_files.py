@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from secateur import inputs
-from secateur.cli.output_files import write_output
+from secateur.output_files import write_output
 from secateur.errors import SecateurError
 from secateur.inputs import read_input
 from support.cli import secateur

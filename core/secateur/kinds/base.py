@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -30,12 +30,13 @@ from secateur.errors import UsageError
 from secateur.inputs import read_input
 from secateur.kinds.knobs import Knob
 from secateur.llm.interface import LanguageModel, Question, Reply, replies_of
-from secateur.model import Ledger, ModelCall, Notice, TrimReport
+from secateur.model import Ledger, ModelCall, Notice, State, TrimReport
 from secateur.progress import Progress, unreported
 from secateur.render import SCHEMA_VERSION, dumps
 from secateur.render.page import Page, render_page
 from secateur.render.sentences import sentence
 from secateur.settings import Committed, Loaded, Settings
+from secateur.sources.samples import folder_of
 
 M = TypeVar("M")
 P = TypeVar("P")
@@ -64,9 +65,17 @@ class Input:
     default: str | None = ""
     least: int | None = None  # it is an integer of at least this
     words: Sequence[str] = ()  # that may stand for the integer: "all"
+    holds: str = ""  # "path", "revision", "text"; "output": it changes nothing of what is decided; "": see `role`
     title: str = ""  # of its field on the screen; "": it has none
     placeholder: str = ""  # in the empty field
     optional: bool = False  # whether the field may well stay empty
+
+    @property
+    def role(self) -> str:
+        """What it holds: where `holds` does not say, a path if it is written as one, a revision, or text."""
+        return self.holds or {"FILE": "path", "PATH": "path", "REV": "revision", "COMMIT": "revision"}.get(
+            self.metavar if not self.switch else "", "text"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,16 +103,28 @@ class Environment:
     regular: bool = False  # refuse devices and pipes
     ahead: bool = False  # measure also what only other settings would need: knobs are going to be turned
     form: str = ""  # the format that what goes out is printed in, where its tokens are those of that format
+    folder: Path | None = None  # that relative names start from; None: the working folder
     environ: Mapping[str, str] = field(default_factory=lambda: os.environ)
     progress: Progress = unreported
     notices: tuple[Notice, ...] = ()  # about the settings, where what goes out names them
     trusts_git_dir: Callable[[], bool] = bool  # whether the user's own settings allow a git folder that lies elsewhere
     found: dict[str, Any] = field(default_factory=dict)  # by loading the settings, for reading to go on from
+    shared: dict[Hashable, Any] | None = None  # what several readings use; who made it closes it; None: nothing
 
     @property
     def cache(self) -> Path:
         """The user's cache folder."""
         return cache_dir(self.environ)
+
+    @property
+    def base(self) -> Path | None:
+        """The folder that relative names start from; None where the working folder was removed."""
+        return self.folder or current_folder()
+
+    def folder_of(self, name: str) -> Path:
+        """The folder that a name stands for: a path, or a sample; see `secateur.sources.samples.folder_of`."""
+        inside = self.folder is not None and not name.startswith("sample:")
+        return folder_of(str(self.folder / name) if self.folder is not None and inside else name, self.cache)
 
     def bytes_of(
         self,
@@ -114,7 +135,16 @@ class Environment:
         instead: str = "name a file instead of -",
     ) -> bytes:
         """The bytes of a file or of standard input; see `secateur.inputs.read_input`, also for what it raises."""
-        return read_input(name, what, hint=hint, flag=flag, instead=instead, stdin=self.stdin, regular=self.regular)
+        return read_input(
+            name,
+            what,
+            hint=hint,
+            flag=flag,
+            instead=instead,
+            stdin=self.stdin,
+            regular=self.regular,
+            folder=self.folder,
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -189,6 +219,7 @@ class Kind(ABC, Generic[M, P]):
     reads_folders: ClassVar[bool] = False  # its bench starts on the folder that Search was opened on
     unit: ClassVar[str] = "files"  # what its progress counts
     depends_on: ClassVar[Sequence[str]] = ("tokens.",)  # keys (prefixes) that change answers, beside those of its knobs
+    finds_entries: ClassVar[bool] = False  # its entries are found, by a search, and not what was given
 
     # --- reading and deciding -----------------------------------------------------------------------------------------
 
@@ -214,7 +245,7 @@ class Kind(ABC, Generic[M, P]):
 
         What had to be read for that is left in `environment.found`.
         """
-        return load(current_folder(), None)
+        return load(environment.base, None)
 
     def reading_of(self, inputs: Inputs, settings: Settings) -> Hashable:
         """The values that reading depends on: while they are equal, what was read serves."""
@@ -325,6 +356,25 @@ class Kind(ABC, Generic[M, P]):
     def texts(self, outcome: Outcome[P], number: int) -> tuple[str, str]:
         """(what came in, what goes out) of an entry, as text for people; "" for nothing."""
         return "", ""
+
+    def leaving(self, outcome: Outcome[P]) -> str:
+        """The text that a model reads: by default of every entry what goes out, in the order it goes out."""
+        entries = enumerate(outcome.ledger.entries)
+        leave = [(entry.position or 0, number) for number, entry in entries if entry.state is not State.DROPPED]
+        return "\n".join(filter(None, (self.texts(outcome, number)[1] for _, number in sorted(leave))))
+
+    def listed(self, outcome: Outcome[P], dropped: int, ids: Collection[str] = ()) -> tuple[Ledger, Sequence[int]]:
+        """The ledger with what an account of the decision names, and the numbers of those entries in the whole one.
+
+        Args:
+            dropped: of a kind that finds its entries, how many of those that are dropped are named, the best first.
+            ids: entries that are named whatever became of them.
+        """
+        return outcome.ledger, range(len(outcome.ledger.entries))
+
+    def measures(self, outcome: Outcome[P]) -> Mapping[str, Any]:
+        """Further facts of the outcome: `cache_reread` in tokens, `coverage` by path ("whole", "split", "left_out")."""
+        return {}
 
     def because(self, outcome: Outcome[P], number: int) -> str:
         """The reason of an entry as a sentence without its subject."""

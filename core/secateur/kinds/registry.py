@@ -88,7 +88,7 @@ BUILT_IN = (
 )
 """Ours, in the order of the inspector's keys."""
 
-COMMANDS = ("inspect", "index", "status", "config")
+COMMANDS = ("inspect", "check", "index", "status", "config")
 """Commands that prune nothing. No kind of another distribution has the name of one, or of a kind or command of ours."""
 
 _NAME = re.compile(r"[a-z][a-z0-9_-]*")

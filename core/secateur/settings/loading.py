@@ -52,6 +52,7 @@ def load(
     flags: Mapping[str, Any] | None = None,
     user_dir: Path | None = None,
     committed: Committed | None = None,
+    further: Sequence[Layer] = (),
 ) -> Loaded:
     """Settings for a run.
 
@@ -61,7 +62,7 @@ def load(
         sets: `KEY=VALUE` texts (`--set`); values are TOML, bare words are texts. flags: dotted key -> value of other
         flags (`--budget`, `--depth`, ...). user_dir: the user's config folder. committed: the repository's files as a
         commit has them; then nothing of `root` is read, and a file that is none is a notice: the change
-            that mends it must still be readable.
+            that mends it must still be readable. further: layers that win over all others.
 
     Raises:
         ConfigError: unknown key, wrong type, value out of range, unreadable or malformed file.
@@ -76,6 +77,7 @@ def load(
     layers.append(Layer("--profile", chosen, "run"))
     layers.append(Layer("--set", _parse_sets(sets), "run"))
     layers.append(Layer("flag", nested(flags or {}), "run"))
+    layers += further
     if not committed or not repository:
         return merge(layers)
     try:

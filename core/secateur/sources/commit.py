@@ -8,7 +8,7 @@ from functools import cached_property
 from secateur.errors import RepositoryError
 from secateur.sources.files import path_bytes
 from secateur.sources.git import GITLINK, SYMBOLIC_LINK, Git
-from secateur.sources.ignore import IgnoreFilter
+from secateur.sources.ignore import SCENARIO_FILES, IgnoreFilter
 from secateur.sources.repository_source import RepositorySource
 from secateur.sources.source import MAX_FILE_BYTES, SourceFile
 from secateur.sources.walk import Skip, SkipReason
@@ -26,7 +26,7 @@ class CommitSource(RepositorySource):
         self._objects = git
         self._commit = git.resolve(rev)
         git.tree(self._commit)  # fails here, not later, for a folder that the commit does not have
-        self._ignore = IgnoreFilter(ignore)
+        self._ignore = IgnoreFilter((*ignore, *SCENARIO_FILES))
         self._max_file_bytes = max_file_bytes
 
     @property

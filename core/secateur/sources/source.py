@@ -19,7 +19,7 @@ from typing import Protocol
 from secateur.model import Notice
 from secateur.sources.files import path_bytes
 from secateur.sources.git import HISTORY_LIMIT, HistoryCommit
-from secateur.sources.ignore import IgnoreFilter
+from secateur.sources.ignore import SCENARIO_FILES, IgnoreFilter
 from secateur.sources.walk import Skip, SkipReason
 
 MAX_FILE_BYTES = 1024 * 1024
@@ -104,7 +104,7 @@ class MemorySource:
         contents = {
             path: path_bytes(content) if isinstance(content, str) else bytes(content) for path, content in files.items()
         }
-        patterns = IgnoreFilter(ignore)
+        patterns = IgnoreFilter((*ignore, *SCENARIO_FILES))
         self._entries: list[SourceFile] = []
         self._skipped: list[Skip] = []
         self._contents: dict[str, bytes] = {}

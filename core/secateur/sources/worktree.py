@@ -10,7 +10,7 @@ from pathlib import Path
 from secateur.errors import RepositoryError, unreadable_folder
 from secateur.sources.files import Folder
 from secateur.sources.git import Git
-from secateur.sources.ignore import IgnoreFilter
+from secateur.sources.ignore import SCENARIO_FILES, IgnoreFilter
 from secateur.sources.location import ForeignRepository, NoGit, locate
 from secateur.sources.repository_source import RepositorySource
 from secateur.sources.source import MAX_FILE_BYTES, SourceFile
@@ -32,7 +32,7 @@ class WorktreeSource(RepositorySource):
         max_file_bytes: int = MAX_FILE_BYTES,
     ) -> None:
         super().__init__(root.resolve(), git if isinstance(git, Git) else None)
-        self._ignore = IgnoreFilter(ignore)
+        self._ignore = IgnoreFilter((*ignore, *SCENARIO_FILES))
         self._max_file_bytes = max_file_bytes
         if git is NoGit.NO_BINARY:
             self._note(

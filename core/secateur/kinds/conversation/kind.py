@@ -59,7 +59,7 @@ class Conversation(Kind[MeasuredTranscript, Pruned]):
             title="Transcript",
             placeholder="the file of a transcript",
         ),
-        Input("out", "write the pruned transcript here, in the shape it came in"),
+        Input("out", "write the pruned transcript here, in the shape it came in", holds="output"),
     )
     flags: ClassVar[Sequence[Flag]] = (
         Flag("--strategy", _TABLE + "strategy", "S", "summarize, truncate, hybrid or tool-results (default)"),
@@ -198,6 +198,10 @@ class Conversation(Kind[MeasuredTranscript, Pruned]):
         if item.message is None:
             return before, ""
         return before, before if item.state is State.KEPT else text_going_out(pruned, item)
+
+    def measures(self, outcome: Outcome[Pruned]) -> Mapping[str, Any]:
+        cache = outcome.payload.cache
+        return {"cache_reread": cache.reread_tokens if cache.first_changed is not None else 0}
 
     def deliver(self, outcome: Outcome[Pruned], inputs: Inputs, form: str, *, verbose: bool = False) -> Delivery:
         """With `out` the transcript that leaves is written, in the shape it came in."""

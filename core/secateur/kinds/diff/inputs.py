@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from secateur.errors import UsageError, not_allowed, shown, unreadable_folder
+from secateur.errors import UsageError, not_allowed, shown
 from secateur.kinds.base import Environment, Flag, Input, Inputs
 from secateur.kinds.diff.changes import Diff
 from secateur.kinds.diff.chunk_text import injected
@@ -14,7 +14,6 @@ from secateur.kinds.diff.diff_parser import parse_diff
 from secateur.kinds.diff.linter_output import Findings, read_findings
 from secateur.kinds.diff.skip_rules import Rule
 from secateur.model import Notice
-from secateur.sources import samples
 from secateur.suggestions import suggestion
 
 _TABLE = "chunking."
@@ -88,19 +87,21 @@ INPUTS: Sequence[Input] = (
         placeholder="what it found",
         optional=True,
     ),
-    Input("only", "with markdown: print chunk K alone", metavar="K", default=None, least=1),
+    Input("only", "with markdown: print chunk K alone", metavar="K", default=None, least=1, holds="output"),
     Input(
         "out",
         "write one file per chunk, chunk-001.md and so on, and coverage.json",
         metavar="DIR",
         default=None,
+        holds="output",
     ),
-    Input("fail_on_skip", "exit 4 if a changed file, or a part of one, is in no chunk", switch=True),
+    Input("fail_on_skip", "exit 4 if a changed file, or a part of one, is in no chunk", switch=True, holds="output"),
     Input(
         "allow_skip",
         "rules that --fail-on-skip does not count, e.g. lockfile,binary",
         metavar="RULE,...",
         default=None,
+        holds="output",
     ),
 )
 
@@ -154,12 +155,7 @@ def asked_of(inputs: Inputs) -> Asked:
 
 def folder_of(inputs: Inputs, environment: Environment) -> Path:
     """The folder: of a repository, or whose settings and instructions count."""
-    path = samples.path_of(inputs["path"], environment.cache)
-    try:
-        path.is_dir()
-    except OSError as error:  # too long, or behind a folder that may not be entered
-        raise unreadable_folder(Path(shown(path)), error) from error
-    return path
+    return environment.folder_of(inputs["path"])
 
 
 def name_of(diff: str) -> str:

@@ -226,6 +226,12 @@ class PullRequest(Kind[MeasuredDiff, Planned]):
         """The limit of one chunk; the ledger's budget is that of all."""
         return settings.chunking.max_chunk_tokens
 
+    def leaving(self, outcome: Outcome[Planned]) -> str:
+        return "\n".join(chunk.text for chunk in outcome.payload.chunks)
+
+    def measures(self, outcome: Outcome[Planned]) -> Mapping[str, Any]:
+        return {"coverage": {covered.path: covered.state for covered in outcome.payload.plan.coverage}}
+
     def hold(self, outcome: Outcome[Planned], number: int, settings: Settings) -> Settings | str:
         """The settings with a pattern that leaves the file out or takes it in, or without it."""
         coverage = outcome.payload.plan.coverage

@@ -16,6 +16,7 @@ from secateur.kinds.knobs import Knob
 from secateur.llm.interface import Reply
 from secateur.model import TrimReport
 from secateur.progress import Progress, unreported
+from secateur.render import dumps
 from secateur.render.page import Page, Section
 from secateur.settings import Settings
 from secateur.terminal import visible
@@ -150,6 +151,9 @@ class Envelope(Kind[Read, TrimmedEnvelope]):
 
     def texts(self, outcome: Outcome[TrimmedEnvelope], number: int) -> tuple[str, str]:
         return outcome.payload.texts(number)
+
+    def leaving(self, outcome: Outcome[TrimmedEnvelope]) -> str:
+        return dumps(outcome.payload.envelope)
 
     def deliver(
         self, outcome: Outcome[TrimmedEnvelope], inputs: Inputs, form: str, *, verbose: bool = False

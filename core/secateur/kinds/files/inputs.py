@@ -240,15 +240,11 @@ def _part(part: str) -> str:
     return out
 
 
-def root_of(paths: Sequence[str]) -> Path | None:
+def root_of(paths: Sequence[str], current: Path | None) -> Path | None:
     """The folder whose configuration counts: the repository that the first path is in, or the current folder; None
     where that is gone."""
     try:
-        current = Path.cwd()
-    except OSError:
-        current = None
-    try:
-        first = Path(paths[0]).resolve()
+        first = (current or Path()).joinpath(paths[0]).resolve()
         for folder in (first, *first.parents) if first.exists() else ():
             if (folder / FILE_NAME).is_file() or (folder / ".git").exists():
                 return folder

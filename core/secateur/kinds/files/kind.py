@@ -119,7 +119,7 @@ class FilesKind(Kind[ReadFiles, PrunedFiles]):
 
     def load(self, inputs: Inputs, load: Load, environment: Environment) -> Loaded:
         """The settings of the repository that the first path is in."""
-        return load(root_of(inputs["path"]), None)
+        return load(root_of(inputs["path"], environment.base), None)
 
     def reading_of(self, inputs: Inputs, settings: Settings) -> Hashable:
         read = tuple(lookup(settings, key) for key in keys() if key.startswith(_READ))
@@ -144,7 +144,7 @@ class FilesKind(Kind[ReadFiles, PrunedFiles]):
             data = environment.bytes_of(source, "conversation", hint="check --conversation")
             transcript = read_transcript(data, "standard input" if source == "-" else source)
         question = question_of(query, transcript, settings.context_prune.query_messages)
-        files, notices = read_files(inputs["path"], settings, environment.cache)
+        files, notices = read_files(inputs["path"], settings, environment.cache, environment.folder)
         form = MARKDOWN if environment.form == MARKDOWN else PLAIN
         measured = measure_files(
             files, settings, question, form=form, ahead=environment.ahead, progress=environment.progress

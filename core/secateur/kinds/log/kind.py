@@ -173,6 +173,9 @@ class LogKind(Kind[ReadLog, LogSelection]):
         return f"{one.state.glyph} {entry.id:<13} {tokens:>17}  {self.because(outcome, number)}: {line}"
 
     def document(self, outcome: Outcome[LogSelection], form: str) -> str:
+        return self.leaving(outcome)
+
+    def leaving(self, outcome: Outcome[LogSelection]) -> str:
         return outcome.payload.text
 
     def texts(self, outcome: Outcome[LogSelection], number: int) -> tuple[str, str]:

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import math
-import os
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from secateur.directories import cache_dir
 from secateur.errors import UsageError
 from secateur.kinds.base import Delivery, Environment, Flag, Input, Inputs, Kind, Load, Outcome
 from secateur.kinds.knobs import Knob
 from secateur.kinds.search.knobs import BUDGET, DEPTH, PREFERENCE, SIGNATURES, STRATEGY, TOP_K, WEIGHTS
 from secateur.llm.interface import Reply
-from secateur.model import Pool, Selection, State, TrimReport
+from secateur.model import Ledger, Pool, Selection, State, TrimReport
 from secateur.progress import Progress, unreported
 from secateur.render import DROPPED_LISTED, dumps_report, notices_of, search_ledger, search_report, why
 from secateur.render.page import Page
@@ -25,7 +22,6 @@ from secateur.settings import Settings
 from secateur.settings.keys import keys as setting_keys
 from secateur.settings.keys import lookup
 from secateur.settings.layers import Loaded
-from secateur.sources.samples import folder_of
 
 if TYPE_CHECKING:
     from secateur.engine import Engine
@@ -88,6 +84,7 @@ class RetrievedPool:
 
     engine: Engine
     pool: Pool
+    shared: bool = False  # the engine serves other readings too
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,12 +124,13 @@ class Search(Kind[RetrievedPool, SearchDecision]):
             default=".",
         ),
         Input("rev", "read this commit instead of the working tree", metavar="COMMIT", title="Commit", optional=True),
-        Input("no_cache", "do not read or write the result cache", switch=True),
+        Input("no_cache", "do not read or write the result cache", switch=True, holds="output"),
         Input(
             "explain",
             "with text: id of every candidate, every part of every score, the path of calls, the reason of each drop; "
             "with json: those parts, and what would change each decision, proven",
             switch=True,
+            holds="output",
         ),
         Input(
             "dropped",
@@ -140,8 +138,14 @@ class Search(Kind[RetrievedPool, SearchDecision]):
             metavar="N|all",
             least=0,
             words=("all",),
+            holds="output",
         ),
-        Input("fail_on_low", "exit 4 where nothing, or hardly anything, here answers the query", switch=True),
+        Input(
+            "fail_on_low",
+            "exit 4 where nothing, or hardly anything, here answers the query",
+            switch=True,
+            holds="output",
+        ),
     )
     flags: ClassVar[Sequence[Flag]] = (
         Flag("--budget", "budget", "N", "tokens the pack may hold (default 8000)", least=0),
@@ -170,12 +174,14 @@ class Search(Kind[RetrievedPool, SearchDecision]):
     strategy = STRATEGY
     knobs: ClassVar[Sequence[Knob]] = (BUDGET, *WEIGHTS, PREFERENCE, SIGNATURES, STRATEGY, DEPTH, TOP_K)
     formats = ("text", "json", "markdown", "xml")
+    depends_on = (*_POOL_TABLES, "smart_pruning.", "graph_rag.hub_limit", "graph_rag.token_budget", "preference.")
+    finds_entries = True
 
     def opened_on(self, path: str) -> Inputs:
         return {"path": path}
 
     def load(self, inputs: Inputs, load: Load, environment: Environment) -> Loaded:
-        return load(_folder(inputs, os.environ), None)
+        return load(environment.folder_of(inputs["path"]), None)
 
     # --- reading and deciding -----------------------------------------------------------------------------------------
 
@@ -185,9 +191,18 @@ class Search(Kind[RetrievedPool, SearchDecision]):
 
     def read(self, inputs: Inputs, settings: Settings, environment: Environment) -> RetrievedPool:
         """What a candidate costs is bound for the pack of `environment.form`; of text and JSON that is Markdown."""
-        query, engine = _query(inputs, environment), _engine(inputs, settings, environment)
+        query, form, use_cache = _query(inputs, environment), environment.form or "markdown", not inputs["no_cache"]
+        shared = environment.shared
+        if shared is not None:
+            opened = inputs["path"], inputs["rev"] or "", settings.index, environment.notices
+            if opened not in shared:
+                shared[opened] = _engine(inputs, settings, environment)
+            pool = shared[opened].retrieve(
+                query, settings, format=form, use_cache=use_cache, progress=environment.progress, refresh=False
+            )
+            return RetrievedPool(shared[opened], pool, True)
+        engine = _engine(inputs, settings, environment)
         try:
-            use_cache, form = not inputs["no_cache"], environment.form or "markdown"
             pool = engine.retrieve(query, format=form, use_cache=use_cache, progress=environment.progress)
         except BaseException:
             engine.close()
@@ -195,7 +210,8 @@ class Search(Kind[RetrievedPool, SearchDecision]):
         return RetrievedPool(engine, pool)
 
     def release(self, material: RetrievedPool) -> None:
-        material.engine.close()
+        if not material.shared:
+            material.engine.close()
 
     def decide(
         self,
@@ -278,6 +294,21 @@ class Search(Kind[RetrievedPool, SearchDecision]):
             return before, found.engine.signature(pool, row)
         return before, before if state == State.KEPT else ""
 
+    def leaving(self, outcome: Outcome[SearchDecision]) -> str:
+        return self.document(outcome, "markdown") if outcome.payload.selection.kept_rows else ""
+
+    def listed(
+        self, outcome: Outcome[SearchDecision], dropped: int, ids: Collection[str] = ()
+    ) -> tuple[Ledger, Sequence[int]]:
+        """What leaves, the best of what is dropped, and what is named: an entry for each candidate costs too much."""
+        selection, engine = outcome.payload.selection, outcome.payload.engine
+        order, pool = selection.order, selection.pool
+        gone = order[selection.state[order] == State.DROPPED][:dropped]
+        wanted = {*selection.kept_rows, *gone.tolist(), *(pool.row_of[one] for one in ids if one in pool.row_of)}
+        numbers = [number for number, row in enumerate(order.tolist()) if row in wanted]
+        rows = [int(order[number]) for number in numbers]
+        return search_ledger(selection, engine.pack_tokens(selection), rows), numbers
+
     def because(self, outcome: Outcome[SearchDecision], number: int) -> str:
         selection = outcome.payload.selection
         row = _row(selection, number)
@@ -287,10 +318,6 @@ class Search(Kind[RetrievedPool, SearchDecision]):
 def _row(selection: Selection, number: int) -> int | None:
     """The row of the pool that an entry of the ledger is of; None: the wrapper."""
     return int(selection.order[number]) if number < len(selection) else None
-
-
-def _folder(inputs: Inputs, environ: Mapping[str, str]) -> Path:
-    return folder_of(inputs["path"], cache_dir(environ))
 
 
 def _query(inputs: Inputs, environment: Environment) -> str:
@@ -305,7 +332,7 @@ def _engine(inputs: Inputs, settings: Settings, environment: Environment) -> Eng
     from secateur.engine import Engine
 
     return Engine.open(
-        _folder(inputs, environment.environ),
+        environment.folder_of(inputs["path"]),
         settings,
         rev=inputs["rev"] or None,
         environ=environment.environ,
