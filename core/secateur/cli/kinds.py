@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -12,9 +13,9 @@ from typing import Any
 
 from secateur.cli.common import ProgressBar, common_arguments, quiet_settings, say, trusts_git_dir
 from secateur.cli.output import emit, on_terminal
-from secateur.cli.output_files import write_folder, write_output
 from secateur.cli.parsing import integer, whole_number
 from secateur.kinds.base import Environment, Flag, Input, Kind
+from secateur.output_files import write_folder, write_output
 from secateur.settings import Committed, Loaded
 from secateur.terminal import visible
 
@@ -30,6 +31,12 @@ def arguments(kind: Kind[Any, Any], parser: argparse.ArgumentParser) -> None:
             parser.add_argument(flag.name, action="append", metavar=flag.metavar, help=flag.help)
         else:
             parser.add_argument(flag.name, metavar=flag.metavar, help=flag.help, type=_converted(flag))
+    parser.add_argument(
+        "--save",
+        type=Path,
+        metavar="FILE",
+        help="write the input, the settings and the decisions as a scenario, NAME.scenario.toml, for `secateur check`",
+    )
     common_arguments(parser, formats=kind.formats, default=kind.default_format)
 
 
@@ -56,9 +63,12 @@ def run_with(
         return quiet_settings(options, root, dict(flags), committed)
 
     progress = ProgressBar(options, unit=kind.unit)
-    stdin = sys.stdin.buffer.read if sys.stdin is not None else None
+    heard = Heard()
     environment = Environment(
-        stdin=stdin, form=options.format, progress=progress, trusts_git_dir=partial(trusts_git_dir, options)
+        stdin=heard if sys.stdin is not None else None,
+        form=options.format,
+        progress=progress,
+        trusts_git_dir=partial(trusts_git_dir, options),
     )
     loaded = kind.load(inputs, load, environment)
     for notice in loaded.notices:
@@ -68,17 +78,38 @@ def run_with(
         delivery = kind.carry_out(inputs, loaded, environment, verbose=options.verbose)
     finally:
         progress.close()
+    save = getattr(options, "save", None)
+    if save is not None:
+        _save(kind, inputs, loaded, save, heard)
     for path, text in delivery.files:
         write_output(path, text)
     if delivery.folder is not None:
         write_folder(delivery.folder)
-    for message in delivery.said:
+    for message in (*delivery.said, *([f"saved: {save}"] if save is not None else [])):
         say(options, message)
     text = delivery.text
     if options.format not in ("text", "json") and on_terminal(sys.stdout):  # it holds texts from outside as they are
         text = visible(text, keep_newlines=True, keep_tabs=True)
     emit(text)
     return delivery.exit_code
+
+
+class Heard:
+    """Reads standard input, and keeps it for who saves it."""
+
+    data: bytes | None = None
+
+    def __call__(self, most: int) -> bytes:
+        self.data = sys.stdin.buffer.read(most)
+        return self.data
+
+
+def _save(kind: Kind[Any, Any], inputs: Mapping[str, Any], loaded: Loaded, path: Path, heard: Heard) -> None:
+    from secateur.scenarios.running import session
+    from secateur.scenarios.saving import save_scenario
+
+    with session(os.environ) as opened:
+        save_scenario(kind, inputs, loaded.settings, path, opened, stdin=heard.data)
 
 
 def _add_input(parser: argparse.ArgumentParser, one: Input) -> None:

@@ -27,6 +27,7 @@ COMMANDS = {
     "search": _OF_KINDS["search"],
     "inspect": "open the inspector on a repository (also plain `secateur` on a terminal)",
     **_OF_KINDS,
+    "check": "run scenarios: which decisions changed, which assertions fail",
     "index": "build the index of a repository, or bring it up to date",
     "status": "what is indexed, how fresh it is, what was skipped and why",
     "config": "the settings in force and where each comes from",
