@@ -164,8 +164,8 @@ class Inspector(Host):
         self.install_screen(self._benches["search"], "search")
         self.show_bench("search")
 
-    def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:  # noqa: ARG002 - the registry is all there is
-        return ()
+    def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:  # noqa: ARG002
+        return ()  # the registry of actions is all there is
 
 
 def run(

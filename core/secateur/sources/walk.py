@@ -142,7 +142,8 @@ def _link_above(root: Path, folder: str, links: dict[str, str]) -> str:
         folder = folder.rpartition("/")[0]
     link = links[folder]
     for inner in reversed(unknown):
-        link = link or (inner if os.path.islink(os.path.join(path_bytes(str(root)), path_bytes(inner))) else "")  # noqa: PTH114, PTH118
+        if not link and os.path.islink(path_bytes(f"{root}/{inner}")):  # noqa: PTH114 - names of any bytes
+            link = inner
         links[inner] = link
     return link
 

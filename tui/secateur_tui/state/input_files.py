@@ -15,7 +15,8 @@ memory."""
 
 def typed_path(text: str) -> str:
     """A path as it was typed, `~` read as a shell reads it."""
-    return os.path.expanduser(text.strip())  # noqa: PTH111 - Path would make "." of nothing, and fails on users it does not know
+    # `Path` would make "." of nothing, and fails on users it does not know
+    return os.path.expanduser(text.strip())  # noqa: PTH111
 
 
 def read_file(path: str, largest: int = LARGEST) -> bytes:

@@ -62,7 +62,7 @@ class ConversationSubject(KindSubject[MeasuredTranscript, Pruned]):
         cached = row is None or cache.first_changed is None or 0 <= row.number < cache.first_changed
         return f"{number:>{_digits(ledger)}}{'=' if cached else ' '}"
 
-    def tail_title(self, ledger: LedgerAnswer[Outcome[Pruned]]) -> str:  # noqa: ARG002 - the same for all
+    def tail_title(self, ledger: LedgerAnswer[Outcome[Pruned]]) -> str:
         return " share role, tool, beginning"
 
     def tail(self, ledger: LedgerAnswer[Outcome[Pruned]], item: int, cells: int) -> Line:

@@ -74,7 +74,7 @@ class DiffSubject(KindSubject[MeasuredDiff, Planned]):
         held = ledger.settings.chunking.ignore
         return [*told, *([(f"patterns: {' '.join(held)}", "faint")] if held else [])]
 
-    def refused(self, material: MeasuredDiff, inputs: Inputs, settings: Settings, cells: int) -> list[Line]:  # noqa: ARG002 - what was read tells it all
+    def refused(self, material: MeasuredDiff, inputs: Inputs, settings: Settings, cells: int) -> list[Line]:
         told = [("instructions", material.injection.skill), ("project rules", material.injection.rules)]
         lines = [line(f"{material.counter.count(text):>9,} {name}") for name, text in told if text.strip()]
         return [

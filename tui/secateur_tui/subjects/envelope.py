@@ -35,7 +35,7 @@ class EnvelopeSubject(KindSubject[Read, TrimmedEnvelope]):
         report = ledger.report
         return [] if report.applied else [(f"it fits as it is: {report.before:,} of {report.budget:,} tokens", "faint")]
 
-    def tail_title(self, ledger: LedgerAnswer[Outcome[TrimmedEnvelope]]) -> str:  # noqa: ARG002 - the same for all
+    def tail_title(self, ledger: LedgerAnswer[Outcome[TrimmedEnvelope]]) -> str:
         return f"{'stage':<{_STAGE_CELLS}} section"
 
     def tail(self, ledger: LedgerAnswer[Outcome[TrimmedEnvelope]], item: int, cells: int) -> Line:
@@ -51,7 +51,7 @@ class EnvelopeSubject(KindSubject[Read, TrimmedEnvelope]):
         before, after = super().texts(ledger, item)
         return _indented(before), _indented(after)
 
-    def facts(self, ledger: LedgerAnswer[Outcome[TrimmedEnvelope]], item: int, cells: int) -> list[Line]:  # noqa: ARG002 - the same for all
+    def facts(self, ledger: LedgerAnswer[Outcome[TrimmedEnvelope]], item: int, cells: int) -> list[Line]:
         report = ledger.report
         lines = wrapped(f"the whole: {report.before:,} → {report.after:,} tokens of {report.budget:,}", cells)
         return [*lines, *wrapped(f"{report.reserve:,} are kept free for the answer", cells, "faint")]

@@ -36,7 +36,7 @@ class FilesSubject(KindSubject[ReadFiles, PrunedFiles]):
         decisions = answer.result.payload.decisions
         return replace(answer, order=sorted(range(len(decisions)), key=lambda number: -decisions[number].score))
 
-    def tail_title(self, ledger: LedgerAnswer[Outcome[PrunedFiles]]) -> str:  # noqa: ARG002 - the same for all
+    def tail_title(self, ledger: LedgerAnswer[Outcome[PrunedFiles]]) -> str:
         return "score file"
 
     def tail(self, ledger: LedgerAnswer[Outcome[PrunedFiles]], item: int, cells: int) -> Line:

@@ -3,8 +3,6 @@
 Every kind has this look; a kind that wants columns of its own has a subclass.
 """
 
-# ruff: noqa: ARG002 - what a look need not use
-
 from __future__ import annotations
 
 from collections.abc import Hashable

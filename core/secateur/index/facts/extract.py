@@ -64,7 +64,7 @@ _COMMENT = re.compile(r"\s*(?://|#(?!\[)|/?\*|--|;)")
 _DOCSTRING = re.compile(r"\s*[rRbBuU]?(\"\"\"|\'\'\'|\")(.*?)(?:\1|\Z)", re.DOTALL)
 
 
-class _Head(msgspec.Struct, array_like=True):
+class _FactsAlone(msgspec.Struct, array_like=True):
     """The first field of a record alone."""
 
     facts: FileFacts
@@ -72,7 +72,7 @@ class _Head(msgspec.Struct, array_like=True):
 
 _ENCODER = msgspec.msgpack.Encoder()
 _DECODER = msgspec.msgpack.Decoder(Record)
-_HEAD_DECODER = msgspec.msgpack.Decoder(_Head)
+_FACTS_DECODER = msgspec.msgpack.Decoder(_FactsAlone)
 
 
 def encode(record: Record) -> bytes:
@@ -95,7 +95,7 @@ def decode_facts(data: bytes) -> FileFacts:
     Raises:
         msgspec.DecodeError: the bytes are not a record.
     """
-    return _HEAD_DECODER.decode(data).facts
+    return _FACTS_DECODER.decode(data).facts
 
 
 @cache

@@ -69,7 +69,7 @@ class Retold:
 
 
 @dataclass(frozen=True, slots=True)
-class _Piece:
+class _MessageSpan:
     """Messages that one question is about."""
 
     numbers: tuple[int, ...]
@@ -90,7 +90,7 @@ class _Summary:
     gone: int  # tokens of the messages it stands for
     heading: str
     most: int  # tokens it may have
-    pieces: tuple[_Piece, ...]
+    pieces: tuple[_MessageSpan, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +188,9 @@ def _stretches(items: Sequence[MessageDecision]) -> Iterator[tuple[int, list[int
         yield row, numbers
 
 
-def _pieces(measured: MeasuredTranscript, numbers: Sequence[int], room: int, settings: Settings) -> tuple[_Piece, ...]:
+def _pieces(
+    measured: MeasuredTranscript, numbers: Sequence[int], room: int, settings: Settings
+) -> tuple[_MessageSpan, ...]:
     """The messages of a summary by questions, as few as the size of a question allows; none where there is room for a
     model's words in none."""
     text_tokens, answer = settings.llm.text_tokens, settings.conversation_prune.summary_tokens
@@ -204,7 +206,7 @@ def _pieces(measured: MeasuredTranscript, numbers: Sequence[int], room: int, set
         size += tokens
     total = sum(measured.tokens[number] for number in numbers) or 1
     pieces = [
-        _Piece(
+        _MessageSpan(
             tuple(part),
             tuple(measured.transcript.messages[number] for number in part),
             min(answer, room * sum(measured.tokens[number] for number in part) // total),
@@ -214,7 +216,7 @@ def _pieces(measured: MeasuredTranscript, numbers: Sequence[int], room: int, set
     return tuple(pieces) if any(piece.asked for piece in pieces) else ()
 
 
-def _question(piece: _Piece, text_tokens: int, counter: Counter) -> Question:
+def _question(piece: _MessageSpan, text_tokens: int, counter: Counter) -> Question:
     first, last = piece.numbers[0], piece.numbers[-1]
     return Question(
         f"summarize messages[{first}-{last}]",
@@ -288,7 +290,7 @@ def _fitting(notes: Notes, room: int, counter: Counter) -> list[str]:
     return lines
 
 
-def _excerpts(piece: _Piece, counter: Counter) -> list[str]:
+def _excerpts(piece: _MessageSpan, counter: Counter) -> list[str]:
     """Excerpts in the room of notes."""
     characters = piece.room * CHARACTERS_A_TOKEN
     while characters >= LEAST_ROOM:

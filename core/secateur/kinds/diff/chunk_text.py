@@ -36,7 +36,8 @@ _SHORTEST_FENCE = 3
 _BACKTICKS = re.compile("`{3,}")
 _FENCE = re.compile(r" {0,3}(`{3,}(?=[^`]*$)|~{3,})(.*)")
 _HEADING = re.compile(
-    r"[\s>*+\-\d.)]*#{1,6}[\W_]*(context\s+chunk|project\s+rules|instructions|code\s+changes|about\s+this\s+diff)(?![^\W_])",
+    r"[\s>*+\-\d.)]*#{1,6}[\W_]*(context\s+chunk|project\s+rules|instructions|code\s+changes"
+    r"|about\s+this\s+diff)(?![^\W_])",
     re.IGNORECASE,
 )
 _UNDERLINED = re.compile(

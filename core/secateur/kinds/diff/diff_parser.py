@@ -62,7 +62,7 @@ def parse_diff(diff: str | bytes, name: str = "the diff") -> Diff:
             file); with the number of the line. Where some files can be read, the others have a `fault`.
     """
     text = _decoded(diff) if isinstance(diff, bytes) else diff.removeprefix("\ufeff")
-    return _Reader(text, name).read()
+    return _DiffReader(text, name).read()
 
 
 def _decoded(data: bytes) -> str:
@@ -71,7 +71,7 @@ def _decoded(data: bytes) -> str:
     return path_text(data.removeprefix(codecs.BOM_UTF8))
 
 
-class _Reader(HunkReader):
+class _DiffReader(HunkReader):
     """One pass over the lines."""
 
     def read(self) -> Diff:

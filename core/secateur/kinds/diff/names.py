@@ -71,7 +71,8 @@ def without_prefixes(old: str, new: str) -> tuple[str, str]:
     stay as they are."""
     if NULL in (old, new):
         known = {prefix for pair in _LETTERS for prefix in pair}
-        return tuple(path[2:] if path != NULL and path[:2] in known else path for path in (old, new))  # type: ignore[return-value]
+        old, new = (path[2:] if path != NULL and path[:2] in known else path for path in (old, new))
+        return old, new
     for one, other in _PREFIXES:
         if old.startswith(one) and new.startswith(other):
             return old[2:], new[2:]

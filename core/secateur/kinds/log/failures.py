@@ -119,28 +119,28 @@ _RESULT = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class _Head:
+class _BlockStart:
     """The first line of a block."""
 
     style: str
     grade: int
 
 
-def _head(text: str) -> _Head | None:
+def _block_start(text: str) -> _BlockStart | None:
     """What a line begins, by its text without time and container; None: nothing."""
     text = text[:_LOOKED_AT]
     if _RESULT.fullmatch(text):
-        return _Head("result", RESULT)
+        return _BlockStart("result", RESULT)
     for style, grade, pattern in _STYLE:
         if pattern.match(text):
-            return _Head(style, grade)
+            return _BlockStart(style, grade)
     if _CRASH.search(text):
-        return _Head("generic", CERTAIN)
+        return _BlockStart("generic", CERTAIN)
     if _LEVEL.search(text):
-        return _Head("generic", LIKELY)
+        return _BlockStart("generic", LIKELY)
     harmless = _HARMLESS_LEVEL.search(text) or _PASSED.search(text)
     if not harmless and _WORD.search(_NEGATED.sub("", text)):
-        return _Head("generic", POSSIBLE)
+        return _BlockStart("generic", POSSIBLE)
     return None
 
 
@@ -200,7 +200,7 @@ def _end(bodies: _Bodies, start: int, style: str) -> int:
     if style == "rust test":
         return _while(bodies, start + 1, limit, lambda text: not _RUST_END.match(text))
     if style in ("npm", "result"):
-        return _while(bodies, start + 1, limit, lambda text: (head := _head(text)) and head.style == style)
+        return _while(bodies, start + 1, limit, lambda text: (head := _block_start(text)) and head.style == style)
     if style == "gradle":
         return _while(bodies, start + 1, limit, str.strip)
     if style == "cmake":
@@ -272,7 +272,7 @@ def find_blocks(lines: Sequence[str], progress: Progress) -> Failures:
     for number in _candidates(lines, progress):
         if number < floor:
             continue
-        head = _head(bodies[number])
+        head = _block_start(bodies[number])
         if head is None:
             continue
         end = _without_blank(bodies, number, _end(bodies, number, head.style))

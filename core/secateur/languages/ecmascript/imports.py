@@ -33,7 +33,7 @@ class ScriptFinder:
                     known.append(owner)
         self._memo: dict[tuple[str, str], Module | None] = {}
 
-    def module(self, number: int, name: str, level: int) -> Module | None:  # noqa: ARG002 - relative names carry their own dots
+    def module(self, number: int, name: str, level: int) -> Module | None:  # noqa: ARG002 - dots are in the name
         key = (folder_of(self._paths[number]), name)
         if key not in self._memo:
             self._memo[key] = self._find(*key)

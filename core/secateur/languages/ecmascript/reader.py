@@ -84,10 +84,10 @@ def query(language: str) -> str:
 
 def read(captures: Captures, out: Collector) -> None:
     """Definitions, imports and exports, bases and types of a script or module."""
-    _Reader(captures, out).read()
+    _EcmascriptReader(captures, out).read()
 
 
-class _Reader:
+class _EcmascriptReader:
     """Names values by what they are bound to, then defines them."""
 
     def __init__(self, captures: Captures, out: Collector) -> None:

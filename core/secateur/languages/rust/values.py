@@ -41,7 +41,8 @@ _OF_ELEMENTS = words(
 """Methods that hand what they are called on, or its elements, to a closure."""
 
 _TOKENS = re.compile(
-    r"(?:\blet\s+)?(?:\bmut\s+)?\b([a-z_]\w*)\s*(?::\s*(?:&\s*)?(?:mut\s+)?((?:\w+::)*[A-Z]\w*)\b|=\s*((?:\w+::)*[A-Z]\w*)::(\w+)\s*\()"
+    r"(?:\blet\s+)?(?:\bmut\s+)?\b([a-z_]\w*)\s*(?::\s*(?:&\s*)?(?:mut\s+)?((?:\w+::)*[A-Z]\w*)\b"
+    r"|=\s*((?:\w+::)*[A-Z]\w*)::(\w+)\s*\()"
 )
 """`dir: Dir` and `dir = Dir::new(` among the tokens of a macro."""
 

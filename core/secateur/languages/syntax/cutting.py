@@ -15,7 +15,8 @@ REGION_LINES = 80
 """Most lines of a module-level region or of the header of a class."""
 
 _CLOSING = re.compile(
-    r"\s*(?:[\]\)\}]+(?:\.\w+\(\))?[;,\s\]\)\}]*(?://.*|/\*.*\*/\s*)?|end(?:if|while|for|foreach|switch)?[;,]?|#\s*end(?:if|region)\b.*|\?>)\s*"
+    r"\s*(?:[\]\)\}]+(?:\.\w+\(\))?[;,\s\]\)\}]*(?://.*|/\*.*\*/\s*)?"
+    r"|end(?:if|while|for|foreach|switch)?[;,]?|#\s*end(?:if|region)\b.*|\?>)\s*"
 )
 _CLOSING_LENGTH = 200
 """Longer lines are never mere closers, and are not worth matching."""

@@ -151,21 +151,25 @@ _TITLES = (
 _NAMES: tuple[tuple[str, str], ...] = (
     (
         GENERATED,
-        r".*\.pb\.(go|cc|cpp|h|c|swift|rs|ts)|.*_pb2(_grpc)?\.pyi?|.*_pb\.(js|d\.ts|rb)|.*\.pb\.(gw|validate)\.go|.*_grpc\.pb\.go",
+        r".*\.pb\.(go|cc|cpp|h|c|swift|rs|ts)|.*_pb2(_grpc)?\.pyi?|.*_pb\.(js|d\.ts|rb)"
+        r"|.*\.pb\.(gw|validate)\.go|.*_grpc\.pb\.go",
     ),
     (
         GENERATED,
-        r".*[._-]generated\..+|zz_generated.*|.*\.(g|gr|freezed|mocks)\.dart|.*\.(g|g\.i|designer)\.(cs|vb)|.*\.gen\.(go|rs|ts|py)",
+        r".*[._-]generated\..+|zz_generated.*|.*\.(g|gr|freezed|mocks)\.dart"
+        r"|.*\.(g|g\.i|designer)\.(cs|vb)|.*\.gen\.(go|rs|ts|py)",
     ),
     (
         GENERATED,
-        r"bindata\.go|wire_gen\.go|.*\.(js|css|mjs)\.map|.*\.snap|gradlew(\.bat)?|mvnw(\.cmd)?|.*\.pbxproj|y\.tab\.[ch]",
+        r"bindata\.go|wire_gen\.go|.*\.(js|css|mjs)\.map|.*\.snap|gradlew(\.bat)?|mvnw(\.cmd)?"
+        r"|.*\.pbxproj|y\.tab\.[ch]",
     ),
     (GENERATED, r"parser\.tab\.[ch]+|lex\.yy\.c|.*\.pot|moc_.*\.cpp|qrc_.*\.cpp"),
     (MINIFIED, r".*[.-]min\.(js|mjs|cjs|css|html|json|svg)|.*\.bundle\.(js|css)|.*\.chunk\.(js|css)"),
     (
         VENDORED,
-        r"(jquery|bootstrap|modernizr|angular|prototype|underscore|lodash)([.-][\d.]+)?(\.slim)?(\.min)?\.(js|css)|\.pnp\.[cm]?js|yarn-[\d.]+\.cjs",
+        r"(jquery|bootstrap|modernizr|angular|prototype|underscore|lodash)([.-][\d.]+)?(\.slim)?(\.min)?\.(js|css)"
+        r"|\.pnp\.[cm]?js|yarn-[\d.]+\.cjs",
     ),
     (EXAMPLE, rf".*\.(example|sample)(\..+)?|example[._-].*|.*\.stories\.{_SCRIPT}"),
     (DOCUMENTATION, rf"({_TITLES})([_-][a-z0-9_-]+)?(\.(txt|\d))?"),

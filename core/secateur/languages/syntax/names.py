@@ -65,8 +65,10 @@ def receiver_before(source: bytes, at: int) -> str:
 
 
 _QUALIFIERS = re.compile(
-    r"(?:[&*?:\s(~^!]|\.\.\.|'\w+\b(?!')|(?:const|mut|dyn|impl|final|volatile|struct|enum|union|class|typename|ref|out|in|params|readonly|static|inline|extern"
-    r"|mutable|constexpr|chan|keyof|typeof|unique|asserts|scoped|required|auto|where|extends|super)\b(?!\s*[.:]))*"
+    r"(?:[&*?:\s(~^!]|\.\.\.|'\w+\b(?!')"
+    r"|(?:const|mut|dyn|impl|final|volatile|struct|enum|union|class|typename|ref|out|in|params|readonly|static"
+    r"|inline|extern|mutable|constexpr|chan|keyof|typeof|unique|asserts|scoped"
+    r"|required|auto|where|extends|super)\b(?!\s*[.:]))*"
 )
 _DOTTED = re.compile(r"\\?[^\W\d][\w$]*(?:(?:\.|::|\\)[^\W\d][\w$]*)*")
 _TRANSPARENT = words(

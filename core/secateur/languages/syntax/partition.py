@@ -34,7 +34,8 @@ _WORTH_CUTTING = 3
 """Rows of code after the imports that are worth a region of their own."""
 
 _INTRODUCTION = re.compile(
-    r"\s*(?:#\s*(?:if|ifdef|ifndef|else|elif|region)\b.*|(?:public|private|protected)\s*(?:slots|Q_SLOTS)?\s*:?|[\]\)\}\s]*(?:if|elif|else|try|except|catch|finally|with)\b.*[:{]"
+    r"\s*(?:#\s*(?:if|ifdef|ifndef|else|elif|region)\b.*|(?:public|private|protected)\s*(?:slots|Q_SLOTS)?\s*:?"
+    r"|[\]\)\}\s]*(?:if|elif|else|try|except|catch|finally|with)\b.*[:{]"
     r"|type\s*\(|(?:inline\s+)?namespace\b[\w\s:.\\]*[{;]?|\{|extern\s*\"C\"\s*\{?)\s*"
 )
 _INTRODUCTION_LENGTH = 200
@@ -43,7 +44,9 @@ _MODULE = -1
 
 
 @dataclass(slots=True)
-class _Piece:
+class _OwnedRows:
+    """Rows that belong to one definition, or to the module."""
+
     owner: int
     first: int
     last: int
@@ -173,9 +176,9 @@ def _holder(definitions: list[Definition], position: int) -> int:
     return position
 
 
-def _pieces(lines: Sequence[str], owners: Sequence[int]) -> list[_Piece]:
+def _pieces(lines: Sequence[str], owners: Sequence[int]) -> list[_OwnedRows]:
     """Runs of non-blank rows with one owner. Rows that only close what is above go to the piece above."""
-    pieces: list[_Piece] = []
+    pieces: list[_OwnedRows] = []
     owner = _MODULE - 1
     for row, line in enumerate(lines):
         if is_blank(line):
@@ -188,16 +191,16 @@ def _pieces(lines: Sequence[str], owners: Sequence[int]) -> list[_Piece]:
             if pieces and pieces[-1].owner == owner:
                 pieces[-1].last = row
             else:
-                pieces.append(_Piece(owner, row, row))
+                pieces.append(_OwnedRows(owner, row, row))
         pieces[-1].last = row
     return pieces
 
 
 def _lend(
-    lines: Sequence[str], pieces: list[_Piece], notes: frozenset[int], definitions: list[Definition]
-) -> list[_Piece]:
+    lines: Sequence[str], pieces: list[_OwnedRows], notes: frozenset[int], definitions: list[Definition]
+) -> list[_OwnedRows]:
     """Joins pieces that only introduce (a short comment, `#ifdef`, `private:`, `else:`) to the definition below."""
-    kept: list[_Piece] = []
+    kept: list[_OwnedRows] = []
     for position, piece in enumerate(pieces):
         below = pieces[position + 1] if position + 1 < len(pieces) else None
         if (
@@ -220,8 +223,8 @@ def _lend(
 
 
 def _introduces(
-    piece: _Piece,
-    below: _Piece,
+    piece: _OwnedRows,
+    below: _OwnedRows,
     lines: Sequence[str],
     notes: frozenset[int],
     definitions: list[Definition],
@@ -241,10 +244,10 @@ def _introduces(
 
 
 def _cut(
-    lines: Sequence[str], pieces: list[_Piece], definitions: list[Definition], import_rows: list[tuple[int, int]]
-) -> list[_Piece]:
+    lines: Sequence[str], pieces: list[_OwnedRows], definitions: list[Definition], import_rows: list[tuple[int, int]]
+) -> list[_OwnedRows]:
     """Cuts imports off module-level regions, and long regions and headers of classes to size; functions stay whole."""
-    result: list[_Piece] = []
+    result: list[_OwnedRows] = []
     imports = sorted(import_rows)
     at = 0
     for piece in pieces:
@@ -256,17 +259,17 @@ def _cut(
                     end = max(end, min(last, piece.last))
                 at += 1
             if 0 <= end <= piece.last - _WORTH_CUTTING:
-                result += [_Piece(_MODULE, *span) for span in cut(lines, piece.first, end, REGION_LINES)]
-                result += [_Piece(_MODULE, *span) for span in cut(lines, end + 1, piece.last, REGION_LINES)]
+                result += [_OwnedRows(_MODULE, *span) for span in cut(lines, piece.first, end, REGION_LINES)]
+                result += [_OwnedRows(_MODULE, *span) for span in cut(lines, end + 1, piece.last, REGION_LINES)]
                 continue
         elif definitions[piece.owner].kind is not FragmentKind.CLASS:
             result.append(piece)
             continue
-        result += [_Piece(piece.owner, *span) for span in cut(lines, piece.first, piece.last, REGION_LINES)]
+        result += [_OwnedRows(piece.owner, *span) for span in cut(lines, piece.first, piece.last, REGION_LINES)]
     return result
 
 
-def _fragments(pieces: Sequence[_Piece], definitions: list[Definition]) -> list[Fragment]:
+def _fragments(pieces: Sequence[_OwnedRows], definitions: list[Definition]) -> list[Fragment]:
     heads: dict[int, int] = {}  # definition → its first fragment
     fragments: list[Fragment] = []
     for position, piece in enumerate(pieces):

@@ -44,8 +44,8 @@ class ServerEmbedder:
         self.dimension = len(self._ask(["dimension"])[0])
         self.id = f"{protocol}:{self._origin}/{model}/{self.dimension}"
 
-    def embed(self, texts: Sequence[str], kind: TextKind) -> Vectors:  # noqa: ARG002 - these protocols do not tell queries apart
-        """See `Embedder`."""
+    def embed(self, texts: Sequence[str], kind: TextKind) -> Vectors:  # noqa: ARG002
+        """See `Embedder`. These protocols do not tell queries apart."""
         out = np.zeros((len(texts), self.dimension), dtype=np.int8)
         # an empty text is an error for some servers and no evidence for all
         filled = [row for row, text in enumerate(texts) if text.strip()]
