@@ -42,10 +42,10 @@ M = TypeVar("M")
 P = TypeVar("P")
 
 Inputs = Mapping[str, Any]
-"""What was given, by name of `Input`: texts; lists of texts where an input is repeatable; switches as bool."""
+"""Values that were given, by name of `Input`: texts; lists of texts where an input is repeatable; switches as bool."""
 
 MOST_ROUNDS = 4
-"""How often a kind may ask further questions in the light of the replies."""
+"""The most rounds of questions that a kind may ask, each in the light of the replies."""
 
 Load = Callable[[Path | None, Committed | None], Loaded]
 """Loads the settings in force for a folder, or for the configuration files of a commit."""

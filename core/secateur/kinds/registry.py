@@ -33,7 +33,7 @@ UNAVAILABLE = "kind_unavailable"
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a kind is found, and what there is to say of it before it is imported."""
+    """The place where a kind is found, and its description before it is imported."""
 
     name: str
     command: str
@@ -94,7 +94,7 @@ COMMANDS = ("inspect", "check", "index", "status", "config")
 _NAME = re.compile(r"[a-z][a-z0-9_-]*")
 
 _DECLARED = ("name", "command", "title", "about", "noun", "opening", "inputs", "budget", "knobs")
-"""What a kind has to declare."""
+"""The attributes that a kind has to declare."""
 
 
 @cache
@@ -165,7 +165,7 @@ def kind(name: str) -> Kind[Any, Any]:
 
 
 def _lacks(made: object, name: str) -> str:
-    """What keeps an object from being the kind of a name; "" for nothing."""
+    """The fault that keeps an object from being the kind of a name; "" for nothing."""
     from secateur.kinds.base import Kind
     from secateur.settings import keys
 

@@ -69,7 +69,7 @@ class MessageDecision:
 
     @property
     def leaves(self) -> bool:
-        """Whether it goes out. A null in a list of messages, which is none, does."""
+        """Tells whether it goes out. A null in a list of messages, which is none, does."""
         return self.message is not None or self.reason is Reason.DAMAGED
 
 
@@ -83,7 +83,7 @@ class Cache:
     tokens_saved: int
 
     def holds(self, number: int) -> bool:
-        """Whether the message of this number in the input is still in the cached prefix."""
+        """Tells whether the message of this number in the input is still in the cached prefix."""
         return self.first_changed is None or 0 <= number < self.first_changed
 
     def pays_after(self, read_price: float, write_price: float) -> int | None:
@@ -210,16 +210,16 @@ REQUEST = "request"
 """Id of the entry for the request's system prompt and tools."""
 
 _NUMBERED = re.compile(r" #\d+\Z")
-"""What an id has where several entries have one name: a summary, and what joins it to the rest."""
+"""The end of an id where several entries have one name: a summary, and what joins it to the rest."""
 
 SUMMARY_MARK = "[Summary of "
-"""How every summary starts."""
+"""The start of every summary."""
 
 NOTED = "[Noted.]"
-"""What is said under the assistant's name after a summary."""
+"""The assistant's message after a summary."""
 
 BRIDGE = "[Earlier steps are summarised above. Continue.]"
-"""What is said under the user's name after a summary that the assistant tells."""
+"""The user's message after a summary that the assistant tells."""
 
 _HEADING = re.compile(
     re.escape(SUMMARY_MARK)
@@ -229,8 +229,8 @@ _JOINING = {"assistant": NOTED, "user": BRIDGE}
 
 
 def is_summary(message: Message) -> bool:
-    """Whether a message was put there by a pruner: a summary, or what joins one to the rest. What only begins like one
-    was said by somebody."""
+    """Tells whether a message was put there by a pruner: a summary, or what joins one to the rest. What only begins
+    like one was said by somebody."""
     if len(message.parts) != 1 or message.parts[0].kind is not PartKind.TEXT:
         return False
     text = message.parts[0].text

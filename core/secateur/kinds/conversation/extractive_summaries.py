@@ -53,7 +53,7 @@ _OLD_NAME = 0.3  # for having others
 _NEW_WORDS = 1.0  # times the share of words that were not said before
 NAMES_COUNTED = 3
 _SPEAKER = {"user": 1.6, "assistant": 1.0, "call": 0.8, "result": 0.6}
-"""What a user says counts most, what a tool printed least."""
+"""Weights of speakers: what a user says counts most, what a tool printed least."""
 
 _DECISIONS = re.compile(
     r"\b(?:decid|decision|agreed?\b|accepted|chose|settled|we(?: wi|')ll use|let'?s (?:use|go|keep)|go(?:ing)?"
@@ -272,7 +272,7 @@ def _reported(text: str) -> Iterator[str]:
 
 
 def _rows(text: str, sign: re.Pattern[str], before: int = 0) -> Iterator[tuple[int, int]]:
-    """Where the lines with a sign start and end, less what stands `before` them; of a line without end what is around
+    """Starts and ends of the lines with a sign, less what stands `before` them; of a line without end what is around
     its first sign."""
     found = sign.search(text)
     while found:

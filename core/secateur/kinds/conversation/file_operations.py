@@ -45,7 +45,7 @@ _WRITE_WORDS = frozenset(("write", "create", "save"))
 _OTHER_WORDS = frozenset(
     ("diff", "log", "blame", "history", "info", "status", "symbols", "outline", "directory", "dir", "tree", "search")
 )
-"""What is asked about a file in these words is not its text."""
+"""Words of a request that asks about a file for something else than its text."""
 _SHELLS = frozenset(("bash", "shell", "sh", "exec", "execute", "run", "terminal"))
 _PRINTERS = frozenset(("cat", "nl", "bat"))
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")

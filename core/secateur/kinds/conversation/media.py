@@ -15,7 +15,7 @@ import math
 from typing import Any
 
 MEDIA_TOKENS = 1600
-"""What a picture of unknown size, a sound or a document that is no text is charged: the most that a full-size picture
+"""The charge for a picture of unknown size, a sound or a document that is no text: the most that a full-size picture
 costs at Anthropic."""
 
 MEDIA_KINDS = ("image", "image_url", "input_image", "input_audio", "document", "file")

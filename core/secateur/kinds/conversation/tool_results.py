@@ -40,7 +40,7 @@ from secateur.progress import Progress
 from secateur.tokens import Counter, get_counter
 
 MARK = "[tool result cleared: "
-"""How every placeholder starts."""
+"""The start of every placeholder."""
 
 DIGEST_DIGITS = 12
 """Hexadecimal digits of the SHA-256 in a placeholder: enough to tell the results of a conversation apart."""

@@ -191,8 +191,8 @@ def _line_object(line: str, place: str) -> dict[str, Any]:
 
 
 def _has_message_lines(lines: Sequence[tuple[int, str]]) -> bool:
-    """Whether a text that is not JSON as a whole holds a message in one of its lines. One JSON value over many lines
-    ends in a line of brackets."""
+    """Tells whether a text that is not JSON as a whole holds a message in one of its lines. One JSON value over many
+    lines ends in a line of brackets."""
     return bool(set(lines[-1][1]) - _BRACKETS) and any(map(_is_message_line, (line for _, line in lines)))
 
 
@@ -274,7 +274,7 @@ def _line_starts(text: str) -> Iterator[int]:
 
 
 def _head(container: Mapping[str, Any]) -> Message | None:
-    """What a request body sends before the messages, as one message of the system's."""
+    """The part of a request body before the messages, as one message of the system's."""
     parts: list[MessagePart] = []
     system = container.get("system")
     if system is not None and not isinstance(system, str | list):

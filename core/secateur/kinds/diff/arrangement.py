@@ -1,5 +1,5 @@
-"""Which pieces share a chunk: packed into as few chunks as first-fit decreasing finds, then moved and swapped so that
-what belongs together is together.
+"""Decides which pieces share a chunk: they are packed into as few chunks as first-fit decreasing finds, then moved and
+swapped so that what belongs together is together.
 
 Pieces belong together as parts of one file, as files of one folder or neighbouring folders, and where one uses the
 other: a link. Moves never add a chunk, and the search ends after a fixed number of tries, so it is linear in the
@@ -28,14 +28,14 @@ PARTNERS = 24
 FILE_WEIGHT = 4.0
 FOLDER_WEIGHT = 1.0
 NEIGHBOUR_WEIGHT = 0.3
-"""What being with all others of its file, its folder, the folders beside it, is worth to a piece; a link is worth 1."""
+"""Values for a piece of being with all others of its file, its folder, the folders beside it; a link is worth 1."""
 
 _LEAST_GAIN = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """What is packed."""
+    """One thing to pack."""
 
     path: str
     part: int  # 0 for a whole file
@@ -79,7 +79,7 @@ def arrange(
 def togetherness(
     pieces: Sequence[Piece], bins: Sequence[Sequence[int]], links: Mapping[tuple[int, int], float] | None = None
 ) -> float:
-    """What an arrangement is worth: the sum over all pairs that share a chunk."""
+    """The value of an arrangement: the sum over all pairs that share a chunk."""
     return _Search(pieces, 0, links or {}, bins).worth()
 
 
@@ -147,7 +147,7 @@ class _Search:
         self._tries = TRIES
 
     def bins(self) -> list[list[int]]:
-        """What it has come to."""
+        """The arrangement so far."""
         return [list(members) for members in self._members if members]
 
     def worth(self) -> float:
@@ -214,7 +214,7 @@ class _Search:
         return best
 
     def _affinity(self, at: int, number: int) -> float:
-        """What being in a chunk is worth to a piece, itself not counted."""
+        """The value for a piece of being in a chunk, itself not counted."""
         own = self._bin[at] == number
         worth = sum(weight * (self._held[group][number] - own) for group, weight in self._groups[at])
         return worth + sum(weight for other, weight in self._links.get(at, {}).items() if self._bin[other] == number)

@@ -1,5 +1,5 @@
-"""What `.gitattributes` files say of who wrote a file: `linguist-generated` and `linguist-vendored`, read here and
-never by git.
+"""Reads from `.gitattributes` who wrote a file: `linguist-generated` and `linguist-vendored`, read here and never by
+git.
 
 attributes = Attributes({".gitattributes": b"*.pb.go linguist-generated\\n"})
 attributes.says("api/a.pb.go", GENERATED)   # True; None where no rule speaks of it
@@ -36,7 +36,7 @@ class Attributes:
                     self._rules[folder, attribute] = Rules.of(patterns)
 
     def says(self, path: str, attribute: str) -> bool | None:
-        """Whether the file at `path` has the attribute; None where nothing says so."""
+        """Tells whether the file at `path` has the attribute; None where nothing says so."""
         folder = path.rpartition("/")[0]
         while self._rules:
             rules = self._rules.get((folder, attribute))

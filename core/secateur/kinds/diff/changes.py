@@ -20,7 +20,7 @@ _NO_NEWLINE = "\\"
 
 
 class Treatment(StrEnum):
-    """What a diff does to a file."""
+    """The kinds of change that a diff makes to a file."""
 
     MODIFIED = "modified"
     ADDED = "added"
@@ -41,7 +41,7 @@ class Row:
 
     @property
     def changed(self) -> bool:
-        """Whether a parent or the result lacks it."""
+        """Tells whether a parent or the result lacks it."""
         return not (self.new and all(self.old))
 
 
@@ -78,7 +78,7 @@ class Hunk:
 
 @dataclass(frozen=True, slots=True)
 class Patch:
-    """What the diff says of one file in one go: everything up to the next file."""
+    """One section of a diff about one file: everything up to the next file."""
 
     line: int  # 1-based line where it starts
     path: str  # the new path; of a deleted file the old one
@@ -113,12 +113,12 @@ class Change:
 
     @property
     def old_path(self) -> str:
-        """What it was called before."""
+        """The path before the change."""
         return self.patches[0].old_path
 
     @property
     def treatment(self) -> Treatment:
-        """What happened to it."""
+        """The kind of change."""
         first, last = self.patches[0].treatment, self.patches[-1].treatment
         return (
             Treatment.TYPE
@@ -130,12 +130,12 @@ class Change:
 
     @property
     def binary(self) -> bool:
-        """Whether any of it cannot be shown as text."""
+        """Tells whether any of it cannot be shown as text."""
         return any(patch.binary for patch in self.patches)
 
     @property
     def fault(self) -> str:
-        """What is wrong with it, where the diff is damaged there; "" where it is not."""
+        """The damage, where the diff is damaged there; "" where it is not."""
         return next((patch.fault for patch in self.patches if patch.fault), "")
 
     @property

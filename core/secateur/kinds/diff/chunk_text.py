@@ -58,7 +58,7 @@ _PART_HEADINGS = re.compile(r"\s*(part \d+/\d+ of|linter findings in|signatures 
 
 @dataclass(frozen=True, slots=True)
 class Injection:
-    """What goes into every chunk beside the diff. "" for what is not there."""
+    """Texts that go into every chunk beside the diff. "" for what is not there."""
 
     rules: str = ""
     skill: str = ""
@@ -90,7 +90,7 @@ def injected(data: bytes, name: str) -> tuple[str, tuple[Notice, ...]]:
 
 
 def largest(count: int) -> str:
-    """What is charged for a number in a heading when there will be at most `count`."""
+    """The number that is charged for one in a heading when there will be at most `count`."""
     return "9" * max(FEWEST_DIGITS, len(str(count)))
 
 
@@ -124,7 +124,7 @@ def _fenced(text: str, language: str) -> tuple[str, str, str]:
 
 @dataclass(frozen=True, slots=True)
 class PartLocation:
-    """Where a part of a file is from."""
+    """The place in a file that a part is from."""
 
     path: str
     old: bool  # whether the lines are numbered as before the change: of a deletion
@@ -144,7 +144,7 @@ class PartLocation:
 
 
 def note_ends(title: str, path: str) -> tuple[str, str]:
-    """What stands before and after the lines of a note behind the changes of a file; none of its lines may hold three
+    """The texts before and after the lines of a note behind the changes of a file; none of its lines may hold three
     backticks in a row."""
     return f"{title} `{one_line(path, 2 * LONGEST_PLACE)}`:\n```text\n", "```\n\n"
 
@@ -157,7 +157,7 @@ def one_line(text: str, cells: int, *, quotes: bool = True) -> str:
 
 
 def _breaks_out(text: str) -> bool:
-    """Whether a Markdown text holds a heading of ours, or leaves a fence or a tag open that would swallow what
+    """Tells whether a Markdown text holds a heading of ours, or leaves a fence or a tag open that would swallow what
     follows."""
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     open_fence = ""

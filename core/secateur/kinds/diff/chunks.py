@@ -93,7 +93,7 @@ class Chunks(list[Chunk]):
         return self.plan.notices
 
     def lines_under(self, title: str) -> dict[str, int]:
-        """How many lines there are under a title, and how many had room."""
+        """The number of lines under a title, and of those that had room."""
         offered = sum(remark.title == title for remarks in self.plan.measured.remarks.values() for remark in remarks)
         return {"lines": offered, "shown": self.plan.shown(title)[0]}
 

@@ -1,5 +1,5 @@
-"""What changed in a repository: between two commits, in the index, or on disk, as a diff and what the rules need to
-know of its files.
+"""Finds what changed in a repository: between two commits, in the index, or on disk, as a diff and what the rules need
+to know of its files.
 
     found = compare(Path("orders"), Asked(base="main"), settings)
 
@@ -45,8 +45,8 @@ MAIN_BRANCHES = (
     "refs/heads/main",
     "refs/heads/master",
 )
-"""Where a branch is taken to have started, the first that has a commit in common with it and is not itself part of
-it."""
+"""Branches from which another is taken to have started, the first that has a commit in common with it and is not itself
+part of it."""
 
 READ_BYTES = 64 << 20
 """Contents kept for finding functions: beyond that files are cut between hunks."""
@@ -73,7 +73,7 @@ _Listing = dict[bytes, tuple[int, str]]
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What is to be compared. Nothing: the branch with its start on the main branch, or the files on disk with HEAD
+    """The states to compare. Nothing: the branch with its start on the main branch, or the files on disk with HEAD
     where there is no such branch."""
 
     base: str | None = None
@@ -241,7 +241,8 @@ class Comparison:
         return base
 
     def _start(self, head: str) -> tuple[str, str] | None:
-        """Where the main branch and `head` parted, and its name; None where there is none, or `head` is part of it."""
+        """The commit at which the main branch and `head` parted, and its name; None where there is none, or `head` is
+        part of it."""
         for name in MAIN_BRANCHES:
             with suppress(RepositoryError):
                 base = self._git.merge_base(self._git.resolve(name), head)

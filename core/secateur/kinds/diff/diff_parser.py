@@ -25,7 +25,7 @@ MALFORMED = "MALFORMED_DIFF"
 """Code of the error about a text that is no diff."""
 
 NAMELESS = "(a file without a name, line {line:,})"
-"""What stands for the path of a damaged file that cannot be told."""
+"""The path given to a damaged file whose own cannot be told."""
 
 _WANTED = "give what `git diff` or `diff -u` prints"
 _COLOURED = "\x1b["
@@ -41,7 +41,7 @@ _EXTENDED = re.compile(
 )
 _BINARY = re.compile(r"Binary files (.*) and (.*) differ\r?")
 _DIFFER = ("differ", "differ\r")
-"""How such a line ends; asked first, or the expression would try every `and` of a long one that does not."""
+"""Ends of such a line; asked first, or the expression would try every `and` of a long one that does not."""
 _SUBMODULE = re.compile(
     r"Submodule (.+) (?:[0-9a-f]{4,64}\.{2,3}[0-9a-f]{4,64}.*|contains (?:untracked|modified) content)\r?"
 )
@@ -112,7 +112,7 @@ class _DiffReader(HunkReader):
         return Diff(tuple(Change(tuple(each)) for each in changes.values()), tuple(outside), len(self._lines))
 
     def _damaged(self, before: Patch | None, start: int, damage: Damage) -> Patch:
-        """What is damaged, as a patch without hunks: all lines up to the header of the next file.
+        """The damaged part as a patch without hunks: all lines up to the header of the next file.
 
         Args:
             before: the patch that goes on behind its end; None where the damaged one starts at `start`.
@@ -142,8 +142,8 @@ class _DiffReader(HunkReader):
         )
 
     def _starts_file(self, at: int, *, bare: bool) -> bool:
-        """Whether a file starts at this line. `bare`: also with `---` and `+++` alone, which lines of a hunk can look
-        like, and git never writes."""
+        """Tells whether a file starts at this line. `bare`: also with `---` and `+++` alone, which lines of a hunk can
+        look like, and git never writes."""
         line = self._lines[at]
         if line.startswith((_GIT, *_COMBINED)):
             return True
@@ -295,7 +295,7 @@ def _wordless(line: str) -> re.Match[str] | None:
 
 
 def _treatment(said: dict[str, str], old: str, new: str) -> Treatment:
-    """What a patch with git's headers does."""
+    """The kind of change that git's headers tell."""
     if "deleted file mode" in said or new == NULL:
         return Treatment.DELETED
     if "new file mode" in said or old == NULL:

@@ -1,4 +1,5 @@
-"""Which changed files use each other: calls of a name that only one of them defines, and tests beside what they test.
+"""Links between changed files that use each other: calls of a name that only one of them defines, and tests beside what
+they test.
 
 Read from the files as changed, without an index: what calls a name is believed to mean the one changed file that
 defines it. Good enough to choose between two chunks, and no more is done with it.
@@ -17,7 +18,7 @@ LINKS_OF_A_FILE = 12
 """Links kept per file, the strongest: a helper that all use belongs to none in particular."""
 
 FURTHER_USE = 0.5
-"""What each name used is worth of what was missing to 1."""
+"""The share of what is missing to 1 that each further name adds."""
 
 _DEFINES = (FragmentKind.FUNCTION, FragmentKind.METHOD, FragmentKind.CLASS)
 _TEST = re.compile(r"(?:test[_-])?(.+?)(?:[._-](?:test|spec|tests))?")

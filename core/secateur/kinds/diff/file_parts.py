@@ -22,7 +22,7 @@ KEPT_OF_A_LINE = 400
 no other file its place. Once they are packed, `lengthened` gives it what room there is."""
 
 SHORTER = 4
-"""Where that is still too long, the part of it that stays."""
+"""The divisor of that where it is still too long."""
 
 _CLOSE = 64
 """Cut lines are lengthened to within a sixty-fourth of what there is room for."""
@@ -334,7 +334,7 @@ def _line_of(unit: _Unit) -> str:
 
 
 def _cut_words(units: Sequence[_Unit], lines: Sequence[int]) -> str:
-    """What the heading of a part says of its shortened lines."""
+    """The words about shortened lines in the heading of a part."""
     if not units:
         return ""
     shown, whole = sum(unit.kept for unit in units), sum(len(_line_of(unit)) for unit in units)
@@ -344,7 +344,7 @@ def _cut_words(units: Sequence[_Unit], lines: Sequence[int]) -> str:
 
 
 def _more(characters: int) -> str:
-    """What stands for the end of a line."""
+    """The mark that stands for the end of a line."""
     return f"… [{characters:,} more characters]"
 
 

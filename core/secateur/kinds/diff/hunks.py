@@ -40,7 +40,7 @@ class HunkReader:
         self._path = ""  # of the file that is being read, as far as it is known
 
     def _named_here(self, at: int) -> bool:
-        """Whether the two lines that name a file stand here, and its hunks follow."""
+        """Tells whether the two lines that name a file stand here, and its hunks follow."""
         lines = self._lines[at : at + 3]
         return (
             len(lines) == 3

@@ -1,4 +1,4 @@
-"""What `secateur chunk` and the Diff bench take: inputs, flags, and how each input is read."""
+"""The inputs of `secateur chunk` and the Diff bench: inputs, flags, and how each input is read."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ FLAGS: Sequence[Flag] = (
 
 
 def is_repository(path: str) -> bool:
-    """Whether a folder is compared, not a file read."""
+    """Tells whether a folder is compared, not a file read."""
     try:
         return path.startswith("sample:") or Path(path).is_dir()
     except (OSError, ValueError):
@@ -139,7 +139,7 @@ def is_repository(path: str) -> bool:
 
 
 def asked_of(inputs: Inputs) -> Asked:
-    """What is to be compared. Raises UsageError: inputs contradict each other."""
+    """The states to compare. Raises UsageError: inputs contradict each other."""
     if inputs["rules"] is not None and inputs["no_rules"]:
         raise UsageError("--rules and --no-rules contradict each other", hint="leave one of them out")
     names = ("base", "head", "staged", "worktree", "untracked")
@@ -178,7 +178,7 @@ def text_of_input(inputs: Inputs, name: str, environment: Environment) -> tuple[
 
 
 def findings_of(inputs: Inputs, environment: Environment) -> tuple[Findings, tuple[Notice, ...]]:
-    """What linters say, and what of it was passed over."""
+    """Findings of linters, and notices about what was passed over."""
     outputs = [
         read_findings(environment.bytes_of(name, "list of findings", flag="--linter"), f"--linter {shown(name)}")
         for name in inputs["linter"]

@@ -1,4 +1,5 @@
-"""What linters say of the changed files: SARIF, the JSON of ruff and of ESLint, and lines `path:line:column: message`.
+"""Reads what linters say of the changed files: SARIF, the JSON of ruff and of ESLint, and lines `path:line:column:
+message`.
 
     findings = read_findings(Path("ruff.json").read_bytes())
     findings.notices       # what of it is no finding

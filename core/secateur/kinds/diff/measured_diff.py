@@ -44,7 +44,7 @@ _NAMED = 5
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What a repository knows of a changed file beyond the diff."""
+    """The facts of a changed file that a repository knows and the diff does not show."""
 
     content: bytes | None = (
         None  # of the file as changed, of a deleted one as it was; None: not known, or too large to be read
@@ -56,7 +56,7 @@ class Known:
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """What a diff compares, for people and for JSON. Names and revisions are text from outside."""
+    """The two sides of a diff, for people and for JSON. Names and revisions are text from outside."""
 
     what: str  # "main...feature"
     base: str = ""  # ids of commits, "" for none
@@ -107,7 +107,7 @@ class MeasuredDiff:
     _outlines: dict[int, Outline | None] = field(default_factory=dict)
 
     def splitter(self, number: int) -> Splitter:
-        """What cuts a file in parts; kept, because its rows need to be counted only once."""
+        """The splitter of a file; kept, because its rows need to be counted only once."""
         if number not in self._splitters:
             self._splitters[number] = Splitter(self.files[number].change, self.counter, self.outline(number))
         return self._splitters[number]

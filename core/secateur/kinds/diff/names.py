@@ -11,8 +11,8 @@ NULL = "/dev/null"
 
 _LETTERS = (("a/", "b/"), ("i/", "w/"), ("c/", "i/"), ("c/", "w/"), ("o/", "w/"))
 _PREFIXES = (*_LETTERS, ("w/", "i/"), ("b/", "a/"), ("1/", "2/"))
-"""What git puts before the two paths: by default and with `diff.mnemonicPrefix`; with `-R`, and for comparisons without
-a repository."""
+"""Prefixes that git puts before the two paths: by default and with `diff.mnemonicPrefix`; with `-R`, and for
+comparisons without a repository."""
 
 _ESCAPES = {"a": 7, "b": 8, "t": 9, "n": 10, "v": 11, "f": 12, "r": 13, '"': 34, "\\": 92}
 _ESCAPED = re.compile(r'\\([abtnvfr"\\]|[0-3][0-7]{2})')
@@ -80,7 +80,7 @@ def without_prefixes(old: str, new: str) -> tuple[str, str]:
 
 
 def _escapable(text: str) -> bool:
-    """Whether its lone surrogates all stand for bytes."""
+    """Tells whether its lone surrogates all stand for bytes."""
     return (
         not any(0xD800 <= ord(char) < 0xDC80 or 0xDCFF < ord(char) < 0xE000 for char in text)
         if not text.isascii()

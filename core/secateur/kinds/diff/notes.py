@@ -1,5 +1,5 @@
-"""What every chunk says of the diff it is from: settings that the change edits, files that are left out and by which
-rule.
+"""The section of every chunk about the diff it is from: settings that the change edits, files that are left out and by
+which rule.
 
 A reader of a chunk cannot see what is not in it. The section is bounded, and charged like everything else that goes
 into each chunk. Pure.

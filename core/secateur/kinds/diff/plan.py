@@ -63,7 +63,7 @@ class FilePiece:
         return sum(filling.cost for filling in self.filling)
 
     def holds(self, line: int) -> bool:
-        """Whether a remark about a line of the file belongs to this part of it."""
+        """Tells whether a remark about a line of the file belongs to this part of it."""
         place = self.part.place if self.part else None
         return place is None or (
             (line >= place.line_start or self.number == 1) and (line <= place.line_end or self.number == self.of)
@@ -72,7 +72,7 @@ class FilePiece:
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """What became of one changed file."""
+    """The outcome for one changed file."""
 
     file: MeasuredChange
     state: str  # WHOLE, SPLIT, LEFT_OUT
@@ -92,7 +92,7 @@ class Coverage:
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """What goes into which chunk, before any text is made."""
+    """The contents of each chunk, before any text is made."""
 
     measured: MeasuredDiff
     limit: int

@@ -1,4 +1,4 @@
-"""What the chunks of a plan come to: the text of one, the tokens of all without making any text, and the ledger. Pure;
+"""Totals of the chunks of a plan: the text of one, the tokens of all without making any text, and the ledger. Pure;
 what a turn of a knob costs.
 
 tokens_of(plan)                     # what `finish` recounts, in a hundredth of the time

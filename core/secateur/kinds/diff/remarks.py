@@ -1,5 +1,5 @@
-"""What a chunk has room for beside its changes: remarks of linters, signatures of what the changes use. It never costs
-a chunk.
+"""Lines for which a chunk has room beside its changes: remarks of linters, signatures of what the changes use. It never
+costs a chunk.
 
 Remarks are of medium priority, so they are the first to be shortened: the diff is packed as if there were none, and
 each chunk takes of them what it has room for, those about changed lines first.
@@ -27,7 +27,7 @@ class Offer:
 
 @dataclass(frozen=True, slots=True)
 class Filling:
-    """What stands behind one piece."""
+    """The lines behind one piece."""
 
     title: str
     text: str

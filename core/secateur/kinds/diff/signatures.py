@@ -1,5 +1,5 @@
-"""What stands around the changes in the code graph: the declarations of what a changed function calls, and of who calls
-it.
+"""Declarations around the changes in the code graph: the declarations of what a changed function calls, and of who
+calls it.
 
 Read from the index of the changed state; lines of it go out where a chunk has room, behind what linters say.
 """

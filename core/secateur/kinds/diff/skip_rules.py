@@ -1,5 +1,5 @@
-"""Which changed files are left out, and by which rule. The patterns of the spec (3.2) at any depth, today's lock files,
-generated and vendored code.
+"""Decides which changed files are left out, and by which rule. The patterns of the spec (3.2) at any depth, today's
+lock files, generated and vendored code.
 
 What cannot be read is left out. Then patterns of the user decide: one that matches leaves a file out, one with `!`
 takes it in whatever the other rules say. Every rule works on the path a file is called by: the new one, of a deleted
@@ -22,7 +22,8 @@ from secateur.sources.ignore import Rules
 
 
 class Rule(StrEnum):
-    """Why a changed file, or a part of it, does not go out: the reasons that `--allow-skip` takes, by their names."""
+    """Rules by which a changed file, or a part of it, does not go out: the reasons that `--allow-skip` takes, by their
+    names."""
 
     DAMAGED = "damaged"  # the diff cannot be read there, whatever the patterns of the user say
     PATTERN = "pattern"  # of the user: chunking.ignore
@@ -99,7 +100,7 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What is known of a changed file besides its path."""
+    """The facts of a changed file besides its path."""
 
     flags: frozenset[str]  # of `repository.classify`, from its content as far as it is known
     size: int  # bytes; of a file whose content is not known what the diff shows of it
@@ -171,7 +172,7 @@ class Pruner:
 
 
 def by_path(path: str) -> Verdict | None:
-    """What the spec's patterns and the table of lock files say of a path."""
+    """The verdict of the spec's patterns and of the table of lock files on a path."""
     *folders, name = path.split("/")
     lower = name.lower()
     if lower in file_flags.LOCKFILES or lower.endswith(LOCK_SUFFIX):
@@ -192,8 +193,8 @@ def pattern_of(path: str) -> str:
 
 
 def facts_of(change: Change, content: bytes | None = None, size: int | None = None) -> Facts:
-    """What path and content say. Without the content, what the diff shows of it stands for it, where that is the
-    beginning of the file."""
+    """The facts that path and content tell. Without the content, what the diff shows of it stands for it, where that is
+    the beginning of the file."""
     if content is None:
         shown = change.side(new=change.treatment is not Treatment.DELETED)
         text = "".join(f"{line}\n" for _, line in shown)

@@ -132,7 +132,7 @@ class TemporaryObjects:
 
 
 def objects_folder(git_dir: Path) -> Path:
-    """Where a repository keeps its objects: a further work tree of one keeps them with the first."""
+    """The folder of a repository's objects: a further work tree of one keeps them with the first."""
     common = git_dir / "commondir"
     if common.is_file():
         with common.open("rb") as file:

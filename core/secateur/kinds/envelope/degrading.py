@@ -46,7 +46,7 @@ def section_of(path: Path) -> str:
 
 
 def shortened_tail(items: Sequence[Any], keep: int, path: Path, chars: int) -> list[Any]:
-    """What stands in for `items[keep:]`: a reference for each object, one line for all that is no object."""
+    """Short forms that stand for `items[keep:]`: a reference for each object, one line for all that is no object."""
     tail: list[Any] = []
     others = []
     for position, item in enumerate(items[keep:], keep):
@@ -133,7 +133,7 @@ def _joined(parts: Iterable[str], chars: int) -> str:
 
 
 def _folders(items: Iterable[Any]) -> str:
-    """Where paths among `items` lie, as deep as FOLDERS names tell it: ": assets/audio 72, assets/img 120"; "" if
+    """The folders of paths among `items`, as deep as FOLDERS names tell it: ": assets/audio 72, assets/img 120"; "" if
     nowhere in particular."""
     paths = [
         item.split("/")[:-1]

@@ -38,11 +38,11 @@ SHORTEST_SUMMARY = 24
 """Characters below which a summary says nothing: it goes."""
 
 STRENGTH = (State.SUMMARISED, State.SHORTENED, State.DROPPED)
-"""What a cut makes of a value, mildest first: an entry bears the strongest that it met."""
+"""States that a cut gives a value, mildest first: an entry bears the strongest that it met."""
 
 
 class Acted:
-    """What was cut: values, and ends of lists, each with its strongest action and its last reason."""
+    """The cuts so far: values, and ends of lists, each with its strongest action and its last reason."""
 
     def __init__(self) -> None:
         self._values: dict[Path, tuple[State, Reason]] = {}
@@ -76,7 +76,7 @@ class Acted:
         return sorted(found, key=lambda entry: (STRENGTH.index(entry[2]), entry[0]))
 
     def _covered(self, path: Path) -> bool:
-        """Whether it lies inside a value or an end that was cut."""
+        """Tells whether it lies inside a value or an end that was cut."""
         for length in range(1, len(path)):
             above, step = path[:length], path[length]
             if above in self._values:

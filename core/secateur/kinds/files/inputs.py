@@ -32,7 +32,7 @@ NAMED_BYTES = 64 << 20
 """Size above which a file is refused that was named itself: dozens of times what the largest window holds."""
 
 HEAD_BYTES = 65536
-"""What classification looks at of a file."""
+"""The first bytes of a file, which classification looks at."""
 
 _MAGIC = re.compile(r"[*?\[]")
 
@@ -89,7 +89,7 @@ def read_files(
 
 
 def _found(word: str, settings: Settings, cache_dir: Path, base: Path, notices: dict[str, Notice]) -> Iterator[_Read]:
-    """What one word names."""
+    """The files that one word names."""
     if word.startswith("sample:"):
         name, _, word = word.partition("/")
         base = samples.path_of(name, cache_dir)
@@ -135,7 +135,7 @@ def _matching(word: str, settings: Settings, base: Path, notices: dict[str, Noti
 def _below(
     folder: Path, prefix: str, pattern: re.Pattern[str] | None, settings: Settings, notices: dict[str, Notice]
 ) -> Iterator[_Read]:
-    """What the index would read of a folder, and what of it it would not."""
+    """The files of a folder that the index would read, and notices of those that it would not."""
     index = settings.index
     source = open_source(
         folder, ignore=index.ignore, max_file_bytes=index.max_file_kb * 1024, trust=index.trust_git_dir
@@ -172,8 +172,8 @@ def _named(path: Path, base: Path, word: str) -> _Read:
 
 
 def _inside(path: Path, base: Path, word: str) -> Path:
-    """Where a path really is. Links may lead anywhere below the folder the path was named in: the base, or where it
-    starts elsewhere its own folder."""
+    """The path with all links resolved. Links may lead anywhere below the folder the path was named in: the base, or
+    where it starts elsewhere its own folder."""
     try:
         real, lexical, home = path.resolve(), Path(os.path.normpath(path)), base.resolve()
         if lexical.is_relative_to(base):
@@ -194,7 +194,7 @@ def _inside(path: Path, base: Path, word: str) -> Path:
 
 
 def _prefix(word: str) -> str:
-    """How names begin that lie below a word: as it was typed, without what says nothing."""
+    """The beginning of names that lie below a word: as it was typed, without what says nothing."""
     clean = os.path.normpath(word)
     return "" if clean == "." else clean.rstrip("/") + "/"
 

@@ -56,7 +56,7 @@ def merge(ranges: Iterable[Range], lines: int) -> list[Range]:
 
 
 def overlapping(wanted: Range, ranges: Iterable[Range]) -> list[Range]:
-    """What of `wanted` lies in the ranges, piece by piece."""
+    """The pieces of `wanted` that lie in the ranges."""
     cut = ((max(wanted[0], start), min(wanted[1], end)) for start, end in ranges)
     return [(start, end) for start, end in cut if start <= end]
 

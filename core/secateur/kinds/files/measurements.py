@@ -60,8 +60,8 @@ def needs_scores(measured: MeasuredFiles, rules: ContextPrune) -> bool:
 
 
 def question_of(query: str, transcript: Transcript | None = None, last: int = 3) -> str:
-    """What is asked: the query, and the `last` messages in which a user says something, newest first: the first
-    line counts most."""
+    """The question: the query, and the `last` messages in which a user says something, newest first: the first line
+    counts most."""
     said = []
     for message in reversed(transcript.messages if transcript else ()):
         texts = [part.text for part in message.parts if part.kind is PartKind.TEXT]

@@ -36,7 +36,7 @@ TEXT_SHARE = 0.7
 and cuts what is too long."""
 
 NUMBER_TOKENS = 3
-"""What the number of a line costs."""
+"""Tokens of the number of a line."""
 
 MOST_ANSWER = 1024
 """Tokens of an answer that lists ranges."""
@@ -81,7 +81,7 @@ class Snippets(msgspec.Struct):
 
 @dataclass(frozen=True, slots=True)
 class _Target:
-    """What one question is about."""
+    """The subject of one question."""
 
     number: int  # of the file
     window: Range
@@ -90,7 +90,7 @@ class _Target:
 
 @dataclass(frozen=True, slots=True)
 class _Page:
-    """What a question shows of a file."""
+    """The lines of a file that a question shows."""
 
     text: str
     last: int  # its last line there; before the first one, nothing can be shown
@@ -154,8 +154,8 @@ def with_replies(
 
 
 def _targets(files: Sequence[MeasuredFile], rules: ContextPrune, room: int) -> list[_Target]:
-    """What could be asked about: whole files, and windows of those that are larger than the budget or than a question
-    can carry."""
+    """The possible subjects of questions: whole files, and windows of those that are larger than the budget or than a
+    question can carry."""
     found: list[_Target] = []
     for number, file in enumerate(files):
         if not file.source.source_code.strip():

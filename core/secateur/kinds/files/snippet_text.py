@@ -23,7 +23,7 @@ from secateur.tokens import Counter
 
 PLAIN, MARKDOWN = "plain", "markdown"
 FORMS = (PLAIN, MARKDOWN)
-"""How the files leave: each a text of its own, or all in one document."""
+"""The forms in which files leave: each a text of its own, or all in one document."""
 
 HEAD = "Snippets:\n"
 """The first line of what is not a whole file (pruner spec)."""
@@ -54,7 +54,7 @@ def joined(ranges: Iterable[Range], lines: Sequence[str]) -> list[Range]:
 
 
 def touches(end: int, start: int, lines: Sequence[str]) -> bool:
-    """Whether a snippet that starts at line `start` goes on where one that ends at line `end` stopped."""
+    """Tells whether a snippet that starts at line `start` goes on where one that ends at line `end` stopped."""
     return start - end - 1 <= WIDEST_GAP and all(is_blank(line) for line in lines[end : start - 1])
 
 
@@ -72,8 +72,8 @@ def newline_ended(lines: Sequence[str]) -> str:
 
 
 def block(name: str, text: str, form: str, span: Range | None = None) -> str:
-    """What stands for one file in the text that leaves. `span`: its first and last line there, all of them where not
-    given."""
+    """The block that stands for one file in the text that leaves. `span`: its first and last line there, all of them
+    where not given."""
     if form == PLAIN:
         return text
     layout, shown = layout_of(MARKDOWN), body(text)

@@ -19,7 +19,7 @@ SCORES = 10
 """The best score there is."""
 
 LOCAL, MODEL = "local", "model"
-"""Who judged a file."""
+"""The two that judge a file: our measures, or a language model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,7 @@ class TriedSnippet:
 
     @property
     def refused(self) -> str:
-        """Why it stays behind; "" where it goes out."""
+        """The reason why it stays behind; "" where it goes out."""
         words = self.reason.label.replace("_", " ")
         return "" if self.kept else f"{words}: needs {self.needed:,}, {self.left:,} left"
 
@@ -159,7 +159,7 @@ class FileDecision:
 
     @property
     def hint(self) -> str:
-        """What would let the best of it out; "" where nothing is proven to."""
+        """The change that would let the best of it out; "" where nothing is proven to."""
         if self.displaced is None:
             return ""
         first, last = self.displaced

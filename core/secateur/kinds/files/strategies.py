@@ -36,7 +36,7 @@ _ROUNDING = 1e-6  # 0.8 x 100 is 80, whatever binary fractions say
 
 @dataclass(slots=True)
 class _FileStatus:
-    """What is decided of one file so far."""
+    """The decisions on one file so far."""
 
     number: int
     file: MeasuredFile
@@ -167,7 +167,8 @@ def _piece(status: _FileStatus, place: int) -> SourcePiece:
 
 
 def _as_named(candidates: Sequence[tuple[_FileStatus, int]]) -> list[tuple[_FileStatus, int]]:
-    """What a model named, range by range: the one that holds the best piece first, each in the order of its lines."""
+    """The candidates that a model named, range by range: the one that holds the best piece first, each in the order of
+    its lines."""
     strength: dict[tuple[int, int], float] = {}
     for status, place in candidates:
         piece = _piece(status, place)

@@ -15,7 +15,7 @@ from secateur.kinds.log.lines import SLICE, body, template
 from secateur.progress import Progress
 
 CERTAIN, LIKELY, POSSIBLE, RESULT = 3, 2, 1, 0
-"""How sure it is that a block reports an error; a result sums up what happened."""
+"""Grades of how surely a block reports an error; a result sums up what happened."""
 
 LONGEST_BLOCK = 400
 """Lines of a block; what follows is a block of its own or plain lines."""
@@ -127,7 +127,7 @@ class _BlockStart:
 
 
 def _block_start(text: str) -> _BlockStart | None:
-    """What a line begins, by its text without time and container; None: nothing."""
+    """The block that a line begins, told by its text without time and container; None where it begins none."""
     text = text[:_LOOKED_AT]
     if _RESULT.fullmatch(text):
         return _BlockStart("result", RESULT)
@@ -320,7 +320,7 @@ def _telling(bodies: _Bodies, head: int, end: int, style: str) -> tuple[int, ...
 
 
 def _said(bodies: _Bodies, head: int, end: int, style: str) -> str:
-    """What a block says, without what varies: two of which it is equal report one error."""
+    """The message of a block, without what varies: two of which it is equal report one error."""
     if style == "traceback":
         return template(bodies[end - 1])
     if style == "pytest":

@@ -44,7 +44,8 @@ _VARYING: Pattern[str] = re.compile(
     """,
     re.VERBOSE,
 )
-"""What differs between two lines that say the same. Digits that are part of a name stay: `test_1` is not `test_2`."""
+"""Patterns of the parts that differ between two lines that say the same. Digits that are part of a name stay: `test_1`
+is not `test_2`."""
 
 _DIGITS = "0123456789.,:"
 _WITHOUT_NUMBERS = str.maketrans("", "", _DIGITS)
@@ -68,7 +69,7 @@ class LogLines:
 
 
 def is_stamped(line: str) -> bool:
-    """Whether a line begins with a date and time, with a job or container before it."""
+    """Tells whether a line begins with a date and time, with a job or container before it."""
     return _PREFIX.match(line) is not None
 
 
@@ -162,6 +163,6 @@ def _repeats(lines: Sequence[str], least: int, progress: Progress) -> dict[int, 
 
 
 def _alike(one: str, other: str) -> bool:
-    """Whether two lines have one template; most that have are told without making it, in a tenth of the time."""
+    """Tells whether two lines have one template; most that have are told without making it, in a tenth of the time."""
     same = one.translate(_WITHOUT_NUMBERS) == other.translate(_WITHOUT_NUMBERS)
     return (same and _NUMBERED.findall(one) == _NUMBERED.findall(other)) or template(one) == template(other)

@@ -102,7 +102,7 @@ class LogText:
             yield from self._marks(last, len(lines))
 
     def note(self, times: int) -> str:
-        """What is said below an error that comes `times` times."""
+        """The note below an error that comes `times` times."""
         return self._marked(f"the above comes {times - 1:,} more {'time' if times == 2 else 'times'}")
 
     def _marks(self, start: int, end: int) -> Iterator[str]:
@@ -147,7 +147,7 @@ class LogSelection:
 
 
 def select_lines(log: ReadLog, rules: Log, counter: Counter) -> LogSelection:
-    """What goes out of a log. The text, recounted, never exceeds the budget."""
+    """Decides what goes out of a log. The text, recounted, never exceeds the budget."""
     budget, size = rules.max_tokens, len(log.lines)
     text = LogText(log, counter)
     if size and log.lines.after[-1] <= 2 * budget:
