@@ -146,7 +146,7 @@ class OpenIndex:
         self.notices = (*self.notices, Notice(NOT_KEPT, said))
 
     def _kept_or_not(self, work: Callable[[], T]) -> T:
-        """What `work` returns; where it cannot write the index, in a second attempt in memory."""
+        """Returns what `work` returns; where it cannot write the index, in a second attempt in memory."""
         try:
             return work()
         except UnwritableIndex as error:

@@ -66,7 +66,8 @@ class NameRules:
     packages: str = ""
     """Files share the names of a package that is "declared" in them, or of their "directory"; "": they share none."""
     class_scope: str = "file"
-    """Where the parts of a class of one name are one class: in its "file", its "package", the "repository"."""
+    """The range in which the parts of a class of one name are one class: in its "file", its "package", the
+    "repository"."""
     implicit_self: bool = False
     """A plain name may be a member of the own class."""
     links_by_name: bool = False
@@ -82,9 +83,9 @@ class NameRules:
 
     # --- imports
     exports_imports: bool = False
-    """What a file imports can be imported from it."""
+    """Others can import from a file what it imports."""
     exports_to_children: bool = False
-    """What a file imports is seen by the modules below it, exported or not."""
+    """The modules below a file see what it imports, exported or not."""
     names_need_import: bool = False
     """Only files that import a module see its names."""
     binds_first_segment: bool = False
@@ -96,7 +97,7 @@ class NameRules:
     stars_hide_unknown: bool = False
     """A name that no scope knows comes from a star import of something outside, where there is one."""
     stars_pass_on: bool = False
-    """Who imports a file also sees the names that a star import brings into it."""
+    """Files that import a file also see the names that a star import brings into it."""
     imports_by_path: bool = False
     """Imports name modules by their path alone; elsewhere a class may be part of the name of a module."""
     imports_by_folders: bool = False

@@ -29,7 +29,7 @@ DIGEST_BYTES = 16
 """Of the identity of a content."""
 
 HEAD_BYTES = 65536
-"""What classification looks at of a file."""
+"""The first bytes of a file, which classification looks at."""
 
 
 class Record(msgspec.Struct, frozen=True, array_like=True):

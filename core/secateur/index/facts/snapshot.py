@@ -79,7 +79,7 @@ class Snapshot:
 
     @property
     def changes(self) -> FileChanges:
-        """What the history says of each file."""
+        """The changes of each file in the history."""
         return FileChanges(*(self.arrays[f"hotspots.{column.name}"] for column in fields(FileChanges)))
 
     @cached_property
@@ -267,7 +267,7 @@ def divided(read: Read) -> tuple[Read, Read]:
 
 
 def columns(files: Read, dimension: int) -> tuple[dict[str, list[str]], Arrays]:
-    """What files contribute row by row, file by file: strings, and arrays."""
+    """The columns of a snapshot that files fill row by row, file by file: strings, and arrays."""
     records = [record for _, _, record in files]
     facts = [record.facts for record in records]
     fragments = [fragment for fact in facts for fragment in fact.fragments]
@@ -329,8 +329,8 @@ def unindexed_arrays(files: Read) -> Arrays:
 
 
 def history_arrays(history: CommitHistory, touched: npt.NDArray[np.int32]) -> Arrays:
-    """What commit messages say, and which of today's files each commit touched; `touched` as `History.files` gives
-    it."""
+    """The arrays of commit messages and of the files of today that each commit touched; `touched` as `History.files`
+    gives it."""
     commits, first, file = history.told(touched, MASS_COMMIT_FILES)
     return Postings.build(history.subjects.taken(commits)).to_arrays("commits") | {
         "commits.first": first,

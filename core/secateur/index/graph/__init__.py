@@ -1,1 +1,1 @@
-"""Who calls, imports and inherits whom."""
+"""The graph of calls, imports and inheritance."""

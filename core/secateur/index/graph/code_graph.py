@@ -54,7 +54,7 @@ class Direction(StrEnum):
 
     @property
     def forward(self) -> bool:
-        """Whether the step goes from an edge's source to its target."""
+        """Tells whether the step goes from an edge's source to its target."""
         return self in (Direction.CALLS, Direction.IMPORTS, Direction.INHERITS)
 
 

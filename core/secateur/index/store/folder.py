@@ -94,7 +94,7 @@ def with_logs(path: Path) -> tuple[Path, ...]:
 
 
 def file_id(path: Path) -> tuple[int, int] | None:
-    """Which file has this name now; None if there is none."""
+    """The identity of the file that has this name now; None if there is none."""
     try:
         look = path.lstat()
     except OSError:

@@ -22,7 +22,7 @@ from secateur.errors import IndexingError
 from secateur.index.store.folder import BROKEN, FILE_NAME, alone, discard, file_id, set_aside, tidy, with_logs
 
 BUSY_SECONDS = 30.0
-"""How long a writer waits for another."""
+"""The time that a writer waits for another."""
 
 WAL_ATTEMPTS = 100
 WAL_PAUSE = 0.02
@@ -46,7 +46,7 @@ LAYOUT = 2
 """Changes with the tables: a database of another layout is begun anew."""
 
 _ERRORS = (sqlite3.Error, UnicodeDecodeError)
-"""What SQLite raises; the second where a damaged name is part of its message."""
+"""Errors that SQLite raises; the second where a damaged name is part of its message."""
 
 _CHECKSUM_BYTES = 8
 
@@ -132,7 +132,7 @@ class Store:
         return cls(db, None, kept)
 
     def _rows(self, statement: str, values: Sequence[object] = ()) -> list[Any]:
-        """What a query yields; nothing, from a new and empty database, where this one turns out to be damaged."""
+        """The rows of a query; nothing, from a new and empty database, where this one turns out to be damaged."""
         try:
             return self._db.execute(statement, values).fetchall()
         except _ERRORS as error:

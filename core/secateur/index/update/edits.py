@@ -69,7 +69,7 @@ class Edit:
 
     @property
     def coming(self) -> Read:
-        """What comes and is indexed."""
+        """The files that come and are indexed."""
         return divided(self.read)[0]
 
     @property
@@ -103,7 +103,7 @@ def record_of(data: bytes | None) -> Record | None:
 
 
 def differing(before: Snapshot, present: Sequence[tuple[str, bytes]]) -> tuple[frozenset[str], list[tuple[str, bytes]]]:
-    """What an edit takes away and what it brings: paths, and paths with their content digests."""
+    """The difference that an edit makes, as what goes and what comes: paths, and paths with their content digests."""
     known = before.all_digests
     brings = [(path, digest) for path, digest in present if known.get(path) != digest]
     stays = {path for path, _ in present} - {path for path, _ in brings}

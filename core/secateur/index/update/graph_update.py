@@ -43,7 +43,7 @@ CallsOf = Callable[[Sequence[int]], Mapping[int, Sequence[Call]]]
 
 
 def bare(facts: FileFacts) -> FileFacts:
-    """What the resolver keeps of a file."""
+    """The facts of a file that the resolver keeps."""
     return replace(facts, calls=(), problems=())
 
 
@@ -245,7 +245,7 @@ class Linker:
 
 
 def _places(then: FileFacts, now: FileFacts) -> dict[int, int]:
-    """Where the fragments of a file are after an edit: by kind, name, and which of that name. One that stands for the
+    """The places of a file's fragments after an edit: by kind, name, and which of that name. One that stands for the
     file goes where that does."""
     keys, here = _keys(then), {key: position for position, key in enumerate(_keys(now))}
     places = {position: here[key] for position, key in enumerate(keys) if key in here}

@@ -74,7 +74,7 @@ class Histories:
 
 
 def incomplete(source: Source) -> list[Notice]:
-    """What the source says of a history that could not be read to its end."""
+    """Notices of the source about a history that could not be read to its end."""
     return [notice for notice in source.notices() if notice.code == HISTORY_INCOMPLETE]
 
 

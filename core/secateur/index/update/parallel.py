@@ -181,7 +181,7 @@ class _Crew:
                 pass
 
     def _overtime(self) -> bool:
-        """Whether this thread's last process was ended for the time it took."""
+        """Tells whether this thread's last process was ended for the time it took."""
         return bool(OVERTIME and self._mine.ended == -OVERTIME)
 
     def _ask(self, task: list[File], problem: str = "") -> list[bytes] | None:
@@ -227,7 +227,7 @@ class _Crew:
 
 
 def _end_of(process: subprocess.Popen[bytes]) -> int:
-    """How a process that does not answer ended. One that has closed its side is about to; none is waited for for
+    """The exit code of a process that does not answer. One that has closed its side is about to; none is waited for for
     long."""
     try:
         return process.wait(_LAST_MOMENTS)

@@ -110,7 +110,7 @@ def record(
 
 
 def unread(source: Source, store: Store, extractor: Extractor) -> Changes | None:
-    """What differs in the source from the state that was indexed last; None where none was. Nothing is read into the
+    """Changes of the source since the state that was indexed last; None where none was. Nothing is read into the
     index."""
     origin, files = _origin(extractor.version, source), SnapshotFiles(store)
     entries = source.entries()
@@ -294,7 +294,7 @@ def _repair(
 
 
 def _origin(version: str, source: Source) -> tuple[str, str, str]:
-    """What a snapshot is made with and from, besides files: versions, history, and the time ages are measured from."""
+    """The origin of a snapshot besides files: versions, history, and the time ages are measured from."""
     return f"{SNAPSHOT_VERSION}|{version}", source.history_id, str(source.time if source.commit else 0)
 
 

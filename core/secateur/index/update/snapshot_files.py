@@ -42,7 +42,7 @@ class SnapshotFiles:
         self._store = store
 
     def holds(self, name: str) -> bool:
-        """Whether a state is on disk, or was when the last process looked."""
+        """Tells whether a state is on disk, or was when the last process looked."""
         return self._store.kept is not None and any(self._store.kept.glob(f"{name}.*"))
 
     def load(self, name: str, version: str) -> StoredSnapshot | None:
@@ -94,7 +94,7 @@ class SnapshotFiles:
         return StoredSnapshot(snapshot, name, snapshot)
 
     def _applied(self, whole: Snapshot, delta: Arrays) -> Snapshot | None:
-        """What a delta makes of its base; None where a record it needs is gone."""
+        """The snapshot that a delta makes of its base; None where a record it needs is gone."""
         paths = unpack_strings(delta["changed"])
         brings = [(path, digest.tobytes()) for path, digest in zip(paths, delta["changed.digest"], strict=True)]
         origin = unpack_strings(delta["origin"])
@@ -130,7 +130,7 @@ def _loaded(path: Path, version: str) -> Arrays | None:
 
 
 def _delta(snapshot: Snapshot, whole: Snapshot, gone: frozenset[str], brings: Sequence[tuple[str, bytes]]) -> Arrays:
-    """What of a snapshot cannot be worked out from a whole one and the records of the files that differ."""
+    """The part of a snapshot that cannot be worked out from a whole one and the records of the files that differ."""
     arrays = {name: array for name, array in snapshot.arrays.items() if name.startswith(_DELTA)}
     commits = {name: array for name, array in snapshot.arrays.items() if name.startswith("commits.")}
     if not all(np.array_equal(array, whole.arrays[name]) for name, array in commits.items()):

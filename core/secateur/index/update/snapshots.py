@@ -221,7 +221,7 @@ class SnapshotManager:
         return Linker(paths, facts)
 
     def _changes(self, edit: Edit, origin: Sequence[str], source: Source) -> tuple[FileChanges, Arrays]:
-        """What the history says of the files after an edit: as before where it and they are the same."""
+        """The changes of each file in the history, after an edit: as before where it and they are the same."""
         before = edit.before
         if edit.same_paths and before.origin[1:] == list(origin[1:]) and not before.notices:
             commits = {name: array for name, array in before.arrays.items() if name.startswith("commits.")}

@@ -28,8 +28,8 @@ _HALVES = re.compile("[\ud800-\udfff]")
 _DEEPEST = 8
 _COMMENT = re.compile(r'("(?:\\.|[^"\\])*+"?)|//[^\n]*|/\*.*?(?:\*/|\Z)', re.DOTALL)
 _LAST_COMMA = re.compile(r'("(?:\\.|[^"\\])*+"?)|,(?=\s*+[}\]])', re.DOTALL)
-"""What begins always ends, at the end of the text if need be: otherwise each quote or comment that never closes is
-tried to the end again."""
+"""Every quote or comment that begins also ends here, at the end of the text if need be: otherwise each quote or comment
+that never closes is tried to the end again."""
 
 
 def read_manifest(path: str, text: str) -> tuple[str, tuple[Annotation, ...]]:
@@ -52,8 +52,8 @@ def read_manifest(path: str, text: str) -> tuple[str, tuple[Annotation, ...]]:
 
 
 def _is_name(text: str) -> bool:
-    """Whether a text can name anything: JSON can spell halves of characters, which no file can be called and no record
-    hold."""
+    """Tells whether a text can name anything: JSON can spell halves of characters, which no file can be called and no
+    record hold."""
     return len(text) <= _MOST and not _HALVES.search(text)
 
 

@@ -27,12 +27,12 @@ def operator_of(node: Node) -> str:
 
 
 def required(value: Node) -> Node:
-    """What a member is taken of; other nodes as they are."""
+    """The node that a member is taken of; other nodes as they are."""
     return value.child_by_field_name("object") or value if value.type == "member_expression" else value
 
 
 def wraps(value: Node | None) -> bool:
-    """Whether a call is given the function or object that a definition is made of: `memo(() => ...)`."""
+    """Tells whether a call is given the function or object that a definition is made of: `memo(() => ...)`."""
     first = (
         named_child(value.child_by_field_name("arguments"))
         if value is not None and value.type == "call_expression"

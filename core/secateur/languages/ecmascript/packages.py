@@ -19,7 +19,7 @@ _SOURCES = ("src", "lib", "")
 
 @dataclass(slots=True)
 class _Config:
-    """What a configuration says of import names; places are relative to the repository."""
+    """The rules of a configuration for import names; places are relative to the repository."""
 
     base: str | None = None
     paths: list[tuple[str, str]] = field(default_factory=list)  # pattern, place
@@ -56,8 +56,8 @@ class Packages:
             ]
 
     def places(self, here: str, name: str) -> Iterator[str]:
-        """Where `name`, imported in the folder `here`, may lie: files with or without their suffix, folders; likeliest
-        first."""
+        """Paths at which `name`, imported in the folder `here`, may lie: files with or without their suffix, folders;
+        likeliest first."""
         if not self._configs and not self._entries:
             return
         config = self._config_of(here)
@@ -119,7 +119,7 @@ def _place(folder: str, written: str) -> str:
 
 
 def _matched(pattern: str, name: str) -> str | None:
-    """What `*` stands for in a pattern, "" where there is none; None if the name does not look so."""
+    """The text that `*` stands for in a pattern, "" where there is none; None if the name does not look so."""
     head, star, tail = pattern.partition("*")
     if not star:
         return "" if name == pattern else None

@@ -183,7 +183,7 @@ class EcmascriptValues(Flow):
             scope.row = node.start_point.row
 
     def _receiver(self, node: Node, hidden: bool) -> str:
-        """What `this` is inside a function: a function inside a method has one of its own, an arrow has not."""
+        """The meaning of `this` inside a function: a function inside a method has one of its own, an arrow has not."""
         holder = next((scope for scope in reversed(self.scopes) if scope.kind in ("function", "class")), None)
         if node.type == "arrow_function" or (holder is not None and holder.kind == "class"):
             return holder.receiver if holder is not None else UNKNOWN
@@ -294,7 +294,7 @@ class EcmascriptValues(Flow):
             self.out.annotations.append((node.start_point.row, member_name(self.out.text(name)), type_of(meaning)))
 
     def _member(self, node: Node) -> None:
-        """What an interface or an abstract class declares."""
+        """Reads a member that an interface or an abstract class declares."""
         name = member_name(self.out.field_text(node, "name"))
         if node.type == "property_signature":
             written = self._type(self.out.field_text(node, "type"))
@@ -319,13 +319,13 @@ class EcmascriptValues(Flow):
     # --- what a test tells --------------------------------------------------------------------------------------------
 
     def _branch(self, node: Node) -> None:
-        """What holds where a condition does: in the branch, in the rest of an `&&`."""
+        """Notes what holds where a condition does: in the branch, in the rest of an `&&`."""
         condition, body = guarded(node)
         if body is not None:
             self.scopes.append(Scope("block", body.end_byte, dict(self._tested(condition))))
 
     def _after(self, node: Node) -> None:
-        """What is known behind `if (!(cart instanceof Cart)) return`."""
+        """Notes what is known behind `if (!(cart instanceof Cart)) return`."""
         condition, body = guarded(node)
         last = (
             (body.named_children[-1] if body.named_child_count else None)

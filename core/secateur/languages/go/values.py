@@ -140,7 +140,7 @@ class GoValues:
         return value_of(text[1:-3]) if text.startswith("<") and text.endswith("()>") else called(text)
 
     def receiver(self, name: Node) -> str | None:
-        """What stands before a called name, "" for nothing; None for a call of a local variable, which calls no
+        """The receiver before a called name, "" for nothing; None for a call of a local variable, which calls no
         definition."""
         parent = name.parent
         if parent is None:
@@ -261,7 +261,7 @@ _BINDERS = {
 
 
 def _block_end(node: Node) -> int:
-    """Where the block that a statement stands in ends; 0 at the top of a file."""
+    """The end of the block that a statement stands in; 0 at the top of a file."""
     block = node.parent
     while block is not None and block.type in _NOT_BLOCKS:
         block = block.parent

@@ -168,7 +168,7 @@ class JavaValues:
         return _NUMBERS[max(*ranks, 0)] if min(ranks) >= 0 else sides[0] if sides[0] == sides[1] else UNKNOWN
 
     def receiver(self, name: Node) -> str:
-        """What stands before a called name, "" for nothing."""
+        """The receiver before a called name, "" for nothing."""
         parent = name.parent
         if parent is None:
             return ""
@@ -342,7 +342,8 @@ _TYPES = words(
 
 
 def fields_of_type(node: Node) -> bool:
-    """Whether a field belongs to a class that is a fragment, not to an anonymous class or one inside a function."""
+    """Tells whether a field belongs to a class that is a fragment, not to an anonymous class or one inside a
+    function."""
     holder = node.parent
     while holder is not None and holder.type in (
         "class_body",

@@ -257,13 +257,13 @@ class PythonValues(Flow):
     # --- what a test tells --------------------------------------------------------------------------------------------
 
     def _branch(self, node: Node) -> None:
-        """What holds where a condition does: in the branch, in the rest of an `and`."""
+        """Notes what holds where a condition does: in the branch, in the rest of an `and`."""
         condition, body = _guarded(node)
         if body is not None:
             self.scopes.append(Scope("block", body.end_byte, dict(self._tested(condition))))
 
     def _after(self, node: Node) -> None:
-        """What is known behind `if not isinstance(cart, Cart): return` and `assert isinstance(cart, Cart)`."""
+        """Notes what is known behind `if not isinstance(cart, Cart): return` and `assert isinstance(cart, Cart)`."""
         condition = node.child_by_field_name("condition") or named_child(node)
         if node.type == "if_statement":
             body = node.child_by_field_name("consequence")

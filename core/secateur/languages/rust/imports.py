@@ -33,7 +33,7 @@ class RustFinder:
         self._add_names_in_tests(files)
 
     def _has(self, root: str, wanted: str) -> bool:
-        """Whether the crate at `root` offers a name; "" asks for no more than the crate."""
+        """Tells whether the crate at `root` offers a name; "" asks for no more than the crate."""
         module = self._at.get(root)
         return module is not None and (
             not wanted or wanted in module.names or wanted in module.exports or join_path(root, wanted) in self._at

@@ -130,7 +130,7 @@ class RustValues:
         return self._out.text(node) if node is not None and node.type == "type_identifier" else self.path(node)
 
     def path(self, node: Node | None, depth: int = 0) -> str:
-        """What stands before `::` in a path."""
+        """The text before `::` in a path."""
         if node is None or depth > DEEPEST:
             return ""
         kind = node.type
@@ -207,7 +207,7 @@ class RustValues:
         return "self" if text == "Self" else called(text)
 
     def receiver(self, name: Node) -> str | None:
-        """What stands before a called name, "" for nothing; None for a call of a local variable."""
+        """The receiver before a called name, "" for nothing; None for a call of a local variable."""
         parent = name.parent
         if parent is None:
             return ""

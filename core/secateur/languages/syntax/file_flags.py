@@ -140,7 +140,7 @@ _FOLDERS: dict[str, str] = {
     ),
     **dict.fromkeys(("doc", "docs", "documentation", "javadoc", "manual", "man"), DOCUMENTATION),
 }
-"""What a folder of that name, in lower case, anywhere on the way says of the files in it."""
+"""Flags that the name of a folder, in lower case, anywhere on the way gives to the files in it."""
 
 _PROSE = (".md", ".markdown", ".mdx", ".rst", ".adoc", ".asciidoc", ".org", ".textile", ".pod", ".rdoc", ".tex", ".man")
 _SCRIPT = r"[cm]?[jt]sx?"
@@ -175,7 +175,7 @@ _NAMES: tuple[tuple[str, str], ...] = (
     (DOCUMENTATION, rf"({_TITLES})([_-][a-z0-9_-]+)?(\.(txt|\d))?"),
     (LOCKFILE, r"pylock\..+\.toml"),
 )
-"""What a file name says, in lower case; which names are those of tests every language says of itself."""
+"""Flags that a file name in lower case gives; which names are those of tests every language says of itself."""
 
 _LOWER = tuple((flag, re.compile(pattern)) for flag, pattern in _NAMES)
 _WEB_SUFFIX = re.compile(r".*\.([cm]?jsx?|css|json|svg|xml|geojson)")
@@ -279,7 +279,7 @@ def _is_binary(head: bytes) -> bool:
 
 
 def _is_signed(start: bytes) -> bool:
-    """Whether a comment in the first lines says that a program wrote the file."""
+    """Tells whether a comment in the first lines says that a program wrote the file."""
     if b"generated" not in start.lower():
         return False
     lines = start.split(b"\n")[:_MARKER_LINES]

@@ -67,7 +67,7 @@ class Flow:
             self.out.annotations.append((scope.row, "return", type_of(text)))
 
     def meaning(self, name: str) -> str | None:
-        """What a name of a function stands for here; None for a name of the file."""
+        """The text that a name of a function stands for here; None for a name of the file."""
         for scope in reversed(self.scopes):
             if name in scope.names:
                 return scope.names[name]
@@ -92,11 +92,11 @@ class Flow:
             block.names.pop(name, None)
 
     def hidden(self) -> bool:
-        """Whether what is defined here is no fragment."""
+        """Tells whether what is defined here is no fragment."""
         return any(scope.hides for scope in self.scopes)
 
     def hidden_class(self) -> bool:
-        """Whether the innermost class is no fragment."""
+        """Tells whether the innermost class is no fragment."""
         last = max((position for position, scope in enumerate(self.scopes) if scope.kind == "class"), default=0)
         return any(scope.hides for scope in self.scopes[:last])
 
@@ -111,12 +111,12 @@ class Flow:
 
 
 def places_of(word: bytes, source: bytes) -> list[int]:
-    """Where a word stands, in order."""
+    """The places of a word, in order."""
     return [match.start() for match in re.finditer(re.escape(word), source)]
 
 
 def holds(node: Node, places: Sequence[int]) -> bool:
-    """Whether one of some places, in order, lies in a node."""
+    """Tells whether one of some places, in order, lies in a node."""
     found = bisect_left(places, node.start_byte)
     return found < len(places) and places[found] < node.end_byte
 

@@ -48,7 +48,7 @@ _MINIFIED_BYTES_A_LINE = 500
 choose from."""
 
 _NOTHING_MORE = b" \t\r\f;"
-"""What may stand after a comment or a signature that has its lines to itself."""
+"""Bytes that may stand after a comment or a signature that has its lines to itself."""
 
 READER_FAILED = "reader_failed"
 """Problem of a file over which a reader raised an error."""
@@ -89,7 +89,7 @@ def text_blocks(path: str, data: bytes, problem: str) -> FileFacts:
 
 
 def is_passed_on(error: BaseException) -> bool:
-    """Whether an error is about the whole run, not about the file that was being read.
+    """Tells whether an error is about the whole run, not about the file that was being read.
 
     Panics of extension modules derive from `BaseException` as well, so its subclasses cannot simply be let through.
     """

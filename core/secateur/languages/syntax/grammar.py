@@ -37,7 +37,7 @@ _STEPS_AT_LEAST = 2000
 """Reports every file is granted, about 0.2 s at worst."""
 
 _ERROR_STEPS = 10
-"""What a report counts while the parser recovers from an error: those steps cost ten times as much."""
+"""The steps that a report counts for while the parser recovers from an error: those steps cost ten times as much."""
 
 _DEEPEST = 1000
 """Levels of a tree that are looked at: a query costs nodes times depth. Code that people write stays below 100."""
@@ -174,8 +174,8 @@ def captures(loaded: LoadedGrammar, root: Node) -> Captures:
 
 
 def _run_steps(root: Node) -> int:
-    """What a query spends on tokens without a name: at each it looks for the next sibling with one, so a run costs its
-    square.
+    """The steps that a query spends on tokens without a name: at each it looks for the next sibling with one, so a run
+    costs its square.
 
     Stops counting above `_RUN_STEPS`. Only nodes with many others below are looked into, so the time is linear and
     mostly none.

@@ -37,7 +37,7 @@ EXTERNAL = Module("<outside the repository>")
 """Everything that is known to be defined elsewhere."""
 
 Target = Gids | Module | None
-"""What a name means: definitions, a module, EXTERNAL, or None (unknown)."""
+"""The meaning of a name: definitions, a module, EXTERNAL, or None (unknown)."""
 
 
 def dotted(text: str) -> str:
@@ -50,7 +50,7 @@ def dotted(text: str) -> str:
 
 
 class Files(Protocol):
-    """What a finder knows of the files of a repository; a file is its number."""
+    """The facts of a repository's files that a finder knows; a file is its number."""
 
     paths: list[str]
     facts: list[FileFacts]

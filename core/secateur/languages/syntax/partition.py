@@ -141,7 +141,7 @@ def _only_returns(function: Definition, inner: Definition) -> bool:
 
 
 def _is_container(definition: Definition) -> bool:
-    """Whether definitions inside become fragments of their own."""
+    """Tells whether definitions inside become fragments of their own."""
     rows = definition.last - definition.first + 1
     if rows <= definition.opens_at:
         return False

@@ -72,8 +72,8 @@ _Section = tuple[str, str, int, int]  # name, qualified name, first row, last ro
 
 
 def _sections(lines: Sequence[str], headings: Sequence[_Heading]) -> list[_Section]:
-    """What each heading holds; text before the first one has no name. A heading without a body opens the section that
-    follows."""
+    """The sections, one for each heading; text before the first one has no name. A heading without a body opens the
+    section that follows."""
     sections: list[_Section] = []
     before = trim(lines, 0, headings[0].row - 1)
     if before:

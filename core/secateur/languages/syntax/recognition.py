@@ -21,7 +21,7 @@ _HEAD_OF_SCRIPT = 256
 
 @dataclass(frozen=True, slots=True)
 class _Signs:
-    """What names a language, each sign with the language."""
+    """The signs of languages, each with its language."""
 
     extensions: dict[str, str]
     file_names: dict[str, str]

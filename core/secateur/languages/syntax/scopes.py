@@ -35,8 +35,8 @@ DEEPEST = 12
 
 
 class Scopes:
-    """What local variables stand for, by block. Bind in the order of the source: what a variable is made from is looked
-    up first."""
+    """The meanings of local variables, by block. Bind in the order of the source: what a variable is made from is
+    looked up first."""
 
     def __init__(self) -> None:
         self._bound: dict[str, list[tuple[int, int, str]]] = {}
@@ -73,8 +73,8 @@ def member(owner: str, name: str) -> str:
 
 
 def called(function: str, arguments: int | None = None) -> str:
-    """What calling `function` returns; the number of arguments is written where it tells functions of one name
-    apart."""
+    """The value that calling `function` returns; the number of arguments is written where it tells functions of one
+    name apart."""
     return (
         f"{function}({'' if arguments is None else arguments})"
         if function != UNKNOWN and len(function) < LONGEST

@@ -31,7 +31,7 @@ MAX_TOKENS = 128
 
 BATCH = 16
 QUERY_PREFIX = "Represent this sentence for searching relevant passages: "
-"""What the model was trained to see before a query."""
+"""The text that the model was trained to see before a query."""
 
 _INSTALL = "pip install 'secateur[semantic]', or set embedding.model = \"static\"."
 

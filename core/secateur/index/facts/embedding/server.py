@@ -17,7 +17,7 @@ TIMEOUT = 30.0
 
 BATCH = 64
 MAX_TOKENS = 512
-"""What servers' usual models read; longer texts are cut before they are sent."""
+"""The most tokens that servers' usual models read; longer texts are cut before they are sent."""
 
 CHARACTERS = MAX_TOKENS * 3
 """The cut in characters: code has three to four to a token, and a server that is not to truncate refuses what is too

@@ -187,8 +187,8 @@ class CallResolver:
         return self._by_name(number, name, method=False)
 
     def _in_modules(self, cls: int, name: str) -> Gids:
-        """What a plain name means in the modules written inside a file that hold a class: never a method. `Self`
-        is the class."""
+        """Definitions that a plain name means in the modules written inside a file that hold a class: never a method.
+        `Self` is the class."""
         if name == "Self" and cls >= 0:
             plain = any(
                 self.symbols.fragments[gid].kind is FragmentKind.FUNCTION

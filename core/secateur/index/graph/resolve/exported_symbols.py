@@ -38,7 +38,7 @@ leads to."""
 _VARIABLE = re.compile(r"\$?\w+")
 
 _CALL = tuple(column.name for column in fields(Call) if column.name != "line")
-"""What the resolver reads of a call site."""
+"""The fields of a call site that the resolver reads."""
 
 _ROOTS = frozenset({"__init__", "index", "lib", "main", "mod"})
 """Files that stand for their folder: a new one changes what other names of the repository begin with."""
@@ -106,8 +106,8 @@ def same_exports(before: FileFacts, after: FileFacts) -> bool:
 
 
 def import_roots(files: Iterable[FileFacts]) -> set[str]:
-    """What the first part of import names is inferred from, in languages that infer it: all they import that is not of
-    their standard library."""
+    """Import names from which their first part is inferred, in languages that infer it: all but those of the standard
+    library."""
     return {
         statement.module
         for facts in files
@@ -118,7 +118,7 @@ def import_roots(files: Iterable[FileFacts]) -> set[str]:
 
 
 def manifests_lead_to(files: Iterable[FileFacts], modules: set[str]) -> bool:
-    """Whether a manifest of JavaScript may lead to files of such names: imports may mean them by names that have
+    """Tells whether a manifest of JavaScript may lead to files of such names: imports may mean them by names that have
     nothing of their paths."""
     for facts in files:
         for said in facts.annotations if facts.language == MANIFEST else ():
@@ -190,8 +190,8 @@ def importable_folders(files: Iterable[tuple[str, FileFacts | None]]) -> set[str
 
 
 def follow(path: str, facts: FileFacts, known: Difference, reached: Set[str]) -> tuple[bool, Difference]:
-    """Whether a file sees changed names through its imports, and what else changes its meaning because of what the file
-    says.
+    """Tells whether a file sees changed names through its imports, and what else changes its meaning because of what
+    the file says.
 
     `reached`: changed names of Python modules that the file writes together with the module: a package that is imported
     leads to its modules.
@@ -351,7 +351,7 @@ def _holder(facts: FileFacts, annotation: Annotation) -> str:
 
 
 def _top(facts: FileFacts, annotation: Annotation) -> bool:
-    """Whether a declared type says something of a name of the file itself."""
+    """Tells whether a declared type says something of a name of the file itself."""
     if not 0 <= annotation.fragment < len(facts.fragments):
         return False
     fragment = facts.fragments[annotation.fragment]

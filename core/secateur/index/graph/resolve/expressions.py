@@ -75,8 +75,8 @@ class Expressions:
         return (EXTERNAL if isinstance(value, Elements | Function | Foreign) else value), how
 
     def value(self, number: int, cls: int, text: str, depth: int = 0) -> tuple[Value, How]:
-        """What an expression is, and by which rule: the same whatever was asked before, so an answer that went too deep
-        is remembered for the top alone."""
+        """The value of an expression, and the rule that tells it: the same whatever was asked before, so an answer that
+        went too deep is remembered for the top alone."""
         key = (number, cls, text)
         known = self._memo.get(key)
         if known is not None and depth + known[2] <= _VARIABLES:
@@ -141,7 +141,7 @@ class Expressions:
         return self._rest(target, suffixes, depth), how
 
     def _scope(self, number: int, cls: int, name: str) -> Target:
-        """What a name means inside a class: a class nested in it, in what it inherits from or in what holds it (a
+        """The meaning of a name inside a class: a class nested in it, in what it inherits from or in what holds it (a
         function only in a module of Rust), else what it means in the file."""
         owner = cls
         while owner >= 0:
@@ -242,12 +242,12 @@ class Expressions:
         )
 
     def _attributes_call(self, gid: int) -> bool:
-        """Whether reading an attribute may run a method, and calling a class makes an instance."""
+        """Tells whether reading an attribute may run a method, and calling a class makes an instance."""
         return self.names.rules_of(gid).names_are_values
 
     def _called(self, found: Gids, suffixes: list[str], depth: int, cls: int = -1) -> Value:
-        """What calling definitions, on a value of class `cls`, yields: of a class an instance, of functions what all of
-        them are declared to return."""
+        """The value that calling definitions on a value of class `cls` yields: of a class an instance, of functions
+        what all of them are declared to return."""
         if self.names.is_class(found[0]):
             return self._rest(found[:1], suffixes[1:], depth)
         count, _, number = suffixes[0][1:].partition(")")

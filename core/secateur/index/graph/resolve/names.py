@@ -253,7 +253,7 @@ class Names:
         return self.field_type(target[0], name)
 
     def value(self, target: Target) -> Target:
-        """What reading a name yields: of a method read as a property, the class it is declared to return."""
+        """The value that reading a name yields: of a method read as a property, the class it is declared to return."""
         if not isinstance(target, tuple) or self.is_class(target[0]):
             return target
         written = self.symbols.returns.get(target[0])

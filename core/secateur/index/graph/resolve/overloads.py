@@ -51,7 +51,7 @@ _UNDECIDED = 3
 """Definitions that fit equally well from which on none of them is trusted."""
 
 _EXACT, _SUBCLASS, _CONVERTED, _ANYTHING, _UNKNOWN = 8, 6, 4, 2, 3
-"""How well an argument fits a parameter; what is not known fits somewhat."""
+"""Grades of how well an argument fits a parameter; what is not known fits somewhat."""
 
 
 class Overloads:

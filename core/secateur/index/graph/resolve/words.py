@@ -63,4 +63,4 @@ _LIBRARY_RETURNS = {
 }
 
 LIBRARY_RETURNS = {name: type_ for type_, names in _LIBRARY_RETURNS.items() for name in names.split()}
-"""What methods of Java's standard library return, whichever class they are of: this tells overloads apart."""
+"""Types that methods of Java's standard library return, whichever class they are of: this tells overloads apart."""
