@@ -38,7 +38,8 @@ BUSY = frozenset({408, 425, 429, 500, 502, 503, 504, 529})
 """Status codes after which another attempt makes sense."""
 
 _VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]{0,63}")
-"""What is surely the name of a variable. Anything else may be a key written in its place, and is not repeated."""
+"""A text that is surely the name of a variable. Anything else may be a key written in its place, and is not
+repeated."""
 
 _MEANINGS = {
     401: "the key is not accepted",

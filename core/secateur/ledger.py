@@ -235,7 +235,7 @@ VERBS: Mapping[State, str] = {
     State.SUMMARISED: "summarize",
     State.DROPPED: "drop",
 }
-"""What an action of the context-budget spec's report calls a state; of an envelope, SHORTENED is "truncate"."""
+"""The name of a state in the actions of the context-budget spec's report; of an envelope, SHORTENED is "truncate"."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ CUTOFF = 0.7
 another."""
 
 TABLE_SHARE = 0.3
-"""What the table counts against the last part when dotted keys are compared: people remember the last part."""
+"""The weight of the table against the last part when dotted keys are compared: people remember the last part."""
 
 PART = 0.9
 """Similarity of a word to one it is a whole part of, such as `budget` and `token_budget`."""

@@ -15,7 +15,7 @@ from functools import lru_cache
 from typing import Protocol
 
 TAB = "    "
-"""What a tab becomes; columns after it do not line up, nothing jumps."""
+"""The spaces that a tab becomes; columns after it do not line up, nothing jumps."""
 
 ELLIPSIS = "…"
 

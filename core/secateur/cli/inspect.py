@@ -125,7 +125,8 @@ def bench_of(path: Path) -> str:
 
 
 def _recognises(kind: Kind[Any, Any], path: Path, head: str) -> bool:
-    """Whether a file is of a kind. Other people's code is shown any file that is opened: where it fails, it is not."""
+    """Tells whether a file is of a kind. Other people's code is shown any file that is opened: where it fails, it is
+    not."""
     try:
         return bool(kind.recognises(path, head))
     except Exception:

@@ -27,7 +27,7 @@ OVERHEAD = 32
 """Tokens of what a server puts around the messages."""
 
 MARGIN = 1.3
-"""What our count is multiplied by: other models' tokenizers count up to this many more on code (`tokens.safety`)."""
+"""The factor on our count: other models' tokenizers count up to this many more on code (`tokens.safety`)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""How much the JSON of a search lists, so that a model or a log that asked for 4,000 tokens is not sent 250,000.
+"""Bounds what the JSON of a search lists, so that a model or a log that asked for 4,000 tokens is not sent 250,000.
 
 What leaves is never cut. Details go first where they are worth least: in `report.actions` what the ledger says too,
 then dropped candidates beyond the five best, then the details of the candidates of lowest priority, then the other
@@ -25,7 +25,7 @@ _SLACK = 1_200
 
 @dataclass(frozen=True, slots=True)
 class Extent:
-    """How many of each are listed, the best first: dropped candidates; kept ones with all details, with an action, with
+    """The numbers that are listed, the best first: dropped candidates; kept ones with all details, with an action, with
     a ledger entry."""
 
     dropped: int
@@ -70,7 +70,7 @@ def fitted(sizes: Sizes) -> Extent:
 
 
 def _less(sizes: Sequence[int], least: int, over: int) -> tuple[int, int]:
-    """How many items stay when the last ones go until nothing is over, and what is over still."""
+    """The number of items that stay when the last ones go until nothing is over, and what is over still."""
     count = len(sizes)
     while over > 0 and count > least:
         count -= 1

@@ -1,4 +1,4 @@
-"""What a row costs in a pack: an upper bound that `select` can add up, so that the rendered pack never exceeds the
+"""The cost of a row in a pack: an upper bound that `select` can add up, so that the rendered pack never exceeds the
 budget.
 
     count(render_pack(selection, ..., form)) <= overhead(query, warnings) + sum of cost over the rows that go out
@@ -38,10 +38,10 @@ class PackCosts:
         self._layout = layout_of(form)
         self._frames: dict[tuple[str, int], int] = {}
         self.signature_mark = counter.count(self._layout.signature_mark)
-        """What the heading of a shortened row costs more than that of a whole one."""
+        """The tokens that the heading of a shortened row costs more than that of a whole one."""
 
     def overhead(self, query: str, notices: Iterable[Notice] = ()) -> int:
-        """What belongs to no row: head, warnings, foot."""
+        """The tokens that belong to no row: head, warnings, foot."""
         layout = self._layout
         return sum(
             self._counter.count_many(
@@ -50,7 +50,7 @@ class PackCosts:
         )
 
     def headings(self, items: Iterable[Item]) -> IntArray:
-        """What each row's heading costs, exactly; about 3 microseconds a row."""
+        """The tokens of each row's heading, exactly; about 3 microseconds a row."""
         return np.array(self._counter.count_many(map(self._layout.heading, items)), dtype=np.int64)
 
     def wrappers(

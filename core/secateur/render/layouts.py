@@ -40,7 +40,7 @@ _MEMBERS = (FragmentKind.FUNCTION, FragmentKind.METHOD, FragmentKind.CLASS)
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """What a pack says of a row beside its text."""
+    """The facts of a row that a pack tells beside its text."""
 
     path: str
     line_start: int
@@ -54,7 +54,7 @@ class Layout(Protocol):
     """One pack format."""
 
     signature_mark: str
-    """What the heading of a shortened item holds more than that of a whole one."""
+    """The text that the heading of a shortened item has and that of a whole one has not."""
 
     cdata_end_cost: int
     """Most tokens that one `]]>` in a body adds."""
@@ -65,7 +65,7 @@ class Layout(Protocol):
 
     def notice(self, notice: Notice) -> str: ...
     def open(self, language: str, backticks: int) -> str:
-        """How an item begins whose body's longest run of backticks is `backticks`."""
+        """The beginning of an item whose body's longest run of backticks is `backticks`."""
         ...
 
     def heading(self, item: Item) -> str:
@@ -173,8 +173,8 @@ def _unticked(text: str) -> str:
 
 
 def _owner(item: Item) -> str:
-    """Whose member it is, behind a space: the one thing of its name that its own text does not say. "" where it ends in
-    a mark: a line break would join it."""
+    """The owner of a member, behind a space: the one thing of its name that its own text does not say. "" where it ends
+    in a mark: a line break would join it."""
     owner = _line(item.qualname.rpartition(".")[0]) if item.kind in _MEMBERS else ""
     return f" {owner}" if _ENDS_IN_WORD.search(owner) else ""
 

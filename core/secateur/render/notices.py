@@ -1,4 +1,4 @@
-"""What every format says beside the items."""
+"""Notices that every format gives beside the items."""
 
 from __future__ import annotations
 

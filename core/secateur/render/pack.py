@@ -74,8 +74,8 @@ def render_pack(
 
 
 def render_message(selection: Selection, counter: Counter, form: str = "markdown") -> str:
-    """What stands in the place of an empty pack: its notices, or of each the code alone, or nothing, whichever the
-    budget holds.
+    """The text in the place of an empty pack: its notices, or of each the code alone, or nothing, whichever the budget
+    holds.
 
     With a budget of 0 it is the notices all the same: the least that has to be said (SC-SP-005), and nobody meant to
     send them to a model.

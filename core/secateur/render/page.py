@@ -24,7 +24,7 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """What a report says, not laid out yet."""
+    """A report that is not laid out yet."""
 
     head: Sequence[tuple[str, str]]  # label, figures; with an empty label the text stands alone
     sections: Sequence[Section] = ()
@@ -48,7 +48,7 @@ def render_page(page: Page) -> str:
 
 
 def _calls(calls: Sequence[ModelCall]) -> str:
-    """What a language model answered and cost."""
+    """One line on a language model's replies and cost."""
     spent = sum(call.prompt_tokens + call.completion_tokens for call in calls)
     answered = sum(call.outcome == "answered" for call in calls)
     return f"{answered:,} of {len(calls):,} questions answered, {spent:,} tokens"

@@ -38,7 +38,7 @@ DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
 class DecisionShape(Shape):
-    """What became of a candidate. `needed` and `left` are left out of one that is kept whole."""
+    """The decision on a candidate. `needed` and `left` are left out of one that is kept whole."""
 
     state: StateName
     reason: ReasonCode
@@ -47,7 +47,7 @@ class DecisionShape(Shape):
 
 
 class WhatIf(Shape):
-    """What turns a decision, proven by deciding again."""
+    """The changes that turn a decision, proven by deciding again."""
 
     budget: Count | None
     weights: dict[str, float]
@@ -120,7 +120,7 @@ class Neighbours(Shape):
 
 
 class SearchOutput(PrunedOutput):
-    """What `secateur search --format json` prints."""
+    """The output of `secateur search --format json`."""
 
     source: str
     query: str
@@ -178,7 +178,7 @@ class FileWhatIf(Shape):
 
 
 class FileDecisionShape(Shape):
-    """What became of a file, and what it was judged by."""
+    """The decision on a file, and what it was judged by."""
 
     module_name: str
     state: StateName
@@ -197,7 +197,7 @@ class FileDecisionShape(Shape):
 
 
 class FilesOutput(PrunedOutput):
-    """What `secateur files --format json` prints."""
+    """The output of `secateur files --format json`."""
 
     files: list[FileShape]
     decisions: list[FileDecisionShape]
@@ -219,7 +219,7 @@ class Statistics(Shape):
 
 
 class CacheShape(Shape):
-    """What a server's prompt cache still holds after the prune."""
+    """The part that a server's prompt cache still holds after the prune."""
 
     first_changed_message: int | None
     prefix_tokens: Count
@@ -229,7 +229,7 @@ class CacheShape(Shape):
 
 
 class ConversationOutput(PrunedOutput):
-    """What `secateur conversation --format json` prints. The messages have the shape in which they came in."""
+    """The output of `secateur conversation --format json`. The messages have the shape in which they came in."""
 
     messages: list[dict[str, Any]]
     format: Literal["anthropic", "openai", "claude-code", "text"]
@@ -257,7 +257,7 @@ class EnvelopeReport(Totals):
 
 
 class EnvelopeOutput(Shape):
-    """What `secateur envelope --format json` prints: the frozen shape of the context-budget spec, and the ledger."""
+    """The output of `secateur envelope --format json`: the frozen shape of the context-budget spec, and the ledger."""
 
     trimmed_envelope: dict[str, Any] = msgspec.field(name="trimmedEnvelope")
     trim_report: EnvelopeReport = msgspec.field(name="trimReport")
@@ -312,7 +312,7 @@ class CoverageShape(Shape):
 
 
 class ComparedShape(Shape):
-    """What the diff compares; ids of commits, "" for none."""
+    """The two sides of the diff; ids of commits, "" for none."""
 
     what: str
     base: str
@@ -321,7 +321,7 @@ class ComparedShape(Shape):
 
 
 class Packing(Shape):
-    """How full the chunks are: tokens a chunk may hold, less what is injected into each."""
+    """The fill of the chunks: tokens a chunk may hold, less what is injected into each."""
 
     limit: Count
     injected: Count
@@ -345,7 +345,7 @@ class LinterLines(LinesShown):
 
 
 class ChunkOutput(PrunedOutput):
-    """What `secateur chunk --format json` prints."""
+    """The output of `secateur chunk --format json`."""
 
     chunks: list[ChunkShape]
     coverage: list[CoverageShape]
@@ -360,7 +360,7 @@ class ChunkOutput(PrunedOutput):
 
 
 class LogOutput(PrunedOutput):
-    """What `secateur log --format json` prints."""
+    """The output of `secateur log --format json`."""
 
     text: str
     mark: Annotated[str, Meta(description="A line of the text that begins with it and a space is not one of the log.")]
@@ -370,7 +370,7 @@ class LogOutput(PrunedOutput):
 
 
 class StatusOutput(Shape):
-    """What `secateur status` and `secateur index` print with `--format json`."""
+    """The output of `secateur status` and `secateur index` with `--format json`."""
 
     source: str
     commit: str
@@ -397,7 +397,7 @@ class StatusOutput(Shape):
 
 
 class CheckOutput(Shape):
-    """What `secateur status --check --format json` prints."""
+    """The output of `secateur status --check --format json`."""
 
     indexed: bool
     fresh: bool
@@ -406,7 +406,7 @@ class CheckOutput(Shape):
 
 
 class ClearOutput(Shape):
-    """What `secateur index --clear --format json` prints."""
+    """The output of `secateur index --clear --format json`."""
 
     removed_bytes: Count
     index: str

@@ -70,7 +70,7 @@ class ActionShape(Shape):
 
 
 class ModelCallShape(Shape):
-    """What one question to a language model cost."""
+    """The cost of one question to a language model."""
 
     what: str
     outcome: Literal["answered", "not_sent", "failed", "refused"]
@@ -80,7 +80,7 @@ class ModelCallShape(Shape):
 
 
 class Totals(Shape, kw_only=True, rename="camel"):
-    """What every report says of all inputs together."""
+    """The figures of a report on all inputs together."""
 
     applied: bool
     estimate_before: Count
@@ -97,7 +97,7 @@ class ReportShape(Totals):
 
 
 class PrunedOutput(Shape):
-    """What the answer of every kind has."""
+    """The fields that the answer of every kind has."""
 
     schema_version: Version
     ledger: LedgerShape
@@ -105,7 +105,7 @@ class PrunedOutput(Shape):
 
 
 class ErrorDetails(Shape):
-    """What went wrong, where, and what to do."""
+    """The error: what went wrong, where, and what to do."""
 
     code: str
     message: str
@@ -113,6 +113,6 @@ class ErrorDetails(Shape):
 
 
 class ErrorOutput(Shape):
-    """What any command prints with `--format json` where it fails."""
+    """The output of any command with `--format json` where it fails."""
 
     error: ErrorDetails

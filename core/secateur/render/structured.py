@@ -33,7 +33,7 @@ LEAST_FIELDS = (
     "source",
     "content",
 )
-"""What every candidate that leaves has, however many there are: the fields of the graph-rag spec, and its id."""
+"""Fields that every candidate that leaves has, however many there are: the fields of the graph-rag spec, and its id."""
 
 _NOT_ASCII = re.compile(r"[^\x00-\x7e]")
 _COMPACT = (",", ":")
@@ -49,7 +49,7 @@ def json_report(
     dropped: int | None = DROPPED_LISTED,
     message_tokens: int = 0,
 ) -> dict[str, Any]:
-    """What `search --format json` prints, as values; `dumps_report` writes it.
+    """The output of `search --format json`, as values; `dumps_report` writes it.
 
     `distance` and `depth` are None for a candidate that no path reaches; `path` holds the symbol ids from the anchor to
     the last step before the candidate. `token_count` is of the Markdown pack's text. With `explain` every candidate has
@@ -250,9 +250,9 @@ def _candidate(selection: Selection, row: int, explain: bool) -> dict[str, Any]:
 
 
 def _relation(pool: Pool, row: int) -> str | None:
-    """How a candidate stands to the anchors: "anchor"; "caller", which reaches one by calls alone; "callee", which one
-    reaches by calls alone; "both", on a cycle; "related", which only calls in both directions lead to, such as another
-    callee of a caller; None where none do."""
+    """The relation of a candidate to the anchors: "anchor"; "caller", which reaches one by calls alone; "callee", which
+    one reaches by calls alone; "both", on a cycle; "related", which only calls in both directions lead to, such as
+    another callee of a caller; None where none do."""
     if pool.anchor[row]:
         return "anchor"
     if pool.caller_depth[row] and pool.callee_depth[row]:

@@ -84,7 +84,7 @@ def _explained(selection: Selection) -> Iterator[str]:
 
 
 def _parts(pool: Pool, signal: str, row: int, lead: str, between: str, *, zeros: bool = False) -> str:
-    """What a signal is made of, largest first; in a product the part that is 0 is told too."""
+    """The parts of a signal, largest first; in a product the part that is 0 is told too."""
     parts = sorted(
         (-float(column[row]), name) for name, column in pool.parts.get(signal, {}).items() if zeros or column[row]
     )
@@ -92,7 +92,7 @@ def _parts(pool: Pool, signal: str, row: int, lead: str, between: str, *, zeros:
 
 
 def _reached(selection: Selection, row: int) -> str:
-    """How the search came here: "1 (anchor)", or the path of calls from an anchor."""
+    """The way that the search came here: "1 (anchor)", or the path of calls from an anchor."""
     pool = selection.pool
     if pool.distance[row] == UNREACHABLE:
         return "unreachable"

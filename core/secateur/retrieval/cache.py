@@ -26,7 +26,7 @@ from secateur.index.store.atomic_files import remove_leftovers, replacing
 from secateur.model import Notice
 
 SPEC_FOLDER = ".devbooks/cache/graph-context"
-"""Where the graph-rag spec keeps answers, below the repository."""
+"""The folder in which the graph-rag spec keeps answers, below the repository."""
 
 MAX_ENTRY_BYTES = 64 << 20
 """Larger files are not entries of ours."""
@@ -39,7 +39,7 @@ KEY_FILE = "cache.key"
 _MARKER, _MARK = ".gitignore", "*\n"
 
 _UNFINISHED = "[0-9a-f]" * 64 + ".json."
-"""What the names of half-written entries begin with, as a pattern of `glob`."""
+"""The beginning of the names of half-written entries, as a pattern of `glob`."""
 
 _RESTS_ON = (
     "numpy",

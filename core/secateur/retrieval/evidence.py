@@ -1,5 +1,5 @@
-"""What speaks for each fragment, one column a kind of evidence, each in [0, 1] and unweighted. Weights are
-`relevance.py`'s business."""
+"""The evidence for each fragment, one column a kind, each in [0, 1] and unweighted. Weights are `relevance.py`'s
+business."""
 
 from __future__ import annotations
 

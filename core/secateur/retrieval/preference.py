@@ -26,7 +26,7 @@ from secateur.model import FloatArray, Notice
 FILE_NAME = "preferences.toml"
 
 PLACE = f"{FILE_NAME} in your configuration folder"
-"""What warnings call it: a pack may hold them, and the same pack leaves on every machine."""
+"""The place that warnings name: a pack may hold them, and the same pack leaves on every machine."""
 
 NAMED = 3
 """Patterns a notice names before it only counts."""

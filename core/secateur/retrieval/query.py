@@ -15,7 +15,7 @@ MAX_QUERY = 100_000
 """Characters of a query that are read: more than any issue text, little enough that no query hangs."""
 
 REPEATED = 0.3
-"""What each further occurrence of a word adds, up to three, as a share of its line's weight."""
+"""The share of its line's weight that each further occurrence of a word adds, up to three."""
 
 TRANSLATED_WEIGHT = 0.5
 """Weight of an English word that stands for a Chinese one: right in kind, uncertain in choice."""

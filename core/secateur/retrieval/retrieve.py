@@ -76,7 +76,7 @@ def retrieve(query: Query, retrieval: Retrieval, settings: Settings) -> Pool:
 
 
 def _eligible(scores: Scores, query: Query, snapshot: Snapshot, rules: Relevance) -> BoolArray:
-    """What may be an anchor: a fragment with a word, name or path of the query, or a strong similarity.
+    """The rows that may be anchors: a fragment with a word, name or path of the query, or a strong similarity.
 
     Where the best of them stays below `no_match_threshold` there is none, unless most of the query occurs here: a word
     that every fragment has makes none of them relevant, and is no reason to find nothing.
@@ -210,8 +210,8 @@ def _priced(pool: Pool, retrieval: Retrieval, snapshot_rows: IntArray) -> Pool:
 
 
 def _channels(scores: Scores, reach: Reach, settings: Settings, rows: IntArray) -> IntArray:
-    """How each candidate was found. In the anchors pool what only calls lead to is there because of the calls, whatever
-    words it holds."""
+    """The channels by which each candidate was found. In the anchors pool what only calls lead to is there because of
+    the calls, whatever words it holds."""
     channels = scores.channels.copy()
     reached = reach.nodes[reach.depth > 0]
     if settings.relevance.pool == "anchors":
@@ -224,7 +224,8 @@ def _channels(scores: Scores, reach: Reach, settings: Settings, rows: IntArray) 
 
 
 def _source(query: Query, retrieval: Retrieval, settings: Settings, anchors: IntArray) -> str:
-    """What really ran (specs README, point 8): without vectors `keyword`; without an anchor no call was followed."""
+    """The name of what really ran (specs README, point 8): without vectors `keyword`; without an anchor no call was
+    followed."""
     if retrieval.embedder is None or query.empty or not len(retrieval.snapshot):
         return "keyword"
     return "graph-rag" if settings.graph_rag.enabled and len(anchors) else "embedding"
@@ -315,7 +316,7 @@ def _low_relevance(
 
 
 def _no_match(snapshot: Snapshot, relevance: FloatArray, settings: Settings) -> Notice:
-    """Why there is no anchor, and what would help."""
+    """The notice that says why there is no anchor, and what would help."""
     best = int(np.argmax(relevance))
     nearest = f"the nearest, {clip(visible(snapshot.symbol_id(best)), LONGEST_LABEL)},"
     if not relevance[best]:

@@ -129,7 +129,7 @@ def evidence_share(pool: Pool) -> FloatArray:
 
 
 def _reasons(pool: Pool, settings: Settings, priority: FloatArray, pinned: BoolArray) -> npt.NDArray[np.int8]:
-    """Why a row is barred whatever the budget; NO_ROOM for all that are not."""
+    """The reason why each row is barred whatever the budget; NO_ROOM for all that are not."""
     reason = np.full(len(pool), Reason.NO_ROOM, dtype=np.int8)
     reason[(priority <= 0) & ~pinned] = Reason.NO_SIGNAL
     reason[(pool.channels == 1 << Channel.GRAPH) & (pool.distance > settings.graph_rag.max_depth + 1)] = (
@@ -147,7 +147,7 @@ def mask_of(pool: Pool, symbols: tuple[str, ...]) -> BoolArray:
 
 
 def _warnings(pool: Pool, budget: int, state: npt.NDArray[np.int8], reason: npt.NDArray[np.int8]) -> tuple[Notice, ...]:
-    """Which kind of empty an empty selection is."""
+    """Warnings that say which kind of empty an empty selection is."""
     if not len(pool) or (state != State.DROPPED).any():
         return ()
     if budget == 0:

@@ -1,4 +1,4 @@
-"""What-if answers, each proven by running `select` again: nothing here estimates.
+"""The what-if answers, each proven by running `select` again: nothing here estimates.
 
 Under greedy selection with skip a larger budget can drop what a smaller one kept, so a margin computed from the figures
 of one selection is only a first guess; every answer below was checked by a run that held.

@@ -280,13 +280,13 @@ class Git:
         return answer if _OBJECT_ID.fullmatch(answer) else None
 
     def is_linear(self, base: str, head: str) -> bool:
-        """Whether no merge lies between a commit and one that came from it."""
+        """Tells whether no merge lies between a commit and one that came from it."""
         return not self._answer(
             "rev-list", "--merges", "--max-count=1", head, f"^{base}", "--", seconds=self._patience.listing
         )
 
     def shallow(self) -> bytes:
-        """What a shallow clone notes of where its history is cut off; b"" for a whole one."""
+        """The note of a shallow clone on where its history is cut off; b"" for a whole one."""
         common = small_file(self.git_dir / "commondir")
         folder = self.git_dir / os.fsdecode(common.strip()) if common else self.git_dir
         return small_file(folder / "shallow", _SHALLOW_BYTES)

@@ -52,8 +52,8 @@ DEFAULT_IGNORE = (
     ".devbooks/",
     ".DS_Store",
 )
-"""What a folder without git holds that nobody wrote. `build`, `dist`, `target` and `vendor` are missing on purpose:
-they may hold sources."""
+"""Patterns of files that nobody wrote, for folders without git. `build`, `dist`, `target` and `vendor` are missing on
+purpose: they may hold sources."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ class IgnoreRule:
 
     @property
     def ending(self) -> bytes | None:
-        """What the names that match end in, for a pattern of the kind `*.log`; None for all others."""
+        """The end of the names that match, for a pattern of the kind `*.log`; None for all others."""
         ending = self.pattern[1:]
         return ending if self.by_name and self.pattern[:1] == b"*" and not any(c in WILD for c in ending) else None
 

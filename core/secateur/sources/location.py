@@ -27,7 +27,8 @@ class NoGit(Enum):
 
 @dataclass(frozen=True, slots=True)
 class ForeignRepository:
-    """Why the repository that a folder leads to is not read: it is not of that folder. Asked for like a `NoGit`."""
+    """The reason why the repository that a folder leads to is not read: it is not of that folder. Asked for like a
+    `NoGit`."""
 
     value: str
 
@@ -43,7 +44,7 @@ class Location:
     top: Path | None  # the folder that holds `.git`; None for a bare repository
 
     def foreign(self) -> str:
-        """What of it lies elsewhere without belonging here; "" for nothing: see `provenance`."""
+        """The part that lies elsewhere without belonging here; "" for nothing: see `provenance`."""
         return foreign(self.git_dir, self.top / ".git" if self.top else None)
 
 
@@ -82,7 +83,8 @@ def git_dir_of(dot_git: Path) -> Path | None:
 
 
 def _is_git_dir(folder: Path) -> bool:
-    """What git demands of a repository folder: HEAD, and objects and refs here or in the common folder of worktrees."""
+    """Tells whether a folder is what git demands of a repository: HEAD, and objects and refs here or in the common
+    folder of worktrees."""
     try:
         if not ((folder / "HEAD").is_symlink() or (folder / "HEAD").is_file()):
             return False
@@ -94,7 +96,7 @@ def _is_git_dir(folder: Path) -> bool:
 
 
 def is_remnant(dot_git: Path) -> bool:
-    """Whether a `.git` that is no repository was one, or is meant to be: anything but an empty folder."""
+    """Tells whether a `.git` that is no repository was one, or is meant to be: anything but an empty folder."""
     try:
         return any(dot_git.iterdir()) if dot_git.is_dir() else os.path.lexists(dot_git)
     except OSError:

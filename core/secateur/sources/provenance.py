@@ -24,8 +24,8 @@ _CORE_SECTION = re.compile(rb"\s*\[core\]\s*", re.IGNORECASE)
 
 
 def foreign(git_dir: Path, dot_git: Path | None) -> str:
-    """What of a repository lies elsewhere without belonging here, as a clause with its place; "" where all of it
-    belongs here.
+    """The part of a repository that lies elsewhere without belonging here, as a clause with its place; "" where all of
+    it belongs here.
 
     Args:
         git_dir: the folder that holds the repository, all links resolved.
@@ -70,7 +70,7 @@ def small_file(path: Path, limit: int = _SMALL_FILE) -> bytes:
 
 
 def _common(git_dir: Path) -> Path:
-    """Where a repository keeps what its work trees share: itself, but for a further work tree."""
+    """The folder of what a repository's work trees share: itself, but for a further work tree."""
     named = small_file(git_dir / "commondir").rstrip(b"\r\n")
     return (git_dir / os.fsdecode(named)).resolve() if named else git_dir
 
@@ -80,7 +80,7 @@ def _holds(common: Path, git_dir: Path) -> bool:
 
 
 def _points_back(git_dir: Path, common: Path, dot_git: Path) -> bool:
-    """Whether the folder a `.git` file names is of the same owner and names that file, or its folder, in turn."""
+    """Tells whether the folder a `.git` file names is of the same owner and names that file, or its folder, in turn."""
     if git_dir.stat().st_uid != dot_git.lstat().st_uid:
         return False
     if common != git_dir:

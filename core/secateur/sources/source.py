@@ -55,7 +55,7 @@ class Source(Protocol):
 
     @property
     def time(self) -> int:
-        """When this state was made, seconds since 1970: the commit's date, else the newest file's."""
+        """The time at which this state was made, seconds since 1970: the commit's date, else the newest file's."""
 
     def describe(self) -> str:
         """Short name for the screen: "orders @ 4f2c91d"."""
@@ -74,7 +74,8 @@ class Source(Protocol):
 
     @property
     def history_id(self) -> str:
-        """What `history` depends on: the commit, and where a shallow clone ends; "" where there is no history."""
+        """An id of all that `history` depends on: the commit, and where a shallow clone ends; "" where there is no
+        history."""
 
     def news(self, commit: str, limit: int) -> tuple[list[HistoryCommit], bool] | None:
         """The commits that came after an earlier one, as `history` gives them, and whether they came one by one,

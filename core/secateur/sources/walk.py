@@ -78,7 +78,7 @@ class _Builder:
         self._skipped: list[Skip] = []
 
     def enters(self, folder: str) -> bool:
-        """Whether the user's own patterns let a folder in."""
+        """Tells whether the user's own patterns let a folder in."""
         if self._ignore.ignores_folder(folder):
             self.skip(folder + "/", SkipReason.IGNORED_BY_SETTING)
             return False
@@ -213,7 +213,7 @@ def _with_rules(reader: _RuleReader, place: str, above: _Layers) -> _Layers | No
 
 
 def _ignored(path: bytes, layers: _Layers, *, is_folder: bool) -> bool:
-    """Whether the nearest rules with an opinion leave `path` (from the top) out."""
+    """Tells whether the nearest rules with an opinion leave `path` (from the top) out."""
     for length, rules in layers:
         decision = rules.decide(path[length:], is_folder=is_folder)
         if decision is not None:
@@ -222,7 +222,7 @@ def _ignored(path: bytes, layers: _Layers, *, is_folder: bool) -> bool:
 
 
 def is_ignored_folder(top: Path, folder: Path) -> bool:
-    """Whether the rules of the repository at `top` leave `folder`, or a folder above it, out."""
+    """Tells whether the rules of the repository at `top` leave `folder`, or a folder above it, out."""
     with Folder(top) as opened:
         reader = _RuleReader(opened)
         layers: _Layers = ((0, reader.read(_EXCLUDE_FILE) or Rules(())),)

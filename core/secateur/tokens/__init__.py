@@ -36,7 +36,7 @@ class Counter(Protocol):
 
     name: str
     exact: bool
-    """Whether counts are those of the named encoding; False must be shown as estimated."""
+    """Counts are those of the named encoding; False must be shown as estimated."""
 
     def count(self, text: str) -> int: ...
     def count_many(self, texts: Iterable[str]) -> list[int]: ...

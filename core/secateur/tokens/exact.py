@@ -51,7 +51,8 @@ _CL100K_SPLIT = "|".join(
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
-    """What tells one encoding of ordinary text from another: the ranks and the expression that cuts text into words."""
+    """The two things that tell one encoding of ordinary text from another: the ranks and the expression that cuts text
+    into words."""
 
     name: str
     file: RankFile
