@@ -10,7 +10,11 @@ module that reads trees and the module that follows imports are named in it and 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from secateur.languages.syntax.method_names import BUILTIN_METHODS, ELEMENT_METHODS, SAME_METHODS
 
 CAMEL_CASE_TEST = r".*[a-z0-9_](Test|Tests|TestCase|TestCases|IT|ITCase)"
 TESTED = r".*[-_](tests?|unittest)"
@@ -31,6 +35,36 @@ class Grammar:
     entry: str = "language"  # function of the wheel that returns the language
 
 
+@dataclass(frozen=True, kw_only=True)
+class LibraryTypes:
+    """Types of a language's standard library, as far as arguments of them tell overloads apart."""
+
+    root: str = ""
+    """The type of every value."""
+    wider: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Types of numbers that a type of numbers becomes, the nearest first."""
+    boxed: Mapping[str, str] = field(default_factory=dict)
+    """The classes of plain types."""
+    above: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Types that an argument of a type may also be."""
+    no_functions: frozenset[str] = frozenset()
+    """Types that no function literal has."""
+    returns: Mapping[str, str] = field(default_factory=dict)
+    """Types that methods return, whichever class they are of."""
+
+    @cached_property
+    def unboxed(self) -> Mapping[str, str]:
+        return {boxed: plain for plain, boxed in self.boxed.items()}
+
+    @cached_property
+    def _known(self) -> frozenset[str]:
+        return frozenset(self.boxed) | frozenset(self.above) | {name for above in self.above.values() for name in above}
+
+    def knows(self, written: str) -> bool:
+        """Tells whether a type, or that of the elements of an array, is one of the library."""
+        return written in self._known or written.removesuffix("[]") in self._known
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NameRules:
     """The rules by which a family of languages resolves names: languages whose files can call one another.
@@ -45,6 +79,13 @@ class NameRules:
     """Names that mean a builtin when no scope of the repository knows them, called or as a receiver."""
     standard_modules: frozenset[str] = frozenset()
     """Modules of the standard library, by the first part of their names, that a repository is likely to shadow."""
+    builtin_methods: frozenset[str] = BUILTIN_METHODS
+    """Methods of builtin types: a definition of that name says nothing about an unknown receiver."""
+    element_methods: frozenset[str] = ELEMENT_METHODS
+    """Methods that yield an element of a container."""
+    same_methods: frozenset[str] = SAME_METHODS
+    """Methods that yield a container of the same elements."""
+    library: LibraryTypes = field(default_factory=LibraryTypes)
     constructors: tuple[str, ...] = ()
     """Methods that run when a class is called; none: they carry the name of the class."""
 

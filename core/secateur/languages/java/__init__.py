@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from secateur.languages.java.library import LIBRARY
 from secateur.languages.syntax.endless import JAVA_SILENT
 from secateur.languages.syntax.names import words
 from secateur.languages.traits import CAMEL_CASE_TEST, Grammar, LanguageTraits, NameRules
@@ -26,6 +27,7 @@ RULES = NameRules(
     stars_hide_unknown=True,
     receivers_are_chains=True,
     calls_carry_arguments=True,
+    library=LIBRARY,
 )
 
 LANGUAGES = (

@@ -36,7 +36,7 @@ class PythonFinder:
                 self._at.setdefault(stem, module)
         for directory in directories:
             if directory and directory not in self._at:
-                self._at[directory] = Module(directory, directory=directory)
+                self._at[directory] = Module(directory, directory=directory, language="python")
         self._by_name: dict[str, list[tuple[str, Module]]] = {}  # "a.b" -> [(root, module)]
         for place, module in self._at.items():
             for root in folders_above(folder_of(place)):

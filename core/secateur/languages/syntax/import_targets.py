@@ -31,6 +31,7 @@ class Module:
     )  # the same for names that others can import from here
     stars: list[tuple[int, Import]] = field(default_factory=list)
     directory: str | None = None  # where its submodules lie
+    language: str = ""  # of a folder without files of its own
 
 
 EXTERNAL = Module("<outside the repository>")

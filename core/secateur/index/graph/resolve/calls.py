@@ -16,7 +16,6 @@ from secateur.index.graph.resolve.edges import CONFIDENCE, TRUSTED, How
 from secateur.index.graph.resolve.names import Names
 from secateur.index.graph.resolve.overloads import Overloads
 from secateur.index.graph.resolve.symbols import OVERLOADS, plain_receiver
-from secateur.index.graph.resolve.words import BUILTIN_METHODS
 from secateur.languages.rust.imports import crate_of
 from secateur.languages.syntax.import_targets import EXTERNAL, Gids, Module, Target, dotted
 from secateur.languages.syntax.scopes import CALLED_ITSELF, MACRO
@@ -383,7 +382,7 @@ class CallResolver:
     def _by_name(self, number: int, name: str, *, method: bool) -> CallResolution:
         family, rules = self.symbols.family[number], self.symbols.rules[number]
         if method:
-            if name in BUILTIN_METHODS or name.startswith("__"):
+            if name in rules.builtin_methods or name.startswith("__"):
                 return UNKNOWN
             found = self.symbols.methods.get(family, {}).get(name, ())
         else:

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 from secateur.index.graph.resolve.edges import How
 from secateur.index.graph.resolve.names import Names
-from secateur.index.graph.resolve.words import ELEMENT_METHODS, LIBRARY_RETURNS, SAME_METHODS
 from secateur.languages.syntax.import_targets import EXTERNAL, Gids, Module, Target
 from secateur.model import FragmentKind
 
@@ -46,8 +45,9 @@ class Function:
 
 @dataclass(frozen=True, slots=True)
 class Foreign:
-    """A value of a type that is not of this repository."""
+    """A value of a type that is not of this repository, as written in a file."""
 
+    number: int
     written: str
 
 
@@ -176,24 +176,22 @@ class Expressions:
         for segment in rest.split(".") if rest else ():
             target = self.names.attribute(target, segment) if target is not None else None
         if isinstance(target, Module) or target is None:
-            return Foreign(written)
+            return Foreign(number, written)
         return target if self.names.is_class(target[0]) else None
 
     # --- members ------------------------------------------------------------------------------------------------------
 
     def _member(self, value: Value, name: str, suffixes: list[str], depth: int) -> Value:
-        if isinstance(value, Elements):
-            if name in SAME_METHODS:
-                return self._rest(value, suffixes[1:], depth)
-            if name in ELEMENT_METHODS:
-                return self._rest(self.typed(value.number, value.cls, value.written, depth), suffixes[1:], depth)
-            return Foreign(LIBRARY_RETURNS[name]) if name in LIBRARY_RETURNS else EXTERNAL
-        if isinstance(value, Function | Foreign):
-            return (
-                Foreign(LIBRARY_RETURNS[name])
-                if name in LIBRARY_RETURNS and len(suffixes) == 1 and suffixes[0].startswith("(")
-                else EXTERNAL
-            )
+        if isinstance(value, Elements | Function | Foreign):
+            rules = self.symbols.rules[value.number]
+            if isinstance(value, Elements):
+                if name in rules.same_methods:
+                    return self._rest(value, suffixes[1:], depth)
+                if name in rules.element_methods:
+                    return self._rest(self.typed(value.number, value.cls, value.written, depth), suffixes[1:], depth)
+            elif len(suffixes) != 1 or not suffixes[0].startswith("("):
+                return EXTERNAL
+            return Foreign(value.number, returned) if (returned := rules.library.returns.get(name)) else EXTERNAL
         if isinstance(value, Module):
             if name in value.variables:
                 return self._rest(self._variable(value, name, depth), suffixes, depth)
@@ -227,7 +225,7 @@ class Expressions:
             return self._rest(declared, suffixes[1:], depth)
         if (field := self._declared(cls, name, depth)) is not None:
             return self._rest(field, suffixes, depth)
-        if name in ELEMENT_METHODS and (held := self._declared(cls, "[]", depth)) is not None:
+        if name in self.names.rules_of(cls).element_methods and (held := self._declared(cls, "[]", depth)) is not None:
             return self._rest(held, suffixes[1:], depth)
         _, variant, field_of_struct = name.partition("@")
         return self._of_class(cls, field_of_struct, suffixes, depth) if variant else None

@@ -115,8 +115,7 @@ class Names:
         return self.finders[rules.family].submodule(module, name) if rules.family in self.finders else None
 
     def _rules(self, module: Module) -> NameRules:
-        """The rules of a module's language; what has no files is a folder of Python."""
-        return self.symbols.rules[module.files[0]] if module.files else rules_of("python")
+        return self.symbols.rules[module.files[0]] if module.files else rules_of(module.language)
 
     def _starred(self, module: Module, name: str) -> Target:
         if not module.files:

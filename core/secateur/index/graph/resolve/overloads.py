@@ -8,45 +8,6 @@ from secateur.index.graph.resolve.expressions import Elements, Expressions, Fore
 Found = tuple[int, int, How]
 """Definition, per mille, rule."""
 
-_WIDER = {
-    "char": ("int", "long", "float", "double"),
-    "byte": ("short", "int", "long", "float", "double"),
-    "short": ("int", "long", "float", "double"),
-    "int": ("long", "float", "double"),
-    "long": ("float", "double"),
-    "float": ("double",),
-}
-_BOXED = {
-    "int": "Integer",
-    "char": "Character",
-    "long": "Long",
-    "double": "Double",
-    "float": "Float",
-    "boolean": "Boolean",
-    "byte": "Byte",
-    "short": "Short",
-}
-_UNBOXED = {boxed: plain for plain, boxed in _BOXED.items()}
-_ABOVE = {
-    "String": ("CharSequence", "Comparable"),
-    "StringBuilder": ("CharSequence", "Appendable"),
-    "StringBuffer": ("CharSequence", "Appendable"),
-    "Class": ("Type", "AnnotatedElement"),
-    "StringWriter": ("Writer", "Appendable"),
-    "PrintWriter": ("Writer", "Appendable"),
-    "StringReader": ("Reader",),
-    "InputStreamReader": ("Reader",),
-    "BufferedReader": ("Reader",),
-    "FileInputStream": ("InputStream",),
-    "ByteArrayInputStream": ("InputStream",),
-    "BigDecimal": ("Number",),
-    "BigInteger": ("Number",),
-    **dict.fromkeys(_UNBOXED, ("Number", "Comparable")),
-}
-"""Library types an argument of a library type may also be."""
-
-_KNOWN = frozenset(_BOXED) | frozenset(_ABOVE) | frozenset(name for above in _ABOVE.values() for name in above)
-
 _UNDECIDED = 3
 """Definitions that fit equally well from which on none of them is trusted."""
 
@@ -116,53 +77,52 @@ class Overloads:
     def _fits(self, number: int, cls: int, argument: str, gid: int, parameter: str) -> int:
         value = self._value(number, cls, argument)
         written = value if isinstance(value, str) else ""
+        library = self._symbols.rules[number].library
         plain = parameter.rpartition(".")[2]
         if written == "null":
-            return -1 if parameter in _BOXED else _UNKNOWN if parameter != "Object" else _ANYTHING
+            return -1 if parameter in library.boxed else _UNKNOWN if parameter != library.root else _ANYTHING
         if written == "->":
             return (
                 -1
-                if parameter in _BOXED
-                or plain in ("String", "Object", "Class", "CharSequence")
-                or parameter.endswith("[]")
+                if parameter in library.boxed or plain in library.no_functions or parameter.endswith("[]")
                 else _UNKNOWN
             )
         if value is None:
-            return _UNKNOWN if parameter != "Object" else _ANYTHING
+            return _UNKNOWN if parameter != library.root else _ANYTHING
         if written:
             if written.rpartition(".")[2] == plain:
                 return _EXACT
-            if parameter in _WIDER.get(written, ()):
-                return _SUBCLASS - _WIDER[written].index(parameter) % 3
-            if _BOXED.get(written, _UNBOXED.get(written)) == parameter or plain in (
-                *_ABOVE.get(written, ()),
-                *_ABOVE.get(_BOXED.get(written, ""), ()),
+            if parameter in library.wider.get(written, ()):
+                return _SUBCLASS - library.wider[written].index(parameter) % 3
+            if library.boxed.get(written, library.unboxed.get(written)) == parameter or plain in (
+                *library.above.get(written, ()),
+                *library.above.get(library.boxed.get(written, ""), ()),
             ):
                 return _CONVERTED
-            if parameter in ("Object", "Object[]") and (parameter == "Object" or written.endswith("[]")):
+            if parameter == library.root or (parameter == f"{library.root}[]" and written.endswith("[]")):
                 return _ANYTHING
             return (
                 -1
-                if _is_known(written) and (_is_known(parameter) or self._class(gid, parameter) is not None)
+                if library.knows(written) and (library.knows(parameter) or self._class(gid, parameter) is not None)
                 else _UNKNOWN - 2
             )
         wanted = self._class(gid, parameter)
         if isinstance(value, Elements):
             return (
                 _ANYTHING
-                if plain == "Object"
+                if plain == library.root
                 else _SUBCLASS
                 if parameter.endswith("[]")
                 else -1
-                if wanted is not None or _is_known(parameter)
+                if wanted is not None or library.knows(parameter)
                 else _UNKNOWN
             )
         if wanted is None:
             return (
                 _ANYTHING
-                if plain == "Object"
+                if plain == library.root
                 else -1
-                if _is_known(parameter) or parameter.endswith("[]")
+                if library.knows(parameter) or parameter.endswith("[]")
                 else _UNKNOWN - 2
             )
         own = value[0] if isinstance(value, tuple) else -1
@@ -184,7 +144,3 @@ class Overloads:
         if isinstance(value, Foreign):
             return value.written
         return value if isinstance(value, tuple) else None
-
-
-def _is_known(written: str) -> bool:
-    return written in _KNOWN or written.removesuffix("[]") in _KNOWN

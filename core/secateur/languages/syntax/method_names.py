@@ -1,11 +1,14 @@
-"""Words that say nothing about a repository: names of standard modules and of methods builtin types have.
+"""Names of methods of builtin types that many languages have: the defaults of `NameRules`.
 
 Kept as data so that answers do not vary with the interpreter that runs.
 """
 
 from __future__ import annotations
 
-_BUILTIN_METHODS = """
+from secateur.languages.syntax.names import words
+
+BUILTIN_METHODS = words(
+    """
 add all any append apply as_bytes as_mut as_ref as_str assert_called call capitalize catch charAt chars clear clone
 close collect concat contains copy count debug decode delete discard drain emit encode end endsWith endswith entries
 equals error every exception exists expect extend extract fetch filter find findIndex first flat flatMap flatten flush
@@ -18,49 +21,26 @@ strftime strip strptime sub substring sum tell test then title toArray toJSON to
 to_string translate trim trunc truncate unshift unwrap unwrap_or update upper value values view wait warn warning write
 writelines zfill zip
 """
+)
+"""Methods of builtin types, streams and loggers."""
 
-BUILTIN_METHODS = frozenset(_BUILTIN_METHODS.split())
-"""Methods of builtin types, streams and loggers in the supported languages: a definition of that name says nothing
-about an unknown receiver."""
-
-_ELEMENT_METHODS = """
+ELEMENT_METHODS = words(
+    """
 back elementAt find findFirst findAny first floor ceiling front get getFirst getLast getOrDefault getValue last lower
 higher next nextElement orElse orElseGet orElseThrow peek peekFirst peekLast pollFirst pollLast poll pop popFirst
 popLast pop_back pop_front previous remove removeFirst removeLast take get_mut get_unchecked first_mut last_mut
 front_mut back_mut entry or_insert or_insert_with or_default nth min max min_by max_by min_by_key max_by_key load join
 into_inner
 """
+)
+"""Methods that yield an element of a container."""
 
-ELEMENT_METHODS = frozenset(_ELEMENT_METHODS.split())
-"""Methods that yield an element of a container, in any language."""
-
-_SAME_METHODS = """
+SAME_METHODS = words(
+    """
 iter iter_mut into_iter iterator listIterator stream parallelStream values entrySet descendingIterator descendingMap
 subList limit skip filter sorted distinct toList rev chain cloned copied peekable enumerate by_ref drain as_slice
 as_mut_slice to_vec clone step_by take_while skip_while windows values_mut into_values as_ref as_mut collect unwrap
 expect borrow borrow_mut lock read write
 """
-
-SAME_METHODS = frozenset(_SAME_METHODS.split())
+)
 """Methods that yield a container of the same elements."""
-
-_LIBRARY_RETURNS = {
-    "String": (
-        "toString trim strip substring toLowerCase toUpperCase getName getSimpleName replace replaceAll"
-        " concat repeat name getMessage format"
-    ),
-    "int": "length size indexOf lastIndexOf hashCode compareTo intValue ordinal nextInt codePointAt",
-    "boolean": (
-        "isEmpty equals contains containsKey startsWith endsWith hasNext matches booleanValue equalsIgnoreCase add"
-    ),
-    "char": "charAt charValue",
-    "long": "longValue count",
-    "double": "doubleValue",
-    "float": "floatValue",
-    "Class": "getClass getType",
-    "char[]": "toCharArray",
-    "byte[]": "getBytes",
-}
-
-LIBRARY_RETURNS = {name: type_ for type_, names in _LIBRARY_RETURNS.items() for name in names.split()}
-"""Types that methods of Java's standard library return, whichever class they are of: this tells overloads apart."""
