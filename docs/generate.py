@@ -20,7 +20,7 @@ from secateur.settings.names import LOWERED_ONLY, RENAMED
 from secateur_tui.actions import ACTIONS, key_name
 
 DOCS = Path(__file__).resolve().parent
-KEYS_BEGIN, KEYS_END = "<!-- keys -->\n", "<!-- end of keys -->\n"
+ARGUMENTS = ("| argument | meaning |", "|---|---|")
 
 PICTURES = {
     "inspector.svg": (
@@ -38,9 +38,14 @@ that was cut, and the page beside it says why."""
 
 
 def pages() -> dict[str, str]:
-    """File name -> text."""
+    """File name -> text. Prose stands in the pages themselves."""
     answers = {f"schemas/{name}.schema.json": json.dumps(schema, indent=1) + "\n" for name, schema in schemas().items()}
-    return {"configuration.md": configuration(), "commands.md": commands(), "inspector.md": inspector(), **answers}
+    return {
+        "configuration.md": page("configuration.md", settings=settings(), profiles=profiles(), old_names=old_names()),
+        "commands.md": page("commands.md", commands=commands()),
+        "inspector.md": page("inspector.md", keys=actions()),
+        **answers,
+    }
 
 
 def picture(name: str, output: Path) -> None:
@@ -52,115 +57,51 @@ def picture(name: str, output: Path) -> None:
         subprocess.run(words, cwd=DOCS, env=environment, check=True)
 
 
-def configuration() -> str:
-    """Every key with its default, what is allowed and who may set it."""
-    lines = [
-        "# Configuration",
-        "",
-        (
-            "Settings come from, later ones winning: defaults; `secateur.toml` of the repository (or `[tool.secateur]`"
-            " in its"
-        ),
-        (
-            "`pyproject.toml`); `secateur.toml` in your configuration folder (`SECATEUR_CONFIG_DIR`, else the"
-            " system's); `--config FILE`;"
-        ),
-        (
-            "`--profile`, `--set KEY=VALUE` and the other flags. `secateur config` shows each key's value and origin,"
-            " and where that folder is. A profile is"
-        ),
-        "a named table of settings and applies at the place that chose it.",
-        "",
-        (
-            "A repository's own file is data of that repository, and may be written by whoever opens a pull request. It"
-            " sets what says"
-        ),
-        (
-            "*repository* in the column `set by`: profiles, weights, strategies, budgets and shares of them, depth,"
-            " `top_k`, ignore rules, and what"
-        ),
-        (
-            "`chunk` shows of a change; sizes of files it may lower and not raise. The same holds inside a profile that"
-            " it defines. `chunk` reads the"
-        ),
-        (
-            "repository's settings at the base of what it compares, so that a change cannot hide itself. All else"
-            " counts from *you* alone: your"
-        ),
-        (
-            "configuration folder, `--config`, `--set` and the other flags. Where a repository tries, a notice gives"
-            " the line and the file to move it to."
-        ),
-        (
-            "The notice is printed on stderr, and is among the `warnings` of the JSON of `search`, `chunk`, `files` and"
-            " `conversation`. `envelope`"
-        ),
-        "prints the frozen shape of its spec, which has no warnings: there it is on stderr alone.",
-        "",
-        (
-            "This page is generated (`python docs/generate.py`); `secateur config --schema` prints the same as a JSON"
-            " schema."
-        ),
-        "",
-    ]
-    table = ""
+def page(name: str, **tables: list[str]) -> str:
+    """A page as it is, with what stands between `<!-- table -->` and `<!-- end of table -->` made anew."""
+    text = (DOCS / name).read_text("utf-8")
+    for table, lines in tables.items():
+        before, begin, rest = text.partition(f"<!-- {table} -->\n")
+        _, end, after = rest.partition(f"<!-- end of {table} -->\n")
+        assert begin and end, f"{name}: no place for {table}"
+        text = "".join((before, begin, *(f"{line}\n" for line in lines), end, after))
+    return text
+
+
+def settings() -> list[str]:
+    """Every key with its default, what is allowed and who may set it, by table."""
+    lines: list[str] = []
+    table = None
     for key in setting_keys().values():
         if key.scope == "run":
             continue
-        head = key.name.rpartition(".")[0]
-        if head != table or not table:
-            lines += [
-                "",
-                f"## `[{head}]`" if head else "## Top level",
-                "",
-                "| key | default | allowed | set by | meaning |",
-                "|---|---|---|---|---|",
-            ]
-            table = head or "-"
-        lines.append(
-            f"| `{key.name.rpartition('.')[2]}` | `{_value(key.default)}` | {key.allowed()} | {_set_by(key)} |"
-            f" {key.doc} |"
-        )
-    lines += [
-        "",
-        "## Profiles",
-        "",
-        "Keys that the built-in profiles set:",
-        "",
-        "| key | " + " | ".join(PROFILES) + " |",
-        "|---|" + "---|" * len(PROFILES),
-    ]
+        head, _, name = key.name.rpartition(".")
+        if head != table:
+            lines += ["", f"## `[{head}]`" if head else "## Top level", ""]
+            lines += ["| key | default | allowed | set by | meaning |", "|---|---|---|---|---|"]
+            table = head
+        lines.append(f"| `{name}` | `{_value(key.default)}` | {key.allowed()} | {_set_by(key)} | {key.doc} |")
+    return [*lines, ""]
+
+
+def profiles() -> list[str]:
+    """Keys that the built-in profiles set."""
     flat = {name: dict(_flat(values)) for name, values in PROFILES.items()}
+    lines = ["| key | " + " | ".join(PROFILES) + " |", "|---|" + "---|" * len(PROFILES)]
     for name in dict.fromkeys(key for values in flat.values() for key in values):
-        lines.append(
-            f"| `{name}` | "
-            + " | ".join(f"`{_value(values.get(name, setting_keys()[name].default))}`" for values in flat.values())
-            + " |"
-        )
-    lines += [
-        "",
-        "Your own: `[profiles.NAME.smart_pruning.priority_weights]` and so on, with any of the tables above.",
-        "",
-        "## Old names",
-        "",
-        "Each counts until the next release, with a notice that gives the new one.",
-        "",
-        "| old | now |",
-        "|---|---|",
-        *(f"| `{old}` | `{new}` |" for old, new in RENAMED.items()),
-        "",
-    ]
-    return "\n".join(lines)
+        values = [f"`{_value(values.get(name, setting_keys()[name].default))}`" for values in flat.values()]
+        lines.append(f"| `{name}` | " + " | ".join(values) + " |")
+    return lines
 
 
-def commands() -> str:
+def old_names() -> list[str]:
+    """Names that keys had before, with those of today."""
+    return ["| old | now |", "|---|---|", *(f"| `{old}` | `{new}` |" for old, new in RENAMED.items())]
+
+
+def commands() -> list[str]:
     """Every command with its arguments and flags; those that all commands take come once."""
-    parts = [
-        "# Commands",
-        "",
-        "This page is generated (`python docs/generate.py`); `secateur COMMAND --help` says the same.",
-        "",
-    ]
+    parts: list[str] = []
     shared: list[str] = []
     for name, summary in COMMANDS.items():
         parser = argparse.ArgumentParser(prog=f"secateur {name}", add_help=False)
@@ -175,44 +116,17 @@ def commands() -> str:
             ]
             own += [_row(action) for action in group._group_actions if action.dest == "format"]
         shared = shared or common
-        parts += [
-            f"## secateur {name}",
-            "",
-            f"{summary[0].upper()}{summary[1:]}.",
-            "",
-            "| argument | meaning |",
-            "|---|---|",
-            *own,
-            "",
-        ]
-    parts += ["## Every command", "", "| argument | meaning |", "|---|---|", *shared, ""]
-    codes = (
-        "0 done (an empty result is done, with a warning); 1 the work failed; 2 the call was wrong; 3 a budget could"
-        " not be met where it must;"
-    )
-    return "\n".join(
-        [
-            *parts,
-            "## Exit codes",
-            "",
-            codes,
-            "4 a check found a difference, or `--fail-on-low` that nothing answers; 130 interrupted.",
-            "",
-        ]
-    )
+        parts += [f"## secateur {name}", "", f"{summary[0].upper()}{summary[1:]}.", "", *ARGUMENTS, *own, ""]
+    return [*parts, "## Every command", "", *ARGUMENTS, *shared, ""]
 
 
-def inspector() -> str:
-    """The page as it is, with the table of keys between its two comments made anew."""
-    page = (DOCS / "inspector.md").read_text("utf-8")
-    before, _, rest = page.partition(KEYS_BEGIN)
-    _, _, after = rest.partition(KEYS_END)
+def actions() -> list[str]:
+    """Every action of the inspector with its keys."""
     rows = [
         f"| `{action.id}` | {' '.join(f'`{key_name(key)}`' for key in action.keys)} | {action.help} |"
         for action in ACTIONS
     ]
-    table = "\n".join(["| action | keys | what it does |", "|---|---|---|", *rows])
-    return f"{before}{KEYS_BEGIN}{table}\n{KEYS_END}{after}"
+    return ["| action | keys | what it does |", "|---|---|---|", *rows]
 
 
 def _row(action: argparse.Action) -> str:
