@@ -17,7 +17,7 @@ QUIT = "quit"
 """The action that always has a key."""
 
 BENCH = "bench-"
-"""How the ids of the actions begin that open a bench."""
+"""The beginning of the ids of actions that open a bench."""
 
 
 @dataclass(frozen=True, slots=True)

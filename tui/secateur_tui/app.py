@@ -47,7 +47,7 @@ LOOKS: Mapping[str, type[KindSubject[Any, Any]]] = {
 SUBJECTS: Mapping[str, KindSubject[Any, Any]] = {
     name: LOOKS.get(name, KindSubject)(kind) for name, kind in registry.kinds().items() if name != "search"
 }
-"""What the benches over a ledger are about, by the bench's name."""
+"""Subjects of the benches over a ledger, by the bench's name."""
 
 BENCH_CLASSES: Mapping[str, type[LedgerBench]] = {"diff": DiffBench}
 """Benches with more on the screen than a `LedgerBench` has."""

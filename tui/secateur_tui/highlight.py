@@ -97,7 +97,7 @@ class _Scanner:
 
 @cache
 def _marks(line_comment: str, block_comments: bool) -> re.Pattern[str]:
-    """What is looked at in a line: words, numbers, quotes, and the beginnings of comments."""
+    """A pattern of what is looked at in a line: words, numbers, quotes, and the beginnings of comments."""
     marks = [r"(?P<word>[^\W\d]\w*)", r"(?P<number>\d[\w.]*)", r"(?P<triple>\"\"\"|''')", r"(?P<quote>[\"'`])"]
     marks += [r"(?P<block>/\*)"] if block_comments else []
     marks += [f"(?P<comment>{re.escape(line_comment)})"] if line_comment else []

@@ -53,7 +53,7 @@ class RangeProven(Message):
 
 @dataclass
 class HintProven(Message):
-    """What would keep `row` of `answer`: a budget, or a weight of a signal."""
+    """A proven change that would keep `row` of `answer`: a budget, or a weight of a signal."""
 
     answer: SearchAnswer
     row: int

@@ -44,7 +44,7 @@ _COLOUR = re.compile(r"#[0-9a-fA-F]{6}")
 
 
 class ThemeError(Exception):
-    """What is wrong with a theme file."""
+    """Raised for a theme file that is wrong."""
 
 
 def load_themes(folders: Iterable[Path]) -> tuple[dict[str, Theme], tuple[Notice, ...]]:
@@ -90,7 +90,7 @@ def read_theme(path: Path) -> Theme:
 
 
 def variables(colours: dict[str, str]) -> dict[str, str]:
-    """What the stylesheets know beside Textual's own names: `$faint`, `$state-kept`, `$signal-relevance`, ..."""
+    """Variables of the stylesheets beside Textual's own: `$faint`, `$state-kept`, `$signal-relevance`, ..."""
     return (
         {"faint": colours["faint"], "border-idle": colours["panel"], "border-focus": colours["primary"]}
         | {f"state-{key}": colours[key] for key in STATES}

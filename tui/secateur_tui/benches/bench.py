@@ -91,7 +91,7 @@ class Bench(Screen[None]):
     @property
     @abstractmethod
     def busy(self) -> bool:
-        """Whether anything is still under way that will change the screen."""
+        """Tells whether anything is still under way that will change the screen."""
 
     @property
     @abstractmethod
@@ -136,7 +136,7 @@ class Bench(Screen[None]):
 
     @property
     def pages_in_sight(self) -> bool:
-        """Whether the right side with its pages is on screen."""
+        """Tells whether the right side with its pages is on screen."""
         return self.has_class("-wide") or self.has_class("-show-pages")
 
     def show_page(self, page: str) -> None:

@@ -56,12 +56,12 @@ class ItemsBench(KnobBench, StalenessBench):
     @property
     @abstractmethod
     def listed(self) -> bool:
-        """Whether there are items to show."""
+        """Tells whether there are items to show."""
 
     @property
     @abstractmethod
     def outdated(self) -> bool:
-        """Whether the answer on screen belongs to an older question."""
+        """Tells whether the answer on screen belongs to an older question."""
 
     @abstractmethod
     def draw_columns(self, cells: int) -> Line:
@@ -237,7 +237,7 @@ class ItemsBench(KnobBench, StalenessBench):
 
     @property
     def standing(self) -> bool:
-        """Whether the widgets are there: a job may end together with its screen."""
+        """Tells whether the widgets are there: a job may end together with its screen."""
         return all(self.query(part) for part in ("#title", "#items #list", "#page-switch", "#footer"))
 
     def paint_page(self) -> None:

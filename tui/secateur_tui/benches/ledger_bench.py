@@ -60,7 +60,7 @@ class LedgerBench(ItemsBench):
 
     @property
     def subject(self) -> Subject[Any, Any]:
-        """What the bench is about."""
+        """The subject of the bench."""
         return self.state.subject
 
     # --- what the skeleton asks for ---

@@ -132,7 +132,7 @@ class SearchBench(WhatIfBench):
 
     @property
     def _fresh(self) -> bool | None:
-        """Whether the answer was found in what is on disk, as of the last look; None while that is unknown."""
+        """Tells whether the answer was found in what is on disk, as of the last look; None while that is unknown."""
         if self._status is None or self.error is not None:
             return None
         return not self.stale and (self.state.pool is None or self._found_in == self._status.snapshot)

@@ -33,7 +33,7 @@ class WhatIfBench(ItemsBench):
 
     @property
     def proving(self) -> bool:
-        """Whether hints may still come."""
+        """Tells whether hints may still come."""
         return self._rest is not None or any(
             worker.group == "proofs" and not worker.is_finished for worker in self.workers
         )

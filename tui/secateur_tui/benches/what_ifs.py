@@ -1,4 +1,4 @@
-"""What would change a decision, proven by re-running the selection on a thread while the user rests."""
+"""Finds what would change a decision, proven by re-running the selection on a thread while the user rests."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What the benches know and show, as values and state without a screen."""
+"""The state of the benches, as values without a screen."""

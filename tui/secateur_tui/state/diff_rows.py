@@ -25,7 +25,7 @@ from secateur_tui.state.ledger_answer import LedgerAnswer, LedgerComparison, Sum
 
 
 class RowKind(Enum):
-    """What a row is."""
+    """The kinds of rows."""
 
     CHUNK = auto()
     PIECE = auto()  # a file, or a part of one, in a chunk
@@ -163,7 +163,7 @@ def numbers(chunks: Sequence[int]) -> str:
 
 @dataclass(frozen=True, eq=False)
 class ChunkMoves:
-    """What went where since the baseline. Entries are those of `now`."""
+    """The moves between chunks since the baseline. Entries are those of `now`."""
 
     then: DiffAnswer
     now: DiffAnswer
@@ -177,7 +177,7 @@ class ChunkMoves:
 
     @cached_property
     def groups(self) -> Mapping[str, Sequence[Coverage]]:
-        """What changed under its heading, in the order of the diff."""
+        """The changes under their headings, in the order of the diff."""
         found: dict[str, list[Coverage]] = {TAKEN_IN: [], DROPPED: [], MOVED: [], NEW: []}
         for entry in self.now.plan.coverage:
             before = self.then.chunks_of.get(entry.path)

@@ -1,4 +1,5 @@
-"""What all states with knobs share: settings with undo and redo, and the baseline that an answer is compared with."""
+"""The part that all states with knobs share: settings with undo and redo, and the baseline that an answer is compared
+with."""
 
 from __future__ import annotations
 
@@ -51,7 +52,7 @@ class KnobState(Generic[A]):
 
     @property
     def changed(self) -> bool:
-        """Whether a knob stands elsewhere than at the start, or than the profile chosen since then puts it."""
+        """Tells whether a knob stands elsewhere than at the start, or than the profile chosen since then puts it."""
         profile = self.settings.profile
         return self.settings != (self.opened if profile == self.opened.profile else with_profile(self.opened, profile))
 

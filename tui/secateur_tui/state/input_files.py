@@ -37,7 +37,7 @@ def read_file(path: str, largest: int = LARGEST) -> bytes:
 
 
 def stamp(path: str) -> tuple[int, int] | None:
-    """What changes when a file is written to; None where there is no file."""
+    """A stamp that changes when a file is written to; None where there is no file."""
     try:
         found = Path(path).stat()
     except (OSError, ValueError):
@@ -46,7 +46,7 @@ def stamp(path: str) -> tuple[int, int] | None:
 
 
 class FileWatch:
-    """Whether a file is still the one that was read."""
+    """Tells whether a file is still the one that was read."""
 
     def __init__(self) -> None:
         self._path, self._stamp = "", None  # type: str, tuple[int, int] | None
@@ -56,7 +56,7 @@ class FileWatch:
         self._path, self._stamp = path, stamp(path)
 
     def changes(self) -> str:
-        """What changed since, for people; "" for nothing."""
+        """The change since, for people; "" for nothing."""
         if not self._path:
             return ""
         now = stamp(self._path)

@@ -104,7 +104,7 @@ class LedgerComparison:
         return self.then.place_of.get(self.now.ids[item], ABSENT)
 
     def flipped(self, item: int) -> bool:
-        """Whether the decision is another one, or the item was none."""
+        """Tells whether the decision is another one, or the item was none."""
         place = self.place_then(item)
         return place == ABSENT or self.then.states[place] != self.now.states[item]
 

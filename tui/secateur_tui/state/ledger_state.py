@@ -21,7 +21,7 @@ from secateur_tui.state.subject import Subject
 
 @dataclass(frozen=True, eq=False)
 class Reading:
-    """What was read, and the key it was read for."""
+    """Material that was read, and the key it was read for."""
 
     key: Hashable
     material: Any
@@ -44,7 +44,7 @@ def compared(then: LedgerAnswer[Any], now: LedgerAnswer[Any]) -> LedgerCompariso
 
 @dataclass(slots=True)
 class LedgerState(KnobState[LedgerAnswer[Any]]):
-    """What the bench knows. Methods return whether something changed."""
+    """The state of the bench. Methods return whether something changed."""
 
     subject: Subject[Any, Any]
     opened: Settings
@@ -78,12 +78,12 @@ class LedgerState(KnobState[LedgerAnswer[Any]]):
 
     @property
     def needs_reading(self) -> bool:
-        """Whether something else is wanted than was read."""
+        """Tells whether something else is wanted than was read."""
         return bool(self.path) and (self.reading is None or self.reading.key != self.key)
 
     @property
     def needs_answer(self) -> bool:
-        """Whether the answer on screen belongs to another request."""
+        """Tells whether the answer on screen belongs to another request."""
         return bool(self.path) and (self.needs_reading or self.asked != self.wanted)
 
     @property

@@ -1,4 +1,4 @@
-"""What changed between a pinned selection (the baseline) and the one on screen. Derived whenever it is drawn, stored
+"""The difference between a pinned selection (the baseline) and the one on screen. Derived whenever it is drawn, stored
 nowhere."""
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from secateur.settings import Settings
 
 
 class Status(Protocol):
-    """What is indexed."""
+    """The state of the index."""
 
     @property
     def files(self) -> int: ...
@@ -28,7 +28,7 @@ class SearchEngine(Protocol):
 
     @property
     def source_name(self) -> str:
-        """What is read ("orders @ 4f2c91d"); text from outside."""
+        """The name of what is read ("orders @ 4f2c91d"); text from outside."""
         ...
 
     def refresh(self, progress: Progress | None = None) -> Status:
@@ -36,7 +36,7 @@ class SearchEngine(Protocol):
         ...
 
     def status(self) -> Status:
-        """What is indexed, as of the last look."""
+        """The state of the index, as of the last look."""
         ...
 
     def changes(self) -> Changes:

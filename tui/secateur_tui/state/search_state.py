@@ -60,7 +60,7 @@ def _compared(then: SearchAnswer, now: SearchAnswer) -> SearchComparison:
 
 @dataclass(slots=True)
 class SearchState(KnobState[SearchAnswer]):
-    """What the bench knows. Methods return whether something changed."""
+    """The state of the bench. Methods return whether something changed."""
 
     engine: SearchEngine
     opened: Settings
@@ -77,12 +77,12 @@ class SearchState(KnobState[SearchAnswer]):
 
     @property
     def wanted(self) -> SearchRequest | None:
-        """What should be on screen; None for an empty query."""
+        """The request whose answer should be on screen; None for an empty query."""
         return SearchRequest(self.query, self.settings) if self.query.strip() else None
 
     @property
     def needs_pool(self) -> bool:
-        """Whether the pool at hand does not answer what is wanted."""
+        """Tells whether the pool at hand does not answer what is wanted."""
         wanted = self.wanted
         return wanted is not None and (self.request is None or not self.request.serves(wanted))
 

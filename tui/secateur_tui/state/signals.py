@@ -1,4 +1,4 @@
-"""How each signal looks: a texture and a letter, so that nothing depends on colour alone."""
+"""The looks of each signal: a texture and a letter, so that nothing depends on colour alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a bench over a ledger is about: what it reads, how it decides, and what is its own on the screen. Pure but for
+"""The subject of a bench over a ledger: what it reads, how it decides, and what is its own on the screen. Pure but for
 `read`; knows no widget.
 
 A subject asks its kind of context and words its answer; `LedgerBench` does the rest: the list, the budget bar, the

@@ -1,1 +1,1 @@
-"""What each bench over a ledger reads and decides, and how it words that."""
+"""The subjects of the benches over a ledger: what each reads and decides, and how it words that."""

@@ -148,13 +148,13 @@ def _placeholders(
 
 
 def _beginning(text: str, cells: int, role: str) -> list[Line]:
-    """How a text begins, line by line; that there is more is said."""
+    """The beginning of a text, line by line; that there is more is said."""
     shown = text[:_FIRST_CHARS] + (ELLIPSIS if len(text) > _FIRST_CHARS else "")
     return [line(Span(part, role)) for part in wrapped_text(visible(shown, keep_newlines=True), cells)]
 
 
 def _first_words(message: Message) -> str:
-    """How a message begins."""
+    """The beginning of a message."""
     if isinstance(message.raw, UnreadLine):
         return " ".join(message.raw[:_FIRST_CHARS].split())
     text = " ".join(part.text[:_FIRST_CHARS] for part in message.parts[:_FIRST_PARTS] if part.text)

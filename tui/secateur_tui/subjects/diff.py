@@ -29,7 +29,7 @@ from secateur_tui.styled_text import Line, line
 from secateur_tui.subjects.kind_subject import KindSubject
 
 STATES = ("--staged", "--worktree", "--untracked")
-"""What the field of the head takes beside a revision: the flags of `secateur chunk` for what is not committed. No
+"""Words that the field of the head takes beside a revision: the flags of `secateur chunk` for what is not committed. No
 revision begins with a dash."""
 
 _IGNORE = "chunking.ignore"
@@ -113,7 +113,7 @@ class DiffSubject(KindSubject[MeasuredDiff, Planned]):
 
 
 class DiffWatch(FileWatch):
-    """Whether a diff file, or what a repository has committed and staged, is still what was read."""
+    """Tells whether a diff file, or what a repository has committed and staged, is still what was read."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -132,7 +132,7 @@ class DiffWatch(FileWatch):
 
 
 def head_of(text: str) -> dict[str, Any]:
-    """What the field of the head asks to be compared, as inputs of the kind: flags, or a revision."""
+    """The head that its field asks for, as inputs of the kind: flags, or a revision."""
     words = text.split()
     if words and set(words) <= set(STATES):
         return {word.removeprefix("--"): True for word in words}

@@ -96,7 +96,7 @@ class KindSubject(Subject[M, Outcome[P]]):
         return spelled.line(inputs[kind.inputs[0].name])
 
     def _given(self, inputs: Inputs) -> dict[str, Any]:
-        """What was typed, and nothing for the inputs that have no field."""
+        """The values that were typed, and nothing for the inputs that have no field."""
         given = self.kind.blank() | dict(inputs)
         return {
             one.name: [given[one.name]] if one.repeatable and one.name in inputs else given[one.name]

@@ -31,7 +31,7 @@ def draw_progress(source: str, progress: IndexProgress | None, cells: int) -> li
 
 
 def draw_error(error: SecateurError, cells: int) -> list[Line]:
-    """What went wrong, where, and what to do."""
+    """Draws what went wrong, where, and what to do."""
     lines = wrapped(visible(error.message), cells, "error")
     if error.hint:
         lines += [(), *wrapped(visible(error.hint), cells)]

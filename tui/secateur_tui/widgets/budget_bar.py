@@ -60,7 +60,8 @@ def draw_budget(answer: SearchAnswer, baseline: SearchAnswer | None, cells: int)
 
 
 def draw_gap(selection: Selection, cells: int) -> Line:
-    """How far the last that goes out is from the first that does not, by rank and by what the strategy orders by."""
+    """Draws how far the last that goes out is from the first that does not, by rank and by what the strategy orders
+    by."""
     goes_out = selection.state[selection.order] != State.DROPPED
     if goes_out.all() or not goes_out.any():
         words = "everything goes out" if goes_out.any() else "nothing goes out"

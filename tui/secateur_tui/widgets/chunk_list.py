@@ -27,7 +27,7 @@ _LETTERS: Mapping[Treatment, str] = {
     Treatment.MODE: "m",
     Treatment.TYPE: "T",
 }
-"""What a diff does to a file, as git abbreviates it."""
+"""Letters of what a diff does to a file, as git abbreviates it."""
 
 
 def draw_header() -> Line:
@@ -63,7 +63,7 @@ def _chunk(ledger: DiffAnswer, number: int, cells: int) -> Line:
 
 
 def draw_fill(ledger: DiffAnswer, number: int, cells: int) -> Line:
-    """How full a chunk is: what is injected, the changes, remarks about them, what is free."""
+    """Draws how full a chunk is: what is injected, the changes, remarks about them, what is free."""
     limit, tokens, pieces = ledger.plan.limit, ledger.tokens[number - 1], ledger.plan.chunks[number - 1]
     whole = sum(piece.cost for piece in pieces if piece.part is None or not piece.part.shortened)
     cut = sum(piece.cost for piece in pieces) - whole
@@ -99,7 +99,7 @@ def _file(ledger: DiffAnswer, item: int, row: ChunkRow, cells: int, was: str) ->
 
 
 def _beside(row: ChunkRow) -> str:
-    """What is told right of a path."""
+    """The words right of a path."""
     assert row.entry is not None
     change = row.entry.file.change
     if row.piece is None:

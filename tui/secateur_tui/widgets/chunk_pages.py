@@ -226,7 +226,7 @@ def _drawn(text: str, cells: int, role: str) -> Sequence[Line]:
 
 
 def draw_moves(ledger: DiffAnswer, moved: ChunkMoves | None, item: int, cells: int) -> list[Line]:
-    """What goes elsewhere since the baseline, then where the file at the cursor was and is."""
+    """Draws what goes elsewhere since the baseline, then where the file at the cursor was and is."""
     if moved is None:
         return [
             line(Span("nothing has changed yet", "faint")),

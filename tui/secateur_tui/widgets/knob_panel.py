@@ -60,7 +60,7 @@ def draw_knob(knob: Knob, settings: Settings, opened: Settings, ranges: Ranges, 
 
 
 def draw_legend(proven: bool, cells: int) -> Line:
-    """What the figures at the right mean."""
+    """Draws the meaning of the figures at the right."""
     words = "range: selection unchanged inside (re-run ✓)" if proven else "range: re-running …"
     return line(Span(clip(words, cells), "faint"))
 

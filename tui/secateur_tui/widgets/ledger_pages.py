@@ -40,7 +40,7 @@ def draw_why(subject: Subject[Any, Any], ledger: LedgerAnswer[Any], item: int, c
 
 
 def draw_preview(subject: Subject[Any, Any], ledger: LedgerAnswer[Any], item: int, cells: int) -> list[Line]:
-    """What goes out of an item, then what came in where that is something else."""
+    """Draws what goes out of an item, then what came in where that is something else."""
     state = ledger.states[item]
     before, after = subject.texts(ledger, item)
     lines = [line(Span(f"{state.glyph} {STATE_WORDS[state]}", state.label))]
@@ -56,7 +56,7 @@ def draw_preview(subject: Subject[Any, Any], ledger: LedgerAnswer[Any], item: in
 def draw_diff(
     subject: Subject[Any, Any], ledger: LedgerAnswer[Any], comparison: LedgerComparison | None, item: int, cells: int
 ) -> list[Line]:
-    """What changed since the baseline, then what pruning does to the item at the cursor."""
+    """Draws what changed since the baseline, then what pruning does to the item at the cursor."""
     lines = _since(comparison, cells)
     before, after = subject.texts(ledger, item)
     lines += [(), line(Span(clip_left(visible(ledger.action(item).section), cells), "bold"))]

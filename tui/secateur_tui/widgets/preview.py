@@ -48,7 +48,7 @@ def out_lines(answer: SearchAnswer, row: int) -> tuple[int, int]:
 
 
 def draw_head(answer: SearchAnswer, row: int) -> Line:
-    """What goes out of this text."""
+    """Draws what goes out of this text."""
     state = State(int(answer.selection.state[row]))
     first, last = out_lines(answer, row)
     words = {State.KEPT: "goes out whole", State.DROPPED: "nothing of it goes out"}.get(

@@ -12,7 +12,7 @@ from secateur_tui.styled_text import Line, Span, clipped, line, outside, width
 
 @dataclass(frozen=True, slots=True)
 class TitleFacts:
-    """What the line says. `fresh` is None while unknown, `stale` what is not; `activity` takes the place of the mark
+    """The facts of the line. `fresh` is None while unknown, `stale` what is not; `activity` takes the place of the mark
     while something runs."""
 
     source: str

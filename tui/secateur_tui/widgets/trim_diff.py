@@ -1,4 +1,4 @@
-"""What changed since the baseline: what went in, what went out, what was cut differently, and what it cost."""
+"""Draws what changed since the baseline: what went in, what went out, what was cut differently, and what it cost."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Why a candidate was decided as it was: the decision in words with its figures, each term taken apart, the way it was
+"""Explains a decision on a candidate: the decision in words with its figures, each term taken apart, the way it was
 found, and what would change the decision, as far as re-running the engine proved it."""
 
 from __future__ import annotations
