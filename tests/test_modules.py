@@ -1,12 +1,16 @@
-"""What holds of all files together: no import leads back over other files, no two classes share a name."""
+"""What holds of all files together: no import leads back over other files, no two classes share a name, lines end at
+column 120, and docstrings begin with what a thing is or does."""
 
 import ast
+import re
 from collections import Counter
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 PACKAGES = {"secateur": ROOT / "core" / "secateur", "secateur_tui": ROOT / "tui" / "secateur_tui"}
+CLAUSE = re.compile(r"(What|Whether|Where|How|Which|Who|Whose|Why|When|If|That)\b")
 
 
 def sources() -> dict[str, Path]:
@@ -17,6 +21,24 @@ def sources() -> dict[str, Path]:
             parts = (package, *file.relative_to(folder).with_suffix("").parts)
             found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = file
     return found
+
+
+@cache
+def tree_of(file: Path) -> ast.Module:
+    return ast.parse(file.read_bytes())
+
+
+def docstrings(tree: ast.AST) -> list[str]:
+    """Texts that describe modules, classes, functions, fields and constants."""
+    return [
+        statement.value.value.strip()
+        for node in ast.walk(tree)
+        if isinstance(body := getattr(node, "body", None), list)
+        for statement in body
+        if isinstance(statement, ast.Expr)
+        and isinstance(statement.value, ast.Constant)
+        and isinstance(statement.value.value, str)
+    ]
 
 
 def imported(tree: ast.AST, modules: set[str]) -> set[str]:
@@ -45,7 +67,7 @@ def circle(graph: dict[str, set[str]]) -> list[str]:
 
 def test_no_file_imports_one_that_imports_it():
     files = sources()
-    graph = {name: imported(ast.parse(file.read_bytes()), files.keys() - {name}) for name, file in files.items()}
+    graph = {name: imported(tree_of(file), files.keys() - {name}) for name, file in files.items()}
     assert sum(map(len, graph.values())) > 500
     assert circle(graph) == []
 
@@ -60,10 +82,7 @@ def test_a_circle_is_found_over_several_files_and_for_type_checkers_alone():
 
 def test_no_class_has_the_name_of_another_private_or_not():
     names = [
-        node.name
-        for file in sources().values()
-        for node in ast.walk(ast.parse(file.read_bytes()))
-        if isinstance(node, ast.ClassDef)
+        node.name for file in sources().values() for node in ast.walk(tree_of(file)) if isinstance(node, ast.ClassDef)
     ]
     assert len(names) > 350
     assert [name for name, number in Counter(names).items() if number > 1] == []
@@ -73,3 +92,15 @@ def test_lines_end_at_column_120():
     # the linter lets pass what it cannot break: one long word, and a comment for a tool
     for file in sources().values():
         assert [line for line in file.read_text("utf-8").splitlines() if len(line) > 120] == [], file
+
+
+def test_docstrings_begin_with_what_a_thing_is_or_does():
+    # "Whether it fits" is half a sentence; "Tells whether it fits" is what the function does
+    texts = {name: docstrings(tree_of(file)) for name, file in sources().items()}
+    assert sum(map(len, texts.values())) > 2500
+    assert [(name, text) for name in texts for text in texts[name] if CLAUSE.match(text)] == []
+
+
+def test_docstrings_of_all_that_can_have_one_are_looked_at():
+    text = "'Module'\nLIMIT = 1\n'Limit'\nclass A:\n 'A'\n x: int\n 'x'\n def f(): 'f'"
+    assert docstrings(ast.parse(text)) == ["Module", "Limit", "A", "x", "f"]

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 from secateur import inputs
-from secateur.output_files import write_output
 from secateur.errors import SecateurError
 from secateur.inputs import read_input
+from secateur.output_files import write_output
 from support.cli import secateur
 
 MESSAGES = '[{"role": "user", "content": "Hello."}]'

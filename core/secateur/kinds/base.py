@@ -72,7 +72,7 @@ class Input:
 
     @property
     def role(self) -> str:
-        """What it holds: where `holds` does not say, a path if it is written as one, a revision, or text."""
+        """The kind of value: where `holds` does not say, a path if it is written as one, a revision, or text."""
         return self.holds or {"FILE": "path", "PATH": "path", "REV": "revision", "COMMIT": "revision"}.get(
             self.metavar if not self.switch else "", "text"
         )

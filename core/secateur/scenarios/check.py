@@ -25,7 +25,7 @@ STALE_CODES = ("CHANGED", "INDEX")
 
 
 class CheckVerdict(StrEnum):
-    """How a scenario came out; the worst that holds."""
+    """The results that a scenario can have; the worst that holds counts."""
 
     PASSED = "passed"
     CHANGED = "changed"  # decisions are others than those recorded
@@ -41,7 +41,7 @@ class CheckVerdict(StrEnum):
 
 @dataclass(frozen=True)
 class Result:
-    """How one scenario came out."""
+    """The result of one scenario."""
 
     path: Path
     name: str  # as the report names it

@@ -1,4 +1,4 @@
-"""What of a scenario does not hold: decisions that are others than those recorded, assertions that fail. Pure."""
+"""Finds what of a scenario does not hold: decisions that are others than those recorded, assertions that fail. Pure."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NAMED = 5
 
 
 class Aspect(StrEnum):
-    """What is different of an item."""
+    """The ways in which an item differs."""
 
     STATE = "state"
     REASON = "reason"
@@ -64,7 +64,7 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class CheckFindings:
-    """How a scenario came out."""
+    """The findings of one scenario."""
 
     differences: tuple[DecisionChange, ...] = ()
     failures: tuple[Failure, ...] = ()
@@ -74,7 +74,7 @@ class CheckFindings:
 
 
 def compare(scenario: Scenario, decided: Decided) -> CheckFindings:
-    """What of a scenario does not hold for these decisions."""
+    """Finds what of a scenario does not hold for these decisions."""
     recorded = scenario.recorded
     differences: tuple[DecisionChange, ...] = ()
     knobs: dict[str, tuple[Any, Any]] = {}

@@ -1,4 +1,4 @@
-"""Where the paths of a scenario lead: below the root of the repository that holds it, and nowhere else."""
+"""The files that the paths of a scenario name: below the root of the repository that holds it, and nowhere else."""
 
 from __future__ import annotations
 

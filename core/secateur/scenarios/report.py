@@ -1,4 +1,4 @@
-"""What `secateur check` says of its scenarios, as text for people."""
+"""The report of `secateur check` on its scenarios, as text for people."""
 
 from __future__ import annotations
 

@@ -92,7 +92,7 @@ class Decided:
         return {key: round(value, 6) if isinstance(value, float) else value for key, value in values.items()}
 
     def recorded(self) -> Recorded:
-        """What is written down of the decisions."""
+        """The part of the decisions that is written down."""
         items = list(self.listed)
         best = self.kind.finds_entries or len(items) > MOST_ITEMS
         if len(items) > MOST_ITEMS:
@@ -128,7 +128,7 @@ def natural(text: str) -> tuple[tuple[int, int, str], ...]:
 
 @dataclass
 class Session:
-    """What several scenarios share: open indexes and inputs that were read. Closed when all are decided."""
+    """The things that several scenarios share: open indexes and inputs that were read. Closed when all are decided."""
 
     environ: Mapping[str, str]
     progress: Progress = unreported

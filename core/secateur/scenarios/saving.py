@@ -99,7 +99,7 @@ class _Placed:
     copies: dict[Path, bytes] = field(default_factory=dict)
 
     def text(self, one: Input, value: Any) -> Any:
-        """What is written of an input."""
+        """The value that is written for an input."""
         if not isinstance(value, str):
             return value
         if value == "-":

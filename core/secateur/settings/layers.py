@@ -35,7 +35,7 @@ _FURTHER = {
     IGNORED: "{:,} more settings are ignored like this; `secateur config` names each, with the line to write.",
     OLD_NAME: "{:,} more settings are written by old names; `secateur config` names each.",
 }
-"""What an answer says of further notices of a code."""
+"""The message for further notices of a code."""
 
 OWN_FILE = f"{FILE_NAME} in your configuration folder"
 """Never its path, which `secateur config` prints: a pack may hold the notice, and the same pack leaves on every
@@ -43,8 +43,7 @@ machine."""
 
 _ADDRESS_ONLY = re.compile(r"(?!.*//[^/]*@)[^?#]*", re.DOTALL)
 _VARIABLE = re.compile(r"\w{0,64}", re.ASCII)
-"""What a server's address and the name of a variable look like: anything else may hold a secret, and is not
-repeated."""
+"""Pattern of the name of a variable: anything else may hold a secret, and is not repeated."""
 
 MAX_BOOST = 1000
 """A factor beyond which every priority is out of sight; what must be kept is pinned."""
@@ -112,7 +111,7 @@ def merge(layers: Sequence[Layer]) -> Loaded:
 
 
 def _may_set(layer: Layer, key_name: str, value: Any, place: str, notices: list[Notice]) -> bool:
-    """Whether a layer may give a key this value; what it may not is ignored and noted."""
+    """Tells whether a layer may give a key this value; what it may not is ignored and noted."""
     key = keys()[key_name]
     if layer.scope != "repository":
         return True
@@ -225,7 +224,8 @@ def nested(flat: Mapping[str, Any]) -> dict[str, Any]:
 def _by_name(
     table: Mapping[str, Any], layer: Layer, notices: list[Notice] | None = None, inside: str = ""
 ) -> dict[str, Any]:
-    """What a table sets, by dotted key; an old name is noted, and counts where the key is not set by its own."""
+    """The values that a table sets, by dotted key; an old name is noted, and counts where the key is not set by its
+    own."""
     flat = dict(_flatten(table, layer.name + inside))
     old = [name for name in flat if name in RENAMED or name in REMOVED]
     if notices is not None:

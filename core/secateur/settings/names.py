@@ -32,7 +32,7 @@ FLAGS: Mapping[str, str] = {
     "tokens.counter": "--counter",
     "index.workers": "--workers",
 }
-"""What the user typed to set a key with a flag of its own: errors and origins speak of that."""
+"""Flags of keys that have one of their own: errors and origins speak of that."""
 
 REPOSITORY_KEYS: frozenset[str] = frozenset(
     f"{table}.{name}" if table else name
@@ -55,7 +55,7 @@ REPOSITORY_KEYS: frozenset[str] = frozenset(
     }.items()
     for name in names.split()
 )
-"""What a repository's own file may set: profiles, weights, strategies, budgets and shares of them, depth, `top_k`,
+"""Keys that a repository's own file may set: profiles, weights, strategies, budgets and shares of them, depth, `top_k`,
 ignore rules, and what `chunk` shows of a change, which is read at the base of what is compared. All else counts from
 the user's configuration and the command line alone."""
 
@@ -63,7 +63,7 @@ LOWERED_ONLY = frozenset({"index.max_file_kb", "chunking.max_file_kb"})
 """Of these the keys that cost the machine: a repository may set less than the default and not more."""
 
 RUN_KEYS = frozenset({"budget", "pins", "excludes", "boosts"})
-"""What belongs to one run: the command line sets it, and no file."""
+"""Keys that belong to one run: the command line sets it, and no file."""
 
 RENAMED: Mapping[str, str] = {
     "relevance.place": "relevance.location",

@@ -272,7 +272,8 @@ def _row(pruned: Pruned, item: MessageDecision, wide: int) -> str:
 
 
 def _cached(cache: Cache, rules: ConversationPrune) -> str:
-    """What a provider's cache still holds, and after how many requests the prune has paid for what is read again."""
+    """One line on what a provider's cache still holds, and on the requests after which the prune has paid for what is
+    read again."""
     if cache.first_changed is None:
         return "unchanged: nothing is read again"
     stays = f"{cache.prefix_tokens:,} tokens before it stay cached (=), {cache.reread_tokens:,} are read again"

@@ -71,13 +71,13 @@ _DIFF_NAMES = (".diff", ".patch")
 _CHUNK_FILE = re.compile(r"chunk-\d{3,}\.md")
 _CHUNK_START = b"# Context Chunk "
 _FOUND, _TURNED = "diff", "settings_changed"
-"""What loading the settings leaves for reading: the comparison or the diff, and a notice on settings that do not
-count."""
+"""Keys of what loading the settings leaves for reading: the comparison or the diff, and a notice on settings that do
+not count."""
 
 
 @dataclass(frozen=True, eq=False)
 class Planned:
-    """What goes into which chunk; the text is made when somebody wants it."""
+    """The plan of the chunks; the text is made when somebody wants it."""
 
     plan: Plan
 
@@ -323,7 +323,7 @@ def _files(outcome: Outcome[Planned]) -> Mapping[str, str]:
 
 
 def _of_an_earlier_run(path: Path) -> bool:
-    """Whether a file is a chunk that was written here: by its name and by how it begins."""
+    """Tells whether a file is a chunk that was written here: by its name and by how it begins."""
     if not _CHUNK_FILE.fullmatch(path.name):
         return False
     with path.open("rb") as file:

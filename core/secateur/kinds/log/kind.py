@@ -145,7 +145,7 @@ class LogKind(Kind[ReadLog, LogSelection]):
         }
 
     def page(self, outcome: Outcome[LogSelection], *, verbose: bool = False) -> Page:
-        """What goes out, in the log's order, and the errors that do not."""
+        """Lists what goes out, in the log's order, and the errors that do not."""
         ledger, selection = outcome.ledger, outcome.payload
         going = sum(end - start for one in selection.stretches for start, end in one.spans)
         counter = outcome.settings.tokens.counter
@@ -204,7 +204,7 @@ def _matches(lines: LogLines, query: str, progress: Progress) -> dict[int, int]:
 
 
 def _mark(lines: LogLines) -> str:
-    """What begins lines that are not of the log: so many marks as no line of the log begins with."""
+    """The beginning of lines that are not of the log: so many marks as no line of the log begins with."""
     begun = {len(line) - len(line.lstrip(MARK)) for line in lines.lines if line.startswith(MARK)}
     return MARK * next(number for number in count(1) if number not in begun)
 

@@ -89,7 +89,7 @@ class RetrievedPool:
 
 @dataclass(frozen=True, eq=False)
 class SearchDecision:
-    """What was decided of the candidates, the engine that reads their texts, and how much is to be told."""
+    """The selection, the engine that reads the texts of candidates, and how much is to be told."""
 
     engine: Engine
     selection: Selection
@@ -190,7 +190,8 @@ class Search(Kind[RetrievedPool, SearchDecision]):
         return (*where, *pool_key(settings))
 
     def read(self, inputs: Inputs, settings: Settings, environment: Environment) -> RetrievedPool:
-        """What a candidate costs is bound for the pack of `environment.form`; of text and JSON that is Markdown."""
+        """Retrieves candidates. Their costs are bounds for the pack of `environment.form`; of text and JSON that is
+        Markdown."""
         query, form, use_cache = _query(inputs, environment), environment.form or "markdown", not inputs["no_cache"]
         shared = environment.shared
         if shared is not None:
@@ -300,7 +301,8 @@ class Search(Kind[RetrievedPool, SearchDecision]):
     def listed(
         self, outcome: Outcome[SearchDecision], dropped: int, ids: Collection[str] = ()
     ) -> tuple[Ledger, Sequence[int]]:
-        """What leaves, the best of what is dropped, and what is named: an entry for each candidate costs too much."""
+        """Lists what leaves, the best of what is dropped, and what is named: an entry for each candidate costs too
+        much."""
         selection, engine = outcome.payload.selection, outcome.payload.engine
         order, pool = selection.order, selection.pool
         gone = order[selection.state[order] == State.DROPPED][:dropped]
