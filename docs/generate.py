@@ -16,7 +16,7 @@ from secateur.cli.main import COMMANDS, command
 from secateur.render.shapes import schemas
 from secateur.settings import PROFILES, Key
 from secateur.settings import keys as setting_keys
-from secateur.settings.names import LOWERED_ONLY, RENAMED
+from secateur.settings.names import RENAMED
 from secateur_tui.actions import ACTIONS, key_name
 
 DOCS = Path(__file__).resolve().parent
@@ -145,7 +145,7 @@ def _flat(table: Any, prefix: str = "") -> list[tuple[str, Any]]:
 def _set_by(key: Key) -> str:
     if key.scope == "user":
         return "you"
-    return f"repository (up to {key.default}), you" if key.name in LOWERED_ONLY else "repository, you"
+    return f"repository (up to {key.default}), you" if key.lowered_only else "repository, you"
 
 
 def _value(value: Any) -> str:

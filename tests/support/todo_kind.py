@@ -57,9 +57,7 @@ class ToDo(Kind[Tasks, KeptTasks]):
             "path", "the list; - reads stdin", positional=True, required=True, title="List", placeholder="a to-do list"
         ),
     )
-    flags: ClassVar[Sequence[Flag]] = (
-        Flag("--max-tokens", "context_prune.max_tokens", "N", "tokens that may go out", number=True),
-    )
+    flags: ClassVar[Sequence[Flag]] = (Flag("context_prune.max_tokens", "N", "tokens that may go out"),)
     budget = Knob("context_prune.max_tokens", "budget", fine_step=1, rounded=True)
     knobs: ClassVar[Sequence[Knob]] = (budget,)
     formats = ("text", "json", "markdown")

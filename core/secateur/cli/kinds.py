@@ -25,7 +25,7 @@ def arguments(kind: Kind[Any, Any], parser: argparse.ArgumentParser) -> None:
     for one in kind.inputs:
         _add_input(parser, one)
     for flag in kind.flags:
-        if flag.switch:
+        if flag.kind is bool:
             parser.add_argument(flag.name, action="store_true", default=None, help=flag.help)
         elif flag.repeatable:
             parser.add_argument(flag.name, action="append", metavar=flag.metavar, help=flag.help)
@@ -140,7 +140,7 @@ def _number(one: Input) -> Callable[[str], int | str]:
 def _converted(flag: Flag) -> Callable[[str], Any]:
     if flag.least is not None:
         return whole_number(flag.name, flag.least)
-    return integer if flag.number else str
+    return integer if flag.kind is int else str
 
 
 def _settings(options: argparse.Namespace, flag: Flag) -> Mapping[str, Any]:
@@ -150,6 +150,6 @@ def _settings(options: argparse.Namespace, flag: Flag) -> Mapping[str, Any]:
         return {}
     if flag.values is not None:
         return flag.values(value)
-    if flag.names:
+    if flag.kind is tuple and not flag.repeatable:
         value = [name.strip() for name in value.split(",") if name.strip()]
     return {flag.key: value}

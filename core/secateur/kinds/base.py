@@ -35,7 +35,7 @@ from secateur.progress import Progress, unreported
 from secateur.render import SCHEMA_VERSION, dumps
 from secateur.render.page import Page, render_page
 from secateur.render.sentences import sentence
-from secateur.settings import Committed, Loaded, Settings
+from secateur.settings import Committed, Loaded, Settings, keys
 from secateur.sources.samples import folder_of
 
 M = TypeVar("M")
@@ -80,19 +80,29 @@ class Input:
 
 @dataclass(frozen=True, slots=True)
 class Flag:
-    """A flag of the command that sets a setting: `--max-tokens` is `context_prune.max_tokens`."""
+    """A flag of the command that sets a setting: `--max-tokens` is `context_prune.max_tokens`.
 
-    name: str
+    Its setting says how it is typed: an integer, names with commas between, or a switch that sets it to true.
+    """
+
     key: str
     metavar: str
     help: str
-    number: bool = False  # an integer, which the setting's range then checks
+    typed: str = ""  # where it is not the flag that the setting declares
     least: int | None = None  # an integer of at least this
-    names: bool = False  # names with commas between
-    switch: bool = False  # takes no value and sets the setting to true
     derived: bool = False  # 0 stands for a value that follows from others, as where the flag is not given
     repeatable: bool = False
     values: Callable[[Any], Mapping[str, Any]] | None = None  # the settings it stands for, where it is not one text
+
+    @property
+    def name(self) -> str:
+        """The flag as it is typed."""
+        return self.typed or keys()[self.key].flag
+
+    @property
+    def kind(self) -> type:
+        """The type of its setting; `str` of a flag that stands for several."""
+        return str if self.values is not None else keys()[self.key].kind
 
 
 @dataclass(frozen=True)

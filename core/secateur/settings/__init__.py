@@ -3,16 +3,13 @@
 from secateur.settings.keys import FILE_NAME, Key, keys, lookup, schema
 from secateur.settings.layers import IGNORED, MAX_BOOST, Layer, Loaded, condensed, merge, with_profile, with_values
 from secateur.settings.loading import MAX_FILE_BYTES, PROJECT_NAME, Committed, load
-from secateur.settings.names import FLAGS
 from secateur.settings.profiles import PROFILES
-from secateur.settings.pruners import Chunking, ContextBudget, ContextPrune, ConversationPrune, Log
-from secateur.settings.schema import Settings
+from secateur.settings.schema import Chunking, ContextBudget, ContextPrune, ConversationPrune, Log, Settings
 from secateur.settings.search import GraphRag, Penalty, Preference, PriorityWeights, Relevance, SmartPruning
 from secateur.settings.services import Embedding, Index, Llm, Tokens, Ui
 
 __all__ = [
     "FILE_NAME",
-    "FLAGS",
     "IGNORED",
     "MAX_BOOST",
     "MAX_FILE_BYTES",

@@ -10,7 +10,7 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 import msgspec
 
 from secateur.errors import ConfigError
-from secateur.settings.names import FLAGS, RENAMED, REPOSITORY_KEYS, RUN_KEYS
+from secateur.settings.names import RENAMED
 from secateur.settings.schema import Settings
 from secateur.suggestions import suggested_key, suggestion
 
@@ -36,8 +36,9 @@ class Key:
     low: float | None
     high: float | None
     choices: tuple[str, ...]
-    # "any": a repository's own file too; "user": the user's files and the command line; "run": the command line alone
-    scope: str
+    flag: str  # what is typed to set it; "": it has no flag of its own
+    scope: str  # "any", "user" or "run": who may set it (`about`)
+    lowered_only: bool  # a repository may set less than the default and not more
 
     def allowed(self) -> str:
         """The allowed values, in words."""
@@ -82,7 +83,7 @@ def _walk(table: type, prefix: str) -> Iterator[Key]:
             low=next((meta.ge for meta in metas if meta.ge is not None), None),
             high=next((meta.le for meta in metas if meta.le is not None), None),
             choices=choices,
-            scope="run" if name in RUN_KEYS else "any" if name in REPOSITORY_KEYS else "user",
+            **metas[-1].extra,
         )
 
 
@@ -135,7 +136,7 @@ def checked(name: str, value: Any, place: str) -> Any:
 
 
 def _bad(key: Key, value: Any, place: str) -> ConfigError:
-    typed = place in FLAGS.values()
+    typed = place == key.flag
     shown = str(value) if typed and value != "" else repr(value)
     if len(shown) > LONGEST_SHOWN:
         shown = shown[: LONGEST_SHOWN - 3] + "..."

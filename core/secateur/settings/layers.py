@@ -2,7 +2,7 @@
 
 A profile is a table of settings. The last layer that names one decides which applies, and it applies there: keys of
 that and later layers win over it, keys of earlier layers do not. A file found inside a repository is data of that
-repository: it sets the keys of `schema.REPOSITORY_KEYS` alone, also in a profile that it defines or chooses, and of
+repository: it sets the keys of scope "any" alone (`ranges.about`), also in a profile that it defines or chooses, and of
 what costs the machine no more than the default. What else it holds is ignored, and a notice gives the line and the file
 where it would count. Every error names the file, the key, what is allowed and the nearest valid key."""
 
@@ -20,7 +20,7 @@ from typing import Any
 from secateur.errors import ConfigError
 from secateur.model import Notice
 from secateur.settings.keys import FILE_NAME, LONGEST_SHOWN, checked, keys, known, replaced
-from secateur.settings.names import FLAGS, LOWERED_ONLY, REMOVED, RENAMED
+from secateur.settings.names import REMOVED, RENAMED
 from secateur.settings.profiles import PROFILES
 from secateur.settings.schema import Settings
 from secateur.suggestions import suggestion
@@ -69,7 +69,7 @@ class Layer:
 
     def place(self, key_name: str) -> str:
         """The place that sets it: the file, `--set`, or the flag of that key."""
-        return FLAGS.get(key_name, self.name) if self.name == "flag" else self.name
+        return (keys()[key_name].flag or self.name) if self.name == "flag" else self.name
 
 
 def merge(layers: Sequence[Layer]) -> Loaded:
@@ -117,7 +117,7 @@ def _may_set(layer: Layer, key_name: str, value: Any, place: str, notices: list[
         return True
     if key.scope == "user":
         why = f"{place}: {key_name} counts only from your own configuration or the command line; ignored."
-    elif key_name in LOWERED_ONLY and checked(key_name, value, place) > key.default:
+    elif key.lowered_only and checked(key_name, value, place) > key.default:
         why = f"{place}: {key_name} = {value} is more than a repository may set ({key.default}); ignored."
     else:
         return True
@@ -270,7 +270,7 @@ def _profile(name: Any, own: Mapping[str, Any], place: str) -> Mapping[str, Any]
         near = suggestion(name, known) if isinstance(name, str) else ""
         hint = (f"did you mean {near}? " if near else "") + f"profiles: {', '.join(known)}"
         raise ConfigError(
-            f"{place} {name} is not allowed" if place in FLAGS.values() else f"{place}: there is no profile {name!r}",
+            f"{place} {name} is not allowed" if place == "--profile" else f"{place}: there is no profile {name!r}",
             hint=hint,
         )
     return table

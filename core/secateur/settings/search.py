@@ -17,12 +17,16 @@ class GraphRag:
     enabled: Annotated[
         bool, about("Follow callers and callees from the anchors; off: anchors only, `source` says `embedding`.")
     ] = True
-    max_depth: Annotated[int, Meta(ge=1, le=4), about("Steps of calls followed from an anchor.")] = 2
+    max_depth: Annotated[
+        int, Meta(ge=1, le=4), about("Steps of calls followed from an anchor.", flag="--depth", scope="any")
+    ] = 2
     token_budget: Annotated[
-        int, Meta(ge=4000, le=16000), about("Tokens of the pack. An explicit --budget takes any integer from 0.")
+        int,
+        Meta(ge=4000, le=16000),
+        about("Tokens of the pack. An explicit --budget takes any integer from 0.", scope="any"),
     ] = 8000
     cache_ttl: Annotated[int, Meta(ge=60, le=3600), about("Seconds a query's answer is kept.")] = 300
-    top_k: Annotated[int, Meta(ge=5, le=50), about("Anchors of a query.")] = 10
+    top_k: Annotated[int, Meta(ge=5, le=50), about("Anchors of a query.", flag="--top-k", scope="any")] = 10
     hub_limit: Annotated[
         int,
         Meta(ge=1, le=100_000),
@@ -48,20 +52,23 @@ class GraphRag:
 class PriorityWeights:
     """`[smart_pruning.priority_weights]`: REQ-SP-002."""
 
-    relevance: Annotated[Weight, about("Weight of relevance.")] = 0.4
-    hotspot: Annotated[Weight, about("Weight of the hotspot score.")] = 0.3
-    distance: Annotated[Weight, about("Weight of 1 / distance.")] = 0.3
+    relevance: Annotated[Weight, about("Weight of relevance.", flag="--weights: relevance", scope="any")] = 0.4
+    hotspot: Annotated[Weight, about("Weight of the hotspot score.", flag="--weights: hotspot", scope="any")] = 0.3
+    distance: Annotated[Weight, about("Weight of 1 / distance.", flag="--weights: distance", scope="any")] = 0.3
 
 
 @dataclass(frozen=True, slots=True)
 class SmartPruning:
     """`[smart_pruning]`: how the pool becomes a selection."""
 
-    strategy: Annotated[Literal["priority", "relevance", "density"], about("Order of the greedy selection.")] = (
-        "priority"
-    )
+    strategy: Annotated[
+        Literal["priority", "relevance", "density"],
+        about("Order of the greedy selection.", flag="--strategy", scope="any"),
+    ] = "priority"
     signature_share: Annotated[
-        float, Meta(ge=0, le=0.5), about("Share of the budget for declarations of fragments that did not fit whole.")
+        float,
+        Meta(ge=0, le=0.5),
+        about("Share of the budget for declarations of fragments that did not fit whole.", scope="any"),
     ] = 0.0
     density_exponent: Annotated[
         float,
@@ -78,15 +85,15 @@ class Penalty:
     """`[relevance.penalty]`: the share of its relevance a fragment of a kind loses, unless a short query asks for the
     kind."""
 
-    test: Annotated[Share, about("Tests.")] = 0.0
-    documentation: Annotated[Share, about("Documents.")] = 0.0
-    example: Annotated[Share, about("Examples and demos.")] = 0.0
-    vendored: Annotated[Share, about("Code of others kept in the repository.")] = 0.0
-    generated: Annotated[Share, about("Code a program wrote.")] = 0.0
-    header: Annotated[Share, about("Headers of classes: declaration and fields without methods.")] = 0.0
-    region: Annotated[Share, about("Module-level code: imports, constants.")] = 0.0
-    prose: Annotated[Share, about("Sections and blocks of text and configuration.")] = 0.0
-    duplicate: Annotated[Share, about("What is nearly the same text as a better candidate.")] = 0.0
+    test: Annotated[Share, about("Tests.", scope="any")] = 0.0
+    documentation: Annotated[Share, about("Documents.", scope="any")] = 0.0
+    example: Annotated[Share, about("Examples and demos.", scope="any")] = 0.0
+    vendored: Annotated[Share, about("Code of others kept in the repository.", scope="any")] = 0.0
+    generated: Annotated[Share, about("Code a program wrote.", scope="any")] = 0.0
+    header: Annotated[Share, about("Headers of classes: declaration and fields without methods.", scope="any")] = 0.0
+    region: Annotated[Share, about("Module-level code: imports, constants.", scope="any")] = 0.0
+    prose: Annotated[Share, about("Sections and blocks of text and configuration.", scope="any")] = 0.0
+    duplicate: Annotated[Share, about("What is nearly the same text as a better candidate.", scope="any")] = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +103,10 @@ class Relevance:
 
     pool: Annotated[
         Literal["anchors", "all"],
-        about("Candidates: `anchors` (top_k and what calls lead to) or `all` (every fragment with relevance)."),
+        about(
+            "Candidates: `anchors` (top_k and what calls lead to) or `all` (every fragment with relevance).",
+            scope="any",
+        ),
     ] = "anchors"
     pool_cap: Annotated[
         int,
@@ -106,22 +116,26 @@ class Relevance:
             " pins come besides."
         ),
     ] = 3000
-    lexical: Annotated[Part, about("Weight of the code-aware word match in the fragment's text.")] = 0.5
-    title: Annotated[Part, about("Weight of the match of the query's first line in the fragment's text.")] = 0.0
-    name: Annotated[Part, about("Weight of words of the query in the fragment's qualified name.")] = 0.15
-    description: Annotated[Part, about("Weight of the match with its leading comments and docstring.")] = 0.0
-    path: Annotated[Part, about("Weight of words of the query in the file's path.")] = 0.05
-    file: Annotated[Part, about("Weight of the match with the whole file.")] = 0.0
-    siblings: Annotated[Part, about("Weight of the best match among the file's other fragments.")] = 0.0
-    semantic: Annotated[Part, about("Weight of the embedding similarity.")] = 0.3
-    mention: Annotated[Part, about("Weight of names the query writes out, rare ones more.")] = 0.0
-    location: Annotated[Part, about("Weight of paths and stack frames in the query.")] = 0.0
-    history: Annotated[Part, about("Weight of commits whose message is like the query and that touched the file.")] = (
+    lexical: Annotated[Part, about("Weight of the code-aware word match in the fragment's text.", scope="any")] = 0.5
+    title: Annotated[
+        Part, about("Weight of the match of the query's first line in the fragment's text.", scope="any")
+    ] = 0.0
+    name: Annotated[Part, about("Weight of words of the query in the fragment's qualified name.", scope="any")] = 0.15
+    description: Annotated[Part, about("Weight of the match with its leading comments and docstring.", scope="any")] = (
         0.0
     )
-    callers: Annotated[Part, about("Weight of the best match among what calls the fragment.")] = 0.0
-    callees: Annotated[Part, about("Weight of the best match among what the fragment calls.")] = 0.0
-    tests: Annotated[Part, about("Weight of the best match among the tests that call the fragment.")] = 0.0
+    path: Annotated[Part, about("Weight of words of the query in the file's path.", scope="any")] = 0.05
+    file: Annotated[Part, about("Weight of the match with the whole file.", scope="any")] = 0.0
+    siblings: Annotated[Part, about("Weight of the best match among the file's other fragments.", scope="any")] = 0.0
+    semantic: Annotated[Part, about("Weight of the embedding similarity.", scope="any")] = 0.3
+    mention: Annotated[Part, about("Weight of names the query writes out, rare ones more.", scope="any")] = 0.0
+    location: Annotated[Part, about("Weight of paths and stack frames in the query.", scope="any")] = 0.0
+    history: Annotated[
+        Part, about("Weight of commits whose message is like the query and that touched the file.", scope="any")
+    ] = 0.0
+    callers: Annotated[Part, about("Weight of the best match among what calls the fragment.", scope="any")] = 0.0
+    callees: Annotated[Part, about("Weight of the best match among what the fragment calls.", scope="any")] = 0.0
+    tests: Annotated[Part, about("Weight of the best match among the tests that call the fragment.", scope="any")] = 0.0
     no_match_threshold: Annotated[
         Share,
         about(

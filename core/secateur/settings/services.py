@@ -15,13 +15,19 @@ from secateur.settings.ranges import about
 class Index:
     """`[index]`: what is read of a repository."""
 
-    ignore: Annotated[tuple[str, ...], about("More ignore patterns, in gitignore syntax.")] = ()
-    max_file_kb: Annotated[int, Meta(ge=1, le=1_048_576), about("Files above this size are skipped and counted.")] = (
-        1024
-    )
-    workers: Annotated[int, Meta(ge=0, le=256), about("Parser processes; 0 = one per core.")] = 0
+    ignore: Annotated[tuple[str, ...], about("More ignore patterns, in gitignore syntax.", scope="any")] = ()
+    max_file_kb: Annotated[
+        int,
+        Meta(ge=1, le=1_048_576),
+        about("Files above this size are skipped and counted.", scope="any", lowered_only=True),
+    ] = 1024
+    workers: Annotated[int, Meta(ge=0, le=256), about("Parser processes; 0 = one per core.", flag="--workers")] = 0
     trust_git_dir: Annotated[
-        bool, about("Also read a git folder or objects that lie elsewhere and do not belong to the folder.")
+        bool,
+        about(
+            "Also read a git folder or objects that lie elsewhere and do not belong to the folder.",
+            flag="--trust-git-dir",
+        ),
     ] = False
 
 
@@ -43,7 +49,8 @@ class Tokens:
     """`[tokens]`."""
 
     counter: Annotated[
-        Literal["o200k_base", "cl100k_base", "o200k_harmony", "estimate", "chars4"], about("Token counter of the run.")
+        Literal["o200k_base", "cl100k_base", "o200k_harmony", "estimate", "chars4"],
+        about("Token counter of the run.", flag="--counter"),
     ] = "o200k_base"
 
 

@@ -62,29 +62,15 @@ class Conversation(Kind[MeasuredTranscript, Pruned]):
         Input("out", "write the pruned transcript here, in the shape it came in", holds="output"),
     )
     flags: ClassVar[Sequence[Flag]] = (
-        Flag("--strategy", _TABLE + "strategy", "S", "summarize, truncate, hybrid or tool-results (default)"),
+        Flag(_TABLE + "strategy", "S", "summarize, truncate, hybrid or tool-results (default)"),
+        Flag(_TABLE + "safe_zone_tokens", "N", "tokens the conversation may hold (default 50000)"),
+        Flag(_TABLE + "group_size", "G", "messages that are dropped or summarised together, at least (default 4)"),
         Flag(
-            "--safe-zone",
-            _TABLE + "safe_zone_tokens",
-            "N",
-            "tokens the conversation may hold (default 50000)",
-            number=True,
-        ),
-        Flag(
-            "--group-size",
-            _TABLE + "group_size",
-            "G",
-            "messages that are dropped or summarised together, at least (default 4)",
-            number=True,
-        ),
-        Flag(
-            "--keep-last",
             _TABLE + "keep_last",
             "N",
             "tool results at the end that stay (default 0; what is not answered yet stays anyway)",
-            number=True,
         ),
-        Flag("--keep-tools", _TABLE + "keep_tools", "A,B", "tools whose results stay", names=True),
+        Flag(_TABLE + "keep_tools", "A,B", "tools whose results stay"),
     )
     budget = Knob(_TABLE + "safe_zone_tokens", "safe zone", fine_step=100, rounded=True)
     strategy = Knob(_TABLE + "strategy", "strategy")

@@ -106,27 +106,13 @@ INPUTS: Sequence[Input] = (
 )
 
 FLAGS: Sequence[Flag] = (
+    Flag(_TABLE + "max_chunk_tokens", "N", "tokens a chunk may hold, all that is injected included (default 32000)"),
     Flag(
-        "--max-tokens",
-        _TABLE + "max_chunk_tokens",
-        "N",
-        "tokens a chunk may hold, all that is injected included (default 32000)",
-        number=True,
-    ),
-    Flag(
-        "--signatures",
         _TABLE + "signatures",
         "",
         "where there is room: declarations of what the changes call and who calls them, from the index",
-        switch=True,
     ),
-    Flag(
-        "--context",
-        _TABLE + "context_lines",
-        "N",
-        "unchanged lines around a change (default 3)",
-        number=True,
-    ),
+    Flag(_TABLE + "context_lines", "N", "unchanged lines around a change (default 3)"),
 )
 
 

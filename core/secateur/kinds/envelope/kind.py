@@ -63,7 +63,6 @@ class Envelope(Kind[Read, TrimmedEnvelope]):
     )
     flags: ClassVar[Sequence[Flag]] = (
         Flag(
-            "--context-budget",
             _TABLE + "tokens",
             "N",
             "tokens the envelope may hold (0 or not given: the share of the window that context_budget.context_share"
@@ -72,7 +71,6 @@ class Envelope(Kind[Read, TrimmedEnvelope]):
             derived=True,
         ),
         Flag(
-            "--reserve",
             _TABLE + "reserve",
             "N",
             "tokens kept free for the answer (0 or not given: the window's other share)",

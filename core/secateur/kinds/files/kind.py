@@ -79,28 +79,15 @@ class FilesKind(Kind[ReadFiles, PrunedFiles]):
         Input("conversation", "a transcript whose last questions say what the files are for; - reads stdin"),
     )
     flags: ClassVar[Sequence[Flag]] = (
+        Flag(_TABLE + "max_tokens", "N", "tokens the files may hold together (default 8000)"),
         Flag(
-            "--max-tokens",
-            _TABLE + "max_tokens",
-            "N",
-            "tokens the files may hold together (default 8000)",
-            number=True,
-        ),
-        Flag(
-            "--strategy",
             _TABLE + "strategy",
             "S",
             "score (default): the best files; extract: the best files, and snippets of the rest; delete: files in their"
             " order",
         ),
-        Flag(
-            "--window",
-            _TABLE + "sliding_window_size",
-            "W",
-            "lines of a window over a large file (default 100)",
-            number=True,
-        ),
-        Flag("--overlap", _TABLE + "sliding_window_overlap", "O", "lines two windows share (default 20)", number=True),
+        Flag(_TABLE + "sliding_window_size", "W", "lines of a window over a large file (default 100)"),
+        Flag(_TABLE + "sliding_window_overlap", "O", "lines two windows share (default 20)"),
     )
     budget = Knob(_TABLE + "max_tokens", "budget", fine_step=10, rounded=True)
     strategy = Knob(_TABLE + "strategy", "strategy")

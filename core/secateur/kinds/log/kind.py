@@ -64,9 +64,7 @@ class LogKind(Kind[ReadLog, LogSelection]):
             optional=True,
         ),
     )
-    flags: ClassVar[Sequence[Flag]] = (
-        Flag("--max-tokens", _TABLE + "max_tokens", "N", "tokens that may go out (default 4000)", number=True),
-    )
+    flags: ClassVar[Sequence[Flag]] = (Flag(_TABLE + "max_tokens", "N", "tokens that may go out (default 4000)"),)
     budget = Knob(_TABLE + "max_tokens", "budget", fine_step=10, rounded=True, mutable=True)
     knobs: ClassVar[Sequence[Knob]] = (
         budget,

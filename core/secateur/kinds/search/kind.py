@@ -148,26 +148,21 @@ class Search(Kind[RetrievedPool, SearchDecision]):
         ),
     )
     flags: ClassVar[Sequence[Flag]] = (
-        Flag("--budget", "budget", "N", "tokens the pack may hold (default 8000)", least=0),
+        Flag("budget", "N", "tokens the pack may hold (default 8000)", least=0),
         Flag(
-            "--weights",
             "smart_pruning.priority_weights",
             "R,H,D",
             "weights of relevance, hotspot and distance, e.g. 0.4,0.3,0.3",
+            typed="--weights",
             values=_weights,
         ),
-        Flag("--top-k", TOP_K.key, "K", "anchors, 5-50 (default 10)", number=True),
-        Flag("--depth", DEPTH.key, "D", "steps of calls followed, 1-4 (default 2)", number=True),
-        Flag("--strategy", STRATEGY.key, "S", "priority (default), relevance or density"),
-        Flag("--pin", "pins", "ID", "keep this symbol id first (--explain shows ids); repeatable", repeatable=True),
-        Flag("--exclude", "excludes", "ID", "drop this symbol id; repeatable", repeatable=True),
+        Flag(TOP_K.key, "K", "anchors, 5-50 (default 10)"),
+        Flag(DEPTH.key, "D", "steps of calls followed, 1-4 (default 2)"),
+        Flag(STRATEGY.key, "S", "priority (default), relevance or density"),
+        Flag("pins", "ID", "keep this symbol id first (--explain shows ids); repeatable", repeatable=True),
+        Flag("excludes", "ID", "drop this symbol id; repeatable", repeatable=True),
         Flag(
-            "--boost",
-            "boosts",
-            "ID=X",
-            "multiply the priority of a symbol id by X; repeatable",
-            repeatable=True,
-            values=_boosts,
+            "boosts", "ID=X", "multiply the priority of a symbol id by X; repeatable", repeatable=True, values=_boosts
         ),
     )
     budget = BUDGET
