@@ -4,8 +4,7 @@ and a bench; one that cannot be used costs itself alone."""
 from __future__ import annotations
 
 import json
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -15,41 +14,9 @@ from secateur.cli.main import COMMANDS
 from secateur.kinds import registry
 from secateur.settings import Settings, with_values
 from support.cli import secateur
-from support.distributions import TODO, install
+from support.distributions import TODO
 
 LIST = "[x] water the plants\n[ ] call the bank about the card\n[ ] buy bread\n[x] post the letter\n"
-
-
-@pytest.fixture
-def distributions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., None]]:
-    """Installs distributions; none is left when the test ends."""
-    folder = tmp_path / "packages"
-    folder.mkdir()
-    monkeypatch.syspath_prepend(str(folder))
-    modules = set(sys.modules)
-    caches = (registry.places, registry.kind, registry._others, registry._loaded)
-
-    def installed(*args: object) -> None:
-        install(folder, *args)  # type: ignore[arg-type]
-        for cached in caches:
-            cached.cache_clear()
-
-    yield installed
-    for name in set(sys.modules) - modules:
-        if (folder / f"{name}.py").exists():
-            del sys.modules[name]
-    for cached in caches:
-        cached.cache_clear()
-
-
-@pytest.fixture
-def todo(distributions: Callable[..., None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A to-do list, and the kind for it."""
-    distributions("todo_lists", {"todo_kind": TODO}, {"todo": "todo_kind:ToDo"})
-    monkeypatch.chdir(tmp_path)
-    path = tmp_path / "week.todo"
-    path.write_text(LIST, encoding="utf-8")
-    return path
 
 
 def test_it_has_a_command_in_every_format(todo: Path) -> None:
@@ -100,7 +67,7 @@ def test_inspect_without_a_terminal_knows_its_files_and_its_bench(todo: Path) ->
 
 
 def test_python_prunes_it(todo: Path) -> None:
-    settings = with_values(Settings(), {"context_prune.max_tokens": 16, "tokens.counter": "chars4"})
+    settings = with_values(Settings(), {"kinds.todo.max_tokens": 16, "tokens.counter": "chars4"})
     outcome = public.prune("todo", settings, path=str(todo))
     assert [(entry.state, entry.reason) for entry in outcome.ledger.entries][:2] == [
         (State.DROPPED, Reason.NO_ROOM),

@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar, Literal
 
+from msgspec import Meta, Struct
 from secateur.kinds.base import Environment, Flag, Input, Inputs, Kind, Outcome
 from secateur.kinds.knobs import Knob
 from secateur.ledger import VERBS
@@ -17,9 +18,19 @@ from secateur.llm.interface import Reply
 from secateur.model import Entry, Ledger, Reason, State, TrimAction, TrimReport
 from secateur.progress import Progress, unreported
 from secateur.render.page import Page, Section
-from secateur.settings import Settings
+from secateur.settings import Settings, about
 from secateur.terminal import visible
 from secateur.tokens import get_counter
+
+
+class ToDoSettings(Struct, frozen=True):
+    """`[kinds.todo]`."""
+
+    max_tokens: Annotated[
+        int, Meta(ge=0, le=100_000), about("Tokens that may go out.", flag="--max-tokens", scope="any")
+    ] = 8000
+    first: Annotated[Literal["open", "done"], about("Which tasks come first.", flag="--first")] = "open"
+    marks: Annotated[tuple[str, ...], about("Further marks of tasks that are done.")] = ()
 
 
 @dataclass(frozen=True)
@@ -57,9 +68,13 @@ class ToDo(Kind[Tasks, KeptTasks]):
             "path", "the list; - reads stdin", positional=True, required=True, title="List", placeholder="a to-do list"
         ),
     )
-    flags: ClassVar[Sequence[Flag]] = (Flag("context_prune.max_tokens", "N", "tokens that may go out"),)
-    budget = Knob("context_prune.max_tokens", "budget", fine_step=1, rounded=True)
-    knobs: ClassVar[Sequence[Knob]] = (budget,)
+    table = ToDoSettings
+    flags: ClassVar[Sequence[Flag]] = (
+        Flag("kinds.todo.max_tokens", "N", "tokens that may go out"),
+        Flag("kinds.todo.first", "WHICH", "open (default) or done: which tasks come first"),
+    )
+    budget = Knob("kinds.todo.max_tokens", "budget", fine_step=1, rounded=True)
+    knobs: ClassVar[Sequence[Knob]] = (budget, Knob("kinds.todo.first", "first"))
     formats = ("text", "json", "markdown")
 
     def recognises(self, path: Path, head: str) -> bool:
@@ -80,9 +95,12 @@ class ToDo(Kind[Tasks, KeptTasks]):
         replies: Sequence[Reply] = (),
         progress: Progress = unreported,
     ) -> Outcome[KeptTasks]:
-        budget = left = settings.context_prune.max_tokens
+        rules: ToDoSettings = self.own(settings)
+        budget = left = rules.max_tokens
         entries = {}
-        order = sorted(range(len(material.lines)), key=lambda number: material.lines[number].startswith("[x]"))
+        marks = ("[x]", *rules.marks)
+        done = [line.startswith(marks) for line in material.lines]
+        order = sorted(range(len(material.lines)), key=lambda number: done[number] is (rules.first == "open"))
         for number in order:
             needed = material.tokens[number]
             fits = needed <= left

@@ -13,8 +13,7 @@ from secateur.cli.output import emit
 from secateur.errors import unreadable_folder
 from secateur.ledger import Reason
 from secateur.render.sentences import SENTENCES
-from secateur.settings import keys as setting_keys
-from secateur.settings import lookup, schema
+from secateur.settings import installed_keys, lookup, schema
 from secateur.terminal import visible
 
 
@@ -44,7 +43,7 @@ def run(options: argparse.Namespace) -> int:
     loaded = load_settings(options, root)
     rows = [
         (key, lookup(loaded.settings, key.name), loaded.origins.get(key.name, "default"))
-        for key in setting_keys().values()
+        for key in installed_keys().values()
         if key.scope != "run"
     ]
     if options.format == "json":

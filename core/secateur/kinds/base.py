@@ -8,7 +8,7 @@
     kind.render(outcome, "json")
 
 The command line, the inspector and the Python API are written once over this. A kind is a module beside its tests and
-an entry in `registry.BUILT_IN`, or an entry point `secateur.kinds` of another distribution.
+an entry in `kind_places.BUILT_IN`, or an entry point `secateur.kinds` of another distribution.
 
 Payloads stay typed per kind: `M` is what was read and measured, `P` what was decided.
 """
@@ -25,6 +25,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Generic, TypeVar
 
+from msgspec import Struct
+
 from secateur.directories import cache_dir
 from secateur.errors import UsageError
 from secateur.inputs import read_input
@@ -35,7 +37,8 @@ from secateur.progress import Progress, unreported
 from secateur.render import SCHEMA_VERSION, dumps
 from secateur.render.page import Page, render_page
 from secateur.render.sentences import sentence
-from secateur.settings import Committed, Loaded, Settings, keys
+from secateur.settings import Committed, Loaded, Settings, key_of, table_of
+from secateur.settings.keys import OF_KINDS
 from secateur.sources.samples import folder_of
 
 M = TypeVar("M")
@@ -97,12 +100,12 @@ class Flag:
     @property
     def name(self) -> str:
         """The flag as it is typed."""
-        return self.typed or keys()[self.key].flag
+        return self.typed or key_of(self.key).flag
 
     @property
     def kind(self) -> type:
         """The type of its setting; `str` of a flag that stands for several."""
-        return str if self.values is not None else keys()[self.key].kind
+        return str if self.values is not None else key_of(self.key).kind
 
 
 @dataclass(frozen=True)
@@ -220,6 +223,7 @@ class Kind(ABC, Generic[M, P]):
     opening: ClassVar[str]  # what can be opened, in a sentence
     inputs: ClassVar[Sequence[Input]]  # the first is what is read
     flags: ClassVar[Sequence[Flag]] = ()
+    table: ClassVar[type[Struct] | None] = None  # its own settings, `[kinds.NAME]`; those of ours are in `Settings`
     budget: ClassVar[Knob]
     strategy: ClassVar[Knob | None] = None
     knobs: ClassVar[Sequence[Knob]]  # with budget and strategy, in the order of the panel
@@ -231,7 +235,18 @@ class Kind(ABC, Generic[M, P]):
     depends_on: ClassVar[Sequence[str]] = ("tokens.",)  # keys (prefixes) that change answers, beside those of its knobs
     finds_entries: ClassVar[bool] = False  # its entries are found, by a search, and not what was given
 
+    @property
+    def tables(self) -> tuple[str, ...]:
+        """Keys (prefixes) of the settings that its decisions depend on: its own, those of its knobs, `depends_on`."""
+        of_knobs = {knob.key.partition(".")[0] + "." for knob in self.knobs if "." in knob.key} - {OF_KINDS}
+        return (*sorted(of_knobs), f"{OF_KINDS}{self.name}.", *self.depends_on)
+
     # --- reading and deciding -----------------------------------------------------------------------------------------
+
+    def own(self, settings: Settings) -> Any:
+        """The values of `[kinds.NAME]`, as the struct that the kind declares as its `table`."""
+        assert self.table is not None
+        return table_of(settings, self.name, self.table)
 
     def recognises(self, path: Path, head: str) -> bool:
         """Tells whether a file is of this kind, by its name and how it begins."""

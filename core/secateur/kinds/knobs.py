@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from secateur.settings import Settings, lookup, with_values
-from secateur.settings import keys as setting_keys
+from secateur.settings import Settings, key_of, lookup, with_values
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,16 +25,16 @@ class Knob:
 
     @property
     def choices(self) -> tuple[str, ...]:
-        return setting_keys()[self.key].choices
+        return key_of(self.key).choices
 
     @property
     def integer(self) -> bool:
-        return setting_keys()[self.key].kind is int
+        return key_of(self.key).kind is int
 
     @property
     def high(self) -> float:
         """The end of the range."""
-        high = setting_keys()[self.key].high
+        high = key_of(self.key).high
         assert high is not None
         return high
 
@@ -58,7 +57,7 @@ class Knob:
         if isinstance(value, str):
             place = self.choices.index(value) + direction
             return self.put(settings, self.choices[place % len(self.choices)])
-        schema = setting_keys()[self.key]
+        schema = key_of(self.key)
         if self.rounded and not fine:
             moved: float = round_step(int(value), direction)
         else:
@@ -72,7 +71,7 @@ class Knob:
     def put(self, settings: Settings, value: str | int | float) -> Settings:
         """The settings with this knob at `value`; the very same object when nothing changes."""
         if not isinstance(value, str):
-            value = setting_keys()[self.key].kind(value)
+            value = key_of(self.key).kind(value)
         return settings if value == self.value(settings) else with_values(settings, {self.key: value})
 
 

@@ -271,13 +271,10 @@ def settings_of(
 
 def deciding_keys(kind: Kind[Any, Any]) -> Sequence[str]:
     """Keys of the settings on which decisions of a kind depend."""
-    from secateur.settings import keys
+    from secateur.settings import installed_keys
 
-    tables = tuple(sorted({knob.key.partition(".")[0] + "." for knob in kind.knobs if "." in knob.key}))
     exact = {knob.key for knob in kind.knobs} | {flag.key for flag in kind.flags}
     never = ("index.workers", "index.trust_git_dir", "graph_rag.cache_", "embedding.base_url", "embedding.api_key_env")
     return [
-        key
-        for key in keys()
-        if (key in exact or key.startswith((*tables, *kind.depends_on))) and not key.startswith(never)
+        key for key in installed_keys() if (key in exact or key.startswith(kind.tables)) and not key.startswith(never)
     ]

@@ -24,7 +24,7 @@ from secateur.scenarios.location import LARGEST_INPUT, SAMPLE, inputs_folder, ro
 from secateur.scenarios.running import Session, settings_of
 from secateur.scenarios.scenario import FORMAT, SUFFIX, Expect, Scenario, dump_scenario
 from secateur.settings import Settings
-from secateur.settings.layers import nested
+from secateur.settings.keys import nested
 from secateur.sources.git import Git
 
 

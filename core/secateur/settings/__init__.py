@@ -1,9 +1,10 @@
 """The settings: what can be set, how a value is checked, where it comes from, which profiles there are."""
 
-from secateur.settings.keys import FILE_NAME, Key, keys, lookup, schema
+from secateur.settings.keys import FILE_NAME, Key, installed_keys, key_of, keys, lookup, schema, table_of
 from secateur.settings.layers import IGNORED, MAX_BOOST, Layer, Loaded, condensed, merge, with_profile, with_values
 from secateur.settings.loading import MAX_FILE_BYTES, PROJECT_NAME, Committed, load
 from secateur.settings.profiles import PROFILES
+from secateur.settings.ranges import about
 from secateur.settings.schema import Chunking, ContextBudget, ContextPrune, ConversationPrune, Log, Settings
 from secateur.settings.search import GraphRag, Penalty, Preference, PriorityWeights, Relevance, SmartPruning
 from secateur.settings.services import Embedding, Index, Llm, Tokens, Ui
@@ -36,12 +37,16 @@ __all__ = [
     "SmartPruning",
     "Tokens",
     "Ui",
+    "about",
     "condensed",
+    "installed_keys",
+    "key_of",
     "keys",
     "load",
     "lookup",
     "merge",
     "schema",
+    "table_of",
     "with_profile",
     "with_values",
 ]

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import MISSING, dataclass, fields, is_dataclass, replace
 from functools import cache
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from types import MappingProxyType
+from typing import Annotated, Any, Literal, TypeGuard, TypeVar, get_args, get_origin, get_type_hints
 
 import msgspec
 
-from secateur.errors import ConfigError
+from secateur.errors import ConfigError, shown
+from secateur.kind_places import others
 from secateur.settings.names import RENAMED
+from secateur.settings.ranges import about
 from secateur.settings.schema import Settings
 from secateur.suggestions import suggested_key, suggestion
 
@@ -18,6 +22,18 @@ FILE_NAME = "secateur.toml"
 
 LONGEST_SHOWN = 60
 """Letters of a wrong value that an error repeats."""
+
+OF_KINDS = "kinds."
+"""The beginning of the keys of kinds of other distributions: `[kinds.NAME]` is the table that the kind declares."""
+
+_KINDS: Mapping[Any, type] = {
+    **{plain: plain for plain in (bool, int, float, str, tuple, dict)},
+    Literal: str,
+    Mapping: dict,
+}
+"""Of a type, or of what it is made from -> `Key.kind`."""
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,49 +75,171 @@ class Key:
 
 @cache
 def keys() -> Mapping[str, Key]:
-    """All keys by dotted name, in the order of the tables."""
+    """All keys of ours by dotted name, in the order of the tables."""
     return {key.name: key for key in _walk(Settings, "")}
+
+
+def keys_beside(name: str, place: str) -> Mapping[str, Key]:
+    """The keys among which a dotted name is looked up: ours, or those of the kind whose table it speaks of.
+
+    Raises:
+        ConfigError: it speaks of a kind that is not installed or cannot be used.
+    """
+    if not name.startswith(OF_KINDS):
+        return keys()
+    try:
+        return kind_keys(name.split(".")[1])
+    except ConfigError as error:
+        raise ConfigError(f"{place}: {error.message}", hint=error.hint) from error
+
+
+def key_of(name: str) -> Key:
+    """The key of a dotted name. Raises KeyError: there is none; ConfigError as `keys_beside`."""
+    return keys_beside(name, "settings")[name]
+
+
+def kind_keys(kind: str) -> Mapping[str, Key]:
+    """The keys of the table that a kind of another distribution declares; none where it declares none.
+
+    Raises:
+        ConfigError: it is not installed, it cannot be imported, or its declaration is no table of settings.
+    """
+    point = others()[0].get(kind)
+    if point is None:
+        near = suggestion(kind, others()[0])
+        hint = f"did you mean {OF_KINDS}{near}?" if near else "install the package that registers it"
+        raise ConfigError(f"no installed package registers a kind of context named {shown(kind)}", hint=hint)
+    try:
+        return declared_keys(kind, getattr(point.load(), "table", None))
+    except (Exception, SystemExit) as error:  # other people's code: whatever it raises costs that kind alone
+        said = error.message if isinstance(error, ConfigError) else f"{type(error).__name__}: {error}"
+        hint = "mend or uninstall the package that registers it"
+        raise ConfigError(f"the kind of context {shown(kind)} cannot be used: {said}", hint=hint) from error
+
+
+@cache
+def declared_keys(kind: str, table: type | None) -> Mapping[str, Key]:
+    """The keys of a table for a kind. Raises ConfigError: a field has no default, or one that its type forbids, or a
+    type that no setting has."""
+    if table is None:
+        return {}
+    if not _is_table(table) or is_dataclass(table):
+        raise ConfigError("its table is no msgspec.Struct")
+    found = {key.name: key for key in _walk(table, f"{OF_KINDS}{kind}.")}
+    for key in found.values():
+        checked_as(key, key.default, "its table")
+    return MappingProxyType(found)
+
+
+def installed_keys() -> Mapping[str, Key]:
+    """All keys of ours, then those of every kind of another distribution that can be used."""
+    found = dict(keys())
+    for name in others()[0]:
+        with suppress(ConfigError):
+            found |= kind_keys(name)
+    return found
 
 
 def _walk(table: type, prefix: str) -> Iterator[Key]:
     hints = get_type_hints(table, include_extras=True)
-    for spec in fields(table):
-        name, hint = prefix + spec.name, hints[spec.name]
-        if is_dataclass(hint):
-            assert isinstance(hint, type)
+    for attribute, part, default in _fields(table):
+        name, hint = prefix + part, hints[attribute]
+        if name + "." == OF_KINDS:
+            continue
+        if default is msgspec.NODEFAULT:
+            raise ConfigError(f"{name} has no default")
+        if _is_table(hint):
             yield from _walk(hint, name + ".")
             continue
-        bare, *metas = get_args(hint)
+        bare, *metas = get_args(hint) if get_origin(hint) is Annotated else (hint,)
+        metas = [meta for meta in metas if isinstance(meta, msgspec.Meta)]
         origin = get_origin(bare)
+        kind = _KINDS.get(origin or bare)
         choices = get_args(bare) if origin is Literal else ()
+        if kind is None or (kind is tuple and get_args(bare) != (str, ...)) or not all(type(x) is str for x in choices):
+            raise ConfigError(f"{name} is of a type that no setting has")
+        told = next((meta for meta in reversed(metas) if meta.extra), about(""))
         yield Key(
             name=name,
             type=hint,
-            kind=bare if origin is None else {Literal: str, tuple: tuple}.get(origin, dict),
-            default=spec.default if spec.default_factory is MISSING else spec.default_factory(),
-            doc=metas[-1].description,
+            kind=kind,
+            default=default,
+            doc=next((meta.description for meta in metas if meta.description), ""),
             low=next((meta.ge for meta in metas if meta.ge is not None), None),
             high=next((meta.le for meta in metas if meta.le is not None), None),
             choices=choices,
-            **metas[-1].extra,
+            **(told.extra or {}),
         )
+
+
+def _fields(table: type) -> Iterator[tuple[str, str, Any]]:
+    """Attribute, part of the key, and default of every field of a table."""
+    if is_dataclass(table):
+        for spec in fields(table):
+            yield spec.name, spec.name, spec.default if spec.default_factory is MISSING else spec.default_factory()
+        return
+    for one in msgspec.structs.fields(table):
+        made = one.default if one.default_factory is msgspec.NODEFAULT else one.default_factory()
+        yield one.name, one.encode_name, made
+
+
+def _is_table(hint: Any) -> TypeGuard[type]:
+    return isinstance(hint, type) and (is_dataclass(hint) or issubclass(hint, msgspec.Struct))
 
 
 def lookup(settings: Settings, name: str) -> Any:
     """The value of a dotted key."""
+    if name.startswith(OF_KINDS):
+        return settings.kinds[name] if name in settings.kinds else key_of(name).default
     value: Any = settings
     for part in name.split("."):
         value = getattr(value, part)
     return value
 
 
-def replaced(table: Any, values: Mapping[str, Any]) -> Any:
-    """A settings table with other values; `values` are nested as the tables are, and not checked here."""
+def table_of(settings: Settings, kind: str, table: type[T]) -> T:
+    """The values of the table that a kind of another distribution declares.
+
+    Raises:
+        ConfigError: the table refuses values that are allowed one by one.
+    """
+    prefix = f"{OF_KINDS}{kind}."
+    own = {name.removeprefix(prefix): value for name, value in settings.kinds.items() if name.startswith(prefix)}
+    try:
+        return msgspec.convert(nested(own), table)
+    except msgspec.ValidationError as error:
+        raise ConfigError(
+            f"[{prefix[:-1]}]: {error}", hint="secateur config shows where each value comes from"
+        ) from error
+
+
+def nested(flat: Mapping[str, Any]) -> dict[str, Any]:
+    """Values by dotted key as tables in tables."""
+    root: dict[str, Any] = {}
+    for name, value in flat.items():
+        *tables, leaf = name.split(".")
+        node = root
+        for table in tables:
+            node = node.setdefault(table, {})
+        node[leaf] = value
+    return root
+
+
+def replaced(settings: Settings, flat: Mapping[str, Any]) -> Settings:
+    """The settings with other values by dotted key, which are not checked here."""
+    ours = {name: value for name, value in flat.items() if not name.startswith(OF_KINDS)}
+    if len(ours) < len(flat):
+        ours["kinds"] = {**settings.kinds, **{name: value for name, value in flat.items() if name not in ours}}
+    changed: Settings = _replaced(settings, nested(ours))
+    return changed
+
+
+def _replaced(table: Any, values: Mapping[str, Any]) -> Any:
     new = dict(values)
     for name, value in values.items():
         old = getattr(table, name)
         if is_dataclass(old):
-            new[name] = replaced(old, value)
+            new[name] = _replaced(old, value)
     return replace(table, **new)
 
 
@@ -109,11 +247,12 @@ def known(name: str, place: str) -> str:
     """The name of a key that is written by this name, or was before; raises ConfigError, with the nearest key, if there
     is none."""
     name = RENAMED.get(name, name)
-    if name in keys():
+    among = keys_beside(name, place)
+    if name in among:
         return name
-    tables = dict.fromkeys(key.rpartition(".")[0] for key in keys() if "." in key)
-    inside = [key for key in keys() if key.rpartition(".")[0] == name != ""]
-    near = suggested_key(name, (*keys(), *tables))
+    tables = dict.fromkeys(key.rpartition(".")[0] for key in among if "." in key)
+    inside = [key for key in among if key.rpartition(".")[0] == name != ""]
+    near = suggested_key(name, (*among, *tables))
     hint = (
         f"{name} is a table of {', '.join(inside)}"
         if inside
@@ -126,7 +265,11 @@ def known(name: str, place: str) -> str:
 
 def checked(name: str, value: Any, place: str) -> Any:
     """The value as settings hold it; raises ConfigError if its type or range is wrong."""
-    key = keys()[name]
+    return checked_as(key_of(name), value, place)
+
+
+def checked_as(key: Key, value: Any, place: str) -> Any:
+    """The same of a key that is at hand."""
     if isinstance(value, set | frozenset):  # a list of texts has an order
         raise _bad(key, value, place)
     try:
@@ -153,7 +296,7 @@ def schema() -> dict[str, Any]:
     """The JSON schema of `secateur.toml`, derived from the settings."""
     root: dict[str, Any] = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": FILE_NAME}
     root |= {"type": "object", "properties": {}, "additionalProperties": False}
-    for key in keys().values():
+    for key in installed_keys().values():
         if key.scope == "run":
             continue
         node = root

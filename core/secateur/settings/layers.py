@@ -17,9 +17,20 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any
 
-from secateur.errors import ConfigError
+from secateur.errors import ConfigError, shown
 from secateur.model import Notice
-from secateur.settings.keys import FILE_NAME, LONGEST_SHOWN, checked, keys, known, replaced
+from secateur.settings.keys import (
+    FILE_NAME,
+    LONGEST_SHOWN,
+    OF_KINDS,
+    checked,
+    key_of,
+    keys_beside,
+    kind_keys,
+    known,
+    nested,
+    replaced,
+)
 from secateur.settings.names import REMOVED, RENAMED
 from secateur.settings.profiles import PROFILES
 from secateur.settings.schema import Settings
@@ -69,7 +80,7 @@ class Layer:
 
     def place(self, key_name: str) -> str:
         """The place that sets it: the file, `--set`, or the flag of that key."""
-        return (keys()[key_name].flag or self.name) if self.name == "flag" else self.name
+        return (key_of(key_name).flag or self.name) if self.name == "flag" else self.name
 
 
 def merge(layers: Sequence[Layer]) -> Loaded:
@@ -99,20 +110,20 @@ def merge(layers: Sequence[Layer]) -> Loaded:
                     values[key_name], origins[key_name] = checked(key_name, value, place), place
         for key_name, value in flat.items():
             place = layer.place(key_name)
-            if keys()[key_name].scope == "run" and layer.scope != "run":
+            if key_of(key_name).scope == "run" and layer.scope != "run":
                 raise ConfigError(f"{place}: {key_name} belongs to a run, not to a file", hint="pass it as a flag")
             if _may_set(layer, key_name, value, place, notices):
                 values[key_name], origins[key_name] = checked(key_name, value, place), place
     if own_profiles:
         values["profiles"] = own_profiles
-    settings: Settings = replaced(Settings(), nested(values))
+    settings = replaced(Settings(), values)
     _check_together(settings, origins)
     return Loaded(settings, origins, tuple(dict.fromkeys(notices)))
 
 
 def _may_set(layer: Layer, key_name: str, value: Any, place: str, notices: list[Notice]) -> bool:
     """Tells whether a layer may give a key this value; what it may not is ignored and noted."""
-    key = keys()[key_name]
+    key = key_of(key_name)
     if layer.scope != "repository":
         return True
     if key.scope == "user":
@@ -192,7 +203,7 @@ def with_values(settings: Settings, changes: Mapping[str, Any]) -> Settings:
         if written != name:
             warnings.warn(_renamed(written), DeprecationWarning, stacklevel=2)
         values[name] = checked(name, value, "settings")
-    changed: Settings = replaced(settings, nested(values))
+    changed = replaced(settings, values)
     _check_together(changed, {})
     return changed
 
@@ -205,20 +216,9 @@ def with_profile(settings: Settings, name: str) -> Settings:
         for table in (*PROFILES.values(), *settings.profiles.values())
         for key_name in _by_name(table, Layer("profile", {}))
     }
-    changes = {key_name: keys()[key_name].default for key_name in touched}
+    changes = {key_name: key_of(key_name).default for key_name in touched}
     changes |= _by_name(_profile(name, settings.profiles, "profile"), Layer(f"profile {name}", {}))
     return with_values(settings, changes | {"profile": name})
-
-
-def nested(flat: Mapping[str, Any]) -> dict[str, Any]:
-    root: dict[str, Any] = {}
-    for name, value in flat.items():
-        *tables, leaf = name.split(".")
-        node = root
-        for table in tables:
-            node = node.setdefault(table, {})
-        node[leaf] = value
-    return root
 
 
 def _by_name(
@@ -226,14 +226,31 @@ def _by_name(
 ) -> dict[str, Any]:
     """The values that a table sets, by dotted key; an old name is noted, and counts where the key is not set by its
     own."""
+    # Never the path of a file, as with OWN_FILE.
+    place = (f"your {PurePath(layer.name).name}" if layer.scope == "user" else layer.name) + inside
+    if layer.scope != "run" and isinstance(table.get("kinds"), Mapping):
+        table = {**table, "kinds": _of_installed_kinds(table["kinds"], place, notices)}
     flat = dict(_flatten(table, layer.name + inside))
     old = [name for name in flat if name in RENAMED or name in REMOVED]
     if notices is not None:
-        # Never the path of a file, as with OWN_FILE.
-        place = (f"your {PurePath(layer.name).name}" if layer.scope == "user" else layer.name) + inside
         notices += (Notice(OLD_NAME, f"{place}: {_renamed(name)}") for name in old)
     known_values = {RENAMED[name]: flat.pop(name) for name in old if name in RENAMED}
     return known_values | {name: value for name, value in flat.items() if name not in REMOVED}
+
+
+def _of_installed_kinds(tables: Mapping[str, Any], place: str, notices: list[Notice] | None) -> dict[str, Any]:
+    """The tables of kinds that can be used here; each other is noted: one file serves machines of which only some have
+    the package."""
+    found = {}
+    for name, table in tables.items():
+        try:
+            kind_keys(name)
+            found[name] = table
+        except ConfigError as error:
+            if notices is not None:
+                said = f"{place}: [kinds.{shown(name)}] is ignored: {error.message}; {error.hint}"
+                notices.append(Notice(IGNORED, said))
+    return found
 
 
 def _renamed(name: str) -> str:
@@ -245,9 +262,10 @@ def _renamed(name: str) -> str:
 def _flatten(table: Mapping[str, Any], place: str, prefix: str = "") -> Iterator[tuple[str, Any]]:
     for part, value in table.items():
         name = prefix + part
-        if name in keys() or name in RENAMED or name in REMOVED:
+        among = keys_beside(name, place)
+        if name in among or name in RENAMED or name in REMOVED:
             yield name, value
-        elif any(key_name.startswith(name + ".") for key_name in (*keys(), *RENAMED)):
+        elif name + "." == OF_KINDS or any(key_name.startswith(name + ".") for key_name in (*among, *RENAMED)):
             if not isinstance(value, Mapping):
                 raise ConfigError(
                     f"{place}: {name} is a table, not {value!r}", hint=f"write [{name}] and its keys below it"
@@ -291,7 +309,7 @@ def _checked_profiles(tables: Any, layer: Layer, notices: list[Notice]) -> dict[
             raise ConfigError(f"{place} is not a table", hint="write [profiles.NAME.smart_pruning] and keys below it")
         flat = _by_name(table, layer, notices, f" [profiles.{name}]")
         for key_name, value in flat.items():
-            if key_name in ("profile", "profiles") or keys()[key_name].scope == "run":
+            if key_name in ("profile", "profiles") or key_of(key_name).scope == "run":
                 raise ConfigError(
                     f"{place}: {key_name} cannot be part of a profile",
                     hint="profiles hold weights, budgets and switches",

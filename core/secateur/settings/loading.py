@@ -10,8 +10,8 @@ from typing import Any
 
 from secateur.errors import ConfigError
 from secateur.model import Notice
-from secateur.settings.keys import FILE_NAME, keys, known
-from secateur.settings.layers import IGNORED, Layer, Loaded, merge, nested
+from secateur.settings.keys import FILE_NAME, key_of, known, nested
+from secateur.settings.layers import IGNORED, Layer, Loaded, merge
 
 MAX_FILE_BYTES = 1 << 20
 """A configuration file above this size is refused: it is not one."""
@@ -182,7 +182,7 @@ def _parse_sets(sets: Sequence[str]) -> dict[str, Any]:
         name = name.strip()
         if not equals or not name:
             raise ConfigError(f"--set {text!r} is not KEY=VALUE", hint="for example --set graph_rag.max_depth=3")
-        kind = keys()[known(name, "--set")].kind
+        kind = key_of(known(name, "--set")).kind
         try:
             value: Any = tomli.loads(f"value = {raw.strip()}")["value"]
         except (ValueError, RecursionError):

@@ -262,6 +262,8 @@ class Settings:
     profiles: Annotated[
         Mapping[str, Any], about("Profiles of your own: `[profiles.NAME]` with any of the tables above.", scope="any")
     ] = field(default_factory=dict)
+    kinds: Mapping[str, Any] = field(default_factory=dict)
+    """Values of kinds of other distributions, by dotted key; each kind declares those of its own (`keys.kind_keys`)."""
     budget: Annotated[
         int,
         Meta(ge=-1),

@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from secateur.kinds.base import Flag
-from secateur.settings import Settings, lookup, with_profile
-from secateur.settings import keys as setting_keys
+from secateur.settings import Settings, installed_keys, lookup, with_profile
 from secateur.sources.files import path_bytes
 
 _SEARCH_TABLES = (
@@ -105,7 +104,7 @@ class CommandWords:
 def _differing(tables: tuple[str, ...], settings: Settings, opened: Settings) -> list[str]:
     """Keys that are not what the profile says, or not what they were when the inspector was opened."""
     profile = with_profile(Settings(profiles=settings.profiles), settings.profile)
-    names = [name for name in setting_keys() if name.startswith(tables)]
+    names = [name for name in installed_keys() if name.startswith(tables)]
     return [name for name in names if not lookup(settings, name) == lookup(profile, name) == lookup(opened, name)]
 
 

@@ -91,8 +91,7 @@ class KindSubject(Subject[M, Outcome[P]]):
             spelled.setting(flag)
         if settings.llm.enabled:
             spelled.set("llm.enabled", "false")
-        tables = {knob.key.partition(".")[0] + "." for knob in kind.knobs}
-        spelled.differing((*sorted(tables), *kind.depends_on))
+        spelled.differing(kind.tables)
         return spelled.line(inputs[kind.inputs[0].name])
 
     def _given(self, inputs: Inputs) -> dict[str, Any]:
