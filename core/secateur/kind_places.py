@@ -66,6 +66,11 @@ BUILT_IN = (
 COMMANDS = ("inspect", "check", "index", "status", "config")
 """Commands that prune nothing. No kind of another distribution has the name of one, or of a kind or command of ours."""
 
+FLAGS_OF_ALL = frozenset(("command", "config", "counter", "format", "profile", "save", "set", "sets"))
+FLAGS_OF_ALL |= {"debug", "help", "quiet", "trust_git_dir", "verbose"}
+FLAGS_OF_INSPECT = frozenset(("bench", "budget"))
+"""Names of the flags that every command of a kind takes, and of those of `inspect` beside the inputs of the kinds."""
+
 _NAME = re.compile(r"[a-z][a-z0-9_-]*")
 
 

@@ -4,13 +4,17 @@ and a bench; one that cannot be used costs itself alone."""
 from __future__ import annotations
 
 import json
+from argparse import ArgumentParser
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import secateur as public
 from secateur import Reason, State
+from secateur.cli import inspect as inspect_command
+from secateur.cli import kinds as kind_command
 from secateur.cli.main import COMMANDS
+from secateur.kind_places import FLAGS_OF_ALL, FLAGS_OF_INSPECT
 from secateur.kinds import registry
 from secateur.settings import Settings, with_values
 from support.cli import secateur
@@ -126,6 +130,65 @@ def test_two_of_one_name_are_told_apart(distributions: Callable[..., None]) -> N
     assert type(registry.kind("todo")).__module__ == "other_kind"
     (notice,) = registry.problems()
     assert "todo (todo_kind:ToDo) cannot be used: the name is that of other_kind:ToDo" in notice.message
+
+
+INPUT = '"path", "the list; - reads stdin", positional=True'
+
+
+@pytest.mark.parametrize(
+    ("was", "instead", "said"),
+    [
+        *(
+            (INPUT, INPUT.replace("path", name), f"its input or flag {name} has the name of one of ours")
+            for name in ("format", "config", "set", "sets", "command", "help", "trust_git_dir", "bench", "budget")
+        ),
+        (INPUT, INPUT.replace("path", "max_tokens"), "two of its inputs and flags are called max_tokens"),
+        (INPUT, INPUT.replace("path", "to do"), "an input or flag cannot be called 'to do'"),
+        (INPUT, f'"list", "it", title="L"), Input({INPUT}', "its input path is not what is opened"),
+        (INPUT, f'{INPUT}, metavar="A FILE"', "'A FILE' cannot stand for a value in a usage"),
+        ('flag="--first"', 'flag="--format"', "its input or flag format has the name of one of ours"),
+        ('flag="--first"', 'flag="--max-tokens"', "two of its inputs and flags are called max_tokens"),
+        ('about = "a to-do list within a number of tokens"', 'about = ""', "its about is no text"),
+        ('title = "To do"', "title = 5", "its title is no text"),
+        ('"kinds.todo.first", "first"', '"llm.base_url", "first"', "its knob llm.base_url has no range"),
+        ('"kinds.todo.first", "first"', '"kinds.todo.last", "first"', "there is no setting kinds.todo.last"),
+    ],
+)
+def test_one_whose_inputs_or_flags_collide_costs_itself_alone(
+    distributions: Callable[..., None], tmp_path: Path, was: str, instead: str, said: str
+) -> None:
+    assert TODO.count(was) == 1
+    distributions("todo_lists", {"todo_kind": TODO.replace(was, instead)}, {"todo": "todo_kind:ToDo"})
+    ran = secateur("todo", tmp_path)
+    assert ran.code == 2 and f"the kind of context todo (todo_kind:ToDo) cannot be used: {said}" in ran.err
+    assert said in " ".join(secateur("--help").out.split())
+    assert secateur("inspect", "--help").code == 0
+    assert secateur("log", "-", stdin=b"one line").out
+
+
+def test_percent_signs_of_its_texts_are_shown(distributions: Callable[..., None]) -> None:
+    source = TODO.replace('"a to-do list within', '"100% of a %(prog)s list %d within').replace(
+        '"the list; - reads stdin"', '"50% of the %(list)s"'
+    )
+    source = source.replace('"tokens that may go out"', '"%s tokens, 90%"').replace(
+        "positional=True, required=True", 'positional=True, required=True, title="L"), Input("more", "20% %(x)s"'
+    )
+    distributions("todo_lists", {"todo_kind": source}, {"todo": "todo_kind:ToDo"})
+    assert "100% of a %(prog)s list %d within" in secateur("--help").out
+    shown = secateur("todo", "--help")
+    assert shown.code == 0 and "100% of a %(prog)s list %d within a number of tokens." in shown.out
+    for said in ("50% of the %(list)s", "%s tokens, 90%", "20% %(x)s"):
+        assert said in shown.out
+    assert "20% %(x)s (bench todo)" in " ".join(secateur("inspect", "--help").out.split())
+
+
+def test_the_names_of_flags_are_taken() -> None:
+    log, inspect = ArgumentParser(), ArgumentParser()
+    kind_command.arguments(registry.kind("log"), log)
+    inspect_command.arguments(inspect)
+    of_kinds = {one.name for kind in registry.kinds().values() for one in kind.inputs}
+    assert {action.dest for action in log._actions} - {"path", "query", "max_tokens"} <= FLAGS_OF_ALL
+    assert {action.dest for action in inspect._actions} <= FLAGS_OF_ALL | FLAGS_OF_INSPECT | of_kinds
 
 
 def test_the_names_of_commands_are_taken() -> None:

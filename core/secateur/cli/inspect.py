@@ -19,7 +19,7 @@ from secateur.cli.common import (
     trusts_git_dir,
 )
 from secateur.cli.output import on_terminal
-from secateur.cli.parsing import whole_number
+from secateur.cli.parsing import literal, whole_number
 from secateur.errors import ConfigError, SecateurError, UsageError
 from secateur.kinds import registry
 from secateur.kinds.base import Environment, Input, Kind
@@ -52,7 +52,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
             inputs.setdefault(one.name, one)
     for name, benches in takers.items():
         said = f"{inputs[name].help} ({'benches' if len(benches) > 1 else 'bench'} {' and '.join(benches)})"
-        parser.add_argument(_flag(name), metavar=inputs[name].metavar, help=said)
+        parser.add_argument(_flag(name), metavar=inputs[name].metavar, help=literal(said))
     parser.add_argument(
         "--budget",
         type=whole_number("--budget", 0),

@@ -13,7 +13,7 @@ from typing import Any
 
 from secateur.cli.common import ProgressBar, common_arguments, quiet_settings, say, trusts_git_dir
 from secateur.cli.output import emit, on_terminal
-from secateur.cli.parsing import integer, whole_number
+from secateur.cli.parsing import integer, literal, whole_number
 from secateur.kinds.base import Environment, Flag, Input, Kind
 from secateur.output_files import write_folder, write_output
 from secateur.settings import Committed, Loaded
@@ -26,11 +26,11 @@ def arguments(kind: Kind[Any, Any], parser: argparse.ArgumentParser) -> None:
         _add_input(parser, one)
     for flag in kind.flags:
         if flag.kind is bool:
-            parser.add_argument(flag.name, action="store_true", default=None, help=flag.help)
+            parser.add_argument(flag.name, action="store_true", default=None, help=literal(flag.help))
         elif flag.repeatable:
-            parser.add_argument(flag.name, action="append", metavar=flag.metavar, help=flag.help)
+            parser.add_argument(flag.name, action="append", metavar=flag.metavar, help=literal(flag.help))
         else:
-            parser.add_argument(flag.name, metavar=flag.metavar, help=flag.help, type=_converted(flag))
+            parser.add_argument(flag.name, metavar=flag.metavar, help=literal(flag.help), type=_converted(flag))
     parser.add_argument(
         "--save",
         type=Path,
@@ -113,7 +113,7 @@ def _save(kind: Kind[Any, Any], inputs: Mapping[str, Any], loaded: Loaded, path:
 
 
 def _add_input(parser: argparse.ArgumentParser, one: Input) -> None:
-    words: dict[str, Any] = {"help": one.help}
+    words: dict[str, Any] = {"help": literal(one.help)}
     if one.switch:
         words["action"] = "store_true"
     else:

@@ -15,10 +15,9 @@ from importlib import import_module
 from itertools import pairwise
 
 from secateur.cli.output import interrupted, on_terminal
-from secateur.cli.parsing import CommandParser, Parser, refuse_command
+from secateur.cli.parsing import CommandParser, Parser, literal, paragraph, refuse_command
 from secateur.errors import SecateurError
 from secateur.kinds import registry
-from secateur.terminal import visible
 from secateur.version import __version__
 
 _OF_KINDS = {place.command: place.summary for place in registry.BUILT_IN}
@@ -105,11 +104,11 @@ def _parse(arguments: Sequence[str]) -> argparse.Namespace | None:
     known = dict(COMMANDS)
     if name not in COMMANDS or place:
         known |= registry.other_commands()
-        told = [f"warning: {visible(notice.message)}" for notice in registry.problems()]
+        told = [paragraph(f"warning: {notice.message}") for notice in registry.problems()]
         parser.epilog = "\n\n".join([_EPILOG.rstrip("\n"), *told])
     children = {
         one: commands.add_parser(
-            one, help=visible(summary).replace("%", "%%"), description=summary[0].upper() + summary[1:] + "."
+            one, help=literal(summary), description=paragraph(summary[0].upper() + summary[1:] + ".")
         )
         for one, summary in known.items()
     }

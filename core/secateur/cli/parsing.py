@@ -12,6 +12,7 @@ from typing import Any, NoReturn
 from secateur.cli.output import emit
 from secateur.errors import UsageError, not_allowed
 from secateur.suggestions import suggestion
+from secateur.terminal import visible
 
 
 class Parser(argparse.ArgumentParser):
@@ -76,6 +77,16 @@ def refuse_command(name: str, known: Sequence[str]) -> NoReturn:
     raise UsageError(
         f"there is no command {name}", hint=(f"did you mean {near}? " if near else "") + "see secateur --help"
     )
+
+
+def literal(text: str) -> str:
+    """The text of a kind as the help of an argument: argparse takes `%` there for a value of its own."""
+    return visible(text).replace("%", "%%")
+
+
+def paragraph(text: str) -> str:
+    """The same as a description: there argparse looks at `%` only where it finds `%(prog)`."""
+    return literal(text) if "%(prog)" in text else visible(text)
 
 
 def integer(text: str) -> int | str:

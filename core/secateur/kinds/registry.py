@@ -10,6 +10,7 @@ Command line, inspector, docs and Python API derive from this registry.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
@@ -17,7 +18,16 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from secateur.errors import SecateurError, UsageError
-from secateur.kind_places import BUILT_IN, COMMANDS, UNAVAILABLE, Place, others, unusable
+from secateur.kind_places import (
+    BUILT_IN,
+    COMMANDS,
+    FLAGS_OF_ALL,
+    FLAGS_OF_INSPECT,
+    UNAVAILABLE,
+    Place,
+    others,
+    unusable,
+)
 from secateur.ledger import Notice
 
 if TYPE_CHECKING:
@@ -27,8 +37,12 @@ if TYPE_CHECKING:
 
 __all__ = ["BUILT_IN", "COMMANDS", "kind", "kind_of", "kinds", "other_commands", "places", "problems"]
 
-_DECLARED = ("name", "command", "title", "about", "noun", "opening", "inputs", "budget", "knobs")
+_TEXTS = ("name", "command", "title", "about", "noun", "opening")
+_DECLARED = (*_TEXTS, "inputs", "budget", "knobs")
 """The attributes that a kind has to declare."""
+
+_INPUT = re.compile(r"[a-z][a-z0-9_]*")
+_METAVAR = re.compile(r"[^\s()\[\]]+")  # argparse cannot wrap a usage with others
 
 
 @cache
@@ -88,6 +102,9 @@ def _lacks(made: object, name: str) -> str:
         return f"it declares no {', '.join(missing)}"
     if (made.name, made.command) != (name, name):
         return f"its name and its command have to be {name}, as it is registered"
+    empty = [one for one in _TEXTS if not isinstance(getattr(made, one), str) or not getattr(made, one).strip()]
+    if empty:
+        return f"its {empty[0]} is no text"
     if not made.inputs or not made.inputs[0].title:
         return "its first input needs a title: the screen has a field for it"
     known = {**keys(), **declared_keys(name, made.table)}
@@ -98,7 +115,25 @@ def _lacks(made: object, name: str) -> str:
     for key in (known[knob.key] for knob in made.knobs if knob is not made.budget):
         if key.kind is not bool and not key.choices and None in (key.low, key.high):
             return f"its knob {key.name} has no range: a least and a greatest value, or choices"
-    return ""
+    return _collision(made)
+
+
+def _collision(made: Kind[Any, Any]) -> str:
+    """The fault of its inputs and flags that its command or `inspect` cannot take; "" for none."""
+    inputs = [one.name for one in made.inputs]
+    flags = [flag.name.removeprefix("--").replace("-", "_") for flag in made.flags]
+    for name in (*inputs, *flags):
+        if not _INPUT.fullmatch(name):
+            return f"an input or flag cannot be called {name!r}: small letters, digits and _"
+        if name in FLAGS_OF_ALL or (name in inputs and name in FLAGS_OF_INSPECT):
+            return f"its input or flag {name} has the name of one of ours"
+        if (*inputs, *flags).count(name) > 1:
+            return f"two of its inputs and flags are called {name}"
+    if "path" in inputs and "path" not in made.opened_on(""):
+        return "its input path is not what is opened: call it something else"
+    switches = [flag.metavar for flag in made.flags if flag.kind is not bool]
+    wrong = [one for one in (*(one.metavar for one in made.inputs), *switches) if not _METAVAR.fullmatch(one)]
+    return f"{wrong[0]!r} cannot stand for a value in a usage" if wrong else ""
 
 
 def kinds() -> Mapping[str, Kind[Any, Any]]:
