@@ -214,7 +214,7 @@ class Ledger:
 
     def report(
         self,
-        action: Callable[[Entry], TrimAction | None],
+        action: Callable[[Entry], TrimAction | None] | None = None,
         *,
         reserve: int = 0,
         calls: tuple[ModelCall, ...] = (),
@@ -222,8 +222,9 @@ class Ledger:
         """The ledger in the frozen shape of the context-budget spec.
 
         Args:
-            action: an entry as an action of that report; None: it has none.
+            action: an entry as an action of that report, None where it has none; by default as `plain_action`.
         """
+        action = action or plain_action
         actions = tuple(told for entry in self.entries if (told := action(entry)) is not None)
         applied = any(entry.state is not State.KEPT for entry in self.entries)
         return TrimReport(applied, self.before, self.after, self.budget, reserve, actions, calls)
@@ -236,6 +237,11 @@ VERBS: Mapping[State, str] = {
     State.DROPPED: "drop",
 }
 """The name of a state in the actions of the context-budget spec's report; of an envelope, SHORTENED is "truncate"."""
+
+
+def plain_action(entry: Entry) -> TrimAction:
+    """An entry as an action that gives its reason as a code."""
+    return TrimAction(entry.id, VERBS[entry.state], entry.reason.label, entry.before, entry.after)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,9 +13,8 @@ from typing import Annotated, Any, ClassVar, Literal
 from msgspec import Meta, Struct
 from secateur.kinds.base import Environment, Flag, Input, Inputs, Kind, Outcome
 from secateur.kinds.knobs import Knob
-from secateur.ledger import VERBS
 from secateur.llm.interface import Reply
-from secateur.model import Entry, Ledger, Reason, State, TrimAction, TrimReport
+from secateur.model import Entry, Ledger, Reason, State
 from secateur.progress import Progress, unreported
 from secateur.render.page import Page, Section
 from secateur.settings import Settings, about
@@ -58,7 +57,6 @@ class ToDo(Kind[Tasks, KeptTasks]):
     """See `Kind`."""
 
     name = "todo"
-    command = "todo"
     title = "To do"
     about = "a to-do list within a number of tokens"
     noun = "Tasks"
@@ -120,11 +118,6 @@ class ToDo(Kind[Tasks, KeptTasks]):
 
     def described(self, material: Tasks) -> str:
         return f"{len(material.lines)} lines, {sum(material.tokens)} tokens"
-
-    def report(self, outcome: Outcome[KeptTasks]) -> TrimReport:
-        return outcome.ledger.report(
-            lambda entry: TrimAction(entry.id, VERBS[entry.state], entry.reason.label, entry.before, entry.after)
-        )
 
     def to_dict(self, outcome: Outcome[KeptTasks]) -> dict[str, Any]:
         return {"text": outcome.payload.text}

@@ -31,6 +31,7 @@ from secateur.directories import cache_dir
 from secateur.errors import UsageError
 from secateur.inputs import read_input
 from secateur.kinds.knobs import Knob
+from secateur.llm import open_model
 from secateur.llm.interface import LanguageModel, Question, Reply, replies_of
 from secateur.model import Ledger, ModelCall, Notice, State, TrimReport
 from secateur.progress import Progress, unreported
@@ -216,8 +217,8 @@ class Kind(ABC, Generic[M, P]):
     """See the module docstring."""
 
     name: ClassVar[str]  # of `--bench`, in the ledger: "envelope"
-    command: ClassVar[str]  # of the command line
-    title: ClassVar[str]  # on the screen: "Envelope"
+    command: ClassVar[str]  # of the command line; where it is not declared, the name
+    title: ClassVar[str]  # on the screen; where it is not declared, the name with a capital letter
     about: ClassVar[str]  # what it does, in a clause: "a prompt envelope within a model's budget"
     noun: ClassVar[str]  # what its entries are: "Sections"
     opening: ClassVar[str]  # what can be opened, in a sentence
@@ -226,14 +227,22 @@ class Kind(ABC, Generic[M, P]):
     table: ClassVar[type[Struct] | None] = None  # its own settings, `[kinds.NAME]`; those of ours are in `Settings`
     budget: ClassVar[Knob]
     strategy: ClassVar[Knob | None] = None
+    asking_strategies: ClassVar[Sequence[str]] = ()  # those that a language model has words for, where one is set
     knobs: ClassVar[Sequence[Knob]]  # with budget and strategy, in the order of the panel
     formats: ClassVar[Sequence[str]] = ("text", "json")
+    formats_with_warnings: ClassVar[Sequence[str]] = ("text", "json")  # with others they are messages of the command
     default_format: ClassVar[str] = "text"
     schema_version: ClassVar[str] = SCHEMA_VERSION  # of its JSON; "": a spec froze a shape that has none
     reads_folders: ClassVar[bool] = False  # its bench starts on the folder that Search was opened on
     unit: ClassVar[str] = "files"  # what its progress counts
     depends_on: ClassVar[Sequence[str]] = ("tokens.",)  # keys (prefixes) that change answers, beside those of its knobs
     finds_entries: ClassVar[bool] = False  # its entries are found, by a search, and not what was given
+
+    def __init_subclass__(cls) -> None:
+        declared = vars(cls)
+        if "name" in declared:
+            cls.command = declared.get("command", cls.name)
+            cls.title = declared.get("title", cls.name.capitalize())
 
     @property
     def tables(self) -> tuple[str, ...]:
@@ -309,7 +318,8 @@ class Kind(ABC, Generic[M, P]):
 
     def model(self, settings: Settings, environ: Mapping[str, str]) -> LanguageModel | None:
         """The language model that these settings ask; None: none."""
-        return None
+        asks = self.strategy is not None and self.strategy.value(settings) in self.asking_strategies
+        return open_model(settings.llm, environ) if asks else None
 
     def answer(
         self,
@@ -356,9 +366,9 @@ class Kind(ABC, Generic[M, P]):
         """Describes what was read, in a few words."""
         return ""
 
-    @abstractmethod
     def report(self, outcome: Outcome[P]) -> TrimReport:
         """The ledger in the frozen shape of the context-budget spec."""
+        return outcome.ledger.report()
 
     @abstractmethod
     def to_dict(self, outcome: Outcome[P]) -> dict[str, Any]:
@@ -421,8 +431,7 @@ class Kind(ABC, Generic[M, P]):
         return self.document(outcome, form)
 
     def deliver(self, outcome: Outcome[P], inputs: Inputs, form: str, *, verbose: bool = False) -> Delivery:
-        """The text, files and messages of the command. Formats that have no place for warnings print them as
-        messages."""
-        silent = form in ("text", "json")
-        said = () if silent else tuple(f"warning: {notice.message}" for notice in outcome.notices)
+        """The text, files and messages of the command."""
+        told = () if form in self.formats_with_warnings else outcome.notices
+        said = tuple(f"warning: {notice.message}" for notice in told)
         return Delivery(self.render(outcome, form, verbose=verbose), said=said)

@@ -17,8 +17,8 @@ class Knob:
 
     key: str  # dotted key of the setting
     label: str
-    step: float = 1
-    fine_step: float = 1
+    step: float = 0  # 0: 1, of what is no integer a twentieth
+    fine_step: float = 0  # 0: 1, of what is no integer a hundredth
     mutable: bool = False  # `0` sets it to zero
     signal: str = ""  # name of the signal it weighs
     rounded: bool = False  # of a number of tokens: to the next round number, about a twentieth away
@@ -61,7 +61,8 @@ class Knob:
         if self.rounded and not fine:
             moved: float = round_step(int(value), direction)
         else:
-            moved = round(value + direction * (self.fine_step if fine else self.step), 6)
+            step = (self.fine_step if fine else self.step) or (1 if self.integer else 0.01 if fine else 0.05)
+            moved = round(value + direction * step, 6)
         if schema.low is not None:
             moved = max(schema.low, moved)
         if schema.high is not None:

@@ -131,8 +131,8 @@ def _collision(made: Kind[Any, Any]) -> str:
             return f"two of its inputs and flags are called {name}"
     if "path" in inputs and "path" not in made.opened_on(""):
         return "its input path is not what is opened: call it something else"
-    switches = [flag.metavar for flag in made.flags if flag.kind is not bool]
-    wrong = [one for one in (*(one.metavar for one in made.inputs), *switches) if not _METAVAR.fullmatch(one)]
+    values = [flag.metavar for flag in made.flags if flag.kind is not bool]
+    wrong = [one for one in (*(one.metavar for one in made.inputs), *values) if not _METAVAR.fullmatch(one)]
     return f"{wrong[0]!r} cannot stand for a value in a usage" if wrong else ""
 
 

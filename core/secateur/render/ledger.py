@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from secateur.ledger import NOT_LISTED, VERBS, WRAPPER
+from secateur.ledger import NOT_LISTED, VERBS, WRAPPER, plain_action
 from secateur.model import Entry, Ledger, Reason, Selection, State, TrimAction, TrimReport
 from secateur.tokens import Counter
 
@@ -55,7 +55,7 @@ def search_action(entry: Entry) -> TrimAction | None:
     """An entry of a code search as an action; None: a wrapper of no tokens."""
     if entry.id == WRAPPER:
         return TrimAction(WRAPPER_SECTION, VERBS[entry.state], _HEADINGS, 0, entry.after) if entry.after else None
-    return TrimAction(entry.id, VERBS[entry.state], entry.reason.label, entry.before, entry.after)
+    return plain_action(entry)
 
 
 def _entry(selection: Selection, row: int, position: int | None) -> Entry:

@@ -15,8 +15,7 @@ from secateur.kinds.conversation.transcripts import Transcript, read_transcript
 from secateur.kinds.conversation.unreadable import UnreadLine
 from secateur.kinds.knobs import Knob
 from secateur.ledger import VERBS
-from secateur.llm import open_model
-from secateur.llm.interface import LanguageModel, Reply
+from secateur.llm.interface import Reply
 from secateur.model import State, TrimReport
 from secateur.progress import Progress, unreported
 from secateur.render.page import Page, Section
@@ -41,8 +40,6 @@ class Conversation(Kind[MeasuredTranscript, Pruned]):
     """See `Kind`; spec pruner."""
 
     name = "conversation"
-    command = "conversation"
-    title = "Conversation"
     about = "a transcript under a safe zone"
     noun = "Messages"
     opening = (
@@ -74,12 +71,13 @@ class Conversation(Kind[MeasuredTranscript, Pruned]):
     )
     budget = Knob(_TABLE + "safe_zone_tokens", "safe zone", fine_step=100, rounded=True)
     strategy = Knob(_TABLE + "strategy", "strategy")
+    asking_strategies = SUMMARIZING
     knobs: ClassVar[Sequence[Knob]] = (
         strategy,
         budget,
         Knob(_TABLE + "group_size", "group size"),
         Knob(_TABLE + "keep_last", "keep last", mutable=True),
-        Knob(_TABLE + "summary_share", "summary", step=0.05, fine_step=0.01),
+        Knob(_TABLE + "summary_share", "summary"),
     )
 
     def recognises(self, path: Path, head: str) -> bool:
@@ -112,9 +110,6 @@ class Conversation(Kind[MeasuredTranscript, Pruned]):
             questions=pruned.questions,
             calls=pruned.calls,
         )
-
-    def model(self, settings: Settings, environ: Mapping[str, str]) -> LanguageModel | None:
-        return open_model(settings.llm, environ) if settings.conversation_prune.strategy in SUMMARIZING else None
 
     def hold(self, outcome: Outcome[Pruned], number: int, settings: Settings) -> Settings | str:
         if settings.conversation_prune.strategy != "tool-results":

@@ -99,7 +99,6 @@ class PullRequest(Kind[MeasuredDiff, Planned]):
 
     name = "diff"
     command = "chunk"
-    title = "Diff"
     about = "a pull request in chunks that fit a model"
     noun = "Chunks"
     opening = (
@@ -283,18 +282,18 @@ class PullRequest(Kind[MeasuredDiff, Planned]):
     def deliver(self, outcome: Outcome[Planned], inputs: Inputs, form: str, *, verbose: bool = False) -> Delivery:
         """The chunks, or one of them; with --out their files; with --fail-on-skip exit code 4 where something is not
         seen."""
-        chunks, only, said = outcome.payload.chunks, inputs["only"], []
+        chunks, only = outcome.payload.chunks, inputs["only"]
         if only is not None and only > len(chunks):
             raise UsageError(
                 f"there is no chunk {only}: the last is {len(chunks)}", hint="leave --only out to see them all"
             )
-        if form == "markdown":  # the other formats print them
-            said += [f"warning: {notice.message}" for notice in outcome.notices]
+        whole = super().deliver(outcome, inputs, form, verbose=verbose)
+        said = [*whole.said]
         folder = None
         if inputs["out"] is not None:
             folder = OutputFolder(Path(inputs["out"]), _files(outcome), _of_an_earlier_run)
             said.append(f"written: {len(chunks)} chunks and coverage.json to {inputs['out']}")
-        text = self.render(outcome, form, verbose=verbose) if only is None else chunks[only - 1].text
+        text = whole.text if only is None else chunks[only - 1].text
         if not inputs["fail_on_skip"]:
             return Delivery(text, folder=folder, said=tuple(said))
         allowed = allowed_rules(inputs)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from secateur.errors import PromptComposeError, not_utf8
-from secateur.kinds.base import Delivery, Environment, Flag, Input, Inputs, Kind, Outcome
+from secateur.kinds.base import Environment, Flag, Input, Inputs, Kind, Outcome
 from secateur.kinds.envelope.envelope import TrimmedEnvelope, fit
 from secateur.kinds.envelope.sections import SECTIONS, parsed, sections
 from secateur.kinds.envelope.windows import Budget, budget_of
@@ -38,8 +38,6 @@ class Envelope(Kind[Read, TrimmedEnvelope]):
     """See `Kind`; spec context-budget."""
 
     name = "envelope"
-    command = "envelope"
-    title = "Envelope"
     about = "a prompt envelope within a model's budget"
     noun = "Sections"
     opening = "A prompt envelope can be opened here: a JSON object with its seven sections, and the model it is for."
@@ -84,10 +82,11 @@ class Envelope(Kind[Read, TrimmedEnvelope]):
         Knob(_TABLE + "reserve", "reserve", fine_step=10, rounded=True, mutable=True),
         Knob(_TABLE + "keep_items", "keep items", mutable=True),
         Knob(_TABLE + "keep_chars", "keep chars", step=50, fine_step=10),
-        Knob(_TABLE + "context_share", "share", step=0.05, fine_step=0.01),
+        Knob(_TABLE + "context_share", "share"),
     )
     formats = ("json", "text")
     default_format = "json"
+    formats_with_warnings = ()  # the frozen shape has no place for them
     schema_version = ""
 
     def recognises(self, path: Any, head: str) -> bool:
@@ -152,10 +151,3 @@ class Envelope(Kind[Read, TrimmedEnvelope]):
 
     def leaving(self, outcome: Outcome[TrimmedEnvelope]) -> str:
         return dumps(outcome.payload.envelope)
-
-    def deliver(
-        self, outcome: Outcome[TrimmedEnvelope], inputs: Inputs, form: str, *, verbose: bool = False
-    ) -> Delivery:
-        """The frozen shape has no place for warnings: they are said."""
-        said = tuple(f"warning: {notice.message}" for notice in outcome.notices)
-        return Delivery(self.render(outcome, form, verbose=verbose), said=said)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -17,8 +17,7 @@ from secateur.kinds.files.pruned_files import PrunedFiles
 from secateur.kinds.files.snippet_text import MARKDOWN, PLAIN
 from secateur.kinds.files.sourcecode import MeasuredFiles
 from secateur.kinds.knobs import Knob
-from secateur.llm import open_model
-from secateur.llm.interface import LanguageModel, Question, Reply
+from secateur.llm.interface import Question, Reply
 from secateur.model import Entry, Notice, State, TrimReport
 from secateur.progress import Progress, unreported
 from secateur.render.page import Page, Section
@@ -50,8 +49,6 @@ class FilesKind(Kind[ReadFiles, PrunedFiles]):
     """See `Kind`; spec pruner."""
 
     name = "files"
-    command = "files"
-    title = "Files"
     about = "files within a number of tokens"
     noun = "Files"
     opening = (
@@ -91,12 +88,13 @@ class FilesKind(Kind[ReadFiles, PrunedFiles]):
     )
     budget = Knob(_TABLE + "max_tokens", "budget", fine_step=10, rounded=True)
     strategy = Knob(_TABLE + "strategy", "strategy")
+    asking_strategies = ("score", "extract")
     knobs: ClassVar[Sequence[Knob]] = (
         strategy,
         budget,
         Knob(_TABLE + "min_score", "min score", step=0.5, fine_step=0.1, mutable=True),
-        Knob(_TABLE + "full_file_share", "whole", step=0.05, fine_step=0.01, mutable=True),
-        Knob(_TABLE + "snippet_share", "snippets", step=0.05, fine_step=0.01, mutable=True),
+        Knob(_TABLE + "full_file_share", "whole", mutable=True),
+        Knob(_TABLE + "snippet_share", "snippets", mutable=True),
     )
     formats = ("text", "json", "markdown")
     reads_folders = True
@@ -137,9 +135,6 @@ class FilesKind(Kind[ReadFiles, PrunedFiles]):
             files, settings, question, form=form, ahead=environment.ahead, progress=environment.progress
         )
         return ReadFiles(measured, (*(transcript.notices if transcript else ()), *notices), asked)
-
-    def model(self, settings: Settings, environ: Mapping[str, str]) -> LanguageModel | None:
-        return open_model(settings.llm, environ) if settings.context_prune.strategy != "delete" else None
 
     def decide(
         self,

@@ -15,9 +15,8 @@ from secateur.kinds.knobs import Knob
 from secateur.kinds.log.failures import RESULT, find_blocks
 from secateur.kinds.log.lines import SLICE, LogLines, is_stamped, read_lines
 from secateur.kinds.log.selection import LogSelection, ReadLog, Stretch, select_lines
-from secateur.ledger import VERBS
 from secateur.llm.interface import Reply
-from secateur.model import Entry, Ledger, Notice, State, TrimAction, TrimReport
+from secateur.model import Entry, Ledger, Notice, State
 from secateur.progress import Progress, unreported
 from secateur.render.page import Page, Section
 from secateur.settings import Settings
@@ -41,8 +40,6 @@ class LogKind(Kind[ReadLog, LogSelection]):
     """See `Kind`."""
 
     name = "log"
-    command = "log"
-    title = "Log"
     about = "a log under a budget, verbatim lines only"
     noun = "Lines"
     opening = "A log can be opened here: what a test run, a build or a service printed."
@@ -68,8 +65,8 @@ class LogKind(Kind[ReadLog, LogSelection]):
     budget = Knob(_TABLE + "max_tokens", "budget", fine_step=10, rounded=True, mutable=True)
     knobs: ClassVar[Sequence[Knob]] = (
         budget,
-        Knob(_TABLE + "block_share", "block share", step=0.05, fine_step=0.01),
-        Knob(_TABLE + "last_share", "last share", step=0.05, fine_step=0.01, mutable=True),
+        Knob(_TABLE + "block_share", "block share"),
+        Knob(_TABLE + "last_share", "last share", mutable=True),
         Knob(_TABLE + "last_lines", "last lines", mutable=True),
         Knob(_TABLE + "context_lines", "context", mutable=True),
         Knob(_TABLE + "fill", "fill"),
@@ -126,11 +123,6 @@ class LogKind(Kind[ReadLog, LogSelection]):
     def described(self, material: ReadLog) -> str:
         errors = sum(block.grade != RESULT and block.repeats is None for block in material.found.blocks)
         return f"{len(material.lines):,} lines, {material.lines.before[-1]:,} tokens, {errors:,} distinct errors"
-
-    def report(self, outcome: Outcome[LogSelection]) -> TrimReport:
-        return outcome.ledger.report(
-            lambda entry: TrimAction(entry.id, VERBS[entry.state], entry.reason.label, entry.before, entry.after)
-        )
 
     def to_dict(self, outcome: Outcome[LogSelection]) -> dict[str, Any]:
         """`text`, `mark`, `ledger` and `warnings`; a line of `text` that begins with `mark` and a space is not one of

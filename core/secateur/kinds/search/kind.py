@@ -101,8 +101,6 @@ class Search(Kind[RetrievedPool, SearchDecision]):
     """See `Kind`; specs graph-rag and smart-pruning. A selection is columns: entries are made for whoever looks."""
 
     name = "search"
-    command = "search"
-    title = "Search"
     about = "what answers a query from a repository"
     noun = "Candidates"
     opening = "A folder can be opened here, and asked in the words of the task."

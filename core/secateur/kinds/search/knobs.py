@@ -9,7 +9,7 @@ BUDGET = Knob("budget", "budget", rounded=True)
 
 
 def _weight(key: str, signal: str) -> Knob:
-    return Knob(key, signal, step=0.05, fine_step=0.01, mutable=True, signal=signal)
+    return Knob(key, signal, mutable=True, signal=signal)
 
 
 WEIGHTS = tuple(
