@@ -298,10 +298,10 @@ class LedgerBench(ItemsBench):
         self._field(0).border_subtitle = Content(visible(described))
 
     def _draw_item(self, item: int, cells: int) -> Line:
-        ledger = self._ledger
-        lead, state = self.subject.lead(ledger, item), self.state
+        answer = self._shown
+        lead, state = self.subject.lead(answer, item), self.state
         return draw_item(
-            ledger, state.comparison, item, lead, lambda room: self.subject.tail(ledger, item, room), cells
+            answer, state.comparison, item, lead, lambda room: self.subject.tail(answer, item, room), cells
         )
 
     def draw_columns(self, cells: int) -> Line:
@@ -309,10 +309,10 @@ class LedgerBench(ItemsBench):
             return ()
         return clipped(
             draw_header(
-                self._ledger,
+                self._shown,
                 self.state.comparison,
-                self.subject.lead_title(self._ledger),
-                self.subject.tail_title(self._ledger),
+                self.subject.lead_title(self._shown),
+                self.subject.tail_title(self._shown),
             ),
             cells,
         )
@@ -321,8 +321,8 @@ class LedgerBench(ItemsBench):
         if self.state.answer is None:
             return []
         told = [
-            *self.subject.notices(self._ledger),
-            *((f"! {notice.message}", "warning") for notice in self._ledger.warnings),
+            *self.subject.notices(self._shown),
+            *((f"! {notice.message}", "warning") for notice in self._shown.warnings),
         ]
         return [part for text, role in told for part in wrapped(visible(text), cells, role)]
 
@@ -350,22 +350,20 @@ class LedgerBench(ItemsBench):
         return {budget.key: f"  {self._budget:,} follows from the model"} if derived else {}
 
     @property
-    def _ledger(self) -> LedgerAnswer[Any]:
+    def _shown(self) -> LedgerAnswer[Any]:
         assert self.state.answer is not None
         return self.state.answer
 
     def draw_why(self, cells: int) -> Sequence[Line]:
-        return draw_why(self.subject, self._ledger, self.state.cursor, cells) if self.listed else []
+        return draw_why(self.subject, self._shown, self.state.cursor, cells) if self.listed else []
 
     def draw_diff(self, cells: int) -> Sequence[Line]:
         return (
-            draw_diff(self.subject, self._ledger, self.state.comparison, self.state.cursor, cells)
-            if self.listed
-            else []
+            draw_diff(self.subject, self._shown, self.state.comparison, self.state.cursor, cells) if self.listed else []
         )
 
     def _draw_preview(self, cells: int) -> Sequence[Line]:
-        return draw_preview(self.subject, self._ledger, self.state.cursor, cells) if self.listed else []
+        return draw_preview(self.subject, self._shown, self.state.cursor, cells) if self.listed else []
 
     def paint_preview(self) -> None:
         self.query_one("#preview", DrawnView).repaint()

@@ -77,11 +77,11 @@ class Subject(ABC, Generic[M, R]):
         it needless.
         """
 
-    def budget_in_force(self, settings: Settings, ledger: LedgerAnswer[R] | None) -> int:
+    def budget_in_force(self, settings: Settings, answer: LedgerAnswer[R] | None) -> int:
         """Returns the budget that `b` and `B` start from."""
-        return ledger.report.budget if ledger is not None else int(self.budget.value(settings))
+        return answer.report.budget if answer is not None else int(self.budget.value(settings))
 
-    def hold(self, ledger: LedgerAnswer[R], item: int, settings: Settings) -> Settings | str:
+    def hold(self, answer: LedgerAnswer[R], item: int, settings: Settings) -> Settings | str:
         """Returns the settings under which this item is kept whatever happens, or no longer is; or a text on why it
         cannot be held."""
         return "nothing in this list is held"
@@ -92,37 +92,37 @@ class Subject(ABC, Generic[M, R]):
     def described(self, material: M) -> str:
         """Returns what was read in a few words."""
 
-    def notices(self, ledger: LedgerAnswer[R]) -> Sequence[tuple[str, str]]:
+    def notices(self, answer: LedgerAnswer[R]) -> Sequence[tuple[str, str]]:
         """Returns (text, role) of what has to be said beside the warnings."""
         return ()
 
-    def lead_title(self, ledger: LedgerAnswer[R]) -> str:
+    def lead_title(self, answer: LedgerAnswer[R]) -> str:
         """Returns the title of the first column; the column is as wide as its title."""
         return ""
 
-    def lead(self, ledger: LedgerAnswer[R], item: int) -> str:
+    def lead(self, answer: LedgerAnswer[R], item: int) -> str:
         """Returns the first column of an item, as wide as its title."""
         return ""
 
-    def tail_title(self, ledger: LedgerAnswer[R]) -> str:
+    def tail_title(self, answer: LedgerAnswer[R]) -> str:
         """Returns the title of the last columns. A bench that draws its rows itself leaves out this and the next
         method."""
         return ""
 
-    def tail(self, ledger: LedgerAnswer[R], item: int, cells: int) -> Line:
+    def tail(self, answer: LedgerAnswer[R], item: int, cells: int) -> Line:
         """Returns the last columns of an item, within `cells`."""
         return ()
 
-    def because(self, ledger: LedgerAnswer[R], item: int) -> str:
+    def because(self, answer: LedgerAnswer[R], item: int) -> str:
         """Returns the reason of a decision as a clause."""
-        reason = ledger.action(item).reason
+        reason = answer.action(item).reason
         return self.reasons.get(reason, reason.replace("_", " "))
 
-    def facts(self, ledger: LedgerAnswer[R], item: int, cells: int) -> list[Line]:
+    def facts(self, answer: LedgerAnswer[R], item: int, cells: int) -> list[Line]:
         """Returns further facts on a decision, below its reason."""
         return []
 
-    def texts(self, ledger: LedgerAnswer[R], item: int) -> tuple[str, str]:
+    def texts(self, answer: LedgerAnswer[R], item: int) -> tuple[str, str]:
         """Returns (what came in, what goes out) of an item, as text for people; "" for nothing."""
         return "", ""
 

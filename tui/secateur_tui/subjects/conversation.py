@@ -41,33 +41,33 @@ _FIRST_PARTS = 20
 class ConversationSubject(KindSubject[MeasuredTranscript, Pruned]):
     """The look of the Conversation bench."""
 
-    def notices(self, ledger: LedgerAnswer[Outcome[Pruned]]) -> Sequence[tuple[str, str]]:
-        cache = ledger.result.payload.cache
-        held = ledger.settings.conversation_prune.keep_tools
+    def notices(self, answer: LedgerAnswer[Outcome[Pruned]]) -> Sequence[tuple[str, str]]:
+        cache = answer.result.payload.cache
+        held = answer.settings.conversation_prune.keep_tools
         told = [(f"results of {', '.join(held)} are held", "faint")] if held else []
         if cache.first_changed is None:
             return [*told, ("prompt cache: nothing is read again", "faint")]
         words = (
             f"prompt cache: from #{cache.first_changed:,} on {cache.reread_tokens:,} tokens are read again,"
-            f" {cache.tokens_saved:,} saved; {_pays(ledger)}"
+            f" {cache.tokens_saved:,} saved; {_pays(answer)}"
         )
         return [*told, (words, "accent")]
 
-    def lead_title(self, ledger: LedgerAnswer[Outcome[Pruned]]) -> str:
-        return f"{'#':>{_digits(ledger)}} "
+    def lead_title(self, answer: LedgerAnswer[Outcome[Pruned]]) -> str:
+        return f"{'#':>{_digits(answer)}} "
 
-    def lead(self, ledger: LedgerAnswer[Outcome[Pruned]], item: int) -> str:
-        row, cache = item_of(ledger.result.payload, item), ledger.result.payload.cache
+    def lead(self, answer: LedgerAnswer[Outcome[Pruned]], item: int) -> str:
+        row, cache = item_of(answer.result.payload, item), answer.result.payload.cache
         number = "" if row is None or row.number < 0 else f"{row.number:,}"
         cached = row is None or cache.first_changed is None or 0 <= row.number < cache.first_changed
-        return f"{number:>{_digits(ledger)}}{'=' if cached else ' '}"
+        return f"{number:>{_digits(answer)}}{'=' if cached else ' '}"
 
-    def tail_title(self, ledger: LedgerAnswer[Outcome[Pruned]]) -> str:
+    def tail_title(self, answer: LedgerAnswer[Outcome[Pruned]]) -> str:
         return " share role, tool, beginning"
 
-    def tail(self, ledger: LedgerAnswer[Outcome[Pruned]], item: int, cells: int) -> Line:
-        row, message = item_of(ledger.result.payload, item), message_of(ledger.result.payload, item)
-        share = ledger.action(item).before / max(1, ledger.report.budget)
+    def tail(self, answer: LedgerAnswer[Outcome[Pruned]], item: int, cells: int) -> Line:
+        row, message = item_of(answer.result.payload, item), message_of(answer.result.payload, item)
+        share = answer.action(item).before / max(1, answer.report.budget)
         role = (
             "request" if row is None else "summary" if row.number < 0 else message.role if message is not None else ""
         )
@@ -84,10 +84,10 @@ class ConversationSubject(KindSubject[MeasuredTranscript, Pruned]):
         said = fit(role if cells >= _ROOMY else _SHORT.get(role, role), role_cells)
         return line(f"{share:>6.1%} ", said, " ", fit(visible(tools), tool_cells), " ", Span(words, "faint"))
 
-    def facts(self, ledger: LedgerAnswer[Outcome[Pruned]], item: int, cells: int) -> list[Line]:
-        row, message = item_of(ledger.result.payload, item), message_of(ledger.result.payload, item)
-        share = ledger.action(item).before / max(1, ledger.report.budget)
-        cached = self.lead(ledger, item).endswith("=")
+    def facts(self, answer: LedgerAnswer[Outcome[Pruned]], item: int, cells: int) -> list[Line]:
+        row, message = item_of(answer.result.payload, item), message_of(answer.result.payload, item)
+        share = answer.action(item).before / max(1, answer.report.budget)
+        cached = self.lead(answer, item).endswith("=")
         lines = wrapped(
             f"{share:.1%} of the safe zone; {'still' if cached else 'no longer'} in the cached"
             f" prefix{' (=)' if cached else ''}",
@@ -100,35 +100,35 @@ class ConversationSubject(KindSubject[MeasuredTranscript, Pruned]):
                 success = {True: " that succeeded", False: " that failed", None: ""}[part.success]
                 kind = "call of" if part.kind is PartKind.CALL else "result of"
                 lines += wrapped(visible(f"{kind} {part.tool or 'a tool without a name'}{success}"), cells, "faint")
-        stands = _stands_for(ledger, item)
+        stands = _stands_for(answer, item)
         if stands is not None:
             lines += [
                 (),
                 *wrapped("this summary stands for it:", cells, "faint"),
-                *_beginning(text_going_out(ledger.result.payload, stands), cells, "summarised"),
+                *_beginning(text_going_out(answer.result.payload, stands), cells, "summarised"),
             ]
         elif row.cleaned and row.message is not None:
             lines += [
                 (),
                 *wrapped("in place of what was cleared:", cells, "faint"),
-                *_placeholders(row, message, ledger, cells),
+                *_placeholders(row, message, answer, cells),
             ]
         return lines
 
 
-def _pays(ledger: LedgerAnswer[Outcome[Pruned]]) -> str:
-    rules = ledger.settings.conversation_prune
-    requests = ledger.result.payload.cache.pays_after(rules.cache_read_price, rules.cache_write_price)
+def _pays(answer: LedgerAnswer[Outcome[Pruned]]) -> str:
+    rules = answer.settings.conversation_prune
+    requests = answer.result.payload.cache.pays_after(rules.cache_read_price, rules.cache_write_price)
     return "never pays" if requests is None else f"pays after {requests:,} request{'' if requests == 1 else 's'}"
 
 
-def _stands_for(ledger: LedgerAnswer[Outcome[Pruned]], item: int) -> MessageDecision | None:
+def _stands_for(answer: LedgerAnswer[Outcome[Pruned]], item: int) -> MessageDecision | None:
     """The summary in which a message is told: the first of those right before the run of messages it belongs to."""
-    row = item_of(ledger.result.payload, item)
+    row = item_of(answer.result.payload, item)
     if row is None or row.state is not State.SUMMARISED or row.number < 0:
         return None
-    items = ledger.result.payload.items
-    place = item - (ledger.result.payload.transcript.head is not None)
+    items = answer.result.payload.items
+    place = item - (answer.result.payload.transcript.head is not None)
     while place >= 0 and items[place].number >= 0:
         place -= 1
     while place > 0 and items[place - 1].number < 0:
@@ -137,10 +137,10 @@ def _stands_for(ledger: LedgerAnswer[Outcome[Pruned]], item: int) -> MessageDeci
 
 
 def _placeholders(
-    row: MessageDecision, message: Message | None, ledger: LedgerAnswer[Outcome[Pruned]], cells: int
+    row: MessageDecision, message: Message | None, answer: LedgerAnswer[Outcome[Pruned]], cells: int
 ) -> list[Line]:
     """The texts of results that are others now."""
-    out = parsed(row, ledger.result.payload.transcript)
+    out = parsed(row, answer.result.payload.transcript)
     if message is None or out is None:
         return []
     pairs = zip(message.parts, out.parts, strict=False)
@@ -161,5 +161,5 @@ def _first_words(message: Message) -> str:
     return " ".join(text[:_FIRST_CHARS].split())
 
 
-def _digits(ledger: LedgerAnswer[Outcome[Pruned]]) -> int:
-    return max(4, len(f"{len(ledger.result.payload.transcript.messages):,}"))
+def _digits(answer: LedgerAnswer[Outcome[Pruned]]) -> int:
+    return max(4, len(f"{len(answer.result.payload.transcript.messages):,}"))

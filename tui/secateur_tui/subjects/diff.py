@@ -55,13 +55,13 @@ class DiffSubject(KindSubject[MeasuredDiff, Planned]):
     ) -> DiffAnswer:
         return diff_answer(settings, self.kind.decide(material, self._given(inputs), settings, progress=progress))
 
-    def hold(self, ledger: LedgerAnswer[Outcome[Planned]], item: int, settings: Settings) -> Settings | str:
-        assert isinstance(ledger, DiffAnswer)
-        held, covered = ledger.result.ledger, ledger.rows[item].entry
-        return super().hold(ledger, held.number_of[covered.path] if covered else len(held.entries), settings)
+    def hold(self, answer: LedgerAnswer[Outcome[Planned]], item: int, settings: Settings) -> Settings | str:
+        assert isinstance(answer, DiffAnswer)
+        held, covered = answer.result.ledger, answer.rows[item].entry
+        return super().hold(answer, held.number_of[covered.path] if covered else len(held.entries), settings)
 
-    def notices(self, ledger: LedgerAnswer[Outcome[Planned]]) -> Sequence[tuple[str, str]]:
-        plan = ledger.result.payload.plan
+    def notices(self, answer: LedgerAnswer[Outcome[Planned]]) -> Sequence[tuple[str, str]]:
+        plan = answer.result.payload.plan
         measured = plan.measured
         told = [(measured.compared.what, "faint")] if measured.compared.base or measured.compared.head else []
         remarks = Counter(remark.title for remarks in measured.remarks.values() for remark in remarks)
@@ -71,7 +71,7 @@ class DiffSubject(KindSubject[MeasuredDiff, Planned]):
             told.append((words, "faint"))
         if remarks[SIGNATURES]:
             told.append((f"signatures: {plan.shown(SIGNATURES)[0]:,} of {remarks[SIGNATURES]:,} shown", "faint"))
-        held = ledger.settings.chunking.ignore
+        held = answer.settings.chunking.ignore
         return [*told, *([(f"patterns: {' '.join(held)}", "faint")] if held else [])]
 
     def refused(self, material: MeasuredDiff, inputs: Inputs, settings: Settings, cells: int) -> list[Line]:

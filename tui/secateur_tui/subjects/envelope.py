@@ -31,15 +31,15 @@ _WITH_CHARS = 48
 class EnvelopeSubject(KindSubject[Read, TrimmedEnvelope]):
     """The look of the Envelope bench."""
 
-    def notices(self, ledger: LedgerAnswer[Outcome[TrimmedEnvelope]]) -> Sequence[tuple[str, str]]:
-        report = ledger.report
+    def notices(self, answer: LedgerAnswer[Outcome[TrimmedEnvelope]]) -> Sequence[tuple[str, str]]:
+        report = answer.report
         return [] if report.applied else [(f"it fits as it is: {report.before:,} of {report.budget:,} tokens", "faint")]
 
-    def tail_title(self, ledger: LedgerAnswer[Outcome[TrimmedEnvelope]]) -> str:
+    def tail_title(self, answer: LedgerAnswer[Outcome[TrimmedEnvelope]]) -> str:
         return f"{'stage':<{_STAGE_CELLS}} section"
 
-    def tail(self, ledger: LedgerAnswer[Outcome[TrimmedEnvelope]], item: int, cells: int) -> Line:
-        action = ledger.action(item)
+    def tail(self, answer: LedgerAnswer[Outcome[TrimmedEnvelope]], item: int, cells: int) -> Line:
+        action = answer.action(item)
         room = cells - _STAGE_CELLS - 1 - (_CHARS_CELLS + 1 if cells >= _WITH_CHARS else 0)
         chars = (
             f" {f'{action.before_chars:,}→{action.after_chars:,} ch':>{_CHARS_CELLS}}" if cells >= _WITH_CHARS else ""
@@ -47,12 +47,12 @@ class EnvelopeSubject(KindSubject[Read, TrimmedEnvelope]):
         section = fitted(clip_left(visible(action.section), room), room) if room > 0 else ""
         return line(Span(f"{_STAGES.get(action.action, '–'):<{_STAGE_CELLS}} ", "faint"), section, Span(chars, "faint"))
 
-    def texts(self, ledger: LedgerAnswer[Outcome[TrimmedEnvelope]], item: int) -> tuple[str, str]:
-        before, after = super().texts(ledger, item)
+    def texts(self, answer: LedgerAnswer[Outcome[TrimmedEnvelope]], item: int) -> tuple[str, str]:
+        before, after = super().texts(answer, item)
         return _indented(before), _indented(after)
 
-    def facts(self, ledger: LedgerAnswer[Outcome[TrimmedEnvelope]], item: int, cells: int) -> list[Line]:
-        report = ledger.report
+    def facts(self, answer: LedgerAnswer[Outcome[TrimmedEnvelope]], item: int, cells: int) -> list[Line]:
+        report = answer.report
         lines = wrapped(f"the whole: {report.before:,} → {report.after:,} tokens of {report.budget:,}", cells)
         return [*lines, *wrapped(f"{report.reserve:,} are kept free for the answer", cells, "faint")]
 

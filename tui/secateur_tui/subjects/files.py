@@ -36,19 +36,19 @@ class FilesSubject(KindSubject[ReadFiles, PrunedFiles]):
         decisions = answer.result.payload.decisions
         return replace(answer, order=sorted(range(len(decisions)), key=lambda number: -decisions[number].score))
 
-    def tail_title(self, ledger: LedgerAnswer[Outcome[PrunedFiles]]) -> str:
+    def tail_title(self, answer: LedgerAnswer[Outcome[PrunedFiles]]) -> str:
         return "score file"
 
-    def tail(self, ledger: LedgerAnswer[Outcome[PrunedFiles]], item: int, cells: int) -> Line:
-        decision = ledger.result.payload.decisions[item]
+    def tail(self, answer: LedgerAnswer[Outcome[PrunedFiles]], item: int, cells: int) -> Line:
+        decision = answer.result.payload.decisions[item]
         score = f"{decision.score:>{_SCORE_CELLS}.1f} " if decision.judge else f"{'–':>{_SCORE_CELLS}} "
         drawn = bar([(decision.score, "█", "relevance")], SCORES, _BAR_CELLS) if cells >= _WITH_BAR else ()
         room = cells - len(score) - (_BAR_CELLS + 1 if drawn else 0)
         name = fit(clip_left(visible(decision.module_name), room), room) if room > 0 else ""
         return (Span(score), *drawn, Span(" " if drawn else ""), Span(name))
 
-    def facts(self, ledger: LedgerAnswer[Outcome[PrunedFiles]], item: int, cells: int) -> list[Line]:
-        decision = ledger.result.payload.decisions[item]
+    def facts(self, answer: LedgerAnswer[Outcome[PrunedFiles]], item: int, cells: int) -> list[Line]:
+        decision = answer.result.payload.decisions[item]
         lines = wrapped(f"score {decision.score:.1f} of {SCORES}", cells) if decision.judge else []
         if decision.ranges:
             ranges = ", ".join(f"{first}-{last}" for first, last in decision.ranges)

@@ -58,26 +58,26 @@ class KindSubject(Subject[M, Outcome[P]]):
         states = [entry.state for entry in outcome.ledger.entries[: len(report.actions)]]
         return LedgerAnswer(settings, report, outcome, states, outcome.notices)
 
-    def budget_in_force(self, settings: Settings, ledger: LedgerAnswer[Outcome[P]] | None) -> int:
-        return self.kind.budget_in_force(settings, ledger.result if ledger is not None else None)
+    def budget_in_force(self, settings: Settings, answer: LedgerAnswer[Outcome[P]] | None) -> int:
+        return self.kind.budget_in_force(settings, answer.result if answer is not None else None)
 
-    def hold(self, ledger: LedgerAnswer[Outcome[P]], item: int, settings: Settings) -> Settings | str:
-        return self.kind.hold(ledger.result, item, settings)
+    def hold(self, answer: LedgerAnswer[Outcome[P]], item: int, settings: Settings) -> Settings | str:
+        return self.kind.hold(answer.result, item, settings)
 
     def described(self, material: M) -> str:
         return self.kind.described(material)
 
-    def because(self, ledger: LedgerAnswer[Outcome[P]], item: int) -> str:
-        return self.kind.because(ledger.result, item)
+    def because(self, answer: LedgerAnswer[Outcome[P]], item: int) -> str:
+        return self.kind.because(answer.result, item)
 
-    def tail_title(self, ledger: LedgerAnswer[Outcome[P]]) -> str:
+    def tail_title(self, answer: LedgerAnswer[Outcome[P]]) -> str:
         return "name"
 
-    def tail(self, ledger: LedgerAnswer[Outcome[P]], item: int, cells: int) -> Line:
-        return line(fit(clip_left(visible(ledger.action(item).section), cells), cells))
+    def tail(self, answer: LedgerAnswer[Outcome[P]], item: int, cells: int) -> Line:
+        return line(fit(clip_left(visible(answer.action(item).section), cells), cells))
 
-    def texts(self, ledger: LedgerAnswer[Outcome[P]], item: int) -> tuple[str, str]:
-        return self.kind.texts(ledger.result, item)
+    def texts(self, answer: LedgerAnswer[Outcome[P]], item: int) -> tuple[str, str]:
+        return self.kind.texts(answer.result, item)
 
     def command(self, inputs: Inputs, settings: Settings, opened: Settings) -> str:
         """Every flag of the kind is spelled out, so that no configuration file can change the answer."""

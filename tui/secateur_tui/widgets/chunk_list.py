@@ -35,36 +35,36 @@ def draw_header() -> Line:
     return line(Span(f" {'was':>{_WAS}}    {'tokens':>{_TOKENS}}   file", "faint"))
 
 
-def draw_row(ledger: DiffAnswer, item: int, cells: int, was: str) -> Line:
+def draw_row(answer: DiffAnswer, item: int, cells: int, was: str) -> Line:
     """One row: a chunk as a bar, or a file with its tokens; `was` says in which chunks it stood before."""
-    row = ledger.rows[item]
+    row = answer.rows[item]
     if row.kind is RowKind.CHUNK:
-        return _chunk(ledger, row.chunk, cells)
+        return _chunk(answer, row.chunk, cells)
     if row.kind is RowKind.OUTSIDE:
-        tokens = sum(entry.entry.before for entry in ledger.left_out)
+        tokens = sum(entry.entry.before for entry in answer.left_out)
         return line(
             Span(" left out", "bold dropped"),
-            Span(f"  {counted(len(ledger.left_out), 'file')}, {tokens:,} tokens of the diff", "faint"),
+            Span(f"  {counted(len(answer.left_out), 'file')}, {tokens:,} tokens of the diff", "faint"),
         )
-    return _file(ledger, item, row, cells, was)
+    return _file(answer, item, row, cells, was)
 
 
-def _chunk(ledger: DiffAnswer, number: int, cells: int) -> Line:
+def _chunk(answer: DiffAnswer, number: int, cells: int) -> Line:
     """A bar as long as those of the other chunks."""
-    limit, tokens, files = ledger.plan.limit, ledger.tokens[number - 1], len(ledger.plan.chunks[number - 1])
-    of = len(ledger.tokens)
+    limit, tokens, files = answer.plan.limit, answer.tokens[number - 1], len(answer.plan.chunks[number - 1])
+    of = len(answer.tokens)
     head = line(Span(f" chunk {number:>{len(f'{of}')}}/{of} ", "bold"))
     tail = line(
         Span(f" {tokens:>{len(f'{limit:,}')},}", "bold"),
-        Span(f" {tokens / limit:>4.0%}  {counted(files, 'file'):<{len(f'{ledger.most_files:,} files')}}", "faint"),
+        Span(f" {tokens / limit:>4.0%}  {counted(files, 'file'):<{len(f'{answer.most_files:,} files')}}", "faint"),
     )
     room = min(_LONGEST_BAR, max(_SHORTEST_BAR, cells - width(head) - width(tail) - 1))
-    return (*head, *draw_fill(ledger, number, room), *tail)
+    return (*head, *draw_fill(answer, number, room), *tail)
 
 
-def draw_fill(ledger: DiffAnswer, number: int, cells: int) -> Line:
+def draw_fill(answer: DiffAnswer, number: int, cells: int) -> Line:
     """Draws how full a chunk is: what is injected, the changes, remarks about them, what is free."""
-    limit, tokens, pieces = ledger.plan.limit, ledger.tokens[number - 1], ledger.plan.chunks[number - 1]
+    limit, tokens, pieces = answer.plan.limit, answer.tokens[number - 1], answer.plan.chunks[number - 1]
     whole = sum(piece.cost for piece in pieces if piece.part is None or not piece.part.shortened)
     cut = sum(piece.cost for piece in pieces) - whole
     remarks = sum(piece.filled for piece in pieces)
@@ -79,8 +79,8 @@ def draw_fill(ledger: DiffAnswer, number: int, cells: int) -> Line:
     return bar([(float(amount), texture, role) for amount, texture, role in parts], limit, cells)
 
 
-def _file(ledger: DiffAnswer, item: int, row: ChunkRow, cells: int, was: str) -> Line:
-    entry, state = row.entry, ledger.states[item]
+def _file(answer: DiffAnswer, item: int, row: ChunkRow, cells: int, was: str) -> Line:
+    entry, state = row.entry, answer.states[item]
     assert entry is not None
     tone = "faint" if state is State.DROPPED else ""
     tokens = row.action.after if row.piece is not None else row.action.before
@@ -116,44 +116,44 @@ def counted(count: int, noun: str) -> str:
     return f"{count:,} {noun}" + ("" if count == 1 else "s")
 
 
-def draw_budget(ledger: DiffAnswer, then: DiffAnswer | None, cells: int) -> list[Line]:
+def draw_budget(answer: DiffAnswer, then: DiffAnswer | None, cells: int) -> list[Line]:
     """Every chunk as a bar beside the others, and the figures of all."""
-    plan, of = ledger.plan, len(ledger.tokens)
+    plan, of = answer.plan, len(answer.tokens)
     full = plan.limit * of
     slot = (cells - of + 1) // of if of else 0
     if not of:
         drawn = line(Span("·" * cells, "faint"))
     elif slot >= _LEAST_SLOT:
-        drawn = tuple(span for number in range(1, of + 1) for span in (*draw_fill(ledger, number, slot), Span(" ")))[
+        drawn = tuple(span for number in range(1, of + 1) for span in (*draw_fill(answer, number, slot), Span(" ")))[
             :-1
         ]
     else:
         injected = sum(
             max(0, tokens - sum(piece.cost + piece.filled for piece in pieces))
-            for tokens, pieces in zip(ledger.tokens, plan.chunks, strict=True)
+            for tokens, pieces in zip(answer.tokens, plan.chunks, strict=True)
         )
         drawn = bar(
-            [(injected, "▒", "faint"), (ledger.report.after - injected, "█", "kept"), (ledger.free, "·", "faint")],
+            [(injected, "▒", "faint"), (answer.report.after - injected, "█", "kept"), (answer.free, "·", "faint")],
             full,
             cells,
         )
     was = f" (was {len(then.tokens):,})" if then is not None and len(then.tokens) != of else ""
     chunks = line(Span(counted(of, "chunk"), "bold"), was, Span(f" of {plan.limit:,}", "bold"))
     fewest = Span(f" (fewest {plan.fewest:,})", "faint")
-    files = len(plan.coverage) - len(ledger.left_out) - ledger.shortened
-    out = sum(entry.entry.before for entry in ledger.left_out)
+    files = len(plan.coverage) - len(answer.left_out) - answer.shortened
+    out = sum(entry.entry.before for entry in answer.left_out)
     kept, cut, dropped = State.KEPT, State.SHORTENED, State.DROPPED
     long = line(Span(f"  {kept.glyph} whole ", kept.label), f"{files:,}")
     short = line(Span(f"  {kept.glyph} ", kept.label), f"{files:,}")
-    if ledger.shortened:
-        long += line(Span(f"  {cut.glyph} shortened ", cut.label), f"{ledger.shortened:,}")
-        short += line(Span(f"  {cut.glyph} ", cut.label), f"{ledger.shortened:,}")
-    if ledger.left_out:
-        long += line(Span(f"  {dropped.glyph} left out ", dropped.label), f"{len(ledger.left_out):,} ({out:,} tokens)")
-        short += line(Span(f"  {dropped.glyph} ", dropped.label), f"{len(ledger.left_out):,}")
-    sent = line(f"  sends {ledger.report.after:,}")
+    if answer.shortened:
+        long += line(Span(f"  {cut.glyph} shortened ", cut.label), f"{answer.shortened:,}")
+        short += line(Span(f"  {cut.glyph} ", cut.label), f"{answer.shortened:,}")
+    if answer.left_out:
+        long += line(Span(f"  {dropped.glyph} left out ", dropped.label), f"{len(answer.left_out):,} ({out:,} tokens)")
+        short += line(Span(f"  {dropped.glyph} ", dropped.label), f"{len(answer.left_out):,}")
+    sent = line(f"  sends {answer.report.after:,}")
     injected_each = line(Span(f"  injected {plan.limit - plan.capacity:,} each", "faint"))
-    free = line(Span(f"  free {ledger.free:,}", "faint"))
+    free = line(Span(f"  free {answer.free:,}", "faint"))
     variants = [
         (*chunks, fewest, *sent, *long, *injected_each, *free),
         (*chunks, fewest, *sent, *long, *free),

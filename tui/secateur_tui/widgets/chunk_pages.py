@@ -43,29 +43,29 @@ _LINE_ROLES: Mapping[str, str] = {"+": "up", "-": "down", "@": "accent", "#": "b
 """By how a line of a chunk begins; those of rules and instructions too, which does no harm."""
 
 
-def draw_why(ledger: DiffAnswer, item: int, cells: int, hold_key: str) -> list[Line]:
+def draw_why(answer: DiffAnswer, item: int, cells: int, hold_key: str) -> list[Line]:
     """Draws the decision on the row at the cursor in words, with its figures."""
-    row = ledger.rows[item]
+    row = answer.rows[item]
     if row.kind is RowKind.CHUNK:
-        lines = _why_chunk(ledger, row.chunk, cells)
+        lines = _why_chunk(answer, row.chunk, cells)
     elif row.entry is None:
-        lines = _why_outside(ledger, cells)
+        lines = _why_outside(answer, cells)
     else:
-        lines = _why_file(ledger, item, row, row.entry, cells, hold_key)
+        lines = _why_file(answer, item, row, row.entry, cells, hold_key)
     return [clipped(drawn, cells) for drawn in lines]
 
 
-def _why_chunk(ledger: DiffAnswer, number: int, cells: int) -> list[Line]:
-    plan, pieces, tokens = ledger.plan, ledger.plan.chunks[number - 1], ledger.tokens[number - 1]
+def _why_chunk(answer: DiffAnswer, number: int, cells: int) -> list[Line]:
+    plan, pieces, tokens = answer.plan, answer.plan.chunks[number - 1], answer.tokens[number - 1]
     changes, remarks = sum(piece.cost for piece in pieces), sum(piece.filled for piece in pieces)
     measured = plan.measured
     injected = ["headings"]
     for name, text in (("project rules", measured.injection.rules), ("instructions", measured.injection.skill)):
         injected += [name] if text.strip() else []
-    head, figure = line(Span(f"chunk {number} of {len(ledger.tokens)}", "bold")), line(f"{tokens:,} of {plan.limit:,}")
+    head, figure = line(Span(f"chunk {number} of {len(answer.tokens)}", "bold")), line(f"{tokens:,} of {plan.limit:,}")
     lines = [
         (*head, Span(" " * max(2, cells - width(head) - width(figure))), *figure),
-        draw_fill(ledger, number, cells),
+        draw_fill(answer, number, cells),
         (),
     ]
     figures = [("█", "kept", changes, f"changes: {counted(len(pieces), 'file')}", "")]
@@ -79,7 +79,7 @@ def _why_chunk(ledger: DiffAnswer, number: int, cells: int) -> list[Line]:
     for texture, role, amount, words, more in figures:
         lines += [line(Span(f"{texture} ", role), f"{amount:>9,}  {words}"), *wrapped(more, cells, "faint", " " * 13)]
     about = "" if measured.counter.exact else ", estimated"
-    tight = f"{counted(len(ledger.tokens), 'chunk')}; these files cannot go in fewer than {plan.fewest:,}"
+    tight = f"{counted(len(answer.tokens), 'chunk')}; these files cannot go in fewer than {plan.fewest:,}"
     lines += [
         (),
         *wrapped(f"tokens by {measured.counter.name}{about}", cells, "faint"),
@@ -94,22 +94,22 @@ def _why_chunk(ledger: DiffAnswer, number: int, cells: int) -> list[Line]:
     return lines
 
 
-def _why_outside(ledger: DiffAnswer, cells: int) -> list[Line]:
-    tokens = sum(entry.entry.before for entry in ledger.left_out)
-    lines = [line(Span(f"○ LEFT OUT  {counted(len(ledger.left_out), 'file')}, {tokens:,} tokens", "bold dropped")), ()]
+def _why_outside(answer: DiffAnswer, cells: int) -> list[Line]:
+    tokens = sum(entry.entry.before for entry in answer.left_out)
+    lines = [line(Span(f"○ LEFT OUT  {counted(len(answer.left_out), 'file')}, {tokens:,} tokens", "bold dropped")), ()]
     lines += [
         line(f"{files:>6,} ", f"{rule.replace('_', ' '):<11}", Span(f"{saved:>10,} tokens", "faint"))
-        for rule, (files, saved) in _ruled(ledger)
+        for rule, (files, saved) in _ruled(answer)
     ]
     return [*lines, (), *wrapped("The same rules leave them out of every chunk, whatever the limit.", cells, "faint")]
 
 
-def _ruled(ledger: DiffAnswer) -> list[tuple[str, tuple[int, int]]]:
-    return list(by_rule(ledger.left_out).items())
+def _ruled(answer: DiffAnswer) -> list[tuple[str, tuple[int, int]]]:
+    return list(by_rule(answer.left_out).items())
 
 
-def _why_file(ledger: DiffAnswer, item: int, row: ChunkRow, entry: Coverage, cells: int, hold_key: str) -> list[Line]:
-    state, change, plan = ledger.states[item], entry.file.change, ledger.plan
+def _why_file(answer: DiffAnswer, item: int, row: ChunkRow, entry: Coverage, cells: int, hold_key: str) -> list[Line]:
+    state, change, plan = answer.states[item], entry.file.change, answer.plan
     tokens = row.action.after if row.piece is not None else row.action.before
     label = "LEFT OUT" if row.piece is None else state.label.upper()
     label += f"  part {row.piece.number}/{row.piece.of}" if row.piece is not None and row.piece.part is not None else ""
@@ -132,15 +132,15 @@ def _why_file(ledger: DiffAnswer, item: int, row: ChunkRow, entry: Coverage, cel
         lines.append(line(Span("was ", "faint"), outside(change.old_path)))
     lines += wrapped(f"{entry.entry.before:,} tokens in the diff, {entry.file.cost:,} in a chunk with its fence", cells)
     if row.piece is not None:
-        lines += wrapped(f"chunk {row.chunk} of {len(ledger.tokens)}: {tokens / plan.limit:.1%} of its limit", cells)
+        lines += wrapped(f"chunk {row.chunk} of {len(answer.tokens)}: {tokens / plan.limit:.1%} of its limit", cells)
         if row.piece.filled:
             behind = sum(filling.lines for filling in row.piece.filling)
             lines += wrapped(f"{counted(behind, 'line')} of remarks behind it: {row.piece.filled:,} tokens", cells)
     if row.piece is not None and row.piece.part is not None:
-        lines += [(), *_parts(ledger, row, cells)]
+        lines += [(), *_parts(answer, row, cells)]
     if hold_key and _can_be_held(entry):
         pattern = pattern_of(entry.path)
-        held = {pattern, f"!{pattern}"}.intersection(ledger.settings.chunking.ignore)
+        held = {pattern, f"!{pattern}"}.intersection(answer.settings.chunking.ignore)
         words = (
             "takes its pattern back"
             if held
@@ -152,12 +152,12 @@ def _why_file(ledger: DiffAnswer, item: int, row: ChunkRow, entry: Coverage, cel
     return lines
 
 
-def _parts(ledger: DiffAnswer, row: ChunkRow, cells: int) -> list[Line]:
+def _parts(answer: DiffAnswer, row: ChunkRow, cells: int) -> list[Line]:
     """All parts of the file, wherever they are."""
     assert row.entry is not None
     lines: list[Line] = []
     for number in sorted(row.entry.chunks):
-        for piece in ledger.plan.chunks[number - 1]:
+        for piece in answer.plan.chunks[number - 1]:
             if piece.file.number != row.entry.file.number or piece.part is None:
                 continue
             place = piece.part.place
@@ -189,25 +189,25 @@ def _treated(treatment: Treatment) -> str:
     return {Treatment.MODE: "only its mode", Treatment.TYPE: "another type of file"}.get(treatment, treatment.value)
 
 
-def draw_preview(ledger: DiffAnswer, item: int, cells: int) -> Sequence[Line]:
+def draw_preview(answer: DiffAnswer, item: int, cells: int) -> Sequence[Line]:
     """A chunk as it will be sent, a file as it stands in its chunk; of what is left out what the diff says."""
-    row = ledger.rows[item]
+    row = answer.rows[item]
     if row.kind is RowKind.CHUNK:
         return [
-            line(Span(f"chunk {row.chunk} as it is sent: {ledger.tokens[row.chunk - 1]:,} tokens", "kept")),
-            *_drawn(ledger.text(row.chunk), cells, ""),
+            line(Span(f"chunk {row.chunk} as it is sent: {answer.tokens[row.chunk - 1]:,} tokens", "kept")),
+            *_drawn(answer.text(row.chunk), cells, ""),
         ]
     if row.piece is not None:
         return [line(Span(f"as it stands in chunk {row.chunk}", "kept")), *_drawn(row.piece.text, cells, "")]
     if row.entry is not None:
         return [line(Span("○ nothing of it goes out", "dropped")), *_drawn(row.entry.file.change.text, cells, "faint")]
     lines = [line(Span("○ nothing of these goes out", "dropped"))]
-    for entry in ledger.left_out[:_LONGEST_LIST]:
+    for entry in answer.left_out[:_LONGEST_LIST]:
         lines += [
             line(f"{entry.entry.before:>8,} ", Span(clip_left(visible(entry.path), max(1, cells - 9)))),
             *wrapped(visible(entry.reason), cells, "faint", " " * 9),
         ]
-    return [*lines, *_more(len(ledger.left_out))]
+    return [*lines, *_more(len(answer.left_out))]
 
 
 @lru_cache(maxsize=2)
@@ -225,7 +225,7 @@ def _drawn(text: str, cells: int, role: str) -> Sequence[Line]:
     return [*lines, *([line(Span(f"… {more:,} more characters", "faint"))] if more > 0 else [])]
 
 
-def draw_moves(ledger: DiffAnswer, moved: ChunkMoves | None, item: int, cells: int) -> list[Line]:
+def draw_moves(answer: DiffAnswer, moved: ChunkMoves | None, item: int, cells: int) -> list[Line]:
     """Draws what goes elsewhere since the baseline, then where the file at the cursor was and is."""
     if moved is None:
         return [
@@ -234,18 +234,18 @@ def draw_moves(ledger: DiffAnswer, moved: ChunkMoves | None, item: int, cells: i
         ]
     then = moved.then
     limits = (
-        f"{ledger.plan.limit:,}"
-        if then.plan.limit == ledger.plan.limit
-        else f"{then.plan.limit:,} → {ledger.plan.limit:,}"
+        f"{answer.plan.limit:,}"
+        if then.plan.limit == answer.plan.limit
+        else f"{then.plan.limit:,} → {answer.plan.limit:,}"
     )
-    chunks = f"{len(then.tokens):,} → {len(ledger.tokens):,} ({signed(len(ledger.tokens) - len(then.tokens))})"
-    was, now = then.report.after, ledger.report.after
+    chunks = f"{len(then.tokens):,} → {len(answer.tokens):,} ({signed(len(answer.tokens) - len(then.tokens))})"
+    was, now = then.report.after, answer.report.after
     tokens = f"{was:,} → {now:,} ({signed(now - was)})"
     lines = [
         line(Span("chunks ", "faint"), chunks, Span("  of ", "faint"), limits),
         line(Span("tokens ", "faint"), tokens),
     ]
-    entry = ledger.rows[item].entry
+    entry = answer.rows[item].entry
     if entry is not None:
         held = then.chunks_of.get(entry.path)
         there = "not in the diff" if held is None else numbers(held)

@@ -13,12 +13,12 @@ from secateur_tui.styled_text import Line, Span, bar, first_fitting, line, signe
 _TEXTURES = {State.KEPT: "█", State.SHORTENED: "▓", State.SUMMARISED: "▒", State.DROPPED: "░"}
 
 
-def draw_budget(ledger: LedgerAnswer[Any], comparison: LedgerComparison | None, cells: int) -> list[Line]:
+def draw_budget(answer: LedgerAnswer[Any], comparison: LedgerComparison | None, cells: int) -> list[Line]:
     """The bar and, below it, its figures; fewer words where there is less room. Where the budget is exceeded the bar is
     as long as what goes out."""
-    report = ledger.report
+    report = answer.report
     free = report.budget - report.after
-    parts = [(float(ledger.sums[state].after), texture, state.label) for state, texture in _TEXTURES.items()]
+    parts = [(float(answer.sums[state].after), texture, state.label) for state, texture in _TEXTURES.items()]
     if free < 0:
         parts = [*_shortened(parts, float(report.budget)), (float(-free), "▚", "error")]
     drawn = bar([*parts, (float(max(0, free)), "·", "faint")], max(report.budget, report.after), cells)
@@ -32,7 +32,7 @@ def draw_budget(ledger: LedgerAnswer[Any], comparison: LedgerComparison | None, 
     end = (room, *reserve, *was)
     full, brief, least = (), (), ()  # type: tuple[Line, Line, Line]
     for state in _TEXTURES:
-        total = ledger.sums[state]
+        total = answer.sums[state]
         if total.items or state is State.KEPT:
             full += line(Span(f"{state.glyph} {state.label} ", state.label), _figures(state, total))
             brief += line(Span(f"{state.glyph} ", state.label), f"{total.after:,} ({total.items:,})  ")

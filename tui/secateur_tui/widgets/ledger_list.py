@@ -16,19 +16,19 @@ LEAST_FIGURE = 6
 """Cells of a number of tokens, at least."""
 
 
-def figure_cells(ledger: LedgerAnswer[Any], comparison: LedgerComparison | None) -> int:
+def figure_cells(answer: LedgerAnswer[Any], comparison: LedgerComparison | None) -> int:
     """Width of the columns of tokens."""
-    return max(LEAST_FIGURE, len(f"{max(ledger.most, comparison.then.most if comparison else 0):,}"))
+    return max(LEAST_FIGURE, len(f"{max(answer.most, comparison.then.most if comparison else 0):,}"))
 
 
-def draw_header(ledger: LedgerAnswer[Any], comparison: LedgerComparison | None, lead: str, tail: str) -> Line:
+def draw_header(answer: LedgerAnswer[Any], comparison: LedgerComparison | None, lead: str, tail: str) -> Line:
     """Titles of the columns; `lead` and `tail` are the bench's own."""
-    cells = figure_cells(ledger, comparison)
+    cells = figure_cells(answer, comparison)
     return line(Span(f" {lead} {'Δ':>{cells + 1}}    {'in':>{cells}} {'out':>{cells}} {tail}", "faint"))
 
 
 def draw_item(
-    ledger: LedgerAnswer[Any],
+    answer: LedgerAnswer[Any],
     comparison: LedgerComparison | None,
     item: int,
     lead: str,
@@ -37,8 +37,8 @@ def draw_item(
 ) -> Line:
     """One item: the bench's `lead`, tokens gained or lost since the baseline, decision (`!` when it flipped), tokens in
     and out, the bench's `tail`."""
-    action, state = ledger.action(item), ledger.states[item]
-    figures = figure_cells(ledger, comparison)
+    action, state = answer.action(item), answer.states[item]
+    figures = figure_cells(answer, comparison)
     tone = "faint" if state is State.DROPPED else ""
     flipped = comparison is not None and comparison.flipped(item)
     head = (
@@ -69,18 +69,18 @@ class LedgerList(ItemList):
     def __init__(self, draw: Callable[[int, int], Line], **options: Any) -> None:
         super().__init__(**options)
         self._draw = draw
-        self._ledger: LedgerAnswer[Any] | None = None
+        self._answer: LedgerAnswer[Any] | None = None
 
-    def show(self, ledger: LedgerAnswer[Any] | None, item: int) -> None:
+    def show(self, answer: LedgerAnswer[Any] | None, item: int) -> None:
         """Paint a ledger with the cursor on `item`."""
-        self._ledger = ledger
-        self.put_cursor(ledger.line_of(item) if ledger is not None and len(ledger) else 0)
+        self._answer = answer
+        self.put_cursor(answer.line_of(item) if answer is not None and len(answer) else 0)
 
     def line_count(self) -> int:
-        return len(self._ledger) if self._ledger is not None else 0
+        return len(self._answer) if self._answer is not None else 0
 
     def item_at(self, index: int) -> int:
-        return self._ledger.item_at(index) if self._ledger is not None else index
+        return self._answer.item_at(index) if self._answer is not None else index
 
     def draw_item(self, index: int, cells: int) -> Line:
         return self._draw(self.item_at(index), cells)

@@ -17,9 +17,9 @@ _LONGEST_LIST = 100
 """Items listed under one heading; the rest is counted."""
 
 
-def draw_why(subject: Subject[Any, Any], ledger: LedgerAnswer[Any], item: int, cells: int) -> list[Line]:
+def draw_why(subject: Subject[Any, Any], answer: LedgerAnswer[Any], item: int, cells: int) -> list[Line]:
     """The decision in words with its figures, then what the subject knows of it."""
-    action, state = ledger.action(item), ledger.states[item]
+    action, state = answer.action(item), answer.states[item]
     head = line(Span(f"{state.glyph} {state.label.upper()}", f"bold {state.label}"))
     figure = line(
         f"{action.before:,} → {action.after:,} tokens" if action.after != action.before else f"{action.before:,} tokens"
@@ -27,22 +27,22 @@ def draw_why(subject: Subject[Any, Any], ledger: LedgerAnswer[Any], item: int, c
     lines = [(*head, Span(" " * max(2, cells - width(head) - width(figure))), *figure), line(outside(action.section))]
     if action.before_chars is not None and action.after_chars is not None:
         lines.append(line(Span(f"{action.before_chars:,} → {action.after_chars:,} characters", "faint")))
-    lines += wrapped(visible(f"because {subject.because(ledger, item)}"), cells, state.label)
+    lines += wrapped(visible(f"because {subject.because(answer, item)}"), cells, state.label)
     if saved := action.before - action.after:
-        share = abs(saved) / max(1, ledger.report.before)
+        share = abs(saved) / max(1, answer.report.before)
         lines.append(
             line(
                 Span(f"{'saves' if saved > 0 else 'costs'} {abs(saved):,} tokens, {share:.1%} of what came in", "faint")
             )
         )
-    facts = subject.facts(ledger, item, cells)
+    facts = subject.facts(answer, item, cells)
     return [clipped(drawn, cells) for drawn in (*lines, (), *facts)]
 
 
-def draw_preview(subject: Subject[Any, Any], ledger: LedgerAnswer[Any], item: int, cells: int) -> list[Line]:
+def draw_preview(subject: Subject[Any, Any], answer: LedgerAnswer[Any], item: int, cells: int) -> list[Line]:
     """Draws what goes out of an item, then what came in where that is something else."""
-    state = ledger.states[item]
-    before, after = subject.texts(ledger, item)
+    state = answer.states[item]
+    before, after = subject.texts(answer, item)
     lines = [line(Span(f"{state.glyph} {STATE_WORDS[state]}", state.label))]
     if before == after:
         return [*lines, *draw_text(before, cells)]
@@ -54,12 +54,12 @@ def draw_preview(subject: Subject[Any, Any], ledger: LedgerAnswer[Any], item: in
 
 
 def draw_diff(
-    subject: Subject[Any, Any], ledger: LedgerAnswer[Any], comparison: LedgerComparison | None, item: int, cells: int
+    subject: Subject[Any, Any], answer: LedgerAnswer[Any], comparison: LedgerComparison | None, item: int, cells: int
 ) -> list[Line]:
     """Draws what changed since the baseline, then what pruning does to the item at the cursor."""
     lines = _since(comparison, cells)
-    before, after = subject.texts(ledger, item)
-    lines += [(), line(Span(clip_left(visible(ledger.action(item).section), cells), "bold"))]
+    before, after = subject.texts(answer, item)
+    lines += [(), line(Span(clip_left(visible(answer.action(item).section), cells), "bold"))]
     return [
         *lines,
         *(draw_changes(before, after, cells) if before != after else [line(Span("goes out as it came", "faint"))]),
