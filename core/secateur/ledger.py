@@ -23,6 +23,10 @@ NOT_LISTED = "not-listed"
 """Id of the entry that stands for those that are left out of a list."""
 
 
+CHARS_BEFORE, CHARS_AFTER = "chars_before", "chars_after"
+"""Figures of entries of a kind that counts characters too."""
+
+
 class State(IntEnum):
     """The state of an input after a decision."""
 

@@ -98,7 +98,7 @@ async def test_the_limit_is_turned_and_the_cursor_stays_on_its_file() -> None:
             await press(app, key)
             await settle(app)
             ledger = packing(app)
-            entry = ledger.rows[diff_bench(app).state.cursor].entry
+            entry = ledger.rows[diff_bench(app).state.cursor].coverage
             assert (ledger.plan.limit, entry and entry.path) == (limit, "src/shop/money.py")
         await press(app, "w", "shift+left")
         await settle(app)

@@ -53,7 +53,9 @@ def assert_true_figures(app: Inspector, lines: list[str]) -> None:
         )
         assert match[5] == f"{tokens / limit:.0%}"[:-1]
         assert abs(len(match[3].rstrip("·")) - len(match[3]) * tokens / limit) <= 1
-    costs = {(row.piece.cost if row.piece else row.entry.file.tokens) for row in ledger.rows if row.entry is not None}
+    costs = {
+        (row.piece.cost if row.piece else row.coverage.file.tokens) for row in ledger.rows if row.coverage is not None
+    }
     found_files = [re.search(r"[●◐○] +([\d,]+) [MADRCmT] ", line) for line in lines]
     assert {number(match[1]) for match in found_files if match} <= costs
 

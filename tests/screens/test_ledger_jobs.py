@@ -95,7 +95,7 @@ async def test_what_is_turned_while_a_file_is_read_is_decided_after_one_reading(
         assert subject.read_paths == [TRANSCRIPT]
         state = ledger_bench(app).state
         assert state.answer is not None and state.answer.settings == state.settings
-        assert state.answer.report.budget == 2500 and state.settings.conversation_prune.strategy == "summarize"
+        assert state.answer.ledger.budget == 2500 and state.settings.conversation_prune.strategy == "summarize"
 
 
 async def test_a_reading_that_nobody_waits_for_ends_at_its_next_report() -> None:
@@ -121,7 +121,7 @@ async def test_a_decision_that_nobody_waits_for_ends_at_its_next_report() -> Non
         await press(app, "B")
         await settle(app)
         state = ledger_bench(app).state
-        assert subject.ended.is_set() and state.answer is not None and state.answer.report.budget == 2250
+        assert subject.ended.is_set() and state.answer is not None and state.answer.ledger.budget == 2250
 
 
 async def test_benches_may_be_left_and_come_back_to_while_a_file_is_read() -> None:

@@ -66,7 +66,7 @@ async def test_the_budget_moves_in_round_steps_from_what_is_in_force() -> None:
             await press(app, key)
             await settle(app)
             answer = ledger_bench(app).state.answer
-            assert answer is not None and answer.report.budget == budget
+            assert answer is not None and answer.ledger.budget == budget
 
 
 async def test_undo_takes_everything_back_and_the_ghost_is_what_was_before() -> None:
@@ -81,7 +81,7 @@ async def test_undo_takes_everything_back_and_the_ghost_is_what_was_before() -> 
         assert screen.state.baseline is first
         await press(app, "u", "u", "u")
         await settle(app)
-        assert screen.state.answer is not None and screen.state.answer.report == first.report
+        assert screen.state.answer is not None and screen.state.answer.ledger.to_dict() == first.ledger.to_dict()
         await press(app, "x")
         lines = await settle(app)
         assert not any(" was " in line for line in lines[:8])
@@ -98,7 +98,7 @@ async def test_a_burst_of_steps_ends_in_the_decision_on_the_last() -> None:
         assert state.settings.conversation_prune.safe_zone_tokens == 800, "eight steps of 250, then of 50"
         assert (
             state.answer is not None
-            and state.answer.report.budget == state.settings.conversation_prune.safe_zone_tokens
+            and state.answer.ledger.budget == state.settings.conversation_prune.safe_zone_tokens
         )
 
 
@@ -115,7 +115,7 @@ async def test_the_cursor_stays_on_its_message() -> None:
         assert screen.state.answer is not None
         assert screen.state.settings.conversation_prune.strategy == "summarize"
         assert screen.state.answer.ids[screen.state.cursor] == name
-        assert screen.state.answer.action(screen.state.cursor).section == name
+        assert screen.state.answer.entries[screen.state.cursor].id == name
 
 
 async def test_a_tool_can_be_held_and_let_go_from_one_of_its_results() -> None:
@@ -131,7 +131,7 @@ async def test_a_tool_can_be_held_and_let_go_from_one_of_its_results() -> None:
         assert screen.state.settings.conversation_prune.keep_tools == ("read_file",)
         assert any("results of read_file are held" in line for line in lines)
         answer = screen.state.answer
-        assert answer is not None and answer.states[screen.state.cursor] is State.KEPT
+        assert answer is not None and answer.entries[screen.state.cursor].state is State.KEPT
         await press(app, "K")
         await settle(app)
         assert screen.state.settings.conversation_prune.keep_tools == ()
@@ -146,7 +146,10 @@ async def test_decisions_are_the_engines() -> None:
         state = ledger_bench(app).state
         assert state.answer is not None
         again = prune(read_transcript(Path(TRANSCRIPT).read_bytes(), TRANSCRIPT), state.settings)
-        assert state.answer.report == again.report and state.answer.result.payload.messages == again.messages
+        assert (
+            state.answer.ledger.to_dict() == again.ledger.to_dict()
+            and state.answer.result.payload.messages == again.messages
+        )
 
 
 # --- the command line -------------------------------------------------------------------------------------------------
@@ -259,7 +262,7 @@ async def test_an_envelope_without_a_model_asks_for_it() -> None:
         await press(app, *"gpt-4o", "enter")
         await settle(app)
         answer = ledger_bench(app).state.answer
-        assert answer is not None and answer.report.budget == 89_600
+        assert answer is not None and answer.ledger.budget == 89_600
 
 
 async def test_another_model_is_compared_with_the_one_before() -> None:
@@ -269,8 +272,8 @@ async def test_another_model_is_compared_with_the_one_before() -> None:
         await press(app, "slash", "tab", "ctrl+u", *"gpt-4o", "enter")
         lines = await settle(app)
         state = ledger_bench(app).state
-        assert state.answer is not None and state.answer.report.budget == 89_600
-        assert state.baseline is not None and state.baseline.report.budget == 5734
+        assert state.answer is not None and state.answer.ledger.budget == 89_600
+        assert state.baseline is not None and state.baseline.ledger.budget == 5734
         assert any(" was " in line for line in lines[:8])
 
 
@@ -365,7 +368,7 @@ async def test_the_counter_of_a_bench_is_the_one_that_was_weighed_with() -> None
         answer = ledger_bench(app).state.answer
         assert answer is not None
         whole = prune(read_transcript(Path(TRANSCRIPT).read_bytes()), answer.settings)
-        assert answer.report == whole.report and get_counter("chars4").name == "chars4"
+        assert answer.ledger.to_dict() == whole.ledger.to_dict() and get_counter("chars4").name == "chars4"
 
 
 def test_an_envelope_is_told_by_how_it_begins(tmp_path: Path) -> None:

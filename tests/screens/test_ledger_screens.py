@@ -33,29 +33,27 @@ def number(text: str) -> int:
 def assert_true_figures(app: Inspector, lines: list[str]) -> None:
     """Every figure of the budget line and of each visible row is the ledger's; what goes out and what is free sum to
     the budget."""
-    ledger = ledger_bench(app).state.answer
-    assert ledger is not None
-    report = ledger.report
+    answer = ledger_bench(app).state.answer
+    assert answer is not None
+    ledger = answer.ledger
     text = next(line for line in lines if re.search(r"free [\d,]+ of|[\d,]+ over [\d,]+", line))
     out = {
         glyph: (number(tokens), number(items))
         for glyph, tokens, items in re.findall(r"([●◐◍○]) (?:[a-z]+ )?([\d,]+) \(([\d,]+)", text)
     }
-    assert sum(tokens for tokens, _ in out.values()) == report.after
-    assert sum(items for _, items in out.values()) == len(report.actions)
+    assert sum(tokens for tokens, _ in out.values()) == ledger.after
+    assert sum(items for _, items in out.values()) == len(answer)
     free = re.search(r"free ([\d,]+) of ([\d,]+)", text)
     over = re.search(r"([\d,]+) over ([\d,]+)", text)
     left = number(free[1]) if free else -number(over[1]) if over else None
-    assert left == report.budget - report.after
+    assert left == ledger.budget - ledger.after
     rows = [
         match
         for line in lines
         if (match := re.match(r"│.*?(!?)([●◐◍○]) +([\d,]+) +(·|[\d,]+) ", line)) and "(" not in match[0]
     ]
     assert rows, "no item is on screen"
-    figures = [
-        (state.glyph, action.before, action.after) for state, action in zip(ledger.states, report.actions, strict=True)
-    ]
+    figures = [(entry.state.glyph, entry.before, entry.after) for entry in ledger.entries]
     for match in rows:
         before = number(match[3])
         assert (match[2], before, before if match[4] == "·" else number(match[4])) in figures
@@ -112,12 +110,10 @@ async def test_a_summary_stands_for_what_it_tells() -> None:
         lines = await settle(app)
         assert_true_figures(app, lines)
         bench = ledger_bench(app)
-        ledger = bench.state.answer
-        assert ledger is not None
+        answer = bench.state.answer
+        assert answer is not None
         told = next(
-            item
-            for item, state in enumerate(ledger.states)
-            if state is State.SUMMARISED and not ledger.action(item).after
+            item for item, entry in enumerate(answer.entries) if entry.state is State.SUMMARISED and not entry.after
         )
         await press(app, *["down"] * told, "i")
         text = "\n".join(await settle(app))

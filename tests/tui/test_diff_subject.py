@@ -15,6 +15,7 @@ from secateur.kinds.diff.comparison import Asked
 from secateur.kinds.diff.inputs import asked_of
 from secateur.kinds.diff.plan import LEFT_OUT
 from secateur.model import State
+from secateur.render.sentences import sentence
 from secateur.settings import Settings, with_values
 from secateur_tui.state.diff_rows import DiffAnswer, RowKind, chunk_moves, numbers
 from secateur_tui.state.ledger_answer import LedgerComparison
@@ -39,37 +40,41 @@ def read(settings: Settings = LIMIT, **typed: str) -> Any:
 
 def decided(settings: Settings = LIMIT, **typed: str) -> DiffAnswer:
     inputs = TYPED | {"path": PULL} | typed
-    ledger = DIFF.decide(DIFF.read(inputs, settings, lambda *_: None), inputs, settings)
-    assert isinstance(ledger.prepared(), DiffAnswer)
-    return ledger
+    answer = DIFF.decide(DIFF.read(inputs, settings, lambda *_: None), inputs, settings)
+    assert isinstance(answer.prepared(), DiffAnswer)
+    return answer
 
 
-def row_of(ledger: DiffAnswer, path: str) -> int:
-    return ledger.place_of[path]
+def row_of(answer: DiffAnswer, path: str) -> int:
+    return answer.place_of[path]
 
 
 @pytest.mark.parametrize("limit", [300, 700, 2000, 9000])
 @pytest.mark.parametrize("counter", ["o200k_base", "estimate"])
 def test_the_rows_are_the_chunks_of_the_engine(limit: int, counter: str) -> None:
     settings = with_values(LIMIT, {"chunking.max_chunk_tokens": limit, "tokens.counter": counter})
-    ledger = decided(settings)
+    answer = decided(settings)
     chunks = chunk_diff(pull_request(), limit, counter=counter)
-    assert ledger.tokens == tuple(chunk.tokens for chunk in chunks)
-    assert ledger.report == chunks.report
-    assert [sum(figures) for figures in zip(*(sums[1:] for sums in ledger.sums.values()), strict=True)] == [
+    assert answer.tokens == tuple(chunk.tokens for chunk in chunks)
+    assert answer.ledger.to_dict() == chunks.ledger.to_dict()
+    assert [sum(figures) for figures in zip(*(sums[1:] for sums in answer.sums.values()), strict=True)] == [
         chunks.ledger.before,
         chunks.ledger.after,
     ]
     shown = [
-        [row.entry.path for row in ledger.rows if row.kind is RowKind.PIECE and row.chunk == chunk.index and row.entry]
+        [
+            row.coverage.path
+            for row in answer.rows
+            if row.kind is RowKind.PIECE and row.chunk == chunk.index and row.coverage
+        ]
         for chunk in chunks
     ]
     assert shown == [[file.path for file in chunk.files] for chunk in chunks]
-    assert [row.entry.path for row in ledger.rows if row.kind is RowKind.LEFT_OUT and row.entry] == [
+    assert [row.coverage.path for row in answer.rows if row.kind is RowKind.LEFT_OUT and row.coverage] == [
         e.path for e in chunks.coverage if e.state == LEFT_OUT
     ]
-    assert [ledger.text(chunk.index) for chunk in chunks] == [chunk.text for chunk in chunks]
-    assert len(ledger.ids) == len(set(ledger.ids)) == len(ledger)
+    assert [answer.text(chunk.index) for chunk in chunks] == [chunk.text for chunk in chunks]
+    assert len(answer.ids) == len(set(answer.ids)) == len(answer)
 
 
 @pytest.mark.parametrize("limit", [300, 2000])
@@ -80,21 +85,21 @@ def test_the_screen_shows_the_ledger_of_the_engine(limit: int, tmp_path: Path) -
     Path("lint.txt").write_text("src/cart.py:2:5: error: too many places\nsrc/cart.py:3:1: odd\n")
     settings = with_values(LIMIT, {"chunking.max_chunk_tokens": limit})
     for typed in ({"skill": "SKILL.md"}, {"path": "shop", "base": "HEAD^", "skill": "SKILL.md", "linter": "lint.txt"}):
-        ledger = decided(settings, **typed)
-        held = finish(ledger.plan).ledger
-        assert (ledger.report.before, ledger.report.after) == (held.before, held.after)
-        files = {entry.path for entry in ledger.plan.coverage}
+        answer = decided(settings, **typed)
+        held = finish(answer.plan).ledger
+        assert (answer.ledger.before, answer.ledger.after) == (held.before, held.after)
+        files = {entry.path for entry in answer.plan.coverage}
         shown = {path: [0, 0] for path in files}
         around = 0
-        for item, row in enumerate(ledger.rows):
-            if row.entry is not None:
-                shown[row.entry.path][0] += ledger.action(item).before
-                shown[row.entry.path][1] += ledger.action(item).after
+        for item, row in enumerate(answer.rows):
+            if row.coverage is not None:
+                shown[row.coverage.path][0] += answer.entries[item].before
+                shown[row.coverage.path][1] += answer.entries[item].after
             else:
-                around += ledger.action(item).after
+                around += answer.entries[item].after
         assert shown == {entry.id: [entry.before, entry.after] for entry in held.entries if entry.id in files}
         assert around == held.entries[-1].after and held.entries[-1].id == "wrapper"
-        assert sum(ledger.tokens) == held.after
+        assert sum(answer.tokens) == held.after
 
 
 def test_a_file_keeps_its_name_when_it_is_cut_and_when_it_is_left_out() -> None:
@@ -104,7 +109,9 @@ def test_a_file_keeps_its_name_when_it_is_cut_and_when_it_is_left_out() -> None:
     first = cut.rows[row_of(cut, rates)].piece
     assert first is not None and first.part is not None and first.number == 1
     out = decided(ignore="rates.py")
-    assert out.states[row_of(out, rates)] is State.DROPPED and out.rows[row_of(out, rates)].kind is RowKind.LEFT_OUT
+    assert (
+        out.entries[row_of(out, rates)].state is State.DROPPED and out.rows[row_of(out, rates)].kind is RowKind.LEFT_OUT
+    )
 
 
 def test_what_moved_is_told_by_the_chunks_of_a_file() -> None:
@@ -123,18 +130,18 @@ def test_what_moved_is_told_by_the_chunks_of_a_file() -> None:
 
 
 def test_leaving_out_and_taking_in_is_a_pattern_and_once_more_takes_it_back() -> None:
-    ledger = decided()
+    answer = decided()
     for path, pattern in (
         ("src/shop/cart.py", "/src/shop/cart.py"),
         ("uv.lock", "!/uv.lock"),
         ("vendor/tables.py", "!/vendor/tables.py"),
     ):
-        held = DIFF.hold(ledger, row_of(ledger, path), LIMIT)
+        held = DIFF.hold(answer, row_of(answer, path), LIMIT)
         assert isinstance(held, Settings) and held.chunking.ignore == (pattern,)
         turned = decided(held)
-        assert (turned.chunks_of[path] == ()) == (ledger.chunks_of[path] != ())
+        assert (turned.chunks_of[path] == ()) == (answer.chunks_of[path] != ())
         assert DIFF.hold(turned, row_of(turned, path), held) == LIMIT
-    assert DIFF.hold(ledger, 0, LIMIT) == "only a file is left out or taken in"
+    assert DIFF.hold(answer, 0, LIMIT) == "only a file is left out or taken in"
 
 
 @pytest.mark.parametrize(
@@ -148,8 +155,8 @@ def test_the_pattern_of_a_file_is_about_that_file_alone(name: str) -> None:
     )
     text = patch.format(f'"a/{quoted[1:]}', f'"b/{quoted[1:]}') + patch.format(f"a/{other}", f"b/{other}")
     Path("odd.diff").write_text(text)
-    ledger = decided(path="odd.diff")
-    held = DIFF.hold(ledger, row_of(ledger, name), LIMIT)
+    answer = decided(path="odd.diff")
+    held = DIFF.hold(answer, row_of(answer, name), LIMIT)
     assert isinstance(held, Settings)
     assert decided(held, path="odd.diff").chunks_of == {name: (), other: (1,)}
 
@@ -159,8 +166,8 @@ def test_what_has_no_room_is_not_taken_in_by_a_pattern() -> None:
         "diff --git a/{0} b/{0}\nold mode 100644\nnew mode 100755\n".format("a b/" * 300 + "c")
     )
     tight = with_values(LIMIT, {"chunking.max_chunk_tokens": 100})
-    ledger = decided(tight, path="long.diff")
-    assert DIFF.hold(ledger, len(ledger) - 1, tight) == "no rule leaves it out: not even a line of it has room"
+    answer = decided(tight, path="long.diff")
+    assert DIFF.hold(answer, len(answer) - 1, tight) == "no rule leaves it out: not even a line of it has room"
 
 
 @budgeted(max_examples=12, deadline=None)
@@ -257,15 +264,15 @@ def test_the_preview_of_a_chunk_is_bounded_and_as_wide_as_its_page(line: str) ->
         f" @@\n-x\n+{line}\n",
         encoding="utf-8",
     )
-    ledger = decided(
+    answer = decided(
         with_values(
             LIMIT, {"chunking.max_chunk_tokens": 5_000_000, "chunking.max_file_kb": 9_000, "tokens.counter": "chars4"}
         ),
         path="long.diff",
         ignore="!x.txt",
     )
-    assert len(ledger.tokens) == 1
-    drawn = draw_preview(ledger, 0, 46)
+    assert len(answer.tokens) == 1
+    drawn = draw_preview(answer, 0, 46)
     assert all(width(one) <= 46 for one in drawn)
     assert "more characters" in drawn[-1][0].text and len(drawn) < 40_000
 
@@ -275,8 +282,10 @@ def test_a_damaged_file_and_a_bad_finding_are_told(tmp_path: Path) -> None:
         "diff --git a/bad.py b/bad.py\nindex 1..2 100644\n--- a/bad.py\n+++ b/bad.py\n@@ what @@\n" + pull_request()
     )
     (tmp_path / "lint.json").write_text('[{"filename": "src/shop/rates.py", "message": "odd"}, 7]')
-    ledger = decided(linter="lint.json")
-    place = row_of(ledger, "bad.py")
-    assert ledger.rows[place].kind is RowKind.LEFT_OUT and "line 5 is no head of a hunk" in ledger.action(place).reason
-    assert [notice.code for notice in ledger.warnings][:2] == ["findings_passed_over", "damaged_files"]
-    assert DIFF.hold(ledger, place, LIMIT) == "no rule leaves it out: the diff is damaged there"
+    answer = decided(linter="lint.json")
+    place = row_of(answer, "bad.py")
+    assert answer.rows[place].kind is RowKind.LEFT_OUT and "line 5 is no head of a hunk" in sentence(
+        answer.entries[place]
+    )
+    assert [notice.code for notice in answer.warnings][:2] == ["findings_passed_over", "damaged_files"]
+    assert DIFF.hold(answer, place, LIMIT) == "no rule leaves it out: the diff is damaged there"

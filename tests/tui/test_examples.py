@@ -17,6 +17,6 @@ def test_the_session_holds_results_that_are_repeated_outdated_and_merely_old() -
         with_values(Settings(), {"conversation_prune.safe_zone_tokens": 5000}),
         ConversationSubject(kind("conversation")),
     )
-    ledger = subject.decide(subject.read({"path": str(path)}, settings, lambda *_: None), {}, settings)
-    assert ledger.report.after <= 5000 and not ledger.warnings
-    assert {"repeated", "outdated", "oldest_result", "last_user"} <= {action.reason for action in ledger.report.actions}
+    answer = subject.decide(subject.read({"path": str(path)}, settings, lambda *_: None), {}, settings)
+    assert answer.ledger.after <= 5000 and not answer.warnings
+    assert {"repeated", "outdated", "oldest_result", "last_user"} <= {entry.reason.label for entry in answer.entries}

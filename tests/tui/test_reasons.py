@@ -24,17 +24,17 @@ CONVERSATION = {
 }
 """Reasons that the pruners of conversations give."""
 ENVELOPE = {
-    *("target", "fits", "around", "long_list", "long_text", "reference_only", "summary_shortened", "summary_dropped"),
+    *("target", "fits", "wrapper", "long_list", "long_text", "reference_only", "summary_shortened", "summary_dropped"),
     *("hash_dropped", "entries_dropped"),
 }
-"""Reasons that the trimmer of envelopes gives, in the words of its report."""
+"""Reasons that the trimmer of envelopes gives."""
 WITH_A_MODEL = {"summary_by_model"}
 """The inspector asks no model, but opens what one has pruned."""
 
 
 def reasons(subject: Subject, inputs: dict[str, str], settings: Settings) -> set[str]:
     material = subject.read(inputs, settings, lambda *_: None)
-    return {action.reason for action in subject.decide(material, inputs, settings).report.actions}
+    return {entry.reason.label for entry in subject.decide(material, inputs, settings).entries}
 
 
 def session(folder: Path) -> str:
@@ -118,13 +118,13 @@ def test_why_of_a_file_names_the_threshold_that_decided_and_what_whole_files_dis
     changed = {"strategy": "extract", "max_tokens": 190, "snippet_share": 0.9}
     settings = with_values(Settings(), {f"context_prune.{key}": value for key, value in changed.items()})
     subject, inputs = FilesSubject(kind("files")), {"path": str(tmp_path), "query": "refund total of an order"}
-    ledger = subject.decide(subject.read(inputs, settings, lambda *_: None), inputs, settings)
-    why = {Path(ledger.action(item).section).name: subject.because(ledger, item) for item in range(len(ledger))}
+    answer = subject.decide(subject.read(inputs, settings, lambda *_: None), inputs, settings)
+    why = {Path(answer.entries[item].id).name: subject.because(answer, item) for item in range(len(answer))}
     assert "0.9 of the best" in why["words.py"]
     assert "context_prune.snippet_share" in why["words.py"]
     settings = with_values(settings, {"context_prune.snippet_share": 0.15})
-    ledger = subject.decide(subject.read(inputs, settings, lambda *_: None), inputs, settings)
-    why = {Path(ledger.action(item).section).name: subject.because(ledger, item) for item in range(len(ledger))}
+    answer = subject.decide(subject.read(inputs, settings, lambda *_: None), inputs, settings)
+    why = {Path(answer.entries[item].id).name: subject.because(answer, item) for item in range(len(answer))}
     assert why["large.py"].endswith("with context_prune.full_file_share = 0 its lines 1-13 go out")
 
 
@@ -134,14 +134,14 @@ def test_a_summary_is_shown_line_by_line_and_says_when_there_is_more(tmp_path: P
         Settings(), {"conversation_prune.strategy": "summarize", "conversation_prune.safe_zone_tokens": 2500}
     )
     subject = ConversationSubject(kind("conversation"))
-    ledger = subject.decide(
+    answer = subject.decide(
         subject.read({"path": session(tmp_path)}, settings, lambda *_: None), {"path": ""}, settings
     )
     item = next(
         item
-        for item in range(len(ledger))
-        if ledger.states[item] is State.SUMMARISED and ledger.action(item).section.startswith("messages")
+        for item in range(len(answer))
+        if answer.entries[item].state is State.SUMMARISED and answer.entries[item].id.startswith("messages")
     )
-    lines = [plain(line) for line in subject.facts(ledger, item, cells)]
+    lines = [plain(line) for line in subject.facts(answer, item, cells)]
     assert not any("␊" in line for line in lines)
     assert any(line.startswith("- user: Question 0") for line in lines) and lines[-1].endswith("…")

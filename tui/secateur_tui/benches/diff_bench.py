@@ -51,7 +51,7 @@ class DiffBench(LedgerBench):
         return chunk_list.draw_budget(self._chunks, self._moves.then if self._moves is not None else None, cells)
 
     def _draw_item(self, item: int, cells: int) -> Line:
-        entry = self._chunks.rows[item].entry
+        entry = self._chunks.rows[item].coverage
         was = self._moves.was(entry.path) if self._moves is not None and entry is not None else ""
         return chunk_list.draw_row(self._chunks, item, cells, was)
 

@@ -14,14 +14,13 @@ from enum import Enum, auto
 from functools import cached_property, lru_cache
 
 from secateur.kinds.base import Outcome
-from secateur.kinds.diff.chunks import report_of
 from secateur.kinds.diff.kind import Planned
 from secateur.kinds.diff.plan import LEFT_OUT, Coverage, FilePiece, Plan
 from secateur.kinds.diff.plan_totals import text_of
-from secateur.model import State, TrimAction
+from secateur.model import Entry, Reason, State
 from secateur.settings import Settings
 
-from secateur_tui.state.ledger_answer import LedgerAnswer, LedgerComparison, Sum
+from secateur_tui.state.ledger_answer import LedgerAnswer, LedgerComparison, Sum, sums_of
 
 
 class RowKind(Enum):
@@ -35,14 +34,13 @@ class RowKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class ChunkRow:
-    """One row; `entry` says what became of its file."""
+    """One row; `coverage` says what became of its file."""
 
     kind: RowKind
-    action: TrimAction  # of the ledger's entry; `after` is the share of this row, `before` stands at the first of them
-    state: State
+    share: Entry  # of the ledger's entry what this row shows; `before` stands at the first of its rows
     chunk: int = 0  # number of the chunk, from 1
     piece: FilePiece | None = None
-    entry: Coverage | None = None
+    coverage: Coverage | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,17 +55,15 @@ class DiffAnswer(LedgerAnswer[Outcome[Planned]]):
     def plan(self) -> Plan:
         return self.result.payload.plan
 
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def action(self, item: int) -> TrimAction:
-        return self.rows[item].action
+    @cached_property
+    def entries(self) -> Sequence[Entry]:
+        """The share of each row in its entry."""
+        return [row.share for row in self.rows]
 
     @cached_property
     def sums(self) -> Mapping[State, Sum]:
         """Entries of the ledger and their tokens per state: a file that is cut counts once."""
-        states = [entry.state for entry in self.result.ledger.entries]
-        return LedgerAnswer(self.settings, self.report, self.result, states).sums
+        return sums_of(self.ledger.entries)
 
     @cached_property
     def ids(self) -> Sequence[str]:
@@ -98,7 +94,7 @@ class DiffAnswer(LedgerAnswer[Outcome[Planned]]):
     @property
     def free(self) -> int:
         """Tokens that the chunks have room for yet."""
-        return self.plan.limit * len(self.tokens) - self.report.after
+        return self.plan.limit * len(self.tokens) - self.ledger.after
 
     def text(self, number: int) -> str:
         """A chunk as it goes out."""
@@ -117,38 +113,34 @@ def _text(plan: Plan, number: int) -> str:
 
 def diff_answer(settings: Settings, outcome: Outcome[Planned]) -> DiffAnswer:
     """Returns a plan and its ledger as rows."""
-    plan, tokens, report = outcome.payload.plan, outcome.payload.tokens, report_of(outcome.ledger)
-    *files, wrapper = report.actions
-    actions = {entry.file.number: action for entry, action in zip(plan.coverage, files, strict=False)}
-    entries = {entry.file.number: entry for entry in plan.coverage}
+    plan, tokens, wrapper = outcome.payload.plan, outcome.payload.tokens, outcome.ledger.entries[-1]
+    coverage = {covered.file.number: covered for covered in plan.coverage}
     rows: list[ChunkRow] = []
     seen: set[int] = set()
     for number, (pieces, total) in enumerate(zip(plan.chunks, tokens, strict=True), 1):
         around = total - sum(piece.cost + piece.filled for piece in pieces)
-        injected = replace(
-            wrapper, section=f"chunk {number}", before=wrapper.before if number == 1 else 0, after=around
-        )
-        rows.append(ChunkRow(RowKind.CHUNK, injected, State.KEPT, number))
+        injected = replace(wrapper, id=f"chunk {number}", before=wrapper.before if number == 1 else 0, after=around)
+        rows.append(ChunkRow(RowKind.CHUNK, injected, number))
         for piece in pieces:
-            at, entry = piece.file.number, entries[piece.file.number]
+            covered = coverage[piece.file.number]
             state = State.SHORTENED if piece.part is not None and piece.part.shortened else State.KEPT
             # The tokens of a file that is cut stand at the first of its rows: they are not those of a part.
-            share = replace(actions[at], before=0 if at in seen else actions[at].before, after=piece.cost)
-            seen.add(at)
-            rows.append(ChunkRow(RowKind.PIECE, share, state, number, piece, entry))
-    left = [entry for entry in plan.coverage if entry.state == LEFT_OUT]
+            before = 0 if piece.file.number in seen else covered.entry.before
+            seen.add(piece.file.number)
+            share = replace(covered.entry, state=state, before=before, after=piece.cost)
+            rows.append(ChunkRow(RowKind.PIECE, share, number, piece, covered))
+    left = [covered for covered in plan.coverage if covered.state == LEFT_OUT]
     if left:
-        rows.append(ChunkRow(RowKind.OUTSIDE, TrimAction("left out", "drop", "left_out", 0, 0), State.DROPPED))
-    rows += [ChunkRow(RowKind.LEFT_OUT, actions[entry.file.number], State.DROPPED, entry=entry) for entry in left]
-    states = [row.state for row in rows]
-    return DiffAnswer(settings, report, outcome, states, outcome.notices, rows=tuple(rows), tokens=tokens)
+        rows.append(ChunkRow(RowKind.OUTSIDE, Entry("left out", State.DROPPED, Reason.WRAPPER, 0, 0)))
+    rows += [ChunkRow(RowKind.LEFT_OUT, covered.entry, coverage=covered) for covered in left]
+    return DiffAnswer(settings, outcome.ledger, outcome, outcome.notices, rows=tuple(rows), tokens=tokens)
 
 
 def _name(row: ChunkRow) -> str:
-    if row.entry is None:
+    if row.coverage is None:
         return f"\0{row.kind.name} {row.chunk}"
     number = row.piece.number if row.piece is not None else 0
-    return row.entry.path if number <= 1 else f"{row.entry.path}\0{number}"
+    return row.coverage.path if number <= 1 else f"{row.coverage.path}\0{number}"
 
 
 def numbers(chunks: Sequence[int]) -> str:

@@ -1,15 +1,15 @@
-"""A pruner's answer as the inspector draws it, and what changed between two of them. Every figure is the engine's or a
-sum of its figures."""
+"""A ledger as the inspector draws it, and what changed between two of them. Every state, reason, name and figure is
+that of an entry of the engine's ledger, or a sum of such figures."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from secateur.model import Notice, State, TrimAction, TrimReport
+from secateur.ledger import WRAPPER
+from secateur.model import Entry, Ledger, Notice, State
 from secateur.settings import Settings
 
 R = TypeVar("R")
@@ -28,32 +28,27 @@ class Sum(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class LedgerAnswer(Generic[R]):
-    """The `result` of a kind of context under `settings`. Its `report` has one action per item, in the order of the
-    ledger's entries; `states` are those of the entries."""
+    """The `result` of a kind of context under `settings`, and its ledger. An item is the number of an entry."""
 
     settings: Settings
-    report: TrimReport
+    ledger: Ledger
     result: R
-    states: Sequence[State]
     warnings: tuple[Notice, ...] = ()
     order: Sequence[int] = ()  # items as they are listed; empty: in the ledger's order
+    reserve: int = 0  # tokens that are kept free for the answer of a model
 
     def __len__(self) -> int:
-        return len(self.report.actions)
+        return len(self.entries)
 
-    def action(self, item: int) -> TrimAction:
-        """The ledger's entry on an item."""
-        return self.report.actions[item]
+    @cached_property
+    def entries(self) -> Sequence[Entry]:
+        """The entry of each item: all of the ledger's but a wrapper of no tokens, which stands last."""
+        return [entry for entry in self.ledger.entries if entry.id != WRAPPER or entry.before or entry.after]
 
     @cached_property
     def ids(self) -> Sequence[str]:
-        """Per item a name that it keeps under other settings: its section, numbered where a section comes again."""
-        seen: Counter[str] = Counter()
-        names = []
-        for action in self.report.actions:
-            seen[action.section] += 1
-            names.append(action.section if seen[action.section] == 1 else f"{action.section} #{seen[action.section]}")
-        return names
+        """Per item a name that it keeps under other settings."""
+        return [entry.id for entry in self.entries]
 
     @cached_property
     def place_of(self) -> Mapping[str, int]:
@@ -74,22 +69,27 @@ class LedgerAnswer(Generic[R]):
 
     @cached_property
     def sums(self) -> Mapping[State, Sum]:
-        """Items and tokens of each state; the tokens sum to those of the report."""
-        sums = dict.fromkeys(State, (0, 0, 0))
-        for action, state in zip(self.report.actions, self.states, strict=True):
-            items, before, after = sums[state]
-            sums[state] = (items + 1, before + action.before, after + action.after)
-        return {state: Sum(*figures) for state, figures in sums.items()}
+        """Items and tokens of each state; the tokens sum to those of the ledger."""
+        return sums_of(self.entries)
 
     @cached_property
     def most(self) -> int:
         """Tokens of the largest item: they set the width of the figures' columns."""
-        return max((max(action.before, action.after) for action in self.report.actions), default=0)
+        return max((max(entry.before, entry.after) for entry in self.entries), default=0)
 
     def prepared(self) -> LedgerAnswer[R]:
         """Returns itself after working out all that is drawn of it; called on a thread where no frame waits."""
         _ = self.place_of, self.sums, self.most, self._lines
         return self
+
+
+def sums_of(entries: Iterable[Entry]) -> Mapping[State, Sum]:
+    """Number and tokens of the entries of each state."""
+    sums = dict.fromkeys(State, Sum())
+    for entry in entries:
+        items, before, after = sums[entry.state]
+        sums[entry.state] = Sum(items + 1, before + entry.before, after + entry.after)
+    return sums
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,17 +106,17 @@ class LedgerComparison:
     def flipped(self, item: int) -> bool:
         """Tells whether the decision is another one, or the item was none."""
         place = self.place_then(item)
-        return place == ABSENT or self.then.states[place] != self.now.states[item]
+        return place == ABSENT or self.then.entries[place].state != self.now.entries[item].state
 
     def gained(self, item: int) -> int:
         """Tokens that go out of it now minus then."""
         place = self.place_then(item)
-        return self.now.action(item).after - (0 if place == ABSENT else self.then.action(place).after)
+        return self.now.entries[item].after - (0 if place == ABSENT else self.then.entries[place].after)
 
     @property
     def tokens(self) -> int:
         """Tokens that go out now minus then."""
-        return self.now.report.after - self.then.report.after
+        return self.now.ledger.after - self.then.ledger.after
 
     @cached_property
     def moved(self) -> Sequence[int]:

@@ -18,6 +18,7 @@ from typing import ClassVar, Generic, TypeVar
 from secateur.kinds.knobs import Knob
 from secateur.model import State
 from secateur.progress import Progress, unreported
+from secateur.render.sentences import sentence
 from secateur.settings import Settings
 
 from secateur_tui.state.ledger_answer import LedgerAnswer
@@ -51,7 +52,6 @@ class Subject(ABC, Generic[M, R]):
     strategy: ClassVar[Knob | None] = None
     reads_folders: ClassVar[bool] = False  # then it starts on the folder that Search was opened on
     knobs: ClassVar[Sequence[Knob]]
-    reasons: ClassVar[Mapping[str, str]] = {}  # per reason code, a clause after "because"
 
     # --- deciding ---
 
@@ -79,7 +79,7 @@ class Subject(ABC, Generic[M, R]):
 
     def budget_in_force(self, settings: Settings, answer: LedgerAnswer[R] | None) -> int:
         """Returns the budget that `b` and `B` start from."""
-        return answer.report.budget if answer is not None else int(self.budget.value(settings))
+        return answer.ledger.budget if answer is not None else int(self.budget.value(settings))
 
     def hold(self, answer: LedgerAnswer[R], item: int, settings: Settings) -> Settings | str:
         """Returns the settings under which this item is kept whatever happens, or no longer is; or a text on why it
@@ -115,8 +115,7 @@ class Subject(ABC, Generic[M, R]):
 
     def because(self, answer: LedgerAnswer[R], item: int) -> str:
         """Returns the reason of a decision as a clause."""
-        reason = answer.action(item).reason
-        return self.reasons.get(reason, reason.replace("_", " "))
+        return sentence(answer.entries[item])
 
     def facts(self, answer: LedgerAnswer[R], item: int, cells: int) -> list[Line]:
         """Returns further facts on a decision, below its reason."""

@@ -67,7 +67,7 @@ class ConversationSubject(KindSubject[MeasuredTranscript, Pruned]):
 
     def tail(self, answer: LedgerAnswer[Outcome[Pruned]], item: int, cells: int) -> Line:
         row, message = item_of(answer.result.payload, item), message_of(answer.result.payload, item)
-        share = answer.action(item).before / max(1, answer.report.budget)
+        share = answer.entries[item].before / max(1, answer.ledger.budget)
         role = (
             "request" if row is None else "summary" if row.number < 0 else message.role if message is not None else ""
         )
@@ -86,7 +86,7 @@ class ConversationSubject(KindSubject[MeasuredTranscript, Pruned]):
 
     def facts(self, answer: LedgerAnswer[Outcome[Pruned]], item: int, cells: int) -> list[Line]:
         row, message = item_of(answer.result.payload, item), message_of(answer.result.payload, item)
-        share = answer.action(item).before / max(1, answer.report.budget)
+        share = answer.entries[item].before / max(1, answer.ledger.budget)
         cached = self.lead(answer, item).endswith("=")
         lines = wrapped(
             f"{share:.1%} of the safe zone; {'still' if cached else 'no longer'} in the cached"

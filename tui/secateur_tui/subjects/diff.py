@@ -57,7 +57,7 @@ class DiffSubject(KindSubject[MeasuredDiff, Planned]):
 
     def hold(self, answer: LedgerAnswer[Outcome[Planned]], item: int, settings: Settings) -> Settings | str:
         assert isinstance(answer, DiffAnswer)
-        held, covered = answer.result.ledger, answer.rows[item].entry
+        held, covered = answer.ledger, answer.rows[item].coverage
         return super().hold(answer, held.number_of[covered.path] if covered else len(held.entries), settings)
 
     def notices(self, answer: LedgerAnswer[Outcome[Planned]]) -> Sequence[tuple[str, str]]:

@@ -5,11 +5,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 
 from secateur.kinds.base import Outcome
-from secateur.kinds.envelope.envelope import TrimmedEnvelope
+from secateur.kinds.envelope.envelope import TrimmedEnvelope, action_of
 from secateur.kinds.envelope.kind import Read
 from secateur.kinds.envelope.windows import window_of
+from secateur.ledger import CHARS_AFTER, CHARS_BEFORE
+from secateur.model import State
+from secateur.progress import Progress, unreported
 from secateur.settings import Settings
 from secateur.terminal import clip_left, visible
 
@@ -31,30 +35,37 @@ _WITH_CHARS = 48
 class EnvelopeSubject(KindSubject[Read, TrimmedEnvelope]):
     """The look of the Envelope bench."""
 
+    def decide(
+        self, material: Read, inputs: Inputs, settings: Settings, progress: Progress = unreported
+    ) -> LedgerAnswer[Outcome[TrimmedEnvelope]]:
+        answer = super().decide(material, inputs, settings, progress)
+        return replace(answer, reserve=answer.result.payload.reserve)
+
     def notices(self, answer: LedgerAnswer[Outcome[TrimmedEnvelope]]) -> Sequence[tuple[str, str]]:
-        report = answer.report
-        return [] if report.applied else [(f"it fits as it is: {report.before:,} of {report.budget:,} tokens", "faint")]
+        ledger = answer.ledger
+        whole = all(entry.state is State.KEPT for entry in ledger.entries)
+        return [(f"it fits as it is: {ledger.before:,} of {ledger.budget:,} tokens", "faint")] if whole else []
 
     def tail_title(self, answer: LedgerAnswer[Outcome[TrimmedEnvelope]]) -> str:
         return f"{'stage':<{_STAGE_CELLS}} section"
 
     def tail(self, answer: LedgerAnswer[Outcome[TrimmedEnvelope]], item: int, cells: int) -> Line:
-        action = answer.action(item)
+        entry = answer.entries[item]
         room = cells - _STAGE_CELLS - 1 - (_CHARS_CELLS + 1 if cells >= _WITH_CHARS else 0)
-        chars = (
-            f" {f'{action.before_chars:,}→{action.after_chars:,} ch':>{_CHARS_CELLS}}" if cells >= _WITH_CHARS else ""
-        )
-        section = fitted(clip_left(visible(action.section), room), room) if room > 0 else ""
-        return line(Span(f"{_STAGES.get(action.action, '–'):<{_STAGE_CELLS}} ", "faint"), section, Span(chars, "faint"))
+        before, after = entry.figures[CHARS_BEFORE], entry.figures[CHARS_AFTER]
+        chars = f" {f'{before:,}→{after:,} ch':>{_CHARS_CELLS}}" if cells >= _WITH_CHARS else ""
+        section = fitted(clip_left(visible(entry.id), room), room) if room > 0 else ""
+        stage = _STAGES.get(action_of(entry), "–")
+        return line(Span(f"{stage:<{_STAGE_CELLS}} ", "faint"), section, Span(chars, "faint"))
 
     def texts(self, answer: LedgerAnswer[Outcome[TrimmedEnvelope]], item: int) -> tuple[str, str]:
         before, after = super().texts(answer, item)
         return _indented(before), _indented(after)
 
     def facts(self, answer: LedgerAnswer[Outcome[TrimmedEnvelope]], item: int, cells: int) -> list[Line]:
-        report = answer.report
-        lines = wrapped(f"the whole: {report.before:,} → {report.after:,} tokens of {report.budget:,}", cells)
-        return [*lines, *wrapped(f"{report.reserve:,} are kept free for the answer", cells, "faint")]
+        ledger = answer.ledger
+        lines = wrapped(f"the whole: {ledger.before:,} → {ledger.after:,} tokens of {ledger.budget:,}", cells)
+        return [*lines, *wrapped(f"{answer.reserve:,} are kept free for the answer", cells, "faint")]
 
     def refused(self, material: Read, inputs: Inputs, settings: Settings, cells: int) -> list[Line]:
         window = window_of(inputs["model"], settings.context_budget.windows)

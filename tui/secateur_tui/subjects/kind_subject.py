@@ -54,9 +54,7 @@ class KindSubject(Subject[M, Outcome[P]]):
     ) -> LedgerAnswer[Outcome[P]]:
         """No language model is asked: what is on screen was decided here."""
         outcome = self.kind.answer(material, self._given(inputs), settings, progress=progress)
-        report = self.kind.report(outcome)
-        states = [entry.state for entry in outcome.ledger.entries[: len(report.actions)]]
-        return LedgerAnswer(settings, report, outcome, states, outcome.notices)
+        return LedgerAnswer(settings, outcome.ledger, outcome, outcome.notices)
 
     def budget_in_force(self, settings: Settings, answer: LedgerAnswer[Outcome[P]] | None) -> int:
         return self.kind.budget_in_force(settings, answer.result if answer is not None else None)
@@ -74,7 +72,7 @@ class KindSubject(Subject[M, Outcome[P]]):
         return "name"
 
     def tail(self, answer: LedgerAnswer[Outcome[P]], item: int, cells: int) -> Line:
-        return line(fit(clip_left(visible(answer.action(item).section), cells), cells))
+        return line(fit(clip_left(visible(answer.entries[item].id), cells), cells))
 
     def texts(self, answer: LedgerAnswer[Outcome[P]], item: int) -> tuple[str, str]:
         return self.kind.texts(answer.result, item)

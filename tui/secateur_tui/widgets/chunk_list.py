@@ -46,7 +46,7 @@ def draw_row(answer: DiffAnswer, item: int, cells: int, was: str) -> Line:
             Span(" left out", "bold dropped"),
             Span(f"  {counted(len(answer.left_out), 'file')}, {tokens:,} tokens of the diff", "faint"),
         )
-    return _file(answer, item, row, cells, was)
+    return _file(row, cells, was)
 
 
 def _chunk(answer: DiffAnswer, number: int, cells: int) -> Line:
@@ -79,11 +79,11 @@ def draw_fill(answer: DiffAnswer, number: int, cells: int) -> Line:
     return bar([(float(amount), texture, role) for amount, texture, role in parts], limit, cells)
 
 
-def _file(answer: DiffAnswer, item: int, row: ChunkRow, cells: int, was: str) -> Line:
-    entry, state = row.entry, answer.states[item]
+def _file(row: ChunkRow, cells: int, was: str) -> Line:
+    entry, state = row.coverage, row.share.state
     assert entry is not None
     tone = "faint" if state is State.DROPPED else ""
-    tokens = row.action.after if row.piece is not None else row.action.before
+    tokens = row.share.after if row.piece is not None else row.share.before
     head = (
         Span(f" {clip(was, _WAS):>{_WAS}} ", "up" if was == "new" else "accent"),
         Span("!" if was == "out" or (was and state is State.DROPPED) else " ", "warning"),
@@ -100,11 +100,11 @@ def _file(answer: DiffAnswer, item: int, row: ChunkRow, cells: int, was: str) ->
 
 def _beside(row: ChunkRow) -> str:
     """The words right of a path."""
-    assert row.entry is not None
-    change = row.entry.file.change
+    assert row.coverage is not None
+    change = row.coverage.file.change
     if row.piece is None:
-        pattern = row.entry.entry.figures.get("pattern")
-        return visible(f"pattern {pattern}" if pattern is not None else row.entry.reason)
+        pattern = row.coverage.entry.figures.get("pattern")
+        return visible(f"pattern {pattern}" if pattern is not None else row.coverage.reason)
     if row.piece.part is not None:
         place = row.piece.part.place
         return f"{row.piece.number}/{row.piece.of}: {place.line_start:,}-{place.line_end:,}"
@@ -133,7 +133,7 @@ def draw_budget(answer: DiffAnswer, then: DiffAnswer | None, cells: int) -> list
             for tokens, pieces in zip(answer.tokens, plan.chunks, strict=True)
         )
         drawn = bar(
-            [(injected, "▒", "faint"), (answer.report.after - injected, "█", "kept"), (answer.free, "·", "faint")],
+            [(injected, "▒", "faint"), (answer.ledger.after - injected, "█", "kept"), (answer.free, "·", "faint")],
             full,
             cells,
         )
@@ -151,7 +151,7 @@ def draw_budget(answer: DiffAnswer, then: DiffAnswer | None, cells: int) -> list
     if answer.left_out:
         long += line(Span(f"  {dropped.glyph} left out ", dropped.label), f"{len(answer.left_out):,} ({out:,} tokens)")
         short += line(Span(f"  {dropped.glyph} ", dropped.label), f"{len(answer.left_out):,}")
-    sent = line(f"  sends {answer.report.after:,}")
+    sent = line(f"  sends {answer.ledger.after:,}")
     injected_each = line(Span(f"  injected {plan.limit - plan.capacity:,} each", "faint"))
     free = line(Span(f"  free {answer.free:,}", "faint"))
     variants = [

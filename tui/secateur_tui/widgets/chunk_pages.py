@@ -48,10 +48,10 @@ def draw_why(answer: DiffAnswer, item: int, cells: int, hold_key: str) -> list[L
     row = answer.rows[item]
     if row.kind is RowKind.CHUNK:
         lines = _why_chunk(answer, row.chunk, cells)
-    elif row.entry is None:
+    elif row.coverage is None:
         lines = _why_outside(answer, cells)
     else:
-        lines = _why_file(answer, item, row, row.entry, cells, hold_key)
+        lines = _why_file(answer, row, row.coverage, cells, hold_key)
     return [clipped(drawn, cells) for drawn in lines]
 
 
@@ -108,9 +108,9 @@ def _ruled(answer: DiffAnswer) -> list[tuple[str, tuple[int, int]]]:
     return list(by_rule(answer.left_out).items())
 
 
-def _why_file(answer: DiffAnswer, item: int, row: ChunkRow, entry: Coverage, cells: int, hold_key: str) -> list[Line]:
-    state, change, plan = answer.states[item], entry.file.change, answer.plan
-    tokens = row.action.after if row.piece is not None else row.action.before
+def _why_file(answer: DiffAnswer, row: ChunkRow, entry: Coverage, cells: int, hold_key: str) -> list[Line]:
+    state, change, plan = row.share.state, entry.file.change, answer.plan
+    tokens = row.share.after if row.piece is not None else row.share.before
     label = "LEFT OUT" if row.piece is None else state.label.upper()
     label += f"  part {row.piece.number}/{row.piece.of}" if row.piece is not None and row.piece.part is not None else ""
     head, figure = line(Span(f"{state.glyph} {label}", f"bold {state.label}")), line(f"{tokens:,} tokens")
@@ -154,11 +154,11 @@ def _why_file(answer: DiffAnswer, item: int, row: ChunkRow, entry: Coverage, cel
 
 def _parts(answer: DiffAnswer, row: ChunkRow, cells: int) -> list[Line]:
     """All parts of the file, wherever they are."""
-    assert row.entry is not None
+    assert row.coverage is not None
     lines: list[Line] = []
-    for number in sorted(row.entry.chunks):
+    for number in sorted(row.coverage.chunks):
         for piece in answer.plan.chunks[number - 1]:
-            if piece.file.number != row.entry.file.number or piece.part is None:
+            if piece.file.number != row.coverage.file.number or piece.part is None:
                 continue
             place = piece.part.place
             here = piece.number == (row.piece.number if row.piece is not None else 0)
@@ -199,8 +199,11 @@ def draw_preview(answer: DiffAnswer, item: int, cells: int) -> Sequence[Line]:
         ]
     if row.piece is not None:
         return [line(Span(f"as it stands in chunk {row.chunk}", "kept")), *_drawn(row.piece.text, cells, "")]
-    if row.entry is not None:
-        return [line(Span("○ nothing of it goes out", "dropped")), *_drawn(row.entry.file.change.text, cells, "faint")]
+    if row.coverage is not None:
+        return [
+            line(Span("○ nothing of it goes out", "dropped")),
+            *_drawn(row.coverage.file.change.text, cells, "faint"),
+        ]
     lines = [line(Span("○ nothing of these goes out", "dropped"))]
     for entry in answer.left_out[:_LONGEST_LIST]:
         lines += [
@@ -239,13 +242,13 @@ def draw_moves(answer: DiffAnswer, moved: ChunkMoves | None, item: int, cells: i
         else f"{then.plan.limit:,} → {answer.plan.limit:,}"
     )
     chunks = f"{len(then.tokens):,} → {len(answer.tokens):,} ({signed(len(answer.tokens) - len(then.tokens))})"
-    was, now = then.report.after, answer.report.after
+    was, now = then.ledger.after, answer.ledger.after
     tokens = f"{was:,} → {now:,} ({signed(now - was)})"
     lines = [
         line(Span("chunks ", "faint"), chunks, Span("  of ", "faint"), limits),
         line(Span("tokens ", "faint"), tokens),
     ]
-    entry = answer.rows[item].entry
+    entry = answer.rows[item].coverage
     if entry is not None:
         held = then.chunks_of.get(entry.path)
         there = "not in the diff" if held is None else numbers(held)

@@ -16,19 +16,19 @@ _TEXTURES = {State.KEPT: "█", State.SHORTENED: "▓", State.SUMMARISED: "▒",
 def draw_budget(answer: LedgerAnswer[Any], comparison: LedgerComparison | None, cells: int) -> list[Line]:
     """The bar and, below it, its figures; fewer words where there is less room. Where the budget is exceeded the bar is
     as long as what goes out."""
-    report = answer.report
-    free = report.budget - report.after
+    ledger = answer.ledger
+    free = ledger.budget - ledger.after
     parts = [(float(answer.sums[state].after), texture, state.label) for state, texture in _TEXTURES.items()]
     if free < 0:
-        parts = [*_shortened(parts, float(report.budget)), (float(-free), "▚", "error")]
-    drawn = bar([*parts, (float(max(0, free)), "·", "faint")], max(report.budget, report.after), cells)
+        parts = [*_shortened(parts, float(ledger.budget)), (float(-free), "▚", "error")]
+    drawn = bar([*parts, (float(max(0, free)), "·", "faint")], max(ledger.budget, ledger.after), cells)
     room = (
-        Span(f"free {free:,} of {report.budget:,}", "bold")
+        Span(f"free {free:,} of {ledger.budget:,}", "bold")
         if free >= 0
-        else Span(f"{-free:,} over {report.budget:,}", "bold error")
+        else Span(f"{-free:,} over {ledger.budget:,}", "bold error")
     )
-    reserve = line(Span(f"  reserve {report.reserve:,}", "faint")) if report.reserve else ()
-    was = line(f"   was {comparison.then.report.after:,} ({signed(comparison.tokens)})") if comparison else ()
+    reserve = line(Span(f"  reserve {answer.reserve:,}", "faint")) if answer.reserve else ()
+    was = line(f"   was {comparison.then.ledger.after:,} ({signed(comparison.tokens)})") if comparison else ()
     end = (room, *reserve, *was)
     full, brief, least = (), (), ()  # type: tuple[Line, Line, Line]
     for state in _TEXTURES:

@@ -37,7 +37,8 @@ def draw_item(
 ) -> Line:
     """One item: the bench's `lead`, tokens gained or lost since the baseline, decision (`!` when it flipped), tokens in
     and out, the bench's `tail`."""
-    action, state = answer.action(item), answer.states[item]
+    entry = answer.entries[item]
+    state = entry.state
     figures = figure_cells(answer, comparison)
     tone = "faint" if state is State.DROPPED else ""
     flipped = comparison is not None and comparison.flipped(item)
@@ -47,8 +48,8 @@ def draw_item(
         Span(" "),
         Span("!" if flipped else " ", "warning"),
         Span(state.glyph, state.label),
-        Span(f" {action.before:>{figures},} ", tone),
-        Span(f"{action.after:>{figures},} " if action.after != action.before else f"{'·':>{figures}} ", tone),
+        Span(f" {entry.before:>{figures},} ", tone),
+        Span(f"{entry.after:>{figures},} " if entry.after != entry.before else f"{'·':>{figures}} ", tone),
     )
     room = max(1, cells - len(lead) - 3 * figures - 9)
     return (*head, *(Span(span.text, span.role or tone) for span in tail(room)))

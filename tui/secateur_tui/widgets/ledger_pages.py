@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from secateur.ledger import CHARS_AFTER, CHARS_BEFORE
 from secateur.model import State
 from secateur.terminal import clip_left, visible
 
@@ -19,17 +20,19 @@ _LONGEST_LIST = 100
 
 def draw_why(subject: Subject[Any, Any], answer: LedgerAnswer[Any], item: int, cells: int) -> list[Line]:
     """The decision in words with its figures, then what the subject knows of it."""
-    action, state = answer.action(item), answer.states[item]
+    entry = answer.entries[item]
+    state = entry.state
     head = line(Span(f"{state.glyph} {state.label.upper()}", f"bold {state.label}"))
     figure = line(
-        f"{action.before:,} → {action.after:,} tokens" if action.after != action.before else f"{action.before:,} tokens"
+        f"{entry.before:,} → {entry.after:,} tokens" if entry.after != entry.before else f"{entry.before:,} tokens"
     )
-    lines = [(*head, Span(" " * max(2, cells - width(head) - width(figure))), *figure), line(outside(action.section))]
-    if action.before_chars is not None and action.after_chars is not None:
-        lines.append(line(Span(f"{action.before_chars:,} → {action.after_chars:,} characters", "faint")))
+    lines = [(*head, Span(" " * max(2, cells - width(head) - width(figure))), *figure), line(outside(entry.id))]
+    if {CHARS_BEFORE, CHARS_AFTER} <= entry.figures.keys():
+        before, after = entry.figures[CHARS_BEFORE], entry.figures[CHARS_AFTER]
+        lines.append(line(Span(f"{before:,} → {after:,} characters", "faint")))
     lines += wrapped(visible(f"because {subject.because(answer, item)}"), cells, state.label)
-    if saved := action.before - action.after:
-        share = abs(saved) / max(1, answer.report.before)
+    if saved := entry.before - entry.after:
+        share = abs(saved) / max(1, answer.ledger.before)
         lines.append(
             line(
                 Span(f"{'saves' if saved > 0 else 'costs'} {abs(saved):,} tokens, {share:.1%} of what came in", "faint")
@@ -41,7 +44,7 @@ def draw_why(subject: Subject[Any, Any], answer: LedgerAnswer[Any], item: int, c
 
 def draw_preview(subject: Subject[Any, Any], answer: LedgerAnswer[Any], item: int, cells: int) -> list[Line]:
     """Draws what goes out of an item, then what came in where that is something else."""
-    state = answer.states[item]
+    state = answer.entries[item].state
     before, after = subject.texts(answer, item)
     lines = [line(Span(f"{state.glyph} {STATE_WORDS[state]}", state.label))]
     if before == after:
@@ -59,7 +62,7 @@ def draw_diff(
     """Draws what changed since the baseline, then what pruning does to the item at the cursor."""
     lines = _since(comparison, cells)
     before, after = subject.texts(answer, item)
-    lines += [(), line(Span(clip_left(visible(answer.action(item).section), cells), "bold"))]
+    lines += [(), line(Span(clip_left(visible(answer.entries[item].id), cells), "bold"))]
     return [
         *lines,
         *(draw_changes(before, after, cells) if before != after else [line(Span("goes out as it came", "faint"))]),
@@ -72,7 +75,7 @@ def _since(comparison: LedgerComparison | None, cells: int) -> list[Line]:
             line(Span("nothing has changed yet", "faint")),
             line(Span("turn a knob and the difference shows here", "faint")),
         ]
-    then, now = comparison.then.report, comparison.now.report
+    then, now = comparison.then.ledger, comparison.now.ledger
     lines = [line(Span("tokens ", "faint"), f"{then.after:,} → {now.after:,} ({signed(comparison.tokens)})")]
     if then.budget != now.budget:
         lines.append(
@@ -85,7 +88,7 @@ def _since(comparison: LedgerComparison | None, cells: int) -> list[Line]:
         lines += _group(title, role, comparison, groups[title], cells)
     if comparison.vanished:
         lines += [(), line(Span(f"there no longer ({len(comparison.vanished):,})", "down"))]
-        names = (comparison.then.action(item).section for item in comparison.vanished[:_LONGEST_LIST])
+        names = (comparison.then.entries[item].id for item in comparison.vanished[:_LONGEST_LIST])
         lines += [line("   ", Span(clip_left(visible(name), max(1, cells - 3)))) for name in names]
     return lines if comparison.moved or comparison.vanished else [*lines, (), line(Span("the same goes out", "faint"))]
 
@@ -98,7 +101,7 @@ def _group_of(comparison: LedgerComparison, item: int) -> str:
     place = comparison.place_then(item)
     if place == ABSENT:
         return "new"
-    then, now = comparison.then.states[place], comparison.now.states[item]
+    then, now = comparison.then.entries[place].state, comparison.now.entries[item].state
     if then == now:
         return "cut differently"
     return "kept again" if now is State.KEPT else "cut now" if then is State.KEPT else "cut differently"
@@ -110,11 +113,9 @@ def _group(title: str, role: str, comparison: LedgerComparison, items: Sequence[
     lines: list[Line] = [(), line(Span(f"{title} ({len(items):,})", role))]
     for item in items[:_LONGEST_LIST]:
         place = comparison.place_then(item)
-        before = " " if place == ABSENT else comparison.then.states[place].glyph
-        head = f"{before}→{comparison.now.states[item].glyph} {signed(comparison.gained(item)):>8} "
-        lines.append(
-            line(head, Span(clip_left(visible(comparison.now.action(item).section), max(1, cells - len(head)))))
-        )
+        before = " " if place == ABSENT else comparison.then.entries[place].state.glyph
+        head = f"{before}→{comparison.now.entries[item].state.glyph} {signed(comparison.gained(item)):>8} "
+        lines.append(line(head, Span(clip_left(visible(comparison.now.entries[item].id), max(1, cells - len(head))))))
     return (
         lines
         if len(items) <= _LONGEST_LIST

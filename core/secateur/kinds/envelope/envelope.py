@@ -25,7 +25,7 @@ from secateur.kinds.envelope.places import value_at
 from secateur.kinds.envelope.sections import TARGET, copied, sections
 from secateur.kinds.envelope.stages import Acted, Shrinking
 from secateur.kinds.envelope.windows import Budget, budget_of
-from secateur.ledger import VERBS, WRAPPER
+from secateur.ledger import CHARS_AFTER, CHARS_BEFORE, VERBS, WRAPPER
 from secateur.logs import log_report
 from secateur.model import Entry, Ledger, Notice, Reason, State, TrimAction, TrimReport
 from secateur.settings import ContextBudget, Settings
@@ -33,9 +33,6 @@ from secateur.tokens import Counter, get_counter
 
 AROUND = "envelope"
 """Section of the report's last action: names, punctuation and untouched fields around the sections."""
-
-CHARS_BEFORE, CHARS_AFTER = "chars_before", "chars_after"
-"""Figures of every entry: characters of its JSON text."""
 
 
 @dataclass(frozen=True)
@@ -189,12 +186,16 @@ def _ledger(
     return ledger, tuple((path, start) for path, start, _, _ in rows)
 
 
+def action_of(entry: Entry) -> str:
+    """What the frozen shape calls the stage that an entry met; "keep": none."""
+    return "truncate" if entry.state is State.SHORTENED else VERBS[entry.state]
+
+
 def _action(entry: Entry) -> TrimAction:
-    """An entry as an action of the frozen shape, which calls what is shortened truncated."""
+    """An entry as an action of the frozen shape."""
     section, reason = (AROUND, "around") if entry.id == WRAPPER else (entry.id, entry.reason.label)
-    verb = "truncate" if entry.state is State.SHORTENED else VERBS[entry.state]
     chars = int(entry.figures[CHARS_BEFORE]), int(entry.figures[CHARS_AFTER])
-    return TrimAction(section, verb, reason, entry.before, entry.after, *chars)
+    return TrimAction(section, action_of(entry), reason, entry.before, entry.after, *chars)
 
 
 def _text_at(value: Any, path: Path, start: int | None) -> str:
