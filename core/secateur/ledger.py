@@ -28,12 +28,12 @@ CHARS_BEFORE, CHARS_AFTER = "chars_before", "chars_after"
 
 
 class State(IntEnum):
-    """The state of an input after a decision."""
+    """The state of an input after a decision. An entry of which something goes out is not dropped."""
 
-    DROPPED = 0
-    KEPT = 1
-    SHORTENED = 2
-    SUMMARISED = 3
+    DROPPED = 0  # nothing of it goes out
+    KEPT = 1  # goes out as it came
+    SHORTENED = 2  # a part of it goes out
+    SUMMARISED = 3  # something that tells of it goes out, in its place or in an entry of its own
 
     @property
     def label(self) -> str:
@@ -94,11 +94,11 @@ class Reason(IntEnum):
     TARGET = auto()  # kept: the target snapshot comes back as it is
     LONG_LIST = auto()  # summarised: a list of the digest keeps its first items
     LONG_TEXT = auto()  # shortened: a long text keeps its beginning
-    REFERENCE_ONLY = auto()  # dropped: only path, summary and hash are left
-    SUMMARY_SHORTENED = auto()  # dropped, and the summary of what is left is shorter still
-    SUMMARY_DROPPED = auto()  # dropped, and what is left has no summary
-    HASH_DROPPED = auto()  # dropped, and what is left has no hash
-    ENTRIES_DROPPED = auto()  # dropped: entries go, their number and digest stay
+    REFERENCE_ONLY = auto()  # summarised: only path, summary and hash are left
+    SUMMARY_SHORTENED = auto()  # shortened, or summarised already: its summary is shorter still
+    SUMMARY_DROPPED = auto()  # summarised: what is left has no summary
+    HASH_DROPPED = auto()  # summarised: what is left has no hash
+    ENTRIES_DROPPED = auto()  # summarised: entries go, their number and digest stay
 
     # diffs
     PATTERN = auto()  # dropped: a pattern of the user matches it
@@ -240,7 +240,7 @@ VERBS: Mapping[State, str] = {
     State.SUMMARISED: "summarize",
     State.DROPPED: "drop",
 }
-"""The name of a state in the actions of the context-budget spec's report; of an envelope, SHORTENED is "truncate"."""
+"""The name of a state in the actions of the context-budget spec's report; of an envelope, the kind's `action_of`."""
 
 
 def plain_action(entry: Entry) -> TrimAction:

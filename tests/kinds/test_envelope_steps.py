@@ -16,6 +16,7 @@ from secateur.errors import BudgetExceeded
 from secateur.kinds.envelope.envelope import trim_envelope
 from secateur.kinds.envelope.searching import first_that_fits
 from secateur.kinds.envelope.stages import SHORTEST_SUMMARY
+from secateur.model import State
 from secateur.settings import with_values
 from support.envelopes import asset_paths, dependencies, envelope, files
 
@@ -129,6 +130,18 @@ def test_the_actions_say_what_was_done() -> None:
             - set(reasons)
         )
     assert reasons == ["summary_shortened", "summary_dropped", "hash_dropped", "entries_dropped"]
+
+
+def test_what_the_contract_drops_is_summarised_in_the_ledger_because_a_reference_goes_out() -> None:
+    before = envelope({"references": {"asset_paths": asset_paths(60)}, "files": files(12, 900)})
+    states = {"keep": State.KEPT, "summarize": State.SUMMARISED, "truncate": State.SHORTENED, "drop": State.SUMMARISED}
+    seen = set()
+    for budget in (100_000, 4000, 3000, 2000, 1200, 700):
+        trimmed = trim_envelope(before, MODEL, budget)
+        for entry, action in zip(trimmed.ledger.entries, trimmed.report.actions, strict=True):
+            assert entry.state is states[action.action] and entry.after == action.after > 0
+            seen.add(action.action)
+    assert seen == set(states)
 
 
 def test_a_map_of_entries_loses_its_last_ones_first() -> None:

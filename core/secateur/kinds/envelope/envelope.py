@@ -187,7 +187,12 @@ def _ledger(
 
 
 def action_of(entry: Entry) -> str:
-    """What the frozen shape calls the stage that an entry met; "keep": none."""
+    """Returns the name that the frozen shape has for the stage that an entry met; "keep": none.
+
+    Its "drop" leaves `path + summary + hash`, so the entry is summarised; by the first stage a list is.
+    """
+    if entry.state is State.SUMMARISED and entry.reason is not Reason.LONG_LIST:
+        return "drop"
     return "truncate" if entry.state is State.SHORTENED else VERBS[entry.state]
 
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
+from enum import IntEnum
 from itertools import accumulate
 from typing import Any
 
@@ -37,30 +38,40 @@ from secateur.tokens import Counter
 SHORTEST_SUMMARY = 24
 """Characters below which a summary says nothing: it goes."""
 
-STRENGTH = (State.SUMMARISED, State.SHORTENED, State.DROPPED)
-"""States that a cut gives a value, mildest first: an entry bears the strongest that it met."""
+
+class Stage(IntEnum):
+    """The stages of the spec, by the name of their action, mildest first: an entry bears the strongest that it met."""
+
+    SUMMARIZE = 1
+    TRUNCATE = 2
+    DROP = 3
+
+    @property
+    def state(self) -> State:
+        """The state in the ledger. What the spec drops is summarised there: a reference to it goes out, and of a
+        dropped entry nothing does."""
+        return State.SHORTENED if self is Stage.TRUNCATE else State.SUMMARISED
 
 
 class Acted:
-    """The cuts so far: values, and ends of lists, each with its strongest action and its last reason."""
+    """The cuts so far: values, and ends of lists, each with its strongest stage and its last reason."""
 
     def __init__(self) -> None:
-        self._values: dict[Path, tuple[State, Reason]] = {}
-        self._ends: dict[Path, tuple[int, State, Reason]] = {}  # list -> first position of its end, action, reason
+        self._values: dict[Path, tuple[Stage, Reason]] = {}
+        self._ends: dict[Path, tuple[int, Stage, Reason]] = {}  # list -> first position of its end, stage, reason
 
     def __bool__(self) -> bool:
         return bool(self._values or self._ends)
 
-    def add(self, path: Path, state: State, reason: Reason, start: int | None = None) -> None:
+    def add(self, path: Path, stage: Stage, reason: Reason, start: int | None = None) -> None:
         """Note that a value was cut, or the end of a list from `start` on."""
         if start is None:
-            before = self._values.get(path, (state, reason))[0]
-            self._values[path] = max(state, before, key=STRENGTH.index), reason
+            self._values[path] = max(stage, self._values.get(path, (stage, reason))[0]), reason
         else:
-            self._ends[path] = start, state, reason
+            self._ends[path] = start, stage, reason
 
     def sections(self) -> list[tuple[Path, int | None, State, Reason]]:
-        """Path, first position if it is the end of a list, action, reason; by action and path, none inside another.
+        """Path, first position if it is the end of a list, state, reason; by stage and path, none inside another.
 
         The end of a list stands for the list as long as nothing else in it was touched.
         """
@@ -69,11 +80,12 @@ class Acted:
         ends = [(path, *told) for path, told in uncut if not self._covered(path)]
         paths = [*(path for path, *_ in values), *(path for path, *_ in ends)]
         inner = {path[:length] for path in paths for length in range(1, len(path))}
-        found: list[tuple[Path, int | None, State, Reason]] = [
-            (path, None, state, reason) for path, state, reason in values
+        found: list[tuple[Stage, Path, int | None, Reason]] = [
+            (stage, path, None, reason) for path, stage, reason in values
         ]
-        found += [(path, start if path in inner else None, state, reason) for path, start, state, reason in ends]
-        return sorted(found, key=lambda entry: (STRENGTH.index(entry[2]), entry[0]))
+        found += [(stage, path, start if path in inner else None, reason) for path, start, stage, reason in ends]
+        found.sort(key=lambda row: row[:2])
+        return [(path, start, stage.state, reason) for stage, path, start, reason in found]
 
     def _covered(self, path: Path) -> bool:
         """Tells whether it lies inside a value or an end that was cut."""
@@ -121,20 +133,20 @@ class Shrinking:
             return reference_cuts(places, self._original, rules, counter)
 
         stages: tuple[Callable[[], None], ...] = (
-            lambda: self._cut(list_cuts(digest, rules, counter), State.SUMMARISED, Reason.LONG_LIST),
-            lambda: self._cut(text_cuts([digest, *extensions], rules, counter), State.SHORTENED, Reason.LONG_TEXT),
+            lambda: self._cut(list_cuts(digest, rules, counter), Stage.SUMMARIZE, Reason.LONG_LIST),
+            lambda: self._cut(text_cuts([digest, *extensions], rules, counter), Stage.TRUNCATE, Reason.LONG_TEXT),
             lambda: self._cut(
-                references(entries_of(digest)), State.DROPPED, Reason.REFERENCE_ONLY, rules.uniform_entries_share
+                references(entries_of(digest)), Stage.DROP, Reason.REFERENCE_ONLY, rules.uniform_entries_share
             ),
             lambda: self._cut(
-                references([*fields_without_entries(digest), *extensions]), State.DROPPED, Reason.REFERENCE_ONLY
+                references([*fields_without_entries(digest), *extensions]), Stage.DROP, Reason.REFERENCE_ONLY
             ),
             lambda: self._shorten_summaries(digest),
             lambda: self._drop_last_first(digest, "summary", Reason.SUMMARY_DROPPED),
             lambda: self._drop_last_first(digest, "hash", Reason.HASH_DROPPED),
             lambda: self._drop_entries(digest),
-            lambda: self._cut(references(fields_of(digest)), State.DROPPED, Reason.REFERENCE_ONLY),
-            lambda: self._cut(references([digest]), State.DROPPED, Reason.REFERENCE_ONLY),
+            lambda: self._cut(references(fields_of(digest)), Stage.DROP, Reason.REFERENCE_ONLY),
+            lambda: self._cut(references([digest]), Stage.DROP, Reason.REFERENCE_ONLY),
         )
         for stage in stages:
             if self.fits:
@@ -143,7 +155,7 @@ class Shrinking:
 
     # --- the spec's own ---
 
-    def _cut(self, found: Iterable[Cut], state: State, reason: Reason, enough: float = 1.0) -> None:
+    def _cut(self, found: Iterable[Cut], stage: Stage, reason: Reason, enough: float = 1.0) -> None:
         """As many of the cuts as are needed, those that save most first; of the last one no more than is needed.
 
         Args:
@@ -167,7 +179,7 @@ class Shrinking:
         if self.fits and number and self.tokens < enough * self._budget:
             steps[-1] = self._soften(cuts[number - 1])
         for cut, step in zip(cuts, steps, strict=False):
-            self.acted.add(cut.path, state, reason, cut.start(step))
+            self.acted.add(cut.path, stage, reason, cut.start(step))
 
     def _soften(self, cut: Cut) -> int:
         """Of a cut that is needed, the least step that is enough."""
@@ -197,7 +209,7 @@ class Shrinking:
             return self._count()
 
         self._settle(max(0, longest - SHORTEST_SUMMARY) * len(places), make)
-        self._note(places, whole, State.SHORTENED, Reason.SUMMARY_SHORTENED)
+        self._note(places, whole, Stage.TRUNCATE, Reason.SUMMARY_SHORTENED)
 
     def _drop_last_first(self, digest: EnvelopeValue, field: str, reason: Reason) -> None:
         """The field of all entries that something else names, from the last entry on."""
@@ -220,7 +232,7 @@ class Shrinking:
             return self._count()
 
         self._settle(len(places), make)
-        self._note(places, whole, State.DROPPED, reason)
+        self._note(places, whole, Stage.DROP, reason)
 
     def _drop_entries(self, digest: EnvelopeValue) -> None:
         """Entries, from the last one on; what is left of a list or an object says what is gone."""
@@ -245,12 +257,12 @@ class Shrinking:
             now = place.value
             if now is not before:
                 start = len(now) - 1 if isinstance(now, list) else None
-                self.acted.add(place.path, State.DROPPED, Reason.ENTRIES_DROPPED, start)
+                self.acted.add(place.path, Stage.DROP, Reason.ENTRIES_DROPPED, start)
 
-    def _note(self, places: Sequence[EnvelopeValue], whole: Sequence[Any], state: State, reason: Reason) -> None:
+    def _note(self, places: Sequence[EnvelopeValue], whole: Sequence[Any], stage: Stage, reason: Reason) -> None:
         for place, before in zip(places, whole, strict=True):
             if place.value is not before:
-                self.acted.add(place.path, state, reason)
+                self.acted.add(place.path, stage, reason)
 
     # --- counting ---
 
