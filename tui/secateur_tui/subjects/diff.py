@@ -14,7 +14,7 @@ from secateur.kinds.base import Outcome
 from secateur.kinds.diff.inputs import is_repository
 from secateur.kinds.diff.kind import Planned
 from secateur.kinds.diff.measured_diff import LINTER, SIGNATURES, MeasuredDiff
-from secateur.progress import Progress, unreported
+from secateur.progress import Progress
 from secateur.settings import Settings
 from secateur.settings import keys as setting_keys
 from secateur.sources import samples
@@ -50,10 +50,8 @@ class DiffSubject(KindSubject[MeasuredDiff, Planned]):
             )
         return super().read(inputs, settings, progress)
 
-    def decide(
-        self, material: MeasuredDiff, inputs: Inputs, settings: Settings, progress: Progress = unreported
-    ) -> DiffAnswer:
-        return diff_answer(settings, self.kind.decide(material, self._given(inputs), settings, progress=progress))
+    def drawn(self, settings: Settings, outcome: Outcome[Planned]) -> DiffAnswer:
+        return diff_answer(settings, outcome)
 
     def hold(self, answer: LedgerAnswer[Outcome[Planned]], item: int, settings: Settings) -> Settings | str:
         assert isinstance(answer, DiffAnswer)

@@ -13,7 +13,6 @@ from secateur.kinds.envelope.kind import Read
 from secateur.kinds.envelope.windows import window_of
 from secateur.ledger import CHARS_AFTER, CHARS_BEFORE
 from secateur.model import State
-from secateur.progress import Progress, unreported
 from secateur.settings import Settings
 from secateur.terminal import clip_left, visible
 
@@ -35,11 +34,8 @@ _WITH_CHARS = 48
 class EnvelopeSubject(KindSubject[Read, TrimmedEnvelope]):
     """The look of the Envelope bench."""
 
-    def decide(
-        self, material: Read, inputs: Inputs, settings: Settings, progress: Progress = unreported
-    ) -> LedgerAnswer[Outcome[TrimmedEnvelope]]:
-        answer = super().decide(material, inputs, settings, progress)
-        return replace(answer, reserve=answer.result.payload.reserve)
+    def drawn(self, settings: Settings, outcome: Outcome[TrimmedEnvelope]) -> LedgerAnswer[Outcome[TrimmedEnvelope]]:
+        return replace(super().drawn(settings, outcome), reserve=outcome.payload.reserve)
 
     def notices(self, answer: LedgerAnswer[Outcome[TrimmedEnvelope]]) -> Sequence[tuple[str, str]]:
         ledger = answer.ledger

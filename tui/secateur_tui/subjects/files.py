@@ -9,12 +9,10 @@ from secateur.kinds.base import Outcome
 from secateur.kinds.files.kind import ReadFiles
 from secateur.kinds.files.pruned_files import PrunedFiles
 from secateur.kinds.files.sourcecode import SCORES
-from secateur.progress import Progress, unreported
 from secateur.settings import Settings
 from secateur.terminal import clip_left, visible
 
 from secateur_tui.state.ledger_answer import LedgerAnswer
-from secateur_tui.state.subject import Inputs
 from secateur_tui.styled_text import Line, Span, bar, fit, line, wrapped
 from secateur_tui.subjects.kind_subject import KindSubject
 
@@ -28,12 +26,9 @@ _MOST_PIECES = 40
 class FilesSubject(KindSubject[ReadFiles, PrunedFiles]):
     """The look of the Files bench."""
 
-    def decide(
-        self, material: ReadFiles, inputs: Inputs, settings: Settings, progress: Progress = unreported
-    ) -> LedgerAnswer[Outcome[PrunedFiles]]:
+    def drawn(self, settings: Settings, outcome: Outcome[PrunedFiles]) -> LedgerAnswer[Outcome[PrunedFiles]]:
         """The best files are listed first."""
-        answer = super().decide(material, inputs, settings, progress)
-        decisions = answer.result.payload.decisions
+        answer, decisions = super().drawn(settings, outcome), outcome.payload.decisions
         return replace(answer, order=sorted(range(len(decisions)), key=lambda number: -decisions[number].score))
 
     def tail_title(self, answer: LedgerAnswer[Outcome[PrunedFiles]]) -> str:

@@ -54,6 +54,10 @@ class KindSubject(Subject[M, Outcome[P]]):
     ) -> LedgerAnswer[Outcome[P]]:
         """No language model is asked: what is on screen was decided here."""
         outcome = self.kind.answer(material, self._given(inputs), settings, progress=progress)
+        return self.drawn(settings, outcome)
+
+    def drawn(self, settings: Settings, outcome: Outcome[P]) -> LedgerAnswer[Outcome[P]]:
+        """Returns an outcome as it is drawn."""
         return LedgerAnswer(settings, outcome.ledger, outcome, outcome.notices)
 
     def budget_in_force(self, settings: Settings, answer: LedgerAnswer[Outcome[P]] | None) -> int:
