@@ -1,9 +1,13 @@
 """What holds of every kind of context: each input stands in the ledger once, its figures are those of a recount, its
-sums are exact, and the JSON holds the same ledger."""
+sums are exact, and the JSON and the screen show the same ledger.
+
+The screen is read in the rows, pages and bars that the benches draw, from the objects that they draw them of.
+"""
 
 from __future__ import annotations
 
 import json
+import re
 import tempfile
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -16,8 +20,16 @@ from hypothesis import strategies as st
 from secateur import Environment, Settings, count_tokens
 from secateur.errors import BudgetExceeded
 from secateur.kinds import registry
-from secateur.ledger import WRAPPER
+from secateur.kinds.base import Outcome
+from secateur.ledger import NOT_LISTED, WRAPPER, Entry, Ledger, State
 from secateur.settings import with_values
+from secateur_tui.app import LOOKS
+from secateur_tui.state.diff_rows import DiffAnswer, RowKind
+from secateur_tui.state.ledger_answer import LedgerAnswer, Sum, sums_of
+from secateur_tui.state.search_state import SearchAnswer
+from secateur_tui.styled_text import Line, plain
+from secateur_tui.subjects.kind_subject import KindSubject
+from secateur_tui.widgets import budget_bar, candidate_list, chunk_list, ledger_bar, ledger_list, ledger_pages, why
 from support.envelopes import asset_paths, envelope, files
 
 
@@ -112,11 +124,11 @@ def _draw_log(data: st.DataObject, folder: Path) -> Given:
 
 
 def _draw_diff(data: st.DataObject, folder: Path) -> Given:
-    """Files of which rules leave some out, with and without instructions and a finding about one of them."""
+    """Files of which rules leave some out and some are cut, with and without instructions and a finding about one."""
     names = data.draw(st.lists(st.sampled_from(["a.py", "src/b.py", "docs/c.md", "uv.lock"]), min_size=1, unique=True))
     patches = {}
     for name in names:
-        lines = data.draw(st.lists(LINES, min_size=1, max_size=40))
+        lines = data.draw(st.lists(LINES, min_size=1, max_size=40)) * data.draw(st.sampled_from([1, 9]))
         head = f"diff --git a/{name} b/{name}\nnew file mode 100644\n--- /dev/null\n+++ b/{name}\n"
         patches[name] = f"{head}@@ -0,0 +1,{len(lines)} @@\n" + "".join(f"+{line}\n" for line in lines)
     skill, finding = data.draw(st.sampled_from(["", "Review it.\n"])), data.draw(st.sampled_from(["", "a.py:1:1: odd"]))
@@ -149,8 +161,77 @@ CASES = {
 
 
 def test_no_kind_is_left_out() -> None:
-    """Search has an entry per candidate that is asked for: `tests/render/test_ledger.py` holds the same of it."""
+    """Search has an entry per candidate that is asked for: it has a test of its own below."""
     assert {*CASES, "search"} == {place.name for place in registry.BUILT_IN}
+
+
+CELLS = 4000
+"""Cells of a screen on which nothing is cut off."""
+ROW = re.compile(r"([●◐◍○]) +(-?[\d,]+) +(·|-?[\d,]+)")
+SUM = re.compile(r"([●◐◍○]) [a-z]+ (-?[\d,]+) \(([\d,]+)(?:, saved (-?[\d,]+))?\)")
+
+
+def number(text: str) -> int:
+    return int(text.replace(",", ""))
+
+
+def is_sound(ledger: Ledger) -> None:
+    """Every entry once, sums exact, and nothing goes out of what is dropped."""
+    ids = [entry.id for entry in ledger.entries]
+    assert len(set(ids)) == len(ids) and ids[-1] == WRAPPER
+    assert ledger.before == sum(entry.before for entry in ledger.entries)
+    assert ledger.after == sum(entry.after for entry in ledger.entries)
+    assert [entry for entry in ledger.entries if entry.state is State.DROPPED and entry.after] == []
+
+
+def is_on_screen(subject: KindSubject[Any, Any], answer: LedgerAnswer[Outcome[Any]]) -> None:
+    """Every row has the figures of an entry, the page Why its name and reason, the bar the sums of all."""
+    ledger, drawn = answer.ledger, []
+    assert [entry for entry in ledger.entries if entry.id != WRAPPER or entry.before or entry.after] == answer.entries
+    for item, entry in enumerate(answer.entries):
+
+        def tail(room: int, item: int = item) -> Line:
+            return subject.tail(answer, item, room)
+
+        row = plain(ledger_list.draw_item(answer, None, item, subject.lead(answer, item), tail, CELLS))
+        glyph, before, after = ROW.search(row).groups()
+        drawn.append((glyph, number(before), number(before) if after == "·" else number(after)))
+        page = [plain(line) for line in ledger_pages.draw_why(subject, answer, item, CELLS)]
+        assert page[0].split()[1] == entry.state.label.upper() and entry.id in page[1]
+        assert any(subject.kind.because(answer.result, item) in line for line in page)
+    assert drawn == [(entry.state.glyph, entry.before, entry.after) for entry in answer.entries]
+    bar = plain(ledger_bar.draw_budget(answer, None, CELLS)[1])
+    for glyph, after, items, saved in SUM.findall(bar):
+        told = next(one for state, one in sums_of(answer.entries).items() if state.glyph == glyph)
+        assert told[::2] == (number(items), number(after)) and (not saved or number(saved) == told.before - told.after)
+    assert sum(number(after) for _, after, *_ in SUM.findall(bar)) == ledger.after
+    left = ledger.budget - ledger.after
+    assert f"free {left:,} of {ledger.budget:,}" in bar or f"{-left:,} over {ledger.budget:,}" in bar
+
+
+def is_in_chunks(answer: DiffAnswer) -> None:
+    """The rows of a file, which may be cut, have together the figures of its entry; chunks hold the wrapper, and what
+    stands behind the changes."""
+    ledger, shown = answer.ledger, dict.fromkeys((entry.id for entry in answer.ledger.entries), (0, 0))
+    beside = 0
+    for item, row in enumerate(answer.rows):
+        text = plain(chunk_list.draw_row(answer, item, CELLS, ""))
+        if row.kind is RowKind.CHUNK:
+            assert f" {answer.tokens[row.chunk - 1]:,} " in text
+            beside += sum(piece.filled for piece in answer.plan.chunks[row.chunk - 1])
+        elif row.kind is not RowKind.OUTSIDE:
+            glyph, tokens = re.search(r"([●◐○]) +([\d,]+) [MADRCmT] ", text).groups()
+            assert glyph == row.share.state.glyph and row.share.id in text
+            assert number(tokens) == (row.share.after if row.piece is not None else row.share.before)
+        name = WRAPPER if row.coverage is None else row.share.id
+        shown[name] = shown[name][0] + row.share.before, shown[name][1] + row.share.after
+    remarks = [entry for entry in ledger.entries if entry.id in ("linter", "signatures")]
+    assert beside == sum(entry.after for entry in remarks)
+    rowless = {entry.id for entry in remarks} | (set() if answer.tokens else {WRAPPER})  # a wrapper is of chunks
+    for entry in ledger.entries:
+        assert entry.id in rowless or shown[entry.id] == (entry.before, entry.after)
+    assert answer.sums == sums_of(ledger.entries) and sum(answer.tokens) == ledger.after
+    assert f"sends {ledger.after:,}" in plain(chunk_list.draw_budget(answer, None, CELLS)[1])
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -168,16 +249,91 @@ def test_the_ledger_is_right(name: str, data: st.DataObject) -> None:
             assume(False)
     ledger, body = outcome.ledger, json.loads(kind.render(outcome, "json"))
 
+    is_sound(ledger)
     ids = [entry.id for entry in ledger.entries]
-    assert len(set(ids)) == len(ids) and ids[-1] == WRAPPER
     assert {part for one in ids[:-1] for part in told.parts_of(one)} == told.parts
     allowed = case.budget(int(kind.budget.value(chosen)), body)
     assert ledger.kind == name and allowed in (None, ledger.budget)
     assert (ledger.before, ledger.after) == (told.before, case.recount(body))
-    assert ledger.before == sum(entry.before for entry in ledger.entries)
-    assert ledger.after == sum(entry.after for entry in ledger.entries)
     assert allowed is None or ledger.after <= allowed
     assert body["ledger"] == ledger.to_dict()
     report = kind.report(outcome)
     assert (report.before, report.after, report.budget) == (ledger.before, ledger.after, ledger.budget)
     assert [kind.because(outcome, number) for number in range(len(ids))].count("") == 0
+    subject = LOOKS.get(name, KindSubject)(kind)
+    answer = subject.drawn(chosen, outcome).prepared()
+    if isinstance(answer, DiffAnswer):
+        is_in_chunks(answer)
+    else:
+        is_on_screen(subject, answer)
+
+
+@settings(max_examples=25)
+@given(data=st.data())
+def test_the_ledger_of_a_search_is_right(orders: Path, data: st.DataObject) -> None:
+    """By rank, from the columns of the selection that the Search bench draws."""
+    kind, query = registry.kind("search"), data.draw(st.sampled_from(["refund of an order", "Cart.total", "zebra"]))
+    changed = {
+        "budget": data.draw(st.sampled_from([0, 90, 700, 2500, 9000])),
+        "smart_pruning.strategy": data.draw(st.sampled_from(["priority", "relevance", "density"])),
+        "smart_pruning.signature_share": data.draw(st.sampled_from([0.0, 0.3])),
+    }
+    inputs, chosen = {**kind.blank(), "query": query, "path": str(orders)}, with_values(Settings(), changed)
+    material = kind.read(inputs, chosen, Environment())
+    try:
+        outcome = kind.answer(material, inputs | {"dropped": "all"}, chosen)
+        selection, pool, ledger = outcome.payload.selection, material.pool, outcome.ledger
+        whole = json.loads(kind.render(outcome, "json"))
+        brief = json.loads(kind.render(kind.answer(material, inputs, chosen), "json"))
+        pack = kind.render(outcome, "markdown") if selection.kept_rows else ""
+        answer = SearchAnswer(chosen, selection, material.engine.pack_tokens(selection))
+    finally:
+        kind.release(material)
+
+    is_sound(ledger)
+    entries = ledger.entries[:-1]
+    assert sorted(entry.id for entry in entries) == sorted(pool.symbol_id)
+    assert (ledger.before, ledger.after) == (int(pool.tokens.sum()), count_tokens(pack))
+    assert ledger.after <= ledger.budget == changed["budget"] or not ledger.after
+    assert sorted(whole["ledger"].pop("entries"), key=_id) == sorted((one.to_dict() for one in ledger.entries), key=_id)
+    listed = brief["ledger"].pop("entries")
+    assert whole["ledger"] == brief["ledger"] == {name: getattr(ledger, name) for name in brief["ledger"]}
+    told = {entry["id"]: entry for entry in listed if entry["id"] != NOT_LISTED}
+    assert all(told[entry.id] == entry.to_dict() for entry in ledger.entries if entry.id in told)
+    unlisted = sums_of(entry for entry in entries if entry.id not in told)
+    others = [entry for entry in listed if entry["id"] == NOT_LISTED]
+    assert {entry["state"]: (entry["figures"]["items"], entry["before"], entry["after"]) for entry in others} == {
+        state.label: together for state, together in unlisted.items() if together.items
+    }
+    _is_in_the_candidates(kind, outcome, answer, entries)
+    _is_in_the_search_bar(answer, ledger)
+
+
+def _id(entry: dict[str, Any]) -> str:
+    name: str = entry["id"]
+    return name
+
+
+def _is_in_the_candidates(kind: Any, outcome: Any, answer: SearchAnswer, entries: Iterable[Entry]) -> None:
+    columns = candidate_list.Columns.of(len(answer.selection), CELLS)
+    for place, entry in enumerate(entries):
+        row = int(answer.selection.order[place])
+        text = plain(candidate_list.draw_candidate(answer, None, row, columns, 1.0))
+        rank, glyph, before = re.match(r" +([\d,]+) +([●◐○]) +([\d,]+) ", text).groups()
+        assert (number(rank), glyph, number(before)) == (place + 1, entry.state.glyph, entry.before)
+        page = [plain(line) for line in why.draw_why(answer, row, [], False, CELLS)]
+        assert any(line == f"because {kind.because(outcome, place)}" for line in page)
+        assert answer.selection.decision(row).tokens_after == entry.after
+
+
+def _is_in_the_search_bar(answer: SearchAnswer, ledger: Ledger) -> None:
+    """What is dropped stands there with the tokens it would take; the wrapper has no count."""
+    bar, sums = plain(budget_bar.draw_budget(answer, None, CELLS)[1]), sums_of(ledger.entries[:-1])
+    shown = {glyph: (number(items), number(tokens), saved) for glyph, tokens, items, saved in SUM.findall(bar)}
+    kept, short, dropped = sums[State.KEPT], sums[State.SHORTENED], sums[State.DROPPED]
+    expected = {"●": (kept.items, kept.after, ""), "○": (dropped.items, dropped.before, "")}
+    if short != Sum():
+        expected["◐"] = (short.items, short.after, f"{short.before - short.after:,}")
+    assert shown == expected and sums[State.SUMMARISED] == Sum()
+    assert f"wrapper {ledger.entries[-1].after:,} " in bar
+    assert f"free {ledger.budget - ledger.after:,} of {ledger.budget:,}" in bar
