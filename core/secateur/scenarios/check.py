@@ -17,8 +17,9 @@ from typing import Any
 from secateur.errors import IndexingError, SecateurError
 from secateur.scenarios.comparison import CheckFindings, compare, wanted_ids
 from secateur.scenarios.location import root_of
+from secateur.scenarios.malformed import malformed
 from secateur.scenarios.running import Session
-from secateur.scenarios.scenario import Recorded, malformed, parse_scenario, read_text, with_recorded
+from secateur.scenarios.scenario import Recorded, parse_scenario, read_text, with_recorded
 
 STALE_CODES = ("CHANGED", "INDEX")
 """Codes of errors that mean: what was decided is not what is on disk now."""
@@ -108,15 +109,12 @@ def updated_text(result: Result) -> str | None:
     """The text of a scenario's file with the decisions as they are now; None where they are recorded already.
 
     Raises:
-        SecateurError: the file cannot be read any more, or a table stands behind the recorded ones.
+        SecateurError: the file cannot be read any more.
     """
     if result.recorded is None:
         return None
     text = read_text(result.path)
-    try:
-        new = with_recorded(text, result.recorded)
-    except ValueError as error:
-        raise malformed(result.path, 1, str(error), "move it above [recorded]") from error
+    new = with_recorded(text, result.recorded)
     return new if new != text else None
 
 

@@ -10,7 +10,8 @@ from typing import Any
 
 from secateur.errors import SecateurError, shown, too_large, unreadable_folder
 from secateur.kinds.base import Input, Kind
-from secateur.scenarios.scenario import CANNOT_READ, INPUTS_SUFFIX, SUFFIX
+from secateur.scenarios.malformed import CANNOT_READ
+from secateur.scenarios.scenario import INPUTS_SUFFIX, SUFFIX
 
 SAMPLE = "sample:"
 

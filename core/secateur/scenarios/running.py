@@ -24,7 +24,8 @@ from secateur.kinds.base import Environment, Kind, Outcome
 from secateur.ledger import NOT_LISTED, WRAPPER, Entry, Ledger, State
 from secateur.progress import Progress, unreported
 from secateur.scenarios.location import check_inputs
-from secateur.scenarios.scenario import CANNOT_READ, DIGITS, Recorded, RecordedItem, Scenario
+from secateur.scenarios.malformed import CANNOT_READ
+from secateur.scenarios.scenario import DIGITS, Recorded, RecordedItem, Scenario
 from secateur.settings import Committed, Loaded, Settings, load, lookup
 from secateur.settings.layers import Layer
 

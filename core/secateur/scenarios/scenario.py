@@ -25,9 +25,7 @@ key.
 
 from __future__ import annotations
 
-import json
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -35,8 +33,11 @@ import msgspec
 import tomli
 from msgspec import Meta, Struct, field
 
-from secateur.errors import SecateurError, shown, too_large, unreadable
+from secateur.errors import too_large, unreadable
 from secateur.ledger import Reason, State
+from secateur.scenarios.malformed import check_values, invalid, malformed, no_toml, shortened
+from secateur.scenarios.toml_places import dotted, toml_places
+from secateur.scenarios.toml_writing import flat, pairs, toml_value, with_elements
 from secateur.suggestions import suggestion
 
 SUFFIX = ".scenario.toml"
@@ -52,19 +53,11 @@ LARGEST = 4 << 20
 DIGITS = 3
 """Decimals of scores and terms."""
 
-CANNOT_READ = "SCENARIO"
-
 Share = Annotated[float, Meta(ge=0, le=1)]
 Count = Annotated[int, Meta(ge=0)]
 Grade = Annotated[int, Meta(ge=0, le=3)]
 StateName = Literal["kept", "shortened", "summarised", "dropped"]
 Covered = Literal["whole", "split", "left_out"]
-
-_TABLE = re.compile(r"\s*\[+\s*([^\[\]]+?)\s*\]+")
-_RECORDED = re.compile(r"^\[recorded\][ \t]*(#.*)?$", re.MULTILINE)
-_AFTER = re.compile(r"^\s*\[(?!recorded\b)[A-Za-z_\"'\[]", re.MULTILINE)
-_BARE = re.compile(r"[A-Za-z0-9_-]+")
-_AT = re.compile(r"line (\d+)")
 
 
 class RecordedItem(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -175,93 +168,60 @@ def parse_scenario(text: str, path: Path) -> Scenario:
     """The scenario of a text; `path` is for errors, which are those of `read_scenario`."""
     try:
         table = tomli.loads(text)
-    except (tomli.TOMLDecodeError, RecursionError) as error:
-        said = str(error) or "it is nested too deeply"
-        found = _AT.search(said)
-        raise malformed(
-            path, int(found[1]) if found else 1, said.partition(" (at ")[0], "write it as TOML v1.0"
-        ) from error
+    except (ValueError, RecursionError) as error:  # malformed, nested too deep, or with numbers of thousands of digits
+        raise no_toml(path, text, error) from error
     version = table.get("scenario")
-    if version != FORMAT:
+    if version != FORMAT or isinstance(version, bool):
         raise malformed(
             path,
-            line_of(text, "scenario"),
-            f"scenario = {_short(version)} is not a format that this version reads",
+            toml_places(text).line(("scenario",)),
+            f"scenario = {shortened(version)} is not a format that this version reads"
+            if "scenario" in table
+            else "it does not say which format it has",
             f"it begins with: scenario = {FORMAT}",
         )
+    check_values(table, (), path, text)
     try:
         made = msgspec.convert(table, Scenario)
     except msgspec.ValidationError as error:
-        raise _invalid(path, text, str(error)) from error
-    for item in made.recorded.items if made.recorded else ():
-        if item.reason not in _REASONS:
-            near = suggestion(item.reason, _REASONS)
-            hint = f"did you mean {near}?" if near else "`secateur config --reasons` lists them all"
-            raise malformed(path, line_of(text, _quoted(item.id)), f"there is no reason {_short(item.reason)}", hint)
+        raise invalid(path, text, table, str(error), Scenario) from error
+    between = made.expect.budget_used_between
+    if between is not None and between[0] > between[1]:
+        said = f"expect.budget_used_between: {between[0]:g} is larger than {between[1]:g}"
+        raise malformed(
+            path, toml_places(text).line(("expect", "budget_used_between")), said, "the smaller one is first"
+        )
+    _check_recorded(made, path, text)
     return made
-
-
-def malformed(path: Path, line: int, what: str, hint: str) -> SecateurError:
-    """A scenario's file does not hold what it must."""
-    return SecateurError(f"{shown(path)}:{line}: {what}", hint=hint, code=CANNOT_READ)
 
 
 _REASONS = tuple(reason.label for reason in Reason)
 
 
-def line_of(text: str, key: str, tables: Sequence[str] = ()) -> int:
-    """The line where a key stands, from 1; inside these tables if it stands there, else the first that names it.
-
-    Args:
-        key: as it is written.
-    """
-    begins = re.compile(rf"\s*[\"']?{re.escape(key.strip(chr(34)))}[\"']?\s*[.=]|.*[{{,]\s*{re.escape(key)}\s*=")
-    table, first = "", 0
-    for number, line in enumerate(text.splitlines(), 1):
-        header = _TABLE.fullmatch(line.partition("#")[0])
-        if header:
-            table = header[1]
-        if begins.match(line) or (header and table == key):
-            if not tables or table.split(".") == list(tables):
-                return number
-            first = first or number
-        elif key in line and not first and key.startswith('"'):
-            first = number
-    return first or 1
-
-
-def _invalid(path: Path, text: str, said: str) -> SecateurError:
-    """The error of msgspec with line and key: "Expected `str`, got `int` - at `$.expect.must_keep[0]`"."""
-    what, _, where = said.partition(" - at `")
-    keys = [part for part in re.split(r"[.\[\]]+", where.rstrip("`").removeprefix("$")) if part and not part.isdigit()]
-    unknown = re.fullmatch(r"Object contains unknown field `(.*)`", what)
-    if unknown:
-        name = unknown[1]
-        known = _fields(keys)
-        near = suggestion(name, known)
-        hint = f"did you mean {near}?" if near else f"keys here: {', '.join(known)}"
-        return malformed(path, line_of(text, name, keys), f"unknown key {'.'.join((*keys, _short(name)))}", hint)
-    missing = re.fullmatch(r"Object missing required field `(.*)`", what)
-    if missing:
-        here = line_of(text, keys[-1]) if keys else 1
-        return malformed(path, here, f"{'.'.join((*keys, missing[1]))} is missing", "write it, or save the file again")
-    told = what.replace("`", "").replace("Expected ", "it takes ", 1).replace("Invalid enum value", "there is no value")
-    named = [key for key in keys if key != "..."]
-    here = line_of(text, named[-1], named[:-1]) if named else 1
-    return malformed(path, here, f"{'.'.join(named)}: {told}", "docs/scenarios.md lists every key with its values")
-
-
-def _fields(keys: Sequence[str]) -> tuple[str, ...]:
-    found: Any = Scenario
-    for key in keys:
-        found = {
-            "expect": Expect,
-            "recorded": Recorded,
-            "items": RecordedItem,
-            "rank_of": RankOf,
-            "recall_of": RecallOf,
-        }.get(key, found)
-    return tuple(found.__struct_fields__)
+def _check_recorded(made: Scenario, path: Path, text: str) -> None:
+    """Raises: what is recorded is not the last table, names an item twice, or a reason that there is not."""
+    if made.recorded is None:
+        return
+    places = toml_places(text)
+    headers = [header for header in places.headers if header.path[0] == "recorded"]
+    if not headers or headers[0].start != places.first("recorded"):
+        said = "recorded is not written as a table of its own"
+        raise malformed(path, places.line(("recorded",)), said, "`secateur check --update` writes it: take it out")
+    behind = [header for header in places.headers if header.start > headers[0].start and header.path[0] != "recorded"]
+    if behind:
+        said = f"[{dotted(behind[0].path)}] stands behind [recorded]"
+        raise malformed(path, places.line_at(behind[0].start), said, "move it above: [recorded] is replaced as a whole")
+    seen: set[str] = set()
+    for number, item in enumerate(made.recorded.items):
+        here = ("recorded", "items", number)
+        if item.id in seen:
+            said = f"{shortened(item.id)} is recorded twice"
+            raise malformed(path, places.line(here), said, "take one out, or record anew: `secateur check --update`")
+        if item.reason not in _REASONS:
+            near = suggestion(item.reason, _REASONS)
+            hint = f"did you mean {near}?" if near else "`secateur config --reasons` lists them all"
+            raise malformed(path, places.line((*here, "reason")), f"there is no reason {shortened(item.reason)}", hint)
+        seen.add(item.id)
 
 
 # --- writing ----------------------------------------------------------------------------------------------------------
@@ -269,48 +229,32 @@ def _fields(keys: Sequence[str]) -> tuple[str, ...]:
 
 def dump_scenario(scenario: Scenario) -> str:
     """The text of a scenario's file."""
-    lines = [f"scenario = {scenario.scenario}", f"kind = {_toml(scenario.kind)}"]
-    lines += [f"about = {_toml(scenario.about)}"] if scenario.about else []
-    lines += ["", "[input]", *_pairs(scenario.input)]
+    lines = [f"scenario = {scenario.scenario}", f"kind = {toml_value(scenario.kind)}"]
+    lines += [f"about = {toml_value(scenario.about)}"] if scenario.about else []
+    lines += ["", "[input]", *pairs(scenario.input)]
     if scenario.settings:
-        lines += ["", "[settings]", *(f"{key} = {_toml(value)}" for key, value in flat(scenario.settings))]
+        lines += ["", "[settings]", *(f"{key} = {toml_value(value)}" for key, value in flat(scenario.settings))]
     lines += ["", *_expect_lines(scenario.expect)]
     if scenario.judged:
-        lines += ["", "[judged]  # how much each answers the query: 1 a little, 3 fully", *_pairs(scenario.judged)]
+        lines += ["", "[judged]  # how much each answers the query: 1 a little, 3 fully", *pairs(scenario.judged)]
     head = "\n".join(lines) + "\n"
     return with_recorded(head, scenario.recorded) if scenario.recorded else head
 
 
 def with_recorded(text: str, recorded: Recorded) -> str:
-    """The text of a scenario's file with other recorded decisions; all above them stays as a person wrote it.
-
-    Raises:
-        ValueError: a table stands behind `[recorded]`, which is always the last.
-    """
-    found = _RECORDED.search(text)
-    if found and _AFTER.search(text, found.end()):
-        raise ValueError("a table stands behind [recorded], which is the last")
-    head = text[: found.start()] if found else text
-    return head.rstrip("\n") + "\n\n" + _recorded_text(recorded)
+    """The text of a scenario's file with other recorded decisions; all above them stays as a person wrote it, byte for
+    byte."""
+    headers = toml_places(text).headers
+    start = next((header.start for header in headers if header.path[0] == "recorded"), None)
+    if start is not None:
+        return text[:start] + _recorded_text(recorded)
+    return text.rstrip("\n") + "\n\n" + _recorded_text(recorded)
 
 
 def with_expected(text: str, name: str, ids: Sequence[str]) -> str:
-    """The text of a scenario's file with further ids in a list of `[expect]`; all else stays as a person wrote it."""
-    table = tomli.loads(text)
-    listed = dict.fromkeys((*table.get("expect", {}).get(name, ()), *ids))
-    new = f"{name} = {_toml(list(listed))}"
-    header = re.search(r"^\[expect\][ \t]*(#.*)?$", text, re.MULTILINE)
-    if header is None:
-        before = _RECORDED.search(text)
-        at = before.start() if before else len(text)
-        return text[:at].rstrip("\n") + f"\n\n[expect]\n{new}\n\n" + text[at:]
-    after = re.search(r"^\[", text[header.end() :], re.MULTILINE)
-    end = header.end() + after.start() if after else len(text)
-    body = text[header.end() : end]
-    strings = r"""(?:[^\]"']|"(?:\\.|[^"\\])*"|'[^']*')*"""
-    old = re.search(rf"^{name}[ \t]*=[ \t]*\[{strings}\][ \t]*(#.*)?$", body, re.MULTILINE)
-    body = body[: old.start()] + new + body[old.end() :] if old else f"\n{new}" + body
-    return text[: header.end()] + body + text[end:]
+    """The text of a scenario's file with further ids in a list of `[expect]`; all else stays as a person wrote it, byte
+    for byte."""
+    return with_elements(text, "expect", name, ids)
 
 
 def _expect_lines(expect: Expect) -> list[str]:
@@ -321,7 +265,7 @@ def _expect_lines(expect: Expect) -> list[str]:
             continue
         if isinstance(value, list) and value and isinstance(value[0], Struct):
             value = [msgspec.to_builtins(one) for one in value]
-        lines.append(f"{name} = {_toml(msgspec.to_builtins(value))}")
+        lines.append(f"{name} = {toml_value(msgspec.to_builtins(value))}")
     return lines
 
 
@@ -330,10 +274,10 @@ def _recorded_text(recorded: Recorded) -> str:
         "[recorded]  # by `secateur check --update`; what stands here is compared, and replaced as a whole",
         f"budget = {recorded.budget}",
         f"after = {recorded.after}",
-        f"listed = {_toml(recorded.listed)}",
-        f"knobs = {_toml(recorded.knobs)}",
+        f"listed = {toml_value(recorded.listed)}",
+        f"knobs = {toml_value(recorded.knobs)}",
         "items = [",
-        *(f"  {_toml(_item(item))}," for item in recorded.items),
+        *(f"  {toml_value(_item(item))}," for item in recorded.items),
         "]",
     ]
     return "\n".join(lines) + "\n"
@@ -345,61 +289,3 @@ def _item(item: RecordedItem) -> dict[str, Any]:
     out |= {"rank": item.rank} if item.rank is not None else {}
     out |= {"terms": item.terms} if item.terms else {}
     return out | ({"text": item.text} if item.text else {})
-
-
-def flat(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """Dotted keys and values of nested tables; `boosts` holds values by symbol, and is one key."""
-    for name, value in table.items():
-        if isinstance(value, Mapping) and value and prefix + name != "boosts":
-            yield from flat(value, f"{prefix}{name}.")
-        else:
-            yield prefix + name, value
-
-
-def _pairs(table: Mapping[str, Any]) -> list[str]:
-    return [
-        f"{_key(name)} = {_text(value) if isinstance(value, str) else _toml(value)}" for name, value in table.items()
-    ]
-
-
-def _key(name: str) -> str:
-    return name if _BARE.fullmatch(name) else _quoted(name)
-
-
-def _toml(value: Any) -> str:
-    """A value as TOML on one line."""
-    match value:
-        case bool():
-            return "true" if value else "false"
-        case int() | float():
-            return repr(value)
-        case str():
-            return _quoted(value)
-        case Mapping():
-            inside = ", ".join(f"{_key(str(name))} = {_toml(item)}" for name, item in value.items())
-            return f"{{ {inside} }}" if inside else "{}"
-        case _:
-            return f"[{', '.join(_toml(item) for item in value)}]"
-
-
-def _text(value: str) -> str:
-    """A text: of several lines as it stands, if no character of it has to be escaped."""
-    plain = all(one.isprintable() or one in "\n\t" for one in value)
-    if "\n" in value and plain and "'''" not in value and not value.endswith("'"):
-        return f"'''\n{value}'''"
-    return _quoted(value)
-
-
-def _quoted(value: str) -> str:
-    """A basic string: JSON's escapes are among TOML's; what no terminal should be sent is escaped too."""
-    written = json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
-    return "".join(one if one.isprintable() or one == " " else _escaped(one) for one in written)
-
-
-def _escaped(character: str) -> str:
-    code = ord(character)
-    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
-
-
-def _short(value: object) -> str:
-    return shown(value if isinstance(value, str) else repr(value))

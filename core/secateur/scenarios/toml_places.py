@@ -1,0 +1,212 @@
+"""Where in a text of TOML its keys, values and headers stand.
+
+    places = toml_places(text)
+    places.line(("expect", "must_keep", 0))     # 12
+    places.spans[("expect", "must_keep")]       # (201, 240): offsets of the value
+
+For texts that a TOML parser read without an error, and that hence are nested to a bounded depth: errors name lines, and
+a value is replaced without touching the comments around it.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from secateur.errors import shown
+
+KeyPath = tuple[str | int, ...]
+"""Keys, and numbers of elements: `("expect", "must_keep", 0)`."""
+
+_BLANK = re.compile(r"(?:[ \t\r\n]|#[^\n]*)*")
+_SPACE = re.compile(r"[ \t]*")
+BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
+_SCALAR = re.compile(r"[^,\]}#\r\n]*")
+_STRING = re.compile(
+    r'"""(?:[^\\]|\\.)*?"{3,5}(?!")' r"|'''.*?'{3,5}(?!')" r'|"(?:[^"\\\n]|\\.)*"' r"|'[^'\n]*'", re.DOTALL
+)
+
+
+@dataclass(frozen=True, slots=True)
+class TableHeader:
+    """A line `[table]` or `[[table]]`."""
+
+    start: int  # offset of its bracket
+    end: int  # offset behind the last bracket
+    path: KeyPath
+
+
+@dataclass
+class TomlPlaces:
+    """What `toml_places` found."""
+
+    text: str
+    keys: dict[KeyPath, int] = field(default_factory=dict)  # offset where a key, an element or a header begins
+    spans: dict[KeyPath, tuple[int, int]] = field(default_factory=dict)  # offsets of values
+    headers: list[TableHeader] = field(default_factory=list)
+
+    def line(self, path: KeyPath) -> int:
+        """The line of a path, from 1; where it is not there that of the nearest path around it."""
+        while path and path not in self.keys:
+            path = path[:-1]
+        return self.line_at(self.keys[path]) if path else 1
+
+    def line_at(self, offset: int) -> int:
+        """The line of an offset, from 1."""
+        return bisect_right(self._starts, offset)
+
+    def first(self, key: str) -> int | None:
+        """Offset where a table or value of the top begins; None: it is not there."""
+        return next((start for path, start in self.keys.items() if path[0] == key), None)
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        return [0, *(found.end() for found in re.finditer("\n", self.text))]
+
+
+def toml_places(text: str) -> TomlPlaces:
+    """See the module docstring; of a text that is no TOML what stands before the fault."""
+    scanner = _Scanner(text)
+    with suppress(ValueError, RecursionError):
+        scanner.document()
+    return scanner.places
+
+
+def dotted(where: KeyPath) -> str:
+    """A path as people write it: `recorded.items[3].reason`."""
+    out = ""
+    for part in where:
+        if isinstance(part, int):
+            out += f"[{part}]"
+        else:
+            out += ("." if out else "") + (part if BARE_KEY.fullmatch(part) else shown(f'"{part}"'))
+    return out
+
+
+class _Scanner:
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.at = 0
+        self.places = TomlPlaces(text)
+        self._elements: dict[KeyPath, int] = {}  # of arrays of tables
+
+    def document(self) -> None:
+        table: KeyPath = ()
+        while self._skip(_BLANK) < len(self.text):
+            if self.text[self.at] == "[":
+                table = self._header()
+            else:
+                self._pair(table)
+
+    def _header(self) -> KeyPath:
+        start = self.at
+        brackets = 2 if self.text.startswith("[[", start) else 1
+        self.at += brackets
+        path = self._numbered(self._dotted(), last=brackets == 2)
+        self._skip(_SPACE)
+        self._expect("]" * brackets)
+        self.places.headers.append(TableHeader(start, self.at, path))
+        self._note(path, start)
+        return path
+
+    def _numbered(self, names: list[str], *, last: bool) -> KeyPath:
+        """The path of a header: below an array of tables it means the latest element."""
+        path: KeyPath = ()
+        for number, name in enumerate(names):
+            path = (*path, name)
+            if last and number == len(names) - 1:
+                self._elements[path] = self._elements.get(path, -1) + 1
+            if path in self._elements:
+                path = (*path, self._elements[path])
+        return path
+
+    def _note(self, path: KeyPath, start: int) -> None:
+        """A path, and those around it that have no line of their own, begin here."""
+        while path and path not in self.places.keys:
+            self.places.keys[path] = start
+            path = path[:-1]
+
+    def _dotted(self) -> list[str]:
+        names = []
+        while True:
+            self._skip(_SPACE)
+            if self.text[self.at : self.at + 1] in ('"', "'"):
+                names.append(_unquoted(self._match(_STRING)))
+            else:
+                names.append(self._match(BARE_KEY))
+            self._skip(_SPACE)
+            if self.text[self.at : self.at + 1] != ".":
+                return names
+            self.at += 1
+
+    def _pair(self, table: KeyPath) -> None:
+        start = self.at
+        path = (*table, *self._dotted())
+        self._note(path, start)
+        self._expect("=")
+        self._skip(_SPACE)
+        self._value(path)
+
+    def _value(self, path: KeyPath) -> None:
+        start = self.at
+        sign = self.text[start : start + 1]
+        if sign == "[":
+            self._array(path)
+        elif sign == "{":
+            self._inline_table(path)
+        else:
+            self._match(_STRING if sign in ('"', "'") else _SCALAR)
+        self.places.spans[path] = start, self.at
+
+    def _array(self, path: KeyPath) -> None:
+        self.at += 1
+        number = 0
+        while self._next() != "]":
+            self._note((*path, number), self.at)
+            self._value((*path, number))
+            number += 1
+            if self._next() == ",":
+                self.at += 1
+        self.at += 1
+
+    def _inline_table(self, path: KeyPath) -> None:
+        self.at += 1
+        while self._next() != "}":
+            self._pair(path)
+            if self._next() == ",":
+                self.at += 1
+        self.at += 1
+
+    def _next(self) -> str:
+        self._skip(_BLANK)
+        if self.at >= len(self.text):
+            raise ValueError("it ends inside a value")
+        return self.text[self.at]
+
+    def _skip(self, pattern: re.Pattern[str]) -> int:
+        found = pattern.match(self.text, self.at)
+        assert found is not None
+        self.at = found.end()
+        return self.at
+
+    def _match(self, pattern: re.Pattern[str]) -> str:
+        found = pattern.match(self.text, self.at)
+        if found is None or not found[0]:
+            raise ValueError(f"nothing is read at {self.at}")
+        self.at = found.end()
+        return found[0]
+
+    def _expect(self, sign: str) -> None:
+        if not self.text.startswith(sign, self.at):
+            raise ValueError(f"no {sign} at {self.at}")
+        self.at += len(sign)
+
+
+def _unquoted(written: str) -> str:
+    import tomli
+
+    value: str = tomli.loads(f"a={written}")["a"]
+    return value

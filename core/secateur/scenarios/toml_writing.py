@@ -1,0 +1,102 @@
+"""Values as TOML, and further elements of a list in a text that a person wrote."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import tomli
+
+from secateur.scenarios.toml_places import BARE_KEY, TomlPlaces, toml_places
+
+
+def with_elements(text: str, table: str, name: str, texts: Sequence[str]) -> str:
+    """The text with further elements of a list in a table of the top; all else stays, byte for byte.
+
+    Args:
+        table: where there is none it is put above the first table `recorded`, or at the end.
+    """
+    present = tomli.loads(text).get(table, {}).get(name, [])
+    new = ", ".join(quoted(one) for one in dict.fromkeys(texts) if one not in present)
+    if not new:
+        return text
+    at, written = _place(toml_places(text), table, name, new, len(present))
+    return text[:at] + written + text[at:]
+
+
+def _place(places: TomlPlaces, table: str, name: str, new: str, present: int) -> tuple[int, str]:
+    """Where further elements are put in, and what is put there."""
+    key = (table, name)
+    if present:
+        return places.spans[*key, present - 1][1], f", {new}"
+    if key in places.spans:
+        return places.spans[key][0] + 1, new
+    line = f"{name} = [{new}]"
+    header = next((one for one in places.headers if one.path == (table,)), None)
+    if header is not None:
+        end = places.text.find("\n", header.end)
+        return (end + 1, f"{line}\n") if end >= 0 else (len(places.text), f"\n{line}\n")
+    if (table,) in places.spans:  # written as one inline table
+        start, end = places.spans[table,]
+        return start + 1, f" {line}" + ("," if places.text[start + 1 : end - 1].strip() else " ")
+    first = places.first(table)
+    if first is not None and not any(one.path[0] == table for one in places.headers):
+        return first, f"{table}.{line}\n"  # written as dotted keys
+    end = next((one.start for one in places.headers if one.path[0] in (table, "recorded")), len(places.text))
+    return end, ("" if not end or places.text[end - 1] == "\n" else "\n") + f"[{table}]\n{line}\n\n"
+
+
+def flat(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Dotted keys and values of nested tables; `boosts` holds values by symbol, and is one key."""
+    for name, value in table.items():
+        if isinstance(value, Mapping) and value and prefix + name != "boosts":
+            yield from flat(value, f"{prefix}{name}.")
+        else:
+            yield prefix + name, value
+
+
+def pairs(table: Mapping[str, Any]) -> list[str]:
+    return [
+        f"{_key(name)} = {_text(value) if isinstance(value, str) else toml_value(value)}"
+        for name, value in table.items()
+    ]
+
+
+def _key(name: str) -> str:
+    return name if BARE_KEY.fullmatch(name) else quoted(name)
+
+
+def toml_value(value: Any) -> str:
+    """A value as TOML on one line."""
+    match value:
+        case bool():
+            return "true" if value else "false"
+        case int() | float():
+            return repr(value)
+        case str():
+            return quoted(value)
+        case Mapping():
+            inside = ", ".join(f"{_key(str(name))} = {toml_value(item)}" for name, item in value.items())
+            return f"{{ {inside} }}" if inside else "{}"
+        case _:
+            return f"[{', '.join(toml_value(item) for item in value)}]"
+
+
+def _text(value: str) -> str:
+    """A text: of several lines as it stands, if no character of it has to be escaped."""
+    plain = all(one.isprintable() or one in "\n\t" for one in value)
+    if "\n" in value and plain and "'''" not in value and not value.endswith("'"):
+        return f"'''\n{value}'''"
+    return quoted(value)
+
+
+def quoted(value: str) -> str:
+    """A basic string: JSON's escapes are among TOML's; what no terminal should be sent is escaped too."""
+    written = json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    return "".join(one if one.isprintable() or one == " " else _escaped(one) for one in written)
+
+
+def _escaped(character: str) -> str:
+    code = ord(character)
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
