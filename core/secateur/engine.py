@@ -77,6 +77,7 @@ class Engine:
     Attributes:
         settings: those of `open`; `retrieve` and `select` take others where a front end changes them.
         source_name: the source for people, e.g. "orders @ 4f2c91d"; text from outside.
+        warns_of_index: also of an index that this machine cannot write; warnings take room in a pack.
         retrievals: how often the slow phase really ran; a cached answer does not count.
     """
 
@@ -93,6 +94,7 @@ class Engine:
     ) -> None:
         environ = os.environ if environ is None else environ
         self.settings = settings
+        self.warns_of_index = True
         self.retrievals = 0
         self._config_dir = config_dir or directories.config_dir(environ)
         self._cache_dir = cache_dir or directories.cache_dir(environ)
@@ -234,9 +236,8 @@ class Engine:
         with self._turn:
             status = self.refresh(progress, settings) if refresh or not self._index.status else self._index.status
             results = self._results(settings, status.snapshot, use_cache)
-            pool = results.pool(query, settings, shape) or results.keep_pool(
-                query, settings, shape, self._found(query, settings, shape)
-            )
+            pool = results.pool(query, settings, shape)
+            pool = pool or results.keep_pool(query, settings, shape, self._found(query, settings, shape))
             self._snapshots[pool] = self._current()
             return pool
 
@@ -415,11 +416,9 @@ class Engine:
 
     def _results(self, settings: Settings, snapshot: str, use_cache: bool) -> Results:
         rag, root = settings.graph_rag, self._index.source.root
-        cache = (
-            ResultCache.open(root, rag.cache_dir, self._cache_dir, ttl=rag.cache_ttl, clock=self._clock)
-            if use_cache
-            else None
-        )
+        cache = None
+        if use_cache:
+            cache = ResultCache.open(root, rag.cache_dir, self._cache_dir, ttl=rag.cache_ttl, clock=self._clock)
         notices = [notice.to_dict() for notice in self._notices]
         return Results(cache, [__version__, snapshot, self.source_name, notices], self._preferences(settings))
 
@@ -435,7 +434,7 @@ class Engine:
     @property
     def _notices(self) -> tuple[Notice, ...]:
         """The warnings of every answer: about the engine's input, the index and the source."""
-        return (*self._given, *self._index.notices, *self._index.source.notices())
+        return (*self._given, *self._index.notices[: None if self.warns_of_index else 0], *self._index.source.notices())
 
     def _text(self, pool: Pool, row: int, first: IntArray, last: IntArray) -> str:
         snapshot = self._snapshots.get(pool) or self._current()

@@ -16,6 +16,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 
+import tomli
+
 from secateur.errors import shown
 
 KeyPath = tuple[str | int, ...]
@@ -206,7 +208,7 @@ class _Scanner:
 
 
 def _unquoted(written: str) -> str:
-    import tomli
-
+    if "\\" not in written and not written.startswith(('"""', "'''")):
+        return written[1:-1]
     value: str = tomli.loads(f"a={written}")["a"]
     return value

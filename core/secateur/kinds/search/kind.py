@@ -188,11 +188,13 @@ class Search(Kind[RetrievedPool, SearchDecision]):
         query, form, use_cache = _query(inputs, environment), environment.form or "markdown", not inputs["no_cache"]
         shared = environment.shared
         if shared is not None:
-            opened = inputs["path"], inputs["rev"] or "", settings.index, environment.notices
+            # What the index is made with; answers are not kept: many different queries would only displace others.
+            made_with = settings.index, settings.tokens, settings.embedding
+            opened = inputs["path"], inputs["rev"] or "", *made_with, environment.notices
             if opened not in shared:
                 shared[opened] = _engine(inputs, settings, environment)
             pool = shared[opened].retrieve(
-                query, settings, format=form, use_cache=use_cache, progress=environment.progress, refresh=False
+                query, settings, format=form, use_cache=False, progress=environment.progress, refresh=False
             )
             return RetrievedPool(shared[opened], pool, True)
         engine = _engine(inputs, settings, environment)
@@ -326,13 +328,15 @@ def _engine(inputs: Inputs, settings: Settings, environment: Environment) -> Eng
     # Imported here: who asks for the help, or for another kind, waits for no index.
     from secateur.engine import Engine
 
-    return Engine.open(
+    engine = Engine.open(
         environment.folder_of(inputs["path"]),
         settings,
         rev=inputs["rev"] or None,
         environ=environment.environ,
         notices=environment.notices,
     )
+    engine.warns_of_index = environment.shared is None  # what is shared is the same on every machine
+    return engine
 
 
 def _listed(inputs: Inputs) -> int | None:
