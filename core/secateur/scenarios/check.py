@@ -1,28 +1,45 @@
 """Runs scenarios and says how each came out.
 
     with session(os.environ) as opened:
-        results = check(found_scenarios(Path("tests")), opened)
+        results = check(found_scenarios([Path("tests")]), opened)
 
 A scenario that cannot be run costs itself: the others are run.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
 from secateur.errors import IndexingError, SecateurError
+from secateur.output_files import write_output
 from secateur.scenarios.comparison import CheckFindings, compare, wanted_ids
 from secateur.scenarios.location import root_of
-from secateur.scenarios.malformed import malformed
-from secateur.scenarios.running import Session
+from secateur.scenarios.malformed import ScenarioError, malformed, placed
+from secateur.scenarios.running import Decided, Session
 from secateur.scenarios.scenario import Recorded, parse_scenario, read_text, with_recorded
+from secateur.scenarios.toml_places import toml_places
+from secateur.sources.git import Git
 
 STALE_CODES = ("CHANGED", "INDEX")
 """Codes of errors that mean: what was decided is not what is on disk now."""
+
+MOVING = (
+    "git_failed",
+    "git_foreign",
+    "history_incomplete",
+    "shallow_clone",
+    "config_ignored",
+    "read_as_text",
+    "code_not_indexed",
+)
+"""Codes of warnings that say why decisions may be others here than where they were recorded."""
+
+SHALLOW = "this clone is shallow: hotspots know a part of the history only; fetch all of it (git fetch --unshallow)"
+"""The warning about a clone that a build made, where decisions changed."""
 
 
 class CheckVerdict(StrEnum):
@@ -54,21 +71,28 @@ class Result:
     error: SecateurError | None = None
     updated: bool = False
     unrecorded: bool = False  # it holds no recorded decisions, and no assertion
+    line: int = 1  # of the file, where the error is
+    remarks: tuple[str, ...] = ()  # what else may have moved decisions
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON."""
         out: dict[str, Any] = {"scenario": self.name, "verdict": self.verdict.value, "kind": self.kind}
         out |= {"about": self.about} if self.about else {}
         out |= {"updated": True} if self.updated else {}
+        out |= {"unrecorded": True} if self.unrecorded else {}
         if self.error is not None:
-            return out | {"error": self.error.to_dict()}
+            return out | {"error": self.error.to_dict(), "line": self.line}
         compared = self.compared
-        return out | {
+        out |= {
             "differences": [one.to_dict() for one in compared.differences],
             "failures": [one.to_dict() for one in compared.failures],
-            "knobs": {key: {"was": was, "now": now} for key, (was, now) in compared.knobs.items()},
+            "knobs": {
+                key: {"was": was, "now": now} | ({"from": compared.origins[key]} if key in compared.origins else {})
+                for key, (was, now) in compared.knobs.items()
+            },
             "files": list(compared.files),
         }
+        return out | ({"remarks": list(self.remarks)} if self.remarks else {})
 
 
 def check(paths: Iterable[Path], session: Session) -> Iterator[Result]:
@@ -78,31 +102,70 @@ def check(paths: Iterable[Path], session: Session) -> Iterator[Result]:
 
 
 def check_one(path: Path, session: Session, name: str | None = None) -> Result:
-    """Runs one scenario."""
-    shown = name or path.as_posix()
-    kind = about = ""
+    """Runs one scenario. Whatever is wrong with it, or raised by a kind of another distribution, is its result."""
+    told = name or path.as_posix()
+    kind = about = text = ""
+    given: Mapping[str, Any] = {}
+    settings: Mapping[str, Any] = {}
     try:
+        root = root_of(path)
         text = read_text(path)
         scenario = parse_scenario(text, path)
-        kind, about = scenario.kind, scenario.about
-        decided = session.decide(scenario, root_of(path), wanted_ids(scenario))
+        kind, about, given, settings = scenario.kind, scenario.about, scenario.input, scenario.settings
+        decided = session.decide(scenario, root, wanted_ids(scenario))
         compared = compare(scenario, decided)
-        if compared.impossible:
-            raise malformed(path, 1, compared.impossible[0], "leave it out")
         recorded = decided.recorded()
     except SecateurError as error:
         stale = isinstance(error, IndexingError) or error.code in STALE_CODES
         verdict = CheckVerdict.STALE if stale else CheckVerdict.CANNOT_RUN
-        return Result(path, shown, verdict, kind, about, error=error)
-    verdict = (
-        CheckVerdict.FAILED
-        if compared.failures
-        else CheckVerdict.CHANGED
-        if compared.differences
-        else CheckVerdict.PASSED
-    )
+        said = placed(error, path, text, given, settings)
+        line = said.line if isinstance(said, ScenarioError) else 1
+        return Result(path, told, verdict, kind, about, error=said, line=line)
+    except Exception as error:
+        unexpected = SecateurError(
+            f"unexpected {type(error).__name__}: {error}",
+            hint="run its command with --debug and report what it prints",
+            code="UNEXPECTED",
+        )
+        return Result(path, told, CheckVerdict.CANNOT_RUN, kind, about, error=unexpected)
+    verdict = CheckVerdict.PASSED
+    if compared.failures:
+        verdict = CheckVerdict.FAILED
+    elif compared.differences:
+        verdict = CheckVerdict.CHANGED
     unrecorded = scenario.recorded is None and scenario.expect.empty
-    return Result(path, shown, verdict, kind, about, compared, recorded, unrecorded=unrecorded)
+    remarks = () if verdict is CheckVerdict.PASSED else _remarks(decided, root)
+    return Result(
+        path,
+        told,
+        verdict,
+        kind,
+        about,
+        _with_lines(compared, text),
+        recorded,
+        unrecorded=unrecorded,
+        remarks=remarks,
+    )
+
+
+def _with_lines(compared: CheckFindings, text: str) -> CheckFindings:
+    if not compared.differences and not compared.failures:
+        return compared
+    places = toml_places(text)
+    return replace(
+        compared,
+        differences=tuple(replace(one, line=places.line(one.where)) for one in compared.differences),
+        failures=tuple(replace(one, line=places.line(one.where)) for one in compared.failures),
+    )
+
+
+def _remarks(decided: Decided, root: Path) -> tuple[str, ...]:
+    """The warnings of the answer that tell why, and one of a history that is not all there."""
+    said = [notice.message for notice in decided.outcome.warnings if notice.code in MOVING]
+    if decided.kind.finds_entries:
+        git = Git.discover(root)
+        said += [SHALLOW] if isinstance(git, Git) and git.shallow() else []
+    return tuple(dict.fromkeys(said))
 
 
 def updated_text(result: Result) -> str | None:
@@ -115,10 +178,34 @@ def updated_text(result: Result) -> str | None:
         return None
     text = read_text(result.path)
     new = with_recorded(text, result.recorded)
-    return new if new != text else None
+    if new == text:
+        return None
+    if parse_scenario(new, result.path).recorded != result.recorded:
+        hint = "take [recorded] out by hand, and run it again"
+        raise malformed(result.path, 1, "what is recorded there cannot be told from the rest", hint)
+    return new
+
+
+def updated(result: Result) -> Result:
+    """The result with the decisions of now recorded in the scenario's file. Where that cannot be written, this is its
+    error."""
+    try:
+        text = updated_text(result)
+        if text is None:
+            return result
+        write_output(result.path, text)
+    except SecateurError as error:
+        hint = "check the permissions of the file and its folder" if error.code == "OUTPUT" else error.hint
+        failed = SecateurError(error.message, hint=hint, code=error.code)
+        return replace(result, verdict=CheckVerdict.CANNOT_RUN, error=failed)
+    return replace(result, updated=True)
 
 
 def exit_code(results: Sequence[Result]) -> int:
-    """Of a whole run: 1 where a scenario cannot run, else 4 where one came out otherwise, else 0."""
-    codes = {result.verdict.exit_code for result in results if not result.updated}
+    """Of a whole run: 1 where a scenario cannot run, else 4 where one came out otherwise, else 0.
+
+    Recording the decisions of now settles a change, and no assertion.
+    """
+    settled = (CheckVerdict.CHANGED, CheckVerdict.PASSED)
+    codes = {result.verdict.exit_code for result in results if not (result.updated and result.verdict in settled)}
     return 1 if 1 in codes else max(codes, default=0)

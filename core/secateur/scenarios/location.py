@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from secateur.errors import SecateurError, shown, too_large, unreadable_folder
+from secateur.errors import SecateurError, UsageError, reason_of, shown, too_large, unreadable_folder
 from secateur.kinds.base import Input, Kind
-from secateur.scenarios.malformed import CANNOT_READ
+from secateur.scenarios.malformed import CANNOT_READ, ScenarioError
 from secateur.scenarios.scenario import INPUTS_SUFFIX, SUFFIX
 
 SAMPLE = "sample:"
@@ -26,9 +26,17 @@ _MAGIC = re.compile(r"[*?\[]")
 
 
 def root_of(scenario: Path) -> Path:
-    """The root of the repository that holds a scenario's file; without one the folder that the file is in."""
+    """The root of the repository that holds a scenario's file; without one the folder that the file is in.
+
+    Raises:
+        SecateurError: it lies in a folder `.git`.
+    """
     folder = scenario.resolve().parent
-    return next((above for above in (folder, *folder.parents) if (above / ".git").exists()), folder)
+    root = next((above for above in (folder, *folder.parents) if (above / ".git").exists()), folder)
+    if ".git" in folder.relative_to(root).parts:
+        said = f"{shown(scenario)} lies in the data of git"
+        raise SecateurError(said, hint="keep scenarios among the files of a repository", code=CANNOT_READ)
+    return root
 
 
 def inputs_folder(scenario: Path) -> Path:
@@ -36,15 +44,30 @@ def inputs_folder(scenario: Path) -> Path:
     return scenario.with_name(scenario.name.removesuffix(SUFFIX) + INPUTS_SUFFIX)
 
 
-def found_scenarios(path: Path) -> Iterator[Path]:
-    """The scenario of a file; those below a folder, in byte order. Links are not followed.
+def found_scenarios(paths: Sequence[Path]) -> list[Path]:
+    """The scenarios that files and folders name, each once: those below a folder in byte order. Links in a folder are
+    not followed.
 
     Raises:
-        RepositoryError: the folder cannot be read.
+        UsageError: there is no such path, or it is no scenario.
+        RepositoryError: a folder cannot be read.
     """
-    if not path.is_dir():
-        yield path
-        return
+    found: dict[Path, Path] = {}
+    for path in paths:
+        for one in _below(path) if path.is_dir() else [_named(path)]:
+            found.setdefault(one.resolve(), one)
+    return list(found.values())
+
+
+def _named(path: Path) -> Path:
+    if not os.path.lexists(path):
+        raise UsageError(f"there is no file or folder {shown(path)}", hint="check the path")
+    if not path.name.endswith(SUFFIX):
+        raise UsageError(f"{shown(path)} is no scenario", hint=f"their names end in {SUFFIX}")
+    return path
+
+
+def _below(path: Path) -> Iterator[Path]:
     looked = 0
 
     def failed(error: OSError) -> None:
@@ -56,7 +79,8 @@ def found_scenarios(path: Path) -> Iterator[Path]:
         for name in sorted(files):
             looked += 1
             if looked > MOST_FILES:
-                return
+                said = f"{shown(path)} holds more than {MOST_FILES:,} files"
+                raise UsageError(said, hint="name the folders that hold scenarios")
             one = Path(folder) / name
             if name.endswith(SUFFIX) and one.is_file() and not one.is_symlink():
                 yield one
@@ -81,24 +105,27 @@ def _texts(one: Input, value: Any) -> list[str]:
 def _check_path(name: str, text: str, root: Path) -> None:
     path = PurePosixPath(text)
     hint = "paths count from the root of the repository that holds the scenario, and stay below it"
+
+    def wrong(what: str) -> ScenarioError:
+        return ScenarioError(f"input.{name} = {shown(text)} {what}", hint=hint, where=("input", name))
+
     if path.is_absolute() or "\\" in text or text.startswith("~") or "\0" in text or text == "-":
-        raise SecateurError(
-            f"input.{name} = {shown(text)} is no path below the repository", hint=hint, code=CANNOT_READ
-        )
+        raise wrong("is no path below the repository")
+    if any(part.lower() == ".git" for part in path.parts):
+        raise wrong("leads into the data of git")
     depth = 0
     for part in path.parts:
         depth += -1 if part == ".." else 1
         if depth < 0:
-            raise SecateurError(
-                f"input.{name} = {shown(text)} leads out of the repository", hint=hint, code=CANNOT_READ
-            )
+            raise wrong("leads out of the repository")
     fixed = [part for part in path.parts if not _MAGIC.search(part)] if _MAGIC.search(text) else list(path.parts)
     try:
         real = root.joinpath(*fixed).resolve()
+        size = real.stat().st_size if real.is_file() else 0
     except (OSError, RuntimeError, ValueError) as error:
-        raise SecateurError(f"input.{name} = {shown(text)} cannot be read", hint=hint, code=CANNOT_READ) from error
+        raise wrong(f"cannot be read: {reason_of(error)}") from error
     if not real.is_relative_to(root.resolve()):
-        said = f"input.{name} = {shown(text)} is a link that leads out of the repository"
-        raise SecateurError(said, hint=hint, code=CANNOT_READ)
-    if real.is_file() and real.stat().st_size > LARGEST_INPUT:
-        raise too_large(text, LARGEST_INPUT, "input of a scenario")
+        raise wrong("is a link that leads out of the repository")
+    if size > LARGEST_INPUT:
+        large = too_large(text, LARGEST_INPUT, "input of a scenario")
+        raise ScenarioError(large.message, hint=large.hint, code=large.code, where=("input", name))

@@ -1,4 +1,4 @@
-"""What is wrong with the file of a scenario: errors that name file, line and key."""
+"""Errors about the file of a scenario, which name file, line and key."""
 
 from __future__ import annotations
 
@@ -13,20 +13,88 @@ from msgspec import Struct
 
 from secateur.errors import SecateurError, shown
 from secateur.scenarios.toml_places import KeyPath, dotted, toml_places
+from secateur.scenarios.toml_writing import flat
 from secateur.suggestions import suggestion
 
 CANNOT_READ = "SCENARIO"
 """Code of these errors."""
 
+SETTINGS_LAYER = "[settings]"
+"""The place of a scenario's settings, as errors about settings name it."""
+
+_TOLD_APART = 3
+"""Letters from which a value that an error repeats is taken for the input that holds it."""
+
 _AT = re.compile(r"line (\d+)")
 
 
-def malformed(path: Path, line: int, what: str, hint: str) -> SecateurError:
-    """A scenario's file does not hold what it must."""
-    return SecateurError(f"{shown(path)}:{line}: {what}", hint=hint, code=CANNOT_READ)
+class ScenarioError(SecateurError):
+    """The file of a scenario does not hold what it must.
+
+    Attributes:
+        where: the key that is wrong; () where `line` is known.
+        line: in the file, from 1; 0: not known yet.
+    """
+
+    default_code = CANNOT_READ
+
+    def __init__(
+        self, message: str, *, hint: str = "", code: str | None = None, where: KeyPath = (), line: int = 0
+    ) -> None:
+        super().__init__(message, hint=hint, code=code)
+        self.where = where
+        self.line = line
 
 
-def no_toml(path: Path, text: str, error: Exception) -> SecateurError:
+def malformed(path: Path, line: int, what: str, hint: str, code: str | None = None) -> ScenarioError:
+    """The error about a line of a scenario's file."""
+    return ScenarioError(f"{shown(path)}:{line}: {what}", hint=hint, code=code, line=line)
+
+
+def placed(
+    error: SecateurError, path: Path, text: str, given: Mapping[str, Any], settings: Mapping[str, Any]
+) -> SecateurError:
+    """An error of deciding with the file and the line of the key that it is about; unchanged where that is none.
+
+    Args:
+        text: of the scenario's file.
+        given: its inputs.
+        settings: its settings, nested.
+    """
+    if isinstance(error, ScenarioError):
+        if error.line:
+            return error
+        where = error.where
+    else:
+        where = _set_by(error.message, settings) or _given_by(error.message, given)
+    if not where:
+        return error
+    line = toml_places(text).line(where)
+    said = error.message
+    if not isinstance(error, ScenarioError) and where[0] == "input":
+        said = f"{dotted(where)}: {said}"
+    return malformed(path, line, said.removeprefix(f"{SETTINGS_LAYER}: "), error.hint, error.code)
+
+
+def _set_by(message: str, settings: Mapping[str, Any]) -> KeyPath:
+    """The setting that an error names, where one of the scenario's own is wrong."""
+    if not message.startswith(SETTINGS_LAYER):
+        return ()
+    named = [name for name, _ in flat(settings) if name in message]
+    return ("settings", *max(named, key=len).split(".")) if named else ("settings",)
+
+
+def _given_by(message: str, given: Mapping[str, Any]) -> KeyPath:
+    """The input whose value an error repeats."""
+    found: list[tuple[int, KeyPath]] = []
+    for name, value in given.items():
+        for number, one in enumerate(value if isinstance(value, list) else [value]):
+            if isinstance(one, str) and len(one) >= _TOLD_APART and shown(one) in message:
+                found.append((len(one), ("input", name, number) if isinstance(value, list) else ("input", name)))
+    return max(found, key=lambda one: one[0])[1] if found else ()
+
+
+def no_toml(path: Path, text: str, error: Exception) -> ScenarioError:
     said = str(error) or "it is nested too deeply"
     lines = text.split("\n")
     found = _AT.search(said)
@@ -55,7 +123,7 @@ def check_values(value: Any, where: KeyPath, path: Path, text: str) -> None:
         raise malformed(path, toml_places(text).line(where), said, "write a number, a text, true or false, or a list")
 
 
-def invalid(path: Path, text: str, table: Mapping[str, Any], said: str, top: type[Struct]) -> SecateurError:
+def invalid(path: Path, text: str, table: Mapping[str, Any], said: str, top: type[Struct]) -> ScenarioError:
     """The error of msgspec about a table, with line and key: "Expected `str`, got `int` - at `$.expect.must_keep[0]`".
 
     Args:

@@ -18,15 +18,16 @@ from typing import Any
 import msgspec
 
 from secateur.directories import NOWHERE
-from secateur.errors import SecateurError, UsageError, shown
+from secateur.errors import UsageError, shown
 from secateur.kinds import registry
 from secateur.kinds.base import Environment, Kind, Outcome
 from secateur.ledger import NOT_LISTED, WRAPPER, Entry, Ledger, State
 from secateur.progress import Progress, unreported
 from secateur.scenarios.location import check_inputs
-from secateur.scenarios.malformed import CANNOT_READ
+from secateur.scenarios.malformed import SETTINGS_LAYER, ScenarioError
 from secateur.scenarios.scenario import DIGITS, Recorded, RecordedItem, Scenario
-from secateur.settings import Committed, Loaded, Settings, load, lookup
+from secateur.scenarios.toml_writing import flat
+from secateur.settings import Committed, Loaded, Settings, installed_keys, load, lookup
 from secateur.settings.layers import Layer
 
 BEST_DROPPED = 20
@@ -39,6 +40,18 @@ MOST_READ = 8
 """Inputs that are kept while a session lasts: scenarios of one input stand beside each other."""
 
 DIGEST_DIGITS = 8
+
+_OF_THE_USER = (
+    "llm.",
+    "ui.",
+    "index.trust_git_dir",
+    "index.workers",
+    "graph_rag.cache_",
+    "embedding.base_url",
+    "embedding.server_model",
+    "embedding.api_key_env",
+)
+"""Keys (prefixes) that no scenario sets: by those of a server whoever wrote one could have texts sent anywhere."""
 
 
 @dataclass(frozen=True)
@@ -62,6 +75,7 @@ class Decided:
     outcome: Outcome[Any]
     ledger: Ledger  # which may have one entry for many that are not listed
     listed: tuple[Listed, ...]
+    origins: Mapping[str, str] = field(default_factory=dict)  # where settings come from that are not the defaults
 
     @cached_property
     def by_id(self) -> Mapping[str, Listed]:
@@ -88,9 +102,20 @@ class Decided:
 
     @cached_property
     def knobs(self) -> dict[str, Any]:
-        """Knobs of the kind with their values in force."""
+        """Knobs of the kind with their values in force, and what else its decisions depend on and is no default."""
         values = {knob.key: knob.value(self.outcome.settings) for knob in self.kind.knobs}
-        return {key: round(value, 6) if isinstance(value, float) else value for key, value in values.items()}
+        for key in deciding_keys(self.kind):
+            value = lookup(self.outcome.settings, key)
+            if value != installed_keys()[key].default:
+                values.setdefault(key, value)
+        if self.outcome.settings.profile != Settings().profile:
+            values["profile"] = self.outcome.settings.profile
+        return {key: _as_recorded(value) for key, value in values.items()}
+
+    @property
+    def budget(self) -> int:
+        """The budget in force, which may follow from other settings."""
+        return self.kind.budget_in_force(self.outcome.settings, self.outcome)
 
     def recorded(self) -> Recorded:
         """The part of the decisions that is written down."""
@@ -102,12 +127,16 @@ class Decided:
         if self.kind.finds_entries:  # an order that a score does not change: a diff of the file is short
             items.sort(key=lambda one: natural(one.id))
         return Recorded(
-            budget=self.kind.budget_in_force(self.outcome.settings, self.outcome),
+            budget=self.budget,
             after=self.ledger.after,
             listed="best" if best else "all",
             knobs=self.knobs,
             items=[self.item(one) for one in items],
         )
+
+
+def _as_recorded(value: Any) -> Any:
+    return round(value, DIGITS + 3) if isinstance(value, float) else msgspec.to_builtins(value)
 
 
 def natural(text: str) -> tuple[tuple[int, int, str], ...]:
@@ -157,6 +186,7 @@ class Session:
             SecateurError: the kind is unknown, an input is wrong or cannot be read, a setting is wrong.
         """
         kind, inputs = given(scenario, root)
+        check_hermetic(scenario.settings)
         environment = self.environment(root)
         loaded = kind.load(inputs, partial(_load, settings=scenario.settings), environment)
         settings = replace(loaded.settings, llm=replace(loaded.settings.llm, enabled=False))
@@ -167,7 +197,7 @@ class Session:
             self._read[key] = kind, kind.read(inputs, settings, environment)
         material = self._read[key][1]
         outcome = kind.answer(material, inputs, settings, progress=self.progress)
-        return decided_of(kind, outcome, ids)
+        return replace(decided_of(kind, outcome, ids), origins=loaded.origins)
 
     def _forget(self, keep: int) -> None:
         while len(self._read) > keep:
@@ -215,13 +245,13 @@ def given(scenario: Scenario, root: Path) -> tuple[Kind[Any, Any], dict[str, Any
     try:
         kind = registry.kind(scenario.kind)
     except UsageError as error:
-        raise SecateurError(error.message, hint=error.hint, code=CANNOT_READ) from error
+        raise ScenarioError(error.message, hint=error.hint, where=("kind",)) from error
     known = {one.name: one for one in kind.inputs if one.role != "output"}
     for name, value in scenario.input.items():
         one = known.get(name)
         if one is None:
             hint = f"inputs: {', '.join(known)}"
-            raise SecateurError(f"{kind.name} has no input {shown(name)}", hint=hint, code=CANNOT_READ)
+            raise ScenarioError(f"{kind.name} has no input {shown(name)}", hint=hint, where=("input", name))
         takes = "a list of texts" if one.repeatable else "true or false" if one.switch else "text"
         right = (
             isinstance(value, list) and all(isinstance(item, str) for item in value)
@@ -229,21 +259,37 @@ def given(scenario: Scenario, root: Path) -> tuple[Kind[Any, Any], dict[str, Any
             else isinstance(value, bool if one.switch else str)
         )
         if not right:
-            raise SecateurError(
-                f"input.{name} = {shown(repr(value))} is not allowed", hint=f"it takes {takes}", code=CANNOT_READ
-            )
+            said = f"input.{name} = {shown(repr(value))} is not allowed"
+            raise ScenarioError(said, hint=f"it takes {takes}", where=("input", name))
     missing = [one.name for one in known.values() if one.required and not scenario.input.get(one.name)]
     if missing:
         said = f"{kind.name} needs input.{' and input.'.join(missing)}"
-        raise SecateurError(said, hint="write it below [input]", code=CANNOT_READ)
+        raise ScenarioError(said, hint="write it below [input]", where=("input",))
     inputs = kind.blank() | scenario.input
     check_inputs(kind, inputs, root)
     return kind, inputs
 
 
+def check_hermetic(settings: Mapping[str, Any]) -> None:
+    """Checks that settings of a scenario ask no server, trust no foreign folder of git, and write nothing.
+
+    Raises:
+        ScenarioError: one of them counts only where the user says it, or is not the same on every machine.
+    """
+    for key, value in flat(settings):
+        asks = key == "embedding.model" and value in ("openai", "ollama")
+        if asks or key.startswith(_OF_THE_USER):
+            said = f"{key} = {shown(str(value))}" if asks else key
+            raise ScenarioError(
+                f"settings.{said} cannot be part of a scenario",
+                hint="a scenario decides the same on every machine, asks no server and writes nothing: take it out",
+                where=("settings", *key.split(".")),
+            )
+
+
 def _load(root: Path | None, committed: Committed | None = None, *, settings: Mapping[str, Any]) -> Loaded:
     """The settings of a scenario; see the module docstring."""
-    return load(root, further=(Layer("[settings]", settings, "run"),), committed=committed)
+    return load(root, further=(Layer(SETTINGS_LAYER, settings, "run"),), committed=committed)
 
 
 def settings_of(
@@ -272,8 +318,6 @@ def settings_of(
 
 def deciding_keys(kind: Kind[Any, Any]) -> Sequence[str]:
     """Keys of the settings on which decisions of a kind depend."""
-    from secateur.settings import installed_keys
-
     exact = {knob.key for knob in kind.knobs} | {flag.key for flag in kind.flags}
     never = ("index.workers", "index.trust_git_dir", "graph_rag.cache_", "embedding.base_url", "embedding.api_key_env")
     return [

@@ -1,4 +1,4 @@
-"""Where in a text of TOML its keys, values and headers stand.
+"""The places of keys, values and headers in a text of TOML.
 
     places = toml_places(text)
     places.line(("expect", "must_keep", 0))     # 12
@@ -43,7 +43,7 @@ class TableHeader:
 
 @dataclass
 class TomlPlaces:
-    """What `toml_places` found."""
+    """The places that `toml_places` found."""
 
     text: str
     keys: dict[KeyPath, int] = field(default_factory=dict)  # offset where a key, an element or a header begins
@@ -70,8 +70,8 @@ class TomlPlaces:
 
 
 def toml_places(text: str) -> TomlPlaces:
-    """See the module docstring; of a text that is no TOML what stands before the fault."""
-    scanner = _Scanner(text)
+    """See the module docstring; of a text that is no TOML only what stands before the fault."""
+    scanner = _TomlScanner(text)
     with suppress(ValueError, RecursionError):
         scanner.document()
     return scanner.places
@@ -88,7 +88,7 @@ def dotted(where: KeyPath) -> str:
     return out
 
 
-class _Scanner:
+class _TomlScanner:
     def __init__(self, text: str) -> None:
         self.text = text
         self.at = 0

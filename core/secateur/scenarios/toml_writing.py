@@ -26,7 +26,7 @@ def with_elements(text: str, table: str, name: str, texts: Sequence[str]) -> str
 
 
 def _place(places: TomlPlaces, table: str, name: str, new: str, present: int) -> tuple[int, str]:
-    """Where further elements are put in, and what is put there."""
+    """The offset where further elements are put in, and the text that is put there."""
     key = (table, name)
     if present:
         return places.spans[*key, present - 1][1], f", {new}"
