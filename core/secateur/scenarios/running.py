@@ -104,9 +104,10 @@ class Decided:
     def knobs(self) -> dict[str, Any]:
         """Knobs of the kind with their values in force, and what else its decisions depend on and is no default."""
         values = {knob.key: knob.value(self.outcome.settings) for knob in self.kind.knobs}
+        known = installed_keys()
         for key in deciding_keys(self.kind):
             value = lookup(self.outcome.settings, key)
-            if value != installed_keys()[key].default:
+            if value != known[key].default:
                 values.setdefault(key, value)
         if self.outcome.settings.profile != Settings().profile:
             values["profile"] = self.outcome.settings.profile
