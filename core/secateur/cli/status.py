@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from secateur.cli.common import ProgressBar, common_arguments, load_settings, sample_or_path
 from secateur.cli.output import emit
 from secateur.index.store.folder import size_of
+from secateur.render.page import Column, Page, Section, not_shown, render_page
 from secateur.terminal import visible
 
 if TYPE_CHECKING:
@@ -18,6 +19,10 @@ if TYPE_CHECKING:
     from secateur.index.update.staleness import Changes
 
 SHOWN_PATHS = 20
+LABEL_CELLS = 11
+
+_COLUMNS = Column(9), Column(gap=1), Column()
+"""A label, a path, and what is said of it."""
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -96,13 +101,10 @@ def render(status: IndexStatus, format: str, components: Sequence[int], verbose:
                 f"{len(linked):,} of linked fragments, largest {max(components):,}; {alone:,} fragments alone",
             ),
         )
-    lines = [f"{label:<11} {visible(text)}" for label, text in rows]
-    lines += [f"! {visible(notice)}" for notice in status.notices]
-    shown = status.skipped_paths if verbose else status.skipped_paths[:SHOWN_PATHS]
-    lines += [f"  skipped   {visible(path)}  ({reason})" for path, reason in shown]
-    if len(shown) < len(status.skipped_paths):
-        lines.append(f"  ... and {len(status.skipped_paths) - len(shown):,} more (--verbose lists all)")
-    return "\n".join(lines) + "\n"
+    notices = Section([f"! {visible(notice)}" for notice in status.notices], apart=False)
+    skipped = _paths("skipped", [(path, f"({reason})") for path, reason in status.skipped_paths], verbose)
+    head = [(label, visible(text)) for label, text in rows]
+    return render_page(Page(head, [notices, skipped], label_cells=LABEL_CELLS))
 
 
 def _verdict(changes: Changes | None, format: str, verbose: bool) -> str:
@@ -118,11 +120,15 @@ def _verdict(changes: Changes | None, format: str, verbose: bool) -> str:
         return json.dumps(facts, ensure_ascii=True, indent=2) + "\n"
     if changes is None:
         return "not indexed yet: secateur index does that, and so does the first search\n"
-    shown = files if verbose else files[:SHOWN_PATHS]
-    lines = [f"stale: {changes}" if changes else "fresh", *(f"  changed   {visible(path)}" for path in shown)]
-    if len(shown) < len(files):
-        lines.append(f"  ... and {len(files) - len(shown):,} more (--verbose lists all)")
-    return "\n".join(lines) + "\n"
+    head = f"stale: {changes}" if changes else "fresh"
+    return render_page(Page([("", head)], [_paths("changed", [(path,) for path in files], verbose)]))
+
+
+def _paths(label: str, rows: Sequence[tuple[str, ...]], verbose: bool) -> Section:
+    """Lists paths, each with what is said of it."""
+    shown = rows if verbose else rows[:SHOWN_PATHS]
+    cells = [(label, *map(visible, row)) for row in shown]
+    return Section(cells, more=not_shown(len(rows) - len(shown)), apart=False, columns=_COLUMNS)
 
 
 def size_text(size: int) -> str:

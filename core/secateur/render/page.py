@@ -1,4 +1,4 @@
-"""A report as text, for every kind: labelled figures, warnings, then rows under titles."""
+"""A report as text, for every kind: labelled figures, warnings, then tables under titles."""
 
 from __future__ import annotations
 
@@ -13,13 +13,23 @@ LABEL_CELLS = 9
 
 
 @dataclass(frozen=True, slots=True)
+class Column:
+    """A column of a table. Cells that are wider push the rest of their row aside."""
+
+    width: int = 0
+    right: bool = False  # aligned to the right, as numbers are
+    gap: int = 2  # spaces before it
+
+
+@dataclass(frozen=True, slots=True)
 class Section:
     """Rows that belong together. Text from outside in them is harmless already (`terminal.visible`)."""
 
-    rows: Sequence[str]
+    rows: Sequence[Sequence[str] | str]  # cells of the first columns; a text stands for a whole row
     title: str = ""
     more: str = ""  # what the last line says of rows that are not shown
     apart: bool = True  # an empty line above it
+    columns: Sequence[Column] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +52,26 @@ def render_page(page: Page) -> str:
     for section in page.sections:
         lines += [""] if section.apart else []
         lines += [section.title] if section.title else []
-        lines += section.rows
+        lines += [row if isinstance(row, str) else _row(row, section.columns) for row in section.rows]
         lines += [section.more] if section.more else []
     return "\n".join(lines) + "\n"
+
+
+def change(before: int, after: int) -> str:
+    """Figures of what came in and of what goes out."""
+    return f"{before:,} -> {after:,}"
+
+
+def not_shown(rows: int, what: str = "") -> str:
+    """The last line of a section of which so many rows are not shown; "" for none."""
+    return f"  ... and {rows:,} more{what} (--verbose lists all)" if rows else ""
+
+
+def _row(cells: Sequence[str], columns: Sequence[Column]) -> str:
+    return "".join(
+        " " * column.gap + (cell.rjust(column.width) if column.right else cell.ljust(column.width))
+        for cell, column in zip(cells, columns, strict=False)
+    )
 
 
 def _calls(calls: Sequence[ModelCall]) -> str:

@@ -3,11 +3,11 @@ empty answer is."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from secateur.model import UNREACHABLE, Decision, Pool, Selection, State
 from secateur.render.notices import notices_of
-from secateur.render.page import Page, Section
+from secateur.render.page import Column, Page, Section
 from secateur.render.sentences import phrase
 from secateur.terminal import clip, visible
 
@@ -16,6 +16,9 @@ DROPPED_SHOWN = 10
 
 QUERY_CELLS = 100
 LABEL_CELLS = 7
+
+_DETAILS = (Column(9, gap=4), Column(gap=1))
+"""Columns of what `explain` says of a candidate: a label and its text."""
 
 
 def search_page(selection: Selection, pack_tokens: int, *, exact: bool = True, explain: bool = False) -> Page:
@@ -38,7 +41,12 @@ def search_page(selection: Selection, pack_tokens: int, *, exact: bool = True, e
             f"by {selection.strategy}, profile {visible(selection.profile)}, source {pool.source}, vectors {vectors}",
         ),
     )
-    candidates = Section(tuple(_explained(selection) if explain else _listed(selection)))
+    if explain:
+        candidates = Section(tuple(_explained(selection)), columns=_DETAILS)
+    else:
+        terms = (Column(len(name), right=True) for name in selection.terms)
+        figures = (Column(5, right=True, gap=0), Column(1, gap=1), Column(7, right=True, gap=1), Column(8, right=True))
+        candidates = Section(tuple(_listed(selection)), columns=(*figures, *terms, Column()))
     sections = (candidates, Section((_totals(selection, pack_tokens),))) if len(selection) else ()
     return Page(head, sections, notices_of(selection), label_cells=LABEL_CELLS)
 
@@ -50,23 +58,20 @@ def why(selection: Selection, decision: Decision) -> str:
     return phrase(decision.reason, figures | {"room": selection.capacity})
 
 
-def _listed(selection: Selection) -> Iterator[str]:
-    yield f"{'#':>5}   {'tokens':>7}  {'priority':>8}  {'  '.join(selection.terms)}  candidate"
+def _listed(selection: Selection) -> Iterator[Sequence[str] | str]:
+    yield "#", "", "tokens", "priority", *selection.terms, "candidate"
     kept, dropped = selection.kept_rows, selection.dropped_rows
     for row in sorted((*kept, *dropped[:DROPPED_SHOWN]), key=lambda row: int(selection.rank[row])):
         decision = selection.decision(row)
-        terms = "  ".join(f"{term:>{len(name)}.3f}" for name, term in decision.terms.items())
         because = "" if decision.state is State.KEPT else f"  ({why(selection, decision)})"
         tokens = decision.tokens_after or decision.tokens_before
-        yield (
-            f"{decision.rank:>5} {decision.state.glyph} {tokens:>7,}  {decision.priority:>8.3f}  {terms} "
-            f" {_place(selection, row)}{because}"
-        )
+        scores = (f"{score:.3f}" for score in (decision.priority, *decision.terms.values()))
+        yield f"{decision.rank}", decision.state.glyph, f"{tokens:,}", *scores, f"{_place(selection, row)}{because}"
     if len(dropped) > DROPPED_SHOWN:
         yield f"      … and {len(dropped) - DROPPED_SHOWN:,} more dropped (--explain lists them)"
 
 
-def _explained(selection: Selection) -> Iterator[str]:
+def _explained(selection: Selection) -> Iterator[Sequence[str] | str]:
     pool = selection.pool
     for decision in selection.decisions:
         row = decision.row
@@ -74,13 +79,13 @@ def _explained(selection: Selection) -> Iterator[str]:
             f"#{decision.rank} {decision.state.glyph} {decision.state.label}  {_place(selection, row)} "
             f" {decision.tokens_before:,} tokens"
         )
-        yield f"    id        {visible(pool.symbol_id[row])}"
-        yield f"    because   {why(selection, decision)}"
+        yield "id", visible(pool.symbol_id[row])
+        yield "because", why(selection, decision)
         terms = " + ".join(f"{name} {term:.6f}" for name, term in decision.terms.items())
-        yield f"    priority  {decision.priority:.6f} = {terms}"
-        yield f"    relevance {pool.relevance[row]:.6f}{_parts(pool, 'relevance', row, ' = ', ' + ')}"
-        yield f"    hotspot   {pool.hotspot[row]:.6f}{_parts(pool, 'hotspot', row, ' from ', ' × ', zeros=True)}"
-        yield f"    distance  {_reached(selection, row)}"
+        yield "priority", f"{decision.priority:.6f} = {terms}"
+        yield "relevance", f"{pool.relevance[row]:.6f}{_parts(pool, 'relevance', row, ' = ', ' + ')}"
+        yield "hotspot", f"{pool.hotspot[row]:.6f}{_parts(pool, 'hotspot', row, ' from ', ' × ', zeros=True)}"
+        yield "distance", _reached(selection, row)
 
 
 def _parts(pool: Pool, signal: str, row: int, lead: str, between: str, *, zeros: bool = False) -> str:

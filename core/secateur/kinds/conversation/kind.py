@@ -18,7 +18,7 @@ from secateur.ledger import VERBS
 from secateur.llm.interface import Reply
 from secateur.model import State, TrimReport
 from secateur.progress import Progress, unreported
-from secateur.render.page import Page, Section
+from secateur.render.page import Column, Page, Section, change, not_shown
 from secateur.settings import ConversationPrune, Settings, with_values
 from secateur.terminal import clip, visible
 from secateur.tokens import get_counter
@@ -32,6 +32,13 @@ NAME_CELLS = 16
 SHOWN_MESSAGES = 40
 """Changed messages that the text lists without --verbose."""
 
+_ROLE_CELLS = 32
+_COLUMNS = (
+    Column(_ROLE_CELLS, gap=1),
+    *(Column(9, right=True, gap=1), Column(2, gap=1), Column(7, right=True, gap=1), Column(6, right=True)),
+    Column(),
+)
+"""Role and tools of a message, tokens before and after, share of the budget, and what became of it."""
 _TABLE = "conversation_prune."
 _RESULT = re.compile(r"^<tool_result[\s>]", re.MULTILINE)
 
@@ -155,7 +162,7 @@ class Conversation(Kind[MeasuredTranscript, Pruned]):
             ("format", f"{messages}; strategy {rules.strategy}"),
             (
                 "tokens",
-                f"{ledger.before:,} -> {ledger.after:,} tokens, {figures['tokens_saved']:,} saved, safe zone"
+                f"{change(ledger.before, ledger.after)} tokens, {figures['tokens_saved']:,} saved, safe zone"
                 f" {ledger.budget:,}",
             ),
             ("results", f"{figures['tool_results_cleaned']:,} tool results gone"),
@@ -164,10 +171,10 @@ class Conversation(Kind[MeasuredTranscript, Pruned]):
         listed = [item for item in pruned.items if verbose or item.state is not State.KEPT]
         shown = listed if verbose else listed[:SHOWN_MESSAGES]
         wide = max(NAME_CELLS, *(len(item.name) for item in shown)) if shown else NAME_CELLS
-        rows = [_row(pruned, item, wide) for item in shown]
-        hidden = len(listed) - len(shown)
-        more = f"  ... and {hidden:,} more (--verbose lists all)" if hidden else ""
-        return Page(head, [Section(rows, more=more, apart=False)], outcome.warnings, pruned.report.calls)
+        columns = Column(1, gap=0), Column(wide, gap=1), *_COLUMNS
+        rows = [_row(pruned, item) for item in shown]
+        section = Section(rows, more=not_shown(len(listed) - len(shown)), apart=False, columns=columns)
+        return Page(head, [section], outcome.warnings, pruned.report.calls)
 
     def texts(self, outcome: Outcome[Pruned], number: int) -> tuple[str, str]:
         pruned = outcome.payload
@@ -242,14 +249,14 @@ def text_of(message: Message) -> str:
     return "\n".join(told)
 
 
-def _row(pruned: Pruned, item: MessageDecision, wide: int) -> str:
+def _row(pruned: Pruned, item: MessageDecision) -> Sequence[str]:
     message = pruned.transcript.messages[item.number] if item.number >= 0 else None
     tools = ",".join(dict.fromkeys(part.tool for part in message.parts if part.tool)) if message else ""
     cached = "=" if pruned.cache.holds(item.number) else " "
-    said = clip(visible(f"{message.role if message else 'summary'} {tools}".strip()), 32)
+    said = clip(visible(f"{message.role if message else 'summary'} {tools}".strip()), _ROLE_CELLS)
     share = item.before / max(pruned.ledger.budget, 1)
-    figures = f"{item.before:>9,} -> {item.after:>7,}  {share:>6.1%}"
-    return f"{cached} {item.name:<{wide}} {said:<32} {figures}  {VERBS[item.state]}: {item.reason.label}"
+    figures = f"{item.before:,}", "->", f"{item.after:,}", f"{share:.1%}"
+    return cached, item.name, said, *figures, f"{VERBS[item.state]}: {item.reason.label}"
 
 
 def _cached(cache: Cache, rules: ConversationPrune) -> str:

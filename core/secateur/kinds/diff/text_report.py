@@ -7,11 +7,14 @@ from collections.abc import Sequence
 from secateur.kinds.diff.chunks import Chunks
 from secateur.kinds.diff.measured_diff import LINTER, SIGNATURES
 from secateur.model import Notice
-from secateur.render.page import Page, Section
+from secateur.render.page import Column, Page, Section, not_shown
 from secateur.terminal import visible
 
 SHOWN_FILES = 40
 """Files listed per heading without --verbose."""
+
+_COLUMNS = Column(8, right=True), Column(), Column()
+"""Tokens of a file, its path, and what is said of it."""
 
 
 def page_of(chunks: Chunks, notices: Sequence[Notice], *, verbose: bool = False) -> Page:
@@ -20,14 +23,15 @@ def page_of(chunks: Chunks, notices: Sequence[Notice], *, verbose: bool = False)
     for chunk in chunks:
         rows = []
         for file in chunk.files:
-            lines = f", lines {file.place.line_start}-{file.place.line_end}" if file.place else ""
-            part = f"  part {file.number}/{file.of}{lines}" if file.place else ""
-            rows.append(f"  {file.tokens:>8,}  {visible(file.path)}{part}")
+            row = [f"{file.tokens:,}", visible(file.path)]
+            if file.place:
+                row.append(f"part {file.number}/{file.of}, lines {file.place.line_start}-{file.place.line_end}")
+            rows.append(row)
         title = f"chunk {chunk.index}/{chunk.of}  {chunk.tokens:,} tokens  {chunk.tokens / chunks.plan.limit:.0%}"
         sections.append(_section(title, rows, verbose))
     left = chunks.plan.skipped
     if left:
-        rows = [f"  {entry.entry.before:>8,}  {visible(entry.path)}  {visible(entry.reason)}" for entry in left]
+        rows = [[f"{entry.entry.before:,}", visible(entry.path), visible(entry.reason)] for entry in left]
         sections.append(_section(f"not seen, or not whole: {len(left):,}", rows, verbose))
     return Page(_figures(chunks), sections, notices)
 
@@ -60,6 +64,6 @@ def _figures(chunks: Chunks) -> list[tuple[str, str]]:
     return figures
 
 
-def _section(title: str, rows: list[str], verbose: bool) -> Section:
+def _section(title: str, rows: list[list[str]], verbose: bool) -> Section:
     more = 0 if verbose else max(0, len(rows) - SHOWN_FILES)
-    return Section(rows[: len(rows) - more], title, f"  ... and {more:,} more (--verbose lists all)" if more else "")
+    return Section(rows[: len(rows) - more], title, not_shown(more), columns=_COLUMNS)

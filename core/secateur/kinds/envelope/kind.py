@@ -17,12 +17,14 @@ from secateur.llm.interface import Reply
 from secateur.model import TrimReport
 from secateur.progress import Progress, unreported
 from secateur.render import dumps
-from secateur.render.page import Page, Section
+from secateur.render.page import Column, Page, Section, change
 from secateur.settings import Settings
 from secateur.terminal import visible
 from secateur.tokens import get_counter
 
 _TABLE = "context_budget."
+_COLUMNS = Column(10, gap=0), Column(19, right=True, gap=1), Column(23, right=True), Column()
+"""Action, tokens, characters and name of a section."""
 
 
 @dataclass(frozen=True)
@@ -137,14 +139,14 @@ class Envelope(Kind[Read, TrimmedEnvelope]):
         """Every section once; the sums are those of the first line."""
         report = outcome.payload.report
         verb = "trimmed" if report.applied else "fits as it is"
-        whole = f"{report.before:,} -> {report.after:,} tokens ({outcome.settings.tokens.counter})"
+        whole = f"{change(report.before, report.after)} tokens ({outcome.settings.tokens.counter})"
         head = f"{verb}: {whole}, budget {report.budget:,}, {report.reserve:,} kept free for the answer"
-        rows = [f"{'action':<10} {'tokens':>19}  {'characters':>23}  section"]
+        rows = [("action", "tokens", "characters", "section")]
         for action in report.actions:
-            tokens = f"{action.before:,} -> {action.after:,}"
-            chars = f"{action.before_chars:,} -> {action.after_chars:,}"
-            rows.append(f"{action.action:<10} {tokens:>19}  {chars:>23}  {visible(action.section)}")
-        return Page([("", head)], [Section(rows)])
+            tokens = change(action.before, action.after)
+            characters = change(action.before_chars or 0, action.after_chars or 0)
+            rows.append((action.action, tokens, characters, visible(action.section)))
+        return Page([("", head)], [Section(rows, columns=_COLUMNS)])
 
     def texts(self, outcome: Outcome[TrimmedEnvelope], number: int) -> tuple[str, str]:
         return outcome.payload.texts(number)

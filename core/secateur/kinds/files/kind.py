@@ -20,7 +20,7 @@ from secateur.kinds.knobs import Knob
 from secateur.llm.interface import Question, Reply
 from secateur.model import Entry, Notice, State, TrimReport
 from secateur.progress import Progress, unreported
-from secateur.render.page import Page, Section
+from secateur.render.page import Column, Page, Section, change, not_shown
 from secateur.settings import Loaded, Settings, keys, lookup
 from secateur.terminal import clip, clip_left, visible
 
@@ -31,6 +31,11 @@ SHOWN_RANGES = 6
 """Stretches of lines of a file that the text lists without --verbose."""
 
 _NAME_CELLS = 44
+_COLUMNS = (
+    *(Column(1, gap=0), Column(4, right=True, gap=1), Column(_NAME_CELLS)),
+    *(Column(8, right=True, gap=1), Column(2, gap=1), Column(6, right=True, gap=1), Column()),
+)
+"""State, score and name of a file, tokens before and after, and what became of it."""
 _TABLE = "context_prune."
 _READ = (_TABLE + "sliding_window", _TABLE + "query_messages", "relevance.", "index.", "tokens.")
 """Keys (prefixes) that change what is read and how it is scored."""
@@ -190,10 +195,10 @@ class FilesKind(Kind[ReadFiles, PrunedFiles]):
         counts = ", ".join(
             f"{states.count(state):,} {state.label}" for state in (State.KEPT, State.SHORTENED, State.DROPPED)
         )
-        tokens = f"{ledger.before:,} -> {ledger.after:,} ({outcome.settings.tokens.counter}), budget {ledger.budget:,}"
+        counter = outcome.settings.tokens.counter
         head = [
             ("files", f"{len(entries):,}: {counts}; strategy {pruned.strategy}"),
-            ("tokens", tokens),
+            ("tokens", f"{change(ledger.before, ledger.after)} ({counter}), budget {ledger.budget:,}"),
         ]
         dropped = [number for number, state in enumerate(states) if state is State.DROPPED]
         best_first = sorted(dropped, key=lambda number: -pruned.decisions[number].score)
@@ -204,12 +209,14 @@ class FilesKind(Kind[ReadFiles, PrunedFiles]):
             if number not in hidden
             for row in self._rows(outcome, number, entry, verbose)
         ]
-        more = f"  ... and {len(hidden):,} more that were dropped (--verbose lists all)" if hidden else ""
-        return Page(head, [Section(rows, more=more, apart=False)], outcome.warnings, outcome.calls)
+        section = Section(rows, more=not_shown(len(hidden), " that were dropped"), apart=False, columns=_COLUMNS)
+        return Page(head, [section], outcome.warnings, outcome.calls)
 
-    def _rows(self, outcome: Outcome[PrunedFiles], number: int, entry: Entry, verbose: bool) -> list[str]:
+    def _rows(
+        self, outcome: Outcome[PrunedFiles], number: int, entry: Entry, verbose: bool
+    ) -> list[Sequence[str] | str]:
         decision = outcome.payload.decisions[number]
-        score = f"{decision.score:4.1f}" if decision.judge else "   -"
+        score = f"{decision.score:.1f}" if decision.judge else "-"
         said = entry.reason.label.replace("_", " ")
         if decision.ranges:
             shown = decision.ranges if verbose else decision.ranges[:SHOWN_RANGES]
@@ -221,8 +228,9 @@ class FilesKind(Kind[ReadFiles, PrunedFiles]):
             said += f"; {decision.hint}"
         if decision.said:
             said += f" ({decision.judge}: {decision.said})"
-        name = f"{clip_left(visible(decision.module_name), _NAME_CELLS):<{_NAME_CELLS}}"
-        rows = [f"{entry.state.glyph} {score}  {name} {entry.before:>8,} -> {entry.after:>6,}  {visible(said)}"]
+        name = clip_left(visible(decision.module_name), _NAME_CELLS)
+        tokens = f"{entry.before:,}", "->", f"{entry.after:,}"
+        rows: list[Sequence[str] | str] = [(entry.state.glyph, score, name, *tokens, visible(said))]
         for piece in decision.tried if verbose else ():
             lines = f"{piece.start}-{piece.end} {clip(visible(piece.name), _NAME_CELLS)}"
             rows.append(f"       {piece.score:4.1f}  {lines}  {piece.refused or 'kept'}")

@@ -18,7 +18,7 @@ from secateur.kinds.log.selection import LogSelection, ReadLog, Stretch, select_
 from secateur.llm.interface import Reply
 from secateur.model import Entry, Ledger, Notice, State
 from secateur.progress import Progress, unreported
-from secateur.render.page import Page, Section
+from secateur.render.page import Column, Page, Section, change, not_shown
 from secateur.settings import Settings
 from secateur.terminal import clip, visible
 from secateur.tokens import get_counter
@@ -33,6 +33,8 @@ _TABLE = "log."
 _MOST_MATCHES = 500  # lines that hold words of the query
 _SHOWN_DROPPED = 10  # entries that are dropped, in the report
 _LINE_CELLS = 72
+_COLUMNS = Column(1, gap=0), Column(13, gap=1), Column(17, right=True, gap=1), Column()
+"""State of an entry, its lines, its tokens, and what is said of it."""
 _STAMPED_OF = 20  # first lines by which a log without a telling name is told
 
 
@@ -141,7 +143,7 @@ class LogKind(Kind[ReadLog, LogSelection]):
         counter = outcome.settings.tokens.counter
         head = [
             ("log", f"{len(selection.log.lines):,} lines, {going:,} go out"),
-            ("tokens", f"{ledger.before:,} -> {ledger.after:,} ({counter}), budget {ledger.budget:,}"),
+            ("tokens", f"{change(ledger.before, ledger.after)} ({counter}), budget {ledger.budget:,}"),
         ]
         rows, dropped = [], 0
         for number, one in enumerate(selection.stretches):
@@ -151,16 +153,15 @@ class LogKind(Kind[ReadLog, LogSelection]):
                     continue
             rows.append(self._row(outcome, number, one))
         more = len(selection.stretches) - len(rows)
-        said = f"  ... and {more:,} more that were dropped (--verbose lists all)" if more else ""
-        sections = [Section(rows, more=said)] if rows or said else []
-        return Page(head, sections, outcome.warnings)
+        section = Section(rows, more=not_shown(more, " that were dropped"), columns=_COLUMNS)
+        return Page(head, [section] if rows or more else [], outcome.warnings)
 
-    def _row(self, outcome: Outcome[LogSelection], number: int, one: Stretch) -> str:
+    def _row(self, outcome: Outcome[LogSelection], number: int, one: Stretch) -> Sequence[str]:
         entry = outcome.ledger.entries[number]
         telling = one.block.telling[0] if one.block else one.start
         line = clip(visible(outcome.payload.log.lines.lines[telling]).strip(), _LINE_CELLS)
-        tokens = f"{entry.before:,} -> {entry.after:,}"
-        return f"{one.state.glyph} {entry.id:<13} {tokens:>17}  {self.because(outcome, number)}: {line}"
+        said = f"{self.because(outcome, number)}: {line}"
+        return one.state.glyph, entry.id, change(entry.before, entry.after), said
 
     def document(self, outcome: Outcome[LogSelection], form: str) -> str:
         return self.leaving(outcome)
