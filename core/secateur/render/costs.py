@@ -19,7 +19,8 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from secateur.model import IntArray, Notice
-from secateur.render.layouts import SHORTEST_FENCE, Item, layout_of
+from secateur.render.layouts import Item, layout_of
+from secateur.render.markdown import SHORTEST_FENCE
 from secateur.tokens import Counter
 
 _LONGEST_COUNTED_RUN = 32

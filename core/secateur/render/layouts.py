@@ -8,8 +8,8 @@ relies on it, tests hold it.
 Every token of a wrapper is one that code cannot have, so a wrapper says only what the text does not: where it is from,
 and what it belongs to. The kind and the name of a definition stand in its first lines.
 
-Text from outside cannot break the structure: a fence is longer than any run of backticks inside, what stands behind it
-or in a quoted attribute holds neither backticks nor quotes, CDATA is split where the text would end it.
+Text from outside cannot break the structure: what Markdown is made of says so itself (`markdown`), a quoted attribute
+holds no quotes, CDATA is split where the text would end it.
 """
 
 from __future__ import annotations
@@ -21,18 +21,17 @@ from xml.sax.saxutils import escape
 
 from secateur.errors import UsageError
 from secateur.model import FragmentKind, Notice
+from secateur.render.markdown import escaped, fence_ends, heading, one_line, unticked
 from secateur.terminal import ELLIPSIS, visible
 
 LONGEST_LABEL = 160
 """Characters of a name or a query that a pack prints: the heading of a document can be a whole paragraph."""
 
-SHORTEST_FENCE = 3
 CDATA_END = "]]>"
 
 _CDATA_END_SPLIT = "]]]]><![CDATA[>"
 _NOT_TAG = re.compile("[^a-z0-9]")
 _ENDS_IN_WORD = re.compile(r"[^\W_]\Z")
-_MARKDOWN_MARKS = re.compile(r"[\\*_\[\]<>&#|~]")
 _QUOTES = {'"': "&quot;"}
 _MEMBERS = (FragmentKind.FUNCTION, FragmentKind.METHOD, FragmentKind.CLASS)
 """Kinds whose qualified name is made of the names of what they stand in."""
@@ -84,23 +83,23 @@ class Markdown:
     cdata_end_cost = 0
 
     def head(self, query: str) -> str:
-        return f"# Context for `{_line(query)}`\n\n" if query else ""
+        return heading(1, f"Context for `{_line(query)}`") + "\n" if query else ""
 
     def notice(self, notice: Notice) -> str:
-        return f"> {_MARKDOWN_MARKS.sub(_backslashed, _one_line(notice.message))}\n\n"
+        return f"> {escaped(one_line(notice.message))}\n\n"
 
     def open(self, language: str, backticks: int) -> str:
-        return f"{_fence(backticks)}{_NOT_TAG.sub('', language.lower()) or 'text'}"
+        return fence_ends(_tag(language), backticks)[0]
 
     def heading(self, item: Item) -> str:
         mark = self.signature_mark if item.shortened else ""
-        return f" {_unticked(item.path)}:{item.line_start}-{item.line_end}{_owner(item)}{mark}\n"
+        return f" {unticked(item.path)}:{item.line_start}-{item.line_end}{_owner(item)}{mark}\n"
 
     def text(self, body: str) -> str:
         return body
 
     def close(self, backticks: int) -> str:
-        return f"{_fence(backticks)}\n\n"
+        return fence_ends("", backticks)[1]
 
     def foot(self) -> str:
         return ""
@@ -116,10 +115,10 @@ class Xml:
         return f'<context query="{_attribute(_line(query))}">\n' if query else "<context>\n"
 
     def notice(self, notice: Notice) -> str:
-        return f'<warning code="{_attribute(notice.code)}">{escape(_one_line(notice.message))}</warning>\n'
+        return f'<warning code="{_attribute(notice.code)}">{escape(one_line(notice.message))}</warning>\n'
 
     def open(self, language: str, backticks: int) -> str:  # noqa: ARG002
-        return f'<fragment language="{_NOT_TAG.sub("", language.lower()) or "text"}"'
+        return f'<fragment language="{_tag(language)}"'
 
     def heading(self, item: Item) -> str:
         mark = self.signature_mark if item.shortened else ""
@@ -155,21 +154,13 @@ def layout_of(form: str) -> Layout:
     return layout
 
 
-def _fence(backticks: int) -> str:
-    return "`" * max(SHORTEST_FENCE, backticks + 1)
-
-
-def _one_line(text: str) -> str:
-    return _unticked(" ".join(text.split()))
+def _tag(language: str) -> str:
+    return _NOT_TAG.sub("", language.lower()) or "text"
 
 
 def _line(text: str) -> str:
-    line = _one_line(text[: 2 * LONGEST_LABEL])
+    line = one_line(text[: 2 * LONGEST_LABEL])
     return line if len(line) <= LONGEST_LABEL else line[: LONGEST_LABEL - 1] + ELLIPSIS
-
-
-def _unticked(text: str) -> str:
-    return visible(text).replace("`", "'")
 
 
 def _owner(item: Item) -> str:
@@ -177,10 +168,6 @@ def _owner(item: Item) -> str:
     in a mark: a line break would join it."""
     owner = _line(item.qualname.rpartition(".")[0]) if item.kind in _MEMBERS else ""
     return f" {owner}" if _ENDS_IN_WORD.search(owner) else ""
-
-
-def _backslashed(mark: re.Match[str]) -> str:
-    return "\\" + mark[0]
 
 
 def _attribute(text: str) -> str:

@@ -6,12 +6,12 @@ import re
 from collections.abc import Callable
 
 from secateur.model import Notice, Selection, State
-from secateur.render.layouts import CDATA_END, Item, layout_of
+from secateur.render.layouts import CDATA_END, Item, Layout, layout_of
+from secateur.render.markdown import longest_run
 from secateur.render.notices import notices_of
 from secateur.terminal import visible
 from secateur.tokens import Counter
 
-_BACKTICKS = re.compile("`{3,}")
 _LEADING_BLANK_LINES = re.compile(r"\A(?:[^\S\n]*\n)+")
 
 
@@ -31,8 +31,14 @@ def body(text: str) -> str:
 def ingredients(text: str) -> tuple[int, int]:
     """(longest run of backticks if 3 or more, else 0; number of `]]>`): what bounds a wrapper. No part of `text` has
     more of either."""
-    backticks = max(map(len, _BACKTICKS.findall(text)), default=0) if "```" in text else 0
-    return backticks, text.count(CDATA_END)
+    return longest_run(text), text.count(CDATA_END)
+
+
+def item_text(layout: Layout, item: Item, language: str, text: str) -> str:
+    """`text` as one item of a pack."""
+    shown = body(text)
+    backticks = longest_run(shown)
+    return layout.open(language, backticks) + layout.heading(item) + layout.text(shown) + layout.close(backticks)
 
 
 def render_pack(
@@ -53,8 +59,6 @@ def render_pack(
     parts += [layout.notice(notice) for notice in notices_of(selection)]
     for row in selection.kept_rows:
         shortened = selection.state[row] == State.SHORTENED
-        text = body((signature if shortened else content)(row))
-        backticks, _ = ingredients(text)
         item = Item(
             pool.path[row],
             int(pool.line_start[row]),
@@ -63,12 +67,7 @@ def render_pack(
             pool.qualname[row],
             bool(shortened),
         )
-        parts += [
-            layout.open(pool.language[row], backticks),
-            layout.heading(item),
-            layout.text(text),
-            layout.close(backticks),
-        ]
+        parts.append(item_text(layout, item, pool.language[row], (signature if shortened else content)(row)))
     parts.append(layout.foot())
     return "".join(parts).rstrip("\n") + "\n"
 

@@ -20,11 +20,14 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import pairwise
 
 from secateur.errors import not_utf8
 from secateur.kinds.diff.changes import sendable
 from secateur.model import Notice
-from secateur.terminal import ELLIPSIS, clip, visible
+from secateur.render import markdown
+from secateur.render.markdown import fence_ends, heading, leaves_open, lines_of
+from secateur.terminal import ELLIPSIS, clip
 
 LONGEST_PLACE = 160
 """Cells of the signature, and twice of the path, that the heading of a part shows."""
@@ -32,9 +35,6 @@ LONGEST_PLACE = 160
 FEWEST_DIGITS = 3
 """Digits of a number in a heading that are charged at least: up to 999 every number is one token."""
 
-_SHORTEST_FENCE = 3
-_BACKTICKS = re.compile("`{3,}")
-_FENCE = re.compile(r" {0,3}(`{3,}(?=[^`]*$)|~{3,})(.*)")
 _HEADING = re.compile(
     r"[\s>*+\-\d.)]*#{1,6}[\W_]*(context\s+chunk|project\s+rules|instructions|code\s+changes"
     r"|about\s+this\s+diff)(?![^\W_])",
@@ -42,16 +42,6 @@ _HEADING = re.compile(
 )
 _UNDERLINED = re.compile(
     r"\s*(context\s+chunk.*|project\s+rules|instructions|code\s+changes|about\s+this\s+diff)\s*", re.IGNORECASE
-)
-_OPENERS = (
-    ("<!--", "-->"),
-    ("<![CDATA[", "]]>"),
-    ("<?", "?>"),
-    ("<!", ">"),
-    ("<textarea", "</textarea>"),
-    ("<pre", "</pre>"),
-    ("<script", "</script>"),
-    ("<style", "</style>"),
 )
 _PART_HEADINGS = re.compile(r"\s*(part \d+/\d+ of|linter findings in|signatures around the changes of) ", re.IGNORECASE)
 
@@ -65,12 +55,16 @@ class Injection:
 
     def head(self, number: int | str, of: int | str) -> str:
         """Everything of a chunk before its changes."""
-        pieces = [f"# Context Chunk {number}/{of}\n\n"]
-        if self.rules.strip():
-            pieces.append(f"## Project Rules\n{guarded(self.rules)}\n\n")
-        if self.skill.strip():
-            pieces.append(f"## Instructions\n{guarded(self.skill)}\n\n")
-        return "".join([*pieces, "## Code Changes\n"])
+        pieces = [chunk_heading(number, of)]
+        for title, text in (("Project Rules", self.rules), ("Instructions", self.skill)):
+            if text.strip():
+                pieces.append(f"{heading(2, title)}{guarded(text)}\n\n")
+        return "".join([*pieces, heading(2, "Code Changes")])
+
+
+def chunk_heading(number: int | str, of: int | str) -> str:
+    """How a chunk begins."""
+    return heading(1, f"Context Chunk {number}/{of}") + "\n"
 
 
 def injected(data: bytes, name: str) -> tuple[str, tuple[Notice, ...]]:
@@ -98,28 +92,17 @@ def guarded(text: str) -> str:
     """A text that is to stand under a heading of its own: as it is, without blank lines around it, or in a fence where
     it could pass for more than that."""
     text = sendable(text).removeprefix("\ufeff").strip("\r\n").rstrip()
-    return fenced(text, "markdown").rstrip("\n") if _breaks_out(text) else text
-
-
-def fenced(text: str, language: str) -> str:
-    """The text in a fence that it cannot close, and a blank line."""
-    return "".join(_fenced(text, language))
+    return "".join(markdown.block(text, "markdown")).rstrip("\n") if _breaks_out(text) else text
 
 
 def block(patch: str) -> str:
     """A patch as it stands in a chunk."""
-    return fenced(sendable(patch), "diff")
+    return "".join(block_pieces(patch))
 
 
 def block_pieces(patch: str) -> tuple[str, str, str]:
     """The same in three pieces whose tokens add up: the second is the patch."""
-    return _fenced(sendable(patch), "diff")
-
-
-def _fenced(text: str, language: str) -> tuple[str, str, str]:
-    longest = max(map(len, _BACKTICKS.findall(text)), default=0) if "```" in text else 0
-    fence = "`" * max(_SHORTEST_FENCE, longest + 1)
-    return f"{fence}{language}\n", text if text.endswith("\n") else text + "\n", f"{fence}\n\n"
+    return markdown.block(sendable(patch), "diff")
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,34 +129,21 @@ class PartLocation:
 def note_ends(title: str, path: str) -> tuple[str, str]:
     """The texts before and after the lines of a note behind the changes of a file; none of its lines may hold three
     backticks in a row."""
-    return f"{title} `{one_line(path, 2 * LONGEST_PLACE)}`:\n```text\n", "```\n\n"
+    start, end = fence_ends("text")
+    return f"{title} `{one_line(path, 2 * LONGEST_PLACE)}`:\n{start}\n", end
 
 
 def one_line(text: str, cells: int, *, quotes: bool = True) -> str:
     """A text from outside as a part of one line, harmless, within `cells`. With `quotes` it can stand between
     backticks."""
-    shown = sendable(visible(" ".join(text.split())))
-    return clip(shown.replace("`", "'") if quotes else shown, cells) or ELLIPSIS
+    return clip(sendable(markdown.one_line(text, quotes=quotes)), cells) or ELLIPSIS
 
 
 def _breaks_out(text: str) -> bool:
-    """Tells whether a Markdown text holds a heading of ours, or leaves a fence or a tag open that would swallow what
-    follows."""
-    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
-    open_fence = ""
-    previous = ""
-    for line in lines:
-        if (
-            _HEADING.match(line)
-            or _PART_HEADINGS.match(line)
-            or (_UNDERLINED.fullmatch(previous) and set(line.strip()) in ({"="}, {"-"}))
-        ):
-            return True
-        found = _FENCE.fullmatch(line)
-        if found and not open_fence:
-            open_fence = found[1]
-        elif found and found[1].startswith(open_fence) and not found[2].strip():
-            open_fence = ""
-        previous = line
-    lower = text.lower()
-    return bool(open_fence) or any(lower.rfind(opener) > lower.rfind(closer) for opener, closer in _OPENERS)
+    """Tells whether a Markdown text holds a heading of ours, or leaves something open that would swallow what follows."""
+    lines = lines_of(text)
+    return (
+        any(_HEADING.match(line) or _PART_HEADINGS.match(line) for line in lines)
+        or any(_UNDERLINED.fullmatch(line) and set(below.strip()) in ({"="}, {"-"}) for line, below in pairwise(lines))
+        or leaves_open(text)
+    )

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from secateur.kinds.diff.chunk_text import LONGEST_PLACE, one_line
 from secateur.kinds.diff.skip_rules import Rule, Verdict
 from secateur.model import Notice
+from secateur.render.markdown import heading
 from secateur.tokens import Counter
 
 SETTINGS_CHANGED = "settings_changed"
@@ -63,7 +64,7 @@ def notes(
         lines = told + _left_out(left_out, of, named)
         if not lines:
             return ""
-        text = "".join(["## About This Diff\n", *lines, "\n"])
+        text = "".join([heading(2, "About This Diff"), *lines, "\n"])
         if counter.count(text) <= room:
             return text
     return ""

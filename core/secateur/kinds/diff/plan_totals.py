@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from secateur.kinds.diff.chunk_text import chunk_heading
 from secateur.kinds.diff.measured_diff import LINTER, SIGNATURES
 from secateur.kinds.diff.plan import FilePiece, Plan
 from secateur.ledger import Entry, Ledger, Reason, State
@@ -39,20 +40,16 @@ def tokens_of(plan: Plan) -> tuple[int, ...]:
     if not counter.exact:
         return tuple(counter.count_many(text_of(plan, number) for number in range(1, of + 1)))
     # The first heading, with the number of the chunk, is one piece; what is injected below it is the same in all.
-    firsts = counter.count_many(_first(plan, number) for number in range(1, of + 1))
+    firsts = counter.count_many(chunk_heading(number, of) for number in range(1, of + 1))
     rest = (
         counter.count(plan.measured.injection.head(1, 1))
-        - counter.count("# Context Chunk 1/1\n\n")
+        - counter.count(chunk_heading(1, 1))
         + counter.count(plan.notes)
     )
     return tuple(
         first + rest + sum(_tokens(plan, piece) for piece in chunk)
         for first, chunk in zip(firsts, plan.chunks, strict=True)
     )
-
-
-def _first(plan: Plan, number: int) -> str:
-    return f"# Context Chunk {number}/{len(plan.chunks)}\n\n"
 
 
 def _tokens(plan: Plan, piece: FilePiece) -> int:

@@ -18,7 +18,7 @@ from secateur.languages.syntax.cutting import is_blank
 from secateur.languages.syntax.fragments import language_of, split_lines
 from secateur.model import FragmentKind
 from secateur.render.layouts import Item, layout_of
-from secateur.render.pack import body, ingredients
+from secateur.render.pack import item_text
 from secateur.tokens import Counter
 
 PLAIN, MARKDOWN = "plain", "markdown"
@@ -76,11 +76,9 @@ def block(name: str, text: str, form: str, span: Range | None = None) -> str:
     where not given."""
     if form == PLAIN:
         return text
-    layout, shown = layout_of(MARKDOWN), body(text)
-    backticks, _ = ingredients(shown)
     first, last = span or (1, max(1, len(split_lines(text))))
-    heading = layout.heading(Item(name, first, last, str(FragmentKind.BLOCK), ""))
-    return layout.open(language_of(name, b""), backticks) + heading + layout.text(shown) + layout.close(backticks)
+    item = Item(name, first, last, str(FragmentKind.BLOCK), "")
+    return item_text(layout_of(MARKDOWN), item, language_of(name, b""), text)
 
 
 def cost(name: str, text: str, form: str, counter: Counter, span: Range | None = None) -> int:
