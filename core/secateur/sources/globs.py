@@ -6,10 +6,14 @@ operations.
 
     globs = Globs([(0, Glob.parse(b"*.log", is_path=False))])
     globs.last_match(b"x.log")      # 0: the highest number of a pattern that matches; -1 for none
+
+`ShellPattern` reads what a user types for a shell, and is matched by the same automaton.
 """
 
 from __future__ import annotations
 
+import re
+from bisect import bisect
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -21,8 +25,9 @@ WILD = b"*?[\\"
 
 _KEPT_PREFIXES = 512  # folders whose states are remembered
 _SLASH = ord("/")
+_HIDDEN = 0  # a leading dot that no wildcard stands for; a byte that is in no path
 _ALL = frozenset(range(256))
-_NOT_SLASH = _ALL - {_SLASH}
+_NOT_SLASH = _ALL - {_SLASH, _HIDDEN}
 _POSIX_CLASSES: dict[bytes, frozenset[int]] = {
     b"alnum": frozenset(c for c in range(128) if chr(c).isalnum()),
     b"alpha": frozenset(c for c in range(128) if chr(c).isalpha()),
@@ -47,9 +52,7 @@ class Glob:
     steps: tuple[frozenset[int], ...]
     stars: frozenset[int]  # states that stay as they are on any byte but `/`
     floods: frozenset[int]  # states that stay on any byte
-    folders: frozenset[
-        int
-    ]  # states that begin a `**/`: who enters one is in the next one too, for it may stand for nothing
+    folders: frozenset[int]  # states that begin a `**/`: who enters one is in the next too, as it may stand for nothing
 
     @classmethod
     def parse(cls, pattern: bytes, *, is_path: bool) -> Glob | None:
@@ -122,6 +125,8 @@ class Globs:
             size += 1
         self._start |= (self._start & self._folders) << 1
         self._moves = _moves(bits)
+        self._stays = [self._floods | self._stars] * 256
+        self._stays[_SLASH], self._stays[_HIDDEN] = self._floods, 0
         self._prefixes: dict[bytes, int] = {b"": self._start}
 
     def last_match(self, text: bytes) -> int:
@@ -145,14 +150,59 @@ class Globs:
         return self._prefixes[folder]
 
     def _after(self, states: int, text: bytes) -> int:
-        moves, floods, folders = self._moves, self._floods, self._folders
-        staying = floods | self._stars
+        moves, stays, folders = self._moves, self._stays, self._folders
         for byte in text:
             if not states:
                 break
             moved = (states & moves[byte]) << 1
-            states = moved | ((moved & folders) << 1) | (states & (floods if byte == _SLASH else staying))
+            states = moved | ((moved & folders) << 1) | (states & stays[byte])
         return states
+
+
+class ShellPattern:
+    """Matches paths as a shell does: `*`, `?` and `[…]` stand for characters of a name, `**` for any folders, none of
+    them for a leading dot. A `[` that nothing closes is a character like others.
+
+    Raises ValueError: a range or class of characters that is none, or more than 60 different letters beyond ASCII.
+    """
+
+    def __init__(self, pattern: str) -> None:
+        letters = {ord(letter) for letter in pattern if not letter.isascii()}
+        self._bounds = sorted(letters | {letter + 1 for letter in letters})
+        if len(self._bounds) >= 128:
+            raise ValueError("too many different letters")
+        glob = Glob.parse(self._coded("/".join(map(_as_git, pattern.split("/")))), is_path=True)
+        if glob is None:
+            raise ValueError("a class of characters that there is not")
+        self._globs = Globs([(0, glob)])
+
+    def matches(self, path: str) -> bool:
+        """Whether the pattern stands for the whole path."""
+        return self._globs.last_match(self._coded(path)) == 0
+
+    def _coded(self, text: str) -> bytes:
+        """A byte a character, in their order: letters beyond ASCII share one where the pattern does not tell them
+        apart."""
+        text = _LEADING_DOT.sub(chr(_HIDDEN), text)
+        if text.isascii():
+            return text.encode()
+        return bytes(code if code < 128 else 128 + bisect(self._bounds, code) for code in map(ord, text))
+
+
+_LEADING_DOT = re.compile(r"(?<![^/])\.")
+_OPENED = re.compile(r"\[([!^]?+\]?+[^]]*+\])?", re.DOTALL)
+
+
+def _as_git(part: str) -> str:
+    """Writes a part of a pattern so that git reads it as a shell does."""
+    return part if part == "**" else _OPENED.sub(_bracket_as_git, re.sub(r"\*+", "*", part.replace("\\", r"\\")))
+
+
+def _bracket_as_git(found: re.Match[str]) -> str:
+    for first, last in re.findall("(.)-(.)", (found[1] or "")[:-1], re.DOTALL):
+        if first > last:
+            raise ValueError(f"bad character range {first}-{last}")
+    return found[0] if found[1] else r"\["
 
 
 def _moves(places: Mapping[frozenset[int], Sequence[int]]) -> list[int]:
@@ -203,5 +253,4 @@ def _bracket(pattern: bytes, start: int) -> tuple[frozenset[int], int] | None:
                 return None
             members.add(pattern[i])
             previous, i = pattern[i], i + 1
-    members = (set(range(256)) - members if negated else members) - {_SLASH}
-    return frozenset(members), i + 1
+    return frozenset(_NOT_SLASH - members if negated else _NOT_SLASH & members), i + 1

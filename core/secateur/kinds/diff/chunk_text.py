@@ -140,7 +140,7 @@ def one_line(text: str, cells: int, *, quotes: bool = True) -> str:
 
 
 def _breaks_out(text: str) -> bool:
-    """Tells whether a Markdown text holds a heading of ours, or leaves something open that would swallow what follows."""
+    """Tells whether a Markdown text holds a heading of ours, or leaves open what would swallow the rest."""
     lines = lines_of(text)
     return (
         any(_HEADING.match(line) or _PART_HEADINGS.match(line) for line in lines)

@@ -26,6 +26,7 @@ from secateur.render.notices import listed
 from secateur.settings import FILE_NAME, Settings
 from secateur.sources import samples
 from secateur.sources.files import Folder
+from secateur.sources.globs import ShellPattern
 from secateur.sources.open import open_source
 
 NAMED_BYTES = 64 << 20
@@ -119,10 +120,14 @@ def _matching(word: str, settings: Settings, base: Path, notices: dict[str, Noti
     parts = [part for part in word.split("/") if part != "."]
     first = next(number for number, part in enumerate(parts) if _MAGIC.search(part))
     folder = "/".join(parts[:first]) or ("/" if word.startswith("/") else ".")
+    try:
+        pattern = ShellPattern("/".join(parts[first:]))
+    except ValueError as error:
+        raise UsageError(f"{shown(word)} is no pattern: {error}", hint="signs are *, ?, [a-z] and **") from error
     found = []
     if (base / folder).is_dir():
         _inside(base / folder, base, folder)
-        found = list(_below(base / folder, _prefix(folder), _pattern(parts[first:]), settings, notices))
+        found = list(_below(base / folder, _prefix(folder), pattern, settings, notices))
     if not found:
         raise SecateurError(
             f"nothing matches {shown(word)}",
@@ -133,7 +138,7 @@ def _matching(word: str, settings: Settings, base: Path, notices: dict[str, Noti
 
 
 def _below(
-    folder: Path, prefix: str, pattern: re.Pattern[str] | None, settings: Settings, notices: dict[str, Notice]
+    folder: Path, prefix: str, pattern: ShellPattern | None, settings: Settings, notices: dict[str, Notice]
 ) -> Iterator[_Read]:
     """The files of a folder that the index would read, and notices of those that it would not."""
     index = settings.index
@@ -141,12 +146,12 @@ def _below(
         folder, ignore=index.ignore, max_file_bytes=index.max_file_kb * 1024, trust=index.trust_git_dir
     )
     root = folder.resolve()
-    wanted = [entry.path for entry in source.entries() if pattern is None or pattern.fullmatch(entry.path)]
+    wanted = [entry.path for entry in source.entries() if pattern is None or pattern.matches(entry.path)]
     for path, data in source.read(wanted):
         flags = classify(path, data[:HEAD_BYTES]) & UNINDEXED if data is not None else frozenset({"unreadable"})
         yield _Read(prefix + path, root / path, None, min(flags)) if flags else _Read(prefix + path, root / path, data)
     for skip in source.skipped():
-        if pattern is None or pattern.fullmatch(skip.path):
+        if pattern is None or pattern.matches(skip.path):
             yield _Read(prefix + skip.path, root / skip.path, None, skip.reason)
     for notice in source.notices():
         notices.setdefault(notice.code, notice)
@@ -197,47 +202,6 @@ def _prefix(word: str) -> str:
     """The beginning of names that lie below a word: as it was typed, without what says nothing."""
     clean = os.path.normpath(word)
     return "" if clean == "." else clean.rstrip("/") + "/"
-
-
-def _pattern(parts: Sequence[str]) -> re.Pattern[str]:
-    """The parts of a pattern as an expression: `**` stands for any folders, the other signs stay within a name, none
-    stands for a leading dot."""
-    out: list[str] = []
-    for number, part in enumerate(parts):
-        if part == "**" and parts[number - 1 : number] == ["**"]:
-            continue
-        last = number == len(parts) - 1
-        if part == "**":
-            out.append(r"(?:(?!\.)[^/]+/)*" + (r"(?!\.)[^/]+" if last else ""))
-        else:
-            hidden = "" if part.startswith(".") else r"(?!\.)"
-            out.append(hidden + _part(part) + ("" if last else "/"))
-    try:
-        return re.compile("".join(out), re.DOTALL)
-    except re.error as error:
-        raise UsageError(
-            f"{shown('/'.join(parts))} is no pattern: {error}", hint="signs are *, ?, [a-z] and **"
-        ) from error
-
-
-def _part(part: str) -> str:
-    out, place = "", 0
-    while place < len(part):
-        sign = part[place]
-        place += 1
-        closing = part.find("]", place + 1 + (part[place : place + 1] == "!")) if sign == "[" else -1
-        if sign == "*":
-            out += "[^/]*"
-        elif sign == "?":
-            out += "[^/]"
-        elif closing > 0:
-            negated, inside = part[place] == "!", part[place:closing].removeprefix("!")
-            ranges = re.sub(r"([\\\[\]^&~|])", r"\\\1", inside)
-            out += f"(?!/)[{'^' if negated else ''}{ranges}]"
-            place = closing + 1
-        else:
-            out += re.escape(sign)
-    return out
 
 
 def root_of(paths: Sequence[str], current: Path | None) -> Path | None:
