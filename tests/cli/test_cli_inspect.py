@@ -9,6 +9,8 @@ import subprocess
 import sys
 from importlib.metadata import entry_points
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from secateur.kinds import registry
@@ -177,3 +179,45 @@ def test_help_and_version_load_almost_nothing() -> None:
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "[]"
+
+
+@pytest.fixture
+def handed(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
+    """What an inspector of another distribution is given at a terminal."""
+    calls: list[dict[str, Any]] = []
+    found = SimpleNamespace(load=lambda: lambda path, **given: calls.append({"path": str(path), **given}))
+    monkeypatch.setattr("secateur.cli.inspect.entry_points", lambda group: [found] if group else [])
+    monkeypatch.setattr("secateur.cli.inspect.on_terminal", lambda _: True)
+    return calls
+
+
+@pytest.mark.parametrize(
+    ("words", "bench", "path", "inputs"),
+    [
+        (". --query add --rev HEAD", "search", ".", {"query": "add", "rev": "HEAD"}),
+        ("*.py --bench files --query add", "files", "*.py", {"query": "add"}),
+        ("talk.json", "conversation", "talk.json", {}),
+        ("envelope.json --model gpt-4", "envelope", "envelope.json", {"model": "gpt-4"}),
+        (". --bench diff --base main", "diff", ".", {"base": "main"}),
+    ],
+)
+@pytest.mark.usefixtures("given")
+def test_an_inspector_is_given_what_was_typed(
+    handed: list[dict[str, Any]], words: str, bench: str, path: str, inputs: dict[str, str]
+) -> None:
+    assert secateur("inspect", *words.split()).code == 0
+    (given,) = handed
+    assert (given["bench"], given["path"]) == (bench, path)
+    assert {name: text for name, text in given["inputs"].items() if text} == inputs
+
+
+def test_only_the_bench_of_a_diff_takes_the_settings_of_chunks_from_a_folder(
+    handed: list[dict[str, Any]], given: Path
+) -> None:
+    (given / "secateur.toml").write_text('[graph_rag]\ntop_k = 7\n[chunking]\nignore = ["*.md"]\n')
+    (given / "pull.diff").write_text("--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n")
+    for words in (["."], ["pull.diff"]):
+        assert secateur("inspect", *words).code == 0
+    folder, diff = (call["settings"] for call in handed)
+    assert folder.graph_rag.top_k == diff.graph_rag.top_k == 7
+    assert (list(folder.chunking.ignore), list(diff.chunking.ignore)) == ([], ["*.md"])

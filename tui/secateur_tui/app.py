@@ -119,7 +119,7 @@ class Inspector(Host):
         if engine is not None:
             self._benches["search"] = SearchBench(SearchState(engine, settings, visible(query)), path, rev)
         for name, subject in SUBJECTS.items():
-            typed = {"path": path, "model": model, "query": visible(query), **inputs} if name == bench else {}
+            typed = {"path": path, "model": model, **inputs, "query": visible(query)} if name == bench else {}
             if folder and subject.reads_folders:
                 typed = {"path": folder, "query": visible(query)}
             self._benches[name] = BENCH_CLASSES.get(name, LedgerBench)(LedgerState(subject, settings, typed))
@@ -171,10 +171,7 @@ class Inspector(Host):
 def run(
     path: str | Path,
     *,
-    query: str = "",
     settings: Settings,
-    rev: str | None = None,
-    model: str = "",
     inputs: Mapping[str, str] = MappingProxyType({}),
     bench: str = "search",
     notices: Sequence[Notice] = (),
@@ -184,7 +181,7 @@ def run(
     """Opens `path` in a bench and returns the exit code.
 
     Args:
-        inputs: further texts for the bench's fields, by name.
+        inputs: texts for the bench's fields, by name.
         notices: what was ignored while the settings were read.
 
     Raises:
@@ -202,15 +199,15 @@ def run(
         return Engine.open(folder, under, rev=commit, notices=tuple(notices), cache_dir=cache_dir, environ=environ)
 
     variables = os.environ if environ is None else environ
+    rev = inputs.get("rev") or None
     engine = opened(path, settings, rev) if bench == "search" else None
     app = Inspector(
         engine,
         settings,
         path=str(path),
         bench=bench,
-        query=query,
+        query=inputs.get("query", ""),
         rev=rev,
-        model=model,
         inputs=inputs,
         folder=str(path) if bench == "search" else "",
         opener=lambda folder, under: opened(samples.path_of(folder, directories.cache_dir(variables)), under),

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Collection
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from importlib.metadata import entry_points
@@ -23,7 +25,7 @@ from secateur.cli.parsing import literal, whole_number
 from secateur.errors import ConfigError, SecateurError, UsageError
 from secateur.kinds import registry
 from secateur.kinds.base import Environment, Input, Kind
-from secateur.settings import Chunking, Committed, Loaded, Settings
+from secateur.settings import Committed, Loaded, Settings
 
 GROUP = "secateur.inspector"
 
@@ -80,22 +82,20 @@ def run(options: argparse.Namespace) -> int:
     flags = {} if options.budget is None else {kind.budget.key: options.budget}
     if not (on_terminal(sys.stdin) and on_terminal(sys.stdout)):
         say(options, "no terminal here: printing the headless report")
-        if kind.name == "search" and not options.query:
+        if not kind.asks(inputs):
             options.check = False
             return status.run(options)
         return kinds.run_with(kind, inputs, options, flags)
     loaded = _loaded(kind, inputs, options, flags)
-    settings = loaded.settings if kind.name == "diff" else _chunking_of_the_user(options, loaded.settings, flags)
-    if kind.name == "files":
-        path = Path(options.path)
+    tables = {table for other in known.values() if other is not kind for table in other.loads_itself}
+    settings = _of_the_user(tables, options, loaded.settings, flags)
     found = next(iter(entry_points(group=GROUP)), None)
     if found is None:
         raise UsageError("the inspector is not installed", hint="install the whole distribution: pip install secateur")
     inspector = found.load()
-    fields: dict[str, Any] = {"query": options.query or "", "rev": options.rev, "model": options.model or ""}
-    if kind.name == "diff":
-        fields["inputs"] = {flag: getattr(options, flag) or "" for flag in own}
-    return int(inspector(path, settings=settings, bench=kind.name, notices=loaded.notices, **fields) or 0)
+    named = {flag: getattr(options, flag) or "" for flag in own}
+    opened = _opened(kind, path, options)
+    return int(inspector(opened, settings=settings, bench=kind.name, notices=loaded.notices, inputs=named) or 0)
 
 
 def _own(kind: Kind[Any, Any]) -> list[Input]:
@@ -109,19 +109,15 @@ def _flag(name: str) -> str:
 
 
 def bench_of(path: Path) -> str:
-    """The bench for what a path is: a folder is searched, files are told by how they begin. What is not there is for
-    the bench to say."""
-    try:
-        if not path.is_file():
-            return "search"
-        with path.open("rb") as file:
-            text = file.read(HEAD).decode("utf-8-sig", "replace").lstrip()
-    except OSError:
-        return "search"
-    for name, kind in [*registry.kinds().items()][::-1]:  # what has fewer signs of its own stands further in front
-        if _recognises(kind, path, text):
-            return name
-    return "files"
+    """The bench for what a path is: files are told by how they begin, and all else is taken for a folder: that there is
+    none is for its bench to say."""
+    text = None
+    with suppress(OSError):
+        if path.is_file():
+            with path.open("rb") as file:
+                text = file.read(HEAD).decode("utf-8-sig", "replace").lstrip()
+    known = [*registry.kinds().items()][::-1]  # what has fewer signs of its own stands further in front
+    return next(name for name, kind in known if (kind.opens_folders if text is None else _recognises(kind, path, text)))
 
 
 def _recognises(kind: Kind[Any, Any], path: Path, head: str) -> bool:
@@ -136,11 +132,15 @@ def _recognises(kind: Kind[Any, Any], path: Path, head: str) -> bool:
 
 
 def _inputs(kind: Kind[Any, Any], path: Path, options: argparse.Namespace) -> dict[str, Any]:
-    """The inputs of a kind that the call names. Where several files can be named, the path is as typed: it may be a
-    pattern."""
+    """The inputs of a kind that the call names."""
     given = {one: value for one in kind.inputs if (value := getattr(options, one.name, None))}
     named = {one.name: [value] if one.repeatable else value for one, value in given.items()}
-    return kind.blank() | named | dict(kind.opened_on(options.path if kind.inputs[0].repeatable else str(path)))
+    return kind.blank() | named | dict(kind.opened_on(_opened(kind, path, options)))
+
+
+def _opened(kind: Kind[Any, Any], path: Path, options: argparse.Namespace) -> str:
+    """What is opened. Where several files can be named, it is as typed: it may be a pattern."""
+    return str(options.path if kind.inputs[0].repeatable else path)
 
 
 def _loaded(kind: Kind[Any, Any], inputs: dict[str, Any], options: argparse.Namespace, flags: dict[str, Any]) -> Loaded:
@@ -161,11 +161,13 @@ def _loaded(kind: Kind[Any, Any], inputs: dict[str, Any], options: argparse.Name
     return loaded
 
 
-def _chunking_of_the_user(options: argparse.Namespace, settings: Settings, flags: dict[str, Any]) -> Settings:
-    """The settings without what the files on disk say of chunks: the Diff bench may be opened later, on a change that
-    wrote them."""
+def _of_the_user(
+    tables: Collection[str], options: argparse.Namespace, settings: Settings, flags: dict[str, Any]
+) -> Settings:
+    """The settings without what the files on disk say in some tables: the benches that load those themselves may be
+    opened later."""
     try:
-        own = quiet_settings(options, None, flags, None).settings.chunking
+        own = quiet_settings(options, None, flags, None).settings
     except ConfigError:  # a profile that the repository defines was chosen
-        own = Chunking()
-    return replace(settings, chunking=own)
+        own = Settings()
+    return replace(settings, **{table: getattr(own, table) for table in tables})

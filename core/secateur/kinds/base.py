@@ -233,7 +233,9 @@ class Kind(ABC, Generic[M, P]):
     formats_with_warnings: ClassVar[Sequence[str]] = ("text", "json")  # with others they are messages of the command
     default_format: ClassVar[str] = "text"
     schema_version: ClassVar[str] = SCHEMA_VERSION  # of its JSON; "": a spec froze a shape that has none
-    reads_folders: ClassVar[bool] = False  # its bench starts on the folder that Search was opened on
+    opens_folders: ClassVar[bool] = False  # a folder that is named without a bench is opened in this one
+    reads_folders: ClassVar[bool] = False  # its bench starts on a folder that was opened in another
+    loads_itself: ClassVar[Sequence[str]] = ()  # tables of settings that a repository sets only as `load` finds them
     unit: ClassVar[str] = "files"  # what its progress counts
     depends_on: ClassVar[Sequence[str]] = ("tokens.",)  # keys (prefixes) that change answers, beside those of its knobs
     finds_entries: ClassVar[bool] = False  # its entries are found, by a search, and not what was given
@@ -260,6 +262,10 @@ class Kind(ABC, Generic[M, P]):
     def recognises(self, path: Path, head: str) -> bool:
         """Tells whether a file is of this kind, by its name and how it begins."""
         return False
+
+    def asks(self, inputs: Inputs) -> bool:
+        """Tells whether the inputs ask for an answer. Where they do not, what is known of the folder is reported."""
+        return True
 
     def blank(self) -> dict[str, Any]:
         """The inputs where nothing is given."""

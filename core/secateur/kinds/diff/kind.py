@@ -117,6 +117,7 @@ class PullRequest(Kind[MeasuredDiff, Planned]):
     )
     formats = ("text", "json", "markdown")
     reads_folders = True
+    loads_itself = ("chunking",)  # what is compared may have written them
 
     # --- reading and deciding -----------------------------------------------------------------------------------------
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, ClassVar
 
 from secateur.errors import UsageError
@@ -106,6 +107,10 @@ class FilesKind(Kind[ReadFiles, PrunedFiles]):
     depends_on = ("relevance.", "index.", "tokens.")
 
     # --- reading and deciding -----------------------------------------------------------------------------------------
+
+    def recognises(self, path: Path, head: str) -> bool:
+        """Any file, where no other kind takes it for its own."""
+        return True
 
     def load(self, inputs: Inputs, load: Load, environment: Environment) -> Loaded:
         """The settings of the repository that the first path is in."""

@@ -169,6 +169,10 @@ class Search(Kind[RetrievedPool, SearchDecision]):
     formats = ("text", "json", "markdown", "xml")
     depends_on = (*_POOL_TABLES, "smart_pruning.", "graph_rag.hub_limit", "graph_rag.token_budget", "preference.")
     finds_entries = True
+    opens_folders = True
+
+    def asks(self, inputs: Inputs) -> bool:
+        return bool(inputs["query"])
 
     def opened_on(self, path: str) -> Inputs:
         return {"path": path}
