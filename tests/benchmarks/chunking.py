@@ -68,7 +68,7 @@ def measured(repository: Path, commits: int, limit: int) -> dict[str, object]:
                 commits=1, chunks=len(chunks), fewest=chunks.plan.fewest, bytes=len(diff), files=len(chunks.coverage)
             )
             seen.update(entry.state for entry in chunks.coverage)
-            rules.update(entry.verdict.rule.value for entry in chunks.coverage if entry.verdict)
+            rules.update(entry.verdict.rule.label for entry in chunks.coverage if entry.verdict)
     return {
         "repository": repository.parent.name,
         "limit": limit,

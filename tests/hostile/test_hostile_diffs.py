@@ -81,7 +81,7 @@ def test_a_damaged_file_costs_itself(name: str) -> None:
         ("last.py", "whole"),
     ]
     entry = chunks.coverage[1]
-    assert entry.verdict is not None and entry.verdict.rule.value == "damaged" and fault in entry.reason
+    assert entry.verdict is not None and entry.verdict.rule.label == "damaged" and fault in entry.reason
     assert first in chunks[0].text and last in chunks[0].text and HEAD not in chunks[0].text
     assert "".join(entry.file.change.text for entry in chunks.coverage) == diff
     (notice,) = chunks.warnings
@@ -259,7 +259,7 @@ def test_a_line_longer_than_a_chunk_is_shortened_and_told() -> None:
     diff = added("data.txt", 3) + added("one.txt", 1, "word " * 20_000)
     chunks = chunk_diff(diff, 1000)
     entry = chunks.coverage[1]
-    assert (entry.state, entry.verdict and entry.verdict.rule.value) == ("split", "long_line")
+    assert (entry.state, entry.verdict and entry.verdict.rule.label) == ("split", "long_line")
     assert "line 1: 96,0" in entry.reason
     assert all(chunk.tokens <= 1000 for chunk in chunks)
     assert "more characters]\n" in "".join(chunk.text for chunk in chunks)
@@ -267,7 +267,7 @@ def test_a_line_longer_than_a_chunk_is_shortened_and_told() -> None:
 
 def test_a_header_longer_than_a_chunk_leaves_the_file_out() -> None:
     chunks = chunk_diff(added("very/" * 60 + "deep.py", 2) + added("a.py", 2), 100)
-    assert [(entry.state, entry.verdict and entry.verdict.rule.value) for entry in chunks.coverage] == [
+    assert [(entry.state, entry.verdict and entry.verdict.rule.label) for entry in chunks.coverage] == [
         ("left_out", "no_room"),
         ("whole", None),
     ]

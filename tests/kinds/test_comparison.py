@@ -281,7 +281,7 @@ def test_the_size_that_counts_is_that_of_the_file(tmp_path: Path) -> None:
     write(root, {"big.txt": "line\n" * 300_000 + "more\n"})
     (root / "gone.txt").unlink()
     states = {
-        entry.path: entry.verdict and entry.verdict.rule.value for entry in chunks_of(root, worktree=True).coverage
+        entry.path: entry.verdict and entry.verdict.rule.label for entry in chunks_of(root, worktree=True).coverage
     }
     assert states == {"big.txt": "too_large", "gone.txt": "too_large"}
 

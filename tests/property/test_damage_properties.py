@@ -159,7 +159,7 @@ def test_a_damaged_file_of_a_diff_costs_itself(
         return
     chunks = chunk_diff(diff, 300, counter="chars4")
     assert [entry.path for entry in chunks.coverage] == list(patches)
-    assert {entry.path for entry in chunks.coverage if entry.verdict and entry.verdict.rule.value == "damaged"} == {bad}
+    assert {entry.path for entry in chunks.coverage if entry.verdict and entry.verdict.rule.label == "damaged"} == {bad}
     assert all(
         entry.file.change.text == (damaged if entry.path == bad else patches[entry.path]) for entry in chunks.coverage
     )

@@ -140,7 +140,7 @@ def test_the_ignore_list_holds_at_any_depth(path: str) -> None:
 )
 def test_so_do_todays_lock_files(path: str) -> None:
     (entry,) = chunk_diff(added(f"app/{path}", 3)).coverage
-    assert (entry.state, entry.verdict and entry.verdict.rule.value) == ("left_out", "lockfile")
+    assert (entry.state, entry.verdict and entry.verdict.rule.label) == ("left_out", "lockfile")
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -62,13 +61,12 @@ class DiffSubject(KindSubject[MeasuredDiff, Planned]):
         plan = answer.result.payload.plan
         measured = plan.measured
         told = [(measured.compared.what, "faint")] if measured.compared.base or measured.compared.head else []
-        remarks = Counter(remark.title for remarks in measured.remarks.values() for remark in remarks)
-        if remarks[LINTER] or measured.elsewhere:
-            shown = plan.shown(LINTER)[0]
-            words = f"linter: {shown:,} of {remarks[LINTER]:,} findings shown, {measured.elsewhere:,} about other files"
-            told.append((words, "faint"))
-        if remarks[SIGNATURES]:
-            told.append((f"signatures: {plan.shown(SIGNATURES)[0]:,} of {remarks[SIGNATURES]:,} shown", "faint"))
+        findings, around = plan.lines_under(LINTER), plan.lines_under(SIGNATURES)
+        if findings["lines"] or measured.elsewhere:
+            words = f"linter: {findings['shown']:,} of {findings['lines']:,} findings shown"
+            told.append((f"{words}, {measured.elsewhere:,} about other files", "faint"))
+        if around["lines"]:
+            told.append((f"signatures: {around['shown']:,} of {around['lines']:,} shown", "faint"))
         held = answer.settings.chunking.ignore
         return [*told, *([(f"patterns: {' '.join(held)}", "faint")] if held else [])]
 

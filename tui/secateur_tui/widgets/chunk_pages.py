@@ -8,7 +8,8 @@ from functools import lru_cache
 
 from secateur.kinds.diff.changes import Treatment
 from secateur.kinds.diff.plan import Coverage
-from secateur.kinds.diff.skip_rules import Rule, pattern_of
+from secateur.kinds.diff.skip_rules import pattern_of
+from secateur.model import Reason
 from secateur.terminal import clip_left, visible
 
 from secateur_tui.state.diff_rows import (
@@ -182,7 +183,7 @@ def _parts(answer: DiffAnswer, row: ChunkRow, cells: int) -> list[Line]:
 
 
 def _can_be_held(entry: Coverage) -> bool:
-    return entry.verdict is None or entry.verdict.rule not in (Rule.NO_ROOM, Rule.LONG_LINE)
+    return entry.verdict is None or entry.verdict.rule not in (Reason.NO_ROOM, Reason.LONG_LINE)
 
 
 def _treated(treatment: Treatment) -> str:

@@ -92,11 +92,6 @@ class Chunks(list[Chunk]):
     def warnings(self) -> tuple[Notice, ...]:
         return self.plan.notices
 
-    def lines_under(self, title: str) -> dict[str, int]:
-        """The number of lines under a title, and of those that had room."""
-        offered = sum(remark.title == title for remarks in self.plan.measured.remarks.values() for remark in remarks)
-        return {"lines": offered, "shown": self.plan.shown(title)[0]}
-
     def to_dict(self) -> dict[str, Any]:
         """The JSON of the contract, and what was compared and how tight the packing is."""
         plan, measured = self.plan, self.plan.measured
@@ -112,8 +107,8 @@ class Chunks(list[Chunk]):
                 "lower_bound": plan.fewest,
                 "counter": measured.counter.name,
             },
-            "linter": self.lines_under(LINTER) | {"elsewhere": measured.elsewhere},
-            "signatures": self.lines_under(SIGNATURES),
+            "linter": plan.lines_under(LINTER) | {"elsewhere": measured.elsewhere},
+            "signatures": plan.lines_under(SIGNATURES),
             "report": self.report.to_dict(),
             "ledger": self.ledger.to_dict(),
             "warnings": [notice.to_dict() for notice in self.warnings],
@@ -175,19 +170,19 @@ def chunk(measured: MeasuredDiff, settings: Settings) -> Chunks:
     Raises:
         BudgetExceeded: what goes into every chunk leaves no room for changes.
     """
-    chunks = finish(plan_chunks(measured, settings))
-    log_report("chunk", chunks.report)
-    return chunks
+    return finish(plan_chunks(measured, settings))
 
 
 def finish(plan: Plan) -> Chunks:
     """The text of every chunk of a plan, recounted, and the ledger."""
     counter, of = plan.measured.counter, len(plan.chunks)
-    chunks = []
+    made = []
     for number, pieces in enumerate(plan.chunks, 1):
         text = text_of(plan, number)
-        chunks.append(Chunk(number, of, counter.count(text), tuple(map(_file, pieces)), text))
-    return Chunks(chunks, plan)
+        made.append(Chunk(number, of, counter.count(text), tuple(map(_file, pieces)), text))
+    chunks = Chunks(made, plan)
+    log_report("chunk", chunks.report)
+    return chunks
 
 
 def report_of(ledger: Ledger) -> TrimReport:
@@ -210,7 +205,7 @@ def _covered(entry: Coverage) -> dict[str, Any]:
     change = entry.file.change
     said = {"path": entry.path, "state": entry.state, "chunks": list(entry.chunks), "reason": entry.reason}
     more = {
-        "rule": entry.verdict.rule.value if entry.verdict else None,
+        "rule": entry.verdict.rule.label if entry.verdict else None,
         "treatment": change.treatment.value,
         "added": change.added,
         "removed": change.removed,

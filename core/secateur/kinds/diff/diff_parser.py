@@ -236,19 +236,20 @@ class _DiffReader(HunkReader):
 
     def _plain_patch(self, names: int) -> Patch:
         start = self._at
-        old, new = without_prefixes(named(self._lines[names][4:]), named(self._lines[names + 1][4:]))
         self._at = names + 2
-        treatment = Treatment.DELETED if new == NULL else Treatment.ADDED if old == NULL else Treatment.MODIFIED
-        path = old if new == NULL else new
-        return self._made(start, self._at, path if old == NULL else old, path, treatment)
+        return self._named_patch(start, self._lines[names][4:], self._lines[names + 1][4:])
 
     def _wordless(self, one: str, other: str) -> Patch:
         """`Binary files A and B differ` without a header of git."""
-        old, new = without_prefixes(named(one), named(other))
         self._at += 1
-        treatment = Treatment.DELETED if new == NULL else Treatment.ADDED if old == NULL else Treatment.MODIFIED
+        return self._named_patch(self._at - 1, one, other, binary=True)
+
+    def _named_patch(self, start: int, one: str, other: str, *, binary: bool = False) -> Patch:
+        """The patch whose header, up to here, names nothing but two files."""
+        old, new = without_prefixes(named(one), named(other))
         path = old if new == NULL else new
-        return self._made(self._at - 1, self._at, path if old == NULL else old, path, treatment, binary=True)
+        treatment = _treatment({}, old, new)
+        return self._made(start, self._at, path if old == NULL else old, path, treatment, binary=binary)
 
     def _made(
         self,

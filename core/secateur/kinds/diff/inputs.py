@@ -12,7 +12,7 @@ from secateur.kinds.diff.chunk_text import injected
 from secateur.kinds.diff.comparison import Asked
 from secateur.kinds.diff.diff_parser import parse_diff
 from secateur.kinds.diff.linter_output import Findings, read_findings
-from secateur.kinds.diff.skip_rules import Rule
+from secateur.kinds.diff.skip_rules import RULES
 from secateur.model import Notice
 from secateur.suggestions import suggestion
 
@@ -175,7 +175,7 @@ def findings_of(inputs: Inputs, environment: Environment) -> tuple[Findings, tup
 
 def allowed_rules(inputs: Inputs) -> frozenset[str]:
     """The rules --allow-skip names."""
-    known = [rule.value for rule in Rule]
+    known = [rule.label for rule in RULES]
     names = [name.strip() for name in (inputs["allow_skip"] or "").split(",") if name.strip()]
     for name in names:
         if name not in known:

@@ -40,14 +40,14 @@ from secateur.kinds.diff.notes import SKILL_FILE, skill_seen
 from secateur.kinds.diff.plan import LEFT_OUT, Coverage, Plan, plan_chunks
 from secateur.kinds.diff.plan_totals import ledger_of, tokens_of
 from secateur.kinds.diff.repository import changes_of
-from secateur.kinds.diff.skip_rules import Rule, pattern_of
+from secateur.kinds.diff.skip_rules import pattern_of
 from secateur.kinds.diff.text_report import page_of
 from secateur.kinds.knobs import Knob
 from secateur.llm.interface import Reply
-from secateur.logs import log_report
-from secateur.model import TrimReport
+from secateur.model import Reason, TrimReport
 from secateur.progress import Progress, unreported
 from secateur.render import dumps
+from secateur.render.notices import listed
 from secateur.render.page import Page
 from secateur.settings import Loaded, Settings, with_values
 from secateur.terminal import visible
@@ -89,9 +89,7 @@ class Planned:
     @cached_property
     def chunks(self) -> Chunks:
         """The chunks with their text."""
-        chunks = finish(self.plan)
-        log_report("chunk", chunks.report)
-        return chunks
+        return finish(self.plan)
 
 
 class PullRequest(Kind[MeasuredDiff, Planned]):
@@ -243,9 +241,9 @@ class PullRequest(Kind[MeasuredDiff, Planned]):
         if others != present:
             return with_values(settings, {_IGNORE: others})
         rule = covered.verdict.rule if covered.verdict is not None else None
-        if covered.state == LEFT_OUT and rule is Rule.NO_ROOM:
+        if covered.state == LEFT_OUT and rule is Reason.NO_ROOM:
             return "no rule leaves it out: not even a line of it has room"
-        if rule is Rule.DAMAGED:
+        if rule is Reason.DAMAGED:
             return "no rule leaves it out: the diff is damaged there"
         return with_values(settings, {_IGNORE: (*present, f"!{pattern}" if covered.state == LEFT_OUT else pattern)})
 
@@ -298,7 +296,7 @@ class PullRequest(Kind[MeasuredDiff, Planned]):
         if not inputs["fail_on_skip"]:
             return Delivery(text, folder=folder, said=tuple(said))
         allowed = allowed_rules(inputs)
-        unseen = [entry for entry in chunks.plan.skipped if entry.verdict and entry.verdict.rule not in allowed]
+        unseen = [entry for entry in chunks.plan.skipped if entry.verdict and entry.verdict.rule.label not in allowed]
         if unseen:
             said.append(f"not seen: {len(unseen):,} changed files: {_names(unseen)}")
         unread = any(notice.code == UNREAD for notice in outcome.notices)
@@ -309,8 +307,7 @@ class PullRequest(Kind[MeasuredDiff, Planned]):
 
 
 def _names(entries: Sequence[Coverage]) -> str:
-    named = ", ".join(visible(entry.path) for entry in entries[:NAMED])
-    return named + (f" and {len(entries) - NAMED:,} more" if len(entries) > NAMED else "")
+    return listed([visible(entry.path) for entry in entries], NAMED)
 
 
 def _files(outcome: Outcome[Planned]) -> Mapping[str, str]:

@@ -19,6 +19,7 @@ from secateur.kinds.diff.file_parts import Outline, Splitter
 from secateur.kinds.diff.linter_output import Finding, by_changed_file
 from secateur.kinds.diff.skip_rules import Facts, by_path, facts_of
 from secateur.model import Notice
+from secateur.render.notices import listed
 from secateur.settings import Settings
 from secateur.sources.files import path_bytes
 from secateur.tokens import Counter, get_counter
@@ -128,6 +129,10 @@ class MeasuredDiff:
             if outline is not None:
                 outlines[file.number] = outline
         return links(outlines, {file.number: file.change.path for file in self.files})
+
+    def remarks_under(self, title: str) -> list[Remark]:
+        """All lines that want to stand under a title behind the changes of files."""
+        return [remark for remarks in self.remarks.values() for remark in remarks if remark.title == title]
 
     def outline(self, number: int) -> Outline | None:
         """The fragments of a file; None where its content is not known."""
@@ -275,24 +280,15 @@ def _notices(diff: Diff) -> list[Notice]:
     if damaged:
         files = "1 changed file is" if len(damaged) == 1 else f"{len(damaged):,} changed files are"
         said = (
-            f"{files} damaged in the diff and left out: {_listed([change.path for change in damaged])};"
+            f"{files} damaged in the diff and left out: {listed([change.path for change in damaged], _NAMED)};"
             f" {damaged[0].fault}."
         )
         found.append(Notice("damaged_files", f"{said} Make the diff again to see the whole change."))
     foreign = [change.path for change in diff.changes if sendable(change.text) != change.text]
     if foreign:
-        found.append(Notice("invalid_utf8", f"Bytes that are not UTF-8 go out as U+FFFD: {_listed(foreign)}."))
+        found.append(Notice("invalid_utf8", f"Bytes that are not UTF-8 go out as U+FFFD: {listed(foreign, _NAMED)}."))
     hidden = [change.path for change in diff.changes if _HIDDEN.search(change.text)]
     if hidden:
-        found.append(
-            Notice(
-                "hidden_characters",
-                f"Characters that a reader does not see, or that reorder what he sees, are in {_listed(hidden)}.",
-            )
-        )
+        said = "Characters that a reader does not see, or that reorder what he sees, are in"
+        found.append(Notice("hidden_characters", f"{said} {listed(hidden, _NAMED)}."))
     return found
-
-
-def _listed(paths: list[str]) -> str:
-    more = len(paths) - _NAMED
-    return ", ".join(paths[:_NAMED]) + (f" and {more:,} more" if more > 0 else "")

@@ -11,8 +11,8 @@ from collections import Counter as Tally
 from collections.abc import Sequence
 
 from secateur.kinds.diff.chunk_text import LONGEST_PLACE, one_line
-from secateur.kinds.diff.skip_rules import Rule, Verdict
-from secateur.model import Notice
+from secateur.kinds.diff.skip_rules import Verdict
+from secateur.model import Notice, Reason
 from secateur.render.markdown import heading
 from secateur.tokens import Counter
 
@@ -34,7 +34,7 @@ _NAMED = (12, 8, 5, 3, 2, 1, 0)
 """Files that are named, the most that fit; the others are counted."""
 
 _TOLD = (SETTINGS_CHANGED, RULES_CHANGED)
-_COUNTED = (Rule.BINARY, Rule.LOCKFILE)
+_COUNTED = (Reason.BINARY, Reason.LOCKFILE)
 """Rules whose files are counted and not named: their names say nothing of the change."""
 
 
@@ -73,7 +73,7 @@ def notes(
 def _left_out(left_out: Sequence[tuple[str, Verdict]], of: int, named: int) -> list[str]:
     if not left_out:
         return []
-    by_rule = sorted(Tally(verdict.rule.value for _, verdict in left_out).items())
+    by_rule = sorted(Tally(verdict.rule.label for _, verdict in left_out).items())
     shown = ", ".join(f"{rule} {count:,}" for rule, count in by_rule)
     lines = [f"- {len(left_out):,} of {of:,} changed files are left out: {shown}.\n"]
     telling = [entry for entry in left_out if entry[1].rule not in _COUNTED]

@@ -21,8 +21,9 @@ from secateur.kinds.diff.file_parts import Part
 from secateur.kinds.diff.measured_diff import LINTER, SIGNATURES, MeasuredChange, MeasuredDiff
 from secateur.kinds.diff.notes import notes, room_for_notes
 from secateur.kinds.diff.remarks import Filling, Offer, fill
-from secateur.kinds.diff.skip_rules import Pruner, Rule, Verdict
+from secateur.kinds.diff.skip_rules import Pruner, Verdict
 from secateur.ledger import Entry, Figure, Notice, Reason, State
+from secateur.render.notices import listed
 from secateur.render.sentences import sentence
 from secateur.settings import Settings
 
@@ -117,6 +118,10 @@ class Plan:
         ]
         return sum(filling.lines for filling in found), sum(filling.cost for filling in found)
 
+    def lines_under(self, title: str) -> dict[str, int]:
+        """How many lines there are under a title, and how many had room."""
+        return {"lines": len(self.measured.remarks_under(title)), "shown": self.shown(title)[0]}
+
     @property
     def skipped(self) -> tuple[Coverage, ...]:
         """Files that do not go out, or not all of them."""
@@ -173,7 +178,7 @@ def _all_pieces(
             cut = _pieces(measured, file, capacity)
             pieces += cut
             if not cut:
-                without_room[file.number] = Verdict(Rule.NO_ROOM, {"capacity": capacity})
+                without_room[file.number] = Verdict(Reason.NO_ROOM, {"capacity": capacity})
     return pieces, without_room
 
 
@@ -266,7 +271,7 @@ def _coverage(
         figures: dict[str, Figure]
         if not held:
             assert verdict is not None
-            state, became, reason, figures = LEFT_OUT, State.DROPPED, verdict.code, dict(verdict.figures)
+            state, became, reason, figures = LEFT_OUT, State.DROPPED, verdict.rule, dict(verdict.figures)
         elif held[0][1].part is None:
             verdict, state, became, reason, figures = None, WHOLE, State.KEPT, Reason.FITS, {"chunk": numbers[0]}
         else:
@@ -275,7 +280,7 @@ def _coverage(
             if cut:
                 more = f" and {len(cut) - 1:,} more" if len(cut) > 1 else ""
                 figures |= {"where": f"line {cut[0][0]:,}{more}", "characters": sum(missing for _, missing in cut)}
-                verdict = Verdict(Rule.LONG_LINE, figures)
+                verdict = Verdict(Reason.LONG_LINE, figures)
                 became, reason = State.SHORTENED, Reason.LONG_LINE
         after, position = sum(piece.cost for _, piece in held), numbers[0] if numbers else None
         entry = Entry(file.change.path, became, reason, file.tokens, after, figures, position=position)
@@ -286,25 +291,20 @@ def _coverage(
 def _notices(plan: Plan) -> tuple[Notice, ...]:
     measured, coverage = plan.measured, plan.coverage
     found = list(measured.notices)
-    offered = sum(remark.title == LINTER for remarks in measured.remarks.values() for remark in remarks)
-    missing = offered - plan.shown(LINTER)[0]
+    findings = plan.lines_under(LINTER)
+    missing = findings["lines"] - findings["shown"]
     if missing:
-        found.append(
-            Notice(
-                "remarks_left_out",
-                f"{missing:,} of {offered:,} findings of linters had no room, or are of files that do not go out.",
-            )
+        said = (
+            f"{missing:,} of {findings['lines']:,} findings of linters had no room, or are of files that do not go out."
         )
+        found.append(Notice("remarks_left_out", said))
     if not coverage:
         more = " --base REV compares with another state." if measured.compared.repository else ""
         found.append(Notice("nothing_changed", f"Nothing changed: {measured.compared.what}.{more}"))
     elif not plan.chunks:
-        named = ", ".join(f"{entry.path}: {entry.reason}" for entry in coverage[:NAMED])
-        more = f" and {len(coverage) - NAMED:,} more" if len(coverage) > NAMED else ""
-        found.append(
-            Notice("nothing_left", f"No chunk: all {len(coverage):,} changed files are left out ({named}{more}).")
-        )
-    unseen = [entry for entry in coverage if entry.verdict and entry.verdict.rule in (Rule.LONG_LINE, Rule.NO_ROOM)]
+        named = listed([f"{entry.path}: {entry.reason}" for entry in coverage], NAMED)
+        found.append(Notice("nothing_left", f"No chunk: all {len(coverage):,} changed files are left out ({named})."))
+    unseen = [entry for entry in coverage if entry.verdict and entry.verdict.rule in (Reason.LONG_LINE, Reason.NO_ROOM)]
     if unseen:
         found.append(
             Notice(

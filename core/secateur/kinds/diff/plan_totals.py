@@ -71,9 +71,7 @@ def ledger_of(plan: Plan, tokens: Sequence[int]) -> Ledger:
     measured = plan.measured
     entries = [entry.entry for entry in plan.coverage]
     for name, title in LINES.items():
-        offered = [
-            remark.tokens for remarks in measured.remarks.values() for remark in remarks if remark.title == title
-        ]
+        offered = [remark.tokens for remark in measured.remarks_under(title)]
         if offered:
             lines, spent = plan.shown(title)
             state = State.KEPT if lines == len(offered) else State.SHORTENED if lines else State.DROPPED

@@ -11,7 +11,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from enum import StrEnum
 
 from secateur.kinds.diff.changes import Change, Treatment
 from secateur.languages.syntax import file_flags
@@ -20,29 +19,26 @@ from secateur.render.sentences import phrase
 from secateur.sources.files import path_bytes
 from secateur.sources.ignore import Rules
 
-
-class Rule(StrEnum):
-    """Rules by which a changed file, or a part of it, does not go out: the reasons that `--allow-skip` takes, by their
-    names."""
-
-    DAMAGED = "damaged"  # the diff cannot be read there, whatever the patterns of the user say
-    PATTERN = "pattern"  # of the user: chunking.ignore
-    LOCKFILE = "lockfile"
-    VENDORED = "vendored"
-    BUILD = "build"
-    EDITOR = "editor"
-    BINARY = "binary"
-    GENERATED = "generated"
-    MINIFIED = "minified"
-    TOO_LARGE = "too_large"
-    LONG_LINE = "long_line"  # a line was shortened: alone it fills a chunk
-    NO_ROOM = "no_room"  # not even a line of it fits a chunk
-
+RULES = (
+    Reason.DAMAGED,  # the diff cannot be read there, whatever the patterns of the user say
+    Reason.PATTERN,  # of the user: chunking.ignore
+    Reason.LOCKFILE,
+    Reason.VENDORED,
+    Reason.BUILD,
+    Reason.EDITOR,
+    Reason.BINARY,
+    Reason.GENERATED,
+    Reason.MINIFIED,
+    Reason.TOO_LARGE,
+    Reason.LONG_LINE,  # a line was shortened: alone it fills a chunk
+    Reason.NO_ROOM,  # not even a line of it fits a chunk
+)
+"""Rules by which a changed file, or a part of it, does not go out: the reasons that `--allow-skip` takes."""
 
 FOLDERS = {
-    **dict.fromkeys(("vendor", "node_modules"), Rule.VENDORED),
-    **dict.fromkeys(("dist", "build"), Rule.BUILD),
-    ".idea": Rule.EDITOR,
+    **dict.fromkeys(("vendor", "node_modules"), Reason.VENDORED),
+    **dict.fromkeys(("dist", "build"), Reason.BUILD),
+    ".idea": Reason.EDITOR,
 }
 """Folders of the spec: what lies below one of them, at any depth, is left out."""
 
@@ -83,18 +79,13 @@ _LIBRARY = re.compile(r".*\.so(\.\d+)+")
 class Verdict:
     """The rule that leaves a file out, and what in it matched."""
 
-    rule: Rule
+    rule: Reason  # one of RULES
     figures: Mapping[str, Figure] = field(default_factory=dict)  # text from outside may be in them
-
-    @property
-    def code(self) -> Reason:
-        """The rule among the reasons of the ledger."""
-        return Reason[self.rule.name]
 
     @property
     def words(self) -> tuple[str, str]:
         """The rule and what in the file matched it: ("lock file", "pnpm-lock.yaml"); "" where nothing is to be said."""
-        rule, _, detail = phrase(self.code, self.figures).partition(" (")
+        rule, _, detail = phrase(self.rule, self.figures).partition(" (")
         return rule, detail.removesuffix(")")
 
 
@@ -119,10 +110,10 @@ class Pruner:
     def verdict(self, change: Change, facts: Facts) -> Verdict | None:
         """The first rule that leaves the file out, None where none does."""
         if change.fault:
-            return Verdict(Rule.DAMAGED, {"fault": change.fault})
+            return Verdict(Reason.DAMAGED, {"fault": change.fault})
         chosen = self._chosen(change.path)
         if chosen is not None:
-            return Verdict(Rule.PATTERN, {"pattern": chosen}) if chosen else None
+            return Verdict(Reason.PATTERN, {"pattern": chosen}) if chosen else None
         return by_path(change.path) or self._by_facts(change, facts)
 
     def _chosen(self, path: str) -> str | None:
@@ -149,25 +140,25 @@ class Pruner:
 
     def _by_facts(self, change: Change, facts: Facts) -> Verdict | None:
         if facts.vendored:
-            return Verdict(Rule.VENDORED, {"sign": "linguist-vendored in .gitattributes"})
+            return Verdict(Reason.VENDORED, {"sign": "linguist-vendored in .gitattributes"})
         if facts.generated:
-            return Verdict(Rule.GENERATED, {"sign": "linguist-generated in .gitattributes"})
+            return Verdict(Reason.GENERATED, {"sign": "linguist-generated in .gitattributes"})
         if file_flags.BINARY in facts.flags:
-            return Verdict(Rule.BINARY)
+            return Verdict(Reason.BINARY)
         if facts.size >= self._max_bytes and change.treatment is not Treatment.MODE:
-            return Verdict(Rule.TOO_LARGE, {"bytes": facts.size, "limit": self._max_bytes})
+            return Verdict(Reason.TOO_LARGE, {"bytes": facts.size, "limit": self._max_bytes})
         if change.binary:
-            return Verdict(Rule.BINARY)
+            return Verdict(Reason.BINARY)
         if file_flags.LOCKFILE in facts.flags:
-            return Verdict(Rule.LOCKFILE, {"name": _name(change.path)})
+            return Verdict(Reason.LOCKFILE, {"name": _name(change.path)})
         if file_flags.VENDORED in facts.flags and facts.vendored is not False:
-            return Verdict(Rule.VENDORED, {"sign": "by its path or name"})
+            return Verdict(Reason.VENDORED, {"sign": "by its path or name"})
         if file_flags.MINIFIED in facts.flags and facts.generated is not False:
-            return Verdict(Rule.MINIFIED)
+            return Verdict(Reason.MINIFIED)
         if file_flags.GENERATED in facts.flags and facts.generated is not False:
             named = file_flags.GENERATED in file_flags.classify(change.path, b"")
             sign = "by its path or name" if named else "a comment in its first lines says so"
-            return Verdict(Rule.GENERATED, {"sign": sign})
+            return Verdict(Reason.GENERATED, {"sign": sign})
         return None
 
 
@@ -176,13 +167,13 @@ def by_path(path: str) -> Verdict | None:
     *folders, name = path.split("/")
     lower = name.lower()
     if lower in file_flags.LOCKFILES or lower.endswith(LOCK_SUFFIX):
-        return Verdict(Rule.LOCKFILE, {"name": name})
+        return Verdict(Reason.LOCKFILE, {"name": name})
     for folder in folders:
         if folder in FOLDERS:
             return Verdict(FOLDERS[folder], {"sign": f"{folder}/"})
     suffix = "." + lower.rpartition(".")[2] if "." in lower else ""
     if suffix in BINARY_SUFFIXES or _LIBRARY.fullmatch(lower):
-        return Verdict(Rule.BINARY, {"sign": suffix})
+        return Verdict(Reason.BINARY, {"sign": suffix})
     return None
 
 

@@ -55,7 +55,7 @@ def _figures(chunks: Chunks) -> list[tuple[str, str]]:
         ),
         ("injected", f"{plan.limit - plan.capacity:,} tokens in each: headings{said}"),
     ]
-    around, findings = chunks.lines_under(SIGNATURES), chunks.lines_under(LINTER)
+    around, findings = plan.lines_under(SIGNATURES), plan.lines_under(LINTER)
     if around["lines"]:
         figures.append(("around", f"{around['shown']:,} of {around['lines']:,} signatures of callers and callees"))
     if findings["lines"] or measured.elsewhere:
