@@ -139,7 +139,7 @@ def _inputs(kind: Kind[Any, Any], path: Path, options: argparse.Namespace) -> di
 
 
 def _opened(kind: Kind[Any, Any], path: Path, options: argparse.Namespace) -> str:
-    """What is opened. Where several files can be named, it is as typed: it may be a pattern."""
+    """The path to open. Where several files can be named, it is as typed: it may be a pattern."""
     return str(options.path if kind.inputs[0].repeatable else path)
 
 

@@ -66,7 +66,7 @@ def block(text: str, language: str) -> tuple[str, str, str]:
 
 
 def leaves_open(text: str) -> bool:
-    """Whether a Markdown text leaves a fence or a tag open that would swallow what follows."""
+    """Tells whether a Markdown text leaves a fence or a tag open that would swallow what follows."""
     fence = ""
     for line in lines_of(text):
         found = _FENCE.fullmatch(line)

@@ -177,7 +177,7 @@ class ShellPattern:
         self._globs = Globs([(0, glob)])
 
     def matches(self, path: str) -> bool:
-        """Whether the pattern stands for the whole path."""
+        """Tells whether the pattern stands for the whole path."""
         return self._globs.last_match(self._coded(path)) == 0
 
     def _coded(self, text: str) -> bytes:

@@ -63,7 +63,7 @@ class Injection:
 
 
 def chunk_heading(number: int | str, of: int | str) -> str:
-    """How a chunk begins."""
+    """The first lines of a chunk."""
     return heading(1, f"Context Chunk {number}/{of}") + "\n"
 
 

@@ -119,7 +119,7 @@ class Plan:
         return sum(filling.lines for filling in found), sum(filling.cost for filling in found)
 
     def lines_under(self, title: str) -> dict[str, int]:
-        """How many lines there are under a title, and how many had room."""
+        """The number of lines under a title, and of those that had room."""
         return {"lines": len(self.measured.remarks_under(title)), "shown": self.shown(title)[0]}
 
     @property
