@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from secateur.index.facts.history import CommitHistory
 from secateur.index.facts.hotspots import DAY, HALF_LIFE_DAYS, HotspotTable, average_rank, file_changes, ranked
-from secateur.sources.git import HistoryCommit
+from secateur.sources.git_log import HistoryCommit
 
 NOW = 1_750_000_000
 

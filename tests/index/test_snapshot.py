@@ -11,7 +11,7 @@ from secateur.index.facts.history import CommitHistory
 from secateur.index.facts.snapshot import Snapshot, build
 from secateur.index.store import arrayfile
 from secateur.model import FragmentKind
-from secateur.sources.git import HistoryCommit
+from secateur.sources.git_log import HistoryCommit
 from secateur.tokens import get_counter
 from support.repos import SHOP
 

@@ -18,6 +18,15 @@ from typing import IO
 
 from secateur.errors import RepositoryError
 from secateur.sources.files import path_bytes, path_text
+from secateur.sources.git_log import (
+    HISTORY_FORMAT,
+    LOG_FORMAT,
+    HistoryCommit,
+    LoggedCommit,
+    commits_of,
+    history_commit,
+    logged_commit,
+)
 from secateur.sources.location import ForeignRepository, Location, NoGit, is_remnant, locate
 from secateur.sources.process import PATIENCE, TIMEOUT, Patience, command_line, environment, find_git, running
 from secateur.sources.provenance import small_file
@@ -37,8 +46,6 @@ tokens of a small patch."""
 
 _PLAIN_DIFF = ("--no-ext-diff", "--no-textconv", "--no-color", "-O/dev/null")
 _PLAIN_LOG = (*_PLAIN_DIFF, "--no-show-signature", "--no-notes", "--encoding=UTF-8")
-_HISTORY_FORMAT = "--format=/%H%x00%ct%x00%an%x00%s"  # no path starts with `/`, so that one marks where a commit starts
-_HEAD_FIELDS = 4
 
 _OBJECT_ID = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _ANSWER_BYTES = 1 << 16  # an id, a date
@@ -64,17 +71,6 @@ class TreeEntry:
     path: str
     mode: int  # 0o100644, 0o100755, SYMBOLIC_LINK, GITLINK; UNTRACKED
     oid: str  # "" for untracked files
-
-
-@dataclass(frozen=True, slots=True)
-class HistoryCommit:
-    """One commit that is no merge, and the files it changed below the opened folder."""
-
-    id: str
-    time: int  # committer date, seconds since 1970
-    author: str
-    subject: str
-    paths: tuple[str, ...]
 
 
 class Git:
@@ -257,22 +253,24 @@ class Git:
 
         `since`: a commit; it and those that led to it are left out.
         """
+        for head, paths in self._logged("--no-merges", HISTORY_FORMAT, commit, limit, since):
+            yield history_commit(head, paths)
+
+    def log(self, commit: str, *, limit: int = HISTORY_LIMIT) -> Iterator[LoggedCommit]:
+        """The last `limit` commits that led to `commit`, merges among them, newest first, with their messages;
+        streamed."""
+        for head, paths in self._logged("", LOG_FORMAT, commit, limit, ""):
+            yield logged_commit(head, paths)
+
+    def _logged(
+        self, merges: str, form: str, commit: str, limit: int, since: str
+    ) -> Iterator[tuple[list[bytes], list[bytes]]]:
+        """The fields of each commit, and its paths; `form` is a format of `git_log`."""
         relative, below = (["--relative"], ["."]) if self.prefix else ([], [])
-        shape = ["-z", "--name-only", "--no-renames", "--no-merges", f"--max-count={limit}", *relative, _HISTORY_FORMAT]
+        shape = ["-z", "--name-only", "--no-renames", *filter(None, [merges]), f"--max-count={limit}", *relative, form]
         revisions = [commit, f"^{since}"] if since else [commit]
         with self._run("log", *shape, *_PLAIN_LOG, *revisions, "--", *below) as output:
-            head: list[bytes] = []
-            paths: list[bytes] = []
-            for field in _fields(output):
-                if len(head) == _HEAD_FIELDS and field.startswith(b"/"):
-                    yield _history_commit(head, paths)
-                    head, paths = [], []
-                if len(head) < _HEAD_FIELDS:
-                    head.append(field)
-                else:
-                    paths.append(field if paths else field.removeprefix(b"\n"))
-            if len(head) == _HEAD_FIELDS:
-                yield _history_commit(head, paths)
+            yield from commits_of(output)
 
     def merge_base(self, one: str, other: str) -> str | None:
         """The best common ancestor of two commits; None when they share no history."""
@@ -291,12 +289,12 @@ class Git:
         folder = self.git_dir / os.fsdecode(common.strip()) if common else self.git_dir
         return small_file(folder / "shallow", _SHALLOW_BYTES)
 
-    def diff(self, base: str, head: str, *, context: int = 3) -> bytes:
+    def diff(self, base: str, head: str, *, context: int = 3, paths: Sequence[str] = ()) -> bytes:
         """The difference from one commit (or tree) to another below the opened folder, as a unified diff with `a/` and
         `b/`, renames found.
 
         Commits only: a diff with the work tree would run the filters a repository configures. `context`: unchanged
-        lines around a change.
+        lines around a change; `paths`: of these files alone.
         """
         shape = [
             "-r",
@@ -309,7 +307,8 @@ class Git:
             "--submodule=short",
         ]
         relative, below = (["--relative"], ["."]) if self.prefix else ([], [])
-        with self._run("diff-tree", *shape, *relative, *_PLAIN_DIFF, base, head, "--", *below) as output:
+        wanted = paths or below
+        with self._run("diff-tree", *shape, *relative, *_PLAIN_DIFF, base, head, "--", *wanted) as output:
             return _all(output, _LISTING_BYTES, self.root)
 
     # --- running git --------------------------------------------------------------------------------------------------
@@ -396,22 +395,3 @@ def _all(output: IO[bytes], limit: int, place: Path) -> bytes:
 def _discard(output: IO[bytes], length: int) -> None:
     while length > 0 and (piece := output.read(min(length, _CHUNK_BYTES))):
         length -= len(piece)
-
-
-def _fields(output: IO[bytes]) -> Iterator[bytes]:
-    """NUL-terminated fields, as they arrive."""
-    rest = b""
-    while chunk := output.read(_CHUNK_BYTES):
-        *whole, rest = (rest + chunk).split(b"\0")
-        yield from whole
-
-
-def _history_commit(head: list[bytes], paths: list[bytes]) -> HistoryCommit:
-    commit, time, author, subject = head
-    return HistoryCommit(
-        id=commit[1:].decode("ascii"),
-        time=int(time) if time.isdigit() else 0,
-        author=author.decode("utf-8", "replace"),
-        subject=subject.decode("utf-8", "replace"),
-        paths=tuple(path_text(path) for path in paths),
-    )

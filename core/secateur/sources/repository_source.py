@@ -10,7 +10,8 @@ from pathlib import Path
 
 from secateur.errors import RepositoryError
 from secateur.model import Notice
-from secateur.sources.git import HISTORY_LIMIT, Git, HistoryCommit
+from secateur.sources.git import HISTORY_LIMIT, Git
+from secateur.sources.git_log import HistoryCommit
 from secateur.sources.source import HISTORY_INCOMPLETE, TOKEN_BYTES
 
 _SHORT_ID = 7  # of a commit id, on the screen

@@ -18,7 +18,8 @@ from typing import Protocol
 
 from secateur.model import Notice
 from secateur.sources.files import path_bytes
-from secateur.sources.git import HISTORY_LIMIT, HistoryCommit
+from secateur.sources.git import HISTORY_LIMIT
+from secateur.sources.git_log import HistoryCommit
 from secateur.sources.ignore import SCENARIO_FILES, IgnoreFilter
 from secateur.sources.walk import Skip, SkipReason
 

@@ -1,0 +1,85 @@
+"""Reads what `git log -z --name-only` prints, as commits. Streamed: a history may be long."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import IO
+
+from secateur.sources.files import path_text
+
+HISTORY_FORMAT = "--format=/%H%x00%ct%x00%an%x00%s"  # no path starts with `/`, so that one marks where a commit starts
+LOG_FORMAT = "--format=/%H%x00%ct%x00%P%x00%B"
+HEAD_FIELDS = 4
+
+_CHUNK_BYTES = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryCommit:
+    """One commit that is no merge, and the files it changed below the opened folder."""
+
+    id: str
+    time: int  # committer date, seconds since 1970
+    author: str
+    subject: str
+    paths: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LoggedCommit:
+    """One commit with its whole message, and the files it changed below the opened folder; of a merge none."""
+
+    id: str
+    time: int  # committer date, seconds since 1970
+    parents: tuple[str, ...]
+    message: str
+    paths: tuple[str, ...]
+
+
+def commits_of(output: IO[bytes]) -> Iterator[tuple[list[bytes], list[bytes]]]:
+    """The HEAD_FIELDS fields of each commit, and its paths."""
+    head: list[bytes] = []
+    paths: list[bytes] = []
+    for field in _fields(output):
+        if len(head) == HEAD_FIELDS and field.startswith(b"/"):
+            yield head, paths
+            head, paths = [], []
+        if len(head) < HEAD_FIELDS:
+            head.append(field)
+        else:
+            paths.append(field if paths else field.removeprefix(b"\n"))
+    if len(head) == HEAD_FIELDS:
+        yield head, paths
+
+
+def history_commit(head: list[bytes], paths: list[bytes]) -> HistoryCommit:
+    """A commit of HISTORY_FORMAT."""
+    commit, time, author, subject = head
+    return HistoryCommit(
+        id=commit[1:].decode("ascii"),
+        time=int(time) if time.isdigit() else 0,
+        author=author.decode("utf-8", "replace"),
+        subject=subject.decode("utf-8", "replace"),
+        paths=tuple(path_text(path) for path in paths),
+    )
+
+
+def logged_commit(head: list[bytes], paths: list[bytes]) -> LoggedCommit:
+    """A commit of LOG_FORMAT."""
+    commit, time, parents, message = head
+    return LoggedCommit(
+        id=commit[1:].decode("ascii"),
+        time=int(time) if time.isdigit() else 0,
+        parents=tuple(parents.decode("ascii").split()),
+        message=message.decode("utf-8", "replace"),
+        paths=tuple(path_text(path) for path in paths),
+    )
+
+
+def _fields(output: IO[bytes]) -> Iterator[bytes]:
+    """NUL-terminated fields, as they arrive."""
+    rest = b""
+    while chunk := output.read(_CHUNK_BYTES):
+        *whole, rest = (rest + chunk).split(b"\0")
+        yield from whole
