@@ -167,6 +167,16 @@ class Entry:
         return out | ({"figures": dict(self.figures)} if self.figures else {})
 
 
+def unique_ids(entries: Iterable[Entry]) -> list[str]:
+    """The id of each entry; a second one of an id gets `#2`."""
+    seen: dict[str, int] = {}
+    out = []
+    for entry in entries:
+        times = seen[entry.id] = seen.get(entry.id, 0) + 1
+        out.append(entry.id if times == 1 else f"{entry.id}#{times}")
+    return out
+
+
 @dataclass(frozen=True, eq=False)
 class Ledger:
     """The account of a decision: each input once. The entries sum to `before` and `after`, exactly."""

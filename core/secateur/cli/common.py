@@ -28,9 +28,13 @@ _SECRET = re.compile(r"((?:api[_-]?key|token|password)\s*=\s*)\S+", re.IGNORECAS
 
 
 def common_arguments(
-    parser: argparse.ArgumentParser, formats: Sequence[str] = ("text", "json"), default: str = "text"
+    parser: argparse.ArgumentParser,
+    formats: Sequence[str] = ("text", "json"),
+    default: str = "text",
+    *,
+    several_profiles: bool = False,
 ) -> None:
-    """Adds the flags that every command takes."""
+    """Adds the flags that every command takes; `several_profiles`: `--profile` may be given more than once."""
     group = parser.add_argument_group("every command")
     group.add_argument(
         "--config",
@@ -38,11 +42,11 @@ def common_arguments(
         metavar="FILE",
         help="a further configuration file; wins over the repository's and your own",
     )
-    group.add_argument(
-        "--profile",
-        metavar="NAME",
-        help="named table of settings: spec (default; anchors by words and vectors), recommended, or one of yours",
-    )
+    meaning = "named table of settings: spec (default; anchors by words and vectors), recommended, or one of yours"
+    if several_profiles:
+        group.add_argument("--profile", action="append", default=[], metavar="NAME", help=f"{meaning}; repeatable")
+    else:
+        group.add_argument("--profile", metavar="NAME", help=meaning)
     group.add_argument(
         "--set",
         action="append",

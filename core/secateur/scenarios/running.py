@@ -21,7 +21,7 @@ from secateur.directories import NOWHERE
 from secateur.errors import UsageError, shown
 from secateur.kinds import registry
 from secateur.kinds.base import Environment, Kind, Outcome
-from secateur.ledger import NOT_LISTED, WRAPPER, Entry, Ledger, State
+from secateur.ledger import NOT_LISTED, WRAPPER, Entry, Ledger, State, unique_ids
 from secateur.progress import Progress, unreported
 from secateur.scenarios.location import check_inputs
 from secateur.scenarios.malformed import SETTINGS_LAYER, ScenarioError
@@ -227,13 +227,11 @@ def session(environ: Mapping[str, str], progress: Progress = unreported) -> Iter
 def decided_of(kind: Kind[Any, Any], outcome: Outcome[Any], ids: Collection[str] = ()) -> Decided:
     """An outcome as scenarios see it."""
     ledger, numbers = kind.listed(outcome, BEST_DROPPED, ids)
-    seen: dict[str, int] = {}
-    listed = []
-    for number, entry in zip(numbers, ledger.entries, strict=False):
-        if entry.id in (WRAPPER, NOT_LISTED):
-            continue
-        times = seen[entry.id] = seen.get(entry.id, 0) + 1
-        listed.append(Listed(number, entry.id if times == 1 else f"{entry.id}#{times}", entry))
+    listed = [
+        Listed(number, id_, entry)
+        for number, id_, entry in zip(numbers, unique_ids(ledger.entries), ledger.entries, strict=False)
+        if entry.id not in (WRAPPER, NOT_LISTED)
+    ]
     return Decided(kind, outcome, ledger, tuple(listed))
 
 

@@ -77,7 +77,7 @@ def save_scenario(
     for one in kind.inputs:
         if one.positional and one.role == "path" and one.name not in given and not one.required and "diff" not in given:
             given[one.name] = placed.text(one, one.default or ".")
-    scenario = Scenario(FORMAT, kind.name, about, given, expect=expect or Expect())
+    scenario = Scenario(FORMAT, kind.name, about, input=given, expect=expect or Expect())
     with placed.written():  # it is decided on what will be there
         environment = session.environment(root)
         told = settings_of(kind, kind.blank() | given, settings, environment)

@@ -57,6 +57,7 @@ Share = Annotated[float, Meta(ge=0, le=1)]
 Count = Annotated[int, Meta(ge=0)]
 Grade = Annotated[int, Meta(ge=0, le=3)]
 StateName = Literal["kept", "shortened", "summarised", "dropped"]
+PartName = Literal["", "training", "held_out"]
 Covered = Literal["whole", "split", "left_out"]
 
 
@@ -127,6 +128,7 @@ class Scenario(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=Tr
     scenario: int
     kind: str
     about: str = ""
+    part: PartName = ""  # of judged cases: what weights are fitted on, or what they are reported on
     input: dict[str, Any] = field(default_factory=dict)  # by name of the kind's inputs
     settings: dict[str, Any] = field(default_factory=dict)  # nested as in `secateur.toml`
     expect: Expect = field(default_factory=Expect)
@@ -231,6 +233,7 @@ def dump_scenario(scenario: Scenario) -> str:
     """The text of a scenario's file."""
     lines = [f"scenario = {scenario.scenario}", f"kind = {toml_value(scenario.kind)}"]
     lines += [f"about = {toml_value(scenario.about)}"] if scenario.about else []
+    lines += [f"part = {toml_value(scenario.part)}"] if scenario.part else []
     lines += ["", "[input]", *pairs(scenario.input)]
     if scenario.settings:
         lines += ["", "[settings]", *(f"{key} = {toml_value(value)}" for key, value in flat(scenario.settings))]

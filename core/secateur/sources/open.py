@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from secateur.errors import RepositoryError, bare_repository, unreadable_folder
+from secateur.settings import Index
 from secateur.sources.commit import CommitSource
 from secateur.sources.git import Git
 from secateur.sources.location import ForeignRepository, NoGit
-from secateur.sources.source import MAX_FILE_BYTES
+from secateur.sources.source import MAX_FILE_BYTES, Source
 from secateur.sources.worktree import WorktreeSource, top_of
 
 
@@ -45,6 +46,17 @@ def open_source(
         if top_of(root) is None and not _tracks_anything(git):
             git = NoGit.NO_REPOSITORY
     return WorktreeSource(root, git, ignore=ignore, max_file_bytes=max_file_bytes)
+
+
+def opener(path: Path, rev: str | None, rules: Index) -> Callable[[], Source]:
+    """A function that opens the folder, or the commit, anew under `[index]`; raises as `open_source`."""
+
+    def reopen() -> Source:
+        return open_source(
+            path, rev, ignore=rules.ignore, max_file_bytes=rules.max_file_kb * 1024, trust=rules.trust_git_dir
+        )
+
+    return reopen
 
 
 def _checked(path: Path) -> Path:

@@ -8,7 +8,7 @@ next.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any
@@ -26,7 +26,7 @@ from secateur.index.facts.postings import Postings
 from secateur.index.graph.code_graph import CodeGraph
 from secateur.index.graph.resolve import CallCounts, linked
 from secateur.index.store.arrayfile import Arrays, pack_strings, unpack_strings
-from secateur.model import FileFacts, FragmentKind, Notice
+from secateur.model import FileFacts, Fragment, FragmentKind, Notice
 from secateur.render.notices import listed
 
 KINDS = tuple(FragmentKind)
@@ -115,9 +115,8 @@ class Snapshot:
 
     def symbol_id(self, row: int) -> str:
         """`path::qualname`, unique: a second one of a file gets `#2`, nameless ones the line they start at."""
-        symbol = f"{self.paths[int(self.file[row])]}::{self.qualnames[row] or f'L{int(self.line_start[row])}'}"
-        ordinal = int(self.arrays["fragment.ordinal"][row])
-        return symbol if ordinal == 1 else f"{symbol}#{ordinal}"
+        path, ordinal = self.paths[int(self.file[row])], int(self.arrays["fragment.ordinal"][row])
+        return symbol_of(path, self.qualnames[row], int(self.line_start[row]), ordinal)
 
     def row_of(self, symbol: str) -> int:
         """Row of a symbol id; -1 if nothing here is called that."""
@@ -374,16 +373,29 @@ def unpack_notices(array: npt.NDArray[np.uint8]) -> list[Notice]:
     return [Notice(code, message) for code, message in zip(flat[::2], flat[1::2], strict=True)]
 
 
-def _ordinals(facts: Sequence[FileFacts]) -> npt.NDArray[np.int32]:
+def symbol_ids(path: str, fragments: Sequence[Fragment]) -> list[str]:
+    """The ids of the fragments of one file, as a snapshot that holds the file gives them."""
+    names = zip(fragments, _numbered(fragments), strict=True)
+    return [symbol_of(path, one.qualname, one.line_start, ordinal) for one, ordinal in names]
+
+
+def symbol_of(path: str, qualname: str, line: int, ordinal: int) -> str:
+    """The id of a fragment; see `Snapshot.symbol_id`."""
+    symbol = f"{path}::{qualname or f'L{line}'}"
+    return symbol if ordinal == 1 else f"{symbol}#{ordinal}"
+
+
+def _numbered(fragments: Sequence[Fragment]) -> Iterator[int]:
     """1 for the first fragment of its name in its file, 2 for the second, ..."""
-    ordinals = []
-    for fact in facts:
-        taken: dict[str, int] = {}
-        for fragment in fact.fragments:
-            if fragment.qualname:
-                taken[fragment.qualname] = taken.get(fragment.qualname, 0) + 1
-            ordinals.append(taken.get(fragment.qualname, 1))
-    return np.array(ordinals, dtype=np.int32)
+    taken: dict[str, int] = {}
+    for fragment in fragments:
+        if fragment.qualname:
+            taken[fragment.qualname] = taken.get(fragment.qualname, 0) + 1
+        yield taken.get(fragment.qualname, 1)
+
+
+def _ordinals(facts: Sequence[FileFacts]) -> npt.NDArray[np.int32]:
+    return np.array([number for fact in facts for number in _numbered(fact.fragments)], dtype=np.int32)
 
 
 def _group(arrays: Arrays, prefix: str) -> Arrays:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Hashable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, get_args
 
 from secateur.errors import UsageError
 from secateur.kinds.base import Delivery, Environment, Flag, Input, Inputs, Kind, Load, Outcome
@@ -22,6 +22,7 @@ from secateur.settings import Settings
 from secateur.settings.keys import keys as setting_keys
 from secateur.settings.keys import lookup
 from secateur.settings.layers import Loaded
+from secateur.settings.ranges import Part
 
 if TYPE_CHECKING:
     from secateur.engine import Engine
@@ -194,9 +195,12 @@ class Search(Kind[RetrievedPool, SearchDecision]):
         if shared is not None:
             # What the index is made with; answers are not kept: many different queries would only displace others.
             made_with = settings.index, settings.tokens, settings.embedding
-            opened = inputs["path"], inputs["rev"] or "", *made_with, environment.notices
+            rev = inputs["rev"] or ""
+            opened = inputs["path"], "" if environment.moving else rev, *made_with, environment.notices
             if opened not in shared:
                 shared[opened] = _engine(inputs, settings, environment)
+            elif environment.moving:
+                shared[opened].move(environment.folder_of(inputs["path"]), rev or None)
             pool = shared[opened].retrieve(
                 query, settings, format=form, use_cache=False, progress=environment.progress, refresh=False
             )
@@ -309,6 +313,22 @@ class Search(Kind[RetrievedPool, SearchDecision]):
         numbers = [number for number, row in enumerate(order.tolist()) if row in wanted]
         rows = [int(order[number]) for number in numbers]
         return search_ledger(selection, engine.pack_tokens(selection), rows), numbers
+
+    def ranked(self, outcome: Outcome[SearchDecision]) -> Sequence[tuple[str, bool]]:
+        selection = outcome.payload.selection
+        symbols, state = selection.pool.symbol_id, selection.state
+        return [(symbols[row], bool(state[row] == State.KEPT)) for row in selection.kept_rows]
+
+    def unknown(self, outcome: Outcome[SearchDecision], ids: Collection[str]) -> Sequence[str]:
+        found = outcome.payload
+        known, (snapshot, _) = found.selection.pool.row_of, found.engine.code()
+        return [one for one in ids if one not in known and snapshot.row_of(one) < 0]
+
+    def weights(self) -> Sequence[str]:
+        """Of the priority, of the parts of relevance, the penalties, and the share for declarations."""
+        parts = [name for name, key in setting_keys().items() if get_args(Part)[1] in get_args(key.type)]
+        penalties = [name for name in setting_keys() if name.startswith("relevance.penalty.")]
+        return [knob.key for knob in (*WEIGHTS, SIGNATURES)] + parts + penalties
 
     def because(self, outcome: Outcome[SearchDecision], number: int) -> str:
         selection = outcome.payload.selection

@@ -1,0 +1,95 @@
+"""`secateur evaluate DIR… --profile A --profile B`: how well profiles answer judged queries."""
+
+from __future__ import annotations
+
+import argparse
+import os
+
+from secateur import directories
+from secateur.cli.common import ProgressBar, common_arguments, sample_or_path
+from secateur.cli.output import emit
+from secateur.cli.parsing import one_of, whole_number
+from secateur.errors import SecateurError
+
+PARTS = ("held_out", "training", "all")
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds the flags of the command."""
+    parser.add_argument(
+        "paths",
+        metavar="DIR",
+        nargs="+",
+        help="folders (or files) of judged cases: scenarios with a [judged] table, or what `secateur mine` wrote",
+    )
+    parser.add_argument(
+        "--budget",
+        type=whole_number("--budget", 0),
+        action="append",
+        default=[],
+        metavar="N",
+        help="tokens at which is measured; repeatable (default 4000, 8000 and 16000)",
+    )
+    parser.add_argument(
+        "--part",
+        type=one_of("--part", PARTS),
+        choices=PARTS,
+        default="held_out",
+        help="of mined cases: held_out (default), training, or all; cases of no part always count",
+    )
+    parser.add_argument(
+        "--ablate", action="store_true", help="measure each profile also without each of its weights, one at a time"
+    )
+    parser.add_argument(
+        "--jobs", type=whole_number("--jobs", 1), default=1, metavar="N", help="processes that measure (default 1)"
+    )
+    common_arguments(parser, several_profiles=True)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Exit code 1 where no case can be measured, 130 where it was interrupted: what was measured is printed."""
+    from secateur.evaluation.cases import LeftOut, of_set, read_cases
+    from secateur.evaluation.evaluation import MeasuredCase, plan_of
+    from secateur.evaluation.jobs import measured_by
+    from secateur.evaluation.measuring import Choice
+    from secateur.evaluation.report import Evaluation, json_report, text_report
+
+    flags = {key: value for key, value in (("tokens.counter", options.counter),) if value is not None}
+    flags |= {"index.trust_git_dir": True} if options.trust_git_dir else {}
+    own = directories.config_dir(os.environ)
+    profiles = list(dict.fromkeys(options.profile)) or [None]
+    choices = [Choice(name, {}, options.config, tuple(options.sets), flags, own) for name in profiles]
+    for choice in choices:
+        choice.load(None)  # a wrong name or key is said before anything is measured
+    plan = plan_of(choices, options.budget, ablate=options.ablate)
+    found, wrong = read_cases([sample_or_path(path) for path in options.paths])
+    cases = of_set(found, options.part)
+    if not found and not wrong:
+        raise SecateurError(
+            f"there is no judged case in {', '.join(options.paths)}",
+            hint="write a [judged] table into a scenario, or draw cases from a history: secateur mine --out DIR",
+            code="NO_CASES",
+        )
+    measured: list[MeasuredCase] = []
+    left_out: list[LeftOut] = list(wrong)
+    progress, interrupted = ProgressBar(options, unit="cases"), False
+    try:
+        progress("measuring", 0, len(cases))
+        for one in measured_by(options.jobs, cases, plan, os.environ):
+            if isinstance(one, LeftOut):
+                left_out.append(one)
+            else:
+                measured.append(one)
+            progress("measuring", len(measured) + len(left_out) - len(wrong), len(cases))
+    except KeyboardInterrupt:
+        interrupted = True
+    finally:
+        progress.close()
+    measured.sort(key=lambda one: one.case.path.as_posix())
+    left_out.sort(key=lambda one: one.name)
+    evaluation = Evaluation(plan, measured, left_out, len(found) - len(cases), options.part, interrupted)
+    if options.format == "json":
+        emit(json_report(evaluation))
+    else:
+        emit(text_report(evaluation, verbose=options.verbose))
+    return 130 if interrupted else 0 if measured or not left_out else 1

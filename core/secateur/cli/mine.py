@@ -1,0 +1,130 @@
+"""`secateur mine [PATH] --out DIR`: judged cases from the history of a repository."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from secateur.cli.common import ProgressBar, common_arguments, load_settings, sample_or_path, say
+from secateur.cli.output import emit
+from secateur.cli.parsing import whole_number
+from secateur.errors import UsageError, shown, unwritable
+from secateur.output_files import write_output
+from secateur.render import SCHEMA_VERSION, dumps
+from secateur.terminal import visible
+
+if TYPE_CHECKING:
+    from secateur.evaluation.mining import Mined, MinedCase
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds the flags of the command."""
+    parser.add_argument(
+        "path", nargs="?", default=".", metavar="PATH", help="a folder of a repository, or sample:NAME (default: here)"
+    )
+    parser.add_argument(
+        "--out",
+        required=True,
+        metavar="DIR",
+        help="folder for the cases, which is made; inside the repository, for whose root their paths count",
+    )
+    parser.add_argument(
+        "--most", type=whole_number("--most", 1), default=100, metavar="N", help="most cases, the newest (default 100)"
+    )
+    parser.add_argument("--rev", default="HEAD", metavar="COMMIT", help="commits up to this one (default HEAD)")
+    common_arguments(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Exit code 0 also where nothing is found, which is said; 130 where it was interrupted: what was found is kept."""
+    from secateur.evaluation.mining import Mined, mine, opened_history
+
+    folder = sample_or_path(options.path)
+    settings = load_settings(options, folder).settings
+    out = Path(options.out)
+    history = opened_history(folder, settings)
+    place = _place(options.path, history.root, out)
+    progress, mined, interrupted = ProgressBar(options, unit="cases"), Mined(), False
+    try:
+        mine(history, options.most, options.rev, progress, mined)
+    except KeyboardInterrupt:
+        interrupted = True
+    finally:
+        progress.close()
+    cases = mined.cases
+    names = _write(out, cases, place)
+    body = {"schema_version": SCHEMA_VERSION, **_told(mined, cases, names), "interrupted": interrupted}
+    emit(dumps(body) if options.format == "json" else _text(mined, cases, out, verbose=options.verbose))
+    if interrupted:
+        say(options, "interrupted; what was found until then is kept")
+    return 130 if interrupted else 0
+
+
+def _place(named: str, root: Path, out: Path) -> str:
+    """The path of the repository as the cases write it: from the root of the repository that will hold them."""
+    from secateur.scenarios.location import SAMPLE, found_scenarios, root_of
+
+    if out.exists() and not out.is_dir():
+        raise UsageError(f"--out {shown(out)} is no folder", hint="name a folder for the cases")
+    if out.is_dir() and next(found_scenarios(out), None) is not None:
+        raise UsageError(
+            f"--out {shown(out)} holds scenarios already",
+            hint="name a new folder: which cases are for fitting and which for reporting is settled once",
+        )
+    if named.startswith(SAMPLE):
+        return named
+    holder = root_of(out / "case")
+    if not root.is_relative_to(holder):
+        raise UsageError(
+            f"--out {shown(out)} lies outside {shown(root)}",
+            hint=f"a case names its repository by a path below its own root; for example --out {shown(root / 'cases')}",
+        )
+    return root.relative_to(holder).as_posix()
+
+
+def _write(out: Path, cases: Sequence[MinedCase], place: str) -> list[str]:
+    """Write each case into a file of its own, named so that their order is that of time."""
+    from secateur.scenarios.scenario import SUFFIX, dump_scenario
+
+    digits = max(3, len(str(len(cases))))
+    names = [f"{number:0{digits}}-{case.commit[:10]}{SUFFIX}" for number, case in enumerate(cases, 1)]
+    try:
+        if cases:
+            out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise unwritable(out, error) from error
+    for name, case in zip(names, cases, strict=True):
+        write_output(out / name, dump_scenario(case.scenario(place)))
+    return names
+
+
+def _told(mined: Mined, cases: Sequence[MinedCase], names: Sequence[str]) -> dict[str, Any]:
+    return {
+        "commits": mined.looked_at,
+        "cases": [
+            {"file": name, "commit": case.commit, "part": case.part, "query": case.query, "judged": list(case.ids)}
+            for name, case in zip(names, cases, strict=True)
+        ],
+        "left_out": {why.name.lower(): number for why, number in sorted(mined.left_out.items())},
+    }
+
+
+def _text(mined: Mined, cases: Sequence[MinedCase], out: Path, *, verbose: bool) -> str:
+    lines = [f"{mined.looked_at:,} commits looked at, {len(cases):,} cases" + (f" in {shown(out)}" if cases else "")]
+    for part, what in (("training", "to fit weights on"), ("held_out", "to report on")):
+        some = [case for case in cases if case.part == part]
+        if some:
+            lines.append(f"  {len(some):>6,} {part.replace('_', '-')}, {what}")
+    if mined.left_out:
+        lines.append("left out:")
+        lines += [
+            f"  {number:>6,} {why.value}"
+            for why, number in sorted(mined.left_out.items(), key=lambda pair: (-pair[1], pair[0].name))
+        ]
+    if not cases:
+        lines.append("no case: commits that say in words what they change, and change functions, make good ones")
+    for case in cases if verbose else ():
+        lines.append(f"{case.commit[:10]} {visible(case.subject)}: {', '.join(map(visible, case.ids))}")
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,1 @@
+"""Evaluation of decisions on judged queries: cases, figures with intervals, comparisons of profiles."""

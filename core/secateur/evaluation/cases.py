@@ -1,0 +1,129 @@
+"""Judged cases: scenarios with a `[judged]` table, whoever wrote them: a person, or `secateur mine`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal
+
+from secateur.errors import SecateurError
+from secateur.kinds.base import Kind
+from secateur.scenarios.location import SAMPLE, found_scenarios, root_of
+from secateur.scenarios.running import given
+from secateur.scenarios.scenario import Scenario, read_scenario
+
+CaseSet = Literal["held_out", "training", "all"]
+"""A set of cases: those of a part, or all. A case that names no part is one of every set."""
+
+NOT_A_CASE = "CASE"
+"""Code of the error about a scenario that cannot be measured."""
+
+
+@dataclass(frozen=True)
+class JudgedCase:
+    """One query with its judgements.
+
+    case = read_case(Path("cases/0001-ab12cd34ef.scenario.toml"))
+    case.judged     # {"shop/money.py::Money.round": 3}
+    """
+
+    path: Path
+    name: str  # as reports name it
+    repository: str  # as reports name it; cases of one repository are drawn together
+    root: Path  # that its paths count from
+    scenario: Scenario
+
+    @property
+    def about(self) -> str:
+        """The words beside its name in a report: the scenario's own, else its query."""
+        query = str(self.scenario.input.get("query", ""))
+        return self.scenario.about or " ".join(query.split())
+
+    @property
+    def part(self) -> str:
+        """The part it is of: "training", "held_out", "" for neither."""
+        return self.scenario.part
+
+    @property
+    def judged(self) -> Mapping[str, int]:
+        """Grade by id."""
+        return self.scenario.judged
+
+    @cached_property
+    def asked(self) -> tuple[Kind[Any, Any], dict[str, Any]]:
+        """The kind and its inputs; raises SecateurError where they are wrong."""
+        return given(self.scenario, self.root)
+
+    def closed(self) -> JudgedCase:
+        """The same case with nothing worked out yet."""
+        return replace(self)
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """A case that cannot be measured, and why."""
+
+    name: str
+    error: SecateurError
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON."""
+        return {"case": self.name, "error": self.error.to_dict()}
+
+
+def read_case(path: Path, base: Path | None = None) -> JudgedCase | None:
+    """The case of a scenario's file; None where it judges nothing above 0.
+
+    Args:
+        base: the folder that was named, from which its name and that of its repository count.
+
+    Raises:
+        SecateurError: as `read_scenario`.
+    """
+    scenario = read_scenario(path)
+    if not any(grade > 0 for grade in scenario.judged.values()):
+        return None
+    root = root_of(path)
+    return JudgedCase(path, _below(path, base), _repository(scenario, root, base), root, scenario)
+
+
+def read_cases(paths: Sequence[Path]) -> tuple[list[JudgedCase], list[LeftOut]]:
+    """The cases below some folders, in the order of their paths, and those that cannot be read.
+
+    Raises:
+        RepositoryError: a folder cannot be read.
+    """
+    cases: dict[Path, JudgedCase] = {}
+    wrong: list[LeftOut] = []
+    for base in paths:
+        for path in found_scenarios(base):
+            try:
+                case = read_case(path, base)
+            except SecateurError as error:
+                wrong.append(LeftOut(_below(path, base), error))
+                continue
+            if case is not None:
+                cases.setdefault(path.resolve(), case)
+    return list(cases.values()), wrong
+
+
+def of_set(cases: Iterable[JudgedCase], wanted: CaseSet) -> list[JudgedCase]:
+    """The cases that belong to a set; see `CaseSet`."""
+    return [case for case in cases if wanted == "all" or case.part in ("", wanted)]
+
+
+def _below(path: Path, base: Path | None) -> str:
+    if base is None or not path.is_relative_to(base) or path == base:
+        return path.as_posix()
+    return path.relative_to(base).as_posix()
+
+
+def _repository(scenario: Scenario, root: Path, base: Path | None) -> str:
+    """A sample by its name; a folder below the one that was named by its path from there; any other by its own name."""
+    place = str(scenario.input.get("path", ""))
+    if place.startswith(SAMPLE):
+        return place
+    start = base.resolve() if base is not None else root
+    return root.relative_to(start).as_posix() if root.is_relative_to(start) and root != start else root.name

@@ -1,0 +1,82 @@
+"""The message of a commit as a query: what is said about the code, without references, signatures and templates. Pure.
+
+query_of("Round refunds half to even (#812)\\n\\nSigned-off-by: A <a@b.c>")     # "Round refunds half to even"
+"""
+
+from __future__ import annotations
+
+import re
+
+from secateur.index.facts.lexical import STOP_WORDS, words
+
+FEWEST_WORDS = 3
+"""Different words about the code that a message needs: "fix typo" asks for nothing that can be found."""
+
+LONGEST = 2_000
+"""Characters of a message that are read: longer ones list what a release brings."""
+
+_REVERT = re.compile(
+    r"\W*(revert|reapply|back(ing|ed)?[ -]?out|roll(ing|ed)?[ -]?back)\b|.*\bThis reverts commit\b", re.I
+)
+
+_VERSION = r"v?\d+(\.\d+)+\S*"
+_RELEASE = re.compile(
+    rf"\W*((chore|build|ci|deps|release)(\([^)]*\))?!?:\s*)?(\[[^\]]*\]\s*)?({_VERSION}\W*$"
+    r"|release\b|prepar(e|ing) (for )?(the )?(next|release|version)|(start|begin|back to|open) .{0,30}\bdev"
+    r"|(bump|update|upgrade|increment)(s|ed|ing)?\b.*"
+    rf"(\b(version|dependenc|requirement|pin)|from \S+ to\b|{_VERSION})"
+    rf"|version (bump|{_VERSION}))|.*\[maven-release-plugin\]|.*\bpre-commit\.ci\b",
+    re.I,
+)
+
+_MERGE = re.compile(r"merge\b.*", re.I)
+"""First lines of pull requests that became one commit."""
+
+_REFERENCE = re.compile(
+    r"\(?(\b((fix|clos|resolv)(es|ed|e)?|refs?|see|issues?|pr|pull request)\b:?\s*)?"
+    r"(([\w-]+/[\w.-]+)?#\d+|\bgh-\d+|https?://\S+/(issues|pull)/\d+)\)?",
+    re.I,
+)
+_TRAILER = re.compile(
+    r"\s*([A-Z][A-Za-z]+(-[A-Za-z]+)+:\s|\(cherry picked from|git-svn-id:|PiperOrigin-RevId|-{3,}\s*$|<!--)", re.M
+)
+_EMPTY_TEXT = """
+    add added address adjust allow another better bit bug bugfix change changed changes chore clean cleanup code
+    comment comments commit correct couple docs edit feedback few fix fixed fixes fixing fixup format formatting further
+    general improve improved improvement improvements initial lint linter little make merge minor misc more new nit nits
+    oops patch polish pr refactor refactoring remove removed rename review rework simplify small some stuff style test
+    tests thing things tidy tweak tweaks typo typos unused update updated updates use various version wip work
+    apply black clippy eslint flake8 gofmt hook hooks isort latest mypy noqa prettier pylint pyupgrade ruff rubocop run
+"""
+
+_EMPTY = frozenset(_EMPTY_TEXT.split())
+"""Words that are said of any change."""
+
+
+def query_of(message: str) -> str:
+    """The message as a query; "" where it says nothing that could be looked for."""
+    first, _, rest = message[:LONGEST].partition("\n")
+    if _MERGE.fullmatch(first.strip()):
+        first, _, rest = rest.strip().partition("\n")
+    lines = []
+    for line in (first, *rest.split("\n")):
+        if _TRAILER.match(line):
+            continue
+        lines.append(_REFERENCE.sub("", line).rstrip(" ,;:"))
+    text = re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip()
+    return text if len(_telling(text)) >= FEWEST_WORDS else ""
+
+
+def is_revert(message: str) -> bool:
+    """Tells whether the commit takes another one back."""
+    return bool(_REVERT.match(message)) or "\nThis reverts commit " in message
+
+
+def is_release(message: str) -> bool:
+    """Tells whether the commit changes a version: its own, or that of what it needs."""
+    return bool(_RELEASE.match(message.partition("\n")[0]))
+
+
+def _telling(text: str) -> set[str]:
+    said = {word.lower() for word in words(text)}
+    return {word for word in said - STOP_WORDS - _EMPTY if len(word) > 1 and not word.isdigit()}

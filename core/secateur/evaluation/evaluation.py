@@ -1,0 +1,101 @@
+"""Measures judged cases under several profiles and budgets, and each profile without each of its weights.
+
+    plan = plan_of([Choice("spec"), Choice("recommended")], budgets=(4000, 8000))
+    for measured in measured_cases(cases, plan, os.environ): ...
+
+A case that cannot be measured costs itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from secateur.errors import SecateurError
+from secateur.evaluation.cases import JudgedCase, LeftOut
+from secateur.evaluation.measuring import Choice, Measurer, measurer
+from secateur.evaluation.metrics import Figures
+from secateur.progress import Progress, unreported
+from secateur.settings import Settings, lookup, with_values
+
+BUDGETS = (4_000, 8_000, 16_000)
+"""Tokens at which is measured where none are named."""
+
+
+@dataclass(frozen=True)
+class EvaluationPlan:
+    """The measurements of every case: profiles, budgets, and whether weights are left out."""
+
+    choices: Sequence[Choice]  # each with a name of its own
+    names: Sequence[str]  # of the choices
+    budgets: Sequence[int] = BUDGETS
+    ablate: bool = False
+
+
+@dataclass(frozen=True)
+class MeasuredCase:
+    """The figures of one case."""
+
+    case: JudgedCase
+    figures: Mapping[tuple[str, int], Figures]  # by name of the choice and budget
+    without: Mapping[tuple[str, str, int], Figures] = field(default_factory=dict)  # by name, weight and budget
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON."""
+        case = self.case
+        out: dict[str, Any] = {"case": case.name, "repository": case.repository, "about": case.about}
+        out |= {"part": case.part} if case.part else {}
+        figures: dict[str, dict[str, Any]] = {}
+        for (name, budget), one in self.figures.items():
+            figures.setdefault(name, {})[str(budget)] = one.to_dict()
+        return out | {"figures": figures}
+
+
+def measured_cases(
+    cases: Iterable[JudgedCase], plan: EvaluationPlan, environ: Mapping[str, str], progress: Progress = unreported
+) -> Iterator[MeasuredCase | LeftOut]:
+    """The figures of each case, as they are measured."""
+    with measurer(environ, progress) as opened:
+        for case in cases:
+            yield measured_case(case, plan, opened)
+
+
+def measured_case(case: JudgedCase, plan: EvaluationPlan, opened: Measurer) -> MeasuredCase | LeftOut:
+    """The figures of one case under all that the plan names."""
+    figures: dict[tuple[str, int], Figures] = {}
+    without: dict[tuple[str, str, int], Figures] = {}
+    try:
+        for name, choice in zip(plan.names, plan.choices, strict=True):
+            settings = opened.settings(case, choice)
+            figures |= {(name, budget): one for budget, one in _at_budgets(case, settings, plan, opened)}
+            for key in ablated(case, settings) if plan.ablate else ():
+                less = with_values(settings, {key: 0.0})
+                without |= {(name, key, budget): one for budget, one in _at_budgets(case, less, plan, opened)}
+    except SecateurError as error:
+        return LeftOut(case.name, error)
+    return MeasuredCase(case, figures, without)
+
+
+def ablated(case: JudgedCase, settings: Settings) -> list[str]:
+    """Keys of the weights of a case's kind that are not 0 already."""
+    kind, _ = case.asked
+    return [key for key in kind.weights() if lookup(settings, key)]
+
+
+def _at_budgets(
+    case: JudgedCase, settings: Settings, plan: EvaluationPlan, opened: Measurer
+) -> Iterator[tuple[int, Figures]]:
+    kind, _ = case.asked
+    for budget in plan.budgets:
+        yield budget, opened.measure(case, kind.budget.put(settings, budget))
+
+
+def plan_of(choices: Sequence[Choice], budgets: Sequence[int] = (), *, ablate: bool = False) -> EvaluationPlan:
+    """A plan of choices that are named by their profiles; a second one of a name gets `#2`."""
+    names: list[str] = []
+    for choice in choices:
+        name = choice.profile or "default"
+        times = sum(one.partition("#")[0] == name for one in names)
+        names.append(f"{name}#{times + 1}" if times else name)
+    return EvaluationPlan(tuple(choices), tuple(names), tuple(dict.fromkeys(budgets)) or BUDGETS, ablate)

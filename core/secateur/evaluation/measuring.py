@@ -1,0 +1,152 @@
+"""Measures cases under settings: reads the input of a case once, retrieves once per set of weights, decides per budget.
+
+    with measurer(os.environ) as opened:
+        settings = opened.settings(case, Choice("recommended"))
+        figures = opened.measure(case, settings)
+
+Cases of one repository share an index, which goes from commit to commit; cases in the order of their commits are the
+fastest. What a retrieval reads is kept while the case stays the same: measure one case under all settings, then the
+next. Nothing of the user counts but the cache and, for the profiles, what the call names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from secateur.errors import SecateurError
+from secateur.evaluation.cases import NOT_A_CASE, JudgedCase
+from secateur.evaluation.metrics import Figures, figures_of
+from secateur.kinds.base import Environment, Kind, Outcome
+from secateur.progress import Progress, unreported
+from secateur.scenarios.running import Session
+from secateur.settings import Committed, Loaded, Settings, load, with_values
+from secateur.settings.layers import Layer
+
+MOST_READINGS = 8
+"""Retrievals of a case that are kept: one for each profile, while weights of the priority are turned."""
+
+READ_TABLES = ("index", "tokens")
+"""Tables of a case's own settings that count: they say what there is to be found. All others are what is compared."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Settings to measure: a profile, and keys on top of it."""
+
+    profile: str | None = None  # None: that of the files, or the default
+    changes: Mapping[str, Any] = field(default_factory=dict)  # value by dotted key
+    config_file: Path | None = None  # `--config`
+    sets: Sequence[str] = ()  # `--set`
+    flags: Mapping[str, Any] = field(default_factory=dict)
+    user_dir: Path | None = None  # the user's configuration folder; None: nothing of the user counts
+
+    def load(self, root: Path | None, further: Sequence[Layer] = ()) -> Loaded:
+        """The settings for a folder; raises ConfigError."""
+        return load(
+            root,
+            config_file=self.config_file,
+            profile=self.profile,
+            sets=self.sets,
+            flags=self.flags,
+            user_dir=self.user_dir,
+            further=further,
+        )
+
+
+@dataclass
+class Measurer:
+    """See the module docstring."""
+
+    environ: Mapping[str, str]
+    progress: Progress = unreported
+    _session: Session | None = None
+    _case: JudgedCase | None = None
+    _readings: dict[Hashable, tuple[Kind[Any, Any], Any]] = field(default_factory=dict)
+
+    def settings(self, case: JudgedCase, choice: Choice) -> Settings:
+        """The settings of a choice for the repository of a case; raises SecateurError."""
+        kind, inputs = case.asked
+        own = {name: case.scenario.settings[name] for name in READ_TABLES if name in case.scenario.settings}
+
+        def loading(root: Path | None, committed: Committed | None = None) -> Loaded:
+            return choice.load(root if committed is None else None, (Layer("[settings]", own, "run"),))
+
+        settings = kind.load(inputs, loading, self._environment(case)).settings
+        settings = with_values(settings, dict(choice.changes)) if choice.changes else settings
+        return replace(settings, llm=replace(settings.llm, enabled=False))
+
+    def measure(self, case: JudgedCase, settings: Settings) -> Figures:
+        """The figures of a case.
+
+        Raises:
+            SecateurError: its input cannot be read, or it judges what is not there.
+        """
+        kind, outcome = self.outcome(case, settings)
+        found = figures_of(kind, outcome, case.judged)
+        assert found is not None  # `read_case` takes no others
+        return found
+
+    def outcome(self, case: JudgedCase, settings: Settings) -> tuple[Kind[Any, Any], Outcome[Any]]:
+        """The decision that `measure` takes its figures of; looked at before the next call. Raises as `measure`."""
+        kind, inputs = case.asked
+        is_new = case is not self._case
+        if is_new:
+            self._forget()
+            self._open(case)
+        key = kind.reading_of(inputs, settings)
+        if key not in self._readings:
+            self._forget(keep=MOST_READINGS - 1)
+            self._readings[key] = kind, kind.read(inputs, settings, self._environment(case))
+        outcome = kind.answer(self._readings[key][1], inputs, settings, progress=self.progress)
+        if is_new:
+            _check_judged(case, kind, outcome)
+            self._case = case
+        return kind, outcome
+
+    def close(self) -> None:
+        """Close what was opened."""
+        self._forget()
+        if self._session is not None:
+            self._session.close()
+            self._session = None
+
+    def _environment(self, case: JudgedCase) -> Environment:
+        if self._session is None:
+            self._session = Session(self.environ, self.progress)
+        return replace(self._session.environment(case.root), moving=True, found={})
+
+    def _open(self, case: JudgedCase) -> None:
+        """Close the index of another repository."""
+        if self._case is not None and (self._case.root, self._case.repository) != (case.root, case.repository):
+            self.close()
+        self._case = None
+
+    def _forget(self, keep: int = 0) -> None:
+        while len(self._readings) > keep:
+            kind, material = self._readings.pop(next(iter(self._readings)))
+            kind.release(material)
+
+
+@contextmanager
+def measurer(environ: Mapping[str, str], progress: Progress = unreported) -> Iterator[Measurer]:
+    """A measurer that is closed at the end."""
+    opened = Measurer(environ, progress)
+    try:
+        yield opened
+    finally:
+        opened.close()
+
+
+def _check_judged(case: JudgedCase, kind: Kind[Any, Any], outcome: Outcome[Any]) -> None:
+    missing = kind.unknown(outcome, [id_ for id_, grade in case.judged.items() if grade > 0])
+    if missing:
+        more = f" and {len(missing) - 1:,} more" if len(missing) > 1 else ""
+        raise SecateurError(
+            f"nothing there is called {missing[0]}{more}",
+            hint="mend the ids below [judged]; `secateur search --explain` shows those of every candidate",
+            code=NOT_A_CASE,
+        )

@@ -1,0 +1,219 @@
+"""The report of `secateur evaluate`, as text and as JSON."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from secateur.evaluation.cases import LeftOut
+from secateur.evaluation.evaluation import EvaluationPlan, MeasuredCase
+from secateur.evaluation.intervals import Interval
+from secateur.evaluation.metrics import METRICS
+from secateur.evaluation.summary import (
+    Ablation,
+    Mean,
+    ProfileDifference,
+    QueryDifference,
+    ablations,
+    profile_differences,
+    profile_means,
+    query_differences,
+)
+from secateur.render import SCHEMA_VERSION, dumps
+from secateur.terminal import clip, visible
+
+TITLES = {"recall": "recall", "precision": "precision", "ndcg": "nDCG@10"}
+
+EXTREMES = 5
+"""Queries that gain most, and that lose most, which the text names."""
+
+ABOUT_CELLS = 60
+
+_CELL = 19
+_NAME = 16
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """The measured cases, and those that are not among them."""
+
+    plan: EvaluationPlan
+    measured: Sequence[MeasuredCase]
+    left_out: Sequence[LeftOut]
+    of_other_part: int = 0  # cases that belong to the part that was not asked for
+    part: str = "all"  # that was asked for
+    interrupted: bool = False
+
+
+def json_report(evaluation: Evaluation) -> str:
+    """All of it as JSON."""
+    plan, measured = evaluation.plan, evaluation.measured
+    body: dict[str, Any] = {
+        "schema_version": SCHEMA_VERSION,
+        "cases": len(measured),
+        "repositories": dict(sorted(Counter(one.case.repository for one in measured).items())),
+        "part": evaluation.part,
+        "of_other_part": evaluation.of_other_part,
+        "interrupted": evaluation.interrupted,
+        "budgets": list(plan.budgets),
+        "left_out": [one.to_dict() for one in evaluation.left_out],
+        "profiles": {name: _table(profile_means(measured, plan, name)) for name in plan.names},
+        "differences": [
+            {"from": one.before, "to": one.after, "means": _table(one.means)}
+            for one in profile_differences(measured, plan)
+        ],
+    }
+    if plan.ablate:
+        body["ablations"] = [
+            {"profile": name, "without": one.key, "means": _table(one.means)}
+            for name in plan.names
+            for one in ablations(measured, plan, name)
+        ]
+    return dumps(body | {"queries": [one.to_dict() for one in measured]})
+
+
+def text_report(evaluation: Evaluation, *, verbose: bool = False) -> str:
+    """A table for each figure, what the queries gain and lose, and what each weight is worth."""
+    lines = [*_head(evaluation), ""]
+    if evaluation.measured:
+        lines += _tables(evaluation)
+        budget = evaluation.plan.budgets[len(evaluation.plan.budgets) // 2]
+        for name in evaluation.plan.names[1:]:
+            lines += ["", *_query_lines(evaluation, name, budget, verbose=verbose)]
+        if evaluation.plan.ablate:
+            for name in evaluation.plan.names:
+                lines += ["", *_ablation_lines(evaluation, name)]
+        lines += ["", *_legend(evaluation)]
+    return "\n".join(lines) + "\n"
+
+
+def _head(evaluation: Evaluation) -> Iterator[str]:
+    repositories = Counter(one.case.repository for one in evaluation.measured)
+    number, where = len(evaluation.measured), len(repositories)
+    of = f" of {where:,} repositories" if where > 1 else f" of {visible(next(iter(repositories)))}" if where else ""
+    yield f"{number:,} {'case' if number == 1 else 'cases'} measured{of}" + (
+        " (interrupted: what was measured until then)" if evaluation.interrupted else ""
+    )
+    if evaluation.of_other_part:
+        other = "training" if evaluation.part == "held_out" else "held-out"
+        yield f"{evaluation.of_other_part:,} cases of the {other} part are not among them (--part all)"
+    if evaluation.left_out:
+        yield f"{len(evaluation.left_out):,} cases cannot be measured:"
+        for one in evaluation.left_out:
+            yield f"    {visible(one.name)}: {visible(one.error.message)}"
+            if one.error.hint:
+                yield f"        hint: {visible(one.error.hint)}"
+
+
+def _tables(evaluation: Evaluation) -> list[str]:
+    plan, lines = evaluation.plan, []
+    means = {name: profile_means(evaluation.measured, plan, name) for name in plan.names}
+    gains = profile_differences(evaluation.measured, plan)
+    for metric in METRICS:
+        lines.append(f"{TITLES[metric]:<{_NAME}}" + "".join(f"{budget:>{_CELL},}" for budget in plan.budgets))
+        for name in plan.names:
+            lines += _rows(name, [one for one in means[name] if one.metric == metric])
+        for gain in gains:
+            title = "difference" if len(gains) == 1 else f"{gain.after} less {gain.before}"
+            lines += _rows(title, [one for one in gain.means if one.metric == metric], signed=True)
+        lines.append("")
+    return lines[:-1]
+
+
+def _rows(name: str, means: Sequence[Mean], *, signed: bool = False) -> list[str]:
+    """A row with intervals by case, and one by repository where there are several."""
+    title = clip(visible(name), _NAME - 1)
+    rows = [f"{title:<{_NAME}}" + "".join(f"{_shown(one.by_case, signed=signed):>{_CELL}}" for one in means)]
+    if means[0].by_repository is not None:
+        cells = "".join(f"{_ends(one.by_repository, signed=signed):>{_CELL}}" for one in means)
+        rows.append(f"{'  by repository':<{_NAME}}" + cells)
+    return rows
+
+
+def _query_lines(evaluation: Evaluation, name: str, budget: int, *, verbose: bool) -> list[str]:
+    first = evaluation.plan.names[0]
+    found = query_differences(evaluation.measured, first, name, "recall", budget)
+    better = [one for one in found if one.gain > 0]
+    worse = [one for one in reversed(found) if one.gain < 0]
+    same = len(found) - len(better) - len(worse)
+    head = f"{name} against {first}, recall at {budget:,} by query: "
+    lines = [head + f"{len(better):,} better, {same:,} equal, {len(worse):,} worse"]
+    most = len(found) if verbose else EXTREMES
+    for some in (better[:most], worse[:most]):
+        lines += [_query_line(one) for one in some]
+    return lines
+
+
+def _query_line(one: QueryDifference) -> str:
+    case = one.case.case
+    said = f"  {visible(case.repository)}" if case.repository not in case.name else ""
+    return (
+        f"  {one.gain:+.2f}  {one.was:.2f} -> {one.now:.2f}  {visible(case.name)}{said}  {_about(case.about)}".rstrip()
+    )
+
+
+def _about(text: str) -> str:
+    return clip(visible(text.partition("\n")[0]), ABOUT_CELLS)
+
+
+def _ablation_lines(evaluation: Evaluation, name: str) -> list[str]:
+    found, budgets = ablations(evaluation.measured, evaluation.plan, name), evaluation.plan.budgets
+    if not found:
+        return [f"{visible(name)} has no weight that can be set to 0"]
+    width = max(len(one.key) for one in found) + 2
+    lines = [f"{visible(name)} without a weight: recall gained or lost"]
+    lines.append(" " * width + "".join(f"{budget:>{_CELL},}" for budget in budgets))
+    for one in sorted(found, key=_worth):
+        cells = [mean for mean in one.means if mean.metric == "recall"]
+        shown = "".join(f"{_shown(mean.by_case, signed=True):>{_CELL}}" for mean in cells)
+        lines.append(f"{one.key:<{width}}" + shown)
+    return lines
+
+
+def _worth(one: Ablation) -> tuple[float, str]:
+    """Weights that cost most when they are gone come first."""
+    return sum(mean.by_case.mean for mean in one.means if mean.metric == "recall"), one.key
+
+
+def _legend(evaluation: Evaluation) -> Iterator[str]:
+    repositories = len({one.case.repository for one in evaluation.measured})
+    yield "Means; [low, high] holds 95 % of the means of cases drawn anew."
+    if evaluation.plan.names[1:] or evaluation.plan.ablate:
+        yield "A difference whose interval holds 0 is not beyond noise."
+    if repositories == 1:
+        yield "They speak of further cases of this repository; of other repositories they say nothing."
+    elif repositories < 6:
+        yield f"Intervals of {repositories} repositories are rough."
+
+
+def _shown(one: Interval, *, signed: bool) -> str:
+    mean = _number(one.mean, signed=signed)
+    return f"{mean} {_ends(one, signed=signed)}" if one.low is not None else mean
+
+
+def _ends(one: Interval | None, *, signed: bool) -> str:
+    if one is None or one.low is None or one.high is None:
+        return ""
+    return f"[{_number(one.low, signed=signed)}, {_number(one.high, signed=signed)}]"
+
+
+def _number(value: float, *, signed: bool) -> str:
+    """Two decimals, without the 0 before them; never "-.00"."""
+    text = f"{abs(value):.2f}"
+    mark = "" if not signed or text == "0.00" else "+" if value > 0 else "-"
+    return mark + text.removeprefix("0")
+
+
+def _table(means: Sequence[Mean]) -> dict[str, dict[str, Any]]:
+    out: dict[str, dict[str, Any]] = {}
+    for one in means:
+        out.setdefault(one.metric, {})[str(one.budget)] = one.to_dict()
+    return out
+
+
+def beyond_noise(difference: ProfileDifference, metric: str, budget: int) -> bool:
+    """Tells whether a gain is more than the draw of the cases explains: by repository where there are several."""
+    mean = difference.at(metric, budget)
+    return (mean.by_repository or mean.by_case).beyond_noise

@@ -1,0 +1,140 @@
+"""Figures of many cases as means with intervals: per profile, between profiles, without each weight. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from secateur.evaluation.evaluation import EvaluationPlan, MeasuredCase
+from secateur.evaluation.intervals import Interval, differences, mean_of
+from secateur.evaluation.metrics import METRICS, Figures
+
+
+@dataclass(frozen=True, slots=True)
+class Mean:
+    """The mean of one figure over cases, with its interval by case and, of several repositories, by repository."""
+
+    metric: str
+    budget: int
+    by_case: Interval
+    by_repository: Interval | None  # None: there is one repository
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON."""
+        out = self.by_case.to_dict()
+        mean, low, high, drawn = out["mean"], out["low"], out["high"], out["drawn"]
+        told: dict[str, Any] = {"mean": mean, "by_case": {"low": low, "high": high, "drawn": drawn}}
+        if self.by_repository is not None:
+            other = self.by_repository.to_dict()
+            told["by_repository"] = {name: other[name] for name in ("low", "high", "drawn")}
+        return told
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileDifference:
+    """The gain of one profile on another, case by case."""
+
+    before: str
+    after: str
+    means: tuple[Mean, ...]
+
+    def at(self, metric: str, budget: int) -> Mean:
+        """The mean difference of one figure."""
+        return next(one for one in self.means if (one.metric, one.budget) == (metric, budget))
+
+
+@dataclass(frozen=True, slots=True)
+class QueryDifference:
+    """The gain of one case."""
+
+    case: MeasuredCase
+    metric: str
+    budget: int
+    was: float
+    now: float
+
+    @property
+    def gain(self) -> float:
+        return self.now - self.was
+
+
+@dataclass(frozen=True, slots=True)
+class Ablation:
+    """The gain of a profile without one of its weights: below 0 where the weight earns its place."""
+
+    name: str
+    key: str
+    means: tuple[Mean, ...]
+
+
+def profile_means(measured: Sequence[MeasuredCase], plan: EvaluationPlan, name: str) -> tuple[Mean, ...]:
+    """The mean figures of a profile."""
+    return _means(measured, plan, lambda one, metric, budget: _value(one.figures[name, budget], metric))
+
+
+def profile_differences(measured: Sequence[MeasuredCase], plan: EvaluationPlan) -> tuple[ProfileDifference, ...]:
+    """The gain of each profile on the first one."""
+    first, *others = plan.names
+    return tuple(
+        ProfileDifference(first, name, _gains(measured, plan, lambda one, b: one.figures[first, b], _of_profile(name)))
+        for name in others
+    )
+
+
+def query_differences(
+    measured: Sequence[MeasuredCase], before: str, after: str, metric: str, budget: int
+) -> list[QueryDifference]:
+    """The gain of each case, the largest first; equal ones by name."""
+    found = [
+        QueryDifference(
+            one, metric, budget, _value(one.figures[before, budget], metric), _value(one.figures[after, budget], metric)
+        )
+        for one in measured
+    ]
+    return sorted(found, key=lambda one: (-one.gain, one.case.case.name))
+
+
+def ablations(measured: Sequence[MeasuredCase], plan: EvaluationPlan, name: str) -> tuple[Ablation, ...]:
+    """The gain of a profile without each of its weights, in the order of the settings: over the cases that have it."""
+    keys = dict.fromkeys(key for one in measured for other, key, _ in one.without if other == name)
+    return tuple(Ablation(name, key, _without(measured, plan, name, key)) for key in keys)
+
+
+def _without(measured: Sequence[MeasuredCase], plan: EvaluationPlan, name: str, key: str) -> tuple[Mean, ...]:
+    having = [one for one in measured if (name, key, plan.budgets[0]) in one.without]
+    return _gains(having, plan, _of_profile(name), lambda one, budget: one.without[name, key, budget])
+
+
+_Found = Callable[[MeasuredCase, int], Figures]
+
+
+def _of_profile(name: str) -> _Found:
+    return lambda one, budget: one.figures[name, budget]
+
+
+def _gains(measured: Sequence[MeasuredCase], plan: EvaluationPlan, before: _Found, after: _Found) -> tuple[Mean, ...]:
+    def gain(one: MeasuredCase, metric: str, budget: int) -> float:
+        return differences([_value(before(one, budget), metric)], [_value(after(one, budget), metric)])[0]
+
+    return _means(measured, plan, gain)
+
+
+def _means(
+    measured: Sequence[MeasuredCase], plan: EvaluationPlan, value: Callable[[MeasuredCase, str, int], float]
+) -> tuple[Mean, ...]:
+    groups = [one.case.repository for one in measured]
+
+    def means() -> Iterator[Mean]:
+        for metric in METRICS:
+            for budget in plan.budgets:
+                values = [value(one, metric, budget) for one in measured]
+                by_repository = mean_of(values, groups) if len(set(groups)) > 1 else None
+                yield Mean(metric, budget, mean_of(values), by_repository)
+
+    return tuple(means()) if measured else ()
+
+
+def _value(figures: Figures, metric: str) -> float:
+    value: float = getattr(figures, metric)
+    return value
