@@ -6,7 +6,7 @@ An entry carries codes and figures, never sentences: `render.sentences` makes th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum, auto
 from functools import cached_property
@@ -215,6 +215,19 @@ class Ledger:
     def number_of(self) -> Mapping[str, int]:
         """Number of the entry of an id."""
         return {entry.id: number for number, entry in enumerate(self.entries)}
+
+    @cached_property
+    def ids(self) -> Sequence[str]:
+        """The id of each entry as `unique_ids` makes it."""
+        return unique_ids(self.entries)
+
+    @cached_property
+    def ranked(self) -> Sequence[tuple[str, bool]]:
+        """(id, whether it leaves whole) of every entry that leaves: by score, else in their order."""
+        named = zip(self.ids, self.entries, strict=True)
+        leaving = [(id_, one) for id_, one in named if one.state is not State.DROPPED and one.id != WRAPPER]
+        leaving.sort(key=lambda pair: -sum(pair[1].terms.values()))
+        return [(id_, one.state is State.KEPT) for id_, one in leaving]
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON: the `ledger` of an answer."""

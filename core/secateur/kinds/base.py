@@ -31,7 +31,6 @@ from secateur.directories import cache_dir
 from secateur.errors import UsageError
 from secateur.inputs import read_input
 from secateur.kinds.knobs import Knob
-from secateur.ledger import WRAPPER, Entry, unique_ids
 from secateur.llm import open_model
 from secateur.llm.interface import LanguageModel, Question, Reply, replies_of
 from secateur.model import Ledger, ModelCall, Notice, State, TrimReport
@@ -125,7 +124,7 @@ class Environment:
     trusts_git_dir: Callable[[], bool] = bool  # whether the user's own settings allow a git folder that lies elsewhere
     found: dict[str, Any] = field(default_factory=dict)  # by loading the settings, for reading to go on from
     shared: dict[Hashable, Any] | None = None  # what several readings use; who made it closes it; None: nothing
-    moving: bool = False  # with `shared`: only the last reading is looked at, so that one index may go through commits
+    moving: bool = False  # with `shared`: only the last reading is looked at, so one index may go through commits
 
     @property
     def cache(self) -> Path:
@@ -213,10 +212,6 @@ def current_folder() -> Path | None:
         return Path.cwd()
     except OSError:
         return None
-
-
-def _leaves(entry: Entry) -> bool:
-    return entry.state is not State.DROPPED and entry.id != WRAPPER
 
 
 class Kind(ABC, Generic[M, P]):
@@ -424,16 +419,12 @@ class Kind(ABC, Generic[M, P]):
         return {}
 
     def ranked(self, outcome: Outcome[P]) -> Sequence[tuple[str, bool]]:
-        """(id, whether it leaves whole) of every entry that leaves, the best first: by score, else as they leave."""
-        entries = outcome.ledger.entries
-        leaving = [(id_, one) for id_, one in zip(unique_ids(entries), entries, strict=True) if _leaves(one)]
-        leaving.sort(key=lambda pair: -sum(pair[1].terms.values()))
-        return [(id_, one.state is State.KEPT) for id_, one in leaving]
+        """(id, whether it leaves whole) of every entry that leaves, the best first."""
+        return outcome.ledger.ranked
 
     def unknown(self, outcome: Outcome[P], ids: Collection[str]) -> Sequence[str]:
-        """Those ids, in their order, that name nothing of what was given."""
-        there = set(unique_ids(outcome.ledger.entries))
-        return [one for one in ids if one not in there]
+        """Those ids that name nothing of what was given, sorted."""
+        return sorted(set(ids).difference(outcome.ledger.ids))
 
     def weights(self) -> Sequence[str]:
         """Keys of the settings that weigh signals: what `evaluate --ablate` sets to 0, one at a time."""

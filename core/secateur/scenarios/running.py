@@ -21,7 +21,7 @@ from secateur.directories import NOWHERE
 from secateur.errors import UsageError, shown
 from secateur.kinds import registry
 from secateur.kinds.base import Environment, Kind, Outcome
-from secateur.ledger import NOT_LISTED, WRAPPER, Entry, Ledger, State, unique_ids
+from secateur.ledger import NOT_LISTED, WRAPPER, Entry, Ledger, State
 from secateur.progress import Progress, unreported
 from secateur.scenarios.location import check_inputs
 from secateur.scenarios.malformed import SETTINGS_LAYER, ScenarioError
@@ -229,7 +229,7 @@ def decided_of(kind: Kind[Any, Any], outcome: Outcome[Any], ids: Collection[str]
     ledger, numbers = kind.listed(outcome, BEST_DROPPED, ids)
     listed = [
         Listed(number, id_, entry)
-        for number, id_, entry in zip(numbers, unique_ids(ledger.entries), ledger.entries, strict=False)
+        for number, id_, entry in zip(numbers, ledger.ids, ledger.entries, strict=False)
         if entry.id not in (WRAPPER, NOT_LISTED)
     ]
     return Decided(kind, outcome, ledger, tuple(listed))

@@ -322,7 +322,7 @@ class Search(Kind[RetrievedPool, SearchDecision]):
     def unknown(self, outcome: Outcome[SearchDecision], ids: Collection[str]) -> Sequence[str]:
         found = outcome.payload
         known, (snapshot, _) = found.selection.pool.row_of, found.engine.code()
-        return [one for one in ids if one not in known and snapshot.row_of(one) < 0]
+        return sorted(one for one in ids if one not in known and snapshot.row_of(one) < 0)
 
     def weights(self) -> Sequence[str]:
         """Of the priority, of the parts of relevance, the penalties, and the share for declarations."""
