@@ -60,7 +60,7 @@ from secateur.retrieval.results import Answer, Results
 from secateur.retrieval.retrieve import Retrieval, retrieve
 from secateur.selection import select
 from secateur.settings import Embedding, Settings, condensed
-from secateur.sources.open import opener
+from secateur.sources.open import SourceOpener
 from secateur.sources.source import Source
 from secateur.tokens import Counter
 from secateur.version import __version__
@@ -126,7 +126,7 @@ class Engine:
             IndexingError: another process holds the index for too long.
         """
         settings = settings or Settings()
-        reopen = opener(Path(path), rev, settings.index)
+        reopen = SourceOpener(Path(path), rev, settings.index)
         return cls(
             reopen, settings, cache_dir=cache_dir, config_dir=config_dir, environ=environ, clock=clock, notices=notices
         )
@@ -147,7 +147,7 @@ class Engine:
         """Go on with another commit of the same folder: only the files that differ are read. Texts of pools that were
         retrieved before can no longer be asked for."""
         with self._turn:
-            self._index.move(opener(Path(path), rev, self.settings.index))
+            self._index.move(SourceOpener(Path(path), rev, self.settings.index))
 
     def close(self) -> None:
         """Close the index; the next process finds it as it is."""

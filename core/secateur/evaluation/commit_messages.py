@@ -62,7 +62,8 @@ def query_of(message: str) -> str:
     for line in (first, *rest.split("\n")):
         if _TRAILER.match(line):
             continue
-        lines.append(_REFERENCE.sub("", line).rstrip(" ,;:"))
+        said = _REFERENCE.sub("", line)
+        lines.append(said.rstrip() if said == line else said.strip(" ,;:"))
     text = re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip()
     return text if len(_telling(text)) >= FEWEST_WORDS else ""
 

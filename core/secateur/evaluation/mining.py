@@ -31,7 +31,7 @@ from secateur.scenarios.scenario import FORMAT, PartName, Scenario
 from secateur.settings import Settings
 from secateur.sources.git import Git
 from secateur.sources.git_log import LoggedCommit
-from secateur.sources.open import open_source
+from secateur.sources.open import SourceOpener, open_source
 
 MOST_CASES = 100
 """Cases that are drawn where no number is named: enough for intervals of about a tenth."""
@@ -140,14 +140,7 @@ class RepositoryHistory:
 
     def contents(self, commit: str, paths: list[str]) -> Mapping[str, bytes]:
         """The files of a commit as its index reads them; one that it does not index is missing."""
-        rules = self.settings.index
-        source = open_source(
-            self.root,
-            commit,
-            ignore=rules.ignore,
-            max_file_bytes=rules.max_file_kb * 1024,
-            trust=rules.trust_git_dir,
-        )
+        source = SourceOpener(self.root, commit, self.settings.index)()
         return {path: data for path, data in source.read(paths) if data is not None}
 
 

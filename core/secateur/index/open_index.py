@@ -64,7 +64,8 @@ class OpenIndex:
 
     def move(self, reopen: Callable[[], Source]) -> None:
         """Go on with another state of the same folder, from the next `record` on; what is in memory is edited."""
-        self._reopen, self._is_new, self.status = reopen, False, None
+        if reopen != self._reopen:
+            self._reopen, self._is_new, self.status = reopen, False, None
 
     def save(self) -> None:
         """Write what was put together and is not on disk yet. Raises IndexingError."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from secateur.errors import RepositoryError, bare_repository, unreadable_folder
@@ -48,15 +49,24 @@ def open_source(
     return WorktreeSource(root, git, ignore=ignore, max_file_bytes=max_file_bytes)
 
 
-def opener(path: Path, rev: str | None, rules: Index) -> Callable[[], Source]:
-    """A function that opens the folder, or the commit, anew under `[index]`; raises as `open_source`."""
+@dataclass(frozen=True, slots=True)
+class SourceOpener:
+    """Opens a folder, or a commit of its repository, anew with every call. Equal ones open the same."""
 
-    def reopen() -> Source:
+    path: Path
+    rev: str | None
+    rules: Index
+
+    def __call__(self) -> Source:
+        """The source as it is now; raises as `open_source`."""
+        rules = self.rules
         return open_source(
-            path, rev, ignore=rules.ignore, max_file_bytes=rules.max_file_kb * 1024, trust=rules.trust_git_dir
+            self.path,
+            self.rev,
+            ignore=rules.ignore,
+            max_file_bytes=rules.max_file_kb * 1024,
+            trust=rules.trust_git_dir,
         )
-
-    return reopen
 
 
 def _checked(path: Path) -> Path:

@@ -1,0 +1,181 @@
+"""`secateur mine` and `secateur evaluate`: what they print, what they refuse, and what an interruption keeps."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from secateur.evaluation import evaluation, mining
+from support.cli import secateur
+from support.repos import SHOP, committed, git, write
+
+CASE = """scenario = 1
+kind = "search"
+[input]
+query = "{query}"
+path = "."
+[judged]
+"{id}" = 3
+"""
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Path:
+    """Three judged cases, one of which names what is not there."""
+    root = committed(tmp_path / "shop", SHOP)
+    for name, query, id_ in (
+        ("a", "where is the refund total rounded?", "shop/refund.py::refund_total"),
+        ("b", "post a refund request", "shop/api.py::post_refund"),
+        ("c", "nothing", "shop/api.py::gone"),
+    ):
+        write(root, {f"cases/{name}.scenario.toml": CASE.format(query=query, id=id_)})
+    return root
+
+
+def history(tmp_path: Path, commits: int = 10) -> Path:
+    root = committed(tmp_path / "shop", SHOP)
+    for number in range(commits):
+        write(root, {"shop/money.py": f"def round_total(amount):\n    return int(amount + {number})\n"})
+        git(root, "commit", "-qam", f"Rounding shifts totals by step{number}", time=1_760_000_000 + number)
+    return root
+
+
+def test_figures_of_profiles_with_intervals_differences_and_queries(shop: Path) -> None:
+    ran = secateur("evaluate", shop / "cases", "--profile", "spec", "--profile", "recommended", "--budget", 4000)
+    assert (ran.code, ran.err) == (0, "")
+    assert "2 cases measured of shop" in ran.out
+    assert "c.scenario.toml: nothing there is called shop/api.py::gone" in ran.out
+    assert "recommended against spec, recall at 4,000 by query: 0 better, 2 equal, 0 worse" in ran.out
+    assert "nDCG@10" in ran.out
+    answer = secateur(
+        "evaluate", shop / "cases", "--profile", "spec", "--profile", "recommended", "--format", "json"
+    ).json
+    assert (answer["cases"], answer["budgets"], answer["part"]) == (2, [4000, 8000, 16000], "held_out")
+    assert answer["left_out"][0]["case"] == "c.scenario.toml"
+    assert answer["profiles"]["spec"]["recall"]["4000"] == {
+        "mean": 1.0,
+        "by_case": {"low": 1.0, "high": 1.0, "drawn": 2},
+    }
+    assert answer["differences"][0]["from"] == "spec"
+    assert [one["figures"]["spec"]["8000"]["recall"] for one in answer["queries"]] == [1.0, 1.0]
+
+
+def test_the_same_cases_print_the_same(shop: Path) -> None:
+    words = ("evaluate", shop / "cases", "--profile", "spec", "--ablate", "--format", "json")
+    assert secateur(*words).out == secateur(*words).out
+
+
+def test_each_weight_that_is_not_nought_is_left_out_in_turn(shop: Path) -> None:
+    answer = secateur("evaluate", shop / "cases", "--profile", "spec", "--ablate", "--format", "json").json
+    assert [one["without"] for one in answer["ablations"]] == [
+        "smart_pruning.priority_weights.relevance",
+        "smart_pruning.priority_weights.hotspot",
+        "smart_pruning.priority_weights.distance",
+        "relevance.lexical",
+        "relevance.name",
+        "relevance.path",
+        "relevance.semantic",
+    ]
+    assert "relevance.lexical" in secateur("evaluate", shop / "cases", "--ablate").out
+
+
+def test_wrong_calls_say_what_to_do(shop: Path, tmp_path: Path) -> None:
+    assert secateur("evaluate").code == 2
+    nothing = secateur("evaluate", write(tmp_path / "empty", {"a.txt": ""}))
+    assert (nothing.code, nothing.out) == (1, "")
+    assert "secateur mine" in nothing.err
+    assert secateur("evaluate", tmp_path / "nowhere").code == 1
+    wrong = secateur("evaluate", shop / "cases", "--profile", "recommendet")
+    assert wrong.code == 2
+    assert "did you mean recommended?" in wrong.err
+    assert secateur("evaluate", shop / "cases", "--part", "heldout").code == 2
+    assert secateur("evaluate", shop / "cases", "--jobs", 0).code == 2
+
+
+def test_where_no_case_can_be_measured_the_work_failed(shop: Path) -> None:
+    ran = secateur("evaluate", shop / "cases/c.scenario.toml")
+    assert ran.code == 1
+    assert "nothing there is called" in ran.out
+
+
+def test_what_was_measured_is_printed_when_it_is_interrupted(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    measured_case = evaluation.measured_case
+
+    def interrupted(case, plan, opened):  # type: ignore[no-untyped-def]
+        if case.name.startswith("b"):
+            raise KeyboardInterrupt
+        return measured_case(case, plan, opened)
+
+    monkeypatch.setattr(evaluation, "measured_case", interrupted)
+    ran = secateur("evaluate", shop / "cases")
+    assert ran.code == 130
+    assert "1 case measured of shop (interrupted: what was measured until then)" in ran.out
+
+
+def test_cases_are_mined_into_files_that_can_be_measured(tmp_path: Path) -> None:
+    root = history(tmp_path)
+    ran = secateur("mine", root, "--out", root / "cases")
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out.startswith("11 commits looked at, 10 cases in ")
+    assert "6 training, to fit weights on" in ran.out
+    assert "1 first commits" in ran.out
+    assert len(list((root / "cases").iterdir())) == 10
+    measured = secateur("evaluate", root / "cases", "--budget", 2000).out
+    assert "4 cases measured of shop" in measured
+    assert "6 cases of the training part are not among them (--part all)" in measured
+    assert "10 cases measured" in secateur("evaluate", root / "cases", "--part", "all").out
+    assert "10 scenarios: 10 passed" in secateur("check", root / "cases").out
+
+
+def test_mining_twice_gives_the_same_bytes(tmp_path: Path) -> None:
+    root = history(tmp_path)
+    for name in ("one", "other"):
+        secateur("mine", root, "--out", root / name)
+    one, other = ({path.name: path.read_bytes() for path in (root / name).iterdir()} for name in ("one", "other"))
+    assert one == other
+
+
+def test_where_cases_may_not_be_written(tmp_path: Path) -> None:
+    root = history(tmp_path, 1)
+    outside = secateur("mine", root, "--out", tmp_path / "elsewhere")
+    assert outside.code == 2
+    assert "lies outside" in outside.err
+    assert not (tmp_path / "elsewhere").exists()
+    assert secateur("mine", root, "--out", root / "README.md").code == 2
+    assert secateur("mine", root, "--out", root / "cases").code == 0
+    again = secateur("mine", root, "--out", root / "cases")
+    assert again.code == 2
+    assert "holds scenarios already" in again.err
+    assert secateur("mine", root).code == 2
+    plain = secateur("mine", write(tmp_path / "plain", SHOP), "--out", tmp_path / "plain/cases")
+    assert plain.code == 1
+    assert secateur("mine", root, "--out", root / "other", "--rev", "nonesuch").code == 1
+
+
+def test_a_sample_is_mined_from_anywhere(tmp_path: Path) -> None:
+    answer = secateur("mine", "sample:orders", "--out", tmp_path / "cases", "--most", 3, "--format", "json").json
+    assert [case["part"] for case in answer["cases"]] == ["training", "training", "held_out"]
+    assert 'path = "sample:orders"' in (tmp_path / "cases" / answer["cases"][0]["file"]).read_text()
+
+
+def test_no_case_is_said(tmp_path: Path) -> None:
+    root = committed(tmp_path / "shop", SHOP)
+    ran = secateur("mine", root, "--out", root / "cases")
+    assert ran.code == 0
+    assert "no case: commits that say in words" in ran.out
+    assert not (root / "cases").exists()
+
+
+def test_what_was_found_is_written_when_it_is_interrupted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    root, mined_case = history(tmp_path), mining.mined_case
+
+    def interrupted(history_, commit, said):  # type: ignore[no-untyped-def]
+        if len(said) == 4:
+            raise KeyboardInterrupt
+        return mined_case(history_, commit, said)
+
+    monkeypatch.setattr(mining, "mined_case", interrupted)
+    ran = secateur("mine", root, "--out", root / "cases")
+    assert ran.code == 130
+    assert "4 cases" in ran.out
+    assert len(list((root / "cases").iterdir())) == 4
