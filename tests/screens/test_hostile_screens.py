@@ -19,7 +19,7 @@ from inspector_kit import (
 from secateur.errors import RepositoryError
 from secateur.model import Notice
 from secateur.settings import Settings, Ui
-from secateur_tui.widgets.query_input import QueryInput
+from secateur_tui.widgets.query_input import MOST_PASTED, QueryInput
 from textual import events
 
 HOSTILE = (
@@ -140,8 +140,23 @@ async def test_pasted_control_characters_become_visible() -> None:
         app.post_message(events.Paste("\n \x1b]52;c;x\x07where\u202e?\nsecond line"))
         lines = await settle(app)
         assert_harmless(lines, 120)
-        assert "where" in field.value and "\x1b" not in field.value and "second" not in field.value
-        assert bench_of(app).state.query == field.value
+        assert "where" in field.value and "\x1b" not in field.value
+        assert field.value.endswith("?␊second line"), "the ends of lines are shown, and the field says how many"
+        assert any("2 lines" in line for line in lines)
+        assert bench_of(app).state.query == field.value.replace("␊", "\n"), "it is asked as it was pasted"
+
+
+async def test_a_large_paste_is_cut_and_typing_goes_on() -> None:
+    app = inspector(query="")
+    async with app.run_test(size=(80, 24)):
+        await settle(app)
+        app.post_message(events.Paste("line of an issue\r\n" * 100_000))
+        await settle(app)
+        await press(app, *"end")
+        lines = await settle(app)
+        asked = bench_of(app).state.query
+        assert len(asked) == MOST_PASTED + len("end") and asked.endswith("end") and "\r" not in asked
+        assert any("1,177 lines" in line for line in lines)
 
 
 async def test_hostile_errors_and_progress() -> None:

@@ -116,12 +116,13 @@ class Inspector(Host):
         self.engine = engine
         self._settings, self._opener = settings, opener
         self._benches: dict[str, Bench] = {}
+        query = visible(query, keep_newlines=True)
         if engine is not None:
-            self._benches["search"] = SearchBench(SearchState(engine, settings, visible(query)), path, rev)
+            self._benches["search"] = SearchBench(SearchState(engine, settings, query), path, rev)
         for name, subject in SUBJECTS.items():
-            typed = {"path": path, "model": model, **inputs, "query": visible(query)} if name == bench else {}
+            typed = {"path": path, "model": model, **inputs, "query": query} if name == bench else {}
             if folder and subject.reads_folders:
-                typed = {"path": folder, "query": visible(query)}
+                typed = {"path": folder, "query": query}
             self._benches[name] = BENCH_CLASSES.get(name, LedgerBench)(LedgerState(subject, settings, typed))
         self._first = bench
 

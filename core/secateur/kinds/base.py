@@ -73,6 +73,7 @@ class Input:
     title: str = ""  # of its field on the screen; "": it has none
     placeholder: str = ""  # in the empty field
     optional: bool = False  # whether the field may well stay empty
+    lines: bool = False  # whether a text of several lines may stand in the field
 
     @property
     def role(self) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -84,11 +85,19 @@ def toml_value(value: Any) -> str:
 
 
 def _text(value: str) -> str:
-    """A text: of several lines as it stands, if no character of it has to be escaped."""
+    """A text: of several lines line by line, as it stands if no character of it has to be escaped."""
+    if "\n" not in value:
+        return quoted(value)
     plain = all(one.isprintable() or one in "\n\t" for one in value)
-    if "\n" in value and plain and "'''" not in value and not value.endswith("'"):
+    if plain and "'''" not in value and not value.endswith("'"):
         return f"'''\n{value}'''"
-    return quoted(value)
+    escaped = "\n".join(quoted(line)[1:-1].replace('\\"', '"') for line in value.split("\n"))
+    closed = _CLOSING.sub(lambda found: '\\"' * len(found[0]), escaped)
+    return f'"""\n{closed}"""'
+
+
+_CLOSING = re.compile(r'"{3,}|"+\Z')
+"""Quotes that would end a text of several lines."""
 
 
 def quoted(value: str) -> str:

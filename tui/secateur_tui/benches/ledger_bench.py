@@ -69,7 +69,11 @@ class LedgerBench(ItemsBench):
         with Horizontal(id="fields"):
             for field in self.subject.fields:
                 widget = QueryInput(
-                    self.state.inputs[field.name], field.placeholder, id=f"field-{field.name}", classes="input"
+                    self.state.inputs[field.name],
+                    field.placeholder,
+                    lines=field.lines,
+                    id=f"field-{field.name}",
+                    classes="input",
                 )
                 widget.border_title = field.title
                 yield widget
@@ -255,9 +259,8 @@ class LedgerBench(ItemsBench):
     def _submitted(self) -> None:
         changed = False
         for number, field in enumerate(self.subject.fields):
-            text = self._field(number).value
-            if text != visible(self.state.inputs[field.name]):
-                text = text.strip()
+            if self._field(number).value != visible(self.state.inputs[field.name]):
+                text = self._field(number).text.strip()
                 changed |= self.state.type(field.name, typed_path(text) if number == 0 else text)
                 self._field(number).put(self.state.inputs[field.name])
         if changed or self.error is not None:

@@ -59,7 +59,7 @@ class SearchBench(WhatIfBench):
 
     def compose_input(self) -> Iterable[Widget]:
         query = self.kind.inputs[0]
-        field = QueryInput(self.state.query, query.placeholder, id="query", classes="input")
+        field = QueryInput(self.state.query, query.placeholder, lines=query.lines, id="query", classes="input")
         field.border_title = query.title
         yield field
 
@@ -140,8 +140,9 @@ class SearchBench(WhatIfBench):
     # --- asking: slow, on the engine's thread ---
 
     @on(Input.Changed, "#query")
-    def _typed(self, event: Input.Changed) -> None:
-        if self.state.ask(event.value):
+    def _typed(self) -> None:
+        field = self.query_one("#query", QueryInput)
+        if field.value != visible(self.state.query) and self.state.ask(field.text):
             self.error = None
             self.paint()
             self.after_pause(self._ask_engine)

@@ -39,6 +39,7 @@ class Field:
     title: str
     placeholder: str
     optional: bool = False  # whether it may well stay empty
+    lines: bool = False  # whether it takes a text of several lines
 
 
 class Subject(ABC, Generic[M, R]):

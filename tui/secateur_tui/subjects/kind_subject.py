@@ -32,7 +32,7 @@ class KindSubject(Subject[M, Outcome[P]]):
         self.budget, self.strategy, self.knobs = kind.budget, kind.strategy, kind.knobs  # type: ignore[misc]
         self.reads_folders = kind.reads_folders  # type: ignore[misc]
         self.fields = tuple(  # type: ignore[misc]
-            Field(one.name, one.title, one.placeholder, one.optional) for one in kind.inputs if one.title
+            Field(one.name, one.title, one.placeholder, one.optional, one.lines) for one in kind.inputs if one.title
         )
 
     def reading_key(self, inputs: Inputs, settings: Settings) -> Hashable:

@@ -1,4 +1,8 @@
-"""The query field. What is pasted into it becomes safe to print before it is shown or asked."""
+"""The query field. What is pasted into it becomes safe to print before it is shown or asked.
+
+A text of several lines, such as a pasted issue, stands in the one line of the field with a `␊` for each end of a line;
+the lower border says how many lines there are.
+"""
 
 from __future__ import annotations
 
@@ -6,20 +10,42 @@ from typing import Any
 
 from secateur.terminal import visible
 from textual import events
+from textual.content import Content
 from textual.widgets import Input
+
+NEWLINE = "␊"
+"""The end of a line as the field shows it: what `visible` makes of it."""
+
+MOST_PASTED = 20_000
+"""Characters that a paste puts in: an issue with a long traceback has half as many."""
 
 
 class QueryInput(Input):
-    """A one-line field; Enter submits."""
+    """A one-line field; Enter submits. With `lines` it takes texts of several lines."""
 
-    def __init__(self, value: str, placeholder: str, **options: Any) -> None:
+    def __init__(self, value: str, placeholder: str, *, lines: bool = False, **options: Any) -> None:
+        self._lines = lines
         super().__init__(visible(value), placeholder=placeholder, select_on_focus=False, **options)
+
+    @property
+    def text(self) -> str:
+        """What was typed and pasted, with its ends of lines."""
+        return self.value.replace(NEWLINE, "\n") if self._lines else self.value
 
     def put(self, text: str) -> None:
         """Show a text from outside; what is typed or deleted next begins at its end."""
         self.value = visible(text)
         self.cursor_position = len(self.value)
 
+    def watch_value(self, value: str) -> None:
+        if self._lines:
+            count = value.count(NEWLINE) + 1
+            self.border_subtitle = Content(f"{count:,} lines" if count > 1 else "")
+
     def _on_paste(self, event: events.Paste) -> None:
         # Textual calls the handler of `Input` after this one, on the same event.
-        event.text = visible(next((text for text in event.text.splitlines() if text.strip()), ""))
+        if self._lines:
+            clean = "\n".join(event.text.splitlines()).strip()
+            event.text = visible(clean[:MOST_PASTED])
+        else:
+            event.text = visible(next((text for text in event.text.splitlines() if text.strip()), ""))

@@ -78,6 +78,7 @@ class FilesKind(Kind[ReadFiles, PrunedFiles]):
             metavar="Q",
             title="Query",
             placeholder="what the files are for",
+            lines=True,
         ),
         Input("conversation", "a transcript whose last questions say what the files are for; - reads stdin"),
     )

@@ -61,6 +61,7 @@ class LogKind(Kind[ReadLog, LogSelection]):
             title="Query",
             placeholder="words to look for",
             optional=True,
+            lines=True,
         ),
     )
     flags: ClassVar[Sequence[Flag]] = (Flag(_TABLE + "max_tokens", "N", "tokens that may go out (default 4000)"),)

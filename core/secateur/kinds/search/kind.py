@@ -114,6 +114,7 @@ class Search(Kind[RetrievedPool, SearchDecision]):
             required=True,
             title="Query",
             placeholder="ask in the words of the task, or name what you mean",
+            lines=True,
         ),
         Input(
             "path",
