@@ -20,7 +20,7 @@ from secateur.scenarios.comparison import CheckFindings, compare, wanted_ids
 from secateur.scenarios.location import root_of
 from secateur.scenarios.malformed import ScenarioError, malformed, placed
 from secateur.scenarios.running import Decided, Session
-from secateur.scenarios.scenario import Recorded, parse_scenario, read_text, with_recorded
+from secateur.scenarios.scenario import Recorded, Scenario, parse_scenario, read_text, with_recorded
 from secateur.scenarios.toml_places import toml_places
 from secateur.sources.git import Git
 
@@ -112,9 +112,7 @@ def check_one(path: Path, session: Session, name: str | None = None) -> Result:
         text = read_text(path)
         scenario = parse_scenario(text, path)
         kind, about, given, settings = scenario.kind, scenario.about, scenario.input, scenario.settings
-        decided = session.decide(scenario, root, wanted_ids(scenario))
-        compared = compare(scenario, decided)
-        recorded = decided.recorded()
+        return result_of(path, told, scenario, session.decide(scenario, root, wanted_ids(scenario)), text)
     except SecateurError as error:
         stale = isinstance(error, IndexingError) or error.code in STALE_CODES
         verdict = CheckVerdict.STALE if stale else CheckVerdict.CANNOT_RUN
@@ -128,19 +126,32 @@ def check_one(path: Path, session: Session, name: str | None = None) -> Result:
             code="UNEXPECTED",
         )
         return Result(path, told, CheckVerdict.CANNOT_RUN, kind, about, error=unexpected)
+
+
+def result_of(path: Path, name: str, scenario: Scenario, decided: Decided, text: str) -> Result:
+    """The result of a scenario that was decided.
+
+    Args:
+        decided: with `wanted_ids(scenario)` looked up.
+        text: of the scenario's file, for the lines.
+
+    Raises:
+        SecateurError: an assertion says nothing to the kind; as `Decided.recorded`.
+    """
+    compared, recorded = compare(scenario, decided), decided.recorded()
     verdict = CheckVerdict.PASSED
     if compared.failures:
         verdict = CheckVerdict.FAILED
     elif compared.differences:
         verdict = CheckVerdict.CHANGED
     unrecorded = scenario.recorded is None and scenario.expect.empty
-    remarks = () if verdict is CheckVerdict.PASSED else _remarks(decided, root)
+    remarks = () if verdict is CheckVerdict.PASSED else _remarks(decided, root_of(path))
     return Result(
         path,
-        told,
+        name,
         verdict,
-        kind,
-        about,
+        scenario.kind,
+        scenario.about,
         _with_lines(compared, text),
         recorded,
         unrecorded=unrecorded,

@@ -111,7 +111,7 @@ def wanted_ids(scenario: Scenario) -> set[str]:
 
 def _differences(recorded: Recorded, decided: Decided, *, exact: bool) -> list[DecisionChange]:
     """Every item whose decision changed: what no longer leaves, what does now, then the others."""
-    pairs, gone, new = _matched(recorded, decided)
+    pairs, gone, new = matched(recorded, decided)
     numbers = {item.id: number for number, item in enumerate(recorded.items)}
     pairs_now = [(item, decided.item(one)) for item, one in pairs]
     moves = Moves(pairs_now, [decided.item(one) for one in new if one.entry.state is not State.DROPPED])
@@ -140,10 +140,12 @@ def _differences(recorded: Recorded, decided: Decided, *, exact: bool) -> list[D
     return sorted(out, key=lambda change: change.way)
 
 
-def _matched(
+def matched(
     recorded: Recorded, decided: Decided
 ) -> tuple[list[tuple[RecordedItem, Listed]], list[RecordedItem], list[Listed]]:
-    """Recorded and present entries: by id where the text is the same, then by text, then by id.
+    """Recorded entries with the present ones they are, those that are gone, and present ones that are not recorded.
+
+    They are the same by id where the text is the same, then by text, then by id.
 
     A line put into a log, or a message into a transcript, moves the numbers of all that follow: the same text under
     another number is no change.

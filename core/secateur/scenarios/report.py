@@ -59,6 +59,24 @@ def summary(results: Sequence[Result]) -> str:
     return sums + (f"; {updated:,} updated" if updated else "")
 
 
+def status_line(result: Result) -> str:
+    """A result in a line: how many things do not hold, and the first of them; the name where all holds."""
+    compared = result.compared
+    counts = [
+        f"{len(found):,} {one if len(found) == 1 else many}"
+        for found, one, many in (
+            (compared.failures, "assertion fails", "assertions fail"),
+            (compared.differences, "decision changed", "decisions changed"),
+        )
+        if found
+    ]
+    if not counts:
+        return f"{visible(result.name)} holds" + (", and records nothing yet" if result.unrecorded else "")
+    first = [f"{one.assertion}: {one.said}" for one in compared.failures[:1]]
+    first = first or difference_lines(compared.differences[0])
+    return f"{', '.join(counts)}: {visible(first[0])}"
+
+
 def words(verdict: CheckVerdict) -> str:
     """A verdict for people."""
     return verdict.value.replace("_", " ")

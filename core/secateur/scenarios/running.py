@@ -187,18 +187,27 @@ class Session:
             SecateurError: the kind is unknown, an input is wrong or cannot be read, a setting is wrong.
         """
         kind, inputs = given(scenario, root)
-        check_hermetic(scenario.settings)
-        environment = self.environment(root)
-        loaded = kind.load(inputs, partial(_load, settings=scenario.settings), environment)
-        settings = replace(loaded.settings, llm=replace(loaded.settings.llm, enabled=False))
-        environment = replace(environment, notices=loaded.notices)
-        key = (kind.name, root, kind.reading_of(inputs, settings))
+        loaded = self.loaded(kind, inputs, scenario.settings, root)
+        key = (kind.name, root, kind.reading_of(inputs, loaded.settings))
         if key not in self._read:
             self._forget(keep=MOST_READ - 1)
-            self._read[key] = kind, kind.read(inputs, settings, environment)
+            environment = replace(self.environment(root), notices=loaded.notices)
+            self._read[key] = kind, kind.read(inputs, loaded.settings, environment)
         material = self._read[key][1]
-        outcome = kind.answer(material, inputs, settings, progress=self.progress)
+        outcome = kind.answer(material, inputs, loaded.settings, progress=self.progress)
         return replace(decided_of(kind, outcome, ids), origins=loaded.origins)
+
+    def loaded(
+        self, kind: Kind[Any, Any], inputs: Mapping[str, Any], settings: Mapping[str, Any], root: Path
+    ) -> Loaded:
+        """The settings in force where a file says these, as nested tables.
+
+        Raises:
+            SecateurError: a setting is wrong, or the input that says where a repository's own settings are is.
+        """
+        check_hermetic(settings)
+        loaded = kind.load(inputs, partial(_load, settings=settings), self.environment(root))
+        return replace(loaded, settings=replace(loaded.settings, llm=replace(loaded.settings.llm, enabled=False)))
 
     def _forget(self, keep: int) -> None:
         while len(self._read) > keep:

@@ -22,7 +22,16 @@ from secateur.kinds.base import Input, Kind
 from secateur.output_files import write_output
 from secateur.scenarios.location import LARGEST_INPUT, SAMPLE, inputs_folder, root_of
 from secateur.scenarios.running import Session, settings_of
-from secateur.scenarios.scenario import FORMAT, SUFFIX, Expect, Scenario, dump_scenario
+from secateur.scenarios.scenario import (
+    FORMAT,
+    SUFFIX,
+    Expect,
+    Scenario,
+    dump_scenario,
+    parse_scenario,
+    read_text,
+    with_scenario,
+)
 from secateur.settings import Settings
 from secateur.settings.keys import nested
 from secateur.sources.git import Git
@@ -48,11 +57,14 @@ def save_scenario(
     stdin: bytes | None = None,
     expect: Expect | None = None,
     about: str = "",
+    again: bool = False,
 ) -> Saved:
     """Writes the scenario of an input and its settings, with the decisions recorded; all of it or nothing.
 
     Args:
         path: of the file that will hold it.
+        again: the file holds a scenario already: its input, settings and recorded decisions are written anew, its
+            assertions, judgements and comments stay.
         base: the folder that relative inputs start from; None: the working folder.
         stdin: what was read of standard input, where an input is `-`.
 
@@ -62,12 +74,13 @@ def save_scenario(
     """
     if not path.name.endswith(SUFFIX) or path.name == SUFFIX:
         raise UsageError(f"{shown(path)} is no name of a scenario", hint=f"its name ends in {SUFFIX}")
-    if path.exists():
+    held = read_text(path) if again else ""
+    if path.exists() and not again:
         raise UsageError(
             f"{shown(path)} exists already", hint="choose another name; `secateur check --update` records it anew"
         )
     root, base = root_of(path), (base or Path.cwd())
-    placed = _Placed(path, root, base, stdin)
+    placed = _Placed(path, root, base, stdin, again)
     given: dict[str, Any] = {}
     for one in kind.inputs:
         value = inputs.get(one.name)
@@ -77,14 +90,17 @@ def save_scenario(
     for one in kind.inputs:
         if one.positional and one.role == "path" and one.name not in given and not one.required and "diff" not in given:
             given[one.name] = placed.text(one, one.default or ".")
-    scenario = Scenario(FORMAT, kind.name, about, input=given, expect=expect or Expect())
+    if again:
+        scenario = msgspec.structs.replace(parse_scenario(held, path), kind=kind.name, input=given)
+    else:
+        scenario = Scenario(FORMAT, kind.name, about, input=given, expect=expect or Expect())
     with placed.written():  # it is decided on what will be there
         environment = session.environment(root)
         told = settings_of(kind, kind.blank() | given, settings, environment)
         scenario = msgspec.structs.replace(scenario, settings=nested(told))
         decided = session.decide(scenario, root)
         scenario = msgspec.structs.replace(scenario, recorded=decided.recorded())
-        write_output(path, dump_scenario(scenario))
+        write_output(path, with_scenario(held, scenario) if again else dump_scenario(scenario))
     return Saved(path, scenario, tuple(placed.copies))
 
 
@@ -96,6 +112,7 @@ class _Placed:
     root: Path
     base: Path
     stdin: bytes | None
+    again: bool = False  # copies that are there already are written anew
     copies: dict[Path, bytes] = field(default_factory=dict)
 
     def text(self, one: Input, value: Any) -> Any:
@@ -134,7 +151,7 @@ class _Placed:
         while place in self.copies and self.copies[place] != data:
             number += 1
             place = folder / f"{number}-{name}"
-        if place.exists() and place not in self.copies:
+        if place.exists() and place not in self.copies and not self.again:
             raise UsageError(f"{shown(place)} exists already", hint="choose another name for the scenario")
         self.copies[place] = data
         return place.resolve().relative_to(self.root).as_posix()
@@ -148,6 +165,7 @@ class _Placed:
         """Holds the copies on disk; all of them are gone again where something fails."""
         folder = inputs_folder(self.path)
         made = bool(self.copies) and not folder.exists()
+        before = {place: place.read_bytes() for place in self.copies if place.is_file()}
         try:
             if made:
                 folder.mkdir()
@@ -157,7 +175,7 @@ class _Placed:
         except BaseException as error:
             for place in self.copies:
                 with suppress(OSError):
-                    place.unlink()
+                    place.write_bytes(before[place]) if place in before else place.unlink()
             if made:
                 with suppress(OSError):
                     folder.rmdir()

@@ -25,7 +25,7 @@ key.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -37,7 +37,7 @@ from secateur.errors import too_large, unreadable
 from secateur.ledger import Reason, State
 from secateur.scenarios.malformed import check_values, invalid, malformed, no_toml, shortened
 from secateur.scenarios.toml_places import dotted, toml_places
-from secateur.scenarios.toml_writing import flat, pairs, toml_value, with_elements
+from secateur.scenarios.toml_writing import flat, pairs, toml_value, with_elements, with_table, without_element
 from secateur.suggestions import suggestion
 
 SUFFIX = ".scenario.toml"
@@ -236,7 +236,7 @@ def dump_scenario(scenario: Scenario) -> str:
     lines += [f"part = {toml_value(scenario.part)}"] if scenario.part else []
     lines += ["", "[input]", *pairs(scenario.input)]
     if scenario.settings:
-        lines += ["", "[settings]", *(f"{key} = {toml_value(value)}" for key, value in flat(scenario.settings))]
+        lines += ["", "[settings]", *_setting_lines(scenario.settings)]
     lines += ["", *_expect_lines(scenario.expect)]
     if scenario.judged:
         lines += ["", "[judged]  # how much each answers the query: 1 a little, 3 fully", *pairs(scenario.judged)]
@@ -258,6 +258,40 @@ def with_expected(text: str, name: str, ids: Sequence[str]) -> str:
     """The text of a scenario's file with further ids in a list of `[expect]`; all else stays as a person wrote it, byte
     for byte."""
     return with_elements(text, "expect", name, ids)
+
+
+def with_asserted(text: str, id_: str, name: str) -> str:
+    """The text of a scenario's file in which one list of `STATE_LISTS` asserts an id and no other does; "": none does.
+    All else stays byte for byte."""
+    for other in STATE_LISTS:
+        if other != name:
+            text = without_element(text, "expect", other, id_)
+    return with_expected(text, name, [id_]) if name else text
+
+
+STATE_LISTS = ("must_keep", "must_shorten", "must_drop")
+"""Lists of `[expect]` that assert the state of an item."""
+
+
+def with_scenario(text: str, scenario: Scenario) -> str:
+    """The text of a scenario's file with other inputs, settings and recorded decisions; what a person wrote around them
+    stays."""
+    old = msgspec.convert(tomli.loads(text), Scenario)
+    if old.input != scenario.input:
+        text = with_table(text, "input", pairs(scenario.input)) or ""
+    if text and old.settings != scenario.settings:
+        lines = _setting_lines(scenario.settings)
+        if old.settings:
+            text = with_table(text, "settings", lines) or ""
+        else:
+            text = with_table(text, "input", [*pairs(scenario.input), "", "[settings]", *lines]) or ""
+    if not text:  # its tables are written in a way of their own
+        return dump_scenario(scenario)
+    return with_recorded(text, scenario.recorded) if scenario.recorded else text
+
+
+def _setting_lines(settings: Mapping[str, Any]) -> list[str]:
+    return [f"{key} = {toml_value(value)}" for key, value in flat(settings)]
 
 
 def _expect_lines(expect: Expect) -> list[str]:

@@ -26,6 +26,41 @@ def with_elements(text: str, table: str, name: str, texts: Sequence[str]) -> str
     return text[:at] + written + text[at:]
 
 
+def without_element(text: str, table: str, name: str, element: str) -> str:
+    """The text without an element of a list in a table of the top; all else stays, byte for byte."""
+    present = tomli.loads(text).get(table, {}).get(name, [])
+    while element in present:
+        number = present.index(element)
+        spans = toml_places(text).spans
+        start, end = spans[table, name, number]
+        if number + 1 < len(present):
+            end = spans[table, name, number + 1][0]
+        elif number:
+            start = spans[table, name, number - 1][1]
+        elif found := _COMMA.match(text, end):
+            end = found.end()
+        text = text[:start] + text[end:]
+        present = present[:number] + present[number + 1 :]
+    return text
+
+
+def with_table(text: str, table: str, lines: Sequence[str]) -> str | None:
+    """The text with other keys in a table of the top; all else stays, byte for byte. None: the table is written in
+    another way than below its own header, or there is none.
+    """
+    places = toml_places(text)
+    headers = [one for one in places.headers if one.path[0] == table]
+    if len(headers) != 1 or headers[0].path != (table,):
+        return None
+    last = max((end for path, (_, end) in places.spans.items() if path[0] == table), default=0)
+    begin, end = (text.find("\n", at) + 1 or len(text) for at in (headers[0].end, max(last, headers[0].end)))
+    head = text[:begin] if text[begin - 1] == "\n" else text[:begin] + "\n"
+    return head + "".join(f"{line}\n" for line in lines) + text[end:]
+
+
+_COMMA = re.compile(r"[ \t\r\n]*,")
+
+
 def _place(places: TomlPlaces, table: str, name: str, new: str, present: int) -> tuple[int, str]:
     """The offset where further elements are put in, and the text that is put there."""
     key = (table, name)

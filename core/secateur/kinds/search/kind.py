@@ -228,12 +228,22 @@ class Search(Kind[RetrievedPool, SearchDecision]):
         progress: Progress = unreported,
     ) -> Outcome[SearchDecision]:
         selection = select(material.pool, settings)
-        decision = SearchDecision(material.engine, selection, inputs["explain"], _listed(inputs))
+        return self.outcome_of(material.engine, selection, settings, inputs["explain"], _listed(inputs))
+
+    def outcome_of(
+        self,
+        engine: Engine,
+        selection: Selection,
+        settings: Settings,
+        explain: bool = False,
+        dropped: int | None = DROPPED_LISTED,
+    ) -> Outcome[SearchDecision]:
+        """A selection as an outcome; `explain` and `dropped` as the inputs of these names."""
         return Outcome(
             self.name,
             settings,
-            decision,
-            lambda: search_ledger(selection, material.engine.pack_tokens(selection)),
+            SearchDecision(engine, selection, explain, dropped),
+            lambda: search_ledger(selection, engine.pack_tokens(selection)),
             notices_of(selection),
         )
 
