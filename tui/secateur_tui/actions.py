@@ -62,6 +62,14 @@ ACTIONS = (
     Action("undo", ("u",), "Undo", "Take the last change of settings back", "Change", footer=True),
     Action("redo", ("U", "ctrl+r"), "Redo", "Make the change that was taken back again", "Change"),
     Action("copy", ("y",), "Copy", "Copy and show the command line that reproduces this screen", "Change", footer=True),
+    Action(
+        "save", ("S",), "Save", "Save this screen as a scenario, which `secateur check` guards", "Guard", footer=True
+    ),
+    Action(
+        "must", ("m",), "Must", "Assert what became of this item in the scenario; again: keep it, or nothing", "Guard"
+    ),
+    Action("check", ("C",), "Check", "What of the scenario does not hold, and why", "Guard"),
+    Action("accept", ("A",), "Accept", "Record the present decisions in the scenario; asks first", "Guard"),
     *(
         Action(
             BENCH + bench.name,

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, ClassVar, Protocol
 
 from secateur import directories
+from secateur.engine import Engine
 from secateur.errors import UsageError
 from secateur.kinds import registry
 from secateur.model import Notice
+from secateur.scenarios.opened_scenario import OpenedScenario
 from secateur.settings import Settings
 from secateur.terminal import visible
 from textual.app import SystemCommand
@@ -89,7 +92,8 @@ class Inspector(Host):
     """`Inspector(engine, settings, path="orders").run()`; without an engine `path` is the file for `bench`, and
     `opener` opens folders typed later.
 
-    `folder` is what the other benches that read folders start on.
+    `folder` is what the other benches that read folders start on; `scenario` is what the first bench shows, under the
+    settings that it says.
     """
 
     TITLE = "secateur"
@@ -108,6 +112,8 @@ class Inspector(Host):
         model: str = "",
         inputs: Mapping[str, str] = MappingProxyType({}),
         folder: str = "",
+        scenario: OpenedScenario | None = None,
+        environ: Mapping[str, str] | None = None,
         opener: Opener | None = None,
         theme_folders: Sequence[Path] = (),
         pace: Pace | None = None,
@@ -115,6 +121,7 @@ class Inspector(Host):
         super().__init__(settings, theme_folders, pace)
         self.engine = engine
         self._settings, self._opener = settings, opener
+        self.environ = os.environ if environ is None else environ
         self._benches: dict[str, Bench] = {}
         query = visible(query, keep_newlines=True)
         if engine is not None:
@@ -124,6 +131,8 @@ class Inspector(Host):
             if folder and subject.reads_folders:
                 typed = {"path": folder, "query": query}
             self._benches[name] = BENCH_CLASSES.get(name, LedgerBench)(LedgerState(subject, settings, typed))
+        if scenario is not None:
+            self._benches[bench] = _bench_of(scenario, engine, settings)
         self._first = bench
 
     def on_mount(self) -> None:
@@ -169,6 +178,21 @@ class Inspector(Host):
         return ()  # the registry of actions is all there is
 
 
+def _bench_of(scenario: OpenedScenario, engine: SearchEngine | None, settings: Settings) -> Bench:
+    """The bench of a scenario under its settings; how the screen looks and which keys there are is the user's."""
+    under, inputs, name = replace(scenario.loaded.settings, ui=settings.ui), scenario.inputs, scenario.kind.name
+    if engine is not None:
+        return SearchBench(SearchState(engine, under, inputs["query"]), inputs["path"], inputs["rev"], scenario)
+    subject = LOOKS.get(name, KindSubject)(scenario.kind, scenario)
+    return BENCH_CLASSES.get(name, LedgerBench)(LedgerState(subject, under, subject.texts_of(inputs)), scenario)
+
+
+def _engine_of(scenario: OpenedScenario) -> Engine:
+    inputs, outside, settings = scenario.inputs, scenario.environment, scenario.loaded.settings
+    place, rev = outside.folder_of(inputs["path"]), inputs["rev"] or None
+    return Engine.open(place, settings, rev=rev, environ=outside.environ, notices=outside.notices)
+
+
 def run(
     path: str | Path,
     *,
@@ -176,6 +200,7 @@ def run(
     inputs: Mapping[str, str] = MappingProxyType({}),
     bench: str = "search",
     notices: Sequence[Notice] = (),
+    scenario: OpenedScenario | None = None,
     cache_dir: Path | None = None,
     environ: Mapping[str, str] | None = None,
 ) -> int:
@@ -184,13 +209,13 @@ def run(
     Args:
         inputs: texts for the bench's fields, by name.
         notices: what was ignored while the settings were read.
+        scenario: what `bench` shows in place of `path`; the settings are then the user's own.
 
     Raises:
         UsageError: there is no such bench.
         SecateurError: the engine cannot open `path`.
         KeyboardInterrupt: Ctrl-C was pressed; the terminal is as it was.
     """
-    from secateur.engine import Engine
     from secateur.sources import samples
 
     if bench not in BENCHES:
@@ -201,7 +226,11 @@ def run(
 
     variables = os.environ if environ is None else environ
     rev = inputs.get("rev") or None
-    engine = opened(path, settings, rev) if bench == "search" else None
+    folder, engine = str(path) if bench == "search" else "", None
+    if scenario is not None and bench == "search":
+        folder, engine = str(scenario.environment.folder_of(scenario.inputs["path"])), _engine_of(scenario)
+    elif bench == "search":
+        engine = opened(samples.path_of(folder, directories.cache_dir(variables)), settings, rev)
     app = Inspector(
         engine,
         settings,
@@ -210,7 +239,9 @@ def run(
         query=inputs.get("query", ""),
         rev=rev,
         inputs=inputs,
-        folder=str(path) if bench == "search" else "",
+        folder=folder,
+        scenario=scenario,
+        environ=environ,
         opener=lambda folder, under: opened(samples.path_of(folder, directories.cache_dir(variables)), under),
         theme_folders=(directories.config_dir(variables) / "themes",),
     )

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -35,6 +36,7 @@ class Host(App[int]):
 
     Attributes:
         keymap: which keys do what.
+        environ: variables by which the cache and the settings of the user are found.
         watching: `ui.watch`.
         thread: runs what retrieves, reads and decides.
         watcher: looks for changes on disk: that must neither wait for a retrieval nor hold one up.
@@ -44,6 +46,7 @@ class Host(App[int]):
     def __init__(self, settings: Settings, theme_folders: Sequence[Path] = (), pace: Pace | None = None) -> None:
         super().__init__()
         self.animation_level = "none"
+        self.environ: Mapping[str, str] = os.environ
         self.watching = settings.ui.watch
         self.pace = pace or Pace()
         self.thread, self.watcher, self.prover = EngineThread(), EngineThread(), EngineThread()

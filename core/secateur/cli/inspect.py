@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -12,7 +13,7 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
-from secateur.cli import kinds, status
+from secateur.cli import check, kinds, status
 from secateur.cli.common import (
     common_arguments,
     quiet_settings,
@@ -25,6 +26,9 @@ from secateur.cli.parsing import literal, whole_number
 from secateur.errors import ConfigError, SecateurError, UsageError
 from secateur.kinds import registry
 from secateur.kinds.base import Environment, Input, Kind
+from secateur.scenarios.opened_scenario import open_scenario
+from secateur.scenarios.running import session
+from secateur.scenarios.scenario import SUFFIX
 from secateur.settings import Committed, Loaded, Settings
 
 GROUP = "secateur.inspector"
@@ -41,7 +45,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         metavar="PATH",
         nargs="?",
         default=".",
-        help="a folder, sample:NAME[/FOLDER], a transcript, an envelope, a diff or a log (default: here)",
+        help="a folder, sample:NAME[/FOLDER], a transcript, an envelope, a diff, a log or a scenario (default: here)",
     )
     parser.add_argument(
         "--bench", metavar="BENCH", help=f"which bench to open: {names} (default: the one for what PATH is)"
@@ -67,6 +71,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Opens the inspector; where there is no terminal, prints what the bench's command prints."""
     known = registry.kinds()
+    if options.path.endswith(SUFFIX):
+        return _scenario(options)
     if options.bench is not None and options.bench not in known:
         raise UsageError(f"there is no bench {options.bench}", hint=f"benches: {', '.join(known)}")
     path = sample_or_path(options.path)
@@ -89,13 +95,47 @@ def run(options: argparse.Namespace) -> int:
     loaded = _loaded(kind, inputs, options, flags)
     tables = {table for other in known.values() if other is not kind for table in other.loads_itself}
     settings = _of_the_user(tables, options, loaded.settings, flags)
+    named = {flag: getattr(options, flag) or "" for flag in own}
+    opened = _opened(kind, path, options)
+    return int(_inspector()(opened, settings=settings, bench=kind.name, notices=loaded.notices, inputs=named) or 0)
+
+
+def _scenario(options: argparse.Namespace) -> int:
+    """Opens a scenario on its input under its settings; without a terminal, checks it."""
+    own = {one.name for kind in registry.kinds().values() for one in _own(kind)}
+    given = [
+        _flag(name) for name in ("bench", *own, "budget", "profile", "counter") if getattr(options, name) is not None
+    ]
+    given += [f"--set {text}" for text in options.sets if not text.strip().startswith("ui.")]
+    if given:
+        hint = "leave it out: the scenario says what is read, and under which settings"
+        raise UsageError(f"{given[0]} does not go with a scenario", hint=hint)
+    if not (on_terminal(sys.stdin) and on_terminal(sys.stdout)):
+        say(options, "no terminal here: checking the scenario")
+        return check.run(_check_options(options))
+    with session(os.environ) as opened:
+        scenario = open_scenario(Path(options.path), opened)
+    settings = quiet_settings(options, None, {}, None).settings
+    for notice in scenario.loaded.notices:
+        say(options, f"warning: {notice.message}")
+    return int(_inspector()(options.path, settings=settings, bench=scenario.kind.name, scenario=scenario) or 0)
+
+
+def _check_options(options: argparse.Namespace) -> argparse.Namespace:
+    """The options of `secateur check` for one scenario."""
+    parser = argparse.ArgumentParser()
+    check.arguments(parser)
+    given = parser.parse_args(["--format", options.format, "--", options.path])
+    given.quiet, given.verbose, given.debug = options.quiet, options.verbose, options.debug
+    return given
+
+
+def _inspector() -> Callable[..., Any]:
     found = next(iter(entry_points(group=GROUP)), None)
     if found is None:
         raise UsageError("the inspector is not installed", hint="install the whole distribution: pip install secateur")
-    inspector = found.load()
-    named = {flag: getattr(options, flag) or "" for flag in own}
-    opened = _opened(kind, path, options)
-    return int(inspector(opened, settings=settings, bench=kind.name, notices=loaded.notices, inputs=named) or 0)
+    inspector: Callable[..., Any] = found.load()
+    return inspector
 
 
 def _own(kind: Kind[Any, Any]) -> list[Input]:
@@ -140,7 +180,7 @@ def _inputs(kind: Kind[Any, Any], path: Path, options: argparse.Namespace) -> di
 
 def _opened(kind: Kind[Any, Any], path: Path, options: argparse.Namespace) -> str:
     """The path to open. Where several files can be named, it is as typed: it may be a pattern."""
-    return str(options.path if kind.inputs[0].repeatable else path)
+    return str(options.path if kind.inputs[0].repeatable or options.path.startswith("sample:") else path)
 
 
 def _loaded(kind: Kind[Any, Any], inputs: dict[str, Any], options: argparse.Namespace, flags: dict[str, Any]) -> Loaded:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from secateur.kinds.diff.inputs import is_repository
+from secateur.scenarios.opened_scenario import OpenedScenario
 
 from secateur_tui.benches.ledger_bench import LedgerBench
 from secateur_tui.state.diff_rows import ChunkMoves, DiffAnswer, chunk_moves
@@ -21,8 +22,8 @@ class DiffBench(LedgerBench):
 
     CSS_PATH = ["bench.tcss", "items.tcss", "ledger.tcss", "diff.tcss"]  # noqa: RUF012 - Textual declares it
 
-    def __init__(self, state: LedgerState) -> None:
-        super().__init__(state)
+    def __init__(self, state: LedgerState, opened: OpenedScenario | None = None) -> None:
+        super().__init__(state, opened)
         self._watch = DiffWatch()
 
     @property

@@ -75,6 +75,10 @@ class ItemsBench(KnobBench, StalenessBench):
     def draw_blank(self, cells: int) -> Sequence[Line]:
         """Draws what stands in place of the items: an error, progress, or the kind of emptiness."""
 
+    def scenario_line(self, cells: int) -> list[Line]:  # noqa: ARG002 - a bench without scenarios has none
+        """Draws what is to be said of a scenario, above the notices."""
+        return []
+
     def draw_caption(self, cells: int) -> Line:  # noqa: ARG002 - most have none
         """Draws the line in the lower border of the list."""
         return ()
@@ -250,7 +254,7 @@ class ItemsBench(KnobBench, StalenessBench):
             self.query_one(f"#{self.page}", DrawnView).repaint()
 
     def _draw_notices(self, cells: int) -> Sequence[Line]:
-        lines = self.draw_notices(cells)
+        lines = [*self.scenario_line(cells), *self.draw_notices(cells)]
         notices = self.query_one("#notices")
         notices.set_class(not lines, "-none")
         notices.styles.height = min(len(lines), MOST_NOTICE_LINES)

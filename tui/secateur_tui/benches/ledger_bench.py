@@ -11,8 +11,12 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
 from secateur.errors import BudgetExceeded, SecateurError
+from secateur.kinds.base import Kind, Outcome
 from secateur.kinds.knobs import Knob, round_step
 from secateur.progress import Progress
+from secateur.scenarios.opened_scenario import OpenedScenario, recorded_ledger
+from secateur.scenarios.running import Decided
+from secateur.scenarios.scenario import Recorded
 from secateur.settings import Settings
 from secateur.terminal import visible
 from textual import on
@@ -23,7 +27,7 @@ from textual.widget import Widget
 from textual.widgets import Input
 
 from secateur_tui.background import Cancelled, uncollected
-from secateur_tui.benches.items_bench import ItemsBench
+from secateur_tui.benches.scenario_bench import ScenarioBench
 from secateur_tui.state.input_files import FileWatch, typed_path
 from secateur_tui.state.ledger_answer import LedgerAnswer
 from secateur_tui.state.ledger_state import LedgerRequest, LedgerState, Reading, compared
@@ -43,13 +47,13 @@ PATIENCE = 0.1
 would flicker."""
 
 
-class LedgerBench(ItemsBench):
+class LedgerBench(ScenarioBench):
     """Shows a `LedgerState`."""
 
     CSS_PATH = ["bench.tcss", "items.tcss", "ledger.tcss"]  # noqa: RUF012 - Textual declares it
 
-    def __init__(self, state: LedgerState) -> None:
-        super().__init__()
+    def __init__(self, state: LedgerState, opened: OpenedScenario | None = None) -> None:
+        super().__init__(opened)
         self.state: LedgerState = state
         self.name_of_bench = state.subject.name  # type: ignore[misc]
         self.noun = state.subject.noun  # type: ignore[misc]
@@ -173,6 +177,34 @@ class LedgerBench(ItemsBench):
     def read_again(self) -> None:
         self._answer(again=True)
 
+    # --- the scenario ---
+
+    @property
+    def kind(self) -> Kind[Any, Any]:
+        return self.subject.kind
+
+    @property
+    def given(self) -> Mapping[str, Any]:
+        return self.subject.given(self.state.inputs)
+
+    @property
+    def outcome(self) -> Outcome[Any] | None:
+        state = self.state
+        return (
+            state.answer.result if state.answer is not None and not state.refusal and not state.needs_answer else None
+        )
+
+    @property
+    def entry_number(self) -> int | None:
+        return self.subject.entry_number(self._shown, self.state.cursor) if self.listed else None
+
+    @property
+    def entry_id(self) -> str:
+        return ""
+
+    def baseline_of(self, recorded: Recorded, decided: Decided) -> LedgerAnswer[Any]:
+        return LedgerAnswer(self.state.settings, recorded_ledger(recorded, decided), None).prepared()
+
     # --- reading and deciding, on the engine's thread ---
 
     def decide(self) -> None:
@@ -195,7 +227,7 @@ class LedgerBench(ItemsBench):
             self._reads = None
             if again or state.needs_reading:
                 self.act("reading")
-                self._watch.read(state.path)
+                self._watch.read(subject.place(state.path))
                 self._reads = key = state.key
                 inputs, settings = dict(state.inputs), state.settings
                 material = await thread.run(lambda: _read(subject, inputs, settings, self._reporting(job)))
@@ -287,7 +319,7 @@ class LedgerBench(ItemsBench):
                 self.change(held)
 
     def command(self) -> str:
-        return self.subject.command(self.state.inputs, self.state.settings, self.state.opened)
+        return self.in_folder(self.subject.command(self.state.inputs, self.state.settings, self.state.opened))
 
     def cursor_moved(self) -> None:
         for page, _ in self.pages:

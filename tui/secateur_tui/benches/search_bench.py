@@ -6,15 +6,20 @@ step of a knob, once for a burst of them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
-from typing import ClassVar
+from typing import Any, ClassVar
 
+from secateur.engine import Engine
 from secateur.errors import SecateurError
+from secateur.kinds.base import Outcome
 from secateur.kinds.knobs import Knob
 from secateur.kinds.search import knobs
 from secateur.kinds.search.kind import Search
 from secateur.model import Pool
+from secateur.scenarios.opened_scenario import OpenedScenario
+from secateur.scenarios.running import Decided
+from secateur.scenarios.scenario import Recorded
 from secateur.settings import Settings
 from secateur.terminal import visible
 from textual import on
@@ -24,6 +29,7 @@ from textual.widgets import Input
 from secateur_tui.background import Cancelled
 from secateur_tui.benches.what_if_bench import WhatIfBench
 from secateur_tui.state.command_lines import search_command
+from secateur_tui.state.recorded_search import recorded_answer
 from secateur_tui.state.search_engine import SearchEngine, Status
 from secateur_tui.state.search_state import SearchAnswer, SearchState
 from secateur_tui.styled_text import Line, line, wrapped
@@ -42,14 +48,16 @@ class SearchBench(WhatIfBench):
     """See the module docstring."""
 
     CSS_PATH = ["bench.tcss", "items.tcss"]  # noqa: RUF012 - Textual declares it
-    kind: ClassVar[Search] = Search()
-    name_of_bench: ClassVar[str] = kind.name
-    noun: ClassVar[str] = kind.noun
+    search: ClassVar[Search] = Search()
+    name_of_bench: ClassVar[str] = search.name
+    noun: ClassVar[str] = search.noun
 
-    def __init__(self, state: SearchState, path: str, rev: str | None = None) -> None:
-        super().__init__()
+    def __init__(
+        self, state: SearchState, path: str, rev: str | None = None, opened: OpenedScenario | None = None
+    ) -> None:
+        super().__init__(opened)
         self.state, self._path, self._rev = state, path, rev  # as the command line has them
-        self._status: Status | None = None
+        self._indexed: Status | None = None
         self._found_in = ""  # snapshot the pool was retrieved from
         self._preview_of: tuple[Pool, int] | None = None
         self._preview: PreviewText | None = None
@@ -58,7 +66,7 @@ class SearchBench(WhatIfBench):
     # --- what the skeleton asks for ---
 
     def compose_input(self) -> Iterable[Widget]:
-        query = self.kind.inputs[0]
+        query = self.search.inputs[0]
         field = QueryInput(self.state.query, query.placeholder, lines=query.lines, id="query", classes="input")
         field.border_title = query.title
         yield field
@@ -102,7 +110,7 @@ class SearchBench(WhatIfBench):
 
     @property
     def strategy_knob(self) -> Knob:
-        return self.kind.strategy
+        return self.search.strategy
 
     def budget_turned(self, direction: int) -> Settings:
         return knobs.budget_turned(self.state.settings, direction)
@@ -133,9 +141,41 @@ class SearchBench(WhatIfBench):
     @property
     def _fresh(self) -> bool | None:
         """Tells whether the answer was found in what is on disk, as of the last look; None while that is unknown."""
-        if self._status is None or self.error is not None:
+        if self._indexed is None or self.error is not None:
             return None
-        return not self.stale and (self.state.pool is None or self._found_in == self._status.snapshot)
+        return not self.stale and (self.state.pool is None or self._found_in == self._indexed.snapshot)
+
+    # --- the scenario ---
+
+    @property
+    def kind(self) -> Search:
+        return self.search
+
+    @property
+    def given(self) -> Mapping[str, Any]:
+        blank = self.search.blank()
+        return blank | {"query": self.state.query, "path": self._path, "rev": self._rev or blank["rev"]}
+
+    @property
+    def outcome(self) -> Outcome[Any] | None:
+        answer, engine = self.state.answer, self.state.engine
+        if answer is None or self.state.needs_pool or not isinstance(engine, Engine):
+            return None
+        return self.search.outcome_of(engine, answer.selection, answer.settings)
+
+    @property
+    def entry_number(self) -> int | None:
+        return (
+            int(self.state.answer.selection.rank[self.state.cursor]) - 1 if self.state.answer and self.listed else None
+        )
+
+    @property
+    def entry_id(self) -> str:
+        return self.state.pool.symbol_id[self.state.cursor] if self.state.pool is not None else ""
+
+    def baseline_of(self, recorded: Recorded, decided: Decided) -> SearchAnswer:
+        selection = decided.outcome.payload.selection
+        return recorded_answer(recorded, SearchAnswer(self.state.settings, selection), self.state.settings)
 
     # --- asking: slow, on the engine's thread ---
 
@@ -153,7 +193,7 @@ class SearchBench(WhatIfBench):
 
     def _ask_engine(self, refresh: bool = False) -> None:
         if refresh or (self.state.needs_pool and self.error is None):
-            self.run_worker(self._serve(refresh or self._status is None), group="engine", exclusive=True)
+            self.run_worker(self._serve(refresh or self._indexed is None), group="engine", exclusive=True)
 
     async def _serve(self, refresh: bool) -> None:
         """Refreshes the index where asked to, then retrieves what is wanted. A newer job cancels this one."""
@@ -162,15 +202,15 @@ class SearchBench(WhatIfBench):
         try:
             if refresh:
                 self.act("indexing")
-                self._status = await thread.run(lambda: engine.refresh(self.report_progress))
+                self._indexed = await thread.run(lambda: engine.refresh(self.report_progress))
                 self.progress, self.stale = None, ""
             wanted = self.state.wanted
             if wanted is not None and (refresh or self.state.needs_pool):
                 self.act("searching")
                 pool = await thread.run(lambda: engine.retrieve(wanted.query, wanted.settings))
-                self._status, self.stale = await thread.run(engine.status), ""
+                self._indexed, self.stale = await thread.run(engine.status), ""
                 if job == self.job and self.state.accept(wanted, pool):
-                    self._found_in = self._status.snapshot
+                    self._found_in = self._indexed.snapshot
         except SecateurError as error:
             if job == self.job:
                 self.error = error
@@ -199,7 +239,7 @@ class SearchBench(WhatIfBench):
 
     def command(self) -> str:
         state = self.state
-        return search_command(state.query, self._path, state.settings, state.opened, self._rev)
+        return self.in_folder(search_command(state.query, self._path, state.settings, state.opened, self._rev))
 
     # --- painting ---
 
@@ -280,9 +320,9 @@ class SearchBench(WhatIfBench):
         ):
             return blank.draw_progress(state.engine.source_name, self.progress, cells)
         if state.wanted is None:
-            return blank.draw_no_query(self._status, keys.shown("query"), keys.shown("help"), cells)
+            return blank.draw_no_query(self._indexed, keys.shown("query"), keys.shown("help"), cells)
         if state.pool is not None and not len(state.pool) and not state.needs_pool:
-            return blank.draw_no_match(state.query, state.pool, self._status, cells)
+            return blank.draw_no_match(state.query, state.pool, self._indexed, cells)
         return [line("searching …")]
 
     def draw_why(self, cells: int) -> Sequence[Line]:

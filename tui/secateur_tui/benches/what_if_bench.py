@@ -5,23 +5,24 @@ from __future__ import annotations
 
 import threading
 
+from secateur.scenarios.opened_scenario import OpenedScenario
 from textual import on
 from textual.timer import Timer
 from textual.worker import Worker
 
-from secateur_tui.benches.items_bench import ItemsBench
+from secateur_tui.benches.scenario_bench import ScenarioBench
 from secateur_tui.benches.what_ifs import what_ifs
 from secateur_tui.messages import HintProven, RangeProven
 from secateur_tui.state.search_state import SearchAnswer, SearchState
 
 
-class WhatIfBench(ItemsBench):
+class WhatIfBench(ScenarioBench):
     """Holds `hints` for the candidate at the cursor, and `ranges` of the signals, both of the present answer."""
 
     state: SearchState
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, opened: OpenedScenario | None = None) -> None:
+        super().__init__(opened)
         self.hints: list[HintProven] = []
         self._ranges: dict[str, tuple[float, float]] = {}
         self._rest: Timer | None = None

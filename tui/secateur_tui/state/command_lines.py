@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from secateur.kinds.base import Flag
@@ -68,6 +68,15 @@ class CommandWords:
         """Words that are no setting."""
         self._words += words
 
+    def input(self, name: str, value: str | bool | Sequence[str] | None) -> None:
+        """Writes an input that is a flag: a switch where it is on, a repeatable one as often as it has values."""
+        flag = "--" + name.replace("_", "-")
+        if value is True:
+            self._words.append(flag)
+        for text in [value] if isinstance(value, str) else value or () if not isinstance(value, bool) else ():
+            if text.strip():
+                self._words += [f"{flag}={text}"] if text.startswith("-") else [flag, text]
+
     def flag(self, flag: str, value: str, key: str) -> None:
         """A flag, and the key of the setting that it is."""
         self._words += [flag, value]
@@ -96,9 +105,10 @@ class CommandWords:
             if name not in self._said:
                 self.set(name, toml(lookup(self._settings, name)))
 
-    def line(self, file: str) -> str:
+    def line(self, *files: str) -> str:
         """The whole, for a shell; after `--` nothing is taken for a flag."""
-        return " ".join(quoted(word) for word in (*self._words, *(["--"] if file.startswith("-") else []), file))
+        dashes = ["--"] if any(file.startswith("-") for file in files) else []
+        return " ".join(quoted(word) for word in (*self._words, *dashes, *files))
 
 
 def _differing(tables: tuple[str, ...], settings: Settings, opened: Settings) -> list[str]:

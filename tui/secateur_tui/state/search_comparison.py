@@ -21,6 +21,7 @@ class SearchComparison:
 
     then: Selection
     now: Selection
+    places: IntArray | None = None  # per row of `then.pool` its place, 0 where that is not known; None: its rank
 
     @cached_property
     def row_then(self) -> IntArray:
@@ -29,10 +30,12 @@ class SearchComparison:
 
     @cached_property
     def moved(self) -> IntArray:
-        """Places gained (positive: up) since then; 0 for new candidates."""
+        """Places gained (positive: up) since then; 0 for new candidates, and where the place then is not known."""
+        places = self.then.rank if self.places is None else self.places
         known = self.row_then != ABSENT
+        known[known] = places[self.row_then[known]] > 0
         moved = np.zeros(len(self.now), dtype=np.int64)
-        moved[known] = self.then.rank[self.row_then[known]] - self.now.rank[known]
+        moved[known] = places[self.row_then[known]] - self.now.rank[known]
         return moved
 
     @cached_property

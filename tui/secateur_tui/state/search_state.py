@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from secateur.kinds.search.kind import pool_key
-from secateur.model import Pool, Selection
+from secateur.model import IntArray, Pool, Selection
 from secateur.settings import Settings
 
 from secateur_tui.state.history import KnobState, SettingsHistory
@@ -40,11 +40,13 @@ class SearchAnswer:
 
     Attributes:
         recounted: tokens of its pack; None until they are counted.
+        places: per row its place in the order, 0 where that is not known; None: that of the selection.
     """
 
     settings: Settings
     selection: Selection
     recounted: int | None = None
+    places: IntArray | None = None
 
     @property
     def tokens(self) -> int:
@@ -55,7 +57,7 @@ class SearchAnswer:
 @lru_cache(maxsize=1)
 def _compared(then: SearchAnswer, now: SearchAnswer) -> SearchComparison:
     """Returns the same object for the same pair, so that its columns are worked out once and not per painted line."""
-    return SearchComparison(then.selection, now.selection)
+    return SearchComparison(then.selection, now.selection, then.places)
 
 
 @dataclass(slots=True)

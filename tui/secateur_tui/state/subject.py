@@ -13,9 +13,11 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
+from secateur.kinds.base import Kind
 from secateur.kinds.knobs import Knob
+from secateur.ledger import WRAPPER
 from secateur.model import State
 from secateur.progress import Progress, unreported
 from secateur.render.sentences import sentence
@@ -54,7 +56,17 @@ class Subject(ABC, Generic[M, R]):
     reads_folders: ClassVar[bool] = False  # then it starts on the folder that Search was opened on
     knobs: ClassVar[Sequence[Knob]]
 
+    kind: Kind[M, Any]  # whose inputs the fields are
+
     # --- deciding ---
+
+    @abstractmethod
+    def given(self, inputs: Inputs) -> dict[str, Any]:
+        """Returns the inputs of the kind that the fields stand for."""
+
+    def entry_number(self, answer: LedgerAnswer[R], item: int) -> int | None:
+        """Returns the number of the ledger's entry that an item is; None: it is none."""
+        return item if answer.entries[item].id != WRAPPER else None
 
     def reading_key(self, inputs: Inputs, settings: Settings) -> Hashable:
         """Returns what reading depends on: while it stays equal, the material is not read again."""
@@ -86,6 +98,10 @@ class Subject(ABC, Generic[M, R]):
         """Returns the settings under which this item is kept whatever happens, or no longer is; or a text on why it
         cannot be held."""
         return "nothing in this list is held"
+
+    def place(self, path: str) -> str:
+        """Returns where the path of the first field is."""
+        return path
 
     # --- wording ---
 

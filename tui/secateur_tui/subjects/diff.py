@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +57,11 @@ class DiffSubject(KindSubject[MeasuredDiff, Planned]):
         held, covered = answer.ledger, answer.rows[item].coverage
         return super().hold(answer, held.number_of[covered.path] if covered else len(held.entries), settings)
 
+    def entry_number(self, answer: LedgerAnswer[Outcome[Planned]], item: int) -> int | None:
+        assert isinstance(answer, DiffAnswer)
+        covered = answer.rows[item].coverage
+        return answer.ledger.number_of[covered.path] if covered else None
+
     def notices(self, answer: LedgerAnswer[Outcome[Planned]]) -> Sequence[tuple[str, str]]:
         plan = answer.result.payload.plan
         measured = plan.measured
@@ -80,7 +85,7 @@ class DiffSubject(KindSubject[MeasuredDiff, Planned]):
         ]
 
     def command(self, inputs: Inputs, settings: Settings, opened: Settings) -> str:
-        given = self._given(inputs)
+        given = self.given(inputs)
         spelled = CommandWords(self.kind.command, settings, opened)
         spelled.flag("--max-tokens", str(settings.chunking.max_chunk_tokens), self.budget.key)
         if opened.chunking.ignore:  # the flag adds to what a file may hold
@@ -90,15 +95,23 @@ class DiffSubject(KindSubject[MeasuredDiff, Planned]):
         spelled.differing(
             (*(key for key in setting_keys() if key.startswith("chunking.") and key != _IGNORE), "tokens.")
         )
-        spelled.words(*(f"--{flag}={inputs[flag]}" for flag in ("skill", "linter") if inputs[flag]))
-        spelled.words(*(f"--{flag}={given[flag]}" for flag in ("base", "head") if given[flag]))
-        spelled.words(*(flag for flag in STATES if given[flag.removeprefix("--")]))
+        for name in (
+            "skill",
+            "rules",
+            "no_rules",
+            "linter",
+            "base",
+            "head",
+            *(one.removeprefix("--") for one in STATES),
+        ):
+            spelled.input(name, given[name])
         diff = given["diff"]
-        if diff is not None:
-            spelled.words(f"--diff={diff}" if diff.startswith("-") else "--diff")
-        return spelled.line(inputs["path"] if diff is None or not diff.startswith("-") else ".")
+        if diff is None:
+            return spelled.line(given["path"])
+        spelled.words(*([f"--diff={diff}"] if diff.startswith("-") else ["--diff", diff]))
+        return spelled.line(*([given["path"]] if given["path"] != "." or diff.startswith("-") else []))
 
-    def _given(self, inputs: Inputs) -> dict[str, Any]:
+    def typed(self, inputs: Inputs) -> dict[str, Any]:
         typed = {
             "base": inputs["base"].strip() or None,
             "ignore": inputs["ignore"].split(),
@@ -106,6 +119,14 @@ class DiffSubject(KindSubject[MeasuredDiff, Planned]):
             "linter": [inputs["linter"]] if inputs["linter"] else [],
         }
         return self.kind.blank() | dict(self.kind.opened_on(inputs["path"])) | typed | head_of(inputs["head"])
+
+    def texts_of(self, given: Mapping[str, Any]) -> dict[str, str]:
+        states = " ".join(flag for flag in STATES if given[flag.removeprefix("--")])
+        return {
+            **super().texts_of(given),
+            "path": given["diff"] or given["path"],
+            "head": states or given["head"] or "",
+        }
 
 
 class DiffWatch(FileWatch):

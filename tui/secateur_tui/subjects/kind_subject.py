@@ -5,11 +5,13 @@ Every kind has this look; a kind that wants columns of its own has a subclass.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from secateur.kinds.base import Environment, Kind, Outcome
 from secateur.progress import Progress, unreported
+from secateur.scenarios.opened_scenario import OpenedScenario
 from secateur.settings import Settings
 from secateur.terminal import clip_left, visible
 
@@ -25,8 +27,10 @@ P = TypeVar("P")
 class KindSubject(Subject[M, Outcome[P]]):
     """See the module docstring."""
 
-    def __init__(self, kind: Kind[M, P]) -> None:
+    def __init__(self, kind: Kind[M, P], opened: OpenedScenario | None = None) -> None:
         self.kind = kind
+        self._scenario = opened
+        self._outside = Environment() if opened is None else opened.environment
         self._opened: list[M] = []  # the baseline may still show the texts of what was read before
         self.name, self.noun, self.prompt = kind.name, kind.noun, kind.opening  # type: ignore[misc]
         self.budget, self.strategy, self.knobs = kind.budget, kind.strategy, kind.knobs  # type: ignore[misc]
@@ -36,12 +40,11 @@ class KindSubject(Subject[M, Outcome[P]]):
         )
 
     def reading_key(self, inputs: Inputs, settings: Settings) -> Hashable:
-        return self.kind.reading_of(self._given(inputs), settings)
+        return self.kind.reading_of(self.given(inputs), settings)
 
     def read(self, inputs: Inputs, settings: Settings, progress: Progress) -> M:
-        material = self.kind.read(
-            self._given(inputs), settings, Environment(regular=True, ahead=True, progress=progress)
-        )
+        outside = replace(self._outside, regular=True, ahead=True, progress=progress)
+        material = self.kind.read(self.given(inputs), settings, outside)
         self._opened.append(material)
         return material
 
@@ -53,7 +56,7 @@ class KindSubject(Subject[M, Outcome[P]]):
         self, material: M, inputs: Inputs, settings: Settings, progress: Progress = unreported
     ) -> LedgerAnswer[Outcome[P]]:
         """No language model is asked: what is on screen was decided here."""
-        outcome = self.kind.answer(material, self._given(inputs), settings, progress=progress)
+        outcome = self.kind.answer(material, self.given(inputs), settings, progress=progress)
         return self.drawn(settings, outcome)
 
     def drawn(self, settings: Settings, outcome: Outcome[P]) -> LedgerAnswer[Outcome[P]]:
@@ -83,23 +86,41 @@ class KindSubject(Subject[M, Outcome[P]]):
 
     def command(self, inputs: Inputs, settings: Settings, opened: Settings) -> str:
         """Every flag of the kind is spelled out, so that no configuration file can change the answer."""
-        kind, given = self.kind, self._given(inputs)
+        kind, given = self.kind, self.given(inputs)
         spelled = CommandWords(kind.command, settings, opened)
         for one in kind.inputs:
-            name, value = "--" + one.name.replace("_", "-"), given[one.name]
-            if not one.positional and value.strip():
-                spelled.words(*([f"{name}={value}"] if value.startswith("-") else [name, value]))
+            if not one.positional and one.role != "output":
+                spelled.input(one.name, given[one.name])
         for flag in kind.flags:
             spelled.setting(flag)
         if settings.llm.enabled:
             spelled.set("llm.enabled", "false")
-        spelled.differing(kind.tables)
-        return spelled.line(inputs[kind.inputs[0].name])
+        tables = {knob.key.partition(".")[0] + "." for knob in kind.knobs}
+        spelled.differing((*sorted(tables), *kind.depends_on))
+        files = given[kind.inputs[0].name]
+        return spelled.line(*(files if isinstance(files, list) else [files]))
 
-    def _given(self, inputs: Inputs) -> dict[str, Any]:
-        """The values that were typed, and nothing for the inputs that have no field."""
+    def place(self, path: str) -> str:
+        return str(self._outside.folder / path) if self._outside.folder is not None and path else path
+
+    def given(self, inputs: Inputs) -> dict[str, Any]:
+        """The inputs of the kind. Of a scenario all that it names, but for what was typed since it was opened."""
+        typed = self.typed(inputs)
+        if self._scenario is None:
+            return typed
+        shown = self.typed(self.texts_of(self._scenario.inputs))
+        held = self._scenario.inputs
+        return {name: held[name] if typed[name] == shown[name] else typed[name] for name in typed}
+
+    def typed(self, inputs: Inputs) -> dict[str, Any]:
+        """What was typed, and nothing for the inputs that have no field."""
         given = self.kind.blank() | dict(inputs)
         return {
             one.name: [given[one.name]] if one.repeatable and one.name in inputs else given[one.name]
             for one in self.kind.inputs
         }
+
+    def texts_of(self, given: Mapping[str, Any]) -> dict[str, str]:
+        """The texts of the fields that show inputs of the kind."""
+        values = {field.name: given[field.name] for field in self.fields}
+        return {name: " ".join(value) if isinstance(value, list) else value or "" for name, value in values.items()}

@@ -69,7 +69,9 @@ def _group(title: str, role: str, pool: Pool, rows: list[int], comparison: Searc
 
 def _entry(mark: str, pool: Pool, row: int, cells: int) -> Line:
     head = f"{mark} {int(pool.tokens[row]):>6,} "
-    where = f"{visible(pool.path[row])}:{int(pool.line_start[row])}-{int(pool.line_end[row])}"
+    lines = int(pool.line_start[row]), int(pool.line_end[row])
+    known = any(lines)  # of a scenario's recorded decision there is the name alone
+    where = visible(f"{pool.path[row]}:{lines[0]}-{lines[1]}" if known else pool.symbol_id[row])
     return line(head, Span(clip_left(where, max(1, cells - len(head)))))
 
 

@@ -1,0 +1,382 @@
+"""A bench that saves its screen as a scenario, and shows of an opened or saved one what does not hold.
+
+What is decided on the screen is compared with the scenario after every decision, on the engine's thread; nothing waits
+for it. The recorded decisions are the baseline until another one is pinned.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from pathlib import Path
+from typing import Any
+
+from secateur.errors import SecateurError
+from secateur.kinds.base import Kind, Outcome
+from secateur.output_files import write_output
+from secateur.scenarios.check import CheckVerdict
+from secateur.scenarios.naming import proposed_path
+from secateur.scenarios.opened_scenario import OpenedScenario, ScenarioStatus, status_of
+from secateur.scenarios.report import MARKS, status_line, text_report
+from secateur.scenarios.running import Decided, decided_of, deciding_keys, session
+from secateur.scenarios.saving import save_scenario
+from secateur.scenarios.scenario import (
+    STATE_LISTS,
+    SUFFIX,
+    Recorded,
+    Scenario,
+    parse_scenario,
+    read_text,
+    with_asserted,
+)
+from secateur.settings import Settings, lookup
+from secateur.terminal import clip_left, visible
+
+from secateur_tui.background import Cancelled
+from secateur_tui.benches.items_bench import ItemsBench
+from secateur_tui.state.command_lines import quoted
+from secateur_tui.state.input_files import typed_path
+from secateur_tui.styled_text import Line, Span, clipped, line, wrapped
+from secateur_tui.widgets.ask_page import AskPage
+from secateur_tui.widgets.modal_page import ModalPage
+
+_ROLES = {CheckVerdict.PASSED: "success", CheckVerdict.CHANGED: "warning", CheckVerdict.FAILED: "error"}
+_LISTS = {"kept": "must_keep", "shortened": "must_shorten", "summarised": "must_shorten", "dropped": "must_drop"}
+"""List of `[expect]` that asserts a state."""
+
+
+@dataclass(frozen=True)
+class HeldScenario:
+    """The scenario that was opened or saved last, and the inputs of the bench that it is about."""
+
+    path: Path
+    text: str  # of its file
+    scenario: Scenario
+    inputs: Mapping[str, Any]
+    settings: Settings
+
+
+class ScenarioBench(ItemsBench):
+    """See the module docstring."""
+
+    def __init__(self, opened: OpenedScenario | None = None) -> None:
+        super().__init__()
+        self._held = (
+            HeldScenario(opened.path, opened.text, opened.scenario, opened.inputs, opened.loaded.settings)
+            if opened
+            else None
+        )
+        self._folder = opened.environment.folder if opened is not None else None
+        self._status: ScenarioStatus | None = None
+        self._wrong = ""  # why the scenario cannot be compared
+        self._followed: tuple[object, object] | None = None  # the answer and the scenario that were compared last
+        self._recorded: object = None  # the baseline that the scenario's recorded decisions are
+
+    # --- what a bench fills in ---
+
+    @property
+    @abstractmethod
+    def kind(self) -> Kind[Any, Any]:
+        """The kind of what is on the screen."""
+
+    @property
+    @abstractmethod
+    def given(self) -> Mapping[str, Any]:
+        """The inputs of the kind."""
+
+    @property
+    @abstractmethod
+    def outcome(self) -> Outcome[Any] | None:
+        """The outcome on the screen; None while there is none, or another one is awaited."""
+
+    @property
+    @abstractmethod
+    def entry_number(self) -> int | None:
+        """The number of the ledger's entry that the cursor is on; None: it is on none."""
+
+    @property
+    @abstractmethod
+    def entry_id(self) -> str:
+        """The id by which a kind that finds its entries is asked for the one at the cursor."""
+
+    @abstractmethod
+    def baseline_of(self, recorded: Recorded, decided: Decided) -> object:
+        """Returns recorded decisions as a baseline for the answer on the screen."""
+
+    # --- following ---
+
+    @property
+    def following(self) -> bool:
+        """Tells whether the screen shows the input of a scenario."""
+        return self._held is not None and dict(self.given) == dict(self._held.inputs)
+
+    def paint(self) -> None:
+        super().paint()
+        self._follow()
+
+    def _follow(self) -> None:
+        """Compares the answer with the scenario, unless that was done or there is none."""
+        outcome, held = self.outcome, self._held
+        if held is None or outcome is None or not self.following or not self.standing:
+            return
+        if self._followed is None or self._followed[0] is not self.state.answer or self._followed[1] is not held:
+            self._followed = self.state.answer, held
+            self.run_worker(self._compare(held, outcome, self.state.answer), group="scenario", exclusive=True)
+
+    async def _compare(self, held: HeldScenario, outcome: Outcome[Any], answer: object) -> None:
+        recorded = held.scenario.recorded
+        wanted = recorded is not None and (self.state.baseline is None or self.state.baseline is self._recorded)
+
+        def work() -> tuple[ScenarioStatus, object]:
+            status = status_of(held.path, held.text, held.scenario, self.kind, outcome)
+            return status, self.baseline_of(recorded, status.decided) if recorded is not None and wanted else None
+
+        try:
+            status, baseline = await self.app.thread.run(work)
+        except SecateurError as error:
+            self._status, self._wrong = None, f"{error.message}; {error.hint}" if error.hint else error.message
+        except Cancelled:
+            return
+        else:
+            if self.state.answer is not answer or self._held is not held:
+                return  # a newer one is on its way
+            self._status, self._wrong = status, ""
+            if baseline is not None and (self.state.baseline is None or self.state.baseline is self._recorded):
+                if status.result.compared.differences:
+                    self.state.baseline = self._recorded = baseline
+                else:  # the answer is what is recorded, and knows more
+                    self.state.baseline, self._recorded = self.state.answer, None
+        self.paint()
+
+    # --- saving ---
+
+    def unavailable(self, action: str) -> str:
+        save = self.app.keymap.shown("save")
+        if action == "save" and self.outcome is None:
+            return "there is no answer yet"
+        if action in ("must", "check", "accept"):
+            if self._held is None:
+                return "no scenario is open" + (f"; {save} saves this screen as one" if save else "")
+            if not self.following:
+                return "the input is another than the scenario's" + (f"; {save} saves it" if save else "")
+            if action != "check" and self._status is None:
+                return self._wrong or "there is no answer yet"
+        if action == "must" and not self._is_scenarios:
+            return "the settings are others than the scenario's" + (f"; {save} saves it again" if save else "")
+        if action == "must" and self.entry_number is None:
+            return "this is no item"
+        if action == "accept" and self._status is not None and self._accepted:
+            return "the scenario holds these decisions already"
+        return super().unavailable(action)
+
+    @property
+    def _is_scenarios(self) -> bool:
+        """Tells whether the settings are those of the scenario, as far as its decisions depend on them."""
+        return self._held is not None and not self._moved
+
+    @property
+    def _moved(self) -> list[tuple[str, str, str]]:
+        """(name, of the scenario, now) of the settings that are others, as far as decisions depend on them."""
+        if self._held is None:
+            return []
+        labels = {knob.key: knob.label for knob in self.kind.knobs}
+        values = ((key, lookup(self._held.settings, key), lookup(self.state.settings, key)) for key in _keys(self.kind))
+        return [(labels.get(key, key), str(was), str(now)) for key, was, now in values if was != now]
+
+    @property
+    def _accepted(self) -> bool:
+        status = self._status
+        recorded = self._held is not None and self._held.scenario.recorded is not None
+        return status is not None and recorded and not status.result.compared.differences and self._is_scenarios
+
+    @property
+    def _base(self) -> Path:
+        """The folder that relative inputs start from."""
+        return self._folder or Path.cwd()
+
+    def do_save(self) -> None:
+        try:
+            path = self._held.path if self._held is not None else proposed_path(self.kind, self.given, self._base)
+        except OSError as error:  # the working folder was removed
+            self.app.say(f"there is no place for a scenario: {error.strerror}")
+            return
+        self.app.push_screen(AskPage("Save as a scenario", self._draw_save, _shown(path)), self._save_named)
+
+    def _draw_save(self, cells: int, typed: str) -> Sequence[Line]:
+        path = _named(typed)
+        words = [*wrapped("Its input, its settings and its decisions, for `secateur check`.", cells), ()]
+        if self._held is not None and _same(path, self._held.path):
+            words += wrapped("It is the scenario at hand: it is written again. Its assertions stay.", cells, "accent")
+        elif path.exists():
+            words += wrapped("There is such a file already: choose another name.", cells, "error")
+        else:
+            words += [line(Span(clip_left(visible(str(_absolute(path))), cells), "faint"))]
+        return words
+
+    def _save_named(self, typed: str | None) -> None:
+        if typed:
+            path = _named(typed)
+            self._save(path, again=self._held is not None and _same(path, self._held.path))
+
+    def _save(self, path: Path, *, again: bool) -> None:
+        work = partial(save_scenario, self.kind, dict(self.given), self.state.settings, path)
+        base, environ, progress = self._base, self.app.environ, self.report_progress
+
+        def saved() -> tuple[str, str]:
+            with session(environ, progress) as opened:
+                work(opened, base=base, again=again)
+            return read_text(path), f"saved again: {_shown(path)}" if again else f"saved: {_shown(path)}"
+
+        self._write(path, saved, pin=True)
+
+    def _write(self, path: Path, write: Callable[[], tuple[str, str]], *, pin: bool = False) -> None:
+        self.run_worker(self._written(path, write, pin=pin), group="saving", exclusive=True)
+
+    async def _written(self, path: Path, write: Callable[[], tuple[str, str]], *, pin: bool) -> None:
+        """Writes a scenario on the engine's thread and follows it from then on."""
+        given, settings = dict(self.given), self.state.settings
+        self.activity = self.activity or "saving"
+        self.repaint_frame()
+        try:
+            text, said = await self.app.thread.run(write)
+        except SecateurError as error:
+            self.app.say(f"{error.message}; {error.hint}" if error.hint else error.message)
+        except Cancelled:
+            return
+        else:
+            self._held = HeldScenario(path, text, parse_scenario(text, path), given, settings)
+            if pin:
+                self.state.pin_baseline()
+            self.app.say(said)
+        finally:
+            self.activity = "" if self.activity == "saving" else self.activity
+        self.paint()
+
+    def do_accept(self) -> None:
+        self.app.push_screen(AskPage("Accept", self._draw_accept), self._accept)
+
+    def _draw_accept(self, cells: int, _: str) -> Sequence[Line]:
+        if self._held is None or self._status is None:
+            return []
+        compared = self._status.result.compared
+        told = _counted(len(compared.differences), "decision is", "decisions are")
+        words = wrapped(f"{told} recorded anew in {visible(_shown(self._held.path))}.", cells)
+        words += [
+            part for label, was, now in self._moved for part in wrapped(f"{label} {was} → {now}", cells, "accent")
+        ]
+        if compared.failures:
+            fail = _counted(len(compared.failures), "assertion fails", "assertions fail")
+            words += wrapped(f"{fail}, and will: only what is recorded is written.", cells, "error")
+        return words
+
+    def _accept(self, answered: str | None) -> None:
+        if answered is not None and self._held is not None:
+            self._save(self._held.path, again=True)
+
+    # --- assertions ---
+
+    def do_must(self) -> None:
+        """Asserts the state of the item at the cursor; pressed again that it is kept, then nothing."""
+        held, outcome, number, wanted = self._held, self.outcome, self.entry_number, self.entry_id
+        if held is None or outcome is None:
+            return
+        path, kind = held.path, self.kind
+
+        def asserted() -> tuple[str, str]:
+            listed = decided_of(kind, outcome, [wanted]).listed
+            id_, state = next((one.id, one.entry.state.label) for one in listed if one.number == number)
+            text = read_text(path)
+            expect = parse_scenario(text, path).expect
+            present = next((name for name in STATE_LISTS if id_ in getattr(expect, name)), "")
+            turns = list(dict.fromkeys(("", _LISTS[state], "must_keep")))
+            name = turns[(turns.index(present) + 1) % len(turns)] if present in turns else _LISTS[state]
+            text = with_asserted(text, id_, name)
+            write_output(path, text)
+            return text, f"{name} {id_}" if name else f"nothing is asserted of {id_} any more"
+
+        self._write(path, asserted)
+
+    # --- telling ---
+
+    def do_check(self) -> None:
+        self.app.push_screen(ModalPage("Scenario", self._draw_check))
+
+    def _draw_check(self, cells: int) -> Sequence[Line]:
+        if self._status is None:
+            return wrapped(visible(self._wrong or "there is no answer yet"), cells, "error")
+        result = self._status.result
+        text = text_report([result], verbose=True).rpartition("\n\n")[0]
+        lines = [part for row in text.split("\n") for part in _indented(row, cells)]
+        expect = self._held.scenario.expect if self._held is not None else None
+        asserted = [f"{name} {id_}" for name in STATE_LISTS for id_ in getattr(expect, name, ())]
+        told = [part for row in asserted for part in wrapped(visible(row), cells, "faint")]
+        return [*lines, *([(), line(Span("asserted", "bold")), *told] if told else [])]
+
+    def scenario_line(self, cells: int) -> list[Line]:
+        """The scenario in a line: whether it holds, and the first reason why not."""
+        if self._held is None:
+            return []
+        name = visible(self._held.path.name)
+        if not self.following:
+            return [clipped(line(Span(f"{name}: the input is another one now", "faint")), cells)]
+        if self._wrong:
+            return [clipped(line(Span(f"! {name}: {visible(self._wrong)}", "error")), cells)]
+        if self._status is None:
+            return [clipped(line(Span(f"{name}: comparing …", "faint")), cells)]
+        result = self._status.result
+        key = self.app.keymap.shown("check")
+        more = f"  {key} tells all" if key and result.verdict is not CheckVerdict.PASSED else ""
+        room = max(1, cells - len(more))
+        told = clipped(
+            line(Span(f"{MARKS[result.verdict]} {visible(status_line(result))}", _ROLES[result.verdict])), room
+        )
+        return [(*told, Span(more, "faint"))]
+
+    def in_folder(self, command: str) -> str:
+        """A command line whose paths start where those of the bench do."""
+        return f"cd {quoted(str(self._folder))} && {command}" if self._folder is not None else command
+
+
+def _indented(row: str, cells: int) -> list[Line]:
+    """A row of the report with its indent, also where it goes on in further lines."""
+    told = row.lstrip(" ")
+    return wrapped(told, cells, indent=" " * min(len(row) - len(told), cells // 2)) if told else [()]
+
+
+@lru_cache(maxsize=32)
+def _keys(kind: Kind[Any, Any]) -> Sequence[str]:
+    return deciding_keys(kind)
+
+
+def _counted(count: int, one: str, many: str) -> str:
+    return f"{count:,} {one if count == 1 else many}"
+
+
+def _named(typed: str) -> Path:
+    """The path of a name that was typed; its ending may be left out."""
+    path = Path(typed_path(typed))
+    return path if path.name.endswith(SUFFIX) else path.with_name(path.name + SUFFIX)
+
+
+def _shown(path: Path) -> str:
+    """A path as the working folder sees it where it is below."""
+    try:
+        return str(path.relative_to(Path.cwd())) if path.is_absolute() else str(path)
+    except (OSError, ValueError):
+        return str(path)
+
+
+def _absolute(path: Path) -> Path:
+    try:
+        return path.absolute()
+    except OSError:  # the working folder was removed
+        return path
+
+
+def _same(one: Path, other: Path) -> bool:
+    try:
+        return one.resolve() == other.resolve()
+    except (OSError, RuntimeError):
+        return False

@@ -1,0 +1,67 @@
+"""A question on top of everything, with a field where a text is asked. Enter answers, Escape does not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.screen import ModalScreen
+
+from secateur_tui.styled_text import Line
+from secateur_tui.widgets.line_view import DrawnView
+from secateur_tui.widgets.query_input import QueryInput
+
+
+class AskText(DrawnView, can_focus=True):
+    """The words of the question."""
+
+
+class AskPage(ModalScreen[str | None]):
+    """`AskPage("Save", draw, "name.scenario.toml")` is dismissed with the text of its field, "" without one; with None
+    where Escape was pressed.
+
+    Args:
+        draw: of the width and of the text in the field.
+        text: proposed in the field; None: there is no field.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "answer(False)", show=False),
+        Binding("enter,y", "answer(True)", show=False),
+        Binding("q,n", "answer(False)", show=False),
+    ]
+
+    def __init__(self, title: str, draw: Callable[[int, str], Sequence[Line]], text: str | None = None) -> None:
+        super().__init__()
+        self._title, self._draw_words, self._text = title, draw, text
+
+    def compose(self) -> ComposeResult:
+        with Vertical(id="page") as page:
+            page.border_title = self._title
+            page.border_subtitle = "Enter does it, Esc closes"
+            if self._text is not None:
+                yield QueryInput(self._text, "", id="answer", classes="input")
+            yield AskText(lambda cells: self._draw_words(cells, self._typed), id="words")
+
+    def on_mount(self) -> None:
+        self.set_focus(self.query_one(QueryInput if self._text is not None else AskText))
+
+    @property
+    def _typed(self) -> str:
+        fields = self.query(QueryInput)
+        return fields.first().value.strip() if fields else ""
+
+    @on(QueryInput.Changed)
+    def _changed(self) -> None:
+        self.query_one(AskText).repaint()
+
+    @on(QueryInput.Submitted)
+    def _submitted(self) -> None:
+        self.action_answer(True)
+
+    def action_answer(self, yes: bool) -> None:
+        self.dismiss(self._typed if yes else None)
