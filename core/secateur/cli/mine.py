@@ -68,7 +68,7 @@ def _place(named: str, root: Path, out: Path) -> str:
 
     if out.exists() and not out.is_dir():
         raise UsageError(f"--out {shown(out)} is no folder", hint="name a folder for the cases")
-    if out.is_dir() and next(found_scenarios(out), None) is not None:
+    if out.is_dir() and found_scenarios([out]):
         raise UsageError(
             f"--out {shown(out)} holds scenarios already",
             hint="name a new folder: which cases are for fitting and which for reporting is settled once",

@@ -98,7 +98,7 @@ def read_cases(paths: Sequence[Path]) -> tuple[list[JudgedCase], list[LeftOut]]:
     cases: dict[Path, JudgedCase] = {}
     wrong: list[LeftOut] = []
     for base in paths:
-        for path in found_scenarios(base):
+        for path in found_scenarios([base]):
             try:
                 case = read_case(path, base)
             except SecateurError as error:

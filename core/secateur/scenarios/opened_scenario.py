@@ -61,7 +61,7 @@ def open_scenario(path: Path, session: Session) -> OpenedScenario:
 
 
 def status_of(path: Path, text: str, scenario: Scenario, kind: Kind[Any, Any], outcome: Outcome[Any]) -> ScenarioStatus:
-    """What of a scenario holds for an outcome of its kind. It follows a knob: nothing is read but the texts of entries.
+    """Findings of a scenario about an outcome of its kind. It follows a knob: nothing is read but the texts of entries.
 
     Raises:
         SecateurError: an assertion says nothing to the kind, or a text can no longer be read.

@@ -113,7 +113,7 @@ class KindSubject(Subject[M, Outcome[P]]):
         return {name: held[name] if typed[name] == shown[name] else typed[name] for name in typed}
 
     def typed(self, inputs: Inputs) -> dict[str, Any]:
-        """What was typed, and nothing for the inputs that have no field."""
+        """Returns what was typed, and nothing for the inputs that have no field."""
         given = self.kind.blank() | dict(inputs)
         return {
             one.name: [given[one.name]] if one.repeatable and one.name in inputs else given[one.name]

@@ -29,7 +29,7 @@ class QueryInput(Input):
 
     @property
     def text(self) -> str:
-        """What was typed and pasted, with its ends of lines."""
+        """The text as it was typed and pasted, with its ends of lines."""
         return self.value.replace(NEWLINE, "\n") if self._lines else self.value
 
     def put(self, text: str) -> None:
