@@ -84,7 +84,7 @@ def test_wrong_calls_say_what_to_do(shop: Path, tmp_path: Path) -> None:
     nothing = secateur("evaluate", write(tmp_path / "empty", {"a.txt": ""}))
     assert (nothing.code, nothing.out) == (1, "")
     assert "secateur mine" in nothing.err
-    assert secateur("evaluate", tmp_path / "nowhere").code == 1
+    assert secateur("evaluate", tmp_path / "nowhere").code == 2
     wrong = secateur("evaluate", shop / "cases", "--profile", "recommendet")
     assert wrong.code == 2
     assert "did you mean recommended?" in wrong.err

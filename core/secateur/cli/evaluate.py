@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+from contextlib import closing
 
 from secateur import directories
 from secateur.cli.common import ProgressBar, common_arguments, sample_or_path
@@ -75,12 +76,13 @@ def run(options: argparse.Namespace) -> int:
     progress, interrupted = ProgressBar(options, unit="cases"), False
     try:
         progress("measuring", 0, len(cases))
-        for one in measured_by(options.jobs, cases, plan, os.environ):
-            if isinstance(one, LeftOut):
-                left_out.append(one)
-            else:
-                measured.append(one)
-            progress("measuring", len(measured) + len(left_out) - len(wrong), len(cases))
+        with closing(measured_by(options.jobs, cases, plan, os.environ)) as coming:
+            for one in coming:
+                if isinstance(one, LeftOut):
+                    left_out.append(one)
+                else:
+                    measured.append(one)
+                progress("measuring", len(measured) + len(left_out) - len(wrong), len(cases))
     except KeyboardInterrupt:
         interrupted = True
     finally:

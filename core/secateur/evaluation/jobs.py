@@ -1,23 +1,41 @@
-"""Measures cases in several processes: each takes the next case, and keeps its own index open."""
+"""Measures cases in several processes: each takes the next case, and keeps its own index open.
+
+The figures do not depend on the number of processes. A process that dies costs the case that it was at.
+"""
 
 from __future__ import annotations
 
+import json
 import os
-import signal
-from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor, as_completed
-from concurrent.futures.process import BrokenProcessPool
-from multiprocessing import active_children, get_context
+import pickle
+import queue
+import subprocess
+import sys
+import threading
+from collections import deque
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
 
 from secateur.errors import SecateurError
 from secateur.evaluation.cases import JudgedCase, LeftOut
-from secateur.evaluation.evaluation import EvaluationPlan, MeasuredCase, measured_case, measured_cases
-from secateur.evaluation.measuring import Measurer
-from secateur.lifetime import watch_parent
+from secateur.evaluation.evaluation import EvaluationPlan, MeasuredCase, measured_cases
+from secateur.index.update.worker import receive, send
+from secateur.lifetime import tied
 from secateur.progress import Progress, unreported
 
-_worker: tuple[Measurer, EvaluationPlan] | None = None
-"""Of this process, where it is one of several."""
+MOST_JOBS = 64
+
+LOOK_EVERY = 0.1
+"""Seconds between two looks whether somebody still waits for the figures."""
+
+_BOOT = (
+    "import json,sys; sys.path[:]=json.loads(sys.argv[1]); from secateur.lifetime import watch_parent;"
+    " watch_parent(int(sys.argv[2])); from secateur.evaluation.job_worker import main; main()"
+)
+
+Answers = queue.Queue[MeasuredCase | LeftOut]
 
 
 def measured_by(
@@ -26,50 +44,114 @@ def measured_by(
     plan: EvaluationPlan,
     environ: Mapping[str, str],
     progress: Progress = unreported,
-) -> Iterator[MeasuredCase | LeftOut]:
-    """The figures of each case, in the order in which they are measured; the figures do not depend on `jobs`.
+) -> Generator[MeasuredCase | LeftOut]:
+    """The figures of each case, as they are measured.
 
     Args:
         progress: told of the index where there is one process.
     """
-    if min(jobs, len(cases)) <= 1:
+    jobs = min(jobs, len(cases), MOST_JOBS)
+    if jobs <= 1 or not sys.executable:
         yield from measured_cases(cases, plan, environ, progress)
         return
-    before = set(active_children())
-    pool = ProcessPoolExecutor(
-        min(jobs, len(cases)), get_context("spawn"), initializer=_begin, initargs=(plan, dict(environ), os.getpid())
-    )
+    waiting, answers = deque(cases), Answers()
+    workers = [_MeasuringProcess(waiting, answers, plan, environ) for _ in range(jobs)]
+    threads = [threading.Thread(target=one.run, name="secateur-evaluate", daemon=True) for one in workers]
+    for thread in threads:
+        thread.start()
     try:
-        waiting: dict[Future[MeasuredCase | LeftOut], JudgedCase] = {pool.submit(_measure, one): one for one in cases}
-        for done in as_completed(waiting):
-            try:
-                yield done.result()
-            except BrokenProcessPool:
-                yield LeftOut(waiting[done].name, _ended())
+        for _ in cases:
+            yield _next(answers)
     finally:
-        pool.shutdown(wait=False, cancel_futures=True)
-        for process in active_children():
-            if process not in before:
-                process.terminate()
+        waiting.clear()
+        for one in workers:
+            one.stop()
+        for thread in threads:
+            thread.join()
 
 
-def _begin(plan: EvaluationPlan, environ: dict[str, str], parent: int) -> None:
-    """Prepare a process: Ctrl-C is for the one that started it, with which it ends."""
-    global _worker
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    watch_parent(parent)
-    _worker = Measurer(environ), plan
+def _next(answers: Answers) -> MeasuredCase | LeftOut:
+    """The next answer; Ctrl-C is heard meanwhile."""
+    while True:
+        with suppress(queue.Empty):
+            return answers.get(timeout=LOOK_EVERY)
 
 
-def _measure(case: JudgedCase) -> MeasuredCase | LeftOut:
-    assert _worker is not None
-    opened, plan = _worker
-    found = measured_case(case, plan, opened)
-    # as it came: what was opened for a case stays in this process
-    return found if isinstance(found, LeftOut) else MeasuredCase(case.closed(), found.figures, found.without)
+@dataclass
+class _MeasuringProcess:
+    """One process, and the thread that talks to it."""
+
+    waiting: deque[JudgedCase]
+    answers: Answers
+    plan: EvaluationPlan
+    environ: Mapping[str, str]
+    _process: subprocess.Popen[bytes] | None = None
+    _starting: threading.Lock = field(default_factory=threading.Lock)
+    _stopped: bool = False
+
+    def run(self) -> None:
+        """Have cases measured until none is left."""
+        while not self._stopped:
+            try:
+                case = self.waiting.popleft()
+            except IndexError:
+                break
+            answer = self._answer(case)
+            if answer is None:
+                self._end()
+                answer = _ended(case)
+            self.answers.put(answer)
+        self.stop()
+
+    def stop(self) -> None:
+        """End the process, whatever it is at."""
+        self._stopped = True
+        self._end()
+
+    def _end(self) -> None:
+        with self._starting:
+            process, self._process = self._process, None
+        if process is not None:
+            process.kill()
+            with suppress(OSError), process:
+                pass
+
+    def _answer(self, case: JudgedCase) -> MeasuredCase | LeftOut | None:
+        """The figures; None where the process died."""
+        try:
+            process = self._running()
+            if process is None:
+                return None
+            assert process.stdin is not None
+            assert process.stdout is not None
+            send(process.stdin, pickle.dumps((case, self.plan)))
+            answer = receive(process.stdout)
+        except (OSError, ValueError):
+            return None
+        if answer is None:
+            return None
+        found: MeasuredCase | LeftOut = pickle.loads(answer)
+        return found
+
+    def _running(self) -> subprocess.Popen[bytes] | None:
+        with self._starting:
+            if self._process is None and not self._stopped:
+                # The child gets our own search path, never the folder it starts in: that may be a hostile repository.
+                search = json.dumps([str(Path(entry).absolute()) for entry in sys.path if entry])
+                self._process = subprocess.Popen(
+                    tied([sys.executable, "-I", "-c", _BOOT, search, str(os.getpid())]),
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.DEVNULL,
+                    env=dict(self.environ),
+                )
+            return self._process
 
 
-def _ended() -> SecateurError:
-    return SecateurError(
-        "the process that measured it was ended", hint="Is memory short? Measure with --jobs 1", code="ENDED"
+def _ended(case: JudgedCase) -> LeftOut:
+    error = SecateurError(
+        "the process that measured it ended without an answer",
+        hint="measure it alone; the system may be short of memory",
+        code="PROCESS_ENDED",
     )
+    return LeftOut(case.name, error)
