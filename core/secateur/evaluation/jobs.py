@@ -1,6 +1,7 @@
-"""Measures cases in several processes: each takes the next case, and keeps its own index open.
+"""Measures cases in several processes: each takes the next case of its share, and keeps its own index open.
 
-The figures do not depend on the number of processes. A process that dies costs the case that it was at.
+One case of each repository is measured first: it brings the index up to date while nobody else does. The figures do
+not depend on the number of processes. A process that dies costs the case that it was at.
 """
 
 from __future__ import annotations
@@ -54,16 +55,18 @@ def measured_by(
     if jobs <= 1 or not sys.executable:
         yield from measured_cases(cases, plan, environ, progress)
         return
-    waiting, answers = deque(cases), Answers()
-    workers = [_MeasuringProcess(waiting, answers, plan, environ) for _ in range(jobs)]
+    first = {case.repository: case for case in reversed(cases)}
+    opening = [case for case in cases if first[case.repository] is case]
+    yield from measured_cases(opening, plan, environ, progress)
+    shares, answers = _Shares([case for case in cases if first[case.repository] is not case], jobs), Answers()
+    workers = [_MeasuringProcess(shares, number, answers, plan, environ) for number in range(jobs)]
     threads = [threading.Thread(target=one.run, name="secateur-evaluate", daemon=True) for one in workers]
     for thread in threads:
         thread.start()
     try:
-        for _ in cases:
+        for _ in range(len(cases) - len(opening)):
             yield _next(answers)
     finally:
-        waiting.clear()
         for one in workers:
             one.stop()
         for thread in threads:
@@ -77,11 +80,29 @@ def _next(answers: Answers) -> MeasuredCase | LeftOut:
             return answers.get(timeout=LOOK_EVERY)
 
 
+class _Shares:
+    """The cases that wait, in a share for each process: neighbours are alike, and an index goes to the next cheaply."""
+
+    def __init__(self, cases: Sequence[JudgedCase], jobs: int) -> None:
+        size = -(-len(cases) // jobs)
+        self._shares = [deque(cases[number * size : (number + 1) * size]) for number in range(jobs)]
+        self._taking = threading.Lock()
+
+    def take(self, number: int) -> JudgedCase | None:
+        """The next case of a process; of the largest share where its own is empty; None where all are."""
+        with self._taking:
+            if self._shares[number]:
+                return self._shares[number].popleft()
+            largest = max(self._shares, key=len)
+            return largest.pop() if largest else None
+
+
 @dataclass
 class _MeasuringProcess:
     """One process, and the thread that talks to it."""
 
-    waiting: deque[JudgedCase]
+    shares: _Shares
+    number: int
     answers: Answers
     plan: EvaluationPlan
     environ: Mapping[str, str]
@@ -91,11 +112,7 @@ class _MeasuringProcess:
 
     def run(self) -> None:
         """Have cases measured until none is left."""
-        while not self._stopped:
-            try:
-                case = self.waiting.popleft()
-            except IndexError:
-                break
+        while not self._stopped and (case := self.shares.take(self.number)) is not None:
             answer = self._answer(case)
             if answer is None:
                 self._end()
