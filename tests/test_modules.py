@@ -9,7 +9,11 @@ from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-PACKAGES = {"secateur": ROOT / "core" / "secateur", "secateur_tui": ROOT / "tui" / "secateur_tui"}
+PACKAGES = {
+    "secateur": ROOT / "core" / "secateur",
+    "secateur_pytest": ROOT / "core" / "secateur_pytest",
+    "secateur_tui": ROOT / "tui" / "secateur_tui",
+}
 CLAUSE = re.compile(r"(What|Whether|Where|How|Which|Who|Whose|Why|When|If|That)\b")
 
 

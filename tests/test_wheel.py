@@ -50,12 +50,13 @@ def tracked(folder: str) -> set[str]:
     return {name for name in done.stdout.split("\0") if name}
 
 
-def test_both_packages_with_everything_they_read(wheel: zipfile.ZipFile) -> None:
+def test_every_package_with_everything_it_reads(wheel: zipfile.ZipFile) -> None:
     names = set(wheel.namelist())
-    for folder, inside in (("core/secateur", "secateur"), ("tui/secateur_tui", "secateur_tui")):
+    for folder in ("core/secateur", "core/secateur_pytest", "tui/secateur_tui"):
+        inside = folder.rpartition("/")[2]
         for path in tracked(folder):
             assert path.replace(folder, inside, 1) in names, path
-    assert {"secateur/py.typed", "secateur_tui/py.typed"} <= names
+    assert {"secateur/py.typed", "secateur_pytest/py.typed", "secateur_tui/py.typed"} <= names
 
 
 @pytest.mark.parametrize("folder", ["themes", "sample_repos"])
@@ -68,7 +69,7 @@ def test_data_comes_along(wheel: zipfile.ZipFile, folder: str) -> None:
 
 def test_nothing_else(wheel: zipfile.ZipFile) -> None:
     tops = {name.partition("/")[0] for name in wheel.namelist()}
-    assert {top for top in tops if not top.endswith(".dist-info")} == {"secateur", "secateur_tui"}
+    assert {top for top in tops if not top.endswith(".dist-info")} == {"secateur", "secateur_pytest", "secateur_tui"}
     for name in own_names(wheel):
         assert not any(part in name for part in NOTHING_OF), name
     for name in wheel.namelist():
@@ -80,6 +81,7 @@ def test_entry_points(wheel: zipfile.ZipFile) -> None:
     found = configparser.ConfigParser()
     found.read_string(wheel.read(name).decode())
     assert dict(found["console_scripts"]) == {"secateur": "secateur.cli.main:main"}
+    assert dict(found["pytest11"]) == {"secateur": "secateur_pytest"}
     assert dict(found["secateur.inspector"]) == {"textual": "secateur_tui.app:run"}
 
 

@@ -1,0 +1,99 @@
+"""pytest plugin: every `*.scenario.toml` is a test, and decisions can be compared with snapshots.
+
+    def test_refunds(decision_snapshot):
+        outcome = secateur.prune("search", query="where is the refund total rounded?", path="shop")
+        assert outcome == decision_snapshot
+
+`pytest --snapshot-update` records scenarios and snapshots as they are now. `secateur_scenarios = false` in the
+configuration of pytest leaves scenarios alone; `-p no:secateur` turns all of it off.
+
+Every start of pytest imports this file: it imports nothing of secateur, and what it needs when it is needed. That is
+why it is a package beside `secateur` and not inside it.
+"""
+
+from __future__ import annotations
+
+from argparse import ArgumentError
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from secateur_pytest.decision_snapshots import DecisionExtension, ExactDecisionExtension
+    from secateur_pytest.scenario_items import ScenarioFile
+
+__all__ = ["DecisionExtension", "ExactDecisionExtension"]
+
+SUFFIX = ".scenario.toml"
+INPUTS_SUFFIX = ".scenario.inputs"
+"""As in `secateur.scenarios.scenario`, which is slow to import."""
+
+INI = "secateur_scenarios"
+UPDATE = "--snapshot-update"
+UPDATED = "Captured scenario call"
+"""Name of the section in the report of a scenario that was recorded anew; a report crosses processes."""
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module 'secateur_pytest' has no attribute {name!r}")
+    from secateur_pytest import decision_snapshots
+
+    return getattr(decision_snapshots, name)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Adds the setting that leaves scenarios alone."""
+    parser.addini(INI, f"collect *{SUFFIX} (default: true)", type="bool", default=True)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_load_initial_conftests(parser: pytest.Parser) -> None:
+    """Adds `--snapshot-update` where neither syrupy nor another plugin has it; all of them are loaded by now."""
+    with suppress(ValueError, ArgumentError):  # as pytest 8 and 9 say that there is one of this name
+        group = parser.getgroup("secateur")
+        group.addoption(UPDATE, action="store_true", default=False, help="record scenarios as they are decided now")
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leaves out the copies of inputs that stand beside a scenario: they are data."""
+    return True if collection_path.name.endswith(INPUTS_SUFFIX) and config.getini(INI) else None
+
+
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> ScenarioFile | None:
+    """Collects a scenario. Links are not followed, as `secateur check` does not, unless they are named."""
+    if not file_path.name.endswith(SUFFIX) or not parent.config.getini(INI):
+        return None
+    if file_path.is_symlink() and not parent.session.isinitpath(file_path):
+        return None
+    from secateur_pytest.scenario_items import ScenarioFile
+
+    return ScenarioFile.from_parent(parent, path=file_path, update=parent.config.getoption(UPDATE, default=False))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """Lists the scenarios that were recorded anew."""
+    if not config.getoption(UPDATE, default=False):
+        return
+    reports = [one for found in terminalreporter.stats.values() for one in found if isinstance(one, pytest.TestReport)]
+    updated = {one.nodeid.partition("::")[0] for one in reports if UPDATED in dict(one.sections)}
+    if updated:
+        terminalreporter.write_sep("-", "scenarios recorded anew")
+        for path in sorted(updated):
+            terminalreporter.write_line(path)
+
+
+@pytest.fixture
+def decision_snapshot(request: pytest.FixtureRequest) -> Any:
+    """The snapshot of a decision: `assert secateur.prune(...) == decision_snapshot`; needs syrupy."""
+    try:
+        from secateur_pytest.decision_snapshots import fixture_value
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] != "syrupy":
+            raise
+    else:
+        return fixture_value(request)
+    return pytest.fail("decision_snapshot needs syrupy: pip install 'secateur[snapshots]'", pytrace=False)

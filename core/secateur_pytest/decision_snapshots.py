@@ -1,0 +1,124 @@
+"""Snapshots of decisions with syrupy: the form in which a scenario records them, compared as a scenario is.
+
+States and reason codes are compared; with `ExactDecisionExtension` also tokens, scores and ranks.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from weakref import ReferenceType, ref
+
+import pytest
+from syrupy.assertion import SnapshotAssertion
+from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
+
+if TYPE_CHECKING:
+    from secateur.kinds.base import Outcome
+    from secateur.scenarios.comparison import CheckFindings
+    from secateur.scenarios.scenario import Scenario
+
+HEAD = "# Decisions of `secateur.prune`, {}; `pytest --snapshot-update` writes them.\n"
+COMPARED = {False: "compared by state and reason", True: "compared with tokens, scores and ranks"}
+
+
+class DecisionExtension(SingleFileSnapshotExtension):
+    """One file a snapshot, `__snapshots__/TEST_FILE/TEST.decision.toml`."""
+
+    _write_mode = WriteMode.TEXT
+    file_extension = "decision.toml"
+    exact = False
+
+    def __init__(self) -> None:
+        self._outcome: ReferenceType[Outcome[Any]] | None = None  # of the last assertion
+        self._lines: list[str] = []  # of its difference
+
+    def serialize(self, data: Any, **filters: Any) -> str:
+        """The decisions of an outcome as a scenario records them.
+
+        Raises:
+            TypeError: it is no outcome, or `include`, `exclude` or `matcher` is given: all of a decision is recorded.
+        """
+        from secateur.kinds.base import Outcome
+        from secateur.scenarios.running import decided_of
+        from secateur.scenarios.scenario import FORMAT, with_recorded
+
+        if not isinstance(data, Outcome):
+            raise TypeError(f"decision_snapshot is compared with an Outcome of secateur.prune, not with {type(data)}")
+        if filters.get("include") or filters.get("exclude"):
+            raise TypeError("decision_snapshot takes no include and no exclude: all decisions are compared")
+        self._outcome = ref(data)
+        head = HEAD.format(COMPARED[self.exact]) + f'scenario = {FORMAT}\nkind = "{data.kind}"\n'
+        head += "\n[expect]\nexact = true\n" if self.exact else ""
+        text = with_recorded(head, decided_of(_kind(data), data).recorded())
+        return re.sub(
+            r"^\[recorded\].*$", "[recorded]", text, count=1, flags=re.MULTILINE
+        )  # the head says who wrote it
+
+    def matches(self, *, serialized_data: Any, snapshot_data: Any) -> bool:
+        """Tells whether the decisions are those of the snapshot; one that cannot be read is another."""
+        from secateur.scenarios.check import CheckVerdict, Result
+        from secateur.scenarios.report import details
+
+        self._lines = []
+        scenario = _parsed(snapshot_data)
+        outcome = self._outcome() if self._outcome is not None else None
+        if scenario is None or outcome is None or scenario.kind != outcome.kind or scenario.expect.exact != self.exact:
+            return bool(serialized_data == snapshot_data)
+        found = _compared(scenario, outcome)
+        self._lines = details(Result(Path(), "", CheckVerdict.CHANGED, compared=found), verbose=True)
+        return not found.differences
+
+    def diff_lines(self, serialized_data: Any, snapshot_data: Any) -> Iterator[str]:
+        """The decisions that changed, and why; where the snapshot cannot be read the lines of the file."""
+        if not snapshot_data:
+            yield "pytest --snapshot-update records it"
+        elif self._lines:
+            yield from self._lines
+        else:
+            yield from super().diff_lines(serialized_data, snapshot_data)
+
+
+class ExactDecisionExtension(DecisionExtension):
+    """A snapshot that compares tokens, scores and ranks too."""
+
+    exact = True
+
+
+def fixture_value(request: pytest.FixtureRequest) -> SnapshotAssertion:
+    """The value of `decision_snapshot`."""
+    snapshot = None
+    with suppress(pytest.FixtureLookupError):
+        snapshot = request.getfixturevalue("snapshot")
+    if not isinstance(snapshot, SnapshotAssertion):
+        there = "syrupy is turned off" if snapshot is None else "another plugin or conftest.py has one of that name"
+        said = f"decision_snapshot needs the fixture snapshot of syrupy: {there}"
+        pytest.fail(said, pytrace=False)
+    return snapshot.use_extension(DecisionExtension)
+
+
+def _parsed(text: object) -> Scenario | None:
+    from secateur.errors import SecateurError
+    from secateur.scenarios.scenario import parse_scenario
+
+    try:
+        found = parse_scenario(str(text), Path("snapshot"))
+    except SecateurError:
+        return None
+    return found if found.recorded else None
+
+
+def _compared(scenario: Scenario, outcome: Outcome[Any]) -> CheckFindings:
+    from secateur.scenarios.comparison import compare, wanted_ids
+    from secateur.scenarios.running import decided_of
+
+    return compare(scenario, decided_of(_kind(outcome), outcome, wanted_ids(scenario)))
+
+
+def _kind(outcome: Outcome[Any]) -> Any:
+    from secateur.kinds import registry
+
+    return registry.kind(outcome.kind)

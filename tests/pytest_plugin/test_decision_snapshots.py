@@ -1,0 +1,135 @@
+"""Snapshots of decisions in people's own tests, each run in a process of its own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import secateur_pytest
+from secateur.scenarios import scenario
+from support.pytest_runs import QUERY, run
+
+SNAPSHOT = "tests/__snapshots__/test_money/test_refunds.decision.toml"
+TEST = f"""\
+import pytest
+import secateur
+
+
+@pytest.fixture
+def outcome():
+    return secateur.prune("search", query={QUERY!r}, path="shop")
+
+
+def test_refunds(outcome, decision_snapshot):
+    assert outcome == decision_snapshot
+"""
+EXACT = (
+    TEST
+    + """
+
+def test_exactly(outcome, decision_snapshot):
+    from secateur_pytest import ExactDecisionExtension
+
+    assert outcome == decision_snapshot.use_extension(ExactDecisionExtension)
+"""
+)
+
+
+@pytest.fixture
+def tested(shop: Path) -> Path:
+    """The repository with a test of a decision beside the scenario."""
+    (shop / "tests" / "test_money.py").write_text(TEST, "utf-8")
+    return shop
+
+
+def test_a_snapshot_is_recorded_compared_and_updated(tested: Path) -> None:
+    syrupy = ("syrupy",)
+    new = run(tested, plugins=syrupy)
+    new.assert_outcomes(passed=1, failed=1)
+    new.stdout.fnmatch_lines(["*does not exist*", "*pytest --snapshot-update records it*"])
+
+    run(tested, "--snapshot-update", plugins=syrupy).assert_outcomes(passed=2)
+    text = (tested / SNAPSHOT).read_text("utf-8")
+    assert 'id = "money.py::refund_total", state = "kept", reason = "fits"' in text
+    recorded = scenario.parse_scenario(text, tested / SNAPSHOT).recorded
+    assert recorded is not None and recorded.items[0].rank == 1
+    run(tested, plugins=syrupy).assert_outcomes(passed=2)
+
+    money = tested / "shop" / "money.py"
+    money.write_text(money.read_text("utf-8").replace("refund_total", "total_of_refund"), "utf-8")
+    other = run(tested, plugins=syrupy)
+    other.assert_outcomes(failed=2)
+    other.stdout.fnmatch_lines(
+        [
+            "E *money.py::refund_total: kept -> no longer found",
+            "E *money.py::total_of_refund: new -> kept: there was room*",
+        ]
+    )
+    updated = run(tested, "--snapshot-update", plugins=syrupy)
+    updated.assert_outcomes(passed=2)
+    updated.stdout.fnmatch_lines(["*1 snapshot updated*", "*scenarios recorded anew*"])
+    run(tested, plugins=syrupy).assert_outcomes(passed=2)
+
+
+def test_tokens_and_scores_are_compared_where_that_is_asked_for(tested: Path) -> None:
+    (tested / "tests" / "test_money.py").write_text(EXACT, "utf-8")
+    run(tested, "--snapshot-update", plugins=("syrupy",)).assert_outcomes(passed=3)
+    money = tested / "shop" / "money.py"
+    money.write_text(money.read_text("utf-8").replace("Refund total, rounded.", "Refund total, rounded to cents."))
+    ran = run(tested, plugins=("syrupy",))
+    ran.assert_outcomes(passed=2, failed=1)
+    ran.stdout.fnmatch_lines(["*test_exactly*", "E *money.py::refund_total: tokens *"])
+
+
+@pytest.mark.parametrize(
+    ("spoil", "said"),
+    [
+        ("[recorded]\nnonsense", "E *nonsense*"),
+        ("", "E *pytest --snapshot-update records it*"),
+    ],
+)
+def test_a_snapshot_that_cannot_be_read_is_another(tested: Path, spoil: str, said: str) -> None:
+    (tested / SNAPSHOT).parent.mkdir(parents=True)
+    (tested / SNAPSHOT).write_text(spoil)
+    ran = run(tested, "-vv", plugins=("syrupy",))
+    ran.assert_outcomes(passed=1, failed=1)
+    ran.stdout.fnmatch_lines([said])
+    run(tested, "--snapshot-update", plugins=("syrupy",)).assert_outcomes(passed=2)
+
+
+def test_what_is_no_outcome_is_refused(tested: Path) -> None:
+    (tested / "tests" / "test_money.py").write_text(
+        "def test_it(decision_snapshot): assert 'text' == decision_snapshot"
+    )
+    ran = run(tested, plugins=("syrupy",))
+    ran.assert_outcomes(passed=1, failed=1)
+    ran.stdout.fnmatch_lines(["*TypeError: decision_snapshot is compared with an Outcome of secateur.prune, not*str*"])
+
+
+@pytest.mark.parametrize(
+    ("conftest", "plugins", "said"),
+    [
+        ("import sys\nsys.modules['syrupy'] = None\n", (), "*pip install 'secateur[[]snapshots[]]'*"),
+        ("", (), "*syrupy is turned off*"),
+        (
+            "import pytest\n@pytest.fixture\ndef snapshot(): return 3\n",
+            ("syrupy",),
+            "*conftest.py has one of that name*",
+        ),
+    ],
+)
+def test_without_syrupy_the_fixture_says_what_to_install(
+    tested: Path, conftest: str, plugins: tuple[str, ...], said: str
+) -> None:
+    (tested / "conftest.py").write_text(conftest)
+    ran = run(tested, plugins=plugins)
+    ran.assert_outcomes(passed=1, errors=1)
+    ran.stdout.fnmatch_lines([said])
+
+
+def test_the_plugin_repeats_names_of_the_engine_rightly() -> None:
+    assert secateur_pytest.SUFFIX == scenario.SUFFIX
+    assert secateur_pytest.INPUTS_SUFFIX == scenario.INPUTS_SUFFIX
+    assert secateur_pytest.DecisionExtension.file_extension
+    with pytest.raises(AttributeError, match="nothing_of_the_kind"):
+        _ = secateur_pytest.nothing_of_the_kind
