@@ -8,7 +8,7 @@
     python3 tasks.py coverage   the fast tests and the lines they never reach; fails below a floor
     python3 tasks.py compare REV    what hundreds of command lines print, at a commit and now, byte for byte
     python3 tasks.py mutate     how many small changes of the engine's code the tests notice
-    python3 tasks.py check      format, lint, types, import contracts, workflows
+    python3 tasks.py check      format, lint, types, import contracts, workflows, the action
     python3 tasks.py fix        format and mend what the linter can mend
     python3 tasks.py wheel      build the wheel, install it in a clean environment outside the checkout, use it there
     python3 tasks.py lock       write constraints.txt, the versions all of these install; --upgrade takes the newest
@@ -120,13 +120,14 @@ def lock(words: list[str]) -> int:
 def check(words: list[str]) -> int:
     """All static checks; every one is run, the first failure's code is returned."""
     install("dev")
-    schema = ["--quiet", "--builtin-schema", "vendor.github-workflows"]
+    schema = ["--quiet", "--builtin-schema"]
     codes = [
         run(BIN / "ruff", "format", "--check", "."),
         run(BIN / "ruff", "check", "."),
         run(BIN / "mypy", *words),
         run(BIN / "lint-imports", "--no-cache"),
-        run(BIN / "check-jsonschema", *schema, *sorted(WORKFLOWS.glob("*.yml"))),
+        run(BIN / "check-jsonschema", *schema, "vendor.github-workflows", *sorted(WORKFLOWS.glob("*.yml"))),
+        run(BIN / "check-jsonschema", *schema, "vendor.github-actions", ROOT / "action.yml"),
     ]
     return next((code for code in codes if code), 0)
 
