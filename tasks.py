@@ -169,8 +169,12 @@ def wheel(words: list[str]) -> int:
                 "search",
                 "where is the refund total rounded?",
                 "sample:orders",
+                "--save",
+                "refunds.scenario.toml",
                 cwd=Path(temporary),
             )
+            or run(python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "pytest>=9", cwd=away)
+            or run(python, "-m", "pytest", "--quiet", "refunds.scenario.toml", cwd=Path(temporary))
             or run(away / BIN.name / "secateur", "chunk", "sample:orders", "--base", "HEAD~3", cwd=Path(temporary))
             or run(
                 away / BIN.name / "secateur",
