@@ -24,6 +24,9 @@ RESAMPLES = 2_000
 SEED = 12
 """Of the random numbers. Those of `RandomState` are the same in every version of numpy (NEP 19)."""
 
+NOTHING = 1e-9
+"""A mean as near to 0 as this is 0: what is left of sums of floats."""
+
 _DRAWN_AT_ONCE = 1 << 22
 
 
@@ -39,7 +42,7 @@ class Interval:
     @property
     def beyond_noise(self) -> bool:
         """Of a difference: whether 0 lies outside."""
-        return self.low is not None and self.high is not None and (self.low > 0 or self.high < 0)
+        return self.low is not None and self.high is not None and (self.low > NOTHING or self.high < -NOTHING)
 
     def to_dict(self) -> dict[str, float | int | None]:
         """As JSON, to four decimals."""

@@ -9,7 +9,7 @@ from typing import Any
 
 from secateur.evaluation.cases import LeftOut
 from secateur.evaluation.evaluation import EvaluationPlan, MeasuredCase
-from secateur.evaluation.intervals import Interval
+from secateur.evaluation.intervals import NOTHING, Interval
 from secateur.evaluation.metrics import METRICS
 from secateur.evaluation.summary import (
     Ablation,
@@ -29,9 +29,12 @@ TITLES = {"recall": "recall", "precision": "precision", "ndcg": "nDCG@10"}
 EXTREMES = 5
 """Queries that gain most, and that lose most, which the text names."""
 
+BEYOND = "*"
+"""Mark of a difference that is more than noise."""
+
 ABOUT_CELLS = 60
 
-_CELL = 19
+_CELL = 20
 _NAME = 16
 
 
@@ -86,7 +89,7 @@ def text_report(evaluation: Evaluation, *, verbose: bool = False) -> str:
             for name in evaluation.plan.names:
                 lines += ["", *_ablation_lines(evaluation, name)]
         lines += ["", *_legend(evaluation)]
-    return "\n".join(lines) + "\n"
+    return "\n".join(line.rstrip() for line in lines) + "\n"
 
 
 def _head(evaluation: Evaluation) -> Iterator[str]:
@@ -112,7 +115,7 @@ def _tables(evaluation: Evaluation) -> list[str]:
     means = {name: profile_means(evaluation.measured, plan, name) for name in plan.names}
     gains = profile_differences(evaluation.measured, plan)
     for metric in METRICS:
-        lines.append(f"{TITLES[metric]:<{_NAME}}" + "".join(f"{budget:>{_CELL},}" for budget in plan.budgets))
+        lines.append(f"{TITLES[metric]:<{_NAME}}" + "".join(f"{budget:>{_CELL - 1},} " for budget in plan.budgets))
         for name in plan.names:
             lines += _rows(name, [one for one in means[name] if one.metric == metric])
         for gain in gains:
@@ -141,17 +144,17 @@ def _query_lines(evaluation: Evaluation, name: str, budget: int, *, verbose: boo
     head = f"{name} against {first}, recall at {budget:,} by query: "
     lines = [head + f"{len(better):,} better, {same:,} equal, {len(worse):,} worse"]
     most = len(found) if verbose else EXTREMES
+    several = len({one.case.case.repository for one in found}) > 1
     for some in (better[:most], worse[:most]):
-        lines += [_query_line(one) for one in some]
+        lines += [_query_line(one, several=several) for one in some]
     return lines
 
 
-def _query_line(one: QueryDifference) -> str:
+def _query_line(one: QueryDifference, *, several: bool) -> str:
     case = one.case.case
-    said = f"  {visible(case.repository)}" if case.repository not in case.name else ""
-    return (
-        f"  {one.gain:+.2f}  {one.was:.2f} -> {one.now:.2f}  {visible(case.name)}{said}  {_about(case.about)}".rstrip()
-    )
+    where = f"  {visible(case.repository)}" if several and case.repository not in case.name else ""
+    head = f"  {one.gain:+.2f}  {one.was:.2f} -> {one.now:.2f}"
+    return f"{head}  {visible(case.name)}{where}  {_about(case.about)}"
 
 
 def _about(text: str) -> str:
@@ -164,7 +167,7 @@ def _ablation_lines(evaluation: Evaluation, name: str) -> list[str]:
         return [f"{visible(name)} has no weight that can be set to 0"]
     width = max(len(one.key) for one in found) + 2
     lines = [f"{visible(name)} without a weight: recall gained or lost"]
-    lines.append(" " * width + "".join(f"{budget:>{_CELL},}" for budget in budgets))
+    lines.append(" " * width + "".join(f"{budget:>{_CELL - 1},} " for budget in budgets))
     for one in sorted(found, key=_worth):
         cells = [mean for mean in one.means if mean.metric == "recall"]
         shown = "".join(f"{_shown(mean.by_case, signed=True):>{_CELL}}" for mean in cells)
@@ -181,7 +184,7 @@ def _legend(evaluation: Evaluation) -> Iterator[str]:
     repositories = len({one.case.repository for one in evaluation.measured})
     yield "Means; [low, high] holds 95 % of the means of cases drawn anew."
     if evaluation.plan.names[1:] or evaluation.plan.ablate:
-        yield "A difference whose interval holds 0 is not beyond noise."
+        yield f"{BEYOND} beyond noise: the interval of the difference does not hold 0."
     if repositories == 1:
         yield "They speak of further cases of this repository; of other repositories they say nothing."
     elif repositories < 6:
@@ -190,20 +193,20 @@ def _legend(evaluation: Evaluation) -> Iterator[str]:
 
 def _shown(one: Interval, *, signed: bool) -> str:
     mean = _number(one.mean, signed=signed)
-    return f"{mean} {_ends(one, signed=signed)}" if one.low is not None else mean
+    return f"{mean} {_ends(one, signed=signed)}" if one.low is not None else f"{mean} "
 
 
 def _ends(one: Interval | None, *, signed: bool) -> str:
     if one is None or one.low is None or one.high is None:
         return ""
-    return f"[{_number(one.low, signed=signed)}, {_number(one.high, signed=signed)}]"
+    mark = BEYOND if signed and one.beyond_noise else " "
+    return f"[{_number(one.low, signed=signed)}, {_number(one.high, signed=signed)}]{mark}"
 
 
 def _number(value: float, *, signed: bool) -> str:
-    """Two decimals, without the 0 before them; never "-.00"."""
-    text = f"{abs(value):.2f}"
-    mark = "" if not signed or text == "0.00" else "+" if value > 0 else "-"
-    return mark + text.removeprefix("0")
+    """Two decimals, without the 0 before them; "+.00" is a little more than nothing."""
+    mark = "+" if value > NOTHING else "-" if value < -NOTHING else ""
+    return (mark if signed else "") + f"{abs(value):.2f}".removeprefix("0")
 
 
 def _table(means: Sequence[Mean]) -> dict[str, dict[str, Any]]:

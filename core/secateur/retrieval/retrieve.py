@@ -197,9 +197,9 @@ def _column(snapshot: Snapshot, name: str, rows: IntArray) -> IntArray:
 def _priced(pool: Pool, retrieval: Retrieval, snapshot_rows: IntArray) -> Pool:
     """The pool with what each row costs in the pack at most, whole and as its signature: text, heading, fence."""
     costs = PackCosts(retrieval.counter, retrieval.format)
-    columns = zip(pool.path, pool.line_start.tolist(), pool.line_end.tolist(), pool.kind, pool.qualname, strict=True)
+    headings = _headings(pool, retrieval, costs, snapshot_rows)
     backticks, cdata_ends = retrieval.snapshot.column("wrapping")[snapshot_rows].astype(np.int64).T
-    wrapper = costs.wrappers(costs.headings(Item(*values) for values in columns), pool.language, backticks, cdata_ends)
+    wrapper = costs.wrappers(headings, pool.language, backticks, cdata_ends)
     has_signature = retrieval.snapshot.column("has_sig")[snapshot_rows]
     return replace(
         pool,
@@ -207,6 +207,19 @@ def _priced(pool: Pool, retrieval: Retrieval, snapshot_rows: IntArray) -> Pool:
         sig_cost=np.where(has_signature, pool.sig_tokens + wrapper + costs.signature_mark, 0),
         overhead=costs.overhead(pool.query, pool.warnings),
     )
+
+
+def _headings(pool: Pool, retrieval: Retrieval, costs: PackCosts, snapshot_rows: IntArray) -> IntArray:
+    """The tokens of each row's heading. Counting them is most of a retrieval: none of a snapshot is counted twice."""
+    counted, snapshot = retrieval.snapshot.heading_tokens, retrieval.snapshot
+    known = counted.setdefault((retrieval.counter.name, retrieval.format), np.full(len(snapshot), -1, dtype=np.int64))
+    new = np.flatnonzero(known[snapshot_rows] < 0).tolist()
+    items = (
+        Item(pool.path[row], int(pool.line_start[row]), int(pool.line_end[row]), pool.kind[row], pool.qualname[row])
+        for row in new
+    )
+    known[snapshot_rows[new]] = costs.headings(items)
+    return known[snapshot_rows]
 
 
 def _channels(scores: Scores, reach: Reach, settings: Settings, rows: IntArray) -> IntArray:

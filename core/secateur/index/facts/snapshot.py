@@ -184,6 +184,11 @@ class Snapshot:
         return NameTable(self.qualnames)
 
     @cached_property
+    def heading_tokens(self) -> dict[tuple[str, str], npt.NDArray[np.int64]]:
+        """Tokens of each fragment's heading as far as they were counted, by counter and format; -1: not yet."""
+        return {}
+
+    @cached_property
     def graph(self) -> CodeGraph:
         """Calls, imports and inheritance between fragments."""
         return CodeGraph.from_arrays(_group(self.arrays, "graph"))
