@@ -26,6 +26,9 @@ from support.scenario_mutations import Case, Laboratory
 
 EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
 
+LARGEST_FILE = 40_000
+"""Bytes of a file that is pruned: larger ones are read in a process of their own, which takes time."""
+
 LEAST_LETTERS = 20
 """Of a commit message that is asked as a query."""
 
@@ -65,6 +68,7 @@ def cases_of(root: Path, searches: int, seed: int) -> list[Case]:
     head = git(root, "rev-parse", "HEAD").strip()
     query = queries_of(root, 1, dice)[0]
     code = sorted(path for path in git(root, "ls-files").splitlines() if path.endswith((".py", ".go", ".js")))
+    code = [path for path in code if (root / path).stat().st_size < LARGEST_FILE]
     files = dice.sample(code, min(6, len(code)))
     return [
         *cases,
@@ -114,6 +118,7 @@ def main(words: Sequence[str]) -> int:
                 f" {laboratory.unchanged} not, {dict(laboratory.kinds)}",
                 flush=True,
             )
+            laboratory.oracle.close()
             shutil.rmtree(root)
     print(
         f"{sums['mutations']} mutations {dict(kinds)}: {sums['changed']} times a scenario changed,"

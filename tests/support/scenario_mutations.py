@@ -5,6 +5,7 @@ runs the command line, `secateur COMMAND ... --format json`, for all else, and c
 ledgers. A scenario has to fail exactly where they differ, say the same decisions, and blame the setting or the file
 that was changed and no other.
 """
+
 from __future__ import annotations
 
 import json
@@ -95,26 +96,37 @@ class Finding:
     what: str
 
 
-def decisions_of(root: Path, told: Sequence[tuple[Case, Settings]]) -> dict[str, Decisions]:
-    """What is decided of cases under settings, by name."""
-    out: dict[str, Decisions] = {}
-    engines: dict[str, Engine] = {}
-    for case, own in told:
-        if case.kind != "search":
-            out[case.name] = _decisions(secateur(*case.words(own)).json)
-            continue
-        rev = case.inputs.get("rev", "")
-        profile = own.get("profile")
-        sets = [f"{key}={toml_value(value)}" for key, value in own.items() if key != "profile"]
-        settings = load(root, profile=profile, sets=sets).settings
-        if rev not in engines:
-            engines[rev] = Engine.open(root, settings, rev=rev or None)
-        engine = engines[rev]
-        pool = engine.retrieve(case.inputs["query"], settings, use_cache=False, refresh=False)
-        out[case.name] = _decisions(engine.report(engine.select(pool, settings), dropped=None))
-    for engine in engines.values():
-        engine.close()
-    return out
+class Oracle:
+    """Decides as the command line does. Its indexes stay open, and are brought up to date each time."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._engines: dict[str, Engine] = {}
+
+    def decisions(self, told: Sequence[tuple[Case, Settings]]) -> dict[str, Decisions]:
+        """What is decided of cases under settings, by name."""
+        out: dict[str, Decisions] = {}
+        fresh: set[str] = set()
+        for case, own in told:
+            if case.kind != "search":
+                out[case.name] = _decisions(secateur(*case.words(own)).json)
+                continue
+            rev = case.inputs.get("rev", "")
+            sets = [f"{key}={toml_value(value)}" for key, value in own.items() if key != "profile"]
+            settings = load(self._root, profile=own.get("profile"), sets=sets).settings
+            if rev not in self._engines:
+                self._engines[rev] = Engine.open(self._root, settings, rev=rev or None)
+            engine = self._engines[rev]
+            query = case.inputs["query"]
+            pool = engine.retrieve(query, settings, use_cache=False, refresh=not rev and rev not in fresh)
+            fresh.add(rev)
+            out[case.name] = _decisions(engine.report(engine.select(pool, settings), dropped=None))
+        return out
+
+    def close(self) -> None:
+        """Closes the indexes."""
+        for engine in self._engines.values():
+            engine.close()
 
 
 def _decisions(answer: Any) -> Decisions:
@@ -172,7 +184,8 @@ class Laboratory:
                 kind = registry.kind(case.kind)
                 settings = load(root, sets=[f"{key}={toml_value(value)}" for key, value in case.settings.items()])
                 save_scenario(kind, kind.blank() | case.inputs, settings.settings, Path(case.file), opened)
-            self.before = decisions_of(root, [(case, case.settings) for case in cases])
+            self.oracle = Oracle(root)
+            self.before = self.oracle.decisions([(case, case.settings) for case in cases])
         leaving = {id_.partition("::")[0] for told in self.before.values() for id_ in told}
         self._near = [path for path in self._code if path in leaving] or self._code
 
@@ -195,16 +208,40 @@ class Laboratory:
         with session(os.environ) as opened:
             results = {case.name: check_one(Path(case.file), opened) for case in self.cases}
         touched = [case for case in self.cases if not mutation.settings or case.name in mutation.settings]
-        after = decisions_of(self.root, [(case, mutation.settings.get(case.name, case.settings)) for case in touched])
+        after = self.oracle.decisions([(case, mutation.settings.get(case.name, case.settings)) for case in touched])
         for case in self.cases:
             now = after.get(case.name, self.before[case.name])
             wanted = differing(self.before[case.name], now, found=registry.kind(case.kind).finds_entries)
             self.changed += bool(wanted)
             self.unchanged += not wanted
-            for what in self._faults(results[case.name], wanted, mutation, case):
+            for what in self._faults(results[case.name], wanted, now, mutation, case):
                 yield Finding(mutation.told, case.name, what)
 
-    def _faults(self, result: Result, wanted: Mapping[str, Any], mutation: Mutation, case: Case) -> Iterator[str]:
+    def _told_wrongly(
+        self, result: Result, wanted: Mapping[str, Any], before: Decisions, now: Decisions
+    ) -> Iterator[str]:
+        """Both sides of each change, which are those of the command line; and every id that it decides otherwise.
+
+        Where lines moved, an entry is told beside the one that held its text: then ids do not say which are missing.
+        """
+        ids: set[str] = set()
+        moved = False
+        for change in result.compared.differences:
+            sides = ((change.was, before), (change.now, now))
+            for item, decided in sides:
+                if item is not None and decided.get(item.id) != (item.state, item.reason):
+                    yield f"{item.id} is told as {item.state} ({item.reason}), it is {decided.get(item.id)}"
+            ids |= {item.id for item, _ in sides if item is not None}
+            moved = moved or (change.was is not None and change.now is not None and change.was.id != change.now.id)
+        missing = {} if moved else {id_: two for id_, two in wanted.items() if id_ not in ids}
+        if missing:
+            yield f"not told: {_few(missing)}"
+        if not moved and ids - set(wanted):
+            yield f"told, and as they were: {sorted(ids - set(wanted))[:3]}"
+
+    def _faults(
+        self, result: Result, wanted: Mapping[str, Any], now: Decisions, mutation: Mutation, case: Case
+    ) -> Iterator[str]:
         if "error" in wanted:
             if result.verdict is not CheckVerdict.CANNOT_RUN:
                 yield f"the command fails with {wanted['error'][1]}, the check says {result.verdict}"
@@ -214,23 +251,14 @@ class Laboratory:
             error = f" ({result.error.message})" if result.error else ""
             yield f"{'missed' if wanted else 'false alarm'}: {result.verdict}{error} {_few(wanted)}"
             return
-        told = {
-            (change.now or change.was).id: (  # type: ignore[union-attr]
-                (change.was.state, change.was.reason) if change.was else None,
-                (change.now.state, change.now.reason) if change.now else None,
-            )
-            for change in result.compared.differences
-        }
-        if told != wanted:
-            other = {id_: (told.get(id_), wanted.get(id_)) for id_ in {**told, **wanted}}
-            other = {id_: two for id_, two in other.items() if two[0] != two[1]}
-            yield f"decisions told and those of the command line differ: {_few(other)}"
+        yield from self._told_wrongly(result, wanted, self.before[case.name], now)
         if not wanted:
             return
+        counts = mutation.key.startswith(OF_KIND[case.kind])
         knobs = set(result.compared.knobs) - ({"budget"} if mutation.key in BUDGETS else set())
-        if mutation.key and mutation.key not in knobs | {"profile"} and mutation.key not in BUDGETS:
+        if counts and mutation.key not in knobs | {"profile"} and mutation.key not in BUDGETS:
             yield f"{mutation.key} was changed, and {sorted(knobs)} are blamed"
-        if not mutation.key and knobs:
+        if not counts and knobs:
             yield f"no setting was changed, and {sorted(knobs)} are blamed"
         files = {mutation.file, *(str(one) for one in _listed(case.inputs.get("path")))}
         wrong = [path for path in result.compared.files if path not in files and case.kind == "search"]

@@ -1,0 +1,61 @@
+"""Fixtures: a small repository with an input of every kind of context, each saved as a scenario."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from secateur.kind_places import others
+from secateur.kinds import registry
+from support.cli import secateur
+from support.distributions import TODO, install
+from support.repos import SHOP, committed, git
+from support.scenario_commands import COMMANDS
+
+EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
+
+
+@pytest.fixture
+def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A repository of two commits with inputs, in which the test works."""
+    root = committed(tmp_path / "shop", SHOP)
+    (root / "inputs").mkdir()
+    for name in ("session.jsonl", "envelope.json", "ci.log"):
+        shutil.copy(EXAMPLES / name, root / "inputs" / name)
+    (root / "shop" / "money.py").write_text("def round_total(amount):\n    return int(amount + 0.49)\n")
+    git(root, "add", ".")
+    git(root, "commit", "-qm", "Round halves down")
+    monkeypatch.chdir(root)
+    return root
+
+
+@pytest.fixture
+def todo_kind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The kind of to-do lists, registered by another distribution."""
+    folder = tmp_path / "packages"
+    folder.mkdir()
+    monkeypatch.syspath_prepend(str(folder))
+    install(folder, "todo_lists", {"todo_kind": TODO}, {"todo": "todo_kind:ToDo"})
+    caches = (registry.places, registry.kind, others, registry._loaded)
+    for cached in caches:
+        cached.cache_clear()
+    yield
+    monkeypatch.delitem(__import__("sys").modules, "todo_kind", raising=False)
+    for cached in caches:
+        cached.cache_clear()
+
+
+@pytest.fixture
+def saved(shop: Path) -> Callable[..., Path]:
+    """Saves the scenario of a command line, or of a name in `COMMANDS`."""
+
+    def save(name: str, *words: object) -> Path:
+        path = shop / "checks" / f"{name}.scenario.toml"
+        path.parent.mkdir(exist_ok=True)
+        ran = secateur(*(words or COMMANDS[name]), "--save", path.relative_to(shop))
+        assert (ran.code, f"saved: checks/{path.name}" in ran.err) == (0, True), ran.err
+        return path
+
+    return save

@@ -1,0 +1,273 @@
+"""Scenarios of every kind of context pass where they were saved and elsewhere, and fail where a decision moved."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from secateur.scenarios.check import CheckVerdict, Result, check_one
+from secateur.scenarios.comparison import Aspect, Way
+from secateur.scenarios.running import session
+from secateur.scenarios.scenario import Expect, Scenario, dump_scenario, read_scenario, with_expected
+from support.cli import secateur
+from support.processes import environment
+from support.scenario_commands import COMMANDS
+
+Save = Callable[..., Path]
+
+
+def checked(path: Path) -> Result:
+    """The result of one scenario, decided anew."""
+    with session(os.environ) as opened:
+        return check_one(path, opened)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_saved_scenario_passes_at_once(saved: Save, name: str) -> None:
+    path = saved(name)
+    result = checked(path)
+    assert (result.verdict, result.error) == (CheckVerdict.PASSED, None)
+    recorded = read_scenario(path).recorded
+    assert recorded is not None and recorded.items
+    assert len({item.state for item in recorded.items}) > 1, "a scenario in which nothing is dropped guards little"
+
+
+@pytest.mark.usefixtures("todo_kind")
+def test_a_kind_of_another_distribution_is_guarded_likewise(shop: Path, saved: Save) -> None:
+    (shop / "week.todo").write_text("[x] water the plants\n[ ] call the bank\n[ ] buy bread\n")
+    path = saved("todo", "todo", "week.todo", "--max-tokens", "12", "--counter", "chars4")
+    assert checked(path).verdict is CheckVerdict.PASSED
+    (shop / "week.todo").write_text("[x] water the plants\n[ ] call the bank about the new card\n[ ] buy bread\n")
+    result = checked(path)
+    assert result.verdict is CheckVerdict.CHANGED
+    assert [(change.id, change.way) for change in result.compared.differences] == [("line 3", Way.OUT)]
+    assert result.compared.differences[0].causes == ("takes more room now: line 2 (5 -> 10 tokens)",)
+
+
+def test_scenarios_pass_at_another_path_with_another_hash_seed_other_workers_and_no_cache(
+    shop: Path, saved: Save, tmp_path: Path
+) -> None:
+    for name in COMMANDS:
+        saved(name)
+    here = secateur("check", "checks", "--format", "json", "--verbose").json
+    assert here["counts"]["passed"] == len(COMMANDS)
+    other = tmp_path / "other" / "elsewhere"
+    shutil.copytree(shop, other)
+    for seed in ("1", "2"):
+        env = environment() | {"PYTHONHASHSEED": seed, "SECATEUR_CACHE_DIR": str(tmp_path / f"cache{seed}")}
+        words = [sys.executable, "-m", "secateur.cli.main", "check", "checks", "--format", "json", "--jobs", seed]
+        ran = subprocess.run(words, cwd=other, env=env, capture_output=True, text=True, check=False)
+        assert (ran.returncode, ran.stderr) == (0, "")
+        assert ran.stdout == secateur("check", "checks", "--format", "json").out
+
+
+def test_a_cache_that_cannot_be_written_changes_no_decision(
+    saved: Save, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = saved("search")
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("SECATEUR_CACHE_DIR", str(tmp_path / "file" / "cache"))
+    assert secateur("check", path, "--update").out == "1 scenario: 1 passed\n"
+
+
+def test_nothing_of_the_user_counts(saved: Save, own_directories: Path) -> None:
+    path = saved("search")
+    own = own_directories / "config" / "secateur.toml"
+    own.parent.mkdir(parents=True, exist_ok=True)
+    own.write_text("[smart_pruning]\nstrategy = 'density'\n[graph_rag]\ntoken_budget = 4001\n")
+    try:
+        assert checked(path).verdict is CheckVerdict.PASSED
+    finally:
+        own.unlink()
+
+
+# --- what moved -------------------------------------------------------------------------------------------------------
+
+
+def test_a_line_put_into_the_code_is_told_with_its_file_and_what_it_displaced(shop: Path, saved: Save) -> None:
+    path = saved("tight", "search", "refund total", "--budget", "240")
+    before = {item.id: item for item in read_scenario(path).recorded.items}  # type: ignore[union-attr]
+    assert before["shop/refund.py::refund_total"].leaves
+    old = (shop / "shop" / "refund.py").read_text()
+    (shop / "shop" / "refund.py").write_text(old + "    # " + "a long remark about nothing " * 60 + "\n")
+    result = checked(path)
+    assert result.verdict is CheckVerdict.CHANGED
+    change = next(one for one in result.compared.differences if one.id == "shop/refund.py::refund_total")
+    assert change.what is Aspect.STATE and change.way is Way.OUT
+    assert any(cause.startswith("its text changed (") for cause in change.causes)
+    assert (change.now.reason if change.now else "") == "larger_than_budget"
+    assert result.compared.files == ("shop/refund.py",)
+    assert result.compared.knobs == {}
+    assert (
+        change.line
+        == path.read_text()
+        .splitlines()
+        .index(next(line for line in path.read_text().splitlines() if '{ id = "shop/refund.py::refund_total"' in line))
+        + 1
+    )
+
+
+def test_a_setting_of_the_repository_s_own_file_is_named_with_its_values(shop: Path, saved: Save) -> None:
+    (shop / "secateur.toml").write_text("[log]\nmax_tokens = 900\nblock_share = 0.9\n")
+    path = saved("log", "log", "inputs/ci.log")
+    (shop / "secateur.toml").write_text("[log]\nmax_tokens = 300\nblock_share = 0.9\nlast_share = 0.0\n")
+    result = checked(path)
+    assert result.compared.knobs == {"budget": (900, 300), "log.last_share": (0.2, 0.0)}
+    assert "    setting budget: 900 -> 300\n" in secateur("check", path).out
+    assert "    setting log.last_share: 0.2 -> 0.0 (secateur.toml)\n" in secateur("check", path).out
+    assert secateur("check", path).code == 4
+
+
+def test_a_weight_is_told_as_the_term_that_it_moves(shop: Path, saved: Save) -> None:
+    path = saved("weights", "search", QUERY_OF_ALL, "--budget", "110")
+    (shop / "secateur.toml").write_text("[smart_pruning.priority_weights]\ndistance = 0.0\nhotspot = 0.0\n")
+    ran = secateur("check", path)
+    assert ran.code == 4
+    assert "because distance 0.300 -> 0.000" in ran.out
+    assert "setting smart_pruning.priority_weights.distance: 0.3 -> 0.0 (secateur.toml)" in ran.out
+
+
+QUERY_OF_ALL = "refund total round post"
+
+
+def test_a_line_put_into_a_transcript_moves_numbers_and_no_decision(shop: Path, saved: Save) -> None:
+    path = saved("conversation", "conversation", "inputs/session.jsonl", "--safe-zone", "30000")
+    assert checked(path).verdict is CheckVerdict.PASSED
+    transcript = shop / "inputs" / "session.jsonl"
+    lines = transcript.read_text().splitlines(keepends=True)
+    transcript.write_text("".join([lines[0].replace("Partial", "Some partial"), *lines[1:]]))
+    assert checked(path).verdict is CheckVerdict.PASSED
+
+
+def test_an_item_that_went_is_gone_and_what_comes_is_new(shop: Path, saved: Save) -> None:
+    path = saved("files", "files", "shop", "--query", "refund")
+    (shop / "shop" / "money.py").unlink()
+    (shop / "shop" / "cents.py").write_text("def cents(amount):\n    return amount * 100\n")
+    told = {change.id: change.what for change in checked(path).compared.differences}
+    assert told == {"shop/money.py": Aspect.GONE, "shop/cents.py": Aspect.NEW}
+
+
+def test_exact_compares_figures_too(shop: Path, saved: Save) -> None:
+    path = saved("search")
+    (shop / "notes.md").write_text("# Notes\n\nThe refund total is rounded by hand.\n" * 3)
+    assert checked(path).verdict in (CheckVerdict.PASSED, CheckVerdict.CHANGED)
+    (shop / "notes.md").unlink()
+    (shop / "shop" / "money.py").write_text("def round_total(amount):\n    return int(amount + 0.51) * 1 * 1\n")
+    loose = checked(path)
+    text = path.read_text().replace("[expect]\n", "[expect]\nexact = true\n", 1)
+    path.write_text(text)
+    strict = checked(path)
+    assert loose.verdict is CheckVerdict.PASSED
+    assert strict.verdict is CheckVerdict.CHANGED
+    assert {change.way for change in strict.compared.differences} == {Way.FIGURES}
+
+
+# --- assertions -------------------------------------------------------------------------------------------------------
+
+HELD = {
+    "must_keep": ("search", 'must_keep = ["shop/refund.py::refund_total"]'),
+    "must_drop": ("search", 'must_drop = ["nothing/like.py::that"]'),
+    "must_shorten": ("conversation", "must_shorten = [{shortened}]"),
+    "budget_used_between as shares": ("log", "budget_used_between = [0.5, 1.0]"),
+    "budget_used_between as tokens": ("log", "budget_used_between = [100, 500]"),
+    "rank_of": ("search", 'rank_of = [{ id = "shop/refund.py::refund_total", at_most = 3 }]'),
+    "recall_of": ("search", 'recall_of = [{ ids = ["shop/refund.py::refund_total", "b"], at_least = 0.5 }]'),
+    "contains": ("search", 'contains = ["The refund total is rounded once"]'),
+    "lacks": ("search", 'lacks = ["no such text"]'),
+    "cache_reread_at_most": ("conversation", "cache_reread_at_most = 100000"),
+    "coverage": ("diff", 'coverage = { "shop/money.py" = "whole" }'),
+}
+
+BROKEN = {
+    "must_keep": ("search", 'must_keep = ["shop/refund.py::refund_tota"]', "did you mean shop/refund.py::refund_total"),
+    "must_drop": ("search", 'must_drop = ["shop/refund.py::refund_total"]', "it is kept: there was room"),
+    "must_shorten": ("search", 'must_shorten = ["shop/refund.py::refund_total"]', "it is kept"),
+    "budget_used_between as shares": ("log", "budget_used_between = [0.0, 0.1]", "of 500 tokens"),
+    "budget_used_between as tokens": ("log", "budget_used_between = [1000, 2000]", "tokens"),
+    "rank_of": ("search", 'rank_of = [{ id = "shop/api.py::post_refund", at_most = 1 }]', "it stands at"),
+    "recall_of": ("search", 'recall_of = [{ ids = ["a", "shop/refund.py::refund_total"], at_least = 0.6 }]', "not a"),
+    "contains": ("search", 'contains = ["no such text"]', "what leaves does not hold it"),
+    "lacks": ("search", 'lacks = ["The refund total is rounded once"]', "what leaves holds it"),
+    "cache_reread_at_most": ("conversation", "cache_reread_at_most = 1", "tokens have to be read again"),
+    "coverage": ("diff", 'coverage = { "shop/mony.py" = "whole" }', "did you mean shop/money.py?"),
+}
+
+
+def with_assertion(path: Path, written: str) -> int:
+    """Puts an assertion into a scenario without recorded decisions. Returns its line."""
+    text = path.read_text()
+    scenario = read_scenario(path)
+    shortened = next((item.id for item in scenario.recorded.items if item.state == "shortened"), "")  # type: ignore[union-attr]
+    text = text[: text.index("[recorded]")].replace(
+        "[expect]\n", "[expect]\n" + written.replace("{shortened}", f'"{shortened}"') + "\n"
+    )
+    path.write_text(text)
+    return text.splitlines().index("[expect]") + 2
+
+
+@pytest.mark.parametrize("name", HELD)
+def test_an_assertion_holds(saved: Save, name: str) -> None:
+    kind, written = HELD[name]
+    path = saved(kind)
+    with_assertion(path, written)
+    result = checked(path)
+    assert (result.verdict, result.error, result.compared.failures) == (CheckVerdict.PASSED, None, ())
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_an_assertion_that_fails_says_what_is_there_instead(saved: Save, name: str) -> None:
+    kind, written, said = BROKEN[name]
+    path = saved(kind)
+    line = with_assertion(path, written)
+    result = checked(path)
+    assert result.verdict is CheckVerdict.FAILED
+    (failure,) = result.compared.failures
+    assert said in failure.said
+    assert failure.assertion.startswith(name.partition(" as ")[0])
+    assert failure.line == line
+    assert secateur("check", path).code == 4
+    assert secateur("check", path, "--update").code == 4, "recording decisions settles no assertion"
+
+
+@pytest.mark.parametrize(
+    ("kind", "written"),
+    [
+        ("search", "cache_reread_at_most = 3"),
+        ("log", 'coverage = { "a" = "whole" }'),
+        ("envelope", 'rank_of = [{ id = "x", at_most = 1 }]'),
+    ],
+)
+def test_an_assertion_that_says_nothing_to_a_kind_cannot_run(saved: Save, kind: str, written: str) -> None:
+    path = saved(kind)
+    if "rank_of" in written:
+        known = read_scenario(path).recorded
+        assert known is not None
+        written = written.replace('"x"', f'"{known.items[0].id}"')
+    line = with_assertion(path, written)
+    result = checked(path)
+    assert result.verdict is CheckVerdict.CANNOT_RUN
+    assert result.error is not None
+    assert f":{line}: expect.{written.split(' ')[0]} says nothing to {kind}" in result.error.message
+
+
+def test_an_id_becomes_an_assertion_that_is_checked(saved: Save) -> None:
+    path = saved("search")
+    path.write_text(with_expected(path.read_text(), "must_keep", ["shop/refund.py::refund_total", "gone.py::gone"]))
+    result = checked(path)
+    assert result.verdict is CheckVerdict.FAILED
+    assert [failure.assertion for failure in result.compared.failures] == ['must_keep "gone.py::gone"']
+
+
+def test_a_scenario_without_anything_expected_says_so(shop: Path) -> None:
+    path = shop / "a.scenario.toml"
+    path.write_text(dump_scenario(Scenario(1, "log", input={"path": "inputs/ci.log"}, expect=Expect())))
+    ran = secateur("check", path)
+    assert ran.code == 0
+    assert "nothing is recorded and nothing asserted: --update records the decisions" in ran.out
+    assert secateur("check", path, "--update").code == 0
+    assert secateur("check", path).out == "1 scenario: 1 passed\n"
