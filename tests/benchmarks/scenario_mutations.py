@@ -29,6 +29,9 @@ EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
 LARGEST_FILE = 40_000
 """Bytes of a file that is pruned: larger ones are read in a process of their own, which takes time."""
 
+ROUND = 10
+"""Mutations after which the sums so far are printed."""
+
 LEAST_LETTERS = 20
 """Of a commit message that is asked as a query."""
 
@@ -91,6 +94,12 @@ def cases_of(root: Path, searches: int, seed: int) -> list[Case]:
     ]
 
 
+def told(laboratory: Laboratory) -> str:
+    """The sums of a laboratory so far."""
+    changed = f"{laboratory.changed} times a scenario changed"
+    return f"{laboratory.mutated} mutations, {changed}, {laboratory.unchanged} times not"
+
+
 def main(words: Sequence[str]) -> int:
     """Exit code 1 where anything was said wrongly."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -108,16 +117,14 @@ def main(words: Sequence[str]) -> int:
             root = Path(temporary) / name
             subprocess.run(["git", "clone", "--quiet", str(repository), str(root)], check=True)
             laboratory = Laboratory(root, cases_of(root, options.searches, options.seed), options.seed)
-            for finding in laboratory.run(options.mutations):
-                wrong += 1
-                print(f"{name}: {finding.mutation}: {finding.case}: {finding.what}", flush=True)
+            for done in range(0, options.mutations, ROUND):
+                for finding in laboratory.run(min(done + ROUND, options.mutations)):
+                    wrong += 1
+                    print(f"{name}: {finding.mutation}: {finding.case}: {finding.what}", flush=True)
+                print(f"{name}: {told(laboratory)}, {wrong} told wrongly so far", file=sys.stderr, flush=True)
             sums += {"mutations": laboratory.mutated, "changed": laboratory.changed, "unchanged": laboratory.unchanged}
             kinds += laboratory.kinds
-            print(
-                f"{name}: {laboratory.mutated} mutations, {laboratory.changed} scenarios changed,"
-                f" {laboratory.unchanged} not, {dict(laboratory.kinds)}",
-                flush=True,
-            )
+            print(f"{name}: {told(laboratory)}, {laboratory.kinds}", flush=True)
             laboratory.oracle.close()
             shutil.rmtree(root)
     print(
