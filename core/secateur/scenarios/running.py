@@ -163,16 +163,18 @@ class Session:
 
     environ: Mapping[str, str]
     progress: Progress = unreported
+    ahead: bool = False  # read also what only other settings would need: they are going to change
     _shared: dict[Path, dict[Hashable, Any]] = field(default_factory=dict)
     _read: dict[Hashable, tuple[Kind[Any, Any], Any]] = field(default_factory=dict)
 
     def environment(self, root: Path) -> Environment:
         """The outside world of scenarios below a root: nothing of the user but the cache."""
-        hermetic = {**self.environ, "SECATEUR_CONFIG_DIR": str(NOWHERE)}
+        without_user = {**self.environ, "SECATEUR_CONFIG_DIR": str(NOWHERE)}
         return Environment(
             regular=True,
+            ahead=self.ahead,
             folder=root,
-            environ=hermetic,
+            environ=without_user,
             progress=self.progress,
             shared=self._shared.setdefault(root, {}),
         )
@@ -188,14 +190,7 @@ class Session:
         """
         kind, inputs = given(scenario, root)
         loaded = self.loaded(kind, inputs, scenario.settings, root)
-        key = (kind.name, root, kind.reading_of(inputs, loaded.settings))
-        if key not in self._read:
-            self._forget(keep=MOST_READ - 1)
-            environment = replace(self.environment(root), notices=loaded.notices)
-            self._read[key] = kind, kind.read(inputs, loaded.settings, environment)
-        material = self._read[key][1]
-        outcome = kind.answer(material, inputs, loaded.settings, progress=self.progress)
-        return replace(decided_of(kind, outcome, ids), origins=loaded.origins)
+        return replace(decided_of(kind, self.outcome(kind, inputs, loaded, root), ids), origins=loaded.origins)
 
     def loaded(
         self, kind: Kind[Any, Any], inputs: Mapping[str, Any], settings: Mapping[str, Any], root: Path
@@ -209,6 +204,32 @@ class Session:
         loaded = kind.load(inputs, partial(_load, settings=settings), self.environment(root))
         return replace(loaded, settings=replace(loaded.settings, llm=replace(loaded.settings.llm, enabled=False)))
 
+    def outcome(self, kind: Kind[Any, Any], inputs: Mapping[str, Any], loaded: Loaded, root: Path) -> Outcome[Any]:
+        """Decides inputs under settings.
+
+        Raises:
+            SecateurError: as `Kind.read` and `Kind.decide`.
+        """
+        material = self.material(kind, inputs, loaded, root)
+        return kind.answer(material, inputs, loaded.settings, progress=self.progress)
+
+    def material(self, kind: Kind[Any, Any], inputs: Mapping[str, Any], loaded: Loaded, root: Path) -> Any:
+        """Reads inputs, or takes what was read of them before. Raises as `Kind.read`."""
+        key = (kind.name, root, kind.reading_of(inputs, loaded.settings))
+        if key not in self._read:
+            self._forget(keep=MOST_READ - 1)
+            environment = replace(self.environment(root), notices=loaded.notices)
+            self._read[key] = kind, kind.read(inputs, loaded.settings, environment)
+        return self._read[key][1]
+
+    def forget(self) -> None:
+        """Lets go of what was read: it is read again when it is needed."""
+        self._forget(0)
+        for shared in self._shared.values():
+            for opened in shared.values():
+                opened.close()
+            shared.clear()
+
     def _forget(self, keep: int) -> None:
         while len(self._read) > keep:
             kind, material = self._read.pop(next(iter(self._read)))
@@ -216,17 +237,14 @@ class Session:
 
     def close(self) -> None:
         """Close what was opened."""
-        self._forget(0)
-        for shared in self._shared.values():
-            for opened in shared.values():
-                opened.close()
+        self.forget()
         self._shared.clear()
 
 
 @contextmanager
-def session(environ: Mapping[str, str], progress: Progress = unreported) -> Iterator[Session]:
+def session(environ: Mapping[str, str], progress: Progress = unreported, *, ahead: bool = False) -> Iterator[Session]:
     """A session that is closed at the end."""
-    opened = Session(environ, progress)
+    opened = Session(environ, progress, ahead)
     try:
         yield opened
     finally:

@@ -1,0 +1,205 @@
+"""What somebody does with a kind of context, as events: what was meant, never a key, so that a recording outlives the
+screen it was made on."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, ClassVar, Literal, TypeAlias
+
+import msgspec
+from msgspec import Meta, Struct, field
+
+Seconds = Annotated[float, Meta(ge=0, le=1e9)]
+Text = Annotated[str, Meta(max_length=1_000)]
+Identifier = Annotated[str, Meta(min_length=1, max_length=4_000)]
+Values = Annotated[dict[str, Any], Meta(min_length=1)]
+PageName = Literal["why", "preview", "diff"]
+
+
+class Event(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, tag_field="do"):
+    """Something that was done."""
+
+    decides: ClassVar[bool] = False  # whether it may change what goes out
+
+    at: Seconds = 0.0
+
+
+class Opened(Event, frozen=True, tag="open"):
+    """Something was opened in the bench of its kind, under settings that are not the defaults."""
+
+    decides = True
+    kind: str = ""
+    input: dict[str, Any] = field(default_factory=dict)  # by name of the kind's inputs
+    settings: dict[str, Any] = field(default_factory=dict)  # by dotted key
+
+
+class BenchShown(Event, frozen=True, tag="bench"):
+    """Another bench was shown, as it was left."""
+
+    kind: str = ""
+
+
+class InputChanged(Event, frozen=True, tag="input"):
+    """A query, or another input, was typed."""
+
+    decides = True
+    input: Values = field(default_factory=dict)
+
+
+class SettingsChanged(Event, frozen=True, tag="set"):
+    """Knobs were turned: budget, weights, strategy, or any other setting, by dotted key."""
+
+    decides = True
+    values: Values = field(default_factory=dict)
+
+
+class ProfileChosen(Event, frozen=True, tag="profile"):
+    """A profile was chosen."""
+
+    decides = True
+    name: Identifier = ""
+
+
+class HintApplied(Event, frozen=True, tag="hint"):
+    """What a hint says was applied: under these values the item leaves."""
+
+    decides = True
+    id: Identifier = ""
+    values: Values = field(default_factory=dict)
+
+
+class Pinned(Event, frozen=True, tag="pin"):
+    """An item of a search was pinned, or no longer."""
+
+    decides = True
+    id: Identifier = ""
+    on: bool = True
+
+
+class Excluded(Event, frozen=True, tag="exclude"):
+    """An item of a search was excluded, or no longer."""
+
+    decides = True
+    id: Identifier = ""
+    on: bool = True
+
+
+class Held(Event, frozen=True, tag="hold"):
+    """What an entry holds is kept whatever happens, or no longer: results of a tool, a file of a change."""
+
+    decides = True
+    id: Identifier = ""
+
+
+class Undone(Event, frozen=True, tag="undo"):
+    """The last change of settings was taken back."""
+
+    decides = True
+
+
+class Redone(Event, frozen=True, tag="redo"):
+    """The change that was taken back was made again."""
+
+    decides = True
+
+
+class Refreshed(Event, frozen=True, tag="refresh"):
+    """What is on disk was read again."""
+
+    decides = True
+
+
+class BaselineSet(Event, frozen=True, tag="baseline"):
+    """What follows is compared with the answer of now."""
+
+
+class ComparisonShown(Event, frozen=True, tag="compare"):
+    """The answer was compared with the baseline."""
+
+
+class CursorPlaced(Event, frozen=True, tag="cursor"):
+    """An entry was looked at."""
+
+    id: Identifier = ""
+
+
+class PageShown(Event, frozen=True, tag="page"):
+    """A page was opened beside the entries."""
+
+    name: PageName = "why"
+
+
+class Captioned(Event, frozen=True, tag="caption"):
+    """A person says what is to be seen."""
+
+    text: Text = ""
+
+
+class AnswerSeen(Event, frozen=True, tag="decided"):
+    """What was on the screen: tokens of what left, and the digest of its ledger."""
+
+    after: Annotated[int, Meta(ge=0)] = 0
+    digest: Annotated[str, Meta(pattern="^[0-9a-f]{16}$")] = "0" * 16
+
+
+AnyEvent: TypeAlias = (
+    Opened
+    | BenchShown
+    | InputChanged
+    | SettingsChanged
+    | ProfileChosen
+    | HintApplied
+    | Pinned
+    | Excluded
+    | Held
+    | Undone
+    | Redone
+    | Refreshed
+    | BaselineSet
+    | ComparisonShown
+    | CursorPlaced
+    | PageShown
+    | Captioned
+    | AnswerSeen
+)
+
+REQUIRED: dict[str, tuple[str, ...]] = {
+    "open": ("kind",),
+    "bench": ("kind",),
+    "input": ("input",),
+    "set": ("values",),
+    "profile": ("name",),
+    "hint": ("id", "values"),
+    "pin": ("id",),
+    "exclude": ("id",),
+    "hold": ("id",),
+    "cursor": ("id",),
+    "page": ("name",),
+    "caption": ("text",),
+    "decided": ("after", "digest"),
+}
+"""Fields that an event must have. (`at` comes first on a line and has a default, so the others need one too.)"""
+
+ACTIONS = tuple(sorted({*REQUIRED, "undo", "redo", "refresh", "baseline", "compare"}))
+
+
+def line_of(event: AnyEvent) -> str:
+    """An event as its line, without the end."""
+    fields = msgspec.to_builtins(event)
+    at = round(event.at, 2)
+    made = {"at": int(at) if at == int(at) else at, "do": fields.pop("do")}
+    made |= {name: getattr(event, name) for name in REQUIRED.get(made["do"], ())}
+    return json_line(made | {name: value for name, value in fields.items() if name not in made})
+
+
+def json_line(value: Any) -> str:
+    """A value as JSON on one line; what no terminal should be sent is escaped."""
+    text = msgspec.json.encode(value).decode()
+    return "".join(one if one.isprintable() else _escaped(one) for one in text)
+
+
+def _escaped(character: str) -> str:
+    code = ord(character)
+    if code > 0xFFFF:
+        code -= 0x10000
+        return f"\\u{0xD800 + (code >> 10):04x}\\u{0xDC00 + (code & 0x3FF):04x}"
+    return f"\\u{code:04x}"

@@ -1,0 +1,257 @@
+"""Runs a recorded session without a screen: every event through the one protocol of kinds.
+
+    with session(os.environ, ahead=True) as opened:
+        for step in replay(read_recording(path), opened):
+            step.said, step.decided.ledger, step.changes
+
+What is decided is what the inspector decided: the same inputs, settings and engine. Nothing of the user counts but the
+cache, so a recording replays the same on every machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from secateur.errors import BudgetExceeded, SecateurError, UsageError
+from secateur.kinds.base import Kind
+from secateur.ledger import Ledger, State
+from secateur.render import dumps
+from secateur.replays.events import (
+    AnswerSeen,
+    AnyEvent,
+    BaselineSet,
+    BenchShown,
+    ComparisonShown,
+    Held,
+    InputChanged,
+    Opened,
+    Redone,
+    Refreshed,
+    Undone,
+)
+from secateur.replays.recording import CANNOT_READ, Recording
+from secateur.replays.setting_events import SettingEvent, settings_after
+from secateur.replays.words import said_of
+from secateur.scenarios.comparison import DecisionChange, moved
+from secateur.scenarios.location import root_of
+from secateur.scenarios.running import Decided, Session, decided_of, given
+from secateur.scenarios.scenario import FORMAT, Scenario
+from secateur.settings import Loaded, Settings
+from secateur.settings.layers import nested
+
+DIGEST_DIGITS = 16
+
+
+@dataclass(frozen=True)
+class ReplayStep:
+    """What became of one event."""
+
+    number: int  # from 1
+    event: AnyEvent
+    kind: str
+    said: str  # what was done, in words
+    decided: Decided | None = None  # the answer after it, where it could change what goes out
+    refusal: SecateurError | None = None  # in place of an answer: why there is none
+    changes: tuple[DecisionChange, ...] = ()  # since the answer before; of a comparison since the baseline
+    then: int | None = None  # tokens that left before
+    differs: str = ""  # how the answer is another than the recorded one
+
+
+@dataclass
+class KindReplay:
+    """What is known of one kind while a recording runs, as its bench on the screen knows it."""
+
+    kind: Kind[Any, Any]
+    inputs: dict[str, Any]
+    loaded: Loaded  # as it was opened
+    history: list[Settings]
+    place: int = 0
+    decided: Decided | None = None
+    refusal: SecateurError | None = None
+    baseline: Decided | None = None
+
+    @property
+    def settings(self) -> Settings:
+        """The settings in force."""
+        return self.history[self.place]
+
+    def change(self, settings: Settings) -> None:
+        """Takes other settings; the first change makes the answer before it the baseline."""
+        if settings != self.settings:
+            self.pin_first()
+            self.history[self.place + 1 :] = [settings]
+            self.place += 1
+
+    def step(self, by: int) -> bool:
+        """One step through the history; False where there is none."""
+        if not 0 <= self.place + by < len(self.history):
+            return False
+        self.pin_first()
+        self.place += by
+        return True
+
+    def type(self, inputs: Mapping[str, Any]) -> None:
+        """Takes other inputs. The baseline goes with the first: two answers to two questions have nothing in common."""
+        first = self.kind.inputs[0].name
+        if first in inputs and inputs[first] != self.inputs[first]:
+            self.baseline = None
+            self.decided = None
+        else:
+            self.pin_first()
+        self.inputs |= inputs
+
+    def pin_first(self) -> None:
+        if self.baseline is None:
+            self.baseline = self.decided
+
+
+def ledger_digest(ledger: Ledger) -> str:
+    """The digest by which a replay tells that it decided what was on the screen."""
+    return sha256(dumps(ledger.to_dict()).encode("utf-8", "surrogatepass")).hexdigest()[:DIGEST_DIGITS]
+
+
+def root_for(recording: Recording) -> Path:
+    """The folder that the paths of a recording count from."""
+    return recording.path.resolve().parent if recording.head.paths == "here" else root_of(recording.path)
+
+
+def replay(recording: Recording, session: Session) -> Iterator[ReplayStep]:
+    """Every event of a recording with what it changed.
+
+    Raises:
+        SecateurError: an event cannot be run: it names what is not there, or an input cannot be read. The message
+            begins with file and line.
+    """
+    player = _Player(session, root_for(recording))
+    for number, event in enumerate(recording.events):
+        try:
+            yield replace(player.play(event), number=number + 1)
+        except SecateurError as error:
+            message = f"{recording.place(number)}: {error.message}"
+            raise SecateurError(message, hint=error.hint, code=error.code) from error
+
+
+@dataclass
+class _Player:
+    session: Session
+    root: Path
+    benches: dict[str, KindReplay] = field(default_factory=dict)
+    shown: str = ""
+
+    @property
+    def bench(self) -> KindReplay:
+        return self.benches[self.shown]
+
+    def play(self, event: AnyEvent) -> ReplayStep:
+        """One event; its number is not known here."""
+        before = self.benches.get(self.shown)
+        told = said_of(event, before.kind if before else None, before.settings if before else None)
+        match event:
+            case Opened():
+                self._open(event)
+            case BenchShown(kind=kind):
+                if kind not in self.benches:
+                    raise wrong(f"the bench {kind} has not been opened", 'open it: {"do": "open", "kind": …}')
+                self.shown = kind
+                return ReplayStep(0, event, kind, told, self.bench.decided, self.bench.refusal)
+            case InputChanged(input=changed):
+                self._type(changed)
+            case Undone() | Redone():
+                by, what = (-1, "back") if isinstance(event, Undone) else (1, "back any more")
+                if not self.bench.step(by):
+                    raise wrong(f"there is nothing to take {what}", "leave the event out")
+            case Refreshed():
+                self.session.forget()
+            case Held(id=name):
+                self.bench.change(self._held(name))
+            case BaselineSet():
+                self.bench.baseline = self.bench.decided
+            case ComparisonShown():
+                return self._compared(event, told)
+            case AnswerSeen():
+                return self._verified(event)
+            case _ if isinstance(event, SettingEvent):
+                self.bench.change(settings_after(event, self.bench.settings, self.bench.kind))
+        if not event.decides:
+            return ReplayStep(0, event, self.shown, told)
+        return self._decide(event, told)
+
+    def _open(self, event: Opened) -> None:
+        kind, inputs = given(Scenario(FORMAT, event.kind, input=event.input), self.root)
+        loaded = self.session.loaded(kind, inputs, nested(event.settings), self.root)
+        self.benches[kind.name] = KindReplay(kind, inputs, loaded, [loaded.settings])
+        self.shown = kind.name
+
+    def _type(self, changed: Mapping[str, Any]) -> None:
+        bench = self.bench
+        said = {name: value for name, value in bench.inputs.items() if value not in (None, "", [], False)} | dict(changed)
+        outputs = {one.name for one in bench.kind.inputs if one.role == "output"}
+        kept = {name: value for name, value in said.items() if name in changed or name not in outputs}
+        _, inputs = given(Scenario(FORMAT, bench.kind.name, input=kept), self.root)
+        bench.type({name: inputs[name] for name in changed})
+
+    def _held(self, name: str) -> Settings:
+        bench = self.bench
+        entry = bench.decided.by_id.get(name) if bench.decided is not None else None
+        if entry is None or bench.decided is None:
+            raise wrong(f"there is no entry {name}", "`secateur replay --format json` lists them")
+        held = bench.kind.hold(bench.decided.outcome, entry.number, bench.settings)
+        if isinstance(held, str):
+            raise wrong(f"{name} cannot be held: {held}", "leave the event out")
+        return held
+
+    def _decide(self, event: AnyEvent, told: str) -> ReplayStep:
+        bench, then = self.bench, self.bench.decided
+        loaded = replace(bench.loaded, settings=bench.settings)
+        material = self.session.material(bench.kind, bench.inputs, loaded, self.root)
+        try:
+            outcome = bench.kind.answer(material, bench.inputs, bench.settings, progress=self.session.progress)
+        except UsageError:
+            raise
+        except BudgetExceeded as error:
+            bench.refusal = error
+            return ReplayStep(0, event, self.shown, told, refusal=error)
+        bench.decided, bench.refusal = decided_of(bench.kind, outcome), None
+        changes = between(then, bench.decided) if then is not None else ()
+        return ReplayStep(
+            0, event, self.shown, told, bench.decided, changes=changes, then=then.ledger.after if then else None
+        )
+
+    def _compared(self, event: AnyEvent, told: str) -> ReplayStep:
+        base, now = self.bench.baseline, self.bench.decided
+        if base is None or now is None:
+            raise wrong("there is nothing to compare with", "set a baseline before, or change a setting")
+        return ReplayStep(
+            0, event, self.shown, told, now, self.bench.refusal, between(base, now), then=base.ledger.after
+        )
+
+    def _verified(self, event: AnswerSeen) -> ReplayStep:
+        now = self.bench.decided
+        differs = ""
+        if now is None:
+            differs = "there is no answer; there was one when it was recorded"
+        elif ledger_digest(now.ledger) != event.digest:
+            differs = f"{now.ledger.after:,} tokens leave; {event.after:,} did when it was recorded"
+            differs += "" if now.ledger.after != event.after else ", of other entries or for other reasons"
+        return ReplayStep(0, event, self.shown, "", now, self.bench.refusal, differs=differs)
+
+
+def between(then: Decided, now: Decided) -> tuple[DecisionChange, ...]:
+    """What changed between two decisions of a kind."""
+    if now.kind.finds_entries:  # only the best of what is dropped is listed: what moved is looked up
+        leaving = [
+            {one.id for one in decided.listed if one.entry.state is not State.DROPPED} for decided in (then, now)
+        ]
+        ids = leaving[0] | leaving[1]
+        then, now = (decided_of(decided.kind, decided.outcome, ids) for decided in (then, now))
+        return tuple(one for one in moved(then, now) if one.id in ids)
+    return tuple(moved(then, now))
+
+
+def wrong(what: str, hint: str) -> SecateurError:
+    """An event that cannot be run."""
+    return SecateurError(what, hint=hint, code=CANNOT_READ)

@@ -1,0 +1,114 @@
+"""What `secateur replay` prints: every event with what it changed, as text and as JSON."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import msgspec
+
+from secateur.ledger import NOT_LISTED, WRAPPER, State
+from secateur.render import SCHEMA_VERSION, dumps
+from secateur.replays.events import AnswerSeen, Captioned
+from secateur.replays.recording import Recording
+from secateur.replays.replaying import ReplayStep, ledger_digest
+from secateur.scenarios.report import difference_lines
+from secateur.scenarios.running import Decided
+from secateur.terminal import visible
+
+SHOWN = 6
+"""Changes of a step that the text names without --verbose."""
+
+_LEAVES = (State.KEPT, State.SHORTENED, State.SUMMARISED)
+
+
+def text_report(recording: Recording, steps: Iterable[ReplayStep], *, verbose: bool = False) -> str:
+    """A paragraph an event that did something, then whether it came out as recorded."""
+    lines = [visible(recording.head.about), ""] if recording.head.about else []
+    lines += [f"! {notice.code}: {visible(notice.message)}" for notice in recording.notices]
+    seen = 0
+    other: list[str] = []
+    for step in steps:
+        if isinstance(step.event, AnswerSeen):
+            seen += 1
+            other += [f"event {step.number}: {step.differs}"] if step.differs else []
+        else:
+            lines += _paragraph(step, verbose=verbose)
+    if seen:
+        told = f"{seen - len(other):,} of {seen:,} answers are as recorded"
+        lines += ["", told, *(f"! {one}" for one in other)]
+    return "\n".join(lines) + "\n"
+
+
+def json_report(recording: Recording, steps: Sequence[ReplayStep], *, verbose: bool = False) -> str:
+    """The same as JSON; with `verbose` also the ledger after each event that decides."""
+    answers = [step for step in steps if isinstance(step.event, AnswerSeen)]
+    return dumps(
+        {
+            "schema_version": SCHEMA_VERSION,
+            "about": recording.head.about,
+            "steps": [_step(step, verbose=verbose) for step in steps],
+            "as_recorded": {"answers": len(answers), "equal": sum(not step.differs for step in answers)},
+            "warnings": [notice.to_dict() for notice in recording.notices],
+        }
+    )
+
+
+def _paragraph(step: ReplayStep, *, verbose: bool) -> list[str]:
+    if isinstance(step.event, Captioned):
+        return ["", f"    “{step.said}”"]
+    lines = ["", f"{step.number:>3}  {step.said}"]
+    if step.refusal is not None:
+        return [*lines, f"     ✗ {visible(step.refusal.message)}"]
+    if step.decided is None:
+        return lines
+    lines.append(f"     {summary(step.decided, step.then)}")
+    shown = step.changes if verbose else step.changes[:SHOWN]
+    for change in shown:
+        lines += [f"     {line}" for line in difference_lines(change)]
+    if len(step.changes) > len(shown):
+        lines.append(f"     ... and {len(step.changes) - len(shown):,} more (--verbose lists all)")
+    if not step.changes and step.then is not None:
+        lines.append("     no decision changed")
+    return lines
+
+
+def summary(decided: Decided, then: int | None = None) -> str:
+    """An answer in a line: "990 of 1,000 tokens (-10): kept 10, dropped 69"."""
+    ledger = decided.ledger
+    moved = f" ({ledger.after - then:+,})" if then is not None and then != ledger.after else ""
+    of = f" of {ledger.budget:,}" if ledger.budget else ""
+    counts = counts_of(decided)
+    told = ", ".join(f"{name} {number:,}" for name, number in counts.items())
+    return f"{ledger.after:,}{of} tokens{moved}: {told or 'nothing'}"
+
+
+def counts_of(decided: Decided) -> dict[str, int]:
+    """Entries of each state there is, what leaves first."""
+    counts: Counter[State] = Counter()
+    for entry in decided.ledger.entries:
+        if entry.id == NOT_LISTED:
+            counts[entry.state] += int(entry.figures["items"])
+        elif entry.id != WRAPPER:
+            counts[entry.state] += 1
+    return {state.label: counts[state] for state in (*_LEAVES, State.DROPPED) if counts[state]}
+
+
+def _step(step: ReplayStep, *, verbose: bool) -> dict[str, Any]:
+    out: dict[str, Any] = {
+        "step": step.number,
+        "event": msgspec.to_builtins(step.event),
+        "kind": step.kind,
+        "said": step.said,
+    }
+    if step.refusal is not None:
+        return out | {"error": step.refusal.to_dict()}
+    if isinstance(step.event, AnswerSeen):
+        return out | {"as_recorded": not step.differs} | ({"differs": step.differs} if step.differs else {})
+    if step.decided is None:
+        return out
+    ledger = step.decided.ledger
+    out |= {"budget": ledger.budget, "before": ledger.before, "after": ledger.after, "states": counts_of(step.decided)}
+    out |= {"digest": ledger_digest(ledger), "changes": [change.to_dict() for change in step.changes]}
+    return out | ({"ledger": ledger.to_dict()} if verbose else {})
