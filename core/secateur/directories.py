@@ -35,7 +35,8 @@ def _of_user(chosen: str | None, kind: str) -> Path:
 
 
 def data_dir(name: str) -> Path:
-    """Returns a folder that ships with secateur (`themes`, `sample_repos`): in the wheel beside the modules, in a
-    checkout at its top."""
-    packaged = Path(__file__).resolve().parent / "_data" / name
-    return packaged if packaged.is_dir() else packaged.parents[3] / name
+    """Returns a folder that ships with secateur (`themes`, `sample_repos`, `docs/examples`): in the wheel beside the
+    modules, in a checkout at its top."""
+    package = Path(__file__).resolve().parent
+    packaged = package / "_data" / name
+    return packaged if packaged.is_dir() else package.parents[1] / name

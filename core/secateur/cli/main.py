@@ -30,6 +30,7 @@ COMMANDS = {
     "mine": "draw judged cases from the history of a repository: what a commit says -> the functions it changed",
     "evaluate": "how well profiles answer judged cases: recall, precision, nDCG with intervals",
     "replay": "run a recorded session: what each event changed",
+    "demo": "watch a recorded session: what is dropped, why, and what keeps it",
     "index": "build the index of a repository, or bring it up to date",
     "status": "what is indexed, how fresh it is, what was skipped and why",
     "config": "the settings in force and where each comes from",

@@ -25,6 +25,11 @@ def run(options: argparse.Namespace) -> int:
     return print_replay(read_recording(options.file), options)
 
 
+def play(recording: Recording, options: argparse.Namespace) -> int:
+    """Shows a recording on the screen; without a terminal prints it."""
+    return print_replay(recording, options)
+
+
 def print_replay(recording: Recording, options: argparse.Namespace) -> int:
     """Runs a recording and prints what each event changed."""
     progress = ProgressBar(options)

@@ -36,7 +36,7 @@ from secateur.replays.events import (
 from secateur.replays.recording import CANNOT_READ, Recording
 from secateur.replays.setting_events import SettingEvent, settings_after
 from secateur.replays.words import said_of
-from secateur.scenarios.comparison import DecisionChange, moved
+from secateur.scenarios.comparison import Aspect, DecisionChange, moved
 from secateur.scenarios.location import root_of
 from secateur.scenarios.running import Decided, Session, decided_of, given
 from secateur.scenarios.scenario import FORMAT, Scenario
@@ -188,7 +188,9 @@ class _Player:
 
     def _type(self, changed: Mapping[str, Any]) -> None:
         bench = self.bench
-        said = {name: value for name, value in bench.inputs.items() if value not in (None, "", [], False)} | dict(changed)
+        said = {name: value for name, value in bench.inputs.items() if value not in (None, "", [], False)} | dict(
+            changed
+        )
         outputs = {one.name for one in bench.kind.inputs if one.role == "output"}
         kept = {name: value for name, value in said.items() if name in changed or name not in outputs}
         _, inputs = given(Scenario(FORMAT, bench.kind.name, input=kept), self.root)
@@ -241,15 +243,14 @@ class _Player:
 
 
 def between(then: Decided, now: Decided) -> tuple[DecisionChange, ...]:
-    """What changed between two decisions of a kind."""
+    """What changed between two decisions of a kind; other decisions first, then other numbers of tokens."""
     if now.kind.finds_entries:  # only the best of what is dropped is listed: what moved is looked up
-        leaving = [
-            {one.id for one in decided.listed if one.entry.state is not State.DROPPED} for decided in (then, now)
-        ]
-        ids = leaving[0] | leaving[1]
-        then, now = (decided_of(decided.kind, decided.outcome, ids) for decided in (then, now))
-        return tuple(one for one in moved(then, now) if one.id in ids)
-    return tuple(moved(then, now))
+        ids = {one.id for answer in (then, now) for one in answer.listed if one.entry.state is not State.DROPPED}
+        then, now = (decided_of(answer.kind, answer.outcome, ids) for answer in (then, now))
+        changes = [change for change in moved(then, now) if change.id in ids]
+    else:
+        changes = list(moved(then, now))
+    return tuple(sorted(changes, key=lambda change: change.what is Aspect.TOKENS))
 
 
 def wrong(what: str, hint: str) -> SecateurError:

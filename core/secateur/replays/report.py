@@ -13,6 +13,7 @@ from secateur.render import SCHEMA_VERSION, dumps
 from secateur.replays.events import AnswerSeen, Captioned
 from secateur.replays.recording import Recording
 from secateur.replays.replaying import ReplayStep, ledger_digest
+from secateur.scenarios.comparison import Aspect, DecisionChange
 from secateur.scenarios.report import difference_lines
 from secateur.scenarios.running import Decided
 from secateur.terminal import visible
@@ -25,7 +26,7 @@ _LEAVES = (State.KEPT, State.SHORTENED, State.SUMMARISED)
 
 def text_report(recording: Recording, steps: Iterable[ReplayStep], *, verbose: bool = False) -> str:
     """A paragraph an event that did something, then whether it came out as recorded."""
-    lines = [visible(recording.head.about), ""] if recording.head.about else []
+    lines = [visible(recording.head.about)] if recording.head.about else []
     lines += [f"! {notice.code}: {visible(notice.message)}" for notice in recording.notices]
     seen = 0
     other: list[str] = []
@@ -66,12 +67,20 @@ def _paragraph(step: ReplayStep, *, verbose: bool) -> list[str]:
     lines.append(f"     {summary(step.decided, step.then)}")
     shown = step.changes if verbose else step.changes[:SHOWN]
     for change in shown:
-        lines += [f"     {line}" for line in difference_lines(change)]
+        lines += [f"     {line}" for line in change_lines(change)]
     if len(step.changes) > len(shown):
         lines.append(f"     ... and {len(step.changes) - len(shown):,} more (--verbose lists all)")
     if not step.changes and step.then is not None:
         lines.append("     no decision changed")
     return lines
+
+
+def change_lines(change: DecisionChange) -> list[str]:
+    """A change in a line, and what moved it in further ones."""
+    was, now = change.was, change.now
+    if change.what is Aspect.TOKENS and was is not None and now is not None:
+        return [f"{visible(change.id)}: {now.state}: {was.tokens[1]:,} -> {now.tokens[1]:,} tokens"]
+    return difference_lines(change)
 
 
 def summary(decided: Decided, then: int | None = None) -> str:

@@ -16,7 +16,7 @@ from functools import cached_property
 from secateur.sources.files import path_bytes
 from secateur.sources.globs import WILD, Glob, Globs
 
-SCENARIO_FILES = ("*.scenario.toml", "*.scenario.inputs/")
+SCENARIO_FILES = ("*.scenario.toml", "*.scenario.inputs/", "*.replay.jsonl", "*.replay.inputs/")
 """Saved decisions and the inputs beside them: they hold words of every query, and are never read as source."""
 
 DEFAULT_IGNORE = (

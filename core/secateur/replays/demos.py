@@ -1,0 +1,46 @@
+"""The recordings that ship with secateur: one for each kind of context."""
+
+from __future__ import annotations
+
+from secateur.directories import data_dir
+from secateur.errors import SecateurError, UsageError
+from secateur.kinds import registry
+from secateur.replays.recording import SUFFIX, Recording, read_recording
+from secateur.suggestions import suggestion
+
+FOLDER = "docs/examples"
+
+
+def demos() -> dict[str, Recording]:
+    """The demos by name, in the order of the kinds.
+
+    Raises:
+        SecateurError: they were not shipped.
+    """
+    folder = data_dir(FOLDER)
+    found = {place.name: folder / f"{place.name}{SUFFIX}" for place in registry.BUILT_IN}
+    there = {name: read_recording(path) for name, path in found.items() if path.is_file()}
+    if not there:
+        hint = "install the published package or work from a checkout"
+        raise SecateurError("the demos are not installed", hint=hint, code="NO_DEMOS")
+    return there
+
+
+def demo(name: str) -> Recording:
+    """The demo of a name.
+
+    Raises:
+        UsageError: there is none.
+    """
+    known = demos()
+    if name not in known:
+        near = suggestion(name, known)
+        hint = f"did you mean {near}?" if near else f"demos: {', '.join(known)}"
+        raise UsageError(f"there is no demo {name}", hint=hint)
+    return known[name]
+
+
+def title_of(recording: Recording) -> str:
+    """What a demo shows, without the name of its kind: "which code answers a question"."""
+    _, colon, rest = recording.head.about.partition(": ")
+    return rest if colon else recording.head.about
