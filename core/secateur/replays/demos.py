@@ -41,6 +41,6 @@ def demo(name: str) -> Recording:
 
 
 def title_of(recording: Recording) -> str:
-    """What a demo shows, without the name of its kind: "which code answers a question"."""
+    """The description of a demo without the name of its kind: "which code answers a question"."""
     _, colon, rest = recording.head.about.partition(": ")
     return rest if colon else recording.head.about

@@ -1,5 +1,5 @@
-"""What somebody does with a kind of context, as events: what was meant, never a key, so that a recording outlives the
-screen it was made on."""
+"""The events of a recorded session. Each says what was meant, never which key was pressed, so that a recording outlives
+the screen it was made on."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class ProfileChosen(Event, frozen=True, tag="profile"):
 
 
 class HintApplied(Event, frozen=True, tag="hint"):
-    """What a hint says was applied: under these values the item leaves."""
+    """A hint was applied: under these values the item leaves."""
 
     decides = True
     id: Identifier = ""
@@ -84,7 +84,7 @@ class Excluded(Event, frozen=True, tag="exclude"):
 
 
 class Held(Event, frozen=True, tag="hold"):
-    """What an entry holds is kept whatever happens, or no longer: results of a tool, a file of a change."""
+    """An entry was held or let go: results of a tool are kept, a file of a change is left out or taken in."""
 
     decides = True
     id: Identifier = ""
@@ -103,13 +103,13 @@ class Redone(Event, frozen=True, tag="redo"):
 
 
 class Refreshed(Event, frozen=True, tag="refresh"):
-    """What is on disk was read again."""
+    """The files were read again."""
 
     decides = True
 
 
 class BaselineSet(Event, frozen=True, tag="baseline"):
-    """What follows is compared with the answer of now."""
+    """The answer of now became the baseline."""
 
 
 class ComparisonShown(Event, frozen=True, tag="compare"):
@@ -135,7 +135,7 @@ class Captioned(Event, frozen=True, tag="caption"):
 
 
 class AnswerSeen(Event, frozen=True, tag="decided"):
-    """What was on the screen: tokens of what left, and the digest of its ledger."""
+    """The answer on the screen: tokens of what left, and the digest of its ledger."""
 
     after: Annotated[int, Meta(ge=0)] = 0
     digest: Annotated[str, Meta(pattern="^[0-9a-f]{16}$")] = "0" * 16

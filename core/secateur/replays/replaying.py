@@ -48,7 +48,7 @@ DIGEST_DIGITS = 16
 
 @dataclass(frozen=True)
 class ReplayStep:
-    """What became of one event."""
+    """One event and what it changed."""
 
     number: int  # from 1
     event: AnyEvent
@@ -63,7 +63,7 @@ class ReplayStep:
 
 @dataclass
 class KindReplay:
-    """What is known of one kind while a recording runs, as its bench on the screen knows it."""
+    """The state of one kind while a recording runs, as its bench on the screen has it."""
 
     kind: Kind[Any, Any]
     inputs: dict[str, Any]
@@ -243,7 +243,7 @@ class _Player:
 
 
 def between(then: Decided, now: Decided) -> tuple[DecisionChange, ...]:
-    """What changed between two decisions of a kind; other decisions first, then other numbers of tokens."""
+    """The changes between two decisions of a kind: other decisions first, then other numbers of tokens."""
     if now.kind.finds_entries:  # only the best of what is dropped is listed: what moved is looked up
         ids = {one.id for answer in (then, now) for one in answer.listed if one.entry.state is not State.DROPPED}
         then, now = (decided_of(answer.kind, answer.outcome, ids) for answer in (then, now))

@@ -1,4 +1,4 @@
-"""What `secateur replay` prints: every event with what it changed, as text and as JSON."""
+"""The report of `secateur replay`: every event with what it changed, as text and as JSON."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an event did, in words: for the report, the captions of the inspector, and whoever reads a recording."""
+"""Events in words: for the report, the captions of the inspector, and whoever reads a recording."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ PAGES: Mapping[str, str] = {"why": "why", "preview": "preview", "diff": "what ch
 
 
 def said_of(event: AnyEvent, kind: Kind[Any, Any] | None, settings: Settings | None) -> str:
-    """What an event does, in words; "" of what needs none.
+    """Describes an event; "" where there is nothing to say.
 
     Args:
         kind: that is on the screen before it.
