@@ -37,6 +37,10 @@ PICTURES = {
 that was cut, and the page beside it says why."""
 
 
+REPLAYS = {"demo.svg": "examples/search.replay.jsonl"}
+"""Animated picture -> the recording that it shows."""
+
+
 def pages() -> dict[str, str]:
     """File name -> text. Prose stands in the pages themselves."""
     answers = {f"schemas/{name}.schema.json": json.dumps(schema, indent=1) + "\n" for name, schema in schemas().items()}
@@ -49,10 +53,12 @@ def pages() -> dict[str, str]:
 
 
 def picture(name: str, output: Path) -> None:
-    """Take one of `PICTURES` with no settings but the defaults."""
+    """Take one of `PICTURES` or `REPLAYS` with no settings but the defaults."""
     with tempfile.TemporaryDirectory() as folder:
         own = {"SECATEUR_CACHE_DIR": f"{folder}/cache", "SECATEUR_CONFIG_DIR": f"{folder}/config"}
-        words = [sys.executable, "-m", "secateur_tui.shot", *PICTURES[name], "--output", output]
+        words = [sys.executable, "-m", "secateur_tui.shot", *PICTURES.get(name, ()), "--output", output]
+        if name in REPLAYS:
+            words = [sys.executable, "-m", "secateur.cli.main", "replay", REPLAYS[name], "--svg", output]
         environment = {key: value for key, value in os.environ.items() if key != "NO_COLOR"} | own
         subprocess.run(words, cwd=DOCS, env=environment, check=True)
 
@@ -155,5 +161,5 @@ def _value(value: Any) -> str:
 if __name__ == "__main__":
     for name, text in pages().items():
         (DOCS / name).write_text(text, encoding="utf-8")
-    for name in PICTURES:
+    for name in (*PICTURES, *REPLAYS):
         picture(name, DOCS / name)

@@ -51,6 +51,15 @@ def test_pictures_show_what_the_inspector_shows(name: str, tmp_path: Path) -> No
     assert any(text.startswith("because") for text in now), "a picture says why something was cut"
 
 
+def test_the_moving_picture_is_what_the_inspector_shows_of_its_recording(tmp_path: Path) -> None:
+    name = "demo.svg"
+    runpy.run_path(str(ROOT / "docs" / "generate.py"))["picture"](name, tmp_path / name)
+    there, now = ((folder / name).read_bytes() for folder in (ROOT / "docs", tmp_path))
+    assert there == now, "run: python docs/generate.py, and look at the picture"
+    assert len(now) < 600_000
+    assert b"<script" not in now and now.count(b"http") == 1, "it fetches nothing: only its namespace is an address"
+
+
 def _texts(picture: str) -> list[str]:
     """The texts of a picture, in their order."""
     return [html.unescape(text) for text in re.findall(r"<text[^>]*>([^<]*)</text>", picture)]

@@ -59,7 +59,7 @@ def test_every_package_with_everything_it_reads(wheel: zipfile.ZipFile) -> None:
     assert {"secateur/py.typed", "secateur_pytest/py.typed", "secateur_tui/py.typed"} <= names
 
 
-@pytest.mark.parametrize("folder", ["themes", "sample_repos"])
+@pytest.mark.parametrize("folder", ["themes", "sample_repos", "docs/examples"])
 def test_data_comes_along(wheel: zipfile.ZipFile, folder: str) -> None:
     names = set(wheel.namelist())
     files = tracked(folder)

@@ -187,7 +187,7 @@ def test_turning_is_pure_whatever_was_turned_before(limits: list[int], patterns:
 
 def test_what_is_typed_is_what_is_compared() -> None:
     def asked(**typed: str) -> Asked:
-        return asked_of(DIFF._given(TYPED | {"path": "sample:orders"} | typed))
+        return asked_of(DIFF.given(TYPED | {"path": "sample:orders"} | typed))
 
     assert asked() == Asked()
     assert asked(base=" main ", head="feature") == Asked("main", "feature")

@@ -16,6 +16,8 @@ from secateur_tui.bench_names import BENCHES
 QUIT = "quit"
 """The action that always has a key."""
 
+REPLAY_NEXT, REPLAY_BACK = "replay-next", "replay-back"
+
 BENCH = "bench-"
 """The beginning of the ids of actions that open a bench."""
 
@@ -70,6 +72,8 @@ ACTIONS = (
     ),
     Action("check", ("C",), "Check", "What of the scenario does not hold, and why", "Guard"),
     Action("accept", ("A",), "Accept", "Record the present decisions in the scenario; asks first", "Guard"),
+    Action(REPLAY_NEXT, ("n", "space"), "Next", "The next stop of the recording", "Recording"),
+    Action(REPLAY_BACK, ("N", "backspace"), "Previous", "The stop before", "Recording"),
     *(
         Action(
             BENCH + bench.name,

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
-from collections.abc import Iterable, Mapping, Sequence
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import chdir, closing, contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -15,7 +18,12 @@ from secateur.engine import Engine
 from secateur.errors import UsageError
 from secateur.kinds import registry
 from secateur.model import Notice
+from secateur.output_files import write_output
+from secateur.replays.recorder import Recorder
+from secateur.replays.recording import Recording
+from secateur.replays.replaying import root_for
 from secateur.scenarios.opened_scenario import OpenedScenario
+from secateur.scenarios.running import session
 from secateur.settings import Settings
 from secateur.terminal import visible
 from textual.app import SystemCommand
@@ -23,13 +31,15 @@ from textual.command import DiscoveryHit, Hit, Hits, Provider
 from textual.screen import Screen
 
 from secateur_tui import actions
+from secateur_tui.animation import animated
 from secateur_tui.bench_names import BENCHES, BenchTitle
 from secateur_tui.benches.bench import Bench
 from secateur_tui.benches.diff_bench import DiffBench
 from secateur_tui.benches.folder_bench import FolderBench
 from secateur_tui.benches.ledger_bench import LedgerBench
 from secateur_tui.benches.search_bench import SearchBench
-from secateur_tui.host import Host, Pace
+from secateur_tui.host import Host, Pace, RecordedStop
+from secateur_tui.replay_player import ReplayPlayer, BenchStage
 from secateur_tui.state.ledger_state import LedgerState
 from secateur_tui.state.search_engine import SearchEngine
 from secateur_tui.state.search_state import SearchState
@@ -117,6 +127,7 @@ class Inspector(Host):
         opener: Opener | None = None,
         theme_folders: Sequence[Path] = (),
         pace: Pace | None = None,
+        player: ReplayPlayer | None = None,
     ) -> None:
         super().__init__(settings, theme_folders, pace)
         self.engine = engine
@@ -134,12 +145,30 @@ class Inspector(Host):
         if scenario is not None:
             self._benches[bench] = _bench_of(scenario, engine, settings)
         self._first = bench
+        self._player = player
+        if player is not None:
+            player.stage = BenchStage(self._benches, self._present, self.show_bench, self._add_search)
 
     def on_mount(self) -> None:
         for name, bench in self._benches.items():
             self.install_screen(bench, name)
         self.push_screen(self._bench(self._first))
         self.say_notices()
+        if self._player is not None:
+            self.run_worker(self._player.begin(), group="replay")
+
+    @property
+    def stop(self) -> RecordedStop | None:
+        return self._player.drawn if self._player is not None else None
+
+    def replay(self, by: int) -> None:
+        if self._player is not None:
+            self.run_worker(self._player.move(by), group="replay")
+
+    @property
+    def at_work(self) -> bool:
+        playing = self._player is not None and self._player.busy
+        return playing or any(screen.busy for screen in self.screen_stack if isinstance(screen, Bench))
 
     def on_app_focus(self) -> None:
         for screen in self.screen_stack:
@@ -170,9 +199,16 @@ class Inspector(Host):
         if self._opener is None:
             raise UsageError("no folder can be opened here", hint="start the inspector on it: secateur inspect FOLDER")
         self.engine = self._opener(path, self._settings)
-        self._benches["search"] = SearchBench(SearchState(self.engine, self._settings), path)
+        self._add_search(SearchState(self.engine, self._settings), path, None)
+
+    def _add_search(self, state: SearchState, path: str, rev: str | None) -> None:
+        self._benches["search"] = SearchBench(state, path, rev)
         self.install_screen(self._benches["search"], "search")
         self.show_bench("search")
+
+    def _present(self) -> Bench:
+        """The bench on the screen, whatever lies on top of it."""
+        return next(screen for screen in reversed(self.screen_stack) if isinstance(screen, Bench))
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:  # noqa: ARG002
         return ()  # the registry of actions is all there is
@@ -193,6 +229,21 @@ def _engine_of(scenario: OpenedScenario) -> Engine:
     return Engine.open(place, settings, rev=rev, environ=outside.environ, notices=outside.notices)
 
 
+@contextmanager
+def recording(app: Inspector, path: Path | None, environ: Mapping[str, str]) -> Iterator[None]:
+    """Records what is done in the application; without a path nothing is.
+
+    Raises:
+        SecateurError: the file cannot be written, or exists already.
+    """
+    if path is None:
+        yield
+        return
+    with session(environ) as opened, closing(Recorder(path, opened, time.monotonic)) as recorder:
+        app.recorder = recorder
+        yield
+
+
 def run(
     path: str | Path,
     *,
@@ -201,6 +252,9 @@ def run(
     bench: str = "search",
     notices: Sequence[Notice] = (),
     scenario: OpenedScenario | None = None,
+    record: Path | None = None,
+    replay: Recording | None = None,
+    picture: Path | None = None,
     cache_dir: Path | None = None,
     environ: Mapping[str, str] | None = None,
 ) -> int:
@@ -208,6 +262,9 @@ def run(
 
     Args:
         inputs: texts for the bench's fields, by name.
+        record: what is done is written into this file; see `secateur.replays.recorder`.
+        replay: shown in place of `path`, stop by stop.
+        picture: the recording is drawn into this file, as an animated SVG, and no terminal is needed.
         notices: what was ignored while the settings were read.
         scenario: what `bench` shows in place of `path`; the settings are then the user's own.
 
@@ -218,6 +275,8 @@ def run(
     """
     from secateur.sources import samples
 
+    if replay is not None:
+        return play(replay, settings, picture=picture, environ=environ)
     if bench not in BENCHES:
         raise UsageError(f"there is no bench {bench}", hint="benches: " + ", ".join(BENCHES))
 
@@ -245,10 +304,58 @@ def run(
         opener=lambda folder, under: opened(samples.path_of(folder, directories.cache_dir(variables)), under),
         theme_folders=(directories.config_dir(variables) / "themes",),
     )
-    code = app.run()
-    if app.thread.ended(QUIT_PATIENCE) and isinstance(
-        app.engine, Engine
-    ):  # otherwise it is at something long, and the index is safe as it is
+    with recording(app, record, variables):
+        return _finished(app, app.run())
+
+
+def replaying(player: ReplayPlayer, pace: Pace, theme_folders: Sequence[Path] = ()) -> Inspector:
+    """Returns the inspector on what a recording opens first; raises as `ReplayPlayer.first`."""
+    first = player.first()
+    kind, inputs = first.kind.name, first.inputs
+    typed = SUBJECTS[kind].texts_of(inputs) if kind in SUBJECTS else {name: inputs[name] for name in ("query", "path")}
+    return Inspector(
+        player.open_engine(first) if kind == "search" else None,
+        first.settings,
+        path=typed["path"],
+        bench=kind,
+        query=typed.get("query", ""),
+        rev=inputs.get("rev") or None,
+        inputs=typed,
+        theme_folders=theme_folders,
+        pace=pace,
+        player=player,
+    )
+
+
+def play(
+    recording: Recording, own: Settings, *, picture: Path | None = None, environ: Mapping[str, str] | None = None
+) -> int:
+    """Shows a recording and returns the exit code; with `picture` draws it into a file.
+
+    Args:
+        own: settings of the user: their theme and keys alone count.
+
+    Raises:
+        SecateurError: what it opens first cannot be opened, or the picture cannot be written.
+        KeyboardInterrupt: Ctrl-C was pressed.
+    """
+    variables = os.environ if environ is None else environ
+    with session(variables, ahead=True) as opened, chdir(root_for(recording)):
+        player = ReplayPlayer(recording, opened, own)
+        app = replaying(player, Pace(watch=0.0), (directories.config_dir(variables) / "themes",))
+        if picture is None:
+            return _finished(app, app.run())
+        drawn = asyncio.run(animated(app, player))
+        _finished(app, 0)
+    write_output(picture, drawn)
+    return 0
+
+
+def _finished(app: Inspector, code: int | None) -> int:
+    from secateur.engine import Engine
+
+    # Otherwise it is at something long, and the index is safe as it is.
+    if app.thread.ended(QUIT_PATIENCE) and isinstance(app.engine, Engine):
         app.engine.close()
     if code == INTERRUPTED:
         raise KeyboardInterrupt

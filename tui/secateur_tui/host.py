@@ -9,8 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from secateur import directories
+from secateur.errors import SecateurError
 from secateur.kinds import registry
 from secateur.model import Notice
+from secateur.replays.recorder import Observation, Recorder
 from secateur.settings import Settings
 from secateur.terminal import visible
 from textual.app import App
@@ -31,6 +33,18 @@ class Pace:
     watch: float = 2.0  # between two looks whether files have changed; 0: only when the terminal comes to the front
 
 
+@dataclass(frozen=True, slots=True)
+class RecordedStop:
+    """A stop of a recording as it is drawn."""
+
+    number: int  # from 1
+    of: int
+    said: str  # what was done
+    caption: str
+    no_next: str  # why there is no way forwards; "" where there is one
+    no_previous: str
+
+
 class Host(App[int]):
     """See the module docstring.
 
@@ -41,6 +55,7 @@ class Host(App[int]):
         thread: runs what retrieves, reads and decides.
         watcher: looks for changes on disk: that must neither wait for a retrieval nor hold one up.
         prover: proves hints.
+        recorder: writes down what is done; None: nothing does.
     """
 
     def __init__(self, settings: Settings, theme_folders: Sequence[Path] = (), pace: Pace | None = None) -> None:
@@ -50,6 +65,7 @@ class Host(App[int]):
         self.watching = settings.ui.watch
         self.pace = pace or Pace()
         self.thread, self.watcher, self.prover = EngineThread(), EngineThread(), EngineThread()
+        self.recorder: Recorder | None = None
         self.keymap = actions.keymap(settings.ui.keys)
         self.set_keymap(actions.overrides(self.keymap))
         self._palette: tuple[str, Palette] | None = None
@@ -72,6 +88,19 @@ class Host(App[int]):
         for thread in (self.thread, self.watcher, self.prover):
             thread.close()
 
+    @property
+    def stop(self) -> RecordedStop | None:
+        """The stop of the recording that is shown; None where none is played."""
+        return None
+
+    def replay(self, by: int) -> None:
+        """Shows a stop of the recording further on (1) or back (-1)."""
+
+    @property
+    @abstractmethod
+    def at_work(self) -> bool:
+        """Tells whether anything is still under way that will change the screen."""
+
     @abstractmethod
     def show_bench(self, name: str) -> None:
         """Switches to another bench; each stays as it was left."""
@@ -83,6 +112,27 @@ class Host(App[int]):
     def say(self, message: str) -> None:
         """Shows a passing message; text from outside is allowed in it."""
         self.notify(visible(message), severity="warning", markup=False)
+
+    def observe(self, seen: Observation | None) -> None:
+        """Records what was done on a bench, where the session is recorded; None: it has not come to rest."""
+        if self.recorder is not None and seen is not None:
+            try:
+                self.recorder.observe(seen)
+            except SecateurError as error:
+                self._stop_recording(error)
+
+    def look(self, entry: str) -> None:
+        """Records which entry is looked at, where the session is recorded."""
+        if self.recorder is not None and entry:
+            try:
+                self.recorder.look(entry)
+            except SecateurError as error:
+                self._stop_recording(error)
+
+    def _stop_recording(self, error: SecateurError) -> None:
+        """Says why no more is recorded; what was recorded stays."""
+        self.recorder = None
+        self.say(f"the recording ends here: {error.message}" + (f"; {error.hint}" if error.hint else ""))
 
     @property
     def palette(self) -> Palette:

@@ -18,7 +18,6 @@ from secateur.sources import samples
 
 from secateur_tui.app import Inspector
 from secateur_tui.bench_names import BENCHES
-from secateur_tui.benches.bench import Bench
 
 _WEB_FONT = re.compile(r"@font-face \{.*?\}\s*", re.DOTALL)
 """A picture of ours fetches nothing; the font's name stays, with monospace behind it."""
@@ -68,7 +67,7 @@ async def _rest(app: Inspector) -> None:
     calm = 0
     while calm < 3:
         await asyncio.sleep(_LOOK_EVERY)
-        calm = 0 if any(isinstance(screen, Bench) and screen.busy for screen in app.screen_stack) else calm + 1
+        calm = 0 if app.at_work else calm + 1
 
 
 if __name__ == "__main__":

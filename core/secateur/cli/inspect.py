@@ -1,15 +1,14 @@
-"""`secateur inspect [PATH]`: the inspector, found through an entry point; without a terminal the headless report."""
+"""`secateur inspect [PATH]`: the inspector; without a terminal the headless report."""
 
 from __future__ import annotations
 
 import argparse
 import os
 import sys
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
@@ -21,17 +20,18 @@ from secateur.cli.common import (
     say,
     trusts_git_dir,
 )
+from secateur.cli.inspector import installed_inspector
 from secateur.cli.output import on_terminal
 from secateur.cli.parsing import literal, whole_number
+from secateur.cli.replay import play
 from secateur.errors import ConfigError, SecateurError, UsageError
 from secateur.kinds import registry
 from secateur.kinds.base import Environment, Input, Kind
+from secateur.replays.recording import read_recording
 from secateur.scenarios.opened_scenario import open_scenario
 from secateur.scenarios.running import session
 from secateur.scenarios.scenario import SUFFIX
 from secateur.settings import Committed, Loaded, Settings
-
-GROUP = "secateur.inspector"
 
 HEAD = 1 << 16
 """Bytes by which a file is told: every transcript and every envelope begins as one."""
@@ -65,11 +65,19 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="start with this budget; of a conversation its safe zone, of a diff the limit of a chunk",
     )
+    parser.add_argument(
+        "--record", type=Path, metavar="FILE", help="write what is done as a recording, NAME.replay.jsonl, for `replay`"
+    )
+    parser.add_argument(
+        "--replay", type=Path, metavar="FILE", help="show a recording in place of PATH; n and N go to the next and back"
+    )
     common_arguments(parser, formats=("text", "json", "markdown", "xml"))
 
 
 def run(options: argparse.Namespace) -> int:
     """Opens the inspector; where there is no terminal, prints what the bench's command prints."""
+    if options.replay is not None:
+        return _replayed(options)
     known = registry.kinds()
     if options.path.endswith(SUFFIX):
         return _scenario(options)
@@ -87,6 +95,8 @@ def run(options: argparse.Namespace) -> int:
     inputs = _inputs(kind, path, options)
     flags = {} if options.budget is None else {kind.budget.key: options.budget}
     if not (on_terminal(sys.stdin) and on_terminal(sys.stdout)):
+        if options.record is not None:
+            raise UsageError("--record needs a terminal: it records the inspector", hint="leave it out")
         say(options, "no terminal here: printing the headless report")
         if not kind.asks(inputs):
             options.check = False
@@ -97,7 +107,8 @@ def run(options: argparse.Namespace) -> int:
     settings = _of_the_user(tables, options, loaded.settings, flags)
     named = {flag: getattr(options, flag) or "" for flag in own}
     opened = _opened(kind, path, options)
-    return int(_inspector()(opened, settings=settings, bench=kind.name, notices=loaded.notices, inputs=named) or 0)
+    said = {"bench": kind.name, "notices": loaded.notices, "inputs": named, "record": options.record}
+    return int(installed_inspector()(opened, settings=settings, **said) or 0)
 
 
 def _scenario(options: argparse.Namespace) -> int:
@@ -118,7 +129,7 @@ def _scenario(options: argparse.Namespace) -> int:
     settings = quiet_settings(options, None, {}, None).settings
     for notice in scenario.loaded.notices:
         say(options, f"warning: {notice.message}")
-    return int(_inspector()(options.path, settings=settings, bench=scenario.kind.name, scenario=scenario) or 0)
+    return int(installed_inspector()(options.path, settings=settings, bench=scenario.kind.name, scenario=scenario) or 0)
 
 
 def _check_options(options: argparse.Namespace) -> argparse.Namespace:
@@ -130,12 +141,11 @@ def _check_options(options: argparse.Namespace) -> argparse.Namespace:
     return given
 
 
-def _inspector() -> Callable[..., Any]:
-    found = next(iter(entry_points(group=GROUP)), None)
-    if found is None:
-        raise UsageError("the inspector is not installed", hint="install the whole distribution: pip install secateur")
-    inspector: Callable[..., Any] = found.load()
-    return inspector
+def _replayed(options: argparse.Namespace) -> int:
+    """Shows a recording; without a terminal prints it."""
+    if options.path != "." or options.record is not None:
+        raise UsageError("--replay shows a recording alone", hint="leave PATH and --record out")
+    return play(read_recording(options.replay), options)
 
 
 def _own(kind: Kind[Any, Any]) -> list[Input]:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import argparse
 import os
+import sys
 from pathlib import Path
 
-from secateur.cli.common import ProgressBar, common_arguments
-from secateur.cli.output import emit
+from secateur.cli.common import ProgressBar, common_arguments, quiet_settings
+from secateur.cli.inspector import installed_inspector
+from secateur.cli.output import emit, on_terminal
 from secateur.replays.recording import Recording, read_recording
 from secateur.replays.replaying import replay
 from secateur.replays.report import json_report, text_report
@@ -17,17 +19,29 @@ from secateur.scenarios.running import session
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the flags of the command."""
     parser.add_argument("file", metavar="FILE", type=Path, help="a recorded session, NAME.replay.jsonl")
+    parser.add_argument(
+        "--svg", type=Path, metavar="OUT.svg", help="draw it as an animated picture of the inspector instead"
+    )
     common_arguments(parser)
 
 
 def run(options: argparse.Namespace) -> int:
     """Prints the steps; exit code 0 also where answers are others than those recorded, which is said."""
-    return print_replay(read_recording(options.file), options)
+    recording = read_recording(options.file)
+    return shown(recording, options, options.svg) if options.svg is not None else print_replay(recording, options)
 
 
 def play(recording: Recording, options: argparse.Namespace) -> int:
     """Shows a recording on the screen; without a terminal prints it."""
-    return print_replay(recording, options)
+    if not (on_terminal(sys.stdin) and on_terminal(sys.stdout)):
+        return print_replay(recording, options)
+    return shown(recording, options)
+
+
+def shown(recording: Recording, options: argparse.Namespace, picture: Path | None = None) -> int:
+    """Shows a recording in the inspector, or has it draw a picture; of the user's settings theme and keys count."""
+    own = quiet_settings(options, None, {}, None).settings
+    return int(installed_inspector()("", settings=own, replay=recording, picture=picture) or 0)
 
 
 def print_replay(recording: Recording, options: argparse.Namespace) -> int:

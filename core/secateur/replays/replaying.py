@@ -18,8 +18,9 @@ from typing import Any
 
 from secateur.errors import BudgetExceeded, SecateurError, UsageError
 from secateur.kinds.base import Kind
-from secateur.ledger import Ledger, State
+from secateur.ledger import Ledger
 from secateur.render import dumps
+from secateur.replays.changes import changes_between
 from secateur.replays.events import (
     AnswerSeen,
     AnyEvent,
@@ -36,12 +37,13 @@ from secateur.replays.events import (
 from secateur.replays.recording import CANNOT_READ, Recording
 from secateur.replays.setting_events import SettingEvent, settings_after
 from secateur.replays.words import said_of
-from secateur.scenarios.comparison import Aspect, DecisionChange, moved
+from secateur.scenarios.comparison import DecisionChange
 from secateur.scenarios.location import root_of
+from secateur.scenarios.malformed import ScenarioError
 from secateur.scenarios.running import Decided, Session, decided_of, given
 from secateur.scenarios.scenario import FORMAT, Scenario
 from secateur.settings import Loaded, Settings
-from secateur.settings.layers import nested
+from secateur.settings.keys import nested
 
 DIGEST_DIGITS = 16
 
@@ -131,8 +133,7 @@ def replay(recording: Recording, session: Session) -> Iterator[ReplayStep]:
         try:
             yield replace(player.play(event), number=number + 1)
         except SecateurError as error:
-            message = f"{recording.place(number)}: {error.message}"
-            raise SecateurError(message, hint=error.hint, code=error.code) from error
+            raise located(recording, number, error) from error
 
 
 @dataclass
@@ -181,8 +182,7 @@ class _Player:
         return self._decide(event, told)
 
     def _open(self, event: Opened) -> None:
-        kind, inputs = given(Scenario(FORMAT, event.kind, input=event.input), self.root)
-        loaded = self.session.loaded(kind, inputs, nested(event.settings), self.root)
+        kind, inputs, loaded = opened_of(event, self.session, self.root)
         self.benches[kind.name] = KindReplay(kind, inputs, loaded, [loaded.settings])
         self.shown = kind.name
 
@@ -218,7 +218,7 @@ class _Player:
             bench.refusal = error
             return ReplayStep(0, event, self.shown, told, refusal=error)
         bench.decided, bench.refusal = decided_of(bench.kind, outcome), None
-        changes = between(then, bench.decided) if then is not None else ()
+        changes = changes_between(then, bench.decided) if then is not None else ()
         return ReplayStep(
             0, event, self.shown, told, bench.decided, changes=changes, then=then.ledger.after if then else None
         )
@@ -228,7 +228,7 @@ class _Player:
         if base is None or now is None:
             raise wrong("there is nothing to compare with", "set a baseline before, or change a setting")
         return ReplayStep(
-            0, event, self.shown, told, now, self.bench.refusal, between(base, now), then=base.ledger.after
+            0, event, self.shown, told, now, self.bench.refusal, changes_between(base, now), then=base.ledger.after
         )
 
     def _verified(self, event: AnswerSeen) -> ReplayStep:
@@ -242,15 +242,23 @@ class _Player:
         return ReplayStep(0, event, self.shown, "", now, self.bench.refusal, differs=differs)
 
 
-def between(then: Decided, now: Decided) -> tuple[DecisionChange, ...]:
-    """The changes between two decisions of a kind: other decisions first, then other numbers of tokens."""
-    if now.kind.finds_entries:  # only the best of what is dropped is listed: what moved is looked up
-        ids = {one.id for answer in (then, now) for one in answer.listed if one.entry.state is not State.DROPPED}
-        then, now = (decided_of(answer.kind, answer.outcome, ids) for answer in (then, now))
-        changes = [change for change in moved(then, now) if change.id in ids]
-    else:
-        changes = list(moved(then, now))
-    return tuple(sorted(changes, key=lambda change: change.what is Aspect.TOKENS))
+def opened_of(event: Opened, session: Session, root: Path) -> tuple[Kind[Any, Any], dict[str, Any], Loaded]:
+    """The kind, the inputs and the settings that an event opens.
+
+    Raises:
+        SecateurError: there is no such kind, input or setting, or a path leads out.
+    """
+    kind, inputs = given(Scenario(FORMAT, event.kind, input=event.input), root)
+    return kind, inputs, session.loaded(kind, inputs, nested(event.settings), root)
+
+
+def located(recording: Recording, number: int, error: SecateurError) -> SecateurError:
+    """An error of an event with file and line. What scenarios and recordings have in common speaks of scenarios."""
+    message, hint, code = error.message, error.hint, error.code
+    if isinstance(error, ScenarioError):
+        message, hint = (text.replace("a scenario", "a recording") for text in (message, hint))
+        message, code = message.removeprefix("settings."), CANNOT_READ
+    return SecateurError(f"{recording.place(number)}: {message}", hint=hint, code=code)
 
 
 def wrong(what: str, hint: str) -> SecateurError:

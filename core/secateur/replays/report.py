@@ -67,7 +67,8 @@ def _paragraph(step: ReplayStep, *, verbose: bool) -> list[str]:
     lines.append(f"     {summary(step.decided, step.then)}")
     shown = step.changes if verbose else step.changes[:SHOWN]
     for change in shown:
-        lines += [f"     {line}" for line in change_lines(change)]
+        head, *causes = change_lines(change)
+        lines += [f"     {head}", *(f"         {cause}" for cause in causes)]
     if len(step.changes) > len(shown):
         lines.append(f"     ... and {len(step.changes) - len(shown):,} more (--verbose lists all)")
     if not step.changes and step.then is not None:

@@ -9,8 +9,9 @@ from secateur.errors import SecateurError, shown
 from secateur.kinds.base import Kind
 from secateur.replays.events import Excluded, HintApplied, Pinned, ProfileChosen, SettingsChanged
 from secateur.replays.recording import CANNOT_READ
-from secateur.scenarios.running import deciding_keys
+from secateur.scenarios.running import check_hermetic, deciding_keys
 from secateur.settings import Settings, with_profile, with_values
+from secateur.settings.keys import nested
 from secateur.suggestions import suggestion
 
 SettingEvent: TypeAlias = SettingsChanged | ProfileChosen | HintApplied | Pinned | Excluded
@@ -40,6 +41,7 @@ def _with(ids: tuple[str, ...], id_: str, on: bool) -> tuple[str, ...]:
 
 
 def _checked(values: Mapping[str, Any], kind: Kind[Any, Any]) -> Mapping[str, Any]:
+    check_hermetic(nested(values))
     known = deciding_keys(kind)
     for name in values:
         if name not in known:

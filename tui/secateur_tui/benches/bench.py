@@ -27,12 +27,17 @@ from secateur_tui.styled_text import Line, Span, line, plain, wrapped
 from secateur_tui.widgets.footer import draw_footer
 from secateur_tui.widgets.line_view import DrawnView
 from secateur_tui.widgets.modal_page import ModalPage
+from secateur_tui.widgets.stop import draw_stop
 from secateur_tui.widgets.tab_line import TabLine
 from secateur_tui.widgets.title import TitleFacts, draw_title
 
 LEAST_WIDTH, LEAST_HEIGHT = 80, 24
 WIDE, ROOMY = 110, 150
 """Columns from which the right side stands beside the items, and from which it is wider."""
+
+
+REPLAY_FOOTER = (actions.REPLAY_NEXT, actions.REPLAY_BACK, "why", "preview", "diff", "help", "quit")
+"""Actions that the last line names while a recording is played."""
 
 
 class Fixed(DrawnView, can_focus=False):
@@ -86,6 +91,11 @@ class Bench(Screen[None]):
 
     def unavailable(self, action: str) -> str:
         """Returns why an action cannot be done now; "" where it can."""
+        if action in (actions.REPLAY_NEXT, actions.REPLAY_BACK):
+            stop = self.app.stop
+            if stop is None:
+                return "no recording is played"
+            return stop.no_next if action == actions.REPLAY_NEXT else stop.no_previous
         return "it is open" if action == actions.BENCH + self.name_of_bench else ""
 
     @property
@@ -115,7 +125,9 @@ class Bench(Screen[None]):
                     with ContentSwitcher(initial=self.pages[0][0], id="page-switch"):
                         for page, _ in self.pages:
                             yield self.compose_page(page)
-        yield Fixed(lambda cells: [draw_footer(self.app.keymap, self.unavailable, cells)], id="footer")
+        if self.app.stop is not None:
+            yield Fixed(self._draw_stop, id="stop")
+        yield Fixed(self._draw_footer, id="footer")
 
     def on_mount(self) -> None:
         self.query_one("#budget").border_title = "Budget"
@@ -124,10 +136,17 @@ class Bench(Screen[None]):
         words = f"secateur needs {LEAST_WIDTH}×{LEAST_HEIGHT}, this is {self.size.width}×{self.size.height}"
         return wrapped(words, max(1, cells))
 
+    def _draw_footer(self, cells: int) -> Sequence[Line]:
+        shown = REPLAY_FOOTER if self.app.stop is not None else None
+        return [draw_footer(self.app.keymap, self.unavailable, cells, shown)]
+
+    def _draw_stop(self, cells: int) -> Sequence[Line]:
+        return draw_stop(self.app.stop, cells) if self.app.stop is not None else []
+
     def repaint_frame(self) -> None:
-        """Repaints title, budget and footer."""
-        for name in ("title", "budget", "footer"):
-            self.query_one(f"#{name}", Fixed).repaint()
+        """Repaints title, budget, the caption of a recording, and footer."""
+        for part in self.query("#title, #budget, #stop, #footer").results(Fixed):
+            part.repaint()
 
     @property
     def page(self) -> str:
@@ -194,6 +213,12 @@ class Bench(Screen[None]):
 
     def do_back(self) -> None:
         self.go_home()
+
+    def do_replay_next(self) -> None:
+        self.app.replay(1)
+
+    def do_replay_back(self) -> None:
+        self.app.replay(-1)
 
     def do_help(self) -> None:
         self.app.push_screen(ModalPage("Help", self._draw_help))

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Sequence
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from secateur.errors import SecateurError
+from secateur.replays.recorder import Observation
 from secateur.terminal import visible
 from textual import on
 from textual.timer import Timer
 from textual.widget import Widget
+from textual.widgets import ContentSwitcher
 
 from secateur_tui.background import Cancelled
 from secateur_tui.benches.bench import Fixed
@@ -24,6 +26,7 @@ from secateur_tui.messages import CursorMoved, IndexProgress, Reselect
 from secateur_tui.styled_text import ELLIPSIS, Line, Span, line, wrapped
 from secateur_tui.widgets.line_view import DrawnView
 from secateur_tui.widgets.modal_page import ModalPage
+from secateur_tui.widgets.tab_line import TabLine
 
 MOST_NOTICE_LINES = 3
 """Lines that notices may take from the items."""
@@ -102,6 +105,24 @@ class ItemsBench(KnobBench, StalenessBench):
     @abstractmethod
     def decide(self) -> None:
         """Brings the answer up to the present settings."""
+
+    @abstractmethod
+    def observation(self) -> Observation | None:
+        """Returns what a recording of the session says of the bench; None while it is at work, or nothing is open."""
+
+    @property
+    @abstractmethod
+    def answered(self) -> bool:
+        """Tells whether the answer on screen, or the error in its place, is that to what is wanted."""
+
+    @abstractmethod
+    def item_of(self, entry: str) -> int | None:
+        """Returns the item of an entry of the ledger; None where there is none."""
+
+    @property
+    @abstractmethod
+    def entry(self) -> str:
+        """The id of the ledger's entry at the cursor; "" for none."""
 
     @abstractmethod
     def command(self) -> str:
@@ -212,6 +233,8 @@ class ItemsBench(KnobBench, StalenessBench):
     def _cursor_moved(self, event: CursorMoved) -> None:
         self.state.cursor = event.row
         self.paint_page()
+        if self.app.recorder is not None:
+            self.app.look(self.entry)
         self.cursor_moved()
 
     def cursor_moved(self) -> None:
@@ -219,6 +242,64 @@ class ItemsBench(KnobBench, StalenessBench):
 
     def page_opened(self, page: str) -> None:  # noqa: ARG002 - whichever is open is painted
         self.paint_page()
+        self._observe()
+
+    def on_screen_resume(self) -> None:
+        self._observe()
+
+    # --- replaying a recording ---
+
+    @property
+    def at_work(self) -> bool:
+        """Tells whether the engine reads, retrieves or decides for this bench, or is about to."""
+        jobs = [worker for worker in self.workers if worker.group == "engine" and worker.node is self]
+        return self._pause is not None or any(not worker.is_finished for worker in jobs)
+
+    def go_to_entry(self, entry: str) -> None:
+        """Puts the cursor on an entry of the ledger.
+
+        Raises:
+            SecateurError: there is no such entry.
+        """
+        item = self.item_of(entry)
+        if item is None:
+            raise SecateurError(f"there is no entry {entry}", hint="what was read has changed since it was recorded")
+        self.state.cursor = item
+        self.paint()
+        self.cursor_moved()
+
+    def hold_entry(self, entry: str) -> None:
+        """Holds what an entry of the ledger holds, or lets it go; raises as `go_to_entry`."""
+        self.go_to_entry(entry)
+        if reason := self.unavailable("hold"):
+            raise SecateurError(f"{entry} cannot be held: {reason}", hint="leave the event out")
+        self.do_hold()
+
+    @property
+    def in_page(self) -> bool:
+        """Tells whether the keys go to the open page."""
+        return self.focused is not None and self.focused.id == self.page
+
+    def put_back(self, state: Any, page: str, *, in_page: bool) -> None:
+        """Shows what the bench knew before: the answer is among it, and nothing is decided anew."""
+        self.take_state(state)
+        if self.standing:
+            self.query_one("#page-switch", ContentSwitcher).current = page
+            self.query_one("#tabs", TabLine).show(page)
+            self.go_home()
+            if in_page:
+                self.show_page(page)
+            self.paint()
+
+    def take_state(self, state: Any) -> None:
+        """Takes another state in place of the present one; what is under way for that is forgotten."""
+        self.job += 1
+        self.workers.cancel_group(self, "engine")
+        self.activity, self.progress, self.error, self.state = "", None, None, state
+
+    def _observe(self) -> None:
+        if self.app.recorder is not None and self.is_current and self.standing:
+            self.app.observe(self.observation())
 
     # --- painting ---
 
@@ -238,6 +319,7 @@ class ItemsBench(KnobBench, StalenessBench):
         self.paint_knobs()
         self.paint_page()
         self.repaint_frame()
+        self._observe()
 
     @property
     def standing(self) -> bool:

@@ -8,14 +8,17 @@ knobs turned meanwhile are collected, and only the last settings are decided nex
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from secateur.errors import BudgetExceeded, SecateurError
+from secateur.kinds import registry
 from secateur.kinds.base import Kind, Outcome
 from secateur.kinds.knobs import Knob, round_step
 from secateur.progress import Progress
+from secateur.replays.recorder import Observation
 from secateur.scenarios.opened_scenario import OpenedScenario, recorded_ledger
-from secateur.scenarios.running import Decided
+from secateur.scenarios.running import Decided, decided_of
 from secateur.scenarios.scenario import Recorded
 from secateur.settings import Settings
 from secateur.terminal import visible
@@ -318,6 +321,54 @@ class LedgerBench(ScenarioBench):
             if not isinstance(held, str):
                 self.change(held)
 
+    def observation(self) -> Observation | None:
+        state, kind = self.state, self.kind
+        at_work = self.activity or self.error is not None or state.reading is None or state.needs_answer
+        if at_work or (state.answer is None and state.refusal is None):
+            return None
+        answer, before = state.answer, state.settings
+
+        def held(entry: str) -> Settings | None:
+            numbers = _entry_ids(answer.result) if answer is not None else {}
+            number = next((number for number, name in numbers.items() if name == entry), None)
+            settings = kind.hold(answer.result, number, before) if answer and number is not None else ""
+            return settings if isinstance(settings, Settings) else None
+
+        ledger = answer.result.ledger if answer is not None and state.refusal is None else None
+        pinned = ledger is not None and state.baseline is answer
+        return Observation(kind, self.given, before, ledger, self.entry, pinned, self.page, held)
+
+    @property
+    def answered(self) -> bool:
+        return self.standing and not self.at_work and (self.error is not None or not self.state.needs_answer)
+
+    def item_of(self, entry: str) -> int | None:
+        answer = self.state.answer
+        if answer is None:
+            return None
+        number = next((number for number, name in _entry_ids(answer.result).items() if name == entry), None)
+        items = range(len(answer)) if number is not None else ()
+        return next((item for item in items if self.subject.entry_number(answer, item) == number), None)
+
+    def take_state(self, state: LedgerState) -> None:
+        super().take_state(state)
+        self._reads, self._late = None, False
+        if self.standing:
+            for number, field in enumerate(self.subject.fields):
+                self._field(number).put(state.inputs[field.name])
+
+    def type(self, texts: Mapping[str, str]) -> None:
+        """Types texts into fields and reads or decides what follows from them."""
+        for name, text in texts.items():
+            self.state.type(name, text)
+            self.query_one(f"#field-{name}", QueryInput).put(text)
+        self._answer()
+
+    @property
+    def entry(self) -> str:
+        number = self.entry_number
+        return _entry_ids(self._shown.result).get(number, "") if number is not None else ""
+
     def command(self) -> str:
         return self.in_folder(self.subject.command(self.state.inputs, self.state.settings, self.state.opened))
 
@@ -402,6 +453,12 @@ class LedgerBench(ScenarioBench):
 
     def paint_preview(self) -> None:
         self.query_one("#preview", DrawnView).repaint()
+
+
+@lru_cache(maxsize=2)
+def _entry_ids(outcome: Outcome[Any]) -> Mapping[int, str]:
+    """Returns the names of the ledger's entries by their numbers, as recordings and scenarios have them."""
+    return {one.number: one.id for one in decided_of(registry.kind(outcome.kind), outcome).listed}
 
 
 def _read(subject: Subject[Any, Any], inputs: Mapping[str, str], settings: Settings, progress: Progress) -> Any:

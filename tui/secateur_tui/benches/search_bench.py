@@ -15,10 +15,11 @@ from secateur.errors import SecateurError
 from secateur.kinds.base import Outcome
 from secateur.kinds.knobs import Knob
 from secateur.kinds.search import knobs
-from secateur.kinds.search.kind import Search
+from secateur.kinds.search.kind import Search, listed_ledger
 from secateur.model import Pool
+from secateur.replays.recorder import Observation
 from secateur.scenarios.opened_scenario import OpenedScenario
-from secateur.scenarios.running import Decided
+from secateur.scenarios.running import BEST_DROPPED, Decided
 from secateur.scenarios.scenario import Recorded
 from secateur.settings import Settings
 from secateur.terminal import visible
@@ -236,6 +237,49 @@ class SearchBench(WhatIfBench):
     def do_query(self) -> None:
         self.remove_class("-show-pages", "-show-knobs")
         self.go_to(self.query_one("#query"))
+
+    def observation(self) -> Observation | None:
+        state, answer = self.state, self.state.answer
+        if self.activity or self.error is not None or answer is None or answer.recounted is None:
+            return None
+        if state.needs_pool or answer.settings is not state.settings:
+            return None
+        ledger, _ = listed_ledger(answer.selection, answer.recounted, BEST_DROPPED)
+        pinned = state.baseline is answer
+        return Observation(self.kind, self.given, state.settings, ledger, self.entry, pinned, self.page, lambda _: None)
+
+    @property
+    def answered(self) -> bool:
+        state = self.state
+        if not self.standing or self.at_work:
+            return False
+        decided = state.answer is not None and state.answer.settings is state.settings
+        return self.error is not None or state.wanted is None or (decided and not state.needs_pool)
+
+    def item_of(self, entry: str) -> int | None:
+        return self.state.pool.row_of.get(entry) if self.state.pool is not None else None
+
+    def take(self, state: SearchState, path: str, rev: str | None) -> None:
+        """Takes another state, of something else that is searched."""
+        self.take_state(state)
+        self._path, self._rev, self._status, self._found_in = path, rev, None, ""
+
+    def take_state(self, state: SearchState) -> None:
+        super().take_state(state)
+        self._preview_of, self._preview, self._counting = None, None, []
+        if self.standing:
+            self.query_one("#query", QueryInput).put(state.query)
+
+    def ask(self, query: str) -> None:
+        """Types a query and asks it."""
+        if self.state.ask(query):
+            self.query_one("#query", QueryInput).put(query)
+            self._ask_engine()
+
+    @property
+    def entry(self) -> str:
+        pool = self.state.pool
+        return str(pool.symbol_id[self.state.cursor]) if pool is not None and len(pool) else ""
 
     def command(self) -> str:
         state = self.state

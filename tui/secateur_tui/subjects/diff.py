@@ -59,8 +59,8 @@ class DiffSubject(KindSubject[MeasuredDiff, Planned]):
 
     def entry_number(self, answer: LedgerAnswer[Outcome[Planned]], item: int) -> int | None:
         assert isinstance(answer, DiffAnswer)
-        covered = answer.rows[item].coverage
-        return answer.ledger.number_of[covered.path] if covered else None
+        covered = answer.rows[item].coverage if item < len(answer.rows) else None
+        return answer.ledger.number_of[covered.path] if covered is not None else None
 
     def notices(self, answer: LedgerAnswer[Outcome[Planned]]) -> Sequence[tuple[str, str]]:
         plan = answer.result.payload.plan

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
-from secateur_tui.actions import ACTIONS, Keymap
+from secateur_tui.actions import ACTIONS, BY_ID, Keymap
 from secateur_tui.styled_text import ELLIPSIS, Line, Span, line, width
 
 _ALWAYS = ("help", "quit")
 
 
-def draw_footer(keys: Keymap, unavailable: Callable[[str], str], cells: int) -> Line:
-    """As many actions as fit, in the order of the registry; help and quit always; an ellipsis where some are left
-    out."""
+def draw_footer(keys: Keymap, unavailable: Callable[[str], str], cells: int, only: Sequence[str] | None = None) -> Line:
+    """As many actions as fit, in the order of the registry; help and quit always; an ellipsis where some are left out.
+
+    Args:
+        only: ids of the actions, in their order; None: those of the registry that belong here.
+    """
 
     def entry(action_id: str, label: str) -> Line:
         off = bool(unavailable(action_id))
@@ -20,9 +23,8 @@ def draw_footer(keys: Keymap, unavailable: Callable[[str], str], cells: int) -> 
             Span(f" {keys.shown(action_id)}", "faint" if off else "key"), Span(f" {label} ", "faint" if off else "")
         )
 
-    entries = [
-        (action.id, entry(action.id, action.label)) for action in ACTIONS if action.footer and keys.keys[action.id]
-    ]
+    named = [BY_ID[action_id] for action_id in only] if only else [action for action in ACTIONS if action.footer]
+    entries = [(action.id, entry(action.id, action.label)) for action in named if keys.keys[action.id]]
     last = tuple(span for action_id, drawn in entries if action_id in _ALWAYS for span in drawn)
     others = [drawn for action_id, drawn in entries if action_id not in _ALWAYS]
     out: Line = ()

@@ -317,13 +317,8 @@ class Search(Kind[RetrievedPool, SearchDecision]):
     ) -> tuple[Ledger, Sequence[int]]:
         """Lists what leaves, the best of what is dropped, and what is named: an entry for each candidate costs too
         much."""
-        selection, engine = outcome.payload.selection, outcome.payload.engine
-        order, pool = selection.order, selection.pool
-        gone = order[selection.state[order] == State.DROPPED][:dropped]
-        wanted = {*selection.kept_rows, *gone.tolist(), *(pool.row_of[one] for one in ids if one in pool.row_of)}
-        numbers = [number for number, row in enumerate(order.tolist()) if row in wanted]
-        rows = [int(order[number]) for number in numbers]
-        return search_ledger(selection, engine.pack_tokens(selection), rows), numbers
+        selection = outcome.payload.selection
+        return listed_ledger(selection, outcome.payload.engine.pack_tokens(selection), dropped, ids)
 
     def ranked(self, outcome: Outcome[SearchDecision]) -> Sequence[tuple[str, bool]]:
         selection = outcome.payload.selection
@@ -345,6 +340,18 @@ class Search(Kind[RetrievedPool, SearchDecision]):
         selection = outcome.payload.selection
         row = _row(selection, number)
         return super().because(outcome, number) if row is None else why(selection, selection.decision(row))
+
+
+def listed_ledger(
+    selection: Selection, pack_tokens: int, dropped: int, ids: Collection[str] = ()
+) -> tuple[Ledger, Sequence[int]]:
+    """The ledger of a search with the entries that an account of it names, and their numbers in the whole one; see
+    `Kind.listed`."""
+    order, pool = selection.order, selection.pool
+    gone = order[selection.state[order] == State.DROPPED][:dropped]
+    wanted = {*selection.kept_rows, *gone.tolist(), *(pool.row_of[one] for one in ids if one in pool.row_of)}
+    numbers = [number for number, row in enumerate(order.tolist()) if row in wanted]
+    return search_ledger(selection, pack_tokens, [int(order[number]) for number in numbers]), numbers
 
 
 def _row(selection: Selection, number: int) -> int | None:

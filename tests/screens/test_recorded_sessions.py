@@ -1,0 +1,134 @@
+"""A session that the inspector recorded replays without a screen: the same ledgers, byte for byte, step for step."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from inspector_kit import Inspector, Pace, press, settle
+from secateur.directories import data_dir
+from secateur.engine import Engine
+from secateur.kinds.search.kind import listed_ledger
+from secateur.ledger import Ledger
+from secateur.render import dumps
+from secateur.replays.events import AnswerSeen
+from secateur.replays.recorder import Recorder
+from secateur.replays.recording import read_recording
+from secateur.replays.replaying import replay
+from secateur.scenarios.running import BEST_DROPPED, session
+from secateur.settings import Settings, load, with_values
+from secateur_tui.benches.items_bench import ItemsBench
+from secateur_tui.benches.search_bench import SearchBench
+
+EXAMPLES = data_dir("docs/examples")
+
+SESSIONS: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
+    "search": (
+        {"path": "shop", "query": "where is the refund total rounded?"},
+        {"budget": 100},
+        "b b w right right down left u u U escape down x p d B",
+    ),
+    "files": (
+        {"path": "shop", "query": "how is a refund rounded?"},
+        {"context_prune.max_tokens": 120},
+        "s s b b u x B",
+    ),
+    "conversation": (
+        {"path": "session.jsonl"},
+        {"conversation_prune.safe_zone_tokens": 7000},
+        "down down down down K B s s u u v b",
+    ),
+    "envelope": (
+        {"path": "envelope.json", "model": "gpt-4o"},
+        {"context_budget.tokens": 2800},
+        "B B B x b u U",
+    ),
+    "diff": ({"path": "a.diff"}, {"chunking.max_chunk_tokens": 400}, "b b down K u B x b"),
+    "log": ({"path": "ci.log"}, {"log.max_tokens": 600}, "B B B down down d b u U x B"),
+}
+"""Kind -> what is opened, under which settings, and the keys that are pressed."""
+
+DIFF = "".join(
+    f"diff --git a/{name} b/{name}\n--- a/{name}\n+++ b/{name}\n@@ -1 +1,{lines} @@\n-old\n"
+    + "".join(f"+value_{number} = {number}\n" for number in range(lines))
+    for name, lines in (("a.py", 20), ("uv.lock", 10), ("b.py", 40))
+)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A repository with something of every kind, in which the program is started."""
+    root = tmp_path / "a shop"
+    (root / ".git").mkdir(parents=True)
+    for name in ("ci.log", "session.jsonl", "envelope.json"):
+        shutil.copy(EXAMPLES / name, root)
+    (root / "a.diff").write_text(DIFF)
+    (root / "shop").mkdir()
+    for name in ("refund", "round", "mail", "cart"):
+        body = "\n".join(f"def {name}_{number}(total):\n    return total * {number}\n\n" for number in range(12))
+        (root / "shop" / f"{name}.py").write_text(f'"""How a refund total is rounded: {name}."""\n\n\n{body}')
+    monkeypatch.chdir(root)
+    return root
+
+
+def ticking() -> Callable[[], float]:
+    """A clock that moves by a second and a half at every look."""
+    now = iter(range(10**6))
+    return lambda: next(now) * 1.5
+
+
+def shown_ledger(bench: ItemsBench) -> Ledger | None:
+    """The ledger of what is on the screen, from the state of the bench alone."""
+    if isinstance(bench, SearchBench):
+        answer = bench.state.answer
+        if answer is None:
+            return None
+        return listed_ledger(answer.selection, bench.state.engine.pack_tokens(answer.selection), BEST_DROPPED)[0]
+    state: Any = bench.state
+    return state.answer.result.ledger if state.answer is not None and state.refusal is None else None
+
+
+def settings_for(values: dict[str, Any], root: Path) -> Settings:
+    return with_values(load(root).settings, values)
+
+
+@pytest.mark.parametrize("kind", SESSIONS)
+async def test_a_recorded_session_replays_as_it_was_on_the_screen(kind: str, folder: Path):
+    inputs, values, keys = SESSIONS[kind]
+    settings = settings_for(values, folder / "shop" if kind == "search" else folder)
+    engine = Engine.open(inputs["path"], settings) if kind == "search" else None
+    fields = {name: text for name, text in inputs.items() if name != "path"}
+    app = Inspector(engine, settings, path=inputs["path"], bench=kind, pace=Pace(0.001, 0.001, 0), **fields)
+    live: list[str] = []
+    file = folder / f"{kind}.replay.jsonl"
+    with session(os.environ) as opened:
+        recorder = app.recorder = Recorder(file, opened, ticking())
+        async with app.run_test(size=(120, 40)) as pilot:
+            assert pilot
+            await settle(app)
+            for key in ["", *keys.split()]:
+                if key:
+                    await press(app, key)
+                    await settle(app)
+                assert isinstance(app.screen, ItemsBench)
+                ledger = shown_ledger(app.screen)
+                told = dumps(ledger.to_dict()) if ledger is not None else ""
+                if told and [told] != live[-1:]:
+                    live.append(told)
+        assert app.recorder is recorder, "nothing kept it from recording"
+        recorder.close()
+    if engine is not None:
+        engine.close()
+    assert len(live) > 3, "the keys change something"
+
+    found = read_recording(file)
+    assert not any(str(folder) in line for line in file.read_text().splitlines())
+    with session(os.environ, ahead=True) as opened:
+        steps = list(replay(found, opened))
+        seen = [step for step in steps if isinstance(step.event, AnswerSeen)]
+        assert [step.differs for step in seen] == [""] * len(seen)
+        assert [dumps(step.decided.ledger.to_dict()) for step in seen if step.decided] == live

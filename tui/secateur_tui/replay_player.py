@@ -1,0 +1,341 @@
+"""Shows a recorded session on the benches of the inspector: one stop after another, forwards and back.
+
+A stop is a run of events that follow one another within a second, so that a knob that was turned five times is one
+stop, and a caption stands with what it is about. Forwards the events are done on the benches; back, what the benches
+knew at the stop before is put there again, and nothing is decided anew.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from secateur.errors import SecateurError
+from secateur.kinds.base import Kind
+from secateur.model import Notice
+from secateur.replays.events import (
+    AnswerSeen,
+    AnyEvent,
+    BaselineSet,
+    BenchShown,
+    Captioned,
+    ComparisonShown,
+    CursorPlaced,
+    Held,
+    InputChanged,
+    Opened,
+    PageShown,
+    Redone,
+    Refreshed,
+    Undone,
+)
+from secateur.replays.recording import Recording
+from secateur.replays.replaying import located, opened_of, root_for
+from secateur.replays.setting_events import SettingEvent, settings_after
+from secateur.replays.words import said_of
+from secateur.scenarios.running import Session
+from secateur.settings import Settings
+from secateur.terminal import visible
+
+from secateur_tui.benches.bench import Bench
+from secateur_tui.benches.ledger_bench import LedgerBench
+from secateur_tui.benches.scenario_bench import ScenarioBench
+from secateur_tui.benches.search_bench import SearchBench
+from secateur_tui.host import RecordedStop
+from secateur_tui.state.history import SettingsHistory
+from secateur_tui.state.ledger_state import LedgerState
+from secateur_tui.state.search_engine import SearchEngine
+from secateur_tui.state.search_state import SearchState
+from secateur_tui.subjects.kind_subject import KindSubject
+
+TOGETHER = 1.0
+"""Seconds within which an event belongs to the stop of the one before."""
+
+_LOOK_EVERY = 0.01
+"""Seconds between two looks at whether the answer is there."""
+
+
+@dataclass(frozen=True)
+class Stop:
+    """A place where a recording can be looked at."""
+
+    events: tuple[AnyEvent, ...]
+    at: float  # seconds from the start
+
+
+@dataclass(frozen=True)
+class Opening:
+    """Something that is opened: its kind, the inputs, and the settings that count for it."""
+
+    kind: Kind[Any, Any]
+    inputs: Mapping[str, Any]
+    settings: Settings
+    notices: tuple[Notice, ...] = ()
+
+
+@dataclass(frozen=True)
+class _Snapshot:
+    """All that a stop is shown from."""
+
+    bench: str
+    states: Mapping[str, Any]  # bench -> its state
+    pages: Mapping[str, tuple[str, bool]]  # bench -> the open page, and whether the keys go there
+    caption: str
+    said: str
+
+
+@dataclass
+class BenchStage:
+    """The benches of the inspector, as far as a player needs them."""
+
+    benches: Mapping[str, Bench]  # by kind; Search is missing until a folder is opened
+    present: Callable[[], Bench]
+    show: Callable[[str], None]
+    add_search: Callable[[SearchState, str, str | None], None]
+
+
+@dataclass
+class ReplayPlayer:
+    """See the module docstring. `stage` is set by the application that shows it."""
+
+    recording: Recording
+    session: Session
+    own: Settings  # of the user: theme and keys alone count
+    place: int = 0  # the stop that is shown
+    caption: str = ""
+    said: str = ""
+    error: SecateurError | None = None
+    stage: BenchStage = field(init=False)
+    _wanted: int = 0
+    _moving: bool = False
+    _snapshots: list[_Snapshot] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.stops = stops_of(self.recording.events)
+        self.root = root_for(self.recording)
+
+    @property
+    def drawn(self) -> RecordedStop:
+        """The stop that is shown."""
+        ends = self.unavailable(1), self.unavailable(-1)
+        return RecordedStop(self.place + 1, len(self.stops), self.said, self.caption, *ends)
+
+    @property
+    def _bench(self) -> ScenarioBench:
+        bench = self.stage.present()
+        assert isinstance(bench, ScenarioBench)
+        return bench
+
+    @property
+    def busy(self) -> bool:
+        """Tells whether a stop is being reached."""
+        return self._moving or not self._snapshots
+
+    def unavailable(self, by: int) -> str:
+        """The reason why there is no way forwards (1) or back (-1); "" where there is one."""
+        if by > 0 and self._wanted + 1 >= len(self.stops):
+            return "this is the end of the recording"
+        if by < 0 and self._wanted == 0:
+            return "this is the beginning of the recording"
+        return ""
+
+    def first(self) -> Opening:
+        """What the recording opens first.
+
+        Raises:
+            SecateurError: it cannot be opened; the message begins with file and line.
+        """
+        event = self.recording.events[0]
+        assert isinstance(event, Opened)
+        try:
+            return self._opening(event)
+        except SecateurError as error:
+            raise located(self.recording, 0, error) from error
+
+    def open_engine(self, opening: Opening) -> SearchEngine:
+        """Opens the engine of a search, for which nothing of the user counts but the cache."""
+        from secateur.engine import Engine
+
+        environment = self.session.environment(self.root)
+        folder = environment.folder_of(opening.inputs["path"])
+        rev = opening.inputs["rev"] or None
+        return Engine.open(folder, opening.settings, rev=rev, notices=opening.notices, environ=environment.environ)
+
+    # --- moving -------------------------------------------------------------------------------------------------------
+
+    async def begin(self) -> None:
+        """Shows the first stop; what is opened first is open already."""
+        self._moving = True
+        await self._answered()
+        event, *further = self.stops[0].events
+        self.said = said_of(event, None, None)
+        await self._play(further)
+        self._moving = False
+
+    async def move(self, by: int) -> None:
+        """Shows a stop further on or back. Moves that are asked for meanwhile follow."""
+        self._wanted = min(max(self._wanted + by, 0), len(self.stops) - 1)
+        if self._moving or not self._snapshots:
+            return
+        self._moving = True
+        try:
+            while self.place != self._wanted and self.error is None:
+                if self._wanted > self.place and self.place + 1 == len(self._snapshots):
+                    self._restore(self._snapshots[self.place])  # somebody may have turned a knob meanwhile
+                    self.place, self.caption, self.said = self.place + 1, "", ""
+                    await self._play(self.stops[self.place].events)
+                else:
+                    self.place += 1 if self._wanted > self.place else -1
+                    self._restore(self._snapshots[self.place])
+        finally:
+            self._moving = False
+            self._wanted = self.place
+            self._bench.repaint_frame()
+
+    async def _play(self, events: Sequence[AnyEvent]) -> None:
+        for event in events:
+            try:
+                bench = self._bench
+                told = said_of(event, bench.kind, bench.state.settings)
+                if isinstance(event, Captioned):
+                    self.caption = " ".join(part for part in (self.caption, told) if part)
+                elif told:
+                    self.said = " · ".join(part for part in (self.said, told) if part)
+                await self._do(event, bench)
+                await self._answered()
+            except SecateurError as error:
+                self.error = error
+                self.caption = visible(f"{error.message}; {error.hint}" if error.hint else error.message)
+                break
+        self._snapshots.append(self._snapshot())
+        self._bench.repaint_frame()
+
+    async def _answered(self) -> None:
+        """Waits until the bench shows the answer to what is wanted."""
+        while not self._bench.answered:
+            await asyncio.sleep(_LOOK_EVERY)
+
+    # --- doing events -------------------------------------------------------------------------------------------------
+
+    async def _do(self, event: AnyEvent, bench: ScenarioBench) -> None:
+        match event:
+            case Opened():
+                self._open(self._opening(event))
+            case BenchShown(kind=kind):
+                self.stage.show(kind)
+            case InputChanged(input=changed):
+                self._type(bench, changed)
+            case Held(id=id_):
+                bench.hold_entry(id_)
+            case Undone():
+                bench.do_undo()
+            case Redone():
+                bench.do_redo()
+            case Refreshed():
+                bench.do_refresh()
+            case BaselineSet():
+                bench.do_ghost()
+            case ComparisonShown():
+                bench.show_page("diff")
+            case CursorPlaced(id=id_):
+                bench.go_to_entry(id_)
+            case PageShown(name=name):
+                bench.show_page(name)
+            case AnswerSeen():
+                return
+            case _ if isinstance(event, SettingEvent):
+                bench.change(settings_after(event, bench.state.settings, bench.kind))
+        await asyncio.sleep(0)  # what was posted is on its way
+
+    def _opening(self, event: Opened) -> Opening:
+        kind, inputs, loaded = opened_of(event, self.session, self.root)
+        return Opening(kind, inputs, replace(loaded.settings, ui=self.own.ui), loaded.notices)
+
+    def _open(self, opening: Opening) -> None:
+        bench = self.stage.benches.get(opening.kind.name)
+        if opening.kind.name == "search":
+            engine = self.open_engine(opening)
+            state = SearchState(engine, opening.settings, _shown(opening.inputs["query"]))
+            path, rev = opening.inputs["path"], opening.inputs["rev"] or None
+            if isinstance(bench, SearchBench):
+                bench.take(state, path, rev)
+                bench.read_again()
+            else:
+                self.stage.add_search(state, path, rev)
+        elif isinstance(bench, LedgerBench):
+            texts = _texts(bench, opening.inputs)
+            bench.take_state(LedgerState(bench.subject, opening.settings, texts))
+            if bench.is_mounted:
+                bench.read_again()
+        self.stage.show(opening.kind.name)
+
+    def _type(self, bench: ScenarioBench, changed: Mapping[str, Any]) -> None:
+        if isinstance(bench, SearchBench) and set(changed) == {"query"}:
+            bench.ask(_shown(changed["query"]))
+        elif isinstance(bench, SearchBench):
+            inputs = {**bench.given, **changed}
+            opening = Opening(bench.kind, inputs, bench.state.opened)
+            state = SearchState(self.open_engine(opening), bench.state.opened, _shown(inputs["query"]))
+            state.history = SettingsHistory(list(bench.state.history.entries), bench.state.history.place)
+            bench.take(state, inputs["path"], inputs["rev"] or None)
+            bench.read_again()
+        elif isinstance(bench, LedgerBench):
+            texts = _texts(bench, {**bench.given, **changed})
+            bench.type({name: text for name, text in texts.items() if text != bench.state.inputs[name]})
+
+    # --- going back ---------------------------------------------------------------------------------------------------
+
+    def _benches(self) -> dict[str, ScenarioBench]:
+        names = {event.kind for event in self.recording.events if isinstance(event, Opened)}
+        found = {name: self.stage.benches.get(name) for name in sorted(names)}
+        return {name: bench for name, bench in found.items() if isinstance(bench, ScenarioBench)}
+
+    def _snapshot(self) -> _Snapshot:
+        benches = self._benches()
+        states = {name: _copied(bench.state) for name, bench in benches.items()}
+        pages = {name: (bench.page, bench.in_page) for name, bench in benches.items() if bench.is_mounted}
+        return _Snapshot(self._bench.name_of_bench, states, pages, self.caption, self.said)
+
+    def _restore(self, snapshot: _Snapshot) -> None:
+        self.caption, self.said = snapshot.caption, snapshot.said
+        for name, bench in self._benches().items():
+            if name in snapshot.states:
+                page, in_page = snapshot.pages.get(name, ("why", False))
+                bench.put_back(_copied(snapshot.states[name]), page, in_page=in_page)
+        if self._bench.name_of_bench != snapshot.bench:
+            self.stage.show(snapshot.bench)
+
+
+def stops_of(events: Sequence[AnyEvent]) -> tuple[Stop, ...]:
+    """The stops of a recording."""
+    runs: list[list[AnyEvent]] = []
+    last = 0.0
+    for event in events:
+        shown = not isinstance(event, AnswerSeen)
+        if runs and (not shown or event.at - last < TOGETHER):
+            runs[-1].append(event)
+        else:
+            runs.append([event])
+        last = event.at if shown else last
+    return tuple(Stop(tuple(run), run[0].at) for run in runs)
+
+
+def _copied(state: Any) -> Any:
+    """A state that what is done later does not change."""
+    copied = copy.copy(state)
+    copied.history = SettingsHistory(list(state.history.entries), state.history.place)
+    return copied
+
+
+def _texts(bench: LedgerBench, inputs: Mapping[str, Any]) -> dict[str, str]:
+    """The texts of a bench's fields for inputs of its kind."""
+    subject = bench.subject
+    assert isinstance(subject, KindSubject)
+    return subject.texts_of(inputs)
+
+
+def _shown(query: str) -> str:
+    return visible(query, keep_newlines=True)
