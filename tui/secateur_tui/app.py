@@ -39,7 +39,7 @@ from secateur_tui.benches.folder_bench import FolderBench
 from secateur_tui.benches.ledger_bench import LedgerBench
 from secateur_tui.benches.search_bench import SearchBench
 from secateur_tui.host import Host, Pace, RecordedStop
-from secateur_tui.replay_player import ReplayPlayer, BenchStage
+from secateur_tui.replay_player import BenchStage, ReplayPlayer
 from secateur_tui.state.ledger_state import LedgerState
 from secateur_tui.state.search_engine import SearchEngine
 from secateur_tui.state.search_state import SearchState

@@ -143,7 +143,7 @@ class ReplayPlayer:
         return ""
 
     def first(self) -> Opening:
-        """What the recording opens first.
+        """Returns the opening that the recording begins with.
 
         Raises:
             SecateurError: it cannot be opened; the message begins with file and line.

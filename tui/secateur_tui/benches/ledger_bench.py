@@ -8,17 +8,15 @@ knobs turned meanwhile are collected, and only the last settings are decided nex
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from functools import lru_cache
 from typing import Any
 
 from secateur.errors import BudgetExceeded, SecateurError
-from secateur.kinds import registry
 from secateur.kinds.base import Kind, Outcome
 from secateur.kinds.knobs import Knob, round_step
 from secateur.progress import Progress
 from secateur.replays.recorder import Observation
 from secateur.scenarios.opened_scenario import OpenedScenario, recorded_ledger
-from secateur.scenarios.running import Decided, decided_of
+from secateur.scenarios.running import Decided
 from secateur.scenarios.scenario import Recorded
 from secateur.settings import Settings
 from secateur.terminal import visible
@@ -30,6 +28,7 @@ from textual.widget import Widget
 from textual.widgets import Input
 
 from secateur_tui.background import Cancelled, uncollected
+from secateur_tui.benches.ledger_entries import entry_ids, item_of_entry, observed
 from secateur_tui.benches.scenario_bench import ScenarioBench
 from secateur_tui.state.input_files import FileWatch, typed_path
 from secateur_tui.state.ledger_answer import LedgerAnswer
@@ -322,21 +321,8 @@ class LedgerBench(ScenarioBench):
                 self.change(held)
 
     def observation(self) -> Observation | None:
-        state, kind = self.state, self.kind
-        at_work = self.activity or self.error is not None or state.reading is None or state.needs_answer
-        if at_work or (state.answer is None and state.refusal is None):
-            return None
-        answer, before = state.answer, state.settings
-
-        def held(entry: str) -> Settings | None:
-            numbers = _entry_ids(answer.result) if answer is not None else {}
-            number = next((number for number, name in numbers.items() if name == entry), None)
-            settings = kind.hold(answer.result, number, before) if answer and number is not None else ""
-            return settings if isinstance(settings, Settings) else None
-
-        ledger = answer.result.ledger if answer is not None and state.refusal is None else None
-        pinned = ledger is not None and state.baseline is answer
-        return Observation(kind, self.given, before, ledger, self.entry, pinned, self.page, held)
+        at_work = self.activity or self.error is not None or self.state.reading is None or self.state.needs_answer
+        return None if at_work else observed(self.kind, self.given, self.state, self.entry, self.page)
 
     @property
     def answered(self) -> bool:
@@ -344,11 +330,7 @@ class LedgerBench(ScenarioBench):
 
     def item_of(self, entry: str) -> int | None:
         answer = self.state.answer
-        if answer is None:
-            return None
-        number = next((number for number, name in _entry_ids(answer.result).items() if name == entry), None)
-        items = range(len(answer)) if number is not None else ()
-        return next((item for item in items if self.subject.entry_number(answer, item) == number), None)
+        return item_of_entry(self.subject, answer, entry) if answer is not None else None
 
     def take_state(self, state: LedgerState) -> None:
         super().take_state(state)
@@ -367,7 +349,7 @@ class LedgerBench(ScenarioBench):
     @property
     def entry(self) -> str:
         number = self.entry_number
-        return _entry_ids(self._shown.result).get(number, "") if number is not None else ""
+        return entry_ids(self._shown.result).get(number, "") if number is not None else ""
 
     def command(self) -> str:
         return self.in_folder(self.subject.command(self.state.inputs, self.state.settings, self.state.opened))
@@ -453,12 +435,6 @@ class LedgerBench(ScenarioBench):
 
     def paint_preview(self) -> None:
         self.query_one("#preview", DrawnView).repaint()
-
-
-@lru_cache(maxsize=2)
-def _entry_ids(outcome: Outcome[Any]) -> Mapping[int, str]:
-    """Returns the names of the ledger's entries by their numbers, as recordings and scenarios have them."""
-    return {one.number: one.id for one in decided_of(registry.kind(outcome.kind), outcome).listed}
 
 
 def _read(subject: Subject[Any, Any], inputs: Mapping[str, str], settings: Settings, progress: Progress) -> Any:
