@@ -27,6 +27,9 @@ _STACKING = "\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\u
 """Combining marks without a script of their own; any number of them fits on one letter and runs over the lines around
 it."""
 
+_AT_ONCE = 1 << 20
+"""Characters that are replaced in one call: Ctrl-C waits for its end."""
+
 _STACKING_LIMIT = 3
 """Marks one letter keeps: no written language needs more of these."""
 
@@ -44,7 +47,7 @@ _HARMFUL = "".join(
         "\U000f0000-\U0010ffff",  # private use
     )
 )
-_STACKED = re.compile(f"(?<=[{_STACKING}]{{{_STACKING_LIMIT}}})[{_STACKING}]")
+_STACKED = re.compile(f"([{_STACKING}]{{{_STACKING_LIMIT}}})([{_STACKING}]+)")
 
 
 def _harmful(kept: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
@@ -71,13 +74,18 @@ def visible(text: str, *, keep_newlines: bool = False, keep_tabs: bool = False) 
     if keep_newlines and "\r\n" in text:
         text = text.replace("\r\n", "\n")
     in_ascii, in_any = _PATTERNS[keep_newlines, keep_tabs]
-    if text.isascii():
-        return in_ascii.sub(_substitute, text)
-    return _STACKED.sub(_substitute, in_any.sub(_substitute, text))
+    harmful = in_ascii if text.isascii() else in_any
+    if harmful.search(text):  # character by character, in a tenth of the time that a call for each of them takes
+        table = {ord(one): _substitute(ord(one)) for one in set(text) if harmful.match(one)}
+        text = "".join(text[at : at + _AT_ONCE].translate(table) for at in range(0, len(text), _AT_ONCE))
+    return text if text.isascii() else _STACKED.sub(_without_further_marks, text)
 
 
-def _substitute(found: re.Match[str]) -> str:
-    code = ord(found[0])
+def _without_further_marks(found: re.Match[str]) -> str:
+    return found[1] + "".join(_substitute(ord(mark)) for mark in found[2])
+
+
+def _substitute(code: int) -> str:
     if code == 0x09:
         return TAB
     if code < 0x20:

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from itertools import product
 from pathlib import Path
 
 import pytest
+from secateur.kinds.base import Environment
+from secateur.kinds.log.kind import LogKind
+from secateur.kinds.log.selection import select_lines
 from secateur.model import Reason, State
-from support.logs import LOGS, among, pruned, verbatim
+from secateur.settings import Settings
+from secateur.settings.keys import replaced
+from support.logs import LOGS, Tallying, among, pruned, verbatim
 
 TELLING = {
     "pytest": ("E       assert 3.3000000000000003 == 3.3", "E           shop.orders.EmptyOrder: an order has one line"),
@@ -124,3 +130,14 @@ def test_an_error_leaves_room_for_other_errors_and_for_the_end(tmp_path: Path) -
     log = among(f"java.io.IOException: reset\n{stack}") + "ERROR the disk is full\nBUILD FAILED in 3s\n"
     lines = verbatim(pruned(tmp_path, log, 250))
     assert lines[0] == "java.io.IOException: reset" and lines[-2:] == ["ERROR the disk is full", "BUILD FAILED in 3s"]
+
+
+def test_a_text_that_is_too_long_after_all_is_counted_a_few_times(tmp_path: Path) -> None:
+    """However many lines are taken back; one for each count took hours where the budget is large."""
+    log, counter = tmp_path / "some.log", Tallying()
+    log.write_text("".join("".join(word) + "\n" for word in product("ghijklmnopqrst", repeat=4)))
+    settings = replaced(Settings(), {"log": {"max_tokens": 20_000}, "tokens": {"counter": "chars4"}})
+    material = LogKind().read({"path": str(log), "query": ""}, settings, Environment())
+    selection = select_lines(material, settings.log, counter)
+    assert 10_000 < selection.tokens <= 20_000
+    assert sum(length > 10_000 for length in counter.lengths) < 40

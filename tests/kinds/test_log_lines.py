@@ -7,9 +7,12 @@ from pathlib import Path
 import pytest
 from secateur.errors import SecateurError
 from secateur.kinds.log import kind as kind_module
-from secateur.kinds.log.lines import template
+from secateur.kinds.log import lines as lines_module
+from secateur.kinds.log.lines import PIECE, SLICE, read_lines, template
 from secateur.model import Reason, State
-from support.logs import among, pruned, verbatim
+from secateur.progress import unreported
+from secateur.tokens import get_counter
+from support.logs import Tallying, among, pruned, verbatim
 
 
 @pytest.mark.parametrize(
@@ -89,3 +92,52 @@ def test_a_log_that_is_too_large_is_refused(tmp_path: Path, monkeypatch: pytest.
     with pytest.raises(SecateurError, match=r"some\.log is larger than 100 bytes") as raised:
         pruned(tmp_path, b"x" * 101, 10)
     assert raised.value.code == "TOO_LARGE"
+
+
+@pytest.mark.parametrize("data", [b"one\n" * 12, b"\n" * 12, b"x\r" * 12, "\n".join("abcdefghijkl").encode("utf-16")])
+def test_a_log_of_too_many_lines_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, data: bytes) -> None:
+    monkeypatch.setattr(lines_module, "MOST_LINES", 10)
+    with pytest.raises(SecateurError, match=r"the log has 1[12] lines; at most 10 are read") as raised:
+        pruned(tmp_path, data, 10)
+    assert raised.value.code == "TOO_LARGE"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '{"name": "it\'s a", "values": [1, 22, 333], "of": {"x": null}},' * 2000,
+        "aGVsbG8gd29ybGQ/" * 5000,
+        "[2026-05-01] x = y; don't\tstop (a.b_c) " * 2000,
+    ],
+)
+@pytest.mark.parametrize("counter", ["o200k_base", "cl100k_base"])
+def test_a_long_line_that_is_counted_in_pieces_has_the_tokens_of_the_whole(line: str, counter: str) -> None:
+    exact = get_counter(counter)
+    assert len(line) > 8 * PIECE
+    assert read_lines(line.encode(), exact, 100, 3, unreported).before == [0, exact.count(line + "\n")]
+
+
+def test_no_line_is_counted_in_one_piece_however_long() -> None:
+    counter = Tallying()
+    read_lines(b"x" * 100 * PIECE + b"\n" + bytes(range(256)) * PIECE, counter, 100, 3, unreported)
+    assert max(counter.lengths) <= PIECE + 1
+
+
+def test_equal_lines_beside_one_another_are_counted_once() -> None:
+    counter = Tallying()
+    lines = read_lines(b"one\ntwo\n" * 4 * SLICE, counter, 100, 3, unreported)
+    assert len(counter.lengths) == 2 * 8
+    assert lines.before[-1] == 8 * SLICE * counter.count("one\n")
+
+
+def test_reading_says_often_how_far_it_is() -> None:
+    told: list[tuple[str, int]] = []
+    data = b"error: one\ntwo\n" * 5 * SLICE + b"x" * 100 * PIECE
+    read_lines(data, Tallying(), 100, 3, lambda phase, done, _: told.append((phase, done)))
+    assert {done for phase, done in told if phase == "counting"} == set(range(0, 10 * SLICE + 1, SLICE))
+    assert {done for phase, done in told if phase == "comparing"} == set(range(0, 10 * SLICE + 1, SLICE))
+
+
+def test_a_duration_that_does_not_end_is_looked_at_once() -> None:
+    """Each of its parts began a search up to its end before: hours for a line like this."""
+    assert template("1.1m" * 100_000 + "x") == "#m1." * 99_999 + "#mx"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -177,6 +178,24 @@ LOGS = {
     "npm": NPM,
     "actions": ACTIONS,
 }
+
+
+class Tallying:
+    """A counter of four tokens a line that remembers what it was asked to count, and takes a token more for each line
+    that stands below another."""
+
+    name = "tallying"
+    exact = True
+
+    def __init__(self) -> None:
+        self.lengths: list[int] = []
+
+    def count(self, text: str) -> int:
+        self.lengths.append(len(text))
+        return max(0, 5 * text.count("\n") - 1)
+
+    def count_many(self, texts: Iterable[str]) -> list[int]:
+        return [self.count(text) for text in texts]
 
 
 def among(log: str, before: int = 400, after: int = 200) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from secateur.kinds.log.lines import SLICE, body, template
 from secateur.progress import Progress
@@ -81,20 +82,21 @@ _STYLES: Sequence[tuple[str, int, str]] = (
     ("generic", LIKELY, r"\[ERROR\] .*<<< (?:FAILURE|ERROR)!"),
     ("generic", LIKELY, r"\[ERROR\] \s*\S"),
 )
-_STYLE = tuple((name, grade, re.compile(pattern)) for name, grade, pattern in _STYLES)
+_STYLE = re.compile("|".join(f"({pattern})" for _, _, pattern in _STYLES))
+"""The first style that matches is the group that matched: one call instead of one for each."""
 
-_CRASH = re.compile(
-    r"segmentation fault|core dumped|\b\w+Sanitizer: |terminate called|undefined reference to|assertion .*\bfailed\b"
-    r"|panicked at|out of memory|double free|stack overflow",
-    re.IGNORECASE,
+_CRASHES = (
+    *("segmentation fault", "core dumped", "terminate called", "undefined reference to", "panicked at"),
+    *("out of memory", "double free", "stack overflow"),
 )
+_CRASH = re.compile(r"\b\w+Sanitizer: |assertion .*\bfailed\b", re.IGNORECASE)
+_LEVELS = ("ERROR", "FATAL", "CRITICAL", "SEVERE", "PANIC", "EMERG", "ALERT", "level", "severity", "lvl")
 _LEVEL = re.compile(
     r"(?:^|[\s\[<|(\"=:])(?:ERROR|FATAL|CRITICAL|SEVERE|PANIC|EMERG|ALERT)(?=[\s\]>|):,\"]|$)"
-    r"|\b(?:level|severity|lvl)\"?\s*[=:]\s*\"?(?:error|fatal|critical|panic)\b|^\s*(?:\S+: )?(?:fatal|error): ",
+    r"|\b(?:level|severity|lvl)\"?\s*[=:]\s*\"?(?:error|fatal|critical|panic)\b",
 )
-_HARMLESS_LEVEL = re.compile(
-    r"^.{0,60}?(?:\b(?:INFO|DEBUG|TRACE|NOTICE)\b|\blevel\"?[=:]\"?(?:info|debug|trace)\b)|warning: unused"
-)
+_TOOL_FAILED = re.compile(r"\s*(?:\S+: )?(?:fatal|error): ")
+_HARMLESS_LEVEL = re.compile(r".{0,60}?(?:\b(?:INFO|DEBUG|TRACE|NOTICE)\b|\blevel\"?[=:]\"?(?:info|debug|trace)\b)")
 _WORD = re.compile(
     r"(?<![\w./-])(?:errors?|fail(?:ed|ures?|s)?|fatal|exceptions?|panic(?:ked)?|abort(?:ed|ing)?|denied|killed"
     r"|timed out|not found|no such file|cannot|could not|unable to|exit(?:ed)? (?:with )?(?:code|status) [1-9]\d*)"
@@ -106,6 +108,8 @@ _NEGATED = re.compile(
     r"|\b(?:errors?|fail(?:ed|ures?)|exceptions?)\"?\s*[:=]\s*(?:0\b|none\b|null\b|false\b|\[\])",
     re.IGNORECASE,
 )
+_NEGATIONS = ("0", "no", "zero", "without", "null", "false", "[]")
+_PASSES = ("PASS", "... ok", "✓", "✔", "= ")
 _PASSED = re.compile(r"^=+ [A-Z]+ =+$|\bPASS(?:ED)?\b|\.\.\. ok$|[✓✔]")
 _RESULT = re.compile(
     r"=+ .*\b(?:passed|failed|errors?|no tests ran)\b.* in [\d.:]+.*"
@@ -114,8 +118,9 @@ _RESULT = re.compile(
     r"|test result: .*|test .+ \.\.\. FAILED|(?:FAIL)(?:\s+\S+.*)?|(?:\[INFO\] )?BUILD (?:FAIL|SUCCESS)\w*.*"
     r"|Finished: [A-Z]+|\s*\d+ (?:passing|failing)\b.*|Failures \d+ errors?.*|\d+ (?:errors?|warnings?)\b.* generated\."
     r"|error: (?:could not compile|aborting due).*|Ran \d+ tests? in .*|FAILED \((?:failures|errors)=.*"
-    r"|FAILURE: Build failed.*|✖ \d+ problems?.*|.+\S+::\S+ (?:FAILED|ERROR)\s*\[ *\d+%\]"
+    r"|FAILURE: Build failed.*|✖ \d+ problems?.*"
 )
+_OUTCOME = re.compile(r" (?:FAILED|ERROR)\s*\[ *\d+%\]$")  # of one test of pytest, behind its name
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,20 +133,45 @@ class _BlockStart:
 
 def _block_start(text: str) -> _BlockStart | None:
     """The block that a line begins, told by its text without time and container; None where it begins none."""
-    text = text[:_LOOKED_AT]
-    if _RESULT.fullmatch(text):
+    return _block_start_of(text[:_LOOKED_AT])
+
+
+@lru_cache(maxsize=1024)
+def _block_start_of(text: str) -> _BlockStart | None:
+    """The same of a line that is cut; words are looked for before an expression that takes many times as long."""
+    if _is_result(text):
         return _BlockStart("result", RESULT)
-    for style, grade, pattern in _STYLE:
-        if pattern.match(text):
-            return _BlockStart(style, grade)
-    if _CRASH.search(text):
+    found = _STYLE.match(text)
+    if found and found.lastindex:
+        style, grade, _ = _STYLES[found.lastindex - 1]
+        return _BlockStart(style, grade)
+    low = text.lower()
+    if _holds(low, _CRASHES) or (("sanitizer: " in low or "assertion" in low) and _CRASH.search(text)):
         return _BlockStart("generic", CERTAIN)
-    if _LEVEL.search(text):
+    if (_holds(text, _LEVELS) and _LEVEL.search(text)) or _TOOL_FAILED.match(text):
         return _BlockStart("generic", LIKELY)
-    harmless = _HARMLESS_LEVEL.search(text) or _PASSED.search(text)
-    if not harmless and _WORD.search(_NEGATED.sub("", text)):
+    if "warning: unused" in text or _HARMLESS_LEVEL.match(text) or (_holds(text, _PASSES) and _PASSED.search(text)):
+        return None
+    if _WORD.search(_NEGATED.sub("", text) if _holds(low, _NEGATIONS) else text):
         return _BlockStart("generic", POSSIBLE)
     return None
+
+
+def _is_result(text: str) -> bool:
+    return _RESULT.fullmatch(text) is not None or (text.endswith("%]") and _is_outcome(text))
+
+
+def _is_outcome(text: str) -> bool:
+    """Tells whether a line gives the outcome of a failed test: `file::name FAILED [ 12%]`."""
+    found = _OUTCOME.search(text)
+    if found is None or text[found.start() - 1].isspace():
+        return False
+    name = (text[: found.start()].split() or [""])[-1]
+    return text.find("::", max(2, found.start() - len(name) + 1), found.start() - 1) > 0
+
+
+def _holds(text: str, words: Sequence[str]) -> bool:
+    return any(map(text.__contains__, words))
 
 
 # --- what belongs to a line -------------------------------------------------------------------------------------------
@@ -173,9 +203,15 @@ class _Bodies:
 
     def __init__(self, lines: Sequence[str]) -> None:
         self._lines = lines
+        self._known: dict[int, str] = {}  # the last ones: a line is looked at several times
 
     def __getitem__(self, number: int) -> str:
-        return body(self._lines[number][:_LONGEST_BODY])
+        known = self._known.get(number)
+        if known is None:
+            if len(self._known) >= LONGEST_BLOCK:
+                self._known.clear()
+            known = self._known[number] = body(self._lines[number][:_LONGEST_BODY])
+        return known
 
     def __len__(self) -> int:
         return len(self._lines)
@@ -223,7 +259,7 @@ def _end(bodies: _Bodies, start: int, style: str) -> int:
 
 
 def _goes_on(text: str) -> bool:
-    return bool(text.strip()) and not _RESULT.fullmatch(text)
+    return bool(text.strip()) and not _is_result(text)
 
 
 def _traceback_end(bodies: _Bodies, start: int, limit: int) -> int:

@@ -9,18 +9,30 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Sequence
+from collections import Counter as Tally
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import accumulate
 from re import Pattern
 
+from secateur.errors import SecateurError
 from secateur.model import Notice
 from secateur.progress import Progress
 from secateur.terminal import visible
 from secateur.tokens import Counter
 
-SLICE = 10_000
+SLICE = 1000
 """Lines that are worked on between two calls of `progress`."""
+
+MOST_LINES = 2_000_000
+"""Lines of a log that is read: a line costs time and memory however short it is."""
+
+PIECE = 8192
+"""Characters of a line that are counted at once. A counter needs more time for each character of a longer word."""
+
+_WORD_END = re.compile(r"(?<=[0-9A-Za-z])[ !-&(-/:-@\[-`{-~]")
+"""Places where every encoding begins a new token, so that the parts of a line have as many tokens as the line."""
 
 _UTF16 = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
 
@@ -33,19 +45,22 @@ _PREFIX = re.compile(
     r"\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?: ?Z| ?[+-]\d\d:?\d\d)?\]? ?"
 )
 
+_UNIT = r"(?:h|ms|m|s|us|ns)"
+_NUMBER = r"\d(?<![A-Za-z_\d]\d)\d*+"
 _VARYING: Pattern[str] = re.compile(
-    r"""[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}  # UUID
+    rf"""[0-9a-fA-F]{{8}}(?:-[0-9a-fA-F]{{4}}){{3}}-[0-9a-fA-F]{{12}}  # UUID
     | \b0x[0-9a-fA-F]+
-    | (?<=[/\\])(?:tmp|temp|Temp|TMP)[/\\][^\s/\\:'"]+  # the folder that a run makes for itself
-    | \b(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,64}\b  # digest
-    | \d{4}-\d\d-\d\dT[\d:.,]+
-    | (?<![A-Za-z_\d])(?:\d+(?:\.\d+)?(?:h|ms|m|s|us|ns))+\b  # duration
-    | (?<![A-Za-z_\d])\d+(?:[.,:]\d+)*
+    | (?:(?:tmp|TMP)(?<=[/\\]...)|(?:temp|Temp)(?<=[/\\]....))[/\\][^\s/\\:'"]+  # a folder that a run makes
+    | \b(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{{7,64}}\b  # digest
+    | \d{{4}}-\d\d-\d\dT[\d:.,]+
+    | {_NUMBER}(?:\.\d++)?{_UNIT}(?:\d++(?:\.\d++)?{_UNIT}){{0,7}}+\b  # duration
+    | {_NUMBER}(?:[.,:]\d+)*
     """,
     re.VERBOSE,
 )
 """Patterns of the parts that differ between two lines that say the same. Digits that are part of a name stay: `test_1`
-is not `test_2`."""
+is not `test_2`. Each pattern begins with a character and looks back after it, because most places of a line are none;
+none of them gives back what it matched."""
 
 _DIGITS = "0123456789.,:"
 _WITHOUT_NUMBERS = str.maketrans("", "", _DIGITS)
@@ -75,10 +90,11 @@ def is_stamped(line: str) -> bool:
 
 def body(line: str) -> str:
     """A line without the job, container, date and time at its beginning."""
-    found = _PREFIX.match(line)
+    found = _PREFIX.match(line) if ":" in line else None
     return line[found.end() :] if found else line
 
 
+@lru_cache(maxsize=1024)
 def template(line: str) -> str:
     """A line without what varies between two lines that say the same: numbers, times, addresses, digests, temporary
     folders.
@@ -95,6 +111,9 @@ def read_lines(data: bytes, counter: Counter, longest: int, least_repeats: int, 
     Args:
         longest: characters above which a line is cut.
         least_repeats: equal lines in a row from which all but the first are repeats.
+
+    Raises:
+        SecateurError: it has more than MOST_LINES lines.
     """
     progress("reading", 0, 0)
     text, notices = _decoded(data)
@@ -105,10 +124,7 @@ def read_lines(data: bytes, counter: Counter, longest: int, least_repeats: int, 
         notices.append(Notice("blank_log" if text else "empty_log", said))
     lines = [line if len(line) <= longest else line[:longest] for line in whole]
     cut = {number: len(line) - longest for number, line in enumerate(whole) if len(line) > longest}
-    tokens: list[int] = []
-    for start in range(0, len(whole), SLICE):
-        progress("counting", start, len(whole))
-        tokens += counter.count_many(line + "\n" for line in whole[start : start + SLICE])
+    tokens = _tokens(whole, counter, progress)
     before = list(accumulate(tokens, initial=0))
     for number in cut:
         tokens[number] = counter.count(lines[number] + "\n")
@@ -117,7 +133,11 @@ def read_lines(data: bytes, counter: Counter, longest: int, least_repeats: int, 
 
 
 def _decoded(data: bytes) -> tuple[str, list[Notice]]:
-    """The text with one line break after each line, and what was done to it."""
+    """The text with one line break after each line, and what was done to it.
+
+    Raises:
+        SecateurError: it has more than MOST_LINES lines.
+    """
     notices = []
     encoding = _UTF16.get(data[:2])
     if encoding is not None:
@@ -129,6 +149,9 @@ def _decoded(data: bytes) -> tuple[str, list[Notice]]:
             notices.append(Notice("invalid_utf8", said))
     if "\r" in text:
         text = text.replace("\r\n", "\n") if "\n" in text else text.replace("\r", "\n")
+    if (breaks := text.count("\n")) > MOST_LINES:
+        said = f"the log has {breaks:,} lines; at most {MOST_LINES:,} are read"
+        raise SecateurError(said, hint="give a part of it, such as its end by tail -n 1000000", code="TOO_LARGE")
     if "\x1b" in text:
         text, found = _SEQUENCE.subn("", text)
         if found:
@@ -144,6 +167,40 @@ def _decoded(data: bytes) -> tuple[str, list[Notice]]:
     return text, notices
 
 
+def _tokens(lines: Sequence[str], counter: Counter, progress: Progress) -> list[int]:
+    """Tokens of each line; equal lines that are not far from one another are counted once."""
+    tokens: list[int] = []
+    for start in range(0, len(lines), SLICE):
+        progress("counting", start, len(lines))
+        part = lines[start : start + SLICE]
+        different = dict.fromkeys(part)
+        short = [line for line in different if len(line) < PIECE]
+        counts = dict(zip(short, counter.count_many(line + "\n" for line in short), strict=True))
+        for line in different if len(short) < len(different) else ():
+            if len(line) >= PIECE:
+                progress("counting", start, len(lines))
+                counts[line] = _tokens_of_long(line + "\n", counter)
+        tokens += map(counts.__getitem__, part)
+    return tokens
+
+
+def _tokens_of_long(line: str, counter: Counter) -> int:
+    """Tokens of a line that is counted in pieces."""
+    pieces = Tally(_pieces(line))
+    return sum(number * count for number, count in zip(pieces.values(), counter.count_many(pieces), strict=True))
+
+
+def _pieces(line: str) -> Iterator[str]:
+    """A line in pieces that end where a word ends, if one does."""
+    start = 0
+    while len(line) - start > PIECE:
+        found = _WORD_END.search(line, start + PIECE // 2, start + PIECE)
+        end = found.start() if found else start + PIECE
+        yield line[start:end]
+        start = end
+    yield line[start:]
+
+
 def _repeats(lines: Sequence[str], least: int, progress: Progress) -> dict[int, int]:
     """Lines that say the same as the line before, where `least` in a row do."""
     found: dict[int, int] = {}
@@ -151,6 +208,8 @@ def _repeats(lines: Sequence[str], least: int, progress: Progress) -> dict[int, 
     for number, line in enumerate(lines):
         if number % SLICE == 0:
             progress("comparing", number, len(lines))
+        if number and line == lines[number - 1]:
+            continue
         before, rough = rough, line.translate(_WITHOUT_DIGESTS)
         if number and rough == before and _alike(lines[number - 1], line):
             continue
