@@ -68,7 +68,7 @@ COMMANDS = ("inspect", "check", "mine", "evaluate", "replay", "demo", "index", "
 
 FLAGS_OF_ALL = frozenset(("command", "config", "counter", "format", "profile", "save", "set", "sets"))
 FLAGS_OF_ALL |= {"debug", "help", "quiet", "trust_git_dir", "verbose"}
-FLAGS_OF_INSPECT = frozenset(("bench", "budget"))
+FLAGS_OF_INSPECT = frozenset(("bench", "budget", "record", "replay"))
 """Names of the flags that every command of a kind takes, and of those of `inspect` beside the inputs of the kinds."""
 
 _NAME = re.compile(r"[a-z][a-z0-9_-]*")
