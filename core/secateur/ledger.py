@@ -173,7 +173,11 @@ def unique_ids(entries: Iterable[Entry]) -> list[str]:
     out = []
     for entry in entries:
         times = seen[entry.id] = seen.get(entry.id, 0) + 1
-        out.append(entry.id if times == 1 else f"{entry.id}#{times}")
+        id_ = entry.id
+        while times > 1 and (id_ := f"{entry.id}#{times}") in seen:  # another entry is really called that
+            times = seen[entry.id] = times + 1
+        seen.setdefault(id_, 1)
+        out.append(id_)
     return out
 
 

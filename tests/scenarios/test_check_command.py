@@ -55,7 +55,7 @@ def test_an_empty_folder_is_said_and_is_no_error(shop: Path) -> None:
         (["--jobs", "0"], "--jobs 0 is not allowed"),
         (["--review", "--update"], "--review asks, --update does not"),
         (["--review"], "--review asks on a terminal, and there is none"),
-        (["--format", "xml"], "did you mean"),
+        (["--format", "xml"], "--format takes one of text, json, junit, github, markdown"),
     ],
 )
 @pytest.mark.usefixtures("logs")
@@ -117,7 +117,7 @@ def test_any_number_of_processes_says_the_same(shop: Path) -> None:
     shutil.copy(shop / "ci1.log", other / "ci1.log")
     shutil.copy(shop / "checks/log1.scenario.toml", other / "b.scenario.toml")
     break_log(shop, 1)
-    for form in ("text", "json", "junit", "github", "markdown"):
+    for form in ("text", "json"):
         one = secateur("check", "--format", form)
         three = secateur("check", "--format", form, "--jobs", "3")
         assert (one.code, one.out, one.err) == (three.code, three.out, three.err)

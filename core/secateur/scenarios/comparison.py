@@ -126,11 +126,12 @@ def _differences(recorded: Recorded, decided: Decided, *, exact: bool) -> list[D
                     now.id, what, item, now, because, moves.causes(item, now), moves.instead(item, now), where
                 )
             )
+    gone = [item for item in gone if item.leaves or not decided.kind.finds_entries]  # else it leaves neither way
+    not_there = set(decided.kind.unknown(decided.outcome, [item.id for item in gone])) if gone else set()
     for item in gone:
-        if decided.kind.finds_entries and not item.leaves:
-            continue  # it did not leave, and it does not
         where = ("recorded", "items", numbers[item.id])
-        out.append(DecisionChange(item.id, Aspect.GONE, item, None, "", (), moves.instead(item, None), where))
+        because = "it is not there any more" if item.id in not_there else "it is not found any more"
+        out.append(DecisionChange(item.id, Aspect.GONE, item, None, because, (), moves.instead(item, None), where))
     for one in new:
         # Of a kind that finds its entries only what leaves is news: the dropped ones are no list of all there is.
         if recorded.listed == "all" or one.entry.state is not State.DROPPED:
@@ -203,10 +204,12 @@ def _what(was: RecordedItem, now: RecordedItem, *, exact: bool) -> Aspect | None
 
 
 def _retexted(recorded: Recorded, decided: Decided) -> Iterator[str]:
+    missing = [item.id for item in recorded.items if item.id not in decided.by_id]
+    not_there = set(decided.kind.unknown(decided.outcome, missing)) if missing else set()
     for item in recorded.items:
         one = decided.by_id.get(item.id)
-        if one is None and decided.kind.finds_entries:
-            continue  # it may be there, and only not be found
+        if one is None and item.id not in not_there:
+            continue  # it is there, and not found
         if one is None or (item.text and decided.digest(one) != item.text):
             yield item.id
     if recorded.listed == "all":

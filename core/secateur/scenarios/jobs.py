@@ -36,6 +36,9 @@ LEAST = 8
 LOOK_EVERY = 0.1
 """Seconds between two looks whether the work is still wanted."""
 
+LAST_SECONDS = 30
+"""Seconds that a process has to close its indexes when there is nothing left to do."""
+
 _BOOT = (
     "import json,sys; sys.path[:]=json.loads(sys.argv[1]); from secateur.lifetime import watch_parent;"
     " watch_parent(int(sys.argv[2])); from secateur.scenarios.job_worker import main; main()"
@@ -92,6 +95,9 @@ def _in_processes(
                     break
                 except queue.Empty:
                     continue
+        for thread in threads:  # processes end by themselves, and keep what they put together of indexes
+            while thread.is_alive():
+                thread.join(LOOK_EVERY)
     finally:
         schedule.stop()
         for one in workers:
@@ -178,6 +184,12 @@ class _Job:
                     self._work(left)
             finally:
                 self._schedule.done(group)
+        process = self._process
+        if process is not None and process.stdin is not None:
+            with suppress(OSError):
+                process.stdin.close()
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(LAST_SECONDS)
         self.stop()
 
     def stop(self) -> None:
