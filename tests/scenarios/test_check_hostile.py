@@ -138,13 +138,15 @@ def test_pipes_and_links_that_are_called_scenarios(shop: Path, saved: Save) -> N
     path = saved("log")
     os.mkfifo(shop / "pipe.scenario.toml")
     (shop / "gone.scenario.toml").symlink_to("nowhere")
+    (shop / "circle.scenario.toml").symlink_to("circle.scenario.toml")
     (shop / "folder.scenario.toml").mkdir()
     assert secateur("check").out == "1 scenario: 1 passed\n", "in a folder they are passed over"
-    ran = secateur("check", "pipe.scenario.toml", "gone.scenario.toml", path)
+    ran = secateur("check", "pipe.scenario.toml", "gone.scenario.toml", "circle.scenario.toml", path)
     assert ran.code == 1
     assert "cannot read pipe.scenario.toml: it is no regular file" in ran.out
     assert "cannot read gone.scenario.toml: there is no such file" in ran.out
-    assert ran.out.endswith("3 scenarios: 1 passed, 2 cannot run\n")
+    assert "cannot read circle.scenario.toml: " in ran.out
+    assert ran.out.endswith("4 scenarios: 1 passed, 3 cannot run\n")
 
 
 def test_a_scenario_in_the_data_of_git_is_refused(shop: Path, saved: Save) -> None:

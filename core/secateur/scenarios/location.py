@@ -31,7 +31,7 @@ def root_of(scenario: Path) -> Path:
     Raises:
         SecateurError: it lies in a folder `.git`.
     """
-    folder = scenario.resolve().parent
+    folder = _real(scenario).parent
     root = next((above for above in (folder, *folder.parents) if (above / ".git").exists()), folder)
     if ".git" in folder.relative_to(root).parts:
         said = f"{shown(scenario)} lies in the data of git"
@@ -54,9 +54,17 @@ def found_scenarios(paths: Sequence[Path]) -> list[Path]:
     """
     found: dict[Path, Path] = {}
     for path in paths:
-        for one in _below(path) if path.is_dir() else [_named(path)]:
-            found.setdefault(one.resolve(), one)
+        for one in _below(path) if os.path.isdir(path) else [_named(path)]:  # noqa: PTH112 - it never raises
+            found.setdefault(_real(one), one)
     return list(found.values())
+
+
+def _real(path: Path) -> Path:
+    """A path without links; as it is where they lead in a circle."""
+    try:
+        return path.resolve()
+    except (OSError, RuntimeError, ValueError):
+        return path.absolute()
 
 
 def _named(path: Path) -> Path:
