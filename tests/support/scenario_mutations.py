@@ -346,7 +346,9 @@ class Laboratory:
         if name.endswith(".jsonl"):
             lines[at] = _other_message(lines[at], self.random)
         else:
-            lines[at] = self.random.choice(("nothing to see\n", "ERROR: it broke again\n", lines[at] * 20, "x = 1\n"))
+            lines[at] = self.random.choice(
+                ("nothing to see\n", "ERROR: it broke again\n", lines[at].rstrip("\n") * 20 + "\n", "x = 1\n")
+            )
         return self._written(name, "".join(lines), "input", f"{name}: another line {at + 1}")
 
 
