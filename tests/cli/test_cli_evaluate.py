@@ -122,7 +122,7 @@ def test_cases_are_mined_into_files_that_can_be_measured(tmp_path: Path) -> None
     assert len(list((root / "cases").iterdir())) == 10
     measured = secateur("evaluate", root / "cases", "--budget", 2000).out
     assert "4 cases measured of shop" in measured
-    assert "6 cases of the training part are not among them (--part all)" in measured
+    assert "not among them: 6 cases of the training part (--part all)" in measured
     assert "10 cases measured" in secateur("evaluate", root / "cases", "--part", "all").out
     assert "10 scenarios: 10 passed" in secateur("check", root / "cases").out
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 from contextlib import closing
+from dataclasses import replace
 
 from secateur import directories
 from secateur.cli.common import ProgressBar, common_arguments, sample_or_path
@@ -60,8 +61,8 @@ def run(options: argparse.Namespace) -> int:
     own = directories.config_dir(os.environ)
     profiles = list(dict.fromkeys(options.profile)) or [None]
     choices = [Choice(name, {}, options.config, tuple(options.sets), flags, own) for name in profiles]
-    for choice in choices:
-        choice.load(None)  # a wrong name or key is said before anything is measured
+    loaded = [choice.load(None) for choice in choices]  # a wrong name or key is said before anything is measured
+    choices = [replace(one, profile=found.settings.profile) for one, found in zip(choices, loaded, strict=True)]
     plan = plan_of(choices, options.budget, ablate=options.ablate)
     found, wrong = read_cases([sample_or_path(path) for path in options.paths])
     cases = of_set(found, options.part)

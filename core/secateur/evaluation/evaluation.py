@@ -95,7 +95,7 @@ def plan_of(choices: Sequence[Choice], budgets: Sequence[int] = (), *, ablate: b
     """A plan of choices that are named by their profiles; a second one of a name gets `#2`."""
     names: list[str] = []
     for choice in choices:
-        name = choice.profile or "default"
+        name = choice.profile or "settings"
         times = sum(one.partition("#")[0] == name for one in names)
         names.append(f"{name}#{times + 1}" if times else name)
     return EvaluationPlan(tuple(choices), tuple(names), tuple(dict.fromkeys(budgets)) or BUDGETS, ablate)

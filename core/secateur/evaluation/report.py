@@ -96,18 +96,22 @@ def _head(evaluation: Evaluation) -> Iterator[str]:
     repositories = Counter(one.case.repository for one in evaluation.measured)
     number, where = len(evaluation.measured), len(repositories)
     of = f" of {where:,} repositories" if where > 1 else f" of {visible(next(iter(repositories)))}" if where else ""
-    yield f"{number:,} {'case' if number == 1 else 'cases'} measured{of}" + (
+    yield f"{_cases(number)} measured{of}" + (
         " (interrupted: what was measured until then)" if evaluation.interrupted else ""
     )
     if evaluation.of_other_part:
         other = "training" if evaluation.part == "held_out" else "held-out"
-        yield f"{evaluation.of_other_part:,} cases of the {other} part are not among them (--part all)"
+        yield f"not among them: {_cases(evaluation.of_other_part)} of the {other} part (--part all)"
     if evaluation.left_out:
-        yield f"{len(evaluation.left_out):,} cases cannot be measured:"
+        yield f"{_cases(len(evaluation.left_out))} cannot be measured:"
         for one in evaluation.left_out:
             yield f"    {visible(one.name)}: {visible(one.error.message)}"
             if one.error.hint:
                 yield f"        hint: {visible(one.error.hint)}"
+
+
+def _cases(number: int) -> str:
+    return f"{number:,} case" + ("" if number == 1 else "s")
 
 
 def _tables(evaluation: Evaluation) -> list[str]:
