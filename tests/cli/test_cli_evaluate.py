@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from secateur.evaluation import evaluation, mining
 from support.cli import secateur
+from support.json_shapes import violations
 from support.repos import SHOP, committed, git, write
 
 CASE = """scenario = 1
@@ -50,6 +51,7 @@ def test_figures_of_profiles_with_intervals_differences_and_queries(shop: Path) 
     answer = secateur(
         "evaluate", shop / "cases", "--profile", "spec", "--profile", "recommended", "--format", "json"
     ).json
+    assert violations("evaluate", answer) == []
     assert (answer["cases"], answer["budgets"], answer["part"]) == (2, [4000, 8000, 16000], "held_out")
     assert answer["left_out"][0]["case"] == "c.scenario.toml"
     assert answer["profiles"]["spec"]["recall"]["4000"] == {
@@ -67,6 +69,7 @@ def test_the_same_cases_print_the_same(shop: Path) -> None:
 
 def test_each_weight_that_is_not_nought_is_left_out_in_turn(shop: Path) -> None:
     answer = secateur("evaluate", shop / "cases", "--profile", "spec", "--ablate", "--format", "json").json
+    assert violations("evaluate", answer) == []
     assert [one["without"] for one in answer["ablations"]] == [
         "smart_pruning.priority_weights.relevance",
         "smart_pruning.priority_weights.hotspot",
@@ -154,6 +157,7 @@ def test_where_cases_may_not_be_written(tmp_path: Path) -> None:
 
 def test_a_sample_is_mined_from_anywhere(tmp_path: Path) -> None:
     answer = secateur("mine", "sample:orders", "--out", tmp_path / "cases", "--most", 3, "--format", "json").json
+    assert violations("mine", answer) == []
     assert [case["part"] for case in answer["cases"]] == ["training", "training", "held_out"]
     assert 'path = "sample:orders"' in (tmp_path / "cases" / answer["cases"][0]["file"]).read_text()
 

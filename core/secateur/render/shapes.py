@@ -14,6 +14,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
+from secateur.render.evaluation_shapes import EvaluationOutput, MineOutput
 from secateur.render.shared_shapes import (
     ActionName,
     Count,
@@ -505,6 +506,8 @@ SHAPES: Mapping[str, Any] = MappingProxyType(
         "status": StatusOutput,
         "status-check": CheckOutput,
         "check": ScenariosOutput,
+        "evaluate": EvaluationOutput,
+        "mine": MineOutput,
         "index": StatusOutput,
         "index-clear": ClearOutput,
         "config": dict[str, SettingShape],
