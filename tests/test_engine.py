@@ -18,7 +18,7 @@ from secateur import Engine, Settings, select
 from secateur.errors import RepositoryError, UsageError
 from secateur.index.update import refresh
 from secateur.model import Pool, State
-from secateur.settings import with_values
+from secateur.settings import with_profile, with_values
 from secateur.sources.source import MemorySource
 from support.repos import QUERY, SHOP, committed, git, handlers, write
 
@@ -421,3 +421,27 @@ def test_declarations_of_what_did_not_fit(orders: Path) -> None:
         assert set(row["content"].splitlines()) <= set(whole)
     assert report["token_count"] <= 1500
     json.dumps(report)
+
+
+def test_what_is_retrieved_again_under_other_weights_costs_what_a_first_retrieval_finds(tmp_path: Path) -> None:
+    root = committed(tmp_path / "shop", SHOP)
+    profiles = [with_profile(Settings(), name) for name in ("spec", "recommended")]
+    with Engine.open(root, cache_dir=tmp_path / "cache") as engine:
+        again = [engine.retrieve(QUERY, settings, use_cache=False) for settings in (*profiles, *profiles)]
+    for settings, pool in zip((*profiles, *profiles), again, strict=True):
+        with Engine.open(root, cache_dir=tmp_path / "cache") as engine:
+            first = engine.retrieve(QUERY, settings, use_cache=False)
+        assert pool.symbol_id == first.symbol_id
+        assert pool.cost.tolist() == first.cost.tolist()
+
+
+def test_an_engine_that_moves_reads_the_commit_it_was_moved_to(tmp_path: Path) -> None:
+    root = committed(tmp_path / "shop", SHOP)
+    write(root, {"shop/refund.py": "def refund_later():\n    return 0\n"})
+    git(root, "commit", "-qam", "Later", time=1_760_000_000)
+    with Engine.open(root, rev="HEAD", cache_dir=tmp_path / "cache") as engine:
+        assert "shop/refund.py::refund_later" in engine.retrieve(QUERY).row_of
+        engine.move(root, "HEAD~1")
+        assert "shop/refund.py::refund_total" in engine.retrieve(QUERY).row_of
+        engine.move(root, None)
+        assert "shop/refund.py::refund_later" in engine.retrieve(QUERY).row_of
