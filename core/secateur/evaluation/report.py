@@ -14,7 +14,6 @@ from secateur.evaluation.metrics import METRICS
 from secateur.evaluation.summary import (
     Ablation,
     Mean,
-    ProfileDifference,
     QueryDifference,
     ablations,
     profile_differences,
@@ -218,9 +217,3 @@ def _table(means: Sequence[Mean]) -> dict[str, dict[str, Any]]:
     for one in means:
         out.setdefault(one.metric, {})[str(one.budget)] = one.to_dict()
     return out
-
-
-def beyond_noise(difference: ProfileDifference, metric: str, budget: int) -> bool:
-    """Tells whether a gain is more than the draw of the cases explains: by repository where there are several."""
-    mean = difference.at(metric, budget)
-    return (mean.by_repository or mean.by_case).beyond_noise

@@ -39,10 +39,6 @@ class ProfileDifference:
     after: str
     means: tuple[Mean, ...]
 
-    def at(self, metric: str, budget: int) -> Mean:
-        """The mean difference of one figure."""
-        return next(one for one in self.means if (one.metric, one.budget) == (metric, budget))
-
 
 @dataclass(frozen=True, slots=True)
 class QueryDifference:
