@@ -13,8 +13,6 @@ why it is a package beside `secateur` and not inside it.
 
 from __future__ import annotations
 
-from argparse import ArgumentError
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -36,6 +34,8 @@ UPDATE = "--snapshot-update"
 UPDATED = "Captured scenario call"
 """Name of the section in the report of a scenario that was recorded anew; a report crosses processes."""
 
+_ABSENT = object()
+
 
 def __getattr__(name: str) -> Any:
     if name not in __all__:
@@ -51,9 +51,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 @pytest.hookimpl(trylast=True)
-def pytest_load_initial_conftests(parser: pytest.Parser) -> None:
+def pytest_load_initial_conftests(early_config: pytest.Config, parser: pytest.Parser) -> None:
     """Adds `--snapshot-update` where neither syrupy nor another plugin has it; all of them are loaded by now."""
-    with suppress(ValueError, ArgumentError):  # as pytest 8 and 9 say that there is one of this name
+    if early_config.getoption(UPDATE, default=_ABSENT) is _ABSENT:  # asked first: pytest 8 does not refuse a second one
         group = parser.getgroup("secateur")
         group.addoption(UPDATE, action="store_true", default=False, help="record scenarios as they are decided now")
 
