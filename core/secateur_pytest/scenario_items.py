@@ -47,7 +47,7 @@ class ScenarioItem(pytest.Item):
             self._fail()
 
     def runtest(self) -> None:
-        """Fails where a decision changed or an assertion fails; or records the decisions."""
+        """Fails where a decision changed or an assertion fails, or records the decisions; skips what checks nothing."""
         from secateur.scenarios.check import exit_code, updated
 
         if self._update:
@@ -56,6 +56,8 @@ class ScenarioItem(pytest.Item):
                 self.add_report_section("call", "scenario", "recorded anew")
         if exit_code([self.result]):
             self._fail()
+        if self.result.unrecorded and not self.result.updated:
+            pytest.skip("nothing is recorded and nothing asserted: --snapshot-update records the decisions")
 
     def _fail(self) -> NoReturn:
         """Fails with the report of `secateur check` in place of a traceback."""

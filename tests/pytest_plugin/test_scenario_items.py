@@ -69,12 +69,17 @@ def test_a_scenario_that_cannot_run_is_an_error_and_costs_itself(shop: Path, tex
 
 
 def test_updating_records_scenarios_without_syrupy(changed: Path) -> None:
+    text = (changed / SCENARIO).read_text("utf-8")
+    (changed / "tests" / "new.scenario.toml").write_text(text[: text.index("[recorded]")])
+    before = run(changed, "-rs")
+    before.assert_outcomes(failed=1, skipped=1)
+    before.stdout.fnmatch_lines(["SKIPPED*nothing is recorded and nothing asserted: --snapshot-update records*"])
     ran = run(changed, "--snapshot-update")
-    ran.assert_outcomes(passed=1)
-    ran.stdout.fnmatch_lines(["*scenarios recorded anew*", SCENARIO])
+    ran.assert_outcomes(passed=2)
+    ran.stdout.fnmatch_lines(["*scenarios recorded anew*", "tests/new.scenario.toml", SCENARIO])
     assert "total_of_refund" in (changed / SCENARIO).read_text("utf-8")
     again = run(changed, "--snapshot-update")
-    again.assert_outcomes(passed=1)
+    again.assert_outcomes(passed=2)
     again.stdout.no_fnmatch_line("*recorded anew*")
 
 
