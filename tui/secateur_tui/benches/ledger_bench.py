@@ -27,12 +27,13 @@ from textual.timer import Timer
 from textual.widget import Widget
 from textual.widgets import Input
 
-from secateur_tui.background import Cancelled, uncollected
+from secateur_tui.background import Cancelled
 from secateur_tui.benches.ledger_entries import entry_ids, item_of_entry, observed
+from secateur_tui.benches.ledger_jobs import decided, read
 from secateur_tui.benches.scenario_bench import ScenarioBench
 from secateur_tui.state.input_files import FileWatch, typed_path
 from secateur_tui.state.ledger_answer import LedgerAnswer
-from secateur_tui.state.ledger_state import LedgerRequest, LedgerState, Reading, compared
+from secateur_tui.state.ledger_state import LedgerState, Reading
 from secateur_tui.state.subject import Subject
 from secateur_tui.styled_text import Line, Span, clipped, line, wrapped
 from secateur_tui.widgets import blank
@@ -232,14 +233,14 @@ class LedgerBench(ScenarioBench):
                 self._watch.read(subject.place(state.path))
                 self._reads = key = state.key
                 inputs, settings = dict(state.inputs), state.settings
-                material = await thread.run(lambda: _read(subject, inputs, settings, self._reporting(job)))
+                material = await thread.run(lambda: read(subject, inputs, settings, self._reporting(job)))
                 state.read(Reading(key, material))
                 self._reads, self.progress, self.stale = None, None, ""
                 self.paint()
             if state.reading is not None and not state.needs_reading:
                 asked, material, baseline = state.wanted, state.reading.material, state.baseline
                 state.accept(
-                    asked, await thread.run(lambda: _decided(subject, material, asked, baseline, self._reporting(job)))
+                    asked, await thread.run(lambda: decided(subject, material, asked, baseline, self._reporting(job)))
                 )
         except SecateurError as error:
             if job == self.job:
@@ -435,26 +436,3 @@ class LedgerBench(ScenarioBench):
 
     def paint_preview(self) -> None:
         self.query_one("#preview", DrawnView).repaint()
-
-
-def _read(subject: Subject[Any, Any], inputs: Mapping[str, str], settings: Settings, progress: Progress) -> Any:
-    with uncollected():
-        return subject.read(inputs, settings, progress)
-
-
-def _decided(
-    subject: Subject[Any, Any],
-    material: Any,
-    asked: LedgerRequest,
-    baseline: LedgerAnswer[Any] | None,
-    progress: Progress,
-) -> LedgerAnswer[Any] | SecateurError:
-    """Returns the answer, ready to be drawn and compared, or the error that stands in its place."""
-    try:
-        with uncollected():
-            answer = subject.decide(material, dict(asked.inputs), asked.settings, progress).prepared()
-            if baseline is not None:
-                compared(baseline, answer).prepared()
-            return answer
-    except SecateurError as error:
-        return error
