@@ -207,8 +207,10 @@ class ReplayPlayer:
                 await self._do(event, bench)
                 await self._answered()
             except SecateurError as error:
-                self.error = error
-                self.caption = visible(f"{error.message}; {error.hint}" if error.hint else error.message)
+                number = next(number for number, one in enumerate(self.recording.events) if one is event)
+                self.error = located(self.recording, number, error)
+                said = self.error.message
+                self.caption = visible(f"{said}; {error.hint}" if error.hint else said)
                 break
         self._snapshots.append(self._snapshot())
         self._bench.repaint_frame()

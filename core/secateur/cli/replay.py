@@ -7,7 +7,7 @@ import os
 import sys
 from pathlib import Path
 
-from secateur.cli.common import ProgressBar, common_arguments, quiet_settings
+from secateur.cli.common import ProgressBar, common_arguments, quiet_settings, say
 from secateur.cli.inspector import installed_inspector
 from secateur.cli.output import emit, on_terminal
 from secateur.replays.recording import Recording, read_recording
@@ -28,7 +28,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Prints the steps; exit code 0 also where answers are others than those recorded, which is said."""
     recording = read_recording(options.file)
-    return shown(recording, options, options.svg) if options.svg is not None else print_replay(recording, options)
+    if options.svg is None:
+        return print_replay(recording, options)
+    code = shown(recording, options, options.svg)
+    say(options, f"drawn: {options.svg}")
+    return code
 
 
 def play(recording: Recording, options: argparse.Namespace) -> int:
