@@ -12,6 +12,7 @@ from xml.etree import ElementTree
 import pytest
 from secateur.directories import data_dir
 from support.cli import secateur
+from support.json_shapes import violations
 
 EXAMPLES = data_dir("docs/examples")
 
@@ -48,6 +49,14 @@ def test_an_error_names_file_and_line_as_text_and_as_json(log: Path):
     ran = secateur("replay", log, "--format", "json")
     assert ran.code == 1 and ran.json["error"]["code"] == "REPLAY"
     assert ran.json["error"]["message"].endswith(f"log.replay.jsonl:{line}: there is no entry none")
+
+
+@pytest.mark.parametrize("name", ["search", "envelope", "log"])
+def test_the_json_is_what_the_schema_says(name: str):
+    told = secateur("replay", EXAMPLES / f"{name}.replay.jsonl", "--format", "json", "--verbose").json
+    assert violations("replay", told) == []
+    assert any("error" in step for step in told["steps"]) == (name == "envelope")
+    assert violations("demo", secateur("demo", "--format", "json").json) == []
 
 
 def test_what_is_no_recording_is_said(log: Path):

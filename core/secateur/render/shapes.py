@@ -15,10 +15,10 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from secateur.render.evaluation_shapes import EvaluationOutput, MineOutput
+from secateur.render.scenario_shapes import DemosOutput, ReplayOutput, ScenariosOutput
 from secateur.render.shared_shapes import (
     ActionName,
     Count,
-    ErrorDetails,
     ErrorOutput,
     LedgerShape,
     Lines,
@@ -31,11 +31,9 @@ from secateur.render.shared_shapes import (
     Shape,
     StateName,
     Totals,
-    Version,
 )
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
-
 
 # --- search -----------------------------------------------------------------------------------------------------------
 
@@ -408,75 +406,6 @@ class CheckOutput(Shape):
     new_commit: bool
 
 
-class RecordedShape(Shape):
-    """One decision as a scenario records it."""
-
-    id: str
-    state: StateName
-    reason: ReasonCode
-    tokens: Annotated[list[int], Meta(min_length=2, max_length=2, description="Before and after.")] | UnsetType = UNSET
-    score: float | UnsetType = UNSET
-    rank: Number | UnsetType = UNSET
-    terms: dict[str, float] | UnsetType = UNSET
-    text: Annotated[str, Meta(description="Digest of what came in.")] | UnsetType = UNSET
-
-
-class ChangeShape(Shape):
-    """One item whose decision is another than the recorded one."""
-
-    id: str
-    what: Literal["state", "reason", "tokens", "score", "rank", "new", "gone"]
-    line: Annotated[Number, Meta(description="Of the scenario's file.")]
-    was: RecordedShape | None
-    now: RecordedShape | None
-    because: Annotated[str, Meta(description="The reason now, as a sentence.")]
-    causes: Annotated[list[str], Meta(description="What moved it, the nearest cause first.")]
-    instead: Annotated[list[str], Meta(description="What goes out in its place.")]
-
-
-class FailureShape(Shape):
-    """One assertion that does not hold."""
-
-    assertion: str
-    said: Annotated[str, Meta(description="What is there instead.")]
-    line: Annotated[Number, Meta(description="Of the scenario's file.")]
-
-
-class MovedSettingShape(Shape):
-    """A setting that was another when the decisions were recorded."""
-
-    was: Any
-    now: Any
-    from_: Annotated[str, Meta(description="Where it is set.")] | UnsetType = msgspec.field(name="from", default=UNSET)
-
-
-class ScenarioShape(Shape):
-    """The result of one scenario. With an error there are no differences, failures, knobs and files."""
-
-    scenario: str
-    verdict: Literal["passed", "changed", "assertion_failed", "cannot_run", "index_stale"]
-    kind: Annotated[str, Meta(description="Empty where the file cannot be read.")]
-    about: str | UnsetType = UNSET
-    updated: Literal[True] | UnsetType = UNSET
-    unrecorded: Literal[True] | UnsetType = UNSET
-    error: ErrorDetails | UnsetType = UNSET
-    line: Annotated[Number, Meta(description="Of the scenario's file, that the error is about.")] | UnsetType = UNSET
-    differences: list[ChangeShape] | UnsetType = UNSET
-    failures: list[FailureShape] | UnsetType = UNSET
-    knobs: dict[str, MovedSettingShape] | UnsetType = UNSET
-    files: Annotated[list[str], Meta(description="Whose text changed.")] | UnsetType = UNSET
-    remarks: list[str] | UnsetType = UNSET
-
-
-class ScenariosOutput(Shape):
-    """The output of `secateur check --format json`."""
-
-    schema_version: Version
-    exit_code: Literal[0, 1, 4]
-    counts: dict[str, Count]
-    scenarios: list[ScenarioShape]
-
-
 class ClearOutput(Shape):
     """The output of `secateur index --clear --format json`."""
 
@@ -508,6 +437,8 @@ SHAPES: Mapping[str, Any] = MappingProxyType(
         "check": ScenariosOutput,
         "evaluate": EvaluationOutput,
         "mine": MineOutput,
+        "replay": ReplayOutput,
+        "demo": DemosOutput,
         "index": StatusOutput,
         "index-clear": ClearOutput,
         "config": dict[str, SettingShape],

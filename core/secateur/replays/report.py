@@ -120,5 +120,10 @@ def _step(step: ReplayStep, *, verbose: bool) -> dict[str, Any]:
         return out
     ledger = step.decided.ledger
     out |= {"budget": ledger.budget, "before": ledger.before, "after": ledger.after, "states": counts_of(step.decided)}
-    out |= {"digest": ledger_digest(ledger), "changes": [change.to_dict() for change in step.changes]}
+    out |= {"digest": ledger_digest(ledger), "changes": [_change(change) for change in step.changes]}
     return out | ({"ledger": ledger.to_dict()} if verbose else {})
+
+
+def _change(change: DecisionChange) -> dict[str, Any]:
+    """As in the JSON of `check`, but for the line of a scenario."""
+    return {name: value for name, value in change.to_dict().items() if name != "line"}
