@@ -32,9 +32,16 @@ def test_all_three_print_the_same(log: Path):
     assert secateur("demo", "log").out == printed.out
 
 
-def test_a_recording_is_shown_alone(log: Path):
-    ran = secateur("inspect", log.parent, "--replay", log)
-    assert ran.code == 2 and "--replay shows a recording alone" in ran.err
+@pytest.mark.parametrize("further", [["."], ["src"], ["--query", "x"], ["--budget", "3"], ["--set", "budget=3"]])
+def test_a_recording_is_shown_alone(log: Path, further: list[str]):
+    ran = secateur("inspect", *further, "--replay", log)
+    assert ran.code == (0 if further == ["."] else 2)
+    assert ("--replay shows a recording alone" in ran.err) == (further != ["."])
+
+
+def test_a_scenario_is_not_recorded(log: Path):
+    ran = secateur("inspect", log.parent / "a.scenario.toml", "--record", log.parent / "a.replay.jsonl")
+    assert ran.code == 2 and "--record does not go with a scenario" in ran.err
 
 
 def test_recording_needs_a_terminal(log: Path):

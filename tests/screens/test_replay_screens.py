@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, chdir
+from pathlib import Path
 from typing import Any
 
 import pytest
-from inspector_kit import Inspector, Pace, press, settle
+from inspector_kit import Inspector, Pace, assert_golden, press, settle
 from secateur.kinds.search.kind import listed_ledger
 from secateur.ledger import Ledger
 from secateur.render import dumps
 from secateur.replays.demos import demos
-from secateur.replays.recording import Recording
+from secateur.replays.recording import Recording, read_recording
 from secateur.replays.replaying import replay, root_for
 from secateur.scenarios.running import BEST_DROPPED, session
 from secateur.settings import Settings
@@ -88,3 +90,54 @@ async def test_every_stop_of_a_demo_shows_what_it_decides_without_a_screen(name:
             await press(app, "N")
             back = await rested(app, player)
             assert back == screens[number]
+
+
+@pytest.mark.parametrize("size", [(120, 40), (80, 24)], ids=["120x40", "80x24"])
+async def test_screen_of_a_stop(size: tuple[int, int]):
+    async with played(demos()["log"], size) as (app, player):
+        await press(app, "n")
+        lines = await rested(app, player)
+        assert_golden(f"replay_{size[0]}x{size[1]}", lines)
+
+
+async def test_what_is_turned_at_a_stop_is_gone_at_the_next():
+    recording = demos()["log"]
+    expected = headless(recording)
+    async with played(recording) as (app, player):
+        await press(app, "b")
+        await press(app, "b")
+        turned = await rested(app, player)
+        assert any("budget     700" in line for line in turned)
+        await press(app, "n")
+        await rested(app, player)
+        ledger = shown_ledger(app.screen)
+        assert ledger is not None and dumps(ledger.to_dict()) == expected[1]
+
+
+async def test_the_ends_are_said_and_keys_typed_ahead_are_followed():
+    recording = demos()["log"]
+    async with played(recording) as (app, player):
+        await press(app, "N")
+        assert player.place == 0
+        for _ in range(len(player.stops) + 3):
+            await press(app, "n")
+        await rested(app, player)
+        assert player.place == len(player.stops) - 1
+        assert isinstance(app.screen, ItemsBench)
+        assert app.screen.unavailable("replay-next") == "this is the end of the recording"
+
+
+async def test_an_event_that_cannot_be_done_is_said_at_its_stop(tmp_path: Path):
+    shutil.copy(root_for(demos()["log"]) / "ci.log", tmp_path)
+    path = tmp_path / "a.replay.jsonl"
+    path.write_text(
+        '{"replay":1,"paths":"here"}\n{"do":"open","kind":"log","input":{"path":"ci.log"}}\n'
+        '{"at":3,"do":"cursor","id":"none"}\n{"at":6,"do":"undo"}\n'
+    )
+    async with played(read_recording(path)) as (app, player):
+        await press(app, "n")
+        lines = await rested(app, player)
+        assert any("a.replay.jsonl:3: there is no entry none" in line for line in lines)
+        await press(app, "n")
+        await rested(app, player)
+        assert player.place == 1

@@ -107,17 +107,15 @@ def run(options: argparse.Namespace) -> int:
     settings = _of_the_user(tables, options, loaded.settings, flags)
     named = {flag: getattr(options, flag) or "" for flag in own}
     opened = _opened(kind, path, options)
-    said = {"bench": kind.name, "notices": loaded.notices, "inputs": named, "record": options.record}
+    said = {"bench": kind.name, "notices": loaded.notices, "inputs": named}
+    if options.record is not None:  # an inspector of another distribution need not know it
+        said["record"] = options.record
     return int(installed_inspector()(opened, settings=settings, **said) or 0)
 
 
 def _scenario(options: argparse.Namespace) -> int:
     """Opens a scenario on its input under its settings; without a terminal, checks it."""
-    own = {one.name for kind in registry.kinds().values() for one in _own(kind)}
-    given = [
-        _flag(name) for name in ("bench", *own, "budget", "profile", "counter") if getattr(options, name) is not None
-    ]
-    given += [f"--set {text}" for text in options.sets if not text.strip().startswith("ui.")]
+    given = _given_flags(options)
     if given:
         hint = "leave it out: the scenario says what is read, and under which settings"
         raise UsageError(f"{given[0]} does not go with a scenario", hint=hint)
@@ -132,6 +130,14 @@ def _scenario(options: argparse.Namespace) -> int:
     return int(installed_inspector()(options.path, settings=settings, bench=scenario.kind.name, scenario=scenario) or 0)
 
 
+def _given_flags(options: argparse.Namespace) -> list[str]:
+    """The flags of a call that say what is read, or under which settings, and what is recorded of it."""
+    own = {one.name for kind in registry.kinds().values() for one in _own(kind)}
+    names = ("bench", *sorted(own), "budget", "profile", "counter", "record")
+    given = [_flag(name) for name in names if getattr(options, name) is not None]
+    return given + [f"--set {text}" for text in options.sets if not text.strip().startswith("ui.")]
+
+
 def _check_options(options: argparse.Namespace) -> argparse.Namespace:
     """The options of `secateur check` for one scenario."""
     parser = argparse.ArgumentParser()
@@ -143,8 +149,10 @@ def _check_options(options: argparse.Namespace) -> argparse.Namespace:
 
 def _replayed(options: argparse.Namespace) -> int:
     """Shows a recording; without a terminal prints it."""
-    if options.path != "." or options.record is not None:
-        raise UsageError("--replay shows a recording alone", hint="leave PATH and --record out")
+    given = [*(["PATH"] if options.path != "." else []), *_given_flags(options)]
+    if given:
+        hint = f"leave {given[0]} out: the recording says what is read, and under which settings"
+        raise UsageError("--replay shows a recording alone", hint=hint)
     return play(read_recording(options.replay), options)
 
 
