@@ -112,7 +112,11 @@ def check_one(path: Path, session: Session, name: str | None = None) -> Result:
         text = read_text(path)
         scenario = parse_scenario(text, path)
         kind, about, given, settings = scenario.kind, scenario.about, scenario.input, scenario.settings
-        return result_of(path, told, scenario, session.decide(scenario, root, wanted_ids(scenario)), text)
+        decided = session.decide(scenario, root, wanted_ids(scenario))
+        result = result_of(path, told, scenario, decided)
+        if result.verdict is CheckVerdict.PASSED:
+            return result
+        return replace(result, compared=_with_lines(result.compared, text), remarks=_remarks(decided, root))
     except SecateurError as error:
         stale = isinstance(error, IndexingError) or error.code in STALE_CODES
         verdict = CheckVerdict.STALE if stale else CheckVerdict.CANNOT_RUN
@@ -128,12 +132,11 @@ def check_one(path: Path, session: Session, name: str | None = None) -> Result:
         return Result(path, told, CheckVerdict.CANNOT_RUN, kind, about, error=unexpected)
 
 
-def result_of(path: Path, name: str, scenario: Scenario, decided: Decided, text: str) -> Result:
-    """The result of a scenario that was decided.
+def result_of(path: Path, name: str, scenario: Scenario, decided: Decided) -> Result:
+    """The result of a scenario that was decided, without lines and remarks.
 
     Args:
         decided: with `wanted_ids(scenario)` looked up.
-        text: of the scenario's file, for the lines.
 
     Raises:
         SecateurError: an assertion says nothing to the kind; as `Decided.recorded`.
@@ -145,23 +148,19 @@ def result_of(path: Path, name: str, scenario: Scenario, decided: Decided, text:
     elif compared.differences:
         verdict = CheckVerdict.CHANGED
     unrecorded = scenario.recorded is None and scenario.expect.empty
-    remarks = () if verdict is CheckVerdict.PASSED else _remarks(decided, root_of(path))
     return Result(
         path,
         name,
         verdict,
         scenario.kind,
         scenario.about,
-        _with_lines(compared, text),
+        compared,
         recorded,
         unrecorded=unrecorded,
-        remarks=remarks,
     )
 
 
 def _with_lines(compared: CheckFindings, text: str) -> CheckFindings:
-    if not compared.differences and not compared.failures:
-        return compared
     places = toml_places(text)
     return replace(
         compared,

@@ -18,7 +18,7 @@ from secateur.scenarios.check import Result, result_of
 from secateur.scenarios.comparison import matched, wanted_ids
 from secateur.scenarios.location import root_of
 from secateur.scenarios.running import Decided, Session, decided_of, given
-from secateur.scenarios.scenario import Recorded, Scenario, parse_scenario, read_text
+from secateur.scenarios.scenario import Recorded, Scenario, read_scenario
 from secateur.settings import Loaded
 
 _STATES = {state.label: state for state in State}
@@ -30,7 +30,6 @@ class OpenedScenario:
     """A scenario with what it names: nothing of the user counts for it but the cache."""
 
     path: Path
-    text: str  # of its file
     scenario: Scenario
     kind: Kind[Any, Any]
     inputs: Mapping[str, Any]  # all of the kind's; paths count from the folder of `environment`
@@ -52,22 +51,21 @@ def open_scenario(path: Path, session: Session) -> OpenedScenario:
     Raises:
         SecateurError: as `read_scenario` and `Session.decide`, but for reading the input.
     """
-    text, root = read_text(path), root_of(path)
-    scenario = parse_scenario(text, path)
+    scenario, root = read_scenario(path), root_of(path)
     kind, inputs = given(scenario, root)
     loaded = session.loaded(kind, inputs, scenario.settings, root)
     environment = replace(session.environment(root), shared=None, notices=loaded.notices)
-    return OpenedScenario(path, text, scenario, kind, inputs, loaded, environment)
+    return OpenedScenario(path, scenario, kind, inputs, loaded, environment)
 
 
-def status_of(path: Path, text: str, scenario: Scenario, kind: Kind[Any, Any], outcome: Outcome[Any]) -> ScenarioStatus:
+def status_of(path: Path, scenario: Scenario, kind: Kind[Any, Any], outcome: Outcome[Any]) -> ScenarioStatus:
     """Findings of a scenario about an outcome of its kind. It follows a knob: nothing is read but the texts of entries.
 
     Raises:
         SecateurError: an assertion says nothing to the kind, or a text can no longer be read.
     """
     decided = decided_of(kind, outcome, wanted_ids(scenario))
-    return ScenarioStatus(result_of(path, path.name, scenario, decided, text), decided)
+    return ScenarioStatus(result_of(path, path.name, scenario, decided), decided)
 
 
 def recorded_ledger(recorded: Recorded, decided: Decided) -> Ledger:

@@ -10,10 +10,12 @@ from secateur.scenarios.opened_scenario import OpenedScenario
 
 from secateur_tui.benches.ledger_bench import LedgerBench
 from secateur_tui.state.diff_rows import ChunkMoves, DiffAnswer, chunk_moves
+from secateur_tui.state.ledger_answer import LedgerAnswer, LedgerComparison
 from secateur_tui.state.ledger_state import LedgerState
 from secateur_tui.styled_text import Line, clipped, wrapped
 from secateur_tui.subjects.diff import DiffWatch
 from secateur_tui.widgets import chunk_list, chunk_pages
+from secateur_tui.widgets.ledger_pages import draw_since
 from secateur_tui.widgets.title import TitleFacts
 
 
@@ -67,7 +69,13 @@ class DiffBench(LedgerBench):
         )
 
     def draw_diff(self, cells: int) -> Sequence[Line]:
-        return chunk_pages.draw_moves(self._chunks, self._moves, self.state.cursor, cells) if self.listed else []
+        if not self.listed:
+            return []
+        then = self.state.comparison.then if self.state.comparison is not None else None
+        if then is not None and self._moves is None:  # recorded decisions name no chunks
+            now = self._chunks
+            return draw_since(LedgerComparison(then, LedgerAnswer(now.settings, now.ledger, now.result)), cells)
+        return chunk_pages.draw_moves(self._chunks, self._moves, self.state.cursor, cells)
 
     def _draw_preview(self, cells: int) -> Sequence[Line]:
         return chunk_pages.draw_preview(self._chunks, self.state.cursor, cells) if self.listed else []

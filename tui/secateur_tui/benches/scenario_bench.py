@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
 from secateur.errors import SecateurError
+from secateur.evaluation.metrics import AT, Figures, figures_of
 from secateur.kinds.base import Kind, Outcome
 from secateur.output_files import write_output
 from secateur.scenarios.check import CheckVerdict
@@ -28,18 +29,20 @@ from secateur.scenarios.scenario import (
     Recorded,
     Scenario,
     parse_scenario,
+    read_scenario,
     read_text,
     with_asserted,
 )
 from secateur.settings import Settings, lookup
-from secateur.terminal import clip_left, visible
+from secateur.terminal import visible
 
 from secateur_tui.background import Cancelled
 from secateur_tui.benches.items_bench import ItemsBench
 from secateur_tui.state.command_lines import quoted
 from secateur_tui.state.input_files import typed_path
-from secateur_tui.styled_text import Line, Span, clipped, line, wrapped
+from secateur_tui.styled_text import Line, Span, clipped, first_fitting, line, wrapped
 from secateur_tui.widgets.ask_page import AskPage
+from secateur_tui.widgets.knob_panel import KnobPanel
 from secateur_tui.widgets.modal_page import ModalPage
 
 _ROLES = {CheckVerdict.PASSED: "success", CheckVerdict.CHANGED: "warning", CheckVerdict.FAILED: "error"}
@@ -52,7 +55,6 @@ class HeldScenario:
     """The scenario that was opened or saved last, and the inputs of the bench that it is about."""
 
     path: Path
-    text: str  # of its file
     scenario: Scenario
     inputs: Mapping[str, Any]
     settings: Settings
@@ -64,14 +66,14 @@ class ScenarioBench(ItemsBench):
     def __init__(self, opened: OpenedScenario | None = None) -> None:
         super().__init__()
         self._held = (
-            HeldScenario(opened.path, opened.text, opened.scenario, opened.inputs, opened.loaded.settings)
-            if opened
-            else None
+            HeldScenario(opened.path, opened.scenario, opened.inputs, opened.loaded.settings) if opened else None
         )
         self._folder = opened.environment.folder if opened is not None else None
         self._status: ScenarioStatus | None = None
         self._wrong = ""  # why the scenario cannot be compared
         self._followed: tuple[object, object] | None = None  # the answer and the scenario that were compared last
+        self._figures: Figures | None = None  # of the judged items for the answer on the screen; None: none is judged
+        self._opened_figures: Figures | None = None  # the first of them
         self._recorded: object = None  # the baseline that the scenario's recorded decisions are
 
     # --- what a bench fills in ---
@@ -115,6 +117,9 @@ class ScenarioBench(ItemsBench):
     def paint(self) -> None:
         super().paint()
         self._follow()
+        if self.standing:
+            panel = self.query_one("#knobs", KnobPanel)
+            panel.tell(self._draw_figures(max(1, panel.content_cells)) if self.following else ())
 
     def _follow(self) -> None:
         """Compares the answer with the scenario, unless that was done or there is none."""
@@ -129,12 +134,13 @@ class ScenarioBench(ItemsBench):
         recorded = held.scenario.recorded
         wanted = recorded is not None and (self.state.baseline is None or self.state.baseline is self._recorded)
 
-        def work() -> tuple[ScenarioStatus, object]:
-            status = status_of(held.path, held.text, held.scenario, self.kind, outcome)
-            return status, self.baseline_of(recorded, status.decided) if recorded is not None and wanted else None
+        def work() -> tuple[ScenarioStatus, object, Figures | None]:
+            status = status_of(held.path, held.scenario, self.kind, outcome)
+            baseline = self.baseline_of(recorded, status.decided) if recorded is not None and wanted else None
+            return status, baseline, figures_of(self.kind, outcome, held.scenario.judged)
 
         try:
-            status, baseline = await self.app.thread.run(work)
+            status, baseline, figures = await self.app.thread.run(work)
         except SecateurError as error:
             self._status, self._wrong = None, f"{error.message}; {error.hint}" if error.hint else error.message
         except Cancelled:
@@ -142,7 +148,8 @@ class ScenarioBench(ItemsBench):
         else:
             if self.state.answer is not answer or self._held is not held:
                 return  # a newer one is on its way
-            self._status, self._wrong = status, ""
+            self._status, self._wrong, self._figures = status, "", figures
+            self._opened_figures = self._opened_figures or figures
             if baseline is not None and (self.state.baseline is None or self.state.baseline is self._recorded):
                 if status.result.compared.differences:
                     self.state.baseline = self._recorded = baseline
@@ -206,13 +213,11 @@ class ScenarioBench(ItemsBench):
 
     def _draw_save(self, cells: int, typed: str) -> Sequence[Line]:
         path = _named(typed)
-        words = [*wrapped("Its input, its settings and its decisions, for `secateur check`.", cells), ()]
+        words = wrapped("Its input, its settings and its decisions, for `secateur check`.", cells)
         if self._held is not None and _same(path, self._held.path):
             words += wrapped("It is the scenario at hand: it is written again. Its assertions stay.", cells, "accent")
         elif path.exists():
             words += wrapped("There is such a file already: choose another name.", cells, "error")
-        else:
-            words += [line(Span(clip_left(visible(str(_absolute(path))), cells), "faint"))]
         return words
 
     def _save_named(self, typed: str | None) -> None:
@@ -224,29 +229,29 @@ class ScenarioBench(ItemsBench):
         work = partial(save_scenario, self.kind, dict(self.given), self.state.settings, path)
         base, environ, progress = self._base, self.app.environ, self.report_progress
 
-        def saved() -> tuple[str, str]:
+        def saved() -> tuple[Scenario, str]:
             with session(environ, progress) as opened:
-                work(opened, base=base, again=again)
-            return read_text(path), f"saved again: {_shown(path)}" if again else f"saved: {_shown(path)}"
+                made = work(opened, base=base, again=again).scenario
+            return made, f"saved again: {_shown(path)}" if again else f"saved: {_shown(path)}"
 
         self._write(path, saved, pin=True)
 
-    def _write(self, path: Path, write: Callable[[], tuple[str, str]], *, pin: bool = False) -> None:
+    def _write(self, path: Path, write: Callable[[], tuple[Scenario, str]], *, pin: bool = False) -> None:
         self.run_worker(self._written(path, write, pin=pin), group="saving", exclusive=True)
 
-    async def _written(self, path: Path, write: Callable[[], tuple[str, str]], *, pin: bool) -> None:
+    async def _written(self, path: Path, write: Callable[[], tuple[Scenario, str]], *, pin: bool) -> None:
         """Writes a scenario on the engine's thread and follows it from then on."""
         given, settings = dict(self.given), self.state.settings
         self.activity = self.activity or "saving"
         self.repaint_frame()
         try:
-            text, said = await self.app.thread.run(write)
+            scenario, said = await self.app.thread.run(write)
         except SecateurError as error:
             self.app.say(f"{error.message}; {error.hint}" if error.hint else error.message)
         except Cancelled:
             return
         else:
-            self._held = HeldScenario(path, text, parse_scenario(text, path), given, settings)
+            self._held = HeldScenario(path, scenario, given, settings)
             if pin:
                 self.state.pin_baseline()
             self.app.say(said)
@@ -264,7 +269,9 @@ class ScenarioBench(ItemsBench):
         told = _counted(len(compared.differences), "decision is", "decisions are")
         words = wrapped(f"{told} recorded anew in {visible(_shown(self._held.path))}.", cells)
         words += [
-            part for label, was, now in self._moved for part in wrapped(f"{label} {was} → {now}", cells, "accent")
+            part
+            for label, was, now in self._moved
+            for part in wrapped(visible(f"{label} {was} → {now}"), cells, "accent")
         ]
         if compared.failures:
             fail = _counted(len(compared.failures), "assertion fails", "assertions fail")
@@ -275,6 +282,16 @@ class ScenarioBench(ItemsBench):
         if answered is not None and self._held is not None:
             self._save(self._held.path, again=True)
 
+    def do_refresh(self) -> None:
+        """Reads the scenario's file again too: a person may have written into it."""
+        held = self._held
+        if held is not None:
+            try:
+                self._held = replace(held, scenario=read_scenario(held.path))
+            except SecateurError as error:
+                self.app.say(f"{error.message}; {error.hint}" if error.hint else error.message)
+        super().do_refresh()
+
     # --- assertions ---
 
     def do_must(self) -> None:
@@ -284,7 +301,7 @@ class ScenarioBench(ItemsBench):
             return
         path, kind = held.path, self.kind
 
-        def asserted() -> tuple[str, str]:
+        def asserted() -> tuple[Scenario, str]:
             listed = decided_of(kind, outcome, [wanted]).listed
             id_, state = next((one.id, one.entry.state.label) for one in listed if one.number == number)
             text = read_text(path)
@@ -294,7 +311,7 @@ class ScenarioBench(ItemsBench):
             name = turns[(turns.index(present) + 1) % len(turns)] if present in turns else _LISTS[state]
             text = with_asserted(text, id_, name)
             write_output(path, text)
-            return text, f"{name} {id_}" if name else f"nothing is asserted of {id_} any more"
+            return parse_scenario(text, path), f"{name} {id_}" if name else f"nothing is asserted of {id_} any more"
 
         self._write(path, asserted)
 
@@ -334,6 +351,18 @@ class ScenarioBench(ItemsBench):
         )
         return [(*told, Span(more, "faint"))]
 
+    def _draw_figures(self, cells: int) -> Line:
+        """What the settings are worth for the judged items, and what those were worth that it began with."""
+        now, was = self._figures, self._opened_figures
+        if now is None or was is None:
+            return ()
+        if was != now:
+            moved = (f"{was.recall:.2f}→{now.recall:.2f}", f"{was.ndcg:.2f}→{now.ndcg:.2f}")
+            return line(" judged  ", Span(f"recall {moved[0]}  nDCG@{AT} {moved[1]}", "bold"))
+        figures = Span(f"recall {now.recall:.2f}", "bold"), Span(f"  nDCG@{AT} {now.ndcg:.2f}", "bold")
+        counts = f" ({now.found:,} of {now.judged:,})"
+        return first_fitting([line(" judged  ", figures[0], counts, figures[1]), line(" judged  ", *figures)], cells)
+
     def in_folder(self, command: str) -> str:
         """A command line whose paths start where those of the bench do."""
         return f"cd {quoted(str(self._folder))} && {command}" if self._folder is not None else command
@@ -366,13 +395,6 @@ def _shown(path: Path) -> str:
         return str(path.relative_to(Path.cwd())) if path.is_absolute() else str(path)
     except (OSError, ValueError):
         return str(path)
-
-
-def _absolute(path: Path) -> Path:
-    try:
-        return path.absolute()
-    except OSError:  # the working folder was removed
-        return path
 
 
 def _same(one: Path, other: Path) -> bool:

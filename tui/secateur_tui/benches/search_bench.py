@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
-from secateur.engine import Engine
 from secateur.errors import SecateurError
 from secateur.kinds.base import Outcome
 from secateur.kinds.knobs import Knob
@@ -43,6 +42,9 @@ from secateur_tui.widgets.query_input import QueryInput
 from secateur_tui.widgets.title import TitleFacts
 from secateur_tui.widgets.trim_diff import draw_trim_diff
 from secateur_tui.widgets.why import draw_why
+
+if TYPE_CHECKING:
+    from secateur.engine import Engine
 
 
 class SearchBench(WhatIfBench):
@@ -159,10 +161,10 @@ class SearchBench(WhatIfBench):
 
     @property
     def outcome(self) -> Outcome[Any] | None:
-        answer, engine = self.state.answer, self.state.engine
-        if answer is None or self.state.needs_pool or not isinstance(engine, Engine):
+        answer = self.state.answer
+        if answer is None or self.state.needs_pool:
             return None
-        return self.search.outcome_of(engine, answer.selection, answer.settings)
+        return self.search.outcome_of(cast("Engine", self.state.engine), answer.selection, answer.settings)
 
     @property
     def entry_number(self) -> int | None:

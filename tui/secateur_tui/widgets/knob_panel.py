@@ -87,6 +87,7 @@ class KnobPanel(LineView, can_focus=True):
         self._settings = self._opened = settings
         self._ranges: Ranges = {}
         self._notes: Mapping[str, str] = {}
+        self._figures: Line = ()
         self._chosen = 0
 
     @property
@@ -103,10 +104,21 @@ class KnobPanel(LineView, can_focus=True):
         self._settings, self._opened, self._ranges, self._notes = settings, opened, ranges, notes
         self.repaint()
 
+    def tell(self, figures: Line) -> None:
+        """Paint what the settings are worth for judged items, below the knobs; nothing where that is empty."""
+        if figures != self._figures:
+            taller = bool(figures) != bool(self._figures)
+            self._figures = figures
+            self.repaint()
+            if taller:
+                self.refresh(layout=True)
+
     def line_count(self) -> int:
-        return len(self.knobs) + self._with_ranges
+        return len(self.knobs) + self._with_ranges + bool(self._figures)
 
     def draw_line(self, index: int, cells: int) -> Line:
+        if index == len(self.knobs) + self._with_ranges:
+            return self._figures
         if index == len(self.knobs):
             return draw_legend(bool(self._ranges), cells)
         knob = self.knobs[index]

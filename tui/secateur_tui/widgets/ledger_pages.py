@@ -60,7 +60,7 @@ def draw_diff(
     subject: Subject[Any, Any], answer: LedgerAnswer[Any], comparison: LedgerComparison | None, item: int, cells: int
 ) -> list[Line]:
     """Draws what changed since the baseline, then what pruning does to the item at the cursor."""
-    lines = _since(comparison, cells)
+    lines = draw_since(comparison, cells)
     before, after = subject.texts(answer, item)
     lines += [(), line(Span(clip_left(visible(answer.entries[item].id), cells), "bold"))]
     return [
@@ -69,7 +69,8 @@ def draw_diff(
     ]
 
 
-def _since(comparison: LedgerComparison | None, cells: int) -> list[Line]:
+def draw_since(comparison: LedgerComparison | None, cells: int) -> list[Line]:
+    """Draws what changed since the baseline."""
     if comparison is None:
         return [
             line(Span("nothing has changed yet", "faint")),
