@@ -6,6 +6,7 @@ for it. The recorded decisions are the baseline until another one is pinned.
 
 from __future__ import annotations
 
+import time
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -35,6 +36,7 @@ from secateur.scenarios.scenario import (
 )
 from secateur.settings import Settings, lookup
 from secateur.terminal import visible
+from textual.timer import Timer
 
 from secateur_tui.background import Cancelled
 from secateur_tui.benches.items_bench import ItemsBench
@@ -44,6 +46,9 @@ from secateur_tui.styled_text import Line, Span, clipped, first_fitting, line, w
 from secateur_tui.widgets.ask_page import AskPage
 from secateur_tui.widgets.knob_panel import KnobPanel
 from secateur_tui.widgets.modal_page import ModalPage
+
+INSTANT = 0.2
+"""Seconds up to which a comparison follows every step of a knob; a longer one waits for a rest."""
 
 _ROLES = {CheckVerdict.PASSED: "success", CheckVerdict.CHANGED: "warning", CheckVerdict.FAILED: "error"}
 _LISTS = {"kept": "must_keep", "shortened": "must_shorten", "summarised": "must_shorten", "dropped": "must_drop"}
@@ -72,6 +77,8 @@ class ScenarioBench(ItemsBench):
         self._status: ScenarioStatus | None = None
         self._wrong = ""  # why the scenario cannot be compared
         self._followed: tuple[object, object] | None = None  # the answer and the scenario that were compared last
+        self._took = 0.0  # seconds of the last comparison
+        self._rested: Timer | None = None
         self._figures: Figures | None = None  # of the judged items for the answer on the screen; None: none is judged
         self._opened_figures: Figures | None = None  # the first of them
         self._recorded: object = None  # the baseline that the scenario's recorded decisions are
@@ -128,16 +135,35 @@ class ScenarioBench(ItemsBench):
             return
         if self._followed is None or self._followed[0] is not self.state.answer or self._followed[1] is not held:
             self._followed = self.state.answer, held
+            if self._rested is not None:
+                self._rested.stop()
+                self._rested = None
+            if self._took < INSTANT:
+                self._start_comparing()
+            else:  # of thousands of items: knobs that are held down would wait for it
+                self._rested = self.set_timer(self.app.pace.rest, self._start_comparing)
+
+    def _start_comparing(self) -> None:
+        self._rested = None
+        held, outcome = self._held, self.outcome
+        if held is not None and outcome is not None:
             self.run_worker(self._compare(held, outcome, self.state.answer), group="scenario", exclusive=True)
+
+    @property
+    def busy(self) -> bool:
+        return self._rested is not None or super().busy
 
     async def _compare(self, held: HeldScenario, outcome: Outcome[Any], answer: object) -> None:
         recorded = held.scenario.recorded
         wanted = recorded is not None and (self.state.baseline is None or self.state.baseline is self._recorded)
 
         def work() -> tuple[ScenarioStatus, object, Figures | None]:
+            began = time.perf_counter()
             status = status_of(held.path, held.scenario, self.kind, outcome)
             baseline = self.baseline_of(recorded, status.decided) if recorded is not None and wanted else None
-            return status, baseline, figures_of(self.kind, outcome, held.scenario.judged)
+            figures = figures_of(self.kind, outcome, held.scenario.judged)
+            self._took = time.perf_counter() - began
+            return status, baseline, figures
 
         try:
             status, baseline, figures = await self.app.thread.run(work)
