@@ -15,13 +15,11 @@ from pathlib import Path
 from typing import Any
 
 from secateur.errors import SecateurError
-from secateur.evaluation.metrics import AT, Figures, figures_of
+from secateur.evaluation.metrics import Figures, figures_of
 from secateur.kinds.base import Kind, Outcome
 from secateur.output_files import write_output
-from secateur.scenarios.check import CheckVerdict
 from secateur.scenarios.naming import proposed_path
 from secateur.scenarios.opened_scenario import OpenedScenario, ScenarioStatus, status_of
-from secateur.scenarios.report import MARKS, status_line, text_report
 from secateur.scenarios.running import Decided, decided_of, deciding_keys, session
 from secateur.scenarios.saving import save_scenario
 from secateur.scenarios.scenario import (
@@ -42,15 +40,15 @@ from secateur_tui.background import Cancelled
 from secateur_tui.benches.items_bench import ItemsBench
 from secateur_tui.state.command_lines import quoted
 from secateur_tui.state.input_files import typed_path
-from secateur_tui.styled_text import Line, Span, clipped, first_fitting, line, wrapped
+from secateur_tui.styled_text import Line, Span, clipped, line, wrapped
 from secateur_tui.widgets.ask_page import AskPage
 from secateur_tui.widgets.knob_panel import KnobPanel
 from secateur_tui.widgets.modal_page import ModalPage
+from secateur_tui.widgets.scenario_pages import draw_figures, draw_findings, draw_status
 
 INSTANT = 0.2
 """Seconds up to which a comparison follows every step of a knob; a longer one waits for a rest."""
 
-_ROLES = {CheckVerdict.PASSED: "success", CheckVerdict.CHANGED: "warning", CheckVerdict.FAILED: "error"}
 _LISTS = {"kept": "must_keep", "shortened": "must_shorten", "summarised": "must_shorten", "dropped": "must_drop"}
 """List of `[expect]` that asserts a state."""
 
@@ -126,7 +124,9 @@ class ScenarioBench(ItemsBench):
         self._follow()
         if self.standing:
             panel = self.query_one("#knobs", KnobPanel)
-            panel.tell(self._draw_figures(max(1, panel.content_cells)) if self.following else ())
+            now, was = self._figures, self._opened_figures
+            told = draw_figures(now, was, max(1, panel.content_cells)) if now and was and self.following else ()
+            panel.tell(told)
 
     def _follow(self) -> None:
         """Compares the answer with the scenario, unless that was done or there is none."""
@@ -347,15 +347,9 @@ class ScenarioBench(ItemsBench):
         self.app.push_screen(ModalPage("Scenario", self._draw_check))
 
     def _draw_check(self, cells: int) -> Sequence[Line]:
-        if self._status is None:
+        if self._status is None or self._held is None:
             return wrapped(visible(self._wrong or "there is no answer yet"), cells, "error")
-        result = self._status.result
-        text = text_report([result], verbose=True).rpartition("\n\n")[0]
-        lines = [part for row in text.split("\n") for part in _indented(row, cells)]
-        expect = self._held.scenario.expect if self._held is not None else None
-        asserted = [f"{name} {id_}" for name in STATE_LISTS for id_ in getattr(expect, name, ())]
-        told = [part for row in asserted for part in wrapped(visible(row), cells, "faint")]
-        return [*lines, *([(), line(Span("asserted", "bold")), *told] if told else [])]
+        return draw_findings(self._status.result, self._held.scenario.expect, cells)
 
     def scenario_line(self, cells: int) -> list[Line]:
         """The scenario in a line: whether it holds, and the first reason why not."""
@@ -368,36 +362,11 @@ class ScenarioBench(ItemsBench):
             return [clipped(line(Span(f"! {name}: {visible(self._wrong)}", "error")), cells)]
         if self._status is None:
             return [clipped(line(Span(f"{name}: comparing …", "faint")), cells)]
-        result = self._status.result
-        key = self.app.keymap.shown("check")
-        more = f"  {key} tells all" if key and result.verdict is not CheckVerdict.PASSED else ""
-        room = max(1, cells - len(more))
-        told = clipped(
-            line(Span(f"{MARKS[result.verdict]} {visible(status_line(result))}", _ROLES[result.verdict])), room
-        )
-        return [(*told, Span(more, "faint"))]
-
-    def _draw_figures(self, cells: int) -> Line:
-        """What the settings are worth for the judged items, and what those were worth that it began with."""
-        now, was = self._figures, self._opened_figures
-        if now is None or was is None:
-            return ()
-        if was != now:
-            moved = (f"{was.recall:.2f}→{now.recall:.2f}", f"{was.ndcg:.2f}→{now.ndcg:.2f}")
-            return line(" judged  ", Span(f"recall {moved[0]}  nDCG@{AT} {moved[1]}", "bold"))
-        figures = Span(f"recall {now.recall:.2f}", "bold"), Span(f"  nDCG@{AT} {now.ndcg:.2f}", "bold")
-        counts = f" ({now.found:,} of {now.judged:,})"
-        return first_fitting([line(" judged  ", figures[0], counts, figures[1]), line(" judged  ", *figures)], cells)
+        return [draw_status(self._status.result, self.app.keymap.shown("check"), cells)]
 
     def in_folder(self, command: str) -> str:
         """A command line whose paths start where those of the bench do."""
         return f"cd {quoted(str(self._folder))} && {command}" if self._folder is not None else command
-
-
-def _indented(row: str, cells: int) -> list[Line]:
-    """A row of the report with its indent, also where it goes on in further lines."""
-    told = row.lstrip(" ")
-    return wrapped(told, cells, indent=" " * min(len(row) - len(told), cells // 2)) if told else [()]
 
 
 @lru_cache(maxsize=32)
