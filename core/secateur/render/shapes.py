@@ -15,6 +15,7 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from secateur.render.evaluation_shapes import EvaluationOutput, MineOutput
+from secateur.render.index_shapes import CheckOutput, ClearOutput, StatusOutput
 from secateur.render.scenario_shapes import DemosOutput, ReplayOutput, ScenariosOutput
 from secateur.render.shared_shapes import (
     ActionName,
@@ -368,49 +369,6 @@ class LogOutput(PrunedOutput):
 
 
 # --- commands that prune nothing --------------------------------------------------------------------------------------
-
-
-class StatusOutput(Shape):
-    """The output of `secateur status` and `secateur index` with `--format json`."""
-
-    source: str
-    commit: str
-    files: Count
-    fragments: Count
-    lines: Count
-    languages: dict[str, Count]
-    skipped: dict[str, Count]
-    skipped_paths: list[tuple[str, str]]
-    problems: dict[str, Count]
-    read: Count
-    reused: Count
-    edges: Count
-    call_sites: Count
-    calls_resolved: Count
-    calls_external: Count
-    counter: str
-    embedding: str
-    snapshot: str
-    notices: list[str]
-    fresh: bool
-    components: list[Number]
-    bytes_on_disk: Count
-
-
-class CheckOutput(Shape):
-    """The output of `secateur status --check --format json`."""
-
-    indexed: bool
-    fresh: bool
-    changed: list[str]
-    new_commit: bool
-
-
-class ClearOutput(Shape):
-    """The output of `secateur index --clear --format json`."""
-
-    removed_bytes: Count
-    index: str
 
 
 class SettingShape(Shape):

@@ -1,0 +1,48 @@
+"""The shapes of what `status` and `index` print as JSON."""
+
+from __future__ import annotations
+
+from secateur.render.shared_shapes import Count, Number, Shape
+
+
+class StatusOutput(Shape):
+    """The output of `secateur status` and `secateur index` with `--format json`."""
+
+    source: str
+    commit: str
+    files: Count
+    fragments: Count
+    lines: Count
+    languages: dict[str, Count]
+    skipped: dict[str, Count]
+    skipped_paths: list[tuple[str, str]]
+    problems: dict[str, Count]
+    read: Count
+    reused: Count
+    edges: Count
+    call_sites: Count
+    calls_resolved: Count
+    calls_external: Count
+    counter: str
+    embedding: str
+    snapshot: str
+    notices: list[str]
+    fresh: bool
+    components: list[Number]
+    bytes_on_disk: Count
+
+
+class CheckOutput(Shape):
+    """The output of `secateur status --check --format json`."""
+
+    indexed: bool
+    fresh: bool
+    changed: list[str]
+    new_commit: bool
+
+
+class ClearOutput(Shape):
+    """The output of `secateur index --clear --format json`."""
+
+    removed_bytes: Count
+    index: str
