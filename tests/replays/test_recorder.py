@@ -26,7 +26,7 @@ TEXT = "one\ntwo\nERROR three\n" + "four\n" * 40
 
 @pytest.fixture
 def opened() -> Iterator[Session]:
-    with session(os.environ, ahead=True) as opened:
+    with session(os.environ) as opened:
         yield opened
 
 

@@ -25,7 +25,7 @@ _SMALL = {"budget": 1000}
 
 @pytest.fixture
 def opened(tmp_path: Path) -> Iterator[Session]:
-    with session({"SECATEUR_CACHE_DIR": str(tmp_path / "cache"), "PATH": "/usr/bin:/bin"}, ahead=True) as opened:
+    with session({"SECATEUR_CACHE_DIR": str(tmp_path / "cache"), "PATH": "/usr/bin:/bin"}) as opened:
         yield opened
 
 

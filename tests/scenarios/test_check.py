@@ -49,6 +49,13 @@ def test_a_kind_of_another_distribution_is_guarded_likewise(shop: Path, saved: S
     assert result.compared.differences[0].causes == ("takes more room now: line 2 (5 -> 10 tokens)",)
 
 
+def test_scenarios_of_one_input_decide_alike_in_any_order(saved: Save) -> None:
+    words = "files", "shop", "--query", "round total", "--max-tokens", "40"
+    paths = [saved(f"by-{name}", *words, "--strategy", name) for name in ("delete", "score", "extract")]
+    with session(os.environ) as opened:  # what was read for one strategy serves the others
+        assert [check_one(path, opened).verdict for path in (*paths, *reversed(paths))] == [CheckVerdict.PASSED] * 6
+
+
 def test_scenarios_pass_at_another_path_with_another_hash_seed_other_workers_and_no_cache(
     shop: Path, saved: Save, tmp_path: Path
 ) -> None:

@@ -127,7 +127,7 @@ async def test_a_recorded_session_replays_as_it_was_on_the_screen(kind: str, fol
 
     found = read_recording(file)
     assert not any(str(folder) in line for line in file.read_text().splitlines())
-    with session(os.environ, ahead=True) as opened:
+    with session(os.environ) as opened:
         steps = list(replay(found, opened))
         seen = [step for step in steps if isinstance(step.event, AnswerSeen)]
         assert [step.differs for step in seen] == [""] * len(seen)

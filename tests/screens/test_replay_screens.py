@@ -28,7 +28,7 @@ from secateur_tui.replay_player import ReplayPlayer, stops_of
 @asynccontextmanager
 async def played(recording: Recording, size: tuple[int, int] = (120, 40)) -> AsyncIterator[tuple[Inspector, Any]]:
     """The inspector on the first stop of a recording."""
-    with session(os.environ, ahead=True) as opened, chdir(root_for(recording)):
+    with session(os.environ) as opened, chdir(root_for(recording)):
         player = ReplayPlayer(recording, opened, Settings())
         app = replaying(player, Pace(0.001, 0.001, 0))
         async with app.run_test(size=size):
@@ -55,7 +55,7 @@ def shown_ledger(bench: Any) -> Ledger | None:
 
 def headless(recording: Recording) -> list[str]:
     """The ledger at the end of each stop; "" where a budget cannot be met."""
-    with session(os.environ, ahead=True) as opened:
+    with session(os.environ) as opened:
         steps = list(replay(recording, opened))
     told, last, number = [], "", 0
     for stop in stops_of(recording.events):

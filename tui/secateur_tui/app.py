@@ -340,7 +340,7 @@ def play(
         KeyboardInterrupt: Ctrl-C was pressed.
     """
     variables = os.environ if environ is None else environ
-    with session(variables, ahead=True) as opened, chdir(root_for(recording)):
+    with session(variables) as opened, chdir(root_for(recording)):
         player = ReplayPlayer(recording, opened, own)
         app = replaying(player, Pace(watch=0.0), (directories.config_dir(variables) / "themes",))
         if picture is None:

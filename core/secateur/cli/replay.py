@@ -52,7 +52,7 @@ def print_replay(recording: Recording, options: argparse.Namespace) -> int:
     """Runs a recording and prints what each event changed."""
     progress = ProgressBar(options)
     try:
-        with session(os.environ, progress, ahead=True) as opened:
+        with session(os.environ, progress) as opened:
             steps = list(replay(recording, opened))
             report = json_report if options.format == "json" else text_report
             text = report(recording, steps, verbose=options.verbose)

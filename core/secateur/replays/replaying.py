@@ -1,6 +1,6 @@
 """Runs a recorded session without a screen: every event through the one protocol of kinds.
 
-    with session(os.environ, ahead=True) as opened:
+    with session(os.environ) as opened:
         for step in replay(read_recording(path), opened):
             step.said, step.decided.ledger, step.changes
 

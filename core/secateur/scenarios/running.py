@@ -163,7 +163,6 @@ class Session:
 
     environ: Mapping[str, str]
     progress: Progress = unreported
-    ahead: bool = False  # read also what only other settings would need: they are going to change
     _shared: dict[Path, dict[Hashable, Any]] = field(default_factory=dict)
     _read: dict[Hashable, tuple[Kind[Any, Any], Any]] = field(default_factory=dict)
 
@@ -172,7 +171,7 @@ class Session:
         without_user = {**self.environ, "SECATEUR_CONFIG_DIR": str(NOWHERE)}
         return Environment(
             regular=True,
-            ahead=self.ahead,
+            ahead=True,  # what was read of an input serves scenarios under any settings
             folder=root,
             environ=without_user,
             progress=self.progress,
@@ -242,9 +241,9 @@ class Session:
 
 
 @contextmanager
-def session(environ: Mapping[str, str], progress: Progress = unreported, *, ahead: bool = False) -> Iterator[Session]:
+def session(environ: Mapping[str, str], progress: Progress = unreported) -> Iterator[Session]:
     """A session that is closed at the end."""
-    opened = Session(environ, progress, ahead)
+    opened = Session(environ, progress)
     try:
         yield opened
     finally:
