@@ -27,6 +27,7 @@ COMMANDS = {
     "inspect": "open the inspector on a repository (also plain `secateur` on a terminal)",
     **_OF_KINDS,
     "check": "run scenarios: which decisions changed, which assertions fail",
+    "bisect": "which setting, of all that differ between two sides, moves an item",
     "mine": "draw judged cases from the history of a repository: what a commit says -> the functions it changed",
     "evaluate": "how well profiles answer judged cases: recall, precision, nDCG with intervals",
     "replay": "run a recorded session: what each event changed",

@@ -71,11 +71,7 @@ def load(
     layers = [repository] if repository else []
     user = _user_layer(user_dir)
     layers += [user] if user else []
-    if config_file is not None:
-        layers.append(Layer(str(config_file), _read_toml(config_file)))
-    chosen: dict[str, Any] = {"profile": profile} if profile else {}
-    layers.append(Layer("--profile", chosen, "run"))
-    layers.append(Layer("--set", _parse_sets(sets), "run"))
+    layers += chosen_layers(config_file, profile, sets)
     layers.append(Layer("flag", nested(flags or {}), "run"))
     layers += further
     if not committed or not repository:
@@ -85,6 +81,26 @@ def load(
     except ConfigError as error:
         loaded = merge(layers[1:])  # what is wrong without it is the user's to mend
         return replace(loaded, notices=(*repository.notices, _broken(error), *loaded.notices))
+
+
+def chosen_layers(
+    config_file: Path | None, profile: str | None, sets: Sequence[str], flag: str = ""
+) -> tuple[Layer, ...]:
+    """The layers of a file, a profile and `KEY=VALUE` texts that a call names.
+
+    Args:
+        flag: what named them; by default each has a flag of its own.
+
+    Raises:
+        ConfigError: the file is unreadable or malformed, or a text names no key.
+    """
+    files = [] if config_file is None else [Layer(str(config_file), _read_toml(config_file))]
+    chosen: dict[str, Any] = {"profile": profile} if profile else {}
+    return (
+        *files,
+        Layer(flag or "--profile", chosen, "run"),
+        Layer(f"{flag} KEY=VALUE" if flag else "--set", _parse_sets(sets, flag or "--set"), "run"),
+    )
 
 
 def _repository_layer(root: Path | None) -> Layer | None:
@@ -173,7 +189,7 @@ def _tool_table(data: bytes, place: str) -> dict[str, Any] | None:
     return table if isinstance(table, dict) else None
 
 
-def _parse_sets(sets: Sequence[str]) -> dict[str, Any]:
+def _parse_sets(sets: Sequence[str], flag: str) -> dict[str, Any]:
     import tomli
 
     flat: dict[str, Any] = {}
@@ -181,8 +197,8 @@ def _parse_sets(sets: Sequence[str]) -> dict[str, Any]:
         name, equals, raw = text.partition("=")
         name = name.strip()
         if not equals or not name:
-            raise ConfigError(f"--set {text!r} is not KEY=VALUE", hint="for example --set graph_rag.max_depth=3")
-        kind = key_of(known(name, "--set")).kind
+            raise ConfigError(f"{flag} {text!r} is not KEY=VALUE", hint=f"for example {flag} graph_rag.max_depth=3")
+        kind = key_of(known(name, flag)).kind
         try:
             value: Any = tomli.loads(f"value = {raw.strip()}")["value"]
         except (ValueError, RecursionError):

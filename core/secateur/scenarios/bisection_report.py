@@ -1,0 +1,101 @@
+"""The report of a bisection: as text for people, and as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from secateur.render import SCHEMA_VERSION, dumps
+from secateur.scenarios.bisection import Bisection, Change, Moved, MovingSet, Observation
+from secateur.terminal import visible
+
+
+def bisection_json(found: Bisection) -> str:
+    """All of it as JSON."""
+    body: dict[str, Any] = {
+        "schema_version": SCHEMA_VERSION,
+        "item": found.item,
+        "from": {"name": found.before.name, **found.was.to_dict()},
+        "to": {"name": found.after.name, **found.now.to_dict()},
+        "moved": found.moved.value,
+        "differing": [change.to_dict() for change in found.differing],
+        "sets": [_set(one) for one in found.sets],
+        "runs": found.runs,
+    }
+    return dumps(body)
+
+
+def bisection_text(found: Bisection, *, verbose: bool = False) -> str:
+    """The two sides, the settings that move the item, and the runs that prove it."""
+    names = (found.before.name, found.after.name)
+    lines = [visible(found.item), *_table([(names[0], _told(found.was)), (names[1], _told(found.now))])]
+    lines += ["", *_verdict(found)]
+    for one in found.sets:
+        lines += [
+            "",
+            *_table([(change.key, f"{_value(change.was)} -> {_value(change.now)}") for change in one.changes]),
+        ]
+        lines += [f"    {line}" for line in _table(_proof(found, one), indent="")]
+    if verbose and found.differing:
+        lines += ["", "settings that differ:"]
+        lines += _table([(change.key, f"{_value(change.was)} -> {_value(change.now)}") for change in found.differing])
+    runs = "1 decision" if found.runs == 1 else f"{found.runs:,} decisions"
+    return "\n".join([*lines, "", f"{runs} made for this"]) + "\n"
+
+
+def _verdict(found: Bisection) -> list[str]:
+    differ = len(found.differing)
+    if not differ:
+        return ["no setting differs on which these decisions depend"]
+    told = "1 setting differs" if differ == 1 else f"{differ:,} settings differ"
+    if found.moved is Moved.NOTHING:
+        unseen = found.was.rank != found.now.rank
+        return [f"{told}; nothing that differs moves it" + (" but in its rank (--rank)" if unseen else "")]
+    what = f"moves its {found.moved.value}"
+    sizes = [len(one.changes) for one in found.sets]
+    if sizes == [1]:
+        return [f"{told}; one of them {what}:"]
+    if sizes[0] == 1:
+        return [f"{told}; each of these {len(sizes)} {what} by itself:"]
+    return [f"{told}; none {what} by itself, these {sizes[0]} together do, and each is needed:"]
+
+
+def _proof(found: Bisection, one: MovingSet) -> list[tuple[str, str]]:
+    first, second = found.before.name, found.after.name
+    alone = len(one.changes) == 1
+    lines = [(f"{first} with {'it' if alone else 'these'}", _told(one.applied))]
+    if alone:
+        lines.append((f"{first} without it", _told(one.without[0])))
+    else:
+        lines += [(f"without {change.key}", _told(seen)) for change, seen in zip(one.changes, one.without, strict=True)]
+    return [*lines, (f"{second} without {'it' if alone else 'these'}", _told(one.taken_back))]
+
+
+def _told(seen: Observation) -> str:
+    rank = f" at rank {seen.rank:,}" if seen.rank is not None else ""
+    return f"{seen.state}{rank}" + (f": {visible(seen.because)}" if seen.because else "")
+
+
+def _set(one: MovingSet) -> dict[str, Any]:
+    return {
+        "settings": [change.to_dict() for change in one.changes],
+        "with": one.applied.to_dict(),
+        "without": [_without(change, seen) for change, seen in zip(one.changes, one.without, strict=True)],
+        "taken_back": one.taken_back.to_dict(),
+    }
+
+
+def _without(change: Change, seen: Observation) -> dict[str, Any]:
+    return {"key": change.key, **seen.to_dict()}
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return visible(str(value)) if value != "" else '""'
+
+
+def _table(rows: Sequence[tuple[str, str]], indent: str = "  ") -> list[str]:
+    """Rows with their first column aligned."""
+    width = max((len(visible(name)) for name, _ in rows), default=0)
+    return [f"{indent}{visible(name):<{width}}  {text}" for name, text in rows]
