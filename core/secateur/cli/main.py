@@ -27,6 +27,7 @@ COMMANDS = {
     "inspect": "open the inspector on a repository (also plain `secateur` on a terminal)",
     **_OF_KINDS,
     "check": "run scenarios: which decisions changed, which assertions fail",
+    "tune": "fit the weights of a profile on judged cases, and say what that is worth on cases it has not seen",
     "bisect": "which setting, of all that differ between two sides, moves an item",
     "mine": "draw judged cases from the history of a repository: what a commit says -> the functions it changed",
     "evaluate": "how well profiles answer judged cases: recall, precision, nDCG with intervals",

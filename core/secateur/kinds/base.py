@@ -55,6 +55,10 @@ Load = Callable[[Path | None, Committed | None], Loaded]
 """Loads the settings in force for a folder, or for the configuration files of a commit."""
 
 
+Rehearsal = Callable[[Settings], Sequence[tuple[str, bool]]]
+"""Settings -> what `Kind.ranked` would say under them, nearly."""
+
+
 @dataclass(frozen=True, slots=True)
 class Input:
     """One thing a kind reads: an argument or a flag of its command, a field of its bench."""
@@ -430,6 +434,18 @@ class Kind(ABC, Generic[M, P]):
     def weights(self) -> Sequence[str]:
         """Keys of the settings that weigh signals: what `evaluate --ablate` sets to 0, one at a time."""
         return ()
+
+    def tunable(self, settings: Settings) -> Mapping[str, Sequence[float | str]]:
+        """Settings that `tune` fits, each with the values that it tries, the present one among them."""
+        return {}
+
+    def rehearsal(self, outcome: Outcome[P], ids: Collection[str]) -> Rehearsal:
+        """Decides the same input under other values of `tunable`, fast, and near enough to search by.
+
+        Args:
+            ids: entries that may not be lost sight of.
+        """
+        raise NotImplementedError
 
     def because(self, outcome: Outcome[P], number: int) -> str:
         """The reason of an entry as a sentence without its subject."""

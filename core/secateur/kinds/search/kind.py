@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Hashable, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, get_args
 
 from secateur.errors import UsageError
-from secateur.kinds.base import Delivery, Environment, Flag, Input, Inputs, Kind, Load, Outcome
+from secateur.kinds.base import Delivery, Environment, Flag, Input, Inputs, Kind, Load, Outcome, Rehearsal
 from secateur.kinds.knobs import Knob
 from secateur.kinds.search.knobs import BUDGET, DEPTH, PREFERENCE, SIGNATURES, STRATEGY, TOP_K, WEIGHTS
+from secateur.kinds.search.rehearsal import SearchRehearsal, tunable
 from secateur.llm.interface import Reply
 from secateur.model import Ledger, Pool, Selection, State, TrimReport
 from secateur.progress import Progress, unreported
@@ -335,6 +336,13 @@ class Search(Kind[RetrievedPool, SearchDecision]):
         parts = [name for name, key in setting_keys().items() if get_args(Part)[1] in get_args(key.type)]
         penalties = [name for name in setting_keys() if name.startswith("relevance.penalty.")]
         return [knob.key for knob in (*WEIGHTS, SIGNATURES)] + parts + penalties
+
+    def tunable(self, settings: Settings) -> Mapping[str, Sequence[float | str]]:
+        """Weights of the priority and of the parts of relevance, the share for declarations, the strategy."""
+        return tunable(settings)
+
+    def rehearsal(self, outcome: Outcome[SearchDecision], ids: Collection[str]) -> Rehearsal:
+        return SearchRehearsal.of(outcome.payload.selection.pool, outcome.settings, ids)
 
     def because(self, outcome: Outcome[SearchDecision], number: int) -> str:
         selection = outcome.payload.selection

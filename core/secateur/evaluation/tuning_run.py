@@ -1,0 +1,116 @@
+"""The steps of `tune`: rehearse the training cases, fit, measure the held-out cases before and after.
+
+    run = TuningRun(split, Choice("recommended"), environ=os.environ)
+    run.carry_out()
+    run.result().verdict
+
+What was done stays in the run, so that who interrupts it has what was measured until then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+from secateur.errors import SecateurError, UsageError
+from secateur.evaluation.cases import JudgedCase, LeftOut
+from secateur.evaluation.evaluation import BUDGETS, EvaluationPlan, MeasuredCase
+from secateur.evaluation.jobs import measured_by
+from secateur.evaluation.measuring import Choice, measurer
+from secateur.evaluation.tuned_profile import FITTED, START, Tuned
+from secateur.evaluation.tuning import SEED, Fit, Fitter, RehearsedCase
+from secateur.evaluation.tuning_cases import CaseSplit, dates_of, kind_of, rehearsed
+from secateur.kinds.base import Kind
+from secateur.progress import Progress, unreported
+from secateur.settings import Settings
+
+NO_CASES = "NO_CASES"
+
+
+@dataclass
+class TuningRun:
+    """See the module docstring."""
+
+    split: CaseSplit
+    choice: Choice
+    environ: Mapping[str, str]
+    name: str = "tuned"
+    budgets: Sequence[int] = BUDGETS
+    seed: int = SEED
+    jobs: int = 1
+    progress: Progress = unreported
+    fitter: Fitter | None = None
+    fit: Fit | None = None
+    held_out: list[MeasuredCase] = field(default_factory=list)
+    left_out: list[LeftOut] = field(default_factory=list)
+    complete: bool = False  # all held-out cases were measured
+
+    @cached_property
+    def kind(self) -> Kind[Any, Any]:
+        """The kind of all cases.
+
+        Raises:
+            UsageError: they are of several, or of one that has nothing to tune.
+        """
+        kind = kind_of([*self.split.training, *self.split.held_out])
+        if not kind.tunable(Settings()):
+            raise UsageError(f"{kind.title} has no weights to fit", hint="tune on cases of a search")
+        return kind
+
+    def carry_out(self) -> None:
+        """All steps. Raises SecateurError: no training case can be read."""
+        self.left_out = list(self.split.left_out)
+        self.fitter = self._rehearsed()
+        self.fit = self.fitter.fit()
+        if self.fit.found:
+            self._measure(self.fit)
+        self.complete = True
+
+    def result(self) -> Tuned:
+        """The fit with what it is worth, as far as that was measured."""
+        assert self.fitter is not None
+        assert self.fit is not None
+        start = self.fitter.settings
+        of = [one.case.repository for one in self.held_out] or [one.repository for one in self.split.held_out]
+        return Tuned(
+            base=start.profile,
+            name=self.name,
+            fit=self.fit,
+            start=start,
+            training=len(self.fitter.cases),
+            held_out=sorted(self.held_out, key=lambda one: (one.case.repository, one.case.name)),
+            repositories=[*(case.repository for case in self.fitter.cases), *of],
+            budgets=tuple(self.budgets),
+            dates={"training": dates_of(self.split.training), "held_out": dates_of(self.split.held_out)},
+            left_out=len(self.left_out),
+            interrupted=not self.complete,
+        )
+
+    def _rehearsed(self) -> Fitter:
+        kind, cases = self.kind, []
+        with measurer(self.environ) as opened:
+            for one in rehearsed(self.split.training, self.choice, opened, max(self.budgets), self.progress):
+                if isinstance(one, RehearsedCase):
+                    cases.append(one)
+                else:
+                    self.left_out.append(one)
+            if not cases:
+                why = self.left_out[-1].error
+                raise SecateurError(f"no training case can be read: {why.message}", hint=why.hint, code=NO_CASES)
+            readable = next(case for case in self.split.training if case.name == cases[0].name)
+            start = replace(opened.settings(readable, self.choice), budget=-1)
+        return Fitter(kind, start, cases, self.budgets, self.seed, self.progress)
+
+    def _measure(self, fit: Fit) -> None:
+        fitted = replace(self.choice, changes={**self.choice.changes, **fit.values})
+        plan = EvaluationPlan((self.choice, fitted), (START, FITTED), tuple(self.budgets))
+        cases: Sequence[JudgedCase] = self.split.held_out
+        self.progress("measuring", 0, len(cases))
+        for number, found in enumerate(measured_by(self.jobs, cases, plan, self.environ), 1):
+            if isinstance(found, LeftOut):
+                self.left_out.append(found)
+            else:
+                self.held_out.append(found)
+            self.progress("measuring", number, len(cases))
