@@ -17,7 +17,7 @@ Point = tuple[int, ...]
 RESTARTS = 2
 """Times that the search begins again beside the best point: enough to leave a ridge of two weights."""
 
-SWEEPS = 8
+SWEEPS = 6
 """Rounds over all dimensions in which a search has to end."""
 
 STEPS = (1, -1, 2, -2)
@@ -33,6 +33,7 @@ def best_point(
     random: np.random.RandomState,
     *,
     unordered: Sequence[int] = (),
+    restarts: int = RESTARTS,
 ) -> Point:
     """The best point found.
 
@@ -40,9 +41,10 @@ def best_point(
         sizes: number of values of each dimension.
         score: what is to be large.
         unordered: dimensions of which every value is tried, because none lies between two others.
+        restarts: how often it begins again.
     """
     best = _climbed(sizes, start, score, unordered)
-    for _ in range(RESTARTS if sizes else 0):
+    for _ in range(restarts if sizes else 0):
         shaken = list(best)
         for place in random.choice(len(sizes), min(_SHAKEN, len(sizes)), replace=False).tolist():
             shaken[place] = int(np.clip(shaken[place] + random.choice((-2, -1, 1, 2)), 0, sizes[place] - 1))

@@ -20,7 +20,7 @@ import numpy as np
 
 from secateur.evaluation.intervals import Interval, mean_of
 from secateur.evaluation.metrics import figures
-from secateur.evaluation.pattern_search import Point, best_point
+from secateur.evaluation.pattern_search import RESTARTS, Point, best_point
 from secateur.kinds.base import Kind, Rehearsal
 from secateur.model import BoolArray, FloatArray
 from secateur.progress import Progress, unreported
@@ -92,7 +92,7 @@ class Fitter:
         validated = {price: self._cross_validated(price) for price in PRICES}
         price = max(PRICES, key=lambda one: round(float(validated[one].mean()), 6))
         gain = self._interval(validated[price])
-        point = self.start if gain.mean <= 0 else self._searched(everything, price)
+        point = self.start if gain.mean <= 0 else self._searched(everything, price, RESTARTS)
         return Fit(self.values(point), gain, price, len(self._scores), self.seed)
 
     def best_so_far(self) -> tuple[float, dict[str, Any]]:
@@ -123,14 +123,14 @@ class Fitter:
                 known[number] = _score(self.cases[number], at)
         return known
 
-    def _searched(self, training: BoolArray, price: float) -> Point:
+    def _searched(self, training: BoolArray, price: float, restarts: int = 0) -> Point:
         def score(point: Point) -> float:
             turned = sum(now != was for now, was in zip(point, self.start, strict=True))
             return float(self.scores(point, training)[training].mean()) - price * turned
 
         sizes = [len(grid) for grid in self.grids]
         random = np.random.RandomState(self.seed)
-        return best_point(sizes, self.start, score, random, unordered=self._unordered)
+        return best_point(sizes, self.start, score, random, unordered=self._unordered, restarts=restarts)
 
     def _cross_validated(self, price: float) -> FloatArray:
         """The gain of each case under weights that were fitted on the other folds."""

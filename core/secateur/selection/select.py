@@ -36,7 +36,7 @@ def select(pool: Pool, settings: Settings) -> Selection:
     if not np.isfinite(priority).all():
         row = int(np.flatnonzero(~np.isfinite(priority))[0])
         raise UsageError(f"{pool.symbol_id[row]}: a signal is not a number", hint="signals are in [0, 1]")
-    score = _strategy_score(pool, priority, pruning)
+    score = strategy_score(pool, priority, pruning)
 
     pinned = mask_of(pool, settings.pins)
     reason = _reasons(pool, settings, priority, pinned)
@@ -108,7 +108,8 @@ def _best_of_unseen_files(pool: Pool, score: FloatArray, state: npt.NDArray[np.i
     return best
 
 
-def _strategy_score(pool: Pool, priority: FloatArray, rules: SmartPruning) -> FloatArray:
+def strategy_score(pool: Pool, priority: FloatArray, rules: SmartPruning) -> FloatArray:
+    """The score by which a strategy orders rows."""
     if rules.strategy == "relevance":
         return quantised(pool.relevance)
     if rules.strategy == "density":

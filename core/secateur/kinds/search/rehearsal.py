@@ -12,17 +12,19 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from secateur.model import FloatArray, IntArray, Pool, State
+from secateur.model import FloatArray, IntArray, Pool, falling
 from secateur.retrieval.relevance import ALWAYS_ASKED, PENALTY
-from secateur.selection import select
-from secateur.selection.priority import HALF, quantised
-from secateur.settings import Relevance, Settings, keys
+from secateur.selection.greedy import greedy_mask
+from secateur.selection.priority import HALF, quantised, terms_of
+from secateur.selection.select import strategy_score
+from secateur.settings import Relevance, Settings, SmartPruning, keys
 
-ROWS = 500
+ROWS = 400
 """Candidates that are looked at, the best: more than the largest usual budget holds."""
 
 _FACTORS = (0.0, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 4.0)
@@ -34,20 +36,20 @@ _FROM_NOTHING = (0.0, 0.02, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6)
 _BONUSES = (0.0, 0.01, 0.02, 0.03, 0.05, 0.1, 0.2, 0.3, 0.5, 1.0)
 """Weights of hotspot and distance, where relevance has 1."""
 
-_SHARES = (0.0, 0.02, 0.04, 0.08, 0.12, 0.16, 0.24)
-
 _PRIORITY = "smart_pruning.priority_weights."
 
 
 def tunable(settings: Settings) -> dict[str, Sequence[float | str]]:
-    """Settings that can be rehearsed, each with the values that are tried; the present one is among them."""
+    """Settings that can be rehearsed, each with the values that are tried; the present one is among them.
+
+    Not the share for declarations: what is judged counts where it leaves whole, which says nothing of their worth.
+    """
     rules = settings.smart_pruning
     scale = rules.priority_weights.relevance or 1.0
     out: dict[str, Sequence[float | str]] = {}
     for name in ("hotspot", "distance"):
         present = getattr(rules.priority_weights, name)
         out[_PRIORITY + name] = _grid((scale * one for one in _BONUSES), present, high=10.0)
-    out["smart_pruning.signature_share"] = _grid(_SHARES, rules.signature_share, high=0.5)
     out["smart_pruning.strategy"] = keys()["smart_pruning.strategy"].choices
     if settings.graph_rag.anchors == "mixed":
         words = settings.relevance.lexical or 1.0
@@ -78,7 +80,8 @@ class SearchRehearsal:
     pool: Pool  # of the best rows
     evidence: Mapping[str, FloatArray]  # by part
     factor: FloatArray  # what a penalty leaves of a row's relevance
-    _last: tuple[tuple[float, ...], Pool] | None = field(default=None, repr=False)
+    _relevance: tuple[Relevance, FloatArray] | None = field(default=None, repr=False)  # the last
+    _order: tuple[tuple[Relevance, SmartPruning], IntArray] | None = field(default=None, repr=False)
 
     @classmethod
     def of(cls, pool: Pool, settings: Settings, ids: Collection[str]) -> SearchRehearsal:
@@ -91,29 +94,43 @@ class SearchRehearsal:
         return cls(small, evidence, factor)
 
     def __call__(self, settings: Settings) -> Sequence[tuple[str, bool]]:
-        selection = select(self.under(settings.relevance), settings)
-        symbols, state = selection.pool.symbol_id, selection.state
-        return [(symbols[row], bool(state[row] == State.KEPT)) for row in selection.kept_rows]
+        order = self._ordered(settings)
+        capacity = max(0, settings.effective_budget - self.pool.overhead)
+        room = capacity - int(capacity * settings.smart_pruning.signature_share)
+        kept = order[greedy_mask(self.pool.cost[order], room)]
+        return [(self.pool.symbol_id[row], True) for row in kept.tolist()]
 
-    def under(self, weights: Relevance) -> Pool:
-        """The pool with the relevance that other weights give its rows."""
-        wanted = tuple(getattr(weights, name) for name in self.evidence)
-        if self._last is None or self._last[0] != wanted:
-            self._last = wanted, replace(self.pool, relevance=self._relevance(wanted))
-        return self._last[1]
+    def relevance(self, weights: Relevance) -> FloatArray:
+        """The relevance that other weights give the rows."""
+        if self._relevance is None or self._relevance[0] != weights:
+            self._relevance = weights, self._weighted(weights)
+        return self._relevance[1]
 
-    def _relevance(self, wanted: Sequence[float]) -> FloatArray:
+    def _ordered(self, settings: Settings) -> IntArray:
+        """The rows that may leave, the best first, whatever the budget."""
+        key = settings.relevance, settings.smart_pruning
+        if self._order is None or self._order[0] != key:
+            pool = replace(self.pool, relevance=self.relevance(settings.relevance))
+            priority = quantised(sum(terms_of(pool, settings).values(), start=np.zeros(len(pool))))
+            order = falling(strategy_score(pool, priority, settings.smart_pruning))
+            self._order = key, order[priority[order] > 0]
+        return self._order[1]
+
+    def _weighted(self, weights: Relevance) -> FloatArray:
         if not self.evidence:
             return self.pool.relevance
-        columns = list(self.evidence.values())
-        total = sum((weight * one for weight, one in zip(wanted, columns, strict=True)), np.zeros(len(self.pool)))
-        most = sum(
-            weight
-            for (name, column), weight in zip(self.evidence.items(), wanted, strict=True)
-            if name in ALWAYS_ASKED or column.any()
-        )
-        found = total * self.factor
-        return np.clip(quantised((1 + HALF) * found / (found + HALF * (most or 1.0))), 0.0, 1.0)
+        wanted = np.array([getattr(weights, name) for name in self.evidence])
+        asked = [weight for name, weight in zip(self.evidence, wanted, strict=True) if self._asked[name]]
+        found = (wanted @ self._matrix) * self.factor
+        return np.clip(quantised((1 + HALF) * found / (found + HALF * (sum(asked) or 1.0))), 0.0, 1.0)
+
+    @cached_property
+    def _matrix(self) -> FloatArray:
+        return np.stack(list(self.evidence.values()))
+
+    @cached_property
+    def _asked(self) -> Mapping[str, bool]:
+        return {name: name in ALWAYS_ASKED or bool(one.any()) for name, one in self.evidence.items()}
 
 
 def evidence_of(pool: Pool, weights: Relevance) -> tuple[dict[str, FloatArray], FloatArray]:
