@@ -93,7 +93,7 @@ class Tuned:
         def of(name: str) -> list[float]:
             return [sum(one.figures[name, b].recall for b in budgets) / len(budgets) for one in self.held_out]
 
-        before, after = of(START), of(FITTED)
+        before, after = of(START), of(FITTED if self.fit.found else START)
         groups = [one.case.repository for one in self.held_out]
         by = groups if len(set(groups)) > 1 else None
         gain = differences(before, after)

@@ -64,8 +64,7 @@ class TuningRun:
         self.left_out = list(self.split.left_out)
         self.fitter = self._rehearsed()
         self.fit = self.fitter.fit()
-        if self.fit.found:
-            self._measure(self.fit)
+        self._measure(self.fit)
         self.complete = True
 
     def result(self) -> Tuned:
@@ -104,8 +103,11 @@ class TuningRun:
         return Fitter(kind, start, cases, self.budgets, self.seed, self.progress)
 
     def _measure(self, fit: Fit) -> None:
-        fitted = replace(self.choice, changes={**self.choice.changes, **fit.values})
-        plan = EvaluationPlan((self.choice, fitted), (START, FITTED), tuple(self.budgets))
+        choices, names = [self.choice], [START]
+        if fit.found:
+            choices.append(replace(self.choice, changes={**self.choice.changes, **fit.values}))
+            names.append(FITTED)
+        plan = EvaluationPlan(choices, names, tuple(self.budgets))
         cases: Sequence[JudgedCase] = self.split.held_out
         self.progress("measuring", 0, len(cases))
         for number, found in enumerate(measured_by(self.jobs, cases, plan, self.environ), 1):

@@ -156,7 +156,7 @@ class Subject:
 def bisected_input(kind: Kind[Any, Any], inputs: Mapping[str, Any], environment: Environment) -> Iterator[Subject]:
     """A subject that is closed at the end, with the index that its readings share."""
     shared: dict[Hashable, Any] = {}
-    subject = Subject(kind, inputs, replace(environment, shared=shared))
+    subject = Subject(kind, inputs, replace(environment, shared=shared, ahead=True))
     try:
         yield subject
     finally:
