@@ -108,6 +108,8 @@ def _check_call(options: argparse.Namespace) -> None:
         raise UsageError(f"--name {shown(options.name)} is no name", hint="letters, digits, - and _")
     if options.name in PROFILES:
         raise UsageError(f"--name {options.name} is built in", hint="choose another name for the profile")
+    if options.anyway and options.out is None:
+        raise UsageError("--anyway writes nothing without --out", hint="name the file: --out FILE")
     if options.out is not None and options.out.exists():
         raise UsageError(f"--out {shown(options.out)} exists already", hint="name a new file")
 

@@ -58,7 +58,8 @@ def _climbed(sizes: Sequence[int], point: Point, score: Callable[[Point], float]
         before = point
         for place, size in enumerate(sizes):
             here = point[place]
-            others = range(size) if place in unordered else (here + step for step in STEPS)
+            whole = place in unordered or here in (0, size - 1)  # at an end one neighbour says little of the line
+            others = range(size) if whole else (here + step for step in STEPS)
             tried = [_with(point, place, other) for other in others if 0 <= other < size and other != here]
             point = max([point, *tried], key=score)
         if point == before:

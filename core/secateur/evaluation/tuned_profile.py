@@ -62,7 +62,8 @@ class Tuned:
         """At each budget, and last their mean, by which it is judged."""
         if not self.held_out:
             return []
-        return [self._gain((budget,)) for budget in self.budgets] + [self._gain(self.budgets)]
+        each = [self._gain((budget,)) for budget in self.budgets]
+        return each if len(each) == 1 else [*each, self._gain(self.budgets)]
 
     @property
     def proven(self) -> bool:
