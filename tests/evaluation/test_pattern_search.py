@@ -26,7 +26,12 @@ def test_where_nothing_is_better_the_start_stays() -> None:
 
 
 def test_what_has_no_order_is_tried_whole() -> None:
-    values = [0.0, -1.0, -1.0, -1.0, 9.0]
-    found = best_point([5], (0,), lambda point: values[point[0]], np.random.RandomState(1), unordered=[0], restarts=0)
-    assert found == (4,)
-    assert best_point([5], (0,), lambda point: values[point[0]], np.random.RandomState(1), restarts=0) == (0,)
+    values = [-1.0, -1.0, 0.0, -1.0, -1.0, 9.0]
+    found = best_point([6], (2,), lambda point: values[point[0]], np.random.RandomState(1), unordered=[0], restarts=0)
+    assert found == (5,)
+    assert best_point([6], (2,), lambda point: values[point[0]], np.random.RandomState(1), restarts=0) == (2,)
+
+
+def test_from_an_end_the_whole_line_is_tried() -> None:
+    values = [0.0, -1.0, -1.0, -1.0, -1.0, 9.0]
+    assert best_point([6], (0,), lambda point: values[point[0]], np.random.RandomState(1), restarts=0) == (5,)
