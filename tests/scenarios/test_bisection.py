@@ -10,7 +10,7 @@ import pytest
 from secateur.errors import SecateurError
 from secateur.kinds import registry
 from secateur.kinds.base import Environment
-from secateur.scenarios.bisection import Moved, Observation, Side, bisect, bisected_input, has_moved
+from secateur.scenarios.bisection import ItemOutcome, Moved, Side, bisect, bisected_input, has_moved
 from secateur.settings import Settings, with_profile, with_values
 from support.repos import QUERY, SHOP, handlers, write
 
@@ -23,7 +23,7 @@ def sides(before: Values, after: Values) -> tuple[Side, Side]:
     return Side("A", with_values(Settings(), before)), Side("B", with_values(Settings(), after))
 
 
-def observed(name: str, inputs: dict[str, Any], settings: Settings, item: str) -> Observation:
+def observed(name: str, inputs: dict[str, Any], settings: Settings, item: str) -> ItemOutcome:
     kind = registry.kind(name)
     with bisected_input(kind, kind.blank() | inputs, Environment()) as subject:
         return subject.observed(settings, item)

@@ -93,7 +93,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _so_far(run: TuningRun | None) -> str:
-    """What there is of a run that was interrupted before anything was fitted."""
+    """Says how far a run came that was interrupted before anything was fitted."""
     if run is None or run.fitter is None:
         return "interrupted before anything was fitted; nothing is written"
     gain, values = run.fitter.best_so_far()

@@ -41,7 +41,7 @@ def tuning_json(tuned: Tuned, written: str | None) -> str:
 
 
 def tuning_text(tuned: Tuned, written: str | None) -> str:
-    """What was turned, what it is worth on cases that no fit has seen, and the verdict."""
+    """Says what was turned, what it is worth on cases that no fit has seen, and the verdict."""
     fit = tuned.fit
     where = Counter(tuned.repositories)
     lines = [

@@ -44,7 +44,7 @@ UNDECIDED = "undecided"
 
 
 class Moved(StrEnum):
-    """What of an item differs between the sides."""
+    """The ways in which an item differs between the sides."""
 
     STATE = "state"
     REASON = "reason"
@@ -53,8 +53,8 @@ class Moved(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Observation:
-    """What becomes of the item under some settings."""
+class ItemOutcome:
+    """The state of the item under some settings."""
 
     state: str  # label of a `State`, NOT_FOUND or UNDECIDED
     reason: str = ""  # code
@@ -67,7 +67,7 @@ class Observation:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class DifferingSetting:
     """One setting that differs."""
 
     key: str
@@ -91,10 +91,10 @@ class Side:
 class MovingSet:
     """Settings that together move the item, each of them needed, and the runs that prove it."""
 
-    changes: tuple[Change, ...]
-    applied: Observation  # the first side with all of them
-    without: tuple[Observation, ...]  # the first side with all but one of them, in their order
-    taken_back: Observation  # the second side with all of them as on the first
+    changes: tuple[DifferingSetting, ...]
+    applied: ItemOutcome  # the first side with all of them
+    without: tuple[ItemOutcome, ...]  # the first side with all but one of them, in their order
+    taken_back: ItemOutcome  # the second side with all of them as on the first
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,16 +104,16 @@ class Bisection:
     item: str
     before: Side
     after: Side
-    was: Observation
-    now: Observation
+    was: ItemOutcome
+    now: ItemOutcome
     moved: Moved
-    differing: tuple[Change, ...]
+    differing: tuple[DifferingSetting, ...]
     sets: tuple[MovingSet, ...]  # several where each of them is enough by itself
     runs: int  # decisions that were made for it
 
 
 @dataclass
-class Subject:
+class BisectedInput:
     """An input whose item is looked at under different settings."""
 
     kind: Kind[Any, Any]
@@ -134,14 +134,14 @@ class Subject:
             ids = [entry.id for entry in kind.listed(outcome, dropped)[0].entries]
         return decided_of(kind, outcome, ids)
 
-    def observed(self, settings: Settings, item: str) -> Observation:
-        """What becomes of an item; raises as `decided`."""
+    def observed(self, settings: Settings, item: str) -> ItemOutcome:
+        """The state of an item under settings; raises as `decided`."""
         decided = self.decided(settings, [item])
         one = decided.by_id.get(item)
         if one is None:
-            return Observation(NOT_FOUND, because="it is not among the entries")
+            return ItemOutcome(NOT_FOUND, because="it is not among the entries")
         because = decided.kind.because(decided.outcome, one.number)
-        return Observation(one.entry.state.label, one.entry.reason.label, because, _rank(one))
+        return ItemOutcome(one.entry.state.label, one.entry.reason.label, because, _rank(one))
 
     def close(self) -> None:
         """Let go of what was read."""
@@ -153,10 +153,12 @@ class Subject:
 
 
 @contextmanager
-def bisected_input(kind: Kind[Any, Any], inputs: Mapping[str, Any], environment: Environment) -> Iterator[Subject]:
+def bisected_input(
+    kind: Kind[Any, Any], inputs: Mapping[str, Any], environment: Environment
+) -> Iterator[BisectedInput]:
     """A subject that is closed at the end, with the index that its readings share."""
     shared: dict[Hashable, Any] = {}
-    subject = Subject(kind, inputs, replace(environment, shared=shared, ahead=True))
+    subject = BisectedInput(kind, inputs, replace(environment, shared=shared, ahead=True))
     try:
         yield subject
     finally:
@@ -166,7 +168,7 @@ def bisected_input(kind: Kind[Any, Any], inputs: Mapping[str, Any], environment:
 
 
 def bisect(
-    subject: Subject, before: Side, after: Side, item: str, *, rank: bool = False, progress: Progress = unreported
+    subject: BisectedInput, before: Side, after: Side, item: str, *, rank: bool = False, progress: Progress = unreported
 ) -> Bisection:
     """Finds the settings that move an item.
 
@@ -174,10 +176,10 @@ def bisect(
         rank: its rank is looked at where state and reason are the same: at the rank of the second side, or beyond it.
 
     Raises:
-        SecateurError: `NO_SUCH_ITEM`: neither side has it; as `Subject.decided` where a side has no answer.
+        SecateurError: `NO_SUCH_ITEM`: neither side has it; as `BisectedInput.decided` where a side has no answer.
     """
     changes = {
-        key: Change(key, lookup(before.settings, key), lookup(after.settings, key))
+        key: DifferingSetting(key, lookup(before.settings, key), lookup(after.settings, key))
         for key in deciding_keys(subject.kind)
         if lookup(before.settings, key) != lookup(after.settings, key)
     }
@@ -198,7 +200,7 @@ def bisect(
     return Bisection(item, before, after, was, now, moved, tuple(changes.values()), sets, runs.made)
 
 
-def has_moved(seen: Observation, was: Observation, now: Observation, what: Moved) -> bool:
+def has_moved(seen: ItemOutcome, was: ItemOutcome, now: ItemOutcome, what: Moved) -> bool:
     """Tells whether an item stands as on the second side, in what differs between them."""
     if what is Moved.STATE:
         return seen.state == now.state
@@ -209,7 +211,7 @@ def has_moved(seen: Observation, was: Observation, now: Observation, what: Moved
     return seen.rank >= now.rank if now.rank > was.rank else seen.rank <= now.rank
 
 
-def _moved(was: Observation, now: Observation, *, rank: bool) -> Moved:
+def _moved(was: ItemOutcome, now: ItemOutcome, *, rank: bool) -> Moved:
     if was.state != now.state:
         return Moved.STATE
     if was.reason != now.reason:
@@ -221,17 +223,17 @@ def _moved(was: Observation, now: Observation, *, rank: bool) -> Moved:
 class _Runs:
     """Decisions of a bisection; each set of settings is decided once."""
 
-    subject: Subject
+    subject: BisectedInput
     before: Side
     after: Side
     item: str
-    changes: Mapping[str, Change]
+    changes: Mapping[str, DifferingSetting]
     progress: Progress
     made: int = 0
-    _seen: dict[frozenset[str], Observation] = field(default_factory=dict)
+    _seen: dict[frozenset[str], ItemOutcome] = field(default_factory=dict)
 
-    def of(self, keys: Collection[str]) -> Observation:
-        """What becomes of the item on the first side with these settings of the second."""
+    def of(self, keys: Collection[str]) -> ItemOutcome:
+        """The state of the item on the first side with these settings of the second."""
         chosen = frozenset(keys)
         if chosen not in self._seen:
             self.progress("deciding", self.made, 0)
@@ -257,7 +259,7 @@ class _Runs:
             return True
         return kind.reading_of(inputs, turned) != kind.reading_of(inputs, settings)
 
-    def _observed(self, chosen: frozenset[str]) -> Observation:
+    def _observed(self, chosen: frozenset[str]) -> ItemOutcome:
         if not chosen:
             return self.subject.observed(self.before.settings, self.item)
         if len(chosen) == len(self.changes):
@@ -266,14 +268,14 @@ class _Runs:
         try:
             return self.subject.observed(with_values(self.before.settings, values), self.item)
         except SecateurError as error:  # half of two settings that belong together may be no setting at all
-            return Observation(UNDECIDED, because=error.message)
+            return ItemOutcome(UNDECIDED, because=error.message)
 
 
 def _rank(one: Listed) -> int | None:
     return one.number + 1 if one.entry.terms else one.entry.position
 
 
-def _no_such_item(subject: Subject, before: Side, after: Side, item: str) -> SecateurError:
+def _no_such_item(subject: BisectedInput, before: Side, after: Side, item: str) -> SecateurError:
     known: dict[str, None] = {}
     for side in (before, after):
         known |= dict.fromkeys(subject.decided(side.settings, (), dropped=_ALL).by_id)

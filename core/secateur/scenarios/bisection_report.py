@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from secateur.render import SCHEMA_VERSION, dumps
-from secateur.scenarios.bisection import Bisection, Change, Moved, MovingSet, Observation
+from secateur.scenarios.bisection import Bisection, DifferingSetting, ItemOutcome, Moved, MovingSet
 from secateur.terminal import visible
 
 
@@ -71,7 +71,7 @@ def _proof(found: Bisection, one: MovingSet) -> list[tuple[str, str]]:
     return [*lines, (f"{second} without {'it' if alone else 'these'}", _told(one.taken_back))]
 
 
-def _told(seen: Observation) -> str:
+def _told(seen: ItemOutcome) -> str:
     rank = f" at rank {seen.rank:,}" if seen.rank is not None else ""
     return f"{seen.state}{rank}" + (f": {visible(seen.because)}" if seen.because else "")
 
@@ -85,7 +85,7 @@ def _set(one: MovingSet) -> dict[str, Any]:
     }
 
 
-def _without(change: Change, seen: Observation) -> dict[str, Any]:
+def _without(change: DifferingSetting, seen: ItemOutcome) -> dict[str, Any]:
     return {"key": change.key, **seen.to_dict()}
 
 
