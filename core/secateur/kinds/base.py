@@ -30,6 +30,7 @@ from msgspec import Struct
 from secateur.directories import cache_dir
 from secateur.errors import UsageError
 from secateur.inputs import read_input
+from secateur.kinds.arguments import Flag, Input
 from secateur.kinds.knobs import Knob
 from secateur.llm import open_model
 from secateur.llm.interface import LanguageModel, Question, Reply, replies_of
@@ -38,9 +39,22 @@ from secateur.progress import Progress, unreported
 from secateur.render import SCHEMA_VERSION, dumps
 from secateur.render.page import Page, render_page
 from secateur.render.sentences import sentence
-from secateur.settings import Committed, Loaded, Settings, key_of, table_of
+from secateur.settings import Committed, Loaded, Settings, table_of
 from secateur.settings.keys import OF_KINDS
 from secateur.sources.samples import folder_of
+
+__all__ = [
+    "MOST_ROUNDS",
+    "Delivery",
+    "Environment",
+    "Flag",
+    "Input",
+    "Inputs",
+    "Kind",
+    "Load",
+    "Outcome",
+    "OutputFolder",
+]
 
 M = TypeVar("M")
 P = TypeVar("P")
@@ -57,61 +71,6 @@ Load = Callable[[Path | None, Committed | None], Loaded]
 
 Rehearsal = Callable[[Settings], Sequence[tuple[str, bool]]]
 """Settings -> what `Kind.ranked` would say under them, nearly."""
-
-
-@dataclass(frozen=True, slots=True)
-class Input:
-    """One thing a kind reads: an argument or a flag of its command, a field of its bench."""
-
-    name: str  # "fail_on_skip": the flag `--fail-on-skip`
-    help: str  # of the command line
-    metavar: str = "FILE"
-    positional: bool = False
-    required: bool = False
-    repeatable: bool = False
-    switch: bool = False
-    default: str | None = ""
-    least: int | None = None  # it is an integer of at least this
-    words: Sequence[str] = ()  # that may stand for the integer: "all"
-    holds: str = ""  # "path", "revision", "text"; "output": it changes nothing of what is decided; "": see `role`
-    title: str = ""  # of its field on the screen; "": it has none
-    placeholder: str = ""  # in the empty field
-    optional: bool = False  # whether the field may well stay empty
-    lines: bool = False  # whether a text of several lines may stand in the field
-
-    @property
-    def role(self) -> str:
-        """The kind of value: where `holds` does not say, a path if it is written as one, a revision, or text."""
-        return self.holds or {"FILE": "path", "PATH": "path", "REV": "revision", "COMMIT": "revision"}.get(
-            self.metavar if not self.switch else "", "text"
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class Flag:
-    """A flag of the command that sets a setting: `--max-tokens` is `context_prune.max_tokens`.
-
-    Its setting says how it is typed: an integer, names with commas between, or a switch that sets it to true.
-    """
-
-    key: str
-    metavar: str
-    help: str
-    typed: str = ""  # where it is not the flag that the setting declares
-    least: int | None = None  # an integer of at least this
-    derived: bool = False  # 0 stands for a value that follows from others, as where the flag is not given
-    repeatable: bool = False
-    values: Callable[[Any], Mapping[str, Any]] | None = None  # the settings it stands for, where it is not one text
-
-    @property
-    def name(self) -> str:
-        """The flag as it is typed."""
-        return self.typed or key_of(self.key).flag
-
-    @property
-    def kind(self) -> type:
-        """The type of its setting; `str` of a flag that stands for several."""
-        return str if self.values is not None else key_of(self.key).kind
 
 
 @dataclass(frozen=True)
