@@ -53,6 +53,7 @@ from secateur.render import (
 from secateur.render.page import Page
 from secateur.retrieval.cache import ResultCache
 from secateur.retrieval.explanation import explained
+from secateur.retrieval.fitting import fitting
 from secateur.retrieval.preference import load_preferences
 from secateur.retrieval.query import parse_with_dictionary
 from secateur.retrieval.rerank import reranker_of
@@ -305,13 +306,8 @@ class Engine:
         return recount(selection, self.render(selection, "markdown"), self._counter_of(selection))
 
     def _within_budget(self, selection: Selection, settings: Settings, format_: str) -> Selection:
-        """Costs are upper bounds, so this holds at once; else the last rows go until the recounted text fits."""
         shape = pack_format(format_)
-        while recount(selection, self.render(selection, shape), self._counter_of(selection)) > selection.budget:
-            last = selection.pool.symbol_id[selection.kept_rows[-1]]
-            settings = replace(settings, excludes=(*settings.excludes, last))
-            selection = select(selection.pool, settings)
-        return selection
+        return fitting(selection, settings, lambda one: recount(one, self.render(one, shape), self._counter_of(one)))
 
     # --- what is known ------------------------------------------------------------------------------------------------
 
