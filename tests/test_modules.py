@@ -1,5 +1,5 @@
-"""What holds of all files together: no import leads back over other files, no two classes share a name, lines end at
-column 120, and docstrings begin with what a thing is or does."""
+"""What holds of all files together: no import leads back over other files, no two classes share a name, a file has at
+most 450 lines, lines end at column 120, and docstrings begin with what a thing is or does."""
 
 import ast
 import re
@@ -14,6 +14,7 @@ PACKAGES = {
     "secateur_pytest": ROOT / "core" / "secateur_pytest",
     "secateur_tui": ROOT / "tui" / "secateur_tui",
 }
+MOST_LINES = 450
 CLAUSE = re.compile(r"(What|Whether|Where|How|Which|Who|Whose|Why|When|If|That)\b")
 
 
@@ -90,6 +91,11 @@ def test_no_class_has_the_name_of_another_private_or_not():
     ]
     assert len(names) > 350
     assert [name for name, number in Counter(names).items() if number > 1] == []
+
+
+def test_no_file_is_longer_than_is_read_at_once():
+    lines = {name: len(file.read_text("utf-8").splitlines()) for name, file in sources().items()}
+    assert {name: number for name, number in lines.items() if number > MOST_LINES} == {}
 
 
 def test_lines_end_at_column_120():
