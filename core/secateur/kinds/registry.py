@@ -41,6 +41,9 @@ _TEXTS = ("name", "command", "title", "about", "noun", "opening")
 _DECLARED = (*_TEXTS, "inputs", "budget", "knobs")
 """The attributes that a kind has to declare."""
 
+_OF_FIELDS = ("holds", "title", "placeholder")
+"""Texts of an input that its field on the screen shows."""
+
 _INPUT = re.compile(r"[a-z][a-z0-9_]*")
 _METAVAR = re.compile(r"[^\s()\[\]]+")  # argparse cannot wrap a usage with others
 
@@ -105,6 +108,8 @@ def _lacks(made: object, name: str) -> str:
     empty = [one for one in _TEXTS if not isinstance(getattr(made, one), str) or not getattr(made, one).strip()]
     if empty:
         return f"its {empty[0]} is no text"
+    if wrong := _no_text(made):
+        return f"{wrong} is no text"
     if not made.inputs or not made.inputs[0].title:
         return "its first input needs a title: the screen has a field for it"
     known = {**keys(), **declared_keys(name, made.table)}
@@ -116,6 +121,22 @@ def _lacks(made: object, name: str) -> str:
         if key.kind is not bool and not key.choices and None in (key.low, key.high):
             return f"its knob {key.name} has no range: a least and a greatest value, or choices"
     return _collision(made)
+
+
+def _no_text(made: Kind[Any, Any]) -> str:
+    """The first text of an input, a flag or a knob that is none, as "the help of its input path"; "" for nothing."""
+    parts = (
+        *(("input", one, one.name, ("name", "help", "metavar", *_OF_FIELDS)) for one in made.inputs),
+        *(("flag", one, one.key, ("key", "metavar", "help", "typed")) for one in made.flags),
+        *(("knob", one, one.key, ("key", "label")) for one in (made.budget, *made.knobs)),
+    )
+    wrong = (
+        f"the {field} of its {what} {name}"
+        for what, one, name, fields in parts
+        for field in fields
+        if not isinstance(getattr(one, field), str)
+    )
+    return next(wrong, "")
 
 
 def _collision(made: Kind[Any, Any]) -> str:
