@@ -21,7 +21,7 @@ from secateur import Environment, Settings, count_tokens
 from secateur.errors import BudgetExceeded
 from secateur.kinds import registry
 from secateur.kinds.base import Outcome
-from secateur.ledger import NOT_LISTED, WRAPPER, Entry, Ledger, State
+from secateur.ledger import WRAPPER, Entry, Ledger, State
 from secateur.settings import with_values
 from secateur_tui.app import LOOKS
 from secateur_tui.state.diff_rows import DiffAnswer, RowKind
@@ -298,10 +298,10 @@ def test_the_ledger_of_a_search_is_right(orders: Path, data: st.DataObject) -> N
     assert sorted(whole["ledger"].pop("entries"), key=_id) == sorted((one.to_dict() for one in ledger.entries), key=_id)
     listed = brief["ledger"].pop("entries")
     assert whole["ledger"] == brief["ledger"] == {name: getattr(ledger, name) for name in brief["ledger"]}
-    told = {entry["id"]: entry for entry in listed if entry["id"] != NOT_LISTED}
+    told = {entry["id"]: entry for entry in listed if entry["reason"] != "not_listed"}
     assert all(told[entry.id] == entry.to_dict() for entry in ledger.entries if entry.id in told)
     unlisted = sums_of(entry for entry in entries if entry.id not in told)
-    others = [entry for entry in listed if entry["id"] == NOT_LISTED]
+    others = [entry for entry in listed if entry["reason"] == "not_listed"]
     assert {entry["state"]: (entry["figures"]["items"], entry["before"], entry["after"]) for entry in others} == {
         state.label: together for state, together in unlisted.items() if together.items
     }

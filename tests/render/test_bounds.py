@@ -64,6 +64,21 @@ def test_what_is_left_out_is_said_and_can_be_had() -> None:
     assert beside(*written(60, 3000, 0)) <= JSON_LIMIT
 
 
+def test_those_not_listed_are_one_entry_a_state_each_of_its_own_id() -> None:
+    _, report = written(400, 3000)
+    for ids in (
+        [entry["id"] for entry in report["ledger"]["entries"]],
+        [action["section"] for action in report["report"]["actions"]],
+    ):
+        assert len(ids) == len(set(ids)) and {"not-listed", "not-listed-kept"} <= set(ids)
+    entries = {entry["id"]: entry for entry in report["ledger"]["entries"]}
+    dropped, kept = entries["not-listed"], entries["not-listed-kept"]
+    assert (dropped["state"], dropped["reason"], dropped["after"]) == ("dropped", "not_listed", 0)
+    assert (kept["state"], kept["reason"], kept["after"]) == ("kept", "not_listed", 10 * kept["figures"]["items"])
+    listed = len(entries) - 3  # without those two and the wrapper
+    assert listed + dropped["figures"]["items"] + kept["figures"]["items"] == 3400
+
+
 def test_a_small_answer_lists_everything() -> None:
     _, report = written(8, 20)
     assert len(report["dropped"]) == 20

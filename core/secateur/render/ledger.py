@@ -26,7 +26,7 @@ def search_ledger(selection: Selection, pack_tokens: int, rows: Sequence[int] | 
     Args:
         pack_tokens: what `recount` says of the rendered pack.
         rows: of the pool, those that have an entry of their own, in this order; None: all, by rank. The others share
-            one entry a state.
+            one entry a state; that of what is dropped is `not-listed`, others are named with the state.
     """
     pool = selection.pool
     rows = selection.order.tolist() if rows is None else rows
@@ -42,7 +42,8 @@ def search_ledger(selection: Selection, pack_tokens: int, rows: Sequence[int] | 
         others = unnamed & (selection.state == state)
         if others.any():
             before, left, items = int(pool.tokens[others].sum()), int(after[others].sum()), int(others.sum())
-            entries.append(Entry(NOT_LISTED, state, Reason.NOT_LISTED, before, left, {"items": items}))
+            name = NOT_LISTED if state is State.DROPPED else f"{NOT_LISTED}-{state.label}"
+            entries.append(Entry(name, state, Reason.NOT_LISTED, before, left, {"items": items}))
     return Ledger.closed("search", selection.budget, entries, pack_tokens)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from secateur.ledger import NOT_LISTED, WRAPPER, State
+from secateur.ledger import WRAPPER, Reason, State
 from secateur.render import SCHEMA_VERSION, dumps
 from secateur.replays.events import AnswerSeen, Captioned
 from secateur.replays.recording import Recording
@@ -98,7 +98,7 @@ def counts_of(decided: Decided) -> dict[str, int]:
     """Entries of each state there is, what leaves first."""
     counts: Counter[State] = Counter()
     for entry in decided.ledger.entries:
-        if entry.id == NOT_LISTED:
+        if entry.reason is Reason.NOT_LISTED:
             counts[entry.state] += int(entry.figures["items"])
         elif entry.id != WRAPPER:
             counts[entry.state] += 1

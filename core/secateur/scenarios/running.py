@@ -21,7 +21,7 @@ from secateur.directories import NOWHERE
 from secateur.errors import UsageError, shown
 from secateur.kinds import registry
 from secateur.kinds.base import Environment, Kind, Outcome
-from secateur.ledger import NOT_LISTED, WRAPPER, Entry, Ledger, State
+from secateur.ledger import WRAPPER, Entry, Ledger, Reason, State
 from secateur.progress import Progress, unreported
 from secateur.scenarios.location import check_inputs
 from secateur.scenarios.malformed import SETTINGS_LAYER, ScenarioError
@@ -256,7 +256,7 @@ def decided_of(kind: Kind[Any, Any], outcome: Outcome[Any], ids: Collection[str]
     listed = [
         Listed(number, id_, entry)
         for number, id_, entry in zip(numbers, ledger.ids, ledger.entries, strict=False)
-        if entry.id not in (WRAPPER, NOT_LISTED)
+        if entry.id != WRAPPER and entry.reason is not Reason.NOT_LISTED
     ]
     return Decided(kind, outcome, ledger, tuple(listed))
 
