@@ -156,9 +156,9 @@ def unwritable(name: str | Path, error: Exception) -> SecateurError:
 def unreadable_folder(path: Path, error: Exception | None = None) -> RepositoryError:
     """A folder is not there, or cannot be read for the reason that `error` has."""
     if error is None:
-        return RepositoryError(f"no such folder: {path}", hint="Check the path.", code="NO_SUCH_FOLDER")
+        return RepositoryError(f"no such folder: {path}", hint="check the path", code="NO_SUCH_FOLDER")
     said = f"cannot read {path}: {reason_of(error)}"
-    return RepositoryError(said, hint="Check the path and its permissions.", code="UNREADABLE_FOLDER")
+    return RepositoryError(said, hint="check the path and its permissions", code="UNREADABLE_FOLDER")
 
 
 def bare_repository(path: Path, hint: str) -> RepositoryError:

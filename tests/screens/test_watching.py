@@ -135,7 +135,7 @@ async def test_what_is_gone_is_said_and_stops_nothing() -> None:
         await settle(app)
 
         def gone() -> Changes:
-            raise RepositoryError("no such folder: \x1b[31m", hint="Check the path.")
+            raise RepositoryError("no such folder: \x1b[31m", hint="check the path")
 
         engine.changes = gone  # type: ignore[method-assign]
         lines = await looked(app)
