@@ -65,6 +65,20 @@ def test_the_text_says_what_changed_what_is_read_again_and_when_it_pays(transcri
     assert ("of them reaches no model" in out) == (transcript[0] == "claude-code")
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('{"messages": 3}', "$.messages: must be a list, is a number"),
+        ('{"messages": {"role": "user"}}', "$.messages: must be a list, is an object"),
+        ('{"messages": null}', "$.messages: must be a list, is null"),
+    ],
+)
+def test_messages_that_are_no_list_are_said_with_what_they_are(tmp_path: Path, text: str, said: str) -> None:
+    (tmp_path / "session.json").write_text(text, encoding="utf-8")
+    ran = secateur("conversation", tmp_path / "session.json")
+    assert ran.code == 1 and not ran.out and f"error: {said}" in ran.err
+
+
 def test_a_transcript_that_fits_is_said_to_be_unchanged(transcript: tuple[str, Path]) -> None:
     out = secateur("conversation", transcript[1]).out
     assert "unchanged: nothing is read again" in out

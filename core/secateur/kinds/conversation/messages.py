@@ -99,7 +99,7 @@ def parse_message(raw: Any, place: str, calls: dict[str, MessagePart], under: Wh
     for key in under:
         body = body[key]
     if not isinstance(body, dict):
-        raise malformed(_at(place, under), f"a message is an object, not {_kind(body)}")
+        raise malformed(_at(place, under), f"a message is an object, not {json_type(body)}")
     role = body.get("role")
     if role not in ROLES:
         wrong = (
@@ -134,7 +134,7 @@ def replaced(raw: dict[str, Any], changes: Mapping[MessagePart, str]) -> dict[st
 def _parts(body: dict[str, Any], role: str, place: str, under: Where) -> Iterator[MessagePart]:
     content, where = body.get("content"), (*under, "content")
     if content is not None and not isinstance(content, str | list):
-        raise malformed(_at(place, where), f"content is text or a list of blocks, not {_kind(content)}")
+        raise malformed(_at(place, where), f"content is text or a list of blocks, not {json_type(content)}")
     if role in RESULT_ROLES:
         text, media = _inside(content, place, where)
         call = _text_of(body, "tool_call_id", place, under)
@@ -161,11 +161,11 @@ def _parts(body: dict[str, Any], role: str, place: str, under: Where) -> Iterato
 def _openai_calls(body: dict[str, Any], place: str, under: Where) -> Iterator[MessagePart]:
     calls = body.get("tool_calls") or []
     if not isinstance(calls, list):
-        raise malformed(_at(place, (*under, "tool_calls")), f"is a list, not {_kind(calls)}")
+        raise malformed(_at(place, (*under, "tool_calls")), f"is a list, not {json_type(calls)}")
     for number, call in enumerate(calls):
         where = (*under, "tool_calls", number)
         if not isinstance(call, dict):
-            raise malformed(_at(place, where), f"a call is an object, not {_kind(call)}")
+            raise malformed(_at(place, where), f"a call is an object, not {json_type(call)}")
         yield _openai_call(call, call.get("function", call.get("custom")), place, where)
     if body.get("function_call") is not None:
         yield _openai_call({}, body["function_call"], place, (*under, "function_call"))
@@ -193,7 +193,7 @@ def _block_parts(block: Any, where: Where, role: str, place: str) -> Iterator[Me
         yield from _text_parts(block, where, role)
         return
     if not isinstance(block, dict):
-        raise malformed(_at(place, where), f"a block is an object, not {_kind(block)}")
+        raise malformed(_at(place, where), f"a block is an object, not {json_type(block)}")
     kind = block.get("type")
     if not isinstance(kind, str):
         raise malformed(_at(place, where), "a block has a `type`")
@@ -230,11 +230,13 @@ def _inside(content: Any, place: str, where: Where) -> tuple[str, list[int]]:
     if content is None or isinstance(content, str):
         return content or "", []
     if not isinstance(content, list):
-        raise malformed(_at(place, where), f"the content of a result is text or a list of blocks, not {_kind(content)}")
+        raise malformed(
+            _at(place, where), f"the content of a result is text or a list of blocks, not {json_type(content)}"
+        )
     texts, pictures = [], list[int]()
     for number, block in enumerate(content):
         if not isinstance(block, str | dict):
-            raise malformed(_at(place, (*where, number)), f"a block is an object, not {_kind(block)}")
+            raise malformed(_at(place, (*where, number)), f"a block is an object, not {json_type(block)}")
         text, media = (block, []) if isinstance(block, str) else _other(block, block.get("type"))
         texts.append(text)
         pictures += media
@@ -358,7 +360,7 @@ def _one_line(written: str) -> str:
 def _text_of(owner: dict[str, Any], key: str, place: str, where: Where) -> str:
     value = owner.get(key)
     if value is not None and not isinstance(value, str):
-        raise malformed(_at(place, (*where, key)), f"is text, not {_kind(value)}")
+        raise malformed(_at(place, (*where, key)), f"is text, not {json_type(value)}")
     return value or ""
 
 
@@ -367,6 +369,7 @@ def _at(place: str, where: Where) -> str:
     return place + path if place.startswith("$") or not path else f"{place}: {path.lstrip('.')}"
 
 
-def _kind(value: Any) -> str:
+def json_type(value: Any) -> str:
+    """The type of a JSON value, for people."""
     names = {dict: "an object", list: "a list", str: "text", bool: "true or false", type(None): "null"}
     return names.get(type(value), "a number" if isinstance(value, int | float) else type(value).__name__)

@@ -30,6 +30,7 @@ from secateur.kinds.conversation.messages import (
     PartKind,
     Where,
     is_result_text,
+    json_type,
     malformed,
     parse_message,
 )
@@ -131,7 +132,7 @@ def read_messages(
     """
     at = "$" if container is None else "$.messages"
     if not isinstance(messages, list | tuple):
-        raise malformed(at, "the messages are a list")
+        raise malformed(at, f"must be a list, is {json_type(messages)}")
     places = [f"{at}[{number}]" for number in range(len(messages))]
     if container is None and _is_session(messages):
         return _session(messages, places, None, notices)
