@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,13 @@ from secateur.model import Reason, State
 from secateur.progress import unreported
 from secateur.tokens import get_counter
 from support.logs import Tallying, among, pruned, verbatim
+
+
+def test_one_line_is_no_lines(tmp_path: Path) -> None:
+    outcome = pruned(tmp_path, "ValueError: no such order\n", 100)
+    kind = kind_module.LogKind()
+    assert "1 line, 1 goes out" in kind.render(outcome, "text")
+    assert re.fullmatch(r"1 line, \d tokens, 1 distinct error", kind.described(outcome.payload.log))
 
 
 @pytest.mark.parametrize(

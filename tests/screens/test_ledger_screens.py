@@ -5,10 +5,11 @@ import re
 from pathlib import Path
 
 import pytest
-from inspector_kit import Inspector, assert_golden, press, settle
+from inspector_kit import Inspector, Pace, assert_golden, press, settle
 from ledger_kit import WRITERS, ledger_bench, opened
 from secateur.model import State
 from secateur.settings import Settings, with_values
+from support.logs import LOGS, among
 
 SIZES = [(120, 40), (80, 24)]
 
@@ -95,6 +96,24 @@ async def test_screen(bench: str, name: str, settings: Settings, keys: str) -> N
             if name in ("opened", "turned", "over", "held", "truncate") and size == SIZES[0]:
                 assert_true_figures(app, lines)
             assert_golden(f"{bench}_{name}_{size[0]}x{size[1]}", lines)
+
+
+async def test_lines_of_a_log_are_named_with_what_they_say(tmp_path: Path) -> None:
+    (tmp_path / "build.log").write_text(among(LOGS["pytest"], 40, 40), encoding="utf-8")
+    app = Inspector(
+        None,
+        with_values(Settings(), {"log.max_tokens": 900}),
+        bench="log",
+        path="build.log",
+        pace=Pace(0.001, 0.001, 0),
+    )
+    async with app.run_test(size=SIZES[0]) as pilot:
+        for size in SIZES:
+            await pilot.resize_terminal(*size)
+            lines = await settle(app)
+            assert any(re.search(r" 46 +tests/test_cart", line) for line in lines)
+            assert any(re.search(r" 51-63 +test_refund", line) for line in lines)  # not the rule it stands in
+            assert_golden(f"log_opened_{size[0]}x{size[1]}", lines)
 
 
 @pytest.mark.parametrize("bench", list(WRITERS))

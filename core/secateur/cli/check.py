@@ -14,6 +14,7 @@ from secateur.cli.common import ProgressBar, common_arguments, say
 from secateur.cli.output import emit, on_terminal, tell
 from secateur.cli.parsing import whole_number
 from secateur.errors import UsageError, shown
+from secateur.render.page import counted
 from secateur.scenarios.build_reports import github_report, junit_report, markdown_report
 from secateur.scenarios.check import CheckVerdict, Result, exit_code, updated
 from secateur.scenarios.jobs import results_of
@@ -78,7 +79,7 @@ def _run(paths: Sequence[Path], options: argparse.Namespace) -> list[Result]:
         told = f", {sum(result.updated for result in results.values()):,} updated" if options.update else ""
         indexing.close()
         checking.close()
-        say(options, f"{len(results):,} of {len(paths):,} scenarios were run{told}")
+        say(options, f"{len(results):,} of {counted(len(paths), 'scenario')} run{told}")
         raise
     finally:
         indexing.close()
@@ -108,7 +109,7 @@ def _chosen(options: argparse.Namespace) -> list[Path]:
     chosen = [path for path in found if _matches(path, options.only)]
     if found and not chosen:
         raise UsageError(
-            f"--only {' --only '.join(map(shown, options.only))} matches none of {len(found):,} scenarios",
+            f"--only {' --only '.join(map(shown, options.only))} matches none of {counted(len(found), 'scenario')}",
             hint=f"it is compared with paths such as {shown(found[0])}, and with names",
         )
     if not found:

@@ -410,6 +410,10 @@ class Kind(ABC, Generic[M, P]):
         """The reason of an entry as a sentence without its subject."""
         return sentence(outcome.ledger.entries[number])
 
+    def beside(self, outcome: Outcome[P], number: int) -> str:
+        """The text that tells people what an entry is about, where its id does not: a list shows how it begins."""
+        return ""
+
     def render(self, outcome: Outcome[P], form: str, *, verbose: bool = False) -> str:
         """The outcome in one of the kind's formats.
 

@@ -62,6 +62,11 @@ def change(before: int, after: int) -> str:
     return f"{before:,} -> {after:,}"
 
 
+def counted(number: int, noun: str) -> str:
+    """A number of things: "1 line", "2 lines"."""
+    return f"{number:,} {noun}" + ("" if number == 1 else "s")
+
+
 def not_shown(rows: int, what: str = "") -> str:
     """The last line of a section of which so many rows are not shown; "" for none."""
     return f"  ... and {rows:,} more{what} (--verbose lists all)" if rows else ""

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any, TypeVar
 
 from secateur.kinds.base import Environment, Kind, Outcome
 from secateur.progress import Progress, unreported
 from secateur.scenarios.opened_scenario import OpenedScenario
 from secateur.settings import Settings
-from secateur.terminal import clip_left, visible
+from secateur.terminal import cell_width, clip, clip_left, visible
 
 from secateur_tui.state.command_lines import CommandWords
 from secateur_tui.state.ledger_answer import LedgerAnswer
@@ -22,6 +23,16 @@ from secateur_tui.styled_text import Line, fit, line
 
 M = TypeVar("M")
 P = TypeVar("P")
+
+
+_LONGEST_BESIDE = 1_000
+"""Characters of the text beside a name that are looked at: more than any list has room for."""
+
+
+@lru_cache(maxsize=2)
+def _name_cells(outcome: Outcome[Any]) -> int:
+    """The width of the longest name of an entry."""
+    return max((cell_width(visible(entry.id)) for entry in outcome.ledger.entries), default=0)
 
 
 class KindSubject(Subject[M, Outcome[P]]):
@@ -79,7 +90,12 @@ class KindSubject(Subject[M, Outcome[P]]):
         return "name"
 
     def tail(self, answer: LedgerAnswer[Outcome[P]], item: int, cells: int) -> Line:
-        return line(fit(clip_left(visible(answer.entries[item].id), cells), cells))
+        name, number = visible(answer.entries[item].id), self.entry_number(answer, item)
+        beside = self.kind.beside(answer.result, number) if number is not None else ""
+        room = cells - 1 - (taken := min(cells, _name_cells(answer.result)))
+        if not beside or room <= 0:
+            return line(fit(clip_left(name, cells), cells))
+        return line(fit(clip_left(name, taken), taken + 1), fit(clip(visible(beside[:_LONGEST_BESIDE]), room), room))
 
     def texts(self, answer: LedgerAnswer[Outcome[P]], item: int) -> tuple[str, str]:
         return self.kind.texts(answer.result, item)

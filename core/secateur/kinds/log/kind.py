@@ -18,7 +18,7 @@ from secateur.kinds.log.selection import LogSelection, ReadLog, Stretch, select_
 from secateur.llm.interface import Reply
 from secateur.model import Entry, Ledger, Notice, State
 from secateur.progress import Progress, unreported
-from secateur.render.page import Column, Page, Section, change, not_shown
+from secateur.render.page import Column, Page, Section, change, counted, not_shown
 from secateur.settings import Settings
 from secateur.terminal import clip, visible
 from secateur.tokens import get_counter
@@ -35,6 +35,8 @@ _SHOWN_DROPPED = 10  # entries that are dropped, in the report
 _LINE_CELLS = 72
 _COLUMNS = Column(1, gap=0), Column(13, gap=1), Column(17, right=True, gap=1), Column()
 """State of an entry, its lines, its tokens, and what is said of it."""
+_RULES = re.compile(r"^([_=*#-])\1{3,} *| *([_=*#-])\2{3,}$")
+"""The rules that a heading is drawn with, before and behind its words."""
 _STAMPED_OF = 20  # first lines by which a log without a telling name is told
 
 
@@ -125,7 +127,8 @@ class LogKind(Kind[ReadLog, LogSelection]):
 
     def described(self, material: ReadLog) -> str:
         errors = sum(block.grade != RESULT and block.repeats is None for block in material.found.blocks)
-        return f"{len(material.lines):,} lines, {material.lines.before[-1]:,} tokens, {errors:,} distinct errors"
+        sizes = ((len(material.lines), "line"), (material.lines.before[-1], "token"), (errors, "distinct error"))
+        return ", ".join(counted(number, noun) for number, noun in sizes)
 
     def to_dict(self, outcome: Outcome[LogSelection]) -> dict[str, Any]:
         """`text`, `mark`, `ledger` and `warnings`; a line of `text` that begins with `mark` and a space is not one of
@@ -143,7 +146,7 @@ class LogKind(Kind[ReadLog, LogSelection]):
         going = sum(end - start for one in selection.stretches for start, end in one.spans)
         counter = outcome.settings.tokens.counter
         head = [
-            ("log", f"{len(selection.log.lines):,} lines, {going:,} go out"),
+            ("log", f"{counted(len(selection.log.lines), 'line')}, {going:,} {'goes' if going == 1 else 'go'} out"),
             ("tokens", f"{change(ledger.before, ledger.after)} ({counter}), budget {ledger.budget:,}"),
         ]
         rows, dropped = [], 0
@@ -159,10 +162,16 @@ class LogKind(Kind[ReadLog, LogSelection]):
 
     def _row(self, outcome: Outcome[LogSelection], number: int, one: Stretch) -> Sequence[str]:
         entry = outcome.ledger.entries[number]
-        telling = one.block.telling[0] if one.block else one.start
-        line = clip(visible(outcome.payload.log.lines.lines[telling]).strip(), _LINE_CELLS)
-        said = f"{self.because(outcome, number)}: {line}"
+        said = f"{self.because(outcome, number)}: {clip(_telling(one, outcome.payload.log.lines), _LINE_CELLS)}"
         return one.state.glyph, entry.id, change(entry.before, entry.after), said
+
+    def beside(self, outcome: Outcome[LogSelection], number: int) -> str:
+        """The line that tells what happened, without the rule it may be drawn in."""
+        selection = outcome.payload
+        if number >= len(selection.stretches):
+            return ""
+        line = _telling(selection.stretches[number], selection.log.lines)
+        return _RULES.sub("", line) or line
 
     def document(self, outcome: Outcome[LogSelection], form: str) -> str:
         return self.leaving(outcome)
@@ -177,6 +186,11 @@ class LogKind(Kind[ReadLog, LogSelection]):
         one, lines = selection.stretches[number], selection.log.lines.lines
         going = [line for start, end in one.spans for line in lines[start:end]]
         return "\n".join(lines[one.start : one.end]), "\n".join(going)
+
+
+def _telling(one: Stretch, lines: LogLines) -> str:
+    """The line of a stretch that tells what happened, else its first."""
+    return visible(lines.lines[one.block.telling[0] if one.block else one.start]).strip()
 
 
 def _matches(lines: LogLines, query: str, progress: Progress) -> dict[int, int]:
@@ -207,9 +221,11 @@ def _notices(log: ReadLog, selection: LogSelection, inputs: Mapping[str, Any], b
     if query.strip() and not log.matches and len(log.lines):
         found.append(Notice("no_match", "No line holds a word of the query."))
     if log.found.further:
-        said = (
-            f"{log.found.further:,} further distinct errors are taken as routine lines: only the first are told apart."
+        errors, taken = (
+            log.found.further,
+            "are taken as routine lines" if log.found.further > 1 else "is taken as routine",
         )
+        said = f"{counted(errors, 'further distinct error')} {taken}: only the first are told apart."
         found.append(Notice("many_errors", said))
     if len(log.lines) and not selection.text:
         if not budget:

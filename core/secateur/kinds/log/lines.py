@@ -161,7 +161,8 @@ def _decoded(data: bytes) -> tuple[str, list[Notice]]:
         lines = [line.rstrip("\r") for line in text.split("\n")]
         overwritten = sum("\r" in line for line in lines)
         if overwritten:
-            said = f"Of {overwritten:,} lines that were overwritten after a carriage return, the last state is shown."
+            told = "1 line that was" if overwritten == 1 else f"{overwritten:,} lines that were"
+            said = f"Of {told} overwritten after a carriage return, the last state is shown."
             notices.append(Notice("overwritten", said))
         text = "\n".join(line.rpartition("\r")[2] for line in lines)
     return text, notices
