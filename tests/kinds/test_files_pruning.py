@@ -35,6 +35,17 @@ def test_one_measurement_serves_every_budget_and_strategy() -> None:
             assert (kept.files, kept.report.actions) == (anew.files, anew.report.actions)
 
 
+def test_extract_is_named_only_where_something_would_go_out_with_it() -> None:
+    wanted = SourceCode("a.py", OTHER * 80 + "def refund_total(order):\n    return round(order.total)\n")
+    for budget, helps in ((100, True), (3, False)):
+        (notice,) = prune_files([wanted], pruning(max_tokens=budget), "refund total").warnings
+        assert notice.code == "budget_too_small"
+        assert ("--strategy extract" in notice.message) is helps
+        extracted = prune_files([wanted], pruning(max_tokens=budget, strategy="extract"), "refund total")
+        assert bool(extracted.files) is helps
+        assert not any("--strategy" in notice.message for notice in extracted.warnings)
+
+
 def test_the_order_of_what_leaves_is_that_of_what_came() -> None:
     for turned in (FILES, FILES[::-1]):
         result = prune_files(turned, pruning(max_tokens=80), QUERY)

@@ -9,6 +9,7 @@ snippets of the rest; `delete` keeps files in their order.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from secateur.errors import UsageError
 from secateur.kinds.files.displaced_snippets import with_displaced
@@ -18,7 +19,7 @@ from secateur.kinds.files.pruned_files import PrunedFiles
 from secateur.kinds.files.sourcecode import SCORES, FileDecision, MeasuredFiles
 from secateur.kinds.files.strategies import STRATEGIES, decide
 from secateur.model import Notice, Reason
-from secateur.settings import Settings
+from secateur.settings import ContextPrune, Settings
 from secateur.suggestions import suggestion
 from secateur.tokens import get_counter
 
@@ -75,9 +76,13 @@ def _notices(measured: MeasuredFiles, decisions: Sequence[FileDecision], setting
         ]
     least = min(decision.needed for decision in decisions if decision.reason is not Reason.NOT_RELEVANT)
     needed = min([least, *(piece.needed for decision in decisions for piece in decision.tried)])
-    return [
-        Notice(
-            "budget_too_small",
-            f"Nothing that is relevant fits {rules.max_tokens:,} tokens: the smallest of it needs {needed:,}.",
-        )
-    ]
+    said = f"Nothing that is relevant fits {rules.max_tokens:,} tokens: the smallest of it needs {needed:,}."
+    if rules.strategy == "score" and _fits_in_lines(measured, rules):
+        said += " With --strategy extract lines of it go out."
+    return [Notice("budget_too_small", said)]
+
+
+def _fits_in_lines(measured: MeasuredFiles, rules: ContextPrune) -> bool:
+    """Tells whether the strategy `extract` lets anything out, by deciding with it."""
+    again = decide(measured, replace(rules, strategy="extract"), get_counter(measured.counter))
+    return any(decision.text is not None for decision in again)
