@@ -79,7 +79,10 @@ def _run(paths: Sequence[Path], options: argparse.Namespace) -> list[Result]:
         told = f", {sum(result.updated for result in results.values()):,} updated" if options.update else ""
         indexing.close()
         checking.close()
-        say(options, f"{len(results):,} of {counted(len(paths), 'scenario')} run{told}")
+        say(
+            options,
+            f"{len(results):,} of {counted(len(paths), 'scenario')} {'was' if len(paths) == 1 else 'were'} run{told}",
+        )
         raise
     finally:
         indexing.close()

@@ -54,6 +54,7 @@ __all__ = [
     "Load",
     "Outcome",
     "OutputFolder",
+    "Rehearsal",
 ]
 
 M = TypeVar("M")
