@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from support.cli import secateur
+from support.json_shapes import violations
 from support.repos import QUERY, SHOP, committed, handlers, write
 
 ITEM = "shop/refund.py::refund_total"
@@ -30,6 +31,7 @@ def test_the_setting_that_moves_it_is_named_with_its_proof(shop: Path) -> None:
 
 def test_json_has_every_run_that_proves_it(shop: Path) -> None:
     answer = secateur("bisect", QUERY, shop, "--to", "budget=0", "--item", ITEM, "--format", "json").json
+    assert violations("bisect", answer) == []
     assert answer["from"]["name"] == "in force"
     assert answer["moved"] == "state"
     assert answer["differing"] == [{"key": "budget", "from": -1, "to": 0}]

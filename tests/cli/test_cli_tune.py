@@ -8,6 +8,7 @@ import pytest
 from secateur.evaluation import tuning_run
 from secateur.evaluation.tuning import Fitter
 from support.cli import secateur
+from support.json_shapes import violations
 from support.repos import SHOP, committed, git, write
 
 TOPICS = ("rounding", "currency", "discount", "invoice", "shipping", "refund", "voucher", "basket", "customer", "stock")
@@ -42,6 +43,7 @@ def test_the_json_is_the_same_every_time(shop: Path) -> None:
     ran = secateur(*words)
     assert secateur(*words).out == ran.out
     answer = ran.json
+    assert violations("tune", answer) == []
     assert answer["cases"] == {"training": 6, "held_out": 4, "left_out": 0}
     assert [one["budget"] for one in answer["held_out_recall"]] == [300]
     assert answer["written"] is None

@@ -33,6 +33,7 @@ from secateur.render.shared_shapes import (
     StateName,
     Totals,
 )
+from secateur.render.tuning_shapes import BisectionOutput, TuningOutput
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
@@ -395,6 +396,8 @@ SHAPES: Mapping[str, Any] = MappingProxyType(
         "check": ScenariosOutput,
         "evaluate": EvaluationOutput,
         "mine": MineOutput,
+        "tune": TuningOutput,
+        "bisect": BisectionOutput,
         "replay": ReplayOutput,
         "demo": DemosOutput,
         "index": StatusOutput,
