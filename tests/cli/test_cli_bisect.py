@@ -65,6 +65,16 @@ def test_a_scenario_is_bisected_and_its_settings_are_below_both_sides(shop: Path
     assert answer["to"]["reason"] == "excluded"
 
 
+def test_a_scenario_that_names_a_server_is_refused(shop: Path) -> None:
+    text = (
+        'scenario = 1\nkind = "search"\n[input]\nquery = "q"\npath = "."\n[settings]\nembedding.base_url = "http://x"\n'
+    )
+    write(shop, {"x.scenario.toml": text})
+    ran = secateur("bisect", shop / "x.scenario.toml", "--to", "budget=0", "--item", ITEM)
+    assert ran.code == 1
+    assert "embedding.base_url" in ran.err
+
+
 def test_other_kinds_take_their_inputs(tmp_path: Path) -> None:
     words = ("bisect", "--kind", "log", LOG, "--to", "log.max_tokens=60")
     known = secateur("log", LOG, "--format", "json").json

@@ -88,7 +88,7 @@ def _opened(
     from secateur.kinds import registry
     from secateur.kinds.base import Environment
     from secateur.scenarios.location import root_of
-    from secateur.scenarios.running import Session, given
+    from secateur.scenarios.running import Session, check_hermetic, given
     from secateur.scenarios.scenario import SUFFIX, read_scenario
     from secateur.settings.layers import Layer
 
@@ -100,6 +100,7 @@ def _opened(
         scenario = read_scenario(path)
         root = root_of(path)
         kind, inputs = given(scenario, root)
+        check_hermetic(scenario.settings)
         environment = Session(os.environ, progress).environment(root)
         return kind, inputs, environment, (Layer("[settings]", scenario.settings, "run"),)
     kind = registry.kind_of(options.kind or "search") if options.kind != "diff" else registry.kind("diff")
