@@ -143,7 +143,8 @@ def difference_lines(one: DecisionChange) -> list[str]:
     causes = [visible(cause) for cause in one.causes]
     if one.what is Aspect.GONE:
         assert was is not None
-        return [f"{name}: {was.state} -> gone: {visible(one.because)}", *causes]
+        because = f": {visible(one.because)}" if one.because else ""
+        return [f"{name}: {was.state} -> gone{because}", *causes]
     assert now is not None
     if was is None:
         return [f"{name}: new -> {now.state}: {visible(one.because)}", *causes]
