@@ -42,5 +42,7 @@ def run(folder: Path, *words: str, plugins: tuple[str, ...] = ()) -> pytest.RunR
     """`pytest WORDS...` in a folder, beside these plugins."""
     off = [word for name in OTHER_PLUGINS if name not in plugins for word in ("-p", f"no:{name}")]
     command = [sys.executable, "-m", "pytest", *off, *words]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=600, check=False)
+    # That this runs in a worker of xdist is nothing to that run: syrupy would report nothing.
+    own = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_XDIST")}
+    done = subprocess.run(command, cwd=folder, env=own, capture_output=True, text=True, timeout=600, check=False)
     return pytest.RunResult(done.returncode, done.stdout.splitlines(), done.stderr.splitlines(), 0)
