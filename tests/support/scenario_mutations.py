@@ -341,7 +341,7 @@ class Laboratory:
         text = (self.root / name).read_text("utf-8", "surrogateescape")
         if name.endswith(".json"):
             return self._written(name, _other_field(text, self.random), "input", f"{name}: another field")
-        lines = text.splitlines(keepends=True)
+        lines = text.splitlines(keepends=True) or ["\n"]
         at = self.random.randrange(len(lines))
         if name.endswith(".jsonl"):
             lines[at] = _other_message(lines[at], self.random)
