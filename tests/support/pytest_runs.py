@@ -25,6 +25,9 @@ CONFIGURATION = "[pytest]\naddopts = --strict-markers --strict-config -p no:cach
 OTHER_PLUGINS = ("asyncio", "anyio", "cov", "hypothesispytest", "platformdirs", "xdist", "syrupy")
 """Turned off where a run does not name them: each costs a tenth of a second, and has opinions of its own."""
 
+ON_CI = ("CI", "BUILD_NUMBER")
+"""Variables by which pytest tells that it runs on a CI server."""
+
 
 def install_plugin(folder: Path, patch: pytest.MonkeyPatch) -> None:
     """Writes the metadata that an installer writes of the project's entry points for pytest, and makes it found."""
@@ -42,7 +45,7 @@ def run(folder: Path, *words: str, plugins: tuple[str, ...] = ()) -> pytest.RunR
     """`pytest WORDS...` in a folder, beside these plugins."""
     off = [word for name in OTHER_PLUGINS if name not in plugins for word in ("-p", f"no:{name}")]
     command = [sys.executable, "-m", "pytest", *off, *words]
-    # That this runs in a worker of xdist is nothing to that run: syrupy would report nothing.
-    own = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_XDIST")}
+    # A run of its own: in a worker of xdist syrupy would report nothing, on a CI pytest says each failure twice.
+    own = {name: value for name, value in os.environ.items() if name not in ON_CI and not name.startswith("PYTEST_")}
     done = subprocess.run(command, cwd=folder, env=own, capture_output=True, text=True, timeout=600, check=False)
     return pytest.RunResult(done.returncode, done.stdout.splitlines(), done.stderr.splitlines(), 0)
