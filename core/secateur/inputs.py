@@ -54,3 +54,22 @@ def read_input(
     if len(data) > LARGEST:
         raise too_large("standard input" if name == "-" else name, LARGEST, what, flag=flag)
     return data
+
+
+def read_file(path: Path, largest: int, what: str) -> bytes:
+    """The bytes of a regular file of ours. `what`: it is, for errors: "scenario".
+
+    Raises:
+        SecateurError: `NO_SUCH_FILE`, `UNREADABLE`, `TOO_LARGE`: it has more than `largest` bytes.
+    """
+    try:
+        if not path.is_file():
+            missing = FileNotFoundError("there is no such file")
+            raise unreadable(path, "it is no regular file" if path.exists() else missing)
+        with path.open("rb") as file:
+            data = file.read(largest + 1)
+    except (OSError, ValueError) as error:
+        raise unreadable(path, error) from error
+    if len(data) > largest:
+        raise too_large(path, largest, what)
+    return data

@@ -69,7 +69,7 @@ def test_what_is_no_file_or_too_large_is_refused(tmp_path: Path):
     huge = tmp_path / "huge.replay.jsonl"
     with huge.open("wb") as file:
         file.truncate(LARGEST + 1)
-    for path, code in ((huge, "TOO_LARGE"), (tmp_path, "UNREADABLE"), (tmp_path / "none", "UNREADABLE")):
+    for path, code in ((huge, "TOO_LARGE"), (tmp_path, "UNREADABLE"), (tmp_path / "none", "NO_SUCH_FILE")):
         with pytest.raises(SecateurError) as raised:
             read_recording(path)
         assert raised.value.code == code

@@ -20,7 +20,8 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Struct
 
-from secateur.errors import SecateurError, shown, too_large, unreadable
+from secateur.errors import SecateurError, shown
+from secateur.inputs import read_file
 from secateur.model import Notice
 from secateur.replays.events import ACTIONS, REQUIRED, AnyEvent, Opened, Text
 from secateur.suggestions import suggestion
@@ -71,16 +72,7 @@ def read_recording(path: Path) -> Recording:
     Raises:
         SecateurError: `NO_SUCH_FILE`, `UNREADABLE`, `TOO_LARGE`; `REPLAY`: it is malformed, with its line.
     """
-    try:
-        if not path.is_file():
-            raise unreadable(path, "there is no such file" if not path.exists() else "it is no regular file")
-        with path.open("rb") as file:
-            data = file.read(LARGEST + 1)
-    except (OSError, ValueError) as error:
-        raise unreadable(path, error) from error
-    if len(data) > LARGEST:
-        raise too_large(path, LARGEST, "recording")
-    return parse_recording(data, path)
+    return parse_recording(read_file(path, LARGEST, "recording"), path)
 
 
 def parse_recording(data: bytes, path: Path) -> Recording:

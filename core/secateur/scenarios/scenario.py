@@ -33,7 +33,7 @@ import msgspec
 import tomli
 from msgspec import Meta, Struct, field
 
-from secateur.errors import too_large, unreadable
+from secateur.inputs import read_file
 from secateur.ledger import Reason, State
 from secateur.scenarios.malformed import check_values, invalid, malformed, no_toml, shortened
 from secateur.scenarios.toml_places import dotted, toml_places
@@ -150,15 +150,7 @@ def read_scenario(path: Path) -> Scenario:
 
 def read_text(path: Path) -> str:
     """The text of a scenario's file; raises as `read_scenario`."""
-    try:
-        if not path.is_file():
-            raise unreadable(path, "there is no such file" if not path.exists() else "it is no regular file")
-        with path.open("rb") as file:
-            data = file.read(LARGEST + 1)
-    except (OSError, ValueError) as error:
-        raise unreadable(path, error) from error
-    if len(data) > LARGEST:
-        raise too_large(path, LARGEST, "scenario")
+    data = read_file(path, LARGEST, "scenario")
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
