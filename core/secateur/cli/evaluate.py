@@ -10,7 +10,7 @@ from dataclasses import replace
 from secateur import directories
 from secateur.cli.common import ProgressBar, common_arguments, sample_or_path
 from secateur.cli.output import emit
-from secateur.cli.parsing import one_of, whole_number
+from secateur.cli.parsing import measured_budgets, one_of, whole_number
 from secateur.errors import SecateurError
 
 PARTS = ("held_out", "training", "all")
@@ -24,14 +24,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         help="folders (or files) of judged cases: scenarios with a [judged] table, or what `secateur mine` wrote",
     )
-    parser.add_argument(
-        "--budget",
-        type=whole_number("--budget", 0),
-        action="append",
-        default=[],
-        metavar="N",
-        help="tokens at which is measured; repeatable (default 4000, 8000 and 16000)",
-    )
+    measured_budgets(parser)
     parser.add_argument(
         "--part",
         type=one_of("--part", PARTS),

@@ -109,6 +109,18 @@ def whole_number(flag: str, low: int) -> Callable[[str], int]:
     return parse
 
 
+def measured_budgets(parser: argparse.ArgumentParser) -> None:
+    """Adds the flag of commands that measure profiles at budgets."""
+    parser.add_argument(
+        "--budget",
+        type=whole_number("--budget", 0),
+        action="append",
+        default=[],
+        metavar="N",
+        help="tokens at which is measured; repeatable (default 4000, 8000 and 16000)",
+    )
+
+
 def one_of(flag: str, choices: Sequence[str]) -> Callable[[str], str]:
     """An argparse type: one of `choices`; raises UsageError otherwise, with the nearest."""
 

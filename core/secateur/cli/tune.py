@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from secateur import directories
 from secateur.cli.common import ProgressBar, common_arguments, sample_or_path, say
 from secateur.cli.output import emit
-from secateur.cli.parsing import whole_number
+from secateur.cli.parsing import measured_budgets, whole_number
 from secateur.errors import SecateurError, UsageError, shown
 from secateur.output_files import write_output
 
@@ -36,14 +36,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--anyway", action="store_true", help="write it also where no gain is proven; it says so inside"
     )
-    parser.add_argument(
-        "--budget",
-        type=whole_number("--budget", 0),
-        action="append",
-        default=[],
-        metavar="N",
-        help="tokens at which is measured; repeatable (default 4000, 8000 and 16000)",
-    )
+    measured_budgets(parser)
     parser.add_argument(
         "--seed", type=whole_number("--seed", 0), default=12, metavar="N", help="of the search (default 12)"
     )
