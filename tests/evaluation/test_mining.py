@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from secateur.engine import Engine
+from secateur.errors import RepositoryError
 from secateur.evaluation.mining import MOST_FILES, Mined, NoCase, mine, opened_history
 from secateur.settings import Settings
 from secateur.sources import samples
@@ -149,3 +150,9 @@ def test_a_folder_of_a_repository_has_the_cases_below_it(repo: Commits) -> None:
     repo.commit("Banks round halves down", {"bank/money.py": MONEY.replace("int", "floor")})
     mined = mine(opened_history(repo.root / "shop", Settings()))
     assert [case.ids for case in mined.cases] == [("money.py::round_total",)]
+
+
+def test_a_folder_without_git_has_no_history(tmp_path: Path) -> None:
+    with pytest.raises(RepositoryError, match="has no history to draw cases from: ") as raised:
+        opened_history(tmp_path, Settings())
+    assert raised.value.hint == "name a folder of a git repository"

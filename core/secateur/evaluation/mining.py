@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 
-from secateur.errors import RepositoryError, SecateurError
+from secateur.errors import RepositoryError, SecateurError, shown
 from secateur.evaluation.commit_messages import is_release, is_revert, query_of
 from secateur.index.facts.snapshot import symbol_ids
 from secateur.kinds.diff.changes import Change, Treatment
@@ -31,6 +31,7 @@ from secateur.scenarios.scenario import FORMAT, PartName, Scenario
 from secateur.settings import Settings
 from secateur.sources.git import Git
 from secateur.sources.git_log import LoggedCommit
+from secateur.sources.location import NoGit
 from secateur.sources.open import SourceOpener, open_source
 
 MOST_CASES = 100
@@ -150,7 +151,13 @@ def opened_history(path: Path, settings: Settings) -> RepositoryHistory:
     Raises:
         RepositoryError: it has none, or it may not be read.
     """
-    source = open_source(path, "HEAD", trust=settings.index.trust_git_dir)
+    try:
+        source = open_source(path, "HEAD", trust=settings.index.trust_git_dir)
+    except RepositoryError as error:
+        if error.code not in NoGit.__members__:
+            raise
+        said = f"{shown(path)} has no history to draw cases from: {NoGit[error.code].value}"
+        raise RepositoryError(said, hint="name a folder of a git repository", code=error.code) from error
     git = Git.discover(source.root or path, trust=settings.index.trust_git_dir)
     assert isinstance(git, Git)  # or the source could not have been opened
     return RepositoryHistory(git, git.root, settings)
