@@ -54,7 +54,7 @@ from secateur.render.page import Page
 from secateur.retrieval.cache import ResultCache
 from secateur.retrieval.explanation import explained
 from secateur.retrieval.fitting import fitting
-from secateur.retrieval.preference import load_preferences
+from secateur.retrieval.preference import Preferences, preferences_of
 from secateur.retrieval.query import parse_with_dictionary
 from secateur.retrieval.rerank import reranker_of
 from secateur.retrieval.results import Answer, Results
@@ -443,5 +443,7 @@ class Engine:
         """The embedder whose vectors the index holds; None where vectors are switched off."""
         return None if settings.embedding.model == "none" else self._models.embedder(Embedding())
 
-    def _preferences(self, settings: Settings) -> dict[str, float]:
-        return load_preferences(self._config_dir) if settings.preference.enabled else {}
+    def _preferences(self, settings: Settings) -> Preferences:
+        if not settings.preference.enabled:
+            return Preferences()
+        return preferences_of(self._config_dir, self._index.source.root, settings.preference.half_life, self._clock)

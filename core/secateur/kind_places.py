@@ -63,7 +63,10 @@ BUILT_IN = (
 )
 """Ours, in the order of the inspector's keys."""
 
-COMMANDS = ("inspect", "check", "mine", "evaluate", "tune", "bisect", "replay", "demo", "index", "status", "config")
+COMMANDS = (
+    *("inspect", "check", "mine", "evaluate", "tune", "bisect", "replay", "demo"),
+    *("prefer", "index", "status", "config"),
+)
 """Commands that prune nothing. No kind of another distribution has the name of one, or of a kind or command of ours."""
 
 FLAGS_OF_ALL = frozenset(("command", "config", "counter", "format", "profile", "save", "set", "sets"))

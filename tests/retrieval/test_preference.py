@@ -1,6 +1,6 @@
 import pytest
 from secateur.errors import ConfigError
-from secateur.retrieval.preference import FILE_NAME, load_preferences, preference_scores
+from secateur.retrieval.preference import FILE_NAME, Preferences, load_preferences, preference_scores
 from support.cli import secateur
 from support.repos import SHOP, write
 
@@ -43,14 +43,18 @@ def test_a_malformed_file_is_an_error_that_names_it(tmp_path, text):
 
 
 def test_the_largest_value_that_matches_counts():
-    preferences = {"orders/*": 0.6, "*::OrderProcessor.*": 0.9, "orders/money.py::round": 0.1}
+    preferences = Preferences({"orders/*": 0.6, "*::OrderProcessor.*": 0.9, "orders/money.py::round": 0.1})
     assert preference_scores(SYMBOLS, preferences).tolist() == [0.9, 0.6, 0.9]
-    assert preference_scores(SYMBOLS, {}).tolist() == [0.0, 0.0, 0.0]
+    both = Preferences(
+        {"orders/*": 0.6}, {"orders/money.py::round": 0.8, "orders/services/a.py::OrderProcessor.run": 0.1}
+    )
+    assert preference_scores(SYMBOLS, both).tolist() == [0.6, 0.8, 0.0]
+    assert preference_scores(SYMBOLS, Preferences()).tolist() == [0.0, 0.0, 0.0]
     assert preference_scores([], preferences).tolist() == []
 
 
 def test_patterns_tell_upper_from_lower_case():
-    assert preference_scores(SYMBOLS, {"*::orderprocessor.*": 1.0}).tolist() == [0.0, 0.0, 0.0]
+    assert preference_scores(SYMBOLS, Preferences({"*::orderprocessor.*": 1.0})).tolist() == [0.0, 0.0, 0.0]
 
 
 # --- what does nothing is told ----------------------------------------------------------------------------------------

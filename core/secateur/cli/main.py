@@ -33,6 +33,7 @@ COMMANDS = {
     "bisect": "which setting, of all that differ between two sides, moves an item",
     "replay": "run a recorded session: what each event changed",
     "demo": "watch a recorded session: what is dropped, why, and what keeps it",
+    "prefer": "symbols that you prefer in a repository: add, remove, list",
     "index": "build the index of a repository, or bring it up to date",
     "status": "what is indexed, how fresh it is, what was skipped and why",
     "config": "the settings in force and where each comes from",

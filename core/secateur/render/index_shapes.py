@@ -1,8 +1,14 @@
-"""The shapes of what `status` and `index` print as JSON."""
+"""The shapes of what `status`, `index` and `prefer` print as JSON."""
 
 from __future__ import annotations
 
-from secateur.render.shared_shapes import Count, Number, Shape
+from typing import Annotated, Literal
+
+from msgspec import Meta
+
+from secateur.render.shared_shapes import Count, NoticeShape, Number, Shape
+
+Fraction = Annotated[float, Meta(ge=0, le=1)]
 
 
 class StatusOutput(Shape):
@@ -46,3 +52,24 @@ class ClearOutput(Shape):
 
     removed_bytes: Count
     index: str
+
+
+class PreferredShape(Shape):
+    """A symbol that the user prefers, and what it counts now."""
+
+    symbol: str
+    value: Fraction
+    strength: Fraction
+    days: Count
+
+
+class PreferOutput(Shape):
+    """The output of `secateur prefer` with `--format json`: what is remembered afterwards."""
+
+    action: Literal["add", "remove", "list"]
+    changed: str
+    enabled: bool
+    weight: float
+    half_life: Count
+    symbols: list[PreferredShape]
+    warnings: list[NoticeShape]

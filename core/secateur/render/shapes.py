@@ -15,7 +15,7 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from secateur.render.evaluation_shapes import EvaluationOutput, MineOutput
-from secateur.render.index_shapes import CheckOutput, ClearOutput, StatusOutput
+from secateur.render.index_shapes import CheckOutput, ClearOutput, PreferOutput, StatusOutput
 from secateur.render.scenario_shapes import DemosOutput, ReplayOutput, ScenariosOutput
 from secateur.render.shared_shapes import (
     ActionName,
@@ -400,6 +400,7 @@ SHAPES: Mapping[str, Any] = MappingProxyType(
         "bisect": BisectionOutput,
         "replay": ReplayOutput,
         "demo": DemosOutput,
+        "prefer": PreferOutput,
         "index": StatusOutput,
         "index-clear": ClearOutput,
         "config": dict[str, SettingShape],

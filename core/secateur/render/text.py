@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+import numpy as np
+
 from secateur.model import UNREACHABLE, Decision, Pool, Selection, State
 from secateur.render.notices import notices_of
 from secateur.render.page import Column, Page, Section
@@ -33,7 +35,7 @@ def search_page(selection: Selection, pack_tokens: int, *, exact: bool = True, e
     pool = selection.pool
     estimated = "" if exact else ", estimated"
     vectors = visible(pool.facts.get("embedding", "none"))
-    head = (
+    head: tuple[tuple[str, str], ...] = (
         ("query", clip(visible(" ".join(pool.query.split())), QUERY_CELLS)),
         ("budget", f"{pack_tokens:,} of {selection.budget:,} tokens ({pool.counter}{estimated})"),
         (
@@ -41,6 +43,8 @@ def search_page(selection: Selection, pack_tokens: int, *, exact: bool = True, e
             f"by {selection.strategy}, profile {visible(selection.profile)}, source {pool.source}, vectors {vectors}",
         ),
     )
+    if "preference" in selection.terms:
+        head = (*head, ("prefers", f"{np.count_nonzero(pool.preference):,} of the candidates (secateur prefer list)"))
     if explain:
         candidates = Section(tuple(_explained(selection)), columns=_DETAILS)
     else:

@@ -1,18 +1,20 @@
 """Intent preference (SC-SP-007): symbols a user prefers, kept in the user's own folder, never in the repository.
 
-`preferences.toml`:
+What `secateur prefer` remembers of a repository names symbols and decays (`remembered.preferences`). What the user
+writes counts in every repository and stays, `preferences.toml`:
 
     [symbols]
     "orders/services/*" = 0.6
     "*::OrderProcessor.*" = 1.0
 
-Patterns are shell patterns over symbol ids (`path::qualified.name`); the largest value that matches counts.
+Patterns are shell patterns over symbol ids (`path::qualified.name`). The largest value of all that match counts.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from fnmatch import translate
 from pathlib import Path
 
@@ -22,6 +24,8 @@ from secateur.errors import ConfigError
 from secateur.index.facts.names import near_names
 from secateur.index.facts.snapshot import Snapshot
 from secateur.model import FloatArray, Notice
+from secateur.remembered.preferences import PreferenceStore
+from secateur.remembered.store import RememberedError
 
 FILE_NAME = "preferences.toml"
 
@@ -30,6 +34,40 @@ PLACE = f"{FILE_NAME} in your configuration folder"
 
 NAMED = 3
 """Patterns a notice names before it only counts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Preferences:
+    """The preferences of a user in a repository.
+
+    Attributes:
+        patterns: of symbol ids, from `preferences.toml`, with their values in [0, 1].
+        symbols: ids that are remembered, with what they count now.
+        problem: why nothing of what is remembered counts.
+    """
+
+    patterns: Mapping[str, float] = field(default_factory=dict)
+    symbols: Mapping[str, float] = field(default_factory=dict)
+    problem: str = ""
+
+    @property
+    def key(self) -> list[object]:
+        """Everything of it that changes an answer, in a fixed order, for JSON."""
+        return [sorted(self.patterns.items()), sorted(self.symbols.items()), self.problem]
+
+
+def preferences_of(user_dir: Path, root: Path | None, half_life: int, clock: Callable[[], float]) -> Preferences:
+    """The preferences of a user for a repository; `root`: None for files in memory.
+
+    Raises:
+        ConfigError: as `load_preferences`.
+    """
+    patterns = load_preferences(user_dir)
+    try:
+        symbols = PreferenceStore(user_dir, root, clock).values(half_life) if root is not None else {}
+    except RememberedError as error:
+        return Preferences(patterns, {}, error.why)
+    return Preferences(patterns, symbols)
 
 
 def load_preferences(user_dir: Path | None) -> dict[str, float]:
@@ -57,30 +95,44 @@ def load_preferences(user_dir: Path | None) -> dict[str, float]:
     return {pattern: float(value) for pattern, value in symbols.items()}
 
 
-def preference_notices(preferences: Mapping[str, float], candidates: Sequence[str], snapshot: Snapshot) -> list[Notice]:
-    """The warnings about the preferences of a run: there are none, or a pattern matches nothing in the repository.
+def preference_notices(preferences: Preferences, candidates: Sequence[str], snapshot: Snapshot) -> list[Notice]:
+    """The warnings about the preferences of a run: there are none, they cannot be read, or one names nothing in the
+    repository.
 
     Args:
         candidates: symbol ids of the query's candidates; a pattern that matches one of them needs no further look.
     """
-    if not preferences:
+    notices = []
+    if preferences.problem:
+        said = f"What `secateur prefer` remembered cannot be read and does not count: {preferences.problem}."
+        notices.append(Notice("preferences_unreadable", said))
+    elif not preferences.patterns and not preferences.symbols:
         said = (
-            f"Preference is on and changes nothing: {PLACE} names no symbol. Write [symbols] there, and below it lines"
-            ' like "path::Name" = 0.8.'
+            f"Preference is on and changes nothing: {PLACE} names no symbol, and none is remembered. Add one with"
+            ' `secateur prefer add SYMBOL`, or write [symbols] there, and below it lines like "path::Name" = 0.8.'
         )
         return [Notice("no_preferences", said)]
-    lost = [pattern for pattern in sorted(preferences) if not any(map(_matcher(pattern), candidates))]
+    found = set(candidates)
+    gone = [symbol for symbol in sorted(preferences.symbols) if symbol not in found and snapshot.row_of(symbol) < 0]
+    if gone:
+        said = f"Preferred and not here: {_named(gone)}. `secateur prefer remove SYMBOL` forgets it."
+        notices.append(Notice("unknown_preference", said))
+    patterns = sorted(preferences.patterns)
+    lost = [pattern for pattern in patterns if not any(map(_matcher(pattern), candidates))]
     if lost:
         symbols = [snapshot.symbol_id(row) for row in range(len(snapshot))]
         lost = [pattern for pattern in lost if not any(map(_matcher(pattern), symbols))]
-    if not lost:
-        return []
-    shown = [
-        pattern + (f" (near: {', '.join(near)})" if (near := _near(pattern, snapshot)) else "")
-        for pattern in lost[:NAMED]
-    ]
-    more = f" and {len(lost) - NAMED:,} more" if len(lost) > NAMED else ""
-    return [Notice("unknown_preference", f"{PLACE}: nothing here is called {'; '.join(shown)}{more}.")]
+    if lost:
+        near = {pattern: _near(pattern, snapshot) for pattern in lost[:NAMED]}
+        shown = [pattern + (f" (near: {', '.join(near[pattern])})" if near.get(pattern) else "") for pattern in lost]
+        notices.append(Notice("unknown_preference", f"{PLACE}: nothing here is called {_named(shown)}."))
+    return notices
+
+
+def _named(names: Sequence[str]) -> str:
+    """The first names, and how many more there are."""
+    more = f" and {len(names) - NAMED:,} more" if len(names) > NAMED else ""
+    return "; ".join(names[:NAMED]) + more
 
 
 def _matcher(pattern: str) -> Callable[[str], object]:
@@ -115,10 +167,11 @@ def folders_and_files(paths: Sequence[str]) -> list[str]:
     return list(found)
 
 
-def preference_scores(symbols: Sequence[str], preferences: Mapping[str, float]) -> FloatArray:
-    """Preference per symbol id, 0 where no pattern matches."""
-    scores = np.zeros(len(symbols))
-    for pattern, value in sorted(preferences.items()):
+def preference_scores(symbols: Sequence[str], preferences: Preferences) -> FloatArray:
+    """Preference per symbol id, 0 where nothing matches."""
+    remembered = preferences.symbols
+    scores = np.array([remembered.get(symbol, 0.0) for symbol in symbols], dtype=np.float64)
+    for pattern, value in sorted(preferences.patterns.items()):
         matches = _matcher(pattern)
         for row, symbol in enumerate(symbols):
             if value > scores[row] and matches(symbol):

@@ -4,11 +4,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 
 from secateur.model import Notice, Pool
 from secateur.retrieval.cache import ResultCache, installed
+from secateur.retrieval.preference import Preferences
 from secateur.retrieval.stored_pool import restored, stored
 from secateur.settings import Settings, SmartPruning
 
@@ -40,12 +41,12 @@ class Results:
     Attributes:
         cache: None where nothing is to be read or kept.
         state: this program's version, the content that was read, what it is called, and what was said of it.
-        preferences: of the user, by pattern.
+        preferences: of the user.
     """
 
     cache: ResultCache | None
     state: Sequence[object]
-    preferences: Mapping[str, float]
+    preferences: Preferences
 
     def answer(self, query: str, settings: Settings, form: Sequence[object]) -> Answer | None:
         """Returns the answer in this form, if it is in the cache."""
@@ -92,7 +93,7 @@ class Results:
         """Joins everything that changes the answer: query, content, configuration, versions, what is installed, and
         what could be read."""
         values = json.dumps(asdict(settings), sort_keys=True)
-        return json.dumps([installed(), kind, *self.state, *form, query, values, sorted(self.preferences.items())])
+        return json.dumps([installed(), kind, *self.state, *form, query, values, self.preferences.key])
 
 
 def _fleeting(warnings: Sequence[Notice]) -> bool:

@@ -3,7 +3,6 @@ columns."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,7 +15,7 @@ from secateur.index.graph.code_graph import Direction, Reach
 from secateur.model import UNREACHABLE, BoolArray, Channel, FloatArray, IntArray, Notice, Pool
 from secateur.render.costs import PackCosts
 from secateur.render.layouts import LONGEST_LABEL, Item
-from secateur.retrieval.preference import preference_notices, preference_scores
+from secateur.retrieval.preference import Preferences, preference_notices, preference_scores
 from secateur.retrieval.query import Query
 from secateur.retrieval.relevance import Scores, score
 from secateur.retrieval.rerank import Reranker
@@ -34,7 +33,7 @@ class Retrieval:
     counter: Counter
     commit: str
     format: str
-    preferences: Mapping[str, float]  # pattern of symbol ids -> preference in [0, 1]
+    preferences: Preferences
     notices: tuple[Notice, ...] = ()  # of whoever prepared the query
     reranker: Reranker | None = None  # a better model for the best candidates
 

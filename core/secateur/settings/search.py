@@ -181,3 +181,6 @@ class Preference:
 
     enabled: Annotated[bool, about("Give preferred symbols a term of their own.")] = False
     weight: Annotated[Weight, about("Weight of the preference term.")] = 0.2
+    half_life: Annotated[
+        int, Meta(ge=1, le=3650), about("Days after which what `secateur prefer` remembers counts half.")
+    ] = 30

@@ -21,13 +21,19 @@ BROKEN = ".broken"
 
 
 def folder_of(cache_dir: Path, root: Path) -> Path:
-    """The folder of a repository's index: its name is for people, a digest of the repository's path makes it unique."""
+    """The folder of a repository's index."""
+    return cache_dir / "index" / folder_name(root)
+
+
+def folder_name(root: Path) -> str:
+    """The name of a folder that holds something about a repository: it begins for people, a digest of the repository's
+    path makes it unique."""
     with suppress(OSError):
         root = root.resolve()
     name = "".join(
         letter if letter.isascii() and (letter.isalnum() or letter in "-_") else "_" for letter in root.name
     )[:40]
-    return cache_dir / "index" / f"{name}-{blake2b(os.fsencode(str(root)), digest_size=8).hexdigest()}"
+    return f"{name}-{blake2b(os.fsencode(str(root)), digest_size=8).hexdigest()}"
 
 
 def size_of(folder: Path) -> int:

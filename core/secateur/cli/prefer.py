@@ -1,0 +1,214 @@
+"""`secateur prefer add|remove|list SYMBOL [PATH]`: the symbols that you prefer in a repository, in your own folder."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from secateur import directories
+from secateur.cli.common import ProgressBar, common_arguments, load_settings, sample_or_path, say
+from secateur.cli.output import emit
+from secateur.cli.parsing import literal, one_of
+from secateur.errors import UsageError, unreadable_folder
+from secateur.remembered.preferences import RULE, PreferenceStore
+from secateur.remembered.store import RememberedError
+from secateur.render.page import Column, Page, Section, render_page
+from secateur.settings import Settings
+from secateur.suggestions import suggestion
+from secateur.terminal import visible
+
+if TYPE_CHECKING:
+    from secateur.index.facts.snapshot import Snapshot
+
+ACTIONS = ("add", "remove", "list")
+
+NAMED = 5
+"""Symbols that an error names before it only counts."""
+
+_TO_TURN_ON = "preference.enabled = true"
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Flags of the command."""
+    parser.epilog = literal(RULE)
+    parser.add_argument("action", metavar="|".join(ACTIONS), type=one_of("prefer", ACTIONS), help="what to do")
+    parser.add_argument(
+        "symbol",
+        metavar="SYMBOL",
+        nargs="?",
+        help="a symbol id (search --explain shows ids), or the end of one that is unique here; not of list",
+    )
+    parser.add_argument(
+        "path", metavar="PATH", nargs="?", help="the repository: a folder, or sample:NAME[/FOLDER] (default: here)"
+    )
+    parser.add_argument(
+        "--strength", metavar="X", type=_strength, default=None, help="of add: what it counts today, 0 to 1 (default 1)"
+    )
+    parser.add_argument("--all", action="store_true", help="of remove: forget every symbol of the repository")
+    common_arguments(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Changes what is remembered, and prints what is."""
+    symbol, path = _words(options)
+    root = sample_or_path(path)
+    if not root.is_dir():
+        raise unreadable_folder(root)
+    settings = load_settings(options, root).settings
+    store = PreferenceStore(directories.config_dir(os.environ), root, time.time)
+    half_life, warnings = settings.preference.half_life, []
+    changed = ""
+    if options.action == "add":
+        changed = _resolved(symbol, root, settings, options)
+        if store.add(changed, 1.0 if options.strength is None else options.strength, half_life):
+            warnings.append("What was remembered here could not be read; it was set aside, and this begins anew.")
+    elif options.action == "remove":
+        changed = _remove(store, symbol, half_life, everything=options.all)
+    try:
+        values = store.symbols(half_life)
+    except RememberedError as error:
+        values = []
+        warnings.append(f"{error.message}; nothing that was remembered here counts. `prefer add` begins anew.")
+    rows = [
+        {
+            "symbol": one.symbol,
+            "value": store.value(one, half_life),
+            "strength": one.strength,
+            "days": store.days(one),
+        }
+        for one in values
+    ]
+    for warning in warnings:
+        say(options, f"warning: {warning}")
+    emit(
+        _json(options.action, changed, rows, settings, warnings) if options.format == "json" else _text(rows, settings)
+    )
+    return 0
+
+
+def _words(options: argparse.Namespace) -> tuple[str, str]:
+    """The symbol and the path of a call; `list` takes a path alone.
+
+    Raises:
+        UsageError: a word or a flag that the action does not take, or the symbol is missing.
+    """
+    action, symbol, path = options.action, options.symbol, options.path
+    for flag, of in (("--strength", "add"), ("--all", "remove")):
+        if getattr(options, flag[2:]) not in (None, False) and action != of:
+            raise UsageError(f"prefer {action} takes no {flag}", hint=f"{flag} goes with prefer {of}")
+    if action == "list" or options.all:
+        if path is not None:
+            said = f"prefer {action}" + (" --all" if options.all else "")
+            raise UsageError(f"{said} takes no SYMBOL", hint=f"secateur {said} PATH")
+        return "", symbol or "."
+    if not symbol:
+        raise UsageError(f"prefer {action} needs a SYMBOL", hint=f"for example secateur prefer {action} Money.round")
+    return symbol, path or "."
+
+
+def _remove(store: PreferenceStore, symbol: str, half_life: int, *, everything: bool) -> str:
+    """Forgets a symbol, given whole or by its end, or all; returns its id."""
+    if everything:
+        store.clear()
+        return ""
+    known = [one.symbol for one in store.symbols(half_life)]
+    ends = [one for one in known if _is_end(symbol, one)]
+    if symbol not in known and len(ends) != 1:
+        if ends:
+            raise UsageError(f"{symbol} is the end of {len(ends)} symbols", hint=f"name one: {_listed(ends)}")
+        near = suggestion(symbol, known)
+        hint = f"did you mean {near}? " if near else ""
+        raise UsageError(f"{symbol} is not remembered here", hint=f"{hint}secateur prefer list shows what is")
+    found = symbol if symbol in known else ends[0]
+    store.remove(found, half_life)
+    return found
+
+
+def _resolved(symbol: str, root: Path, settings: Settings, options: argparse.Namespace) -> str:
+    """The id of the one symbol of the repository that is meant."""
+    from secateur.engine import Engine
+
+    progress = ProgressBar(options)
+    with Engine.open(root, settings) as engine:
+        try:
+            engine.refresh(progress)
+        finally:
+            progress.close()
+        return symbol_meant(symbol, engine.code()[0])
+
+
+def symbol_meant(symbol: str, snapshot: Snapshot) -> str:
+    """The id of the one symbol that a word means: an id, or the end of exactly one.
+
+    Raises:
+        UsageError: none, or several.
+    """
+    if snapshot.row_of(symbol) >= 0:
+        return symbol
+    name = symbol.rpartition("::")[2]
+    rows = [row for row, known in enumerate(snapshot.qualnames) if known == name or known.endswith(f".{name}")]
+    found = [one for one in map(snapshot.symbol_id, rows) if _is_end(symbol, one)]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise UsageError(f"{len(found)} symbols here are called {symbol}", hint=f"name one: {_listed(found)}")
+    from secateur.index.facts.names import near_names
+
+    ids = {known.lower(): snapshot.symbol_id(row) for row, known in reversed(list(enumerate(snapshot.qualnames)))}
+    ids.pop("", None)
+    near = [ids[known] for known, _ in near_names(name.lower(), list(ids))]
+    hint = f"did you mean {_listed(near)}?" if near else "secateur search --explain shows the ids of what it finds"
+    raise UsageError(f"nothing here is called {symbol}", hint=hint)
+
+
+def _is_end(word: str, symbol: str) -> bool:
+    return symbol == word or symbol.endswith((f"::{word}", f".{word}", f"/{word}"))
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = f" and {len(names) - NAMED:,} more" if len(names) > NAMED else ""
+    return ", ".join(names[:NAMED]) + more
+
+
+def _json(action: str, changed: str, rows: list[dict[str, Any]], settings: Settings, warnings: list[str]) -> str:
+    preference = settings.preference
+    fields = {
+        "action": action,
+        "changed": changed,
+        "enabled": preference.enabled,
+        "weight": preference.weight,
+        "half_life": preference.half_life,
+        "symbols": rows,
+        "warnings": [{"code": "preferences_unreadable", "message": warning} for warning in warnings],
+    }
+    return json.dumps(fields, indent=2, ensure_ascii=False) + "\n"
+
+
+def _text(rows: list[dict[str, Any]], settings: Settings) -> str:
+    preference = settings.preference
+    lines = [("value", "strength", "days", "symbol")] if rows else []
+    lines += [
+        (f"{row['value']:.3f}", f"{row['strength']:.2f}", f"{row['days']:,}", visible(row["symbol"])) for row in rows
+    ]
+    if preference.enabled:
+        said = f"on: the priority gains {preference.weight:g} × value"
+    else:
+        said = f"off: none counts until your own configuration, or --set, says {_TO_TURN_ON}"
+    head = [("preference", said), ("half-life", f"{preference.half_life:,} days"), ("remembered", f"{len(rows):,}")]
+    columns = (Column(6, right=True, gap=0), Column(8, right=True), Column(5, right=True), Column())
+    return render_page(Page(head, [Section(lines, columns=columns)] if lines else [], label_cells=11))
+
+
+def _strength(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 < value <= 1:
+        raise UsageError(f"--strength {text!r} is not allowed", hint="--strength takes a number above 0, to 1")
+    return value

@@ -1,0 +1,113 @@
+"""A small JSON file in the user's folder, one for each repository: bounded, replaced whole, changed by one process at a
+time.
+
+    <configuration folder>/repositories/<name>-<digest of the repository's path>/preferences.json
+
+A file that cannot be read costs itself alone: whoever reads it is told why, and the next change sets it aside and
+begins anew.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from secateur.errors import SecateurError, reason_of, shown
+from secateur.index.store.atomic_files import remove_leftovers, replacing
+from secateur.index.store.folder import alone, folder_name, set_aside
+
+FOLDER = "repositories"
+
+MAX_BYTES = 1 << 20
+"""A larger file is none of ours."""
+
+VERSION = 1
+
+_ABSENT = (FileNotFoundError, NotADirectoryError)
+
+
+class RememberedError(SecateurError):
+    """A remembered file cannot be read or written. `why`: without the place, which differs between machines."""
+
+    default_code = "REMEMBERED"
+
+    def __init__(self, message: str, *, why: str, hint: str) -> None:
+        super().__init__(f"{message}: {why}", hint=hint)
+        self.why = why
+
+
+class RememberedFile:
+    """One file of what is remembered of a repository.
+
+    file = RememberedFile(config_dir, root, "preferences.json")
+    file.read()                                      # {} where nothing was remembered yet
+    file.update(lambda fields: fields | {"a": 1})    # the present fields in, the new ones out; one process at a time
+    """
+
+    def __init__(self, user_dir: Path, root: Path, name: str) -> None:
+        self.path = user_dir / FOLDER / folder_name(root) / name
+
+    def read(self) -> dict[str, Any]:
+        """The fields; none where there is no file.
+
+        Raises:
+            RememberedError: it cannot be read, is too large, or is no file of ours.
+        """
+        try:
+            with self.path.open("rb") as file:
+                data = file.read(MAX_BYTES + 1)
+        except _ABSENT:
+            return {}
+        except OSError as error:
+            raise self._unreadable(reason_of(error)) from error
+        if len(data) > MAX_BYTES:
+            raise self._unreadable(f"it is larger than {MAX_BYTES:,} bytes")
+        try:
+            fields = json.loads(data)
+        except (ValueError, RecursionError) as error:
+            raise self._unreadable("it is not JSON") from error
+        if not isinstance(fields, dict) or fields.get("version") != VERSION:
+            raise self._unreadable(f"it is not of version {VERSION}")
+        return {name: value for name, value in fields.items() if name != "version"}
+
+    def update(self, change: Callable[[dict[str, Any]], dict[str, Any]]) -> bool:
+        """Replaces the fields by what `change` makes of them; other processes wait. True where a file that could not be
+        read was set aside.
+
+        Raises:
+            RememberedError: the folder cannot be written, or the fields are too large.
+        """
+        folder, broken = self.path.parent, False
+        try:
+            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            with alone(folder):
+                try:
+                    fields = self.read()
+                except RememberedError:
+                    fields, broken = {}, True
+                data = json.dumps({"version": VERSION, **change(fields)}, ensure_ascii=True, indent=1).encode()
+                if len(data) > MAX_BYTES:
+                    raise self._unwritable(f"more than {MAX_BYTES:,} bytes would have to be kept")
+                if broken:
+                    set_aside(self.path)
+                remove_leftovers(folder, self.path.name)
+                with replacing(self.path) as file:
+                    file.write(data)
+        except OSError as error:
+            raise self._unwritable(reason_of(error)) from error
+        return broken
+
+    def remove(self) -> None:
+        """Forgets everything; what cannot be removed stays."""
+        with suppress(OSError):
+            self.path.unlink(missing_ok=True)
+
+    def _unreadable(self, why: str) -> RememberedError:
+        return RememberedError(f"cannot read {shown(self.path)}", why=why, hint="remove the file, or mend it")
+
+    def _unwritable(self, why: str) -> RememberedError:
+        hint = "SECATEUR_CONFIG_DIR names another folder"
+        return RememberedError(f"cannot write {shown(self.path)}", why=why, hint=hint)
