@@ -1,20 +1,26 @@
-"""`secateur config [PATH]`: the settings in force, each with where it comes from; `--schema` prints the JSON schema."""
+"""`secateur config [PATH]`: the settings in force, each with where it comes from; `--schema` prints the JSON schema,
+`--save-profile` and `--adopt` write a configuration file."""
 
 from __future__ import annotations
 
 import argparse
 import json
 import os
+from pathlib import Path
 from typing import Any
 
 from secateur import directories
 from secateur.cli.common import common_arguments, load_settings, sample_or_path
 from secateur.cli.output import emit
-from secateur.errors import unreadable_folder
+from secateur.cli.parsing import one_of
+from secateur.errors import UsageError, unreadable_folder
 from secateur.ledger import Reason
+from secateur.profile_files import adopt_profile, own_file, repository_file, write_profile
 from secateur.render.sentences import SENTENCES
-from secateur.settings import installed_keys, lookup, schema
+from secateur.settings import Settings, installed_keys, lookup, schema
 from secateur.terminal import visible
+
+PLACES = ("yours", "repository")
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -26,11 +32,27 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--reasons", action="store_true", help="print every reason code of the ledger with its sentence"
     )
+    parser.add_argument(
+        "--save-profile",
+        metavar="NAME",
+        help="write the settings of this call, --set and all, as [profiles.NAME]; comments and order of the file stay",
+    )
+    parser.add_argument(
+        "--to",
+        type=one_of("--to", PLACES),
+        metavar="|".join(PLACES),
+        help="the file for --save-profile: yours (default), or the repository's, for what a repository may set",
+    )
+    parser.add_argument(
+        "--adopt", metavar="NAME", help="make a profile the default of your own configuration, in every repository"
+    )
     common_arguments(parser)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Prints every key, its value and its origin."""
+    """Prints every key, its value and its origin, or writes a file."""
+    if options.to is not None and options.save_profile is None:
+        raise UsageError("--to goes with --save-profile", hint="--adopt changes your own configuration alone")
     if options.schema:
         emit(json.dumps(schema(), indent=2, ensure_ascii=False) + "\n")
         return 0
@@ -41,6 +63,9 @@ def run(options: argparse.Namespace) -> int:
     if not root.is_dir():
         raise unreadable_folder(root)
     loaded = load_settings(options, root)
+    if options.save_profile is not None or options.adopt is not None:
+        emit(_written(options, root, loaded.settings))
+        return 0
     rows = [
         (key, lookup(loaded.settings, key.name), loaded.origins.get(key.name, "default"))
         for key in installed_keys().values()
@@ -63,6 +88,27 @@ def run(options: argparse.Namespace) -> int:
             emit(f"    {key.doc} {key.allowed()[0].upper()}{key.allowed()[1:]}.\n")
     emit(f"\nyour configuration folder: {visible(str(directories.config_dir(os.environ)))}\n")
     return 0
+
+
+def _written(options: argparse.Namespace, root: Path, settings: Settings) -> str:
+    """Writes a profile, or makes one the default, or first the one and then the other; says what was done."""
+    own = directories.config_dir(os.environ)
+    fields: dict[str, Any] = {"profile": None, "file": "", "values": {}, "refused": {}, "adopted": None}
+    lines = []
+    if options.save_profile is not None:
+        place = repository_file(root) if options.to == "repository" else own_file(own)
+        written = write_profile(place, options.save_profile, settings)
+        fields |= {"profile": written.name, "file": str(written.path)}
+        fields |= {"values": dict(written.values), "refused": dict(written.refused)}
+        lines.append(f"{written.path}: [profiles.{written.name}] holds {len(written.values):,} settings")
+        lines += [f"  not {key}: {why}" for key, why in written.refused.items()]
+    if options.adopt is not None:
+        path = adopt_profile(own, options.adopt)
+        fields |= {"adopted": options.adopt, "file": fields["file"] or str(path)}
+        lines.append(f"{path}: {options.adopt} is your default from now on")
+    if options.format == "json":
+        return json.dumps(fields, indent=2, ensure_ascii=False) + "\n"
+    return "".join(f"{visible(line)}\n" for line in lines)
 
 
 def _reasons(form: str) -> str:

@@ -372,6 +372,16 @@ class LogOutput(PrunedOutput):
 # --- commands that prune nothing --------------------------------------------------------------------------------------
 
 
+class WrittenProfileShape(Shape):
+    """The output of `secateur config --save-profile` or `--adopt` with `--format json`."""
+
+    profile: str | None
+    file: str
+    values: dict[str, Any]
+    refused: Annotated[dict[str, str], Meta(description="Key -> why it is not part of the profile.")]
+    adopted: str | None
+
+
 class SettingShape(Shape):
     """A setting in force and where it comes from."""
 
@@ -404,6 +414,7 @@ SHAPES: Mapping[str, Any] = MappingProxyType(
         "index": StatusOutput,
         "index-clear": ClearOutput,
         "config": dict[str, SettingShape],
+        "config-profile": WrittenProfileShape,
         "config-reasons": list[ReasonShape],
     }
 )

@@ -115,7 +115,7 @@ def _repository_layer(root: Path | None) -> Layer | None:
     project = root / PROJECT_NAME
     if _is_plain_file(project):
         try:
-            table = _tool_table(_read(project), PROJECT_NAME)
+            table = _tool_table(read_config(project), PROJECT_NAME)
         except ConfigError:  # a broken pyproject.toml is for other tools to report
             table = None
         if table is not None:
@@ -155,10 +155,15 @@ def _is_plain_file(path: Path) -> bool:
 
 
 def _read_toml(path: Path) -> dict[str, Any]:
-    return _toml(_read(path), str(path))
+    return _toml(read_config(path), str(path))
 
 
-def _read(path: Path) -> bytes:
+def read_config(path: Path) -> bytes:
+    """The bytes of a configuration file.
+
+    Raises:
+        ConfigError: it cannot be read, or is too large.
+    """
     try:
         size = path.stat().st_size
         if size > MAX_FILE_BYTES:

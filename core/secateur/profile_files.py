@@ -1,0 +1,279 @@
+"""Profiles written into configuration files that people wrote: comments and order stay.
+
+    write_profile(own_file(config_dir), "fast", settings)            # [profiles.fast] of your own file
+    write_profile(repository_file(root), "fast", settings)           # what a repository may set, the rest is refused
+    adopt_profile(config_dir, "recommended")                         # profile = "recommended", in your own file
+
+A file is changed in place or not at all: what would be written is read again and compared with what was meant before
+it takes the old file's place.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from copy import deepcopy
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from secateur.errors import ConfigError, SecateurError, UsageError, shown, unwritable
+from secateur.index.store.folder import alone
+from secateur.output_files import write_output
+from secateur.settings import FILE_NAME, PROFILES, PROJECT_NAME, Layer, Settings, installed_keys, key_of, lookup, merge
+from secateur.settings.keys import nested
+from secateur.settings.loading import read_config
+
+_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]{0,63}")
+
+_OF_THE_MACHINE = ("index.", "embedding.", "llm.", "ui.", "graph_rag.cache_", "kinds.")
+"""Keys (prefixes) that say how a machine reads, and are no part of a profile."""
+
+_FLAGS = {"pins": "--pin", "excludes": "--exclude", "boosts": "--boost"}
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigPlace:
+    """A configuration file and the table of it that holds our settings."""
+
+    path: Path
+    table: tuple[str, ...] = ()  # ("tool", "secateur") of pyproject.toml
+    scope: str = "user"  # "repository": it may set the keys of scope "any" alone
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenProfile:
+    """A profile as it was written, and what could not be part of it."""
+
+    name: str
+    path: Path
+    values: Mapping[str, Any]  # by dotted key
+    refused: Mapping[str, str]  # dotted key -> why
+
+
+def own_file(user_dir: Path) -> ConfigPlace:
+    """The user's own configuration file."""
+    return ConfigPlace(user_dir / FILE_NAME)
+
+
+def repository_file(root: Path) -> ConfigPlace:
+    """The file of a repository that counts: its `secateur.toml`, or `[tool.secateur]` where only that is there.
+
+    Raises:
+        ConfigError: it is a link, which is never read.
+    """
+    own, project = root / FILE_NAME, root / PROJECT_NAME
+    if own.is_symlink():
+        raise ConfigError(f"{shown(own)} is a link, which is never read", hint="put a plain file in its place")
+    if not own.exists() and project.is_file() and not project.is_symlink():
+        tool = _data(_text(project), project).get("tool")
+        if isinstance(tool, dict) and isinstance(tool.get("secateur"), dict):
+            return ConfigPlace(project, ("tool", "secateur"), "repository")
+    return ConfigPlace(own, (), "repository")
+
+
+def profile_of(settings: Settings, scope: str = "user") -> tuple[dict[str, Any], dict[str, str]]:
+    """The settings as the values of a profile by key, and why each other knob cannot be part of it.
+
+    A profile holds what the profile in force speaks of, and all else that is not the default; nothing of the machine.
+
+    Args:
+        scope: "repository": for a file that may set the keys of scope "any" alone.
+    """
+    base = PROFILES.get(settings.profile) or settings.profiles.get(settings.profile) or {}
+    spoken_of = set(_flat(base))
+    values: dict[str, Any] = {}
+    refused: dict[str, str] = {}
+    for name, key in installed_keys().items():
+        value = lookup(settings, name)
+        if name in ("profile", "profiles") or name.startswith(_OF_THE_MACHINE):
+            continue
+        if key.scope == "run":
+            if name != "budget" and value:
+                refused[name] = f"it belongs to a run: pass {_FLAGS.get(name, '--set')}"
+        elif name in spoken_of or value != key.default:
+            values[name] = msgspec.to_builtins(value)
+    if settings.budget >= 0:
+        values.pop("graph_rag.token_budget", None)
+        key = key_of("graph_rag.token_budget")
+        if key.low is not None and key.high is not None and key.low <= settings.budget <= key.high:
+            values[key.name] = settings.budget
+        else:
+            refused["budget"] = (
+                f"{settings.budget:,} belongs to a run, a profile holds {key.low:,.0f} to {key.high:,.0f}:"
+                f" pass --budget {settings.budget}"
+            )
+    if scope == "repository":
+        for name in [name for name in values if not _may_travel(name, values[name])]:
+            refused[name] = "it counts only from your own configuration or the command line"
+            del values[name]
+    return values, refused
+
+
+def write_profile(place: ConfigPlace, name: str, settings: Settings) -> WrittenProfile:
+    """Writes the settings as `[profiles.NAME]`; a profile of that name is replaced.
+
+    Raises:
+        UsageError: the name is none, or that of a profile that comes along.
+        ConfigError: the file is malformed, or written in a way that cannot be changed.
+        SecateurError: it cannot be written.
+    """
+    if name in PROFILES:
+        raise UsageError(f"{name} is built in and stays as it is", hint="choose another name")
+    if not _NAME.fullmatch(name):
+        raise UsageError(f"{name!r} is no name for a profile", hint="letters, digits, - and _; at most 64")
+    values, refused = profile_of(settings, place.scope)
+    if not values:
+        raise UsageError("there is nothing to write: every setting has its default", hint="change one first")
+
+    def changed(data: dict[str, Any]) -> None:
+        _at(data, place.table).setdefault("profiles", {})[name] = _merged(
+            _at(data, place.table).get("profiles", {}).get(name, {}), values
+        )
+
+    def edited(document: Any) -> None:
+        profile = _made(document, (*place.table, "profiles", name))
+        for key in list(_flat(profile.unwrap())):
+            if key not in values and not key.startswith(_OF_THE_MACHINE):
+                _deleted(profile, key.split("."))
+        for key, value in values.items():
+            *tables, leaf = key.split(".")
+            _made(profile, tables)[leaf] = value
+
+    _change(place, changed, edited)
+    return WrittenProfile(name, place.path, values, refused)
+
+
+def adopt_profile(user_dir: Path, name: str) -> Path:
+    """Makes a profile the default of the user's own configuration; returns its file.
+
+    Raises:
+        UsageError: neither a profile that comes along nor one of the user's own file.
+        ConfigError, SecateurError: as `write_profile`.
+    """
+    place = own_file(user_dir)
+    own = _data(_text(place.path), place.path).get("profiles", {}) if place.path.exists() else {}
+    known = (*PROFILES, *sorted(own if isinstance(own, dict) else {}))
+    if name not in known:
+        raise UsageError(
+            f"{shown(name)} is no profile of yours",
+            hint=f"yours: {', '.join(known)}; write another into your own file first",
+        )
+
+    def changed(data: dict[str, Any]) -> None:
+        data["profile"] = name
+
+    def edited(document: Any) -> None:
+        document["profile"] = name
+
+    _change(place, changed, edited)
+    return place.path
+
+
+def _change(place: ConfigPlace, changed: Any, edited: Any) -> None:
+    """Replaces a file by one of which `changed` describes the values and to which `edited` does the same as text."""
+    import tomlkit
+    from tomlkit.exceptions import TOMLKitError
+
+    with ExitStack() as stack:
+        try:
+            if place.scope == "user":
+                place.path.parent.mkdir(parents=True, exist_ok=True)
+            stack.enter_context(alone(place.path.parent))
+        except OSError as error:
+            raise unwritable(place.path, error) from error
+        text = _text(place.path) if place.path.exists() else ""
+        meant = deepcopy(_data(text, place.path))
+        try:
+            changed(meant)
+            document = tomlkit.parse(text)
+            edited(document)
+            new = tomlkit.dumps(document)
+            if _data(new, place.path) != meant:
+                raise ValueError("it would say something else")
+        except (TOMLKitError, ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+            raise ConfigError(
+                f"{shown(place.path)} is written in a way that cannot be changed: {error}",
+                hint="write [profiles.NAME] as a table of its own, or choose the other file",
+            ) from error
+        merge([Layer(str(place.path), _at(meant, place.table), place.scope)])  # raises where it would not be read
+        _write(place.path, new)
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        write_output(path, text)
+    except SecateurError as error:
+        hint = "check the permissions of the file and its folder"
+        raise SecateurError(error.message, hint=hint, code=error.code) from error
+
+
+def _may_travel(name: str, value: Any) -> bool:
+    key = key_of(name)
+    return key.scope == "any" and not (key.lowered_only and value > key.default)
+
+
+def _merged(old: Any, values: Mapping[str, Any]) -> dict[str, Any]:
+    kept = {key: value for key, value in _flat(old).items() if key.startswith(_OF_THE_MACHINE)}
+    return nested({**kept, **values})
+
+
+def _flat(table: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    """The values of a profile by dotted key; the value of some keys is a table."""
+    flat: dict[str, Any] = {}
+    for name, value in table.items():
+        if isinstance(value, Mapping) and prefix + name not in installed_keys():
+            flat |= _flat(value, f"{prefix}{name}.")
+        else:
+            flat[prefix + name] = value
+    return flat
+
+
+def _text(path: Path) -> str:
+    try:
+        return read_config(path).decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{shown(path)}: not UTF-8 at byte {error.start}", hint="save it as UTF-8") from error
+
+
+def _data(text: str, path: Path) -> dict[str, Any]:
+    import tomli
+
+    try:
+        return tomli.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ConfigError(f"{shown(path)}: {error}", hint="mend it first: nothing was written") from error
+
+
+def _at(data: dict[str, Any], table: Sequence[str]) -> dict[str, Any]:
+    for part in table:
+        data = data[part]
+    return data
+
+
+def _made(document: Any, path: Sequence[str]) -> Any:
+    """The table at a path; made, with those above it, where it is not there."""
+    import tomlkit
+    import tomlkit.items
+
+    table = document
+    for number, part in enumerate(path):
+        if part not in table:
+            inline = isinstance(table, tomlkit.items.InlineTable)  # in which only such can stand
+            made = tomlkit.inline_table() if inline else tomlkit.table(is_super_table=number < len(path) - 1 or None)
+            table[part] = made
+        table = table[part]
+    return table
+
+
+def _deleted(table: Any, path: Sequence[str]) -> None:
+    first, *rest = path
+    if rest:
+        _deleted(table[first], rest)
+        if not table[first]:
+            del table[first]
+    else:
+        del table[first]
