@@ -91,6 +91,19 @@ class Ui:
             "`off` does not look."
         ),
     ] = "notice"
+    remember: Annotated[
+        bool,
+        about(
+            "Remember recent queries and the last knobs of a repository, in your configuration folder; what a session"
+            " that was cut off had tuned is offered again."
+        ),
+    ] = True
+    compare_first: Annotated[
+        bool,
+        about(
+            "At the first answer about a repository, say once what `recommended` would keep. It needs `ui.remember`."
+        ),
+    ] = True
     keys: Annotated[Mapping[str, str], about('Key per action id, for example `budget-up = "b"`.')] = field(
         default_factory=dict
     )
