@@ -69,6 +69,7 @@ def run_with(
         form=options.format,
         progress=progress,
         trusts_git_dir=partial(trusts_git_dir, options),
+        advises=_a_person_reads(options),
     )
     loaded = kind.load(inputs, load, environment)
     for notice in loaded.notices:
@@ -91,7 +92,14 @@ def run_with(
     if options.format not in ("text", "json") and on_terminal(sys.stdout):  # it holds texts from outside as they are
         text = visible(text, keep_newlines=True, keep_tabs=True)
     emit(text)
+    for message in delivery.advice:
+        say(options, message)
     return delivery.exit_code
+
+
+def _a_person_reads(options: argparse.Namespace) -> bool:
+    """Tells whether messages go to a terminal that is not a build's; never with JSON or --quiet."""
+    return on_terminal(sys.stderr) and not options.quiet and options.format != "json" and not os.environ.get("CI")
 
 
 class Heard:

@@ -89,6 +89,7 @@ class Environment:
     trusts_git_dir: Callable[[], bool] = bool  # whether the user's own settings allow a git folder that lies elsewhere
     found: dict[str, Any] = field(default_factory=dict)  # by loading the settings, for reading to go on from
     shared: dict[Hashable, Any] | None = None  # what several readings use; who made it closes it; None: nothing
+    advises: bool = False  # a person reads what is printed: what may help them with the first answer is worth its time
     moving: bool = False  # with `shared`: only the last reading is looked at, so one index may go through commits
 
     @property
@@ -167,6 +168,7 @@ class Delivery:
     text: str  # for standard output
     files: tuple[tuple[Path, str], ...] = ()  # written whole or not at all, before anything is printed
     said: tuple[str, ...] = ()  # lines for standard error
+    advice: tuple[str, ...] = ()  # further ones, below the text
     exit_code: int = 0
     folder: OutputFolder | None = None  # written as `files` are
 

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, get_args
 
-from secateur.errors import UsageError
+from secateur.directories import config_dir
+from secateur.errors import SecateurError, UsageError
 from secateur.kinds.base import Delivery, Environment, Flag, Input, Inputs, Kind, Load, Outcome, Rehearsal
 from secateur.kinds.knobs import Knob
+from secateur.kinds.search.first_answer import RECOMMENDED, first_answer
 from secateur.kinds.search.knobs import BUDGET, DEPTH, PREFERENCE, SIGNATURES, STRATEGY, TOP_K, WEIGHTS
 from secateur.kinds.search.rehearsal import SearchRehearsal, tunable
 from secateur.llm.interface import Reply
 from secateur.model import Ledger, Pool, Selection, State, TrimReport
 from secateur.progress import Progress, unreported
+from secateur.remembered.inspector_session import SessionStore
 from secateur.render import DROPPED_LISTED, dumps_report, notices_of, search_ledger, search_report, why
 from secateur.render.page import Page
 from secateur.retrieval.results import Answer
@@ -27,6 +30,9 @@ from secateur.settings.ranges import Part
 
 if TYPE_CHECKING:
     from secateur.engine import Engine
+
+FIRST_ANSWER = "first answer"
+"""The name under which is remembered that the comparison with the recommended profile was said."""
 
 LOW = 4
 """Exit code of `--fail-on-low`, as of every check that finds what it looks for."""
@@ -260,7 +266,8 @@ class Search(Kind[RetrievedPool, SearchDecision]):
                 use_cache=not inputs["no_cache"],
                 progress=environment.progress,
             )
-            return _delivery(answer, engine, inputs, verbose=verbose)
+            delivery = _delivery(answer, engine, inputs, verbose=verbose)
+            return replace(delivery, advice=_advice(query, engine, inputs, loaded, environment))
 
     def budget_in_force(self, settings: Settings, outcome: Outcome[SearchDecision] | None) -> int:
         return settings.effective_budget
@@ -387,6 +394,22 @@ def _engine(inputs: Inputs, settings: Settings, environment: Environment) -> Eng
     )
     engine.warns_of_index = environment.shared is None  # what is shared is the same on every machine
     return engine
+
+
+def _advice(query: str, engine: Engine, inputs: Inputs, loaded: Loaded, environment: Environment) -> tuple[str, ...]:
+    """Lines about what the recommended profile keeps, said once for a repository, where nobody chose a profile."""
+    ui = loaded.settings.ui
+    if not environment.advises or not ui.compare_first or "profile" in loaded.origins:
+        return ()
+    sessions = SessionStore(config_dir(environment.environ), environment.folder_of(inputs["path"]), on=ui.remember)
+    if not sessions.first_time(FIRST_ANSWER):
+        return ()
+    try:
+        said = (answer := first_answer(engine, query, loaded.settings, environment.form)) and answer.sentence()
+    except SecateurError:  # the answer itself is there
+        return ()
+    how = f"--profile {RECOMMENDED} asks so; secateur config --adopt {RECOMMENDED} makes it your default"
+    return (f"note: {said}", f"      {how} (said once)") if said else ()
 
 
 def _listed(inputs: Inputs) -> int | None:

@@ -1,0 +1,80 @@
+"""The first answer about a repository, held against what the profile `recommended` keeps of the same question.
+
+answer = first_answer(engine, query, settings)
+answer.others        # symbol ids that recommended keeps and the profile in force does not
+answer.sentence()    # "recommended keeps 12 others: RefundService._due, round_minor, …"; "" where there is no need
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from secateur.model import Selection
+from secateur.settings import Settings, with_profile, with_values
+from secateur.terminal import visible
+
+if TYPE_CHECKING:
+    from secateur.engine import Engine
+
+RECOMMENDED = "recommended"
+
+NAMED = 3
+"""Others that the sentence names before it only counts."""
+
+
+@dataclass(frozen=True, slots=True)
+class FirstAnswer:
+    """Two selections of one question: under the profile in force, and under the recommended one."""
+
+    profile: str
+    budget: int
+    kept: int  # candidates that go out under the profile in force
+    candidates: int
+    others: tuple[str, ...]  # ids of those that only the recommended profile keeps, its best first
+    names: tuple[str, ...]  # what they are called
+    lost: int  # how many only the profile in force keeps
+
+    @property
+    def keeps_everything(self) -> bool:
+        """True if nothing was cut: the answer shows no decision."""
+        return bool(self.candidates) and self.kept == self.candidates
+
+    def sentence(self) -> str:
+        """The comparison for people; "" where both keep the same."""
+        cut = f"nothing was cut: all {self.candidates:,} candidates fit {self.budget:,} tokens"
+        if not self.others:
+            return f"{cut}; a smaller budget cuts" if self.keeps_everything else ""
+        names = ", ".join(visible(name) for name in self.names[:NAMED])
+        more = ", …" if len(self.others) > NAMED else ""
+        count = f"{len(self.others):,} other{'s' if len(self.others) > 1 else ''}"
+        said = f"{RECOMMENDED} keeps {count}: {names}{more}"
+        return f"{cut}; {said}" if self.keeps_everything else said
+
+
+def first_answer(engine: Engine, query: str, settings: Settings, form: str = "markdown") -> FirstAnswer | None:
+    """Asks under both profiles; None where the recommended one is in force, or nothing answers the query.
+
+    Raises:
+        SecateurError: as `Engine.search`.
+    """
+    if settings.profile == RECOMMENDED:
+        return None
+    here = engine.search(query, settings, format=form)
+    return compared(here, engine.search(query, recommended(settings), format=form)) if len(here) else None
+
+
+def recommended(settings: Settings) -> Settings:
+    """The settings under the recommended profile, with the same budget."""
+    return with_values(with_profile(settings, RECOMMENDED), {"budget": settings.effective_budget})
+
+
+def compared(here: Selection, there: Selection) -> FirstAnswer:
+    """Two selections held against each other."""
+    mine = {here.pool.symbol_id[row] for row in here.kept_rows}
+    pool, kept = there.pool, there.kept_rows
+    lost = mine.difference(pool.symbol_id[row] for row in kept)
+    other = [row for row in kept if pool.symbol_id[row] not in mine]
+    names = tuple(pool.qualname[row] or f"{pool.path[row]}:{pool.line_start[row]}" for row in other)
+    others = tuple(pool.symbol_id[row] for row in other)
+    return FirstAnswer(here.profile, here.budget, len(mine), len(here), others, names, len(lost))
