@@ -17,48 +17,43 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from secateur import directories
-from secateur.errors import EmbeddingError, IndexingError, UsageError
+from secateur.errors import IndexingError, UsageError
 from secateur.index.facts.degraded import degraded
 from secateur.index.facts.embedding import Embedder
 from secateur.index.facts.extract import text_of
 from secateur.index.facts.models import Models
 from secateur.index.facts.snapshot import Snapshot
-from secateur.index.graph.code_graph import components, symbol_path, to_networkx
+from secateur.index.graph.code_graph import components, symbol_path
 from secateur.index.open_index import OpenIndex
 from secateur.index.update.parallel import Extractor
 from secateur.index.update.refresh import IndexStatus, RecordedState
 from secateur.index.update.staleness import Changes
 from secateur.model import IntArray, Notice, Pool, Selection
 from secateur.progress import Progress
-from secateur.render import (
-    DROPPED_LISTED,
-    LAYOUTS,
-    dumps_report,
-    json_report,
-    notices_of,
-    pack_format,
-    recount,
-    render_message,
-    render_pack,
-    render_page,
-    search_page,
-)
-from secateur.render.page import Page
+from secateur.render.bounds import DROPPED_LISTED
+from secateur.render.layouts import LAYOUTS, pack_format
+from secateur.render.ledger import recount
+from secateur.render.notices import notices_of
+from secateur.render.pack import render_message, render_pack
+from secateur.render.page import Page, render_page
+from secateur.render.structured import dumps_report, json_report
+from secateur.render.text import search_page
+from secateur.render.walk_shapes import Walk
 from secateur.retrieval.cache import ResultCache
 from secateur.retrieval.explanation import explained
 from secateur.retrieval.fitting import fitting
 from secateur.retrieval.preference import Preferences, preferences_of
 from secateur.retrieval.query import parse_with_dictionary
-from secateur.retrieval.rerank import reranker_of
+from secateur.retrieval.rerank import Reranker, reranker_of
 from secateur.retrieval.results import Answer, Results
-from secateur.retrieval.retrieve import Retrieval, retrieve
+from secateur.retrieval.retrieve import Retrieval, retrieve_with_model
+from secateur.retrieval.walk import CallMap, deeper_search, graph_view, walk_of
 from secateur.selection import select
 from secateur.settings import Embedding, Settings, condensed
 from secateur.sources.open import SourceOpener
@@ -262,10 +257,11 @@ class Engine:
             return dumps_report(self.report(selection, explain=explain, dropped=dropped))
         return render_page(self.page(selection, explain=explain))
 
-    def page(self, selection: Selection, *, explain: bool = False) -> Page:
-        """The report for people, not laid out yet; `explain` as in `search_page`."""
+    def page(self, selection: Selection, *, explain: bool = False, settings: Settings | None = None) -> Page:
+        """The report for people, not laid out yet; `explain` as in `search_page`, `settings` as in `report`."""
+        walk = self.walk(selection, settings) if explain else None
         exact = self._counter_of(selection).exact
-        return search_page(selection, self.pack_tokens(selection), exact=exact, explain=explain)
+        return search_page(selection, self.pack_tokens(selection), exact=exact, explain=explain, walk=walk)
 
     def render(self, selection: Selection, format: str = "markdown") -> str:
         """The pack as Markdown or XML: the text a model reads; what says why there is none where nothing goes out."""
@@ -295,10 +291,13 @@ class Engine:
         """
         texts = partial(self.content, selection.pool), partial(self.signature, selection.pool)
         said = 0 if selection.kept_rows else self._counter_of(selection).count(self.render(selection))
-        report = json_report(
-            selection, *texts, self.pack_tokens(selection), explain=explain, dropped=dropped, message_tokens=said
-        )
-        return explained(report, selection, settings or self.settings) if explain else report
+        tokens = self.pack_tokens(selection)
+        report = json_report(selection, *texts, tokens, explain=explain, dropped=dropped, message_tokens=said)
+        if not explain:
+            return report
+        return explained(report, selection, settings or self.settings) | {
+            "walk": self.walk(selection, settings).to_dict()
+        }
 
     def pack_tokens(self, selection: Selection) -> int:
         """Tokens of the Markdown pack, recounted: the `token_count` of every output, and what the budget is held to. 0
@@ -337,12 +336,8 @@ class Engine:
         return self._index.changes()
 
     def unread(self) -> Changes | None:
-        """Lists the differences from the state that any process indexed last; None where none did. Nothing is read into
-        the index.
-
-        Raises:
-            RepositoryError: the source cannot be listed any more.
-        """
+        """Lists the differences from the state that any process indexed last, like `changes`; None where none did.
+        Nothing is read into the index."""
         with self._turn:
             return self._index.unread(self._extractor(self.settings))
 
@@ -358,20 +353,31 @@ class Engine:
         return snapshot, lambda path: self._index.lines(snapshot, path)
 
     def graph(self) -> networkx.MultiDiGraph[int]:
-        """The call graph as networkx: nodes are fragment numbers with `symbol_id` and `path`, edges carry kind,
-        confidence and how."""
-        snapshot = self._current()
-        rows = range(len(snapshot))
-        paths = [snapshot.paths[int(file)] for file in snapshot.file]
-        return to_networkx(snapshot.graph, [snapshot.symbol_id(row) for row in rows], paths)
+        """The call graph as networkx; see `to_networkx`."""
+        return graph_view(self._current())
 
     def call_path(self, caller: str, callee: str) -> list[str]:
-        """Symbol ids of the shortest chain of calls from one symbol to another; empty if there is none."""
+        """Lists the symbol ids of the shortest chain of calls between two symbols; empty if there is none."""
         return symbol_path(self.graph(), caller, callee)
 
     def components(self) -> list[int]:
         """Sizes of the connected parts of the call graph, largest first."""
         return components(self.graph())
+
+    def calls(self, selection: Selection) -> CallMap:
+        """The call graph that the selection was found in, to be walked step by step from its items."""
+        return CallMap(self._snapshots.get(selection.pool) or self._current(), selection)
+
+    def walk(self, selection: Selection, settings: Settings | None = None, *, opened: int = 0) -> Walk:
+        """Shows how calls connect what leaves, and what one more step of them brings: that is searched again.
+        `settings` are those of the selection; `opened` as in `walk_of`."""
+
+        def search(query: str, settings: Settings) -> tuple[Snapshot, Selection]:
+            pool = self.retrieve(query, settings, use_cache=False, refresh=False)
+            return self._snapshots[pool], self._within_budget(self.select(pool, settings), settings, "markdown")
+
+        calls = self.calls(selection)
+        return walk_of(calls, deeper_search(calls, settings or self.settings, search), opened=opened)
 
     def counter(self, settings: Settings | None = None) -> Counter:
         """The token counter of the run."""
@@ -398,17 +404,12 @@ class Engine:
             preferences=self._preferences(settings),
             notices=tuple(dict.fromkeys((*self._notices, *snapshot.notices, *degraded(snapshot), *notices))),
         )
-        if settings.embedding.model in ("none", "static"):
-            return retrieve(parsed, retrieval, settings)
-        try:
-            embedder, snapshot = self._models.embedder(settings.embedding), self._current()
-            assert embedder is not None
-            reranker = reranker_of(snapshot, partial(self._index.lines, snapshot), embedder, self._index.store)
-            return retrieve(parsed, replace(retrieval, reranker=reranker), settings)
-        except EmbeddingError as error:
-            said = f"{error.message.removesuffix('.')}. Found with the static vectors instead."
-            failed = Notice("embedding_failed", said)
-            return retrieve(parsed, replace(retrieval, notices=(*retrieval.notices, failed)), settings)
+        return retrieve_with_model(parsed, retrieval, settings, partial(self._reranker, settings))
+
+    def _reranker(self, settings: Settings) -> Reranker:
+        embedder, snapshot = self._models.embedder(settings.embedding), self._current()
+        assert embedder is not None
+        return reranker_of(snapshot, partial(self._index.lines, snapshot), embedder, self._index.store)
 
     def _results(self, settings: Settings, snapshot: str, use_cache: bool) -> Results:
         rag, root = settings.graph_rag, self._index.source.root

@@ -34,6 +34,7 @@ from secateur.render.shared_shapes import (
     Totals,
 )
 from secateur.render.tuning_shapes import BisectionOutput, TuningOutput
+from secateur.render.walk_shapes import Walk
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
@@ -139,6 +140,7 @@ class SearchOutput(PrunedOutput):
     report: ReportShape
     message_tokens: Annotated[Count, Meta(description="Where nothing goes out.")] | UnsetType = UNSET
     ranges: Annotated[dict[str, tuple[float, float]], Meta(description="With --explain.")] | UnsetType = UNSET
+    walk: Annotated[Walk, Meta(description="With --explain.")] | UnsetType = UNSET
 
 
 # --- files ------------------------------------------------------------------------------------------------------------

@@ -11,6 +11,8 @@ from secateur.model import UNREACHABLE, Decision, Pool, Selection, State
 from secateur.render.notices import notices_of
 from secateur.render.page import Column, Page, Section
 from secateur.render.sentences import phrase
+from secateur.render.walk_shapes import Walk
+from secateur.render.walk_text import walk_sections
 from secateur.terminal import clip, visible
 
 DROPPED_SHOWN = 10
@@ -23,7 +25,9 @@ _DETAILS = (Column(9, gap=4), Column(gap=1))
 """Columns of what `explain` says of a candidate: a label and its text."""
 
 
-def search_page(selection: Selection, pack_tokens: int, *, exact: bool = True, explain: bool = False) -> Page:
+def search_page(
+    selection: Selection, pack_tokens: int, *, exact: bool = True, explain: bool = False, walk: Walk | None = None
+) -> Page:
     """The report, not laid out yet.
 
     Args:
@@ -51,7 +55,9 @@ def search_page(selection: Selection, pack_tokens: int, *, exact: bool = True, e
         terms = (Column(len(name), right=True) for name in selection.terms)
         figures = (Column(5, right=True, gap=0), Column(1, gap=1), Column(7, right=True, gap=1), Column(8, right=True))
         candidates = Section(tuple(_listed(selection)), columns=(*figures, *terms, Column()))
-    sections = (candidates, Section((_totals(selection, pack_tokens),))) if len(selection) else ()
+    totals = Section((_totals(selection, pack_tokens),))
+    walked = walk_sections(walk) if walk is not None else ()
+    sections = (candidates, *walked, totals) if len(selection) else ()
     return Page(head, sections, notices_of(selection), label_cells=LABEL_CELLS)
 
 

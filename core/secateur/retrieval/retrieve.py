@@ -3,12 +3,13 @@ columns."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from secateur.errors import UsageError
+from secateur.errors import EmbeddingError, UsageError
 from secateur.index.facts.embedding import Embedder
 from secateur.index.facts.snapshot import Snapshot
 from secateur.index.graph.code_graph import Direction, Reach
@@ -22,6 +23,9 @@ from secateur.retrieval.rerank import Reranker
 from secateur.settings import Relevance, Settings
 from secateur.terminal import clip, visible
 from secateur.tokens import Counter
+
+MODELLESS = ("none", "static")
+"""Values of `embedding.model` with which a search asks no model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +76,21 @@ def retrieve(query: Query, retrieval: Retrieval, settings: Settings) -> Pool:
         rows = np.union1d(rows, pinned[pinned >= 0])
     rows = rows[np.lexsort((rows, snapshot.column("tokens")[rows], -scores.relevance[rows]))]
     return _pool(query, retrieval, settings, scores, reach, anchors, rows)
+
+
+def retrieve_with_model(
+    query: Query, retrieval: Retrieval, settings: Settings, reranker: Callable[[], Reranker]
+) -> Pool:
+    """The candidates, the best of them scored by the model that the settings name, if they name one. Where it fails
+    the static vectors answer alone, and a notice says so."""
+    if settings.embedding.model in MODELLESS:
+        return retrieve(query, retrieval, settings)
+    try:
+        return retrieve(query, replace(retrieval, reranker=reranker()), settings)
+    except EmbeddingError as error:
+        said = f"{error.message.removesuffix('.')}. Found with the static vectors instead."
+        failed = Notice("embedding_failed", said)
+        return retrieve(query, replace(retrieval, notices=(*retrieval.notices, failed)), settings)
 
 
 def _eligible(scores: Scores, query: Query, snapshot: Snapshot, rules: Relevance) -> BoolArray:

@@ -211,8 +211,9 @@ class CodeGraph:
         *,
         min_confidence: int = TRUSTED,
         hub_cap: int = HUB_CAP,
+        until: int = -1,
     ) -> Reach:
-        """Breadth first from all roots at once.
+        """Breadth first from all roots at once; no further than the depth at which the node `until` is reached.
 
         A node is reached by the best of the steps that lead to it at its depth: highest confidence, then the
         predecessor that was found first, then the order of `directions`. A node with more than `hub_cap` steps in one
@@ -233,6 +234,8 @@ class CodeGraph:
         ]
         hubs: set[int] = set()
         for _ in range(max_depth):
+            if until >= 0 and seen[until]:
+                break
             steps = [
                 self._steps(levels[-1][0], way, number, min_confidence, hub_cap, hubs)
                 for number, way in enumerate(directions)
@@ -321,21 +324,32 @@ def _best_steps(steps: list[_Steps], frontier: Int32, seen: npt.NDArray[np.bool_
 
 
 def to_networkx(
-    graph: CodeGraph, symbol_ids: Sequence[str], paths: Sequence[str], *, min_confidence: int = TRUSTED
+    graph: CodeGraph,
+    symbol_ids: Sequence[str] | Mapping[int, str],
+    paths: Sequence[str] | Mapping[int, str],
+    *,
+    min_confidence: int = TRUSTED,
+    nodes: Sequence[int] | None = None,
+    kinds: Collection[EdgeKind] = tuple(EdgeKind),
 ) -> networkx.MultiDiGraph[int]:
     """The graph as networkx knows it: nodes are fragment numbers with `symbol_id` and `path`, edges carry `kind`,
-    `confidence` (0..1), `how` and `count`.
+    `confidence` (0..1), `how` and `count`. With `nodes` only these, and the edges between them;
+    with `kinds` only edges of these.
 
     A pair of fragments may be joined by edges of several kinds, hence the multigraph; its keys are the kinds.
     """
     import networkx
 
     view: networkx.MultiDiGraph[int] = networkx.MultiDiGraph()
+    shown = np.zeros(graph.node_count, dtype=np.bool_)
+    shown[slice(None) if nodes is None else np.asarray(nodes, dtype=np.int64)] = True
     view.add_nodes_from(
-        (node, {"symbol_id": symbol_ids[node], "path": paths[node]}) for node in range(graph.node_count)
+        (node, {"symbol_id": symbol_ids[node], "path": paths[node]}) for node in np.flatnonzero(shown).tolist()
     )
-    rows = np.flatnonzero(graph.confidence >= min_confidence)
-    sources = np.repeat(np.arange(graph.node_count), np.diff(graph.indptr))[rows]
+    source_of = np.repeat(np.arange(graph.node_count), np.diff(graph.indptr))
+    drawn = (graph.confidence >= min_confidence) & np.isin(graph.kind, [int(kind) for kind in kinds])
+    rows = np.flatnonzero(drawn & shown[source_of] & shown[graph.indices])
+    sources = source_of[rows]
     for row, source in zip(rows.tolist(), sources.tolist(), strict=True):
         kind = EdgeKind(int(graph.kind[row])).name.lower()
         view.add_edge(
@@ -376,6 +390,11 @@ def symbol_path(view: networkx.MultiDiGraph[int], caller: str, callee: str) -> l
 
 def components(view: networkx.MultiDiGraph[int]) -> list[int]:
     """Sizes of the weakly connected components, largest first: how much of the repository hangs together."""
+    return sorted(map(len, connected(view)), reverse=True)
+
+
+def connected(view: networkx.MultiDiGraph[int]) -> list[list[int]]:
+    """The weakly connected components, each in order, by their first node."""
     import networkx
 
-    return sorted((len(component) for component in networkx.weakly_connected_components(view)), reverse=True)
+    return sorted(sorted(component) for component in networkx.weakly_connected_components(view))

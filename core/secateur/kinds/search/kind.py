@@ -135,7 +135,8 @@ class Search(Kind[RetrievedPool, SearchDecision]):
         Input(
             "explain",
             "with text: id of every candidate, every part of every score, the path of calls, the reason of each drop; "
-            "with json: those parts, and what would change each decision, proven",
+            "with json: those parts, and what would change each decision, proven; with both: who calls whom among what "
+            "goes out, what hangs together, what one more step of calls brings",
             switch=True,
             holds="output",
         ),
@@ -290,7 +291,7 @@ class Search(Kind[RetrievedPool, SearchDecision]):
 
     def page(self, outcome: Outcome[SearchDecision], *, verbose: bool = False) -> Page:
         found = outcome.payload
-        return found.engine.page(found.selection, explain=found.explain)
+        return found.engine.page(found.selection, explain=found.explain, settings=outcome.settings)
 
     def document(self, outcome: Outcome[SearchDecision], form: str) -> str:
         return outcome.payload.engine.render(outcome.payload.selection, form)

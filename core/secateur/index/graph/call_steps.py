@@ -1,0 +1,88 @@
+"""Single steps along calls, each with the rule that resolved it, and the shortest chain of them.
+
+A search (`CodeGraph.search`) follows only what can be trusted. Whoever walks by hand sees the guesses too, after all
+others and marked as what no search follows.
+
+    step = steps(graph, node, Direction.CALLED_BY)
+    step.nodes, step.how, step.confidence, step.sites, step.followed
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from secateur.index.graph.code_graph import DISPATCHED, CodeGraph, Direction, Int32, Reach
+from secateur.index.graph.resolve import CONFIDENCE, TRUSTED, How
+
+
+@dataclass(frozen=True, eq=False)
+class CallSteps:
+    """The steps from one node in one direction, as columns: the most certain first, then those with more call sites,
+    then by number."""
+
+    nodes: Int32
+    how: npt.NDArray[np.uint8]  # How
+    confidence: npt.NDArray[np.uint16]  # per mille
+    sites: npt.NDArray[np.uint8]  # call sites, at most 255
+    followed: npt.NDArray[np.bool_]  # whether a search takes this step
+
+    def __len__(self) -> int:
+        return len(self.nodes)
+
+
+def steps(graph: CodeGraph, node: int, direction: Direction) -> CallSteps:
+    """All steps from `node` in one direction; guesses are among them."""
+    pointers = graph.indptr if direction.forward else graph.in_indptr
+    slots = np.arange(pointers[node], pointers[node + 1], dtype=np.int32)
+    rows = slots if direction.forward else graph.in_edge[slots]
+    of_kind = graph.kind[rows] == direction.kind
+    slots, rows = slots[of_kind], rows[of_kind]
+    ends = graph.indices[rows] if direction.forward else graph.in_indices[slots]
+    confidence, sites, how = graph.confidence[rows], graph.count[rows], graph.how[rows]
+    followed = confidence >= TRUSTED
+    if direction is Direction.CALLED_BY:
+        followed |= np.isin(how, DISPATCHED) & (confidence >= CONFIDENCE[How.OVERRIDE])
+    order = np.lexsort((ends, -sites.astype(np.int32), -confidence.astype(np.int32), ~followed))
+    return CallSteps(ends[order], how[order], confidence[order], sites[order], followed[order])
+
+
+def step_between(graph: CodeGraph, source: int, target: int) -> tuple[How, int, int] | None:
+    """The call from one node to another: its rule, confidence per mille and call sites; None where there is none."""
+    out = steps(graph, source, Direction.CALLS)
+    at = np.flatnonzero(out.nodes == target)
+    if not len(at):
+        return None
+    return How(int(out.how[at[0]])), int(out.confidence[at[0]]), int(out.sites[at[0]])
+
+
+def shortest_calls(graph: CodeGraph, source: int, target: int) -> list[int]:
+    """A shortest chain of calls that a search follows, both ends included; empty where none leads there. Of several
+    the one whose last call is the most certain."""
+    reach = _calls_from(graph, source, target)
+    return _chains(graph, reach, [target])[0]
+
+
+def chains_from(graph: CodeGraph, source: int, targets: Sequence[int]) -> list[list[int]]:
+    """The same from one node to each of several."""
+    return _chains(graph, _calls_from(graph, source, -1), targets)
+
+
+def _calls_from(graph: CodeGraph, source: int, until: int) -> Reach:
+    return graph.search([source], graph.node_count, (Direction.CALLS,), hub_cap=graph.edge_count + 1, until=until)
+
+
+def _chains(graph: CodeGraph, reach: Reach, targets: Sequence[int]) -> list[list[int]]:
+    place = np.full(graph.node_count + 1, -1, dtype=np.int64)  # one slot more: a predecessor of -1 is nowhere
+    place[reach.nodes] = np.arange(len(reach))
+    chains = []
+    for target in targets:
+        chain, at = [], int(place[target])
+        while at >= 0:
+            chain.append(int(reach.nodes[at]))
+            at = int(place[reach.predecessor[at]])
+        chains.append(chain[::-1])
+    return chains

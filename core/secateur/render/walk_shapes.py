@@ -1,0 +1,120 @@
+"""The walk along the calls of a search: who calls whom among its items, what hangs together, what a step further holds.
+
+These types are both what the engine answers (`Engine.walk`) and the shape of the field `walk` in the JSON of `search`.
+Lists are bounded; what is not listed is counted beside them. All orders are total.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta
+
+from secateur.render.shared_shapes import Count, Number, Shape, StateName
+
+How = Annotated[
+    str, Meta(description="The rule that resolved the call: same_scope, import, annotation, ..., unique_name.")
+]
+Certainty = Annotated[
+    float, Meta(ge=0, le=1, description="An estimate of the share of calls found by this rule that are right.")
+]
+
+
+class CallEnd(Shape):
+    """The other end of calls from or to an item, and how they were resolved."""
+
+    symbol_id: str
+    how: How
+    certainty: Certainty
+    sites: Annotated[Number, Meta(description="Call sites, counted up to 255.")]
+    state: Annotated[StateName | None, Meta(description="The decision; null where it is no candidate.")]
+    followed: Annotated[bool, Meta(description="Whether a search follows it; a guess is shown, and not followed.")]
+
+
+class WalkedItem(Shape):
+    """A fragment with its callers and callees, the most certain first."""
+
+    symbol_id: str
+    name: Annotated[str, Meta(description="Its qualified name; empty where it has none.")]
+    file_path: str
+    line_start: Count
+    line_end: Count
+    token_count: Count
+    state: Annotated[StateName | None, Meta(description="The decision; null where it is no candidate.")]
+    rank: Number | None
+    callers: list[CallEnd]
+    callers_more: Count
+    callees: list[CallEnd]
+    callees_more: Count
+
+
+class Together(Shape):
+    """Items that leave and that calls or inheritance connect, by rank."""
+
+    symbol_ids: list[str]
+    more: Count
+    token_count: Count
+
+
+class CallChain(Shape):
+    """A shortest chain of several calls from one item that leaves to another, through what does not leave."""
+
+    symbol_ids: list[str]
+    hows: Annotated[list[How], Meta(description="The rule of each call.")]
+
+
+class NextItem(Shape):
+    """A fragment that does not leave and is one call from what does."""
+
+    symbol_id: str
+    token_count: Count
+    state: Annotated[StateName | None, Meta(description="The decision; null where it is no candidate.")]
+    rank: Number | None
+    calls: Annotated[list[str], Meta(description="Items that leave and that it calls, by rank.")]
+    calls_more: Count
+    called_by: Annotated[list[str], Meta(description="Items that leave and that call it, by rank.")]
+    called_by_more: Count
+    joins: Annotated[Count, Meta(description="Parts of what leaves that it would join; 1 joins nothing.")]
+
+
+class NextStep(Shape):
+    """The fragments that are one call from what leaves: those that touch most of it first."""
+
+    items: list[NextItem]
+    count: Count
+    token_count: Count
+    candidates: Annotated[Count, Meta(description="Of them, those that the search found already.")]
+
+
+class DeeperSearch(Shape):
+    """The same search with one more step of calls, run again: what it finds besides, and what it decides otherwise."""
+
+    depth: Number
+    candidates: Annotated[Count, Meta(description="Candidates that only this step leads to.")]
+    token_count: Count
+    kept: Annotated[list[str], Meta(description="What would leave and does not now, by rank.")]
+    kept_more: Count
+    lost: Annotated[list[str], Meta(description="What leaves now and would not, by rank.")]
+    lost_more: Count
+
+
+class Walk(Shape):
+    """The calls around what leaves."""
+
+    nodes: Annotated[
+        list[WalkedItem], Meta(description="What leaves and the best of what does not, by rank; then what they name.")
+    ]
+    nodes_more: Annotated[Count, Meta(description="Items that leave and are not listed.")]
+    together: list[Together]
+    together_more: Count
+    alone: Annotated[list[str], Meta(description="Items that leave and that nothing connects with another, by rank.")]
+    alone_more: Count
+    chains: list[CallChain]
+    next_step: NextStep
+    deeper: DeeperSearch | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The walk as plain values."""
+        plain: dict[str, Any] = msgspec.to_builtins(self)
+        return plain

@@ -1,0 +1,151 @@
+"""A walk as the sections of a report: what hangs together, who calls whom, what one more step of calls holds."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
+
+from secateur.ledger import State
+from secateur.render.page import Section, counted
+from secateur.render.walk_shapes import CallEnd, DeeperSearch, NextItem, Walk
+from secateur.terminal import visible
+
+ITEMS_SHOWN = 10
+"""Items of which the text shows calls, and of the next step."""
+
+ENDS_SHOWN = 3
+"""Callers and callees of each."""
+
+NAMES_SHOWN = 8
+"""Names in one line."""
+
+RULES: Mapping[str, str] = MappingProxyType(
+    {
+        "same_scope": "defined in the same scope",
+        "self_mro": "found in a base class",
+        "super": "super()",
+        "import": "imported",
+        "package": "same package",
+        "annotation": "type of the receiver",
+        "constructor": "constructor",
+        "default_export": "default export",
+        "linkage": "the only definition linked",
+        "implementation": "implements what is declared",
+        "override": "overrides what is called",
+        "unique_name": "guess: the only one of this name",
+        "ambiguous": "guess: one of few of this name",
+    }
+)
+"""The rules that resolve calls, in words."""
+
+_NAMELESS = re.compile(r"L\d+")
+
+GLYPHS: Mapping[str, str] = MappingProxyType({state.label: state.glyph for state in State})
+
+
+def walk_sections(walk: Walk) -> tuple[Section, ...]:
+    """The sections, in the order of a reader's questions."""
+    sections = [Section(tuple(_parts(walk)), title="what hangs together by calls and inheritance")]
+    calls = tuple(_calls(walk))
+    if calls:
+        sections.append(Section(calls, title="calls"))
+    if walk.chains:
+        sections.append(
+            Section(tuple(_chains(walk)), title="shortest chains of calls between what goes out, through what does not")
+        )
+    step = walk.next_step
+    title = (
+        f"one call further: {counted(step.count, 'fragment')}, {step.token_count:,} tokens,"
+        f" {step.candidates:,} of them candidates"
+    )
+    further = [*(_next(item) for item in step.items[:ITEMS_SHOWN]), *_more(step.count - ITEMS_SHOWN)]
+    if walk.deeper is not None:
+        further += _deeper(walk.deeper)
+    sections.append(Section(tuple(further), title=title))
+    return tuple(sections)
+
+
+def rule_of(end: CallEnd) -> str:
+    """Says how the calls of an end were resolved: "imported, certain 0.96, 2 calls"."""
+    sites = "" if end.sites == 1 else f", {end.sites} calls"
+    return f"{RULES.get(end.how, end.how)}, certain {end.certainty:.2f}{sites}"
+
+
+def _parts(walk: Walk) -> Iterator[str]:
+    for part in walk.together:
+        number = len(part.symbol_ids) + part.more
+        yield f"  {number:,} together, {part.token_count:,} tokens: {_names(part.symbol_ids, number)}"
+    yield from _more(walk.together_more)
+    if walk.alone:
+        number = len(walk.alone) + walk.alone_more
+        yield f"  {number:,} alone: {_names(walk.alone, number)}"
+    if not walk.together and not walk.alone:
+        yield "  nothing goes out"
+
+
+def _calls(walk: Walk) -> Iterator[str]:
+    shown = [item for item in walk.nodes if item.state not in (None, State.DROPPED.label)]
+    for item in shown[:ITEMS_SHOWN]:
+        yield f"  #{item.rank} {visible(item.symbol_id)}"
+        for word, ends, more in (
+            ("called by", item.callers, item.callers_more),
+            ("calls", item.callees, item.callees_more),
+        ):
+            for end in ends[:ENDS_SHOWN]:
+                yield f"    {word:<9} {_marked(end)}  ({rule_of(end)})"
+            if rest := len(ends) + more - len(ends[:ENDS_SHOWN]):
+                yield f"    {word:<9} … and {rest:,} more"
+    yield from _more(len(shown) + walk.nodes_more - ITEMS_SHOWN)
+
+
+def _chains(walk: Walk) -> Iterator[str]:
+    for chain in walk.chains[:ITEMS_SHOWN]:
+        yield "  " + " → ".join(_name(symbol) for symbol in chain.symbol_ids)
+    yield from _more(len(walk.chains) - ITEMS_SHOWN)
+
+
+def _next(item: NextItem) -> str:
+    touched = [
+        f"{word} {_names(symbols, len(symbols) + more)}"
+        for word, symbols, more in (
+            ("calls", item.calls, item.calls_more),
+            ("called by", item.called_by, item.called_by_more),
+        )
+        if symbols
+    ]
+    joins = f"; joins {item.joins:,} parts" if item.joins > 1 else ""
+    state = "" if item.state is None else f"{GLYPHS[item.state]} #{item.rank} "
+    return f"  {state}{visible(item.symbol_id)}  {item.token_count:,} tokens; {', '.join(touched)}{joins}"
+
+
+def _deeper(deeper: DeeperSearch) -> Iterator[str]:
+    found = f"{counted(deeper.candidates, 'further candidate')} ({deeper.token_count:,} tokens)"
+    yield f"  searched again with --depth {deeper.depth}: {found}"
+    for word, symbols, more in (("in", deeper.kept, deeper.kept_more), ("out", deeper.lost, deeper.lost_more)):
+        if symbols:
+            number = len(symbols) + more
+            yield f"    {word:<3} {number:,}: {_names(symbols, number)}"
+    if not deeper.kept and not deeper.lost:
+        yield "    the same goes out"
+
+
+def _names(symbols: Sequence[str], number: int) -> str:
+    shown = symbols[:NAMES_SHOWN]
+    rest = f" … and {number - len(shown):,} more" if number > len(shown) else ""
+    return ", ".join(_name(symbol) for symbol in shown) + rest
+
+
+def _name(symbol: str) -> str:
+    """The name alone; of what has none its file and line."""
+    path, _, name = symbol.rpartition("::")
+    return visible(f"{path.rpartition('/')[2]}::{name}" if _NAMELESS.fullmatch(name) else name)
+
+
+def _marked(end: CallEnd) -> str:
+    return (f"{GLYPHS[end.state]} " if end.state else "") + visible(end.symbol_id)
+
+
+def _more(number: int) -> Iterator[str]:
+    if number > 0:
+        yield f"  … and {number:,} more"

@@ -1,0 +1,112 @@
+"""Single steps along calls: both ends agree, guesses come last, chains are shortest."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import networkx
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from secateur.index.graph.call_steps import chains_from, shortest_calls, step_between, steps
+from secateur.index.graph.code_graph import CodeGraph, Direction, connected, to_networkx
+from secateur.index.graph.resolve import CONFIDENCE, EdgeBuilder, EdgeKind, How
+
+NODES = 9
+
+edges = st.lists(
+    st.tuples(
+        st.integers(0, NODES - 1),
+        st.integers(0, NODES - 1),
+        st.sampled_from(EdgeKind),
+        st.sampled_from(How),
+        st.integers(1, 300),
+    ),
+    max_size=30,
+)
+
+
+def graph(given_edges: list[tuple[int, int, EdgeKind, How, int]], nodes: int = NODES) -> CodeGraph:
+    builder = EdgeBuilder()
+    for source, target, kind, how, sites in given_edges:
+        builder.add(source, target, kind, CONFIDENCE[how], how, sites)
+    return CodeGraph.from_edges(builder.build({}), nodes)
+
+
+@given(edges)
+def test_what_is_a_callee_here_is_a_caller_there(made: list[tuple[int, int, EdgeKind, How, int]]) -> None:
+    calls = graph(made)
+    forwards = {(node, end) for node in range(NODES) for end in steps(calls, node, Direction.CALLS).nodes.tolist()}
+    backwards = {(end, node) for node in range(NODES) for end in steps(calls, node, Direction.CALLED_BY).nodes.tolist()}
+    assert forwards == backwards
+    assert forwards == {(one, other) for one, other, kind, *_ in made if kind is EdgeKind.CALLS and one != other}
+
+
+@given(edges, st.sampled_from([Direction.CALLS, Direction.CALLED_BY]))
+def test_followed_is_what_a_search_follows_and_comes_first(
+    made: list[tuple[int, int, EdgeKind, How, int]], direction: Direction
+) -> None:
+    calls = graph(made)
+    for node in range(NODES):
+        found = steps(calls, node, direction)
+        assert set(found.nodes[found.followed].tolist()) == set(calls.neighbours(node, direction).tolist())
+        order = list(
+            zip(~found.followed, -found.confidence.astype(int), -found.sites.astype(int), found.nodes, strict=True)
+        )
+        assert order == sorted(order)
+
+
+@given(edges, st.integers(0, NODES - 1))
+def test_a_chain_is_as_short_as_networkx_finds_it(made: list[tuple[int, int, EdgeKind, How, int]], source: int) -> None:
+    calls = graph(made)
+    names = [str(node) for node in range(NODES)]
+    trusted = networkx.DiGraph(
+        [(a, b) for a, b, kind in to_networkx(calls, names, names).edges(keys=True) if str(kind) == "calls"]
+    )
+    trusted.add_nodes_from(range(NODES))
+    for target, chain in enumerate(chains_from(calls, source, range(NODES))):
+        assert chain == shortest_calls(calls, source, target)
+        if not networkx.has_path(trusted, source, target):
+            assert chain == []
+        else:
+            assert len(chain) - 1 == networkx.shortest_path_length(trusted, source, target)
+            assert (chain[0], chain[-1]) == (source, target)
+            assert all(step_between(calls, one, other) for one, other in pairwise(chain))
+
+
+@given(edges, st.sets(st.integers(0, NODES - 1)))
+def test_a_view_of_some_nodes_is_the_part_of_the_whole_view(
+    made: list[tuple[int, int, EdgeKind, How, int]], chosen: set[int]
+) -> None:
+    calls, names = graph(made), [str(node) for node in range(NODES)]
+    whole = to_networkx(calls, names, names).subgraph(chosen)
+    part = to_networkx(calls, names, names, nodes=sorted(chosen))
+    assert dict(part.nodes(data=True)) == dict(whole.nodes(data=True))
+    assert sorted(part.edges(keys=True)) == sorted(whole.edges(keys=True))
+    assert sorted(node for component in connected(part) for node in component) == sorted(chosen)
+
+
+def test_a_call_says_how_it_was_resolved() -> None:
+    calls = graph([(0, 1, EdgeKind.CALLS, How.IMPORT, 2), (0, 2, EdgeKind.CALLS, How.UNIQUE_NAME, 1)])
+    assert step_between(calls, 0, 1) == (How.IMPORT, 960, 2)
+    assert step_between(calls, 1, 0) is None
+    found = steps(calls, 0, Direction.CALLS)
+    assert found.nodes.tolist() == [1, 2]
+    assert found.followed.tolist() == [True, False]
+
+
+def test_an_override_is_followed_backwards_only() -> None:
+    calls = graph([(0, 1, EdgeKind.CALLS, How.OVERRIDE, 1)])
+    assert steps(calls, 0, Direction.CALLS).followed.tolist() == [False]
+    assert steps(calls, 1, Direction.CALLED_BY).followed.tolist() == [True]
+
+
+def test_a_chain_ends_on_a_cycle_and_at_itself() -> None:
+    ring = graph([(n, (n + 1) % 4, EdgeKind.CALLS, How.IMPORT, 1) for n in range(4)], 4)
+    assert shortest_calls(ring, 2, 1) == [2, 3, 0, 1]
+    assert shortest_calls(ring, 2, 2) == [2]
+
+
+@pytest.mark.parametrize("direction", [Direction.CALLS, Direction.CALLED_BY])
+def test_a_node_without_calls_has_no_steps(direction: Direction) -> None:
+    assert len(steps(graph([], 1), 0, direction)) == 0
