@@ -1,0 +1,52 @@
+"""Words that stand for a decision to compare with."""
+
+from __future__ import annotations
+
+import pytest
+from secateur import Settings
+from secateur.errors import UsageError
+from secateur.kinds import registry
+from secateur.settings import with_values
+from secateur_tui.state.alternatives import alternative, offered
+
+INPUTS = {"query": "q", "path": ".", "rev": ""}
+SEARCH, LOG = registry.kind("search"), registry.kind("log")
+
+
+def test_every_word_that_is_offered_stands_for_something() -> None:
+    for kind in registry.kinds().values():
+        inputs, in_force = kind.blank(), kind.budget_in_force(Settings(), None)
+        for word in offered(kind, Settings(), in_force, ghost=True):
+            other = alternative(word, kind, Settings(), inputs, ghost=True)
+            differs = (other.settings != Settings()) + (other.inputs != inputs) + other.ghost
+            assert differs == 1, (kind.name, word)
+
+
+def test_a_profile_a_budget_a_commit() -> None:
+    assert alternative(" recommended ", SEARCH, Settings(), INPUTS, ghost=False).settings.profile == "recommended"
+    assert alternative("8,000", SEARCH, Settings(), INPUTS, ghost=False).settings.effective_budget == 8_000
+    assert alternative("@v1.0", SEARCH, Settings(), INPUTS, ghost=False).inputs["rev"] == "v1.0"
+    own = with_values(Settings(), {"budget": 900})
+    assert alternative("8_000", LOG, own, {}, ghost=False).label == "budget 8,000"
+
+
+@pytest.mark.parametrize(
+    ("word", "hint"),
+    [
+        ("recomended", "did you mean recommended? a profile, a budget, a commit"),
+        ("", "a profile"),
+        ("@", "a profile"),
+        ("-5", "a profile"),
+        ("ghost", "a profile"),
+        ("9" * 40, "a profile"),
+    ],
+)
+def test_what_stands_for_nothing_is_refused_with_what_would(word: str, hint: str) -> None:
+    with pytest.raises(UsageError) as raised:
+        alternative(word, SEARCH, Settings(), INPUTS, ghost=False)
+    assert hint in raised.value.hint
+
+
+def test_a_log_has_no_commits() -> None:
+    with pytest.raises(UsageError):
+        alternative("@HEAD~1", LOG, Settings(), {}, ghost=False)

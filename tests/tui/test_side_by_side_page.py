@@ -1,0 +1,75 @@
+"""The page that lays two decisions side by side, drawn of ledgers made by hand."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from secateur.kinds.side_by_side import Pair, Placed, SideBySide
+from secateur.ledger import Entry, Ledger, Reason, State
+from secateur_tui.styled_text import plain, width
+from secateur_tui.widgets.side_by_side_page import draw_side_by_side, named
+
+
+def placed(id_: str, rank: int, state: State = State.KEPT, after: int = 100) -> Placed:
+    return Placed(rank - 1, Entry(id_, state, Reason.FITS, 100, after), rank)
+
+
+def ledger(tokens: int) -> Ledger:
+    return Ledger("search", 4_000, 9_000, tokens, ())
+
+
+SIDES = SideBySide(
+    ledger(3_985),
+    ledger(3_998),
+    only_left=(Pair("docs/api.rst::api", placed("docs/api.rst::api", 25), None),),
+    only_right=(Pair("flask/sessions.py::open_session", None, placed("flask/sessions.py::open_session", 7)),),
+    both=(
+        Pair("a.py::kept", placed("a.py::kept", 1), placed("a.py::kept", 1)),
+        Pair("a.py::cut", placed("a.py::cut", 2), placed("a.py::cut", 2, State.SHORTENED, 31)),
+        Pair("a.py::moved", placed("a.py::moved", 15), placed("a.py::moved", 3)),
+    ),
+)
+LABELS = ("spec", "profile recommended")
+
+
+def test_the_sides_stand_beside_each_other() -> None:
+    assert "\n".join(plain(drawn).rstrip() for drawn in draw_side_by_side(SIDES, LABELS, 82)) == (
+        "spec                                      profile recommended\n"
+        "3,985 of 4,000 tokens                     3,998 (+13) of 4,000 tokens\n"
+        "\n"
+        "only left (1, 100 tokens)                 only right (1, 100 tokens)\n"
+        "●    100 api  docs/api.rst                ●    100 open_session  flask/sessions.py\n"
+        "\n"
+        "both (3)  1 cut otherwise, 1 at another rank\n"
+        "●→◐    100 → 31     cut  a.py\n"
+        "\n"
+        "other ranks (1)\n"
+        "   ▲12     15 → 3      moved  a.py"
+    )
+
+
+def test_on_a_narrow_page_they_stand_below_each_other() -> None:
+    drawn = [plain(one).rstrip() for one in draw_side_by_side(SIDES, LABELS, 50)]
+    assert drawn.index("only left (1, 100 tokens)") < drawn.index("only right (1, 100 tokens)")
+
+
+def test_equal_sides_are_said_to_be_equal() -> None:
+    same = SideBySide(ledger(1), ledger(1), (), (), SIDES.both[:1])
+    assert "the same goes out on both sides" in plain(draw_side_by_side(same, LABELS, 80)[-1])
+
+
+@given(cells=st.integers(min_value=1, max_value=240), label=st.text(max_size=60), id_=st.text(max_size=90))
+@settings(max_examples=150, deadline=None, derandomize=True)
+def test_no_line_is_wider_than_the_page(cells: int, label: str, id_: str) -> None:
+    sides = SideBySide(ledger(10), ledger(20), (Pair(id_, placed(id_, 1), None),), SIDES.only_right, SIDES.both)
+    for drawn in draw_side_by_side(sides, (label, "right"), cells):
+        assert width(drawn) <= cells
+        assert "\x1b" not in plain(drawn)
+
+
+@pytest.mark.parametrize(
+    ("cells", "said"), [(40, "open_session  flask/sessions.py"), (14, "open_session"), (6, "open_…")]
+)
+def test_the_name_comes_first(cells: int, said: str) -> None:
+    assert plain(named("flask/sessions.py::open_session", cells)) == said

@@ -1,0 +1,76 @@
+"""Decisions to lay beside the present one: another profile, another budget, another commit, the ghost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from secateur.errors import UsageError, shown
+from secateur.kinds.base import Kind
+from secateur.settings import PROFILES, Settings, with_profile
+from secateur.suggestions import suggestion
+
+GHOST = "ghost"
+"""The word for the answer that the present one is compared with already."""
+
+COMMIT = "@"
+"""The beginning of a commit: a branch may be called like a profile, or like a number."""
+
+
+_DIGITS = 19
+"""Digits from which a number is no budget: it would leave the range of every integer we keep."""
+
+
+@dataclass(frozen=True, slots=True)
+class Alternative:
+    """Settings and inputs that differ from the present ones in one thing; `ghost`: the baseline, decided already."""
+
+    label: str
+    settings: Settings
+    inputs: Mapping[str, Any]
+    ghost: bool = False
+
+
+def profiles_of(settings: Settings) -> Sequence[str]:
+    """Names of the profiles there are, ours first."""
+    return [*PROFILES, *(name for name in settings.profiles if name not in PROFILES)]
+
+
+def offered(kind: Kind[Any, Any], settings: Settings, in_force: int, *, ghost: bool) -> Sequence[str]:
+    """Words worth typing, the likeliest first: other profiles, half and double the budget, a commit, the ghost."""
+    words = [name for name in profiles_of(settings) if name != settings.profile]
+    words += [f"{budget:,}" for budget in (in_force // 2, in_force * 2) if budget > 0]
+    words += [COMMIT + "HEAD~1"] if takes_commit(kind) else []
+    return [*words, *([GHOST] if ghost else [])]
+
+
+def takes_commit(kind: Kind[Any, Any]) -> bool:
+    """Tells whether what is read can be that of a commit."""
+    return any(one.name == "rev" for one in kind.inputs)
+
+
+def alternative(
+    text: str, kind: Kind[Any, Any], settings: Settings, inputs: Mapping[str, Any], *, ghost: bool
+) -> Alternative:
+    """Returns what a word stands for: a profile, a budget ("8,000"), a commit ("@HEAD~3"), or "ghost".
+
+    Raises:
+        UsageError: it stands for none of them.
+    """
+    word = text.strip()
+    if word == GHOST and ghost:
+        return Alternative(GHOST, settings, inputs, ghost=True)
+    if word in profiles_of(settings):
+        return Alternative(f"profile {word}", with_profile(settings, word), inputs)
+    if (digits := word.replace(",", "").replace("_", "")).isascii() and digits.isdigit() and len(digits) < _DIGITS:
+        return Alternative(f"budget {int(digits):,}", kind.budget.put(settings, int(digits)), inputs)
+    if word.startswith(COMMIT) and len(word) > 1 and takes_commit(kind):
+        return Alternative(f"commit {shown(word[1:])}", settings, {**inputs, "rev": word[1:]})
+    words = offered(kind, settings, 0, ghost=ghost)
+    near = suggestion(word, words)
+    takes = "a profile, a budget" + (", a commit (@HEAD~3)" if takes_commit(kind) else "") + (", ghost" * ghost)
+    raise UsageError(
+        f"{shown(word) or 'nothing'} is nothing to compare with",
+        hint=(f"did you mean {near}? " if near else "") + takes,
+    )
