@@ -1,0 +1,123 @@
+"""Time from a key to the painted frame, on the inspector without a terminal: what a person waits for.
+
+    python tests/benchmarks/screen.py [--candidates 10000 100000] [--messages 100000] [--rounds 20]
+
+Per key its median, 95th percentile and longest, in milliseconds of the clock, and those over all keys; beside them the
+load of the machine. The frame is the one after everything that the key led to on the screen's own thread was handled:
+work on other threads, such as proofs, counts where it delays that. Aims, on an idle machine: 50 ms at
+10,000 candidates, 100 ms at 100,000 candidates or messages, at the 95th percentile.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import random
+import sys
+import tempfile
+import time
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[2]
+sys.path[:0] = [str(ROOT / "core"), str(ROOT / "tui"), str(ROOT / "tests"), str(ROOT / "tests" / "screens")]
+
+from inspector_kit import ScriptedEngine, large_pool, quiet, settle  # noqa: E402 - the paths come first
+from secateur.settings import Settings  # noqa: E402
+from secateur_tui.app import Inspector  # noqa: E402
+from secateur_tui.host import Pace  # noqa: E402
+from textual import events  # noqa: E402
+from textual.keys import key_to_character  # noqa: E402
+
+SEARCH_KEYS = ("down", "pagedown", "right", "left", "b", "B", "s", "u", "U", "d", "right", "i", "v", "down", "end", "p")
+LEDGER_KEYS = ("down", "pagedown", "b", "B", "right", "left", "d", "down", "i", "v", "end", "home", "u", "U")
+WORDS = ("return", "total", "order", "rounded", "def", "import")
+NO_FRAME = 0.2
+"""Seconds after which a key is taken for one that paints nothing, such as `end` at the end."""
+
+REST = 0.05
+"""Seconds between keys: what one led to besides its frame, such as a recount, is not charged to the next."""
+
+
+class Clocked(Inspector):
+    """Notes when a frame is handed to the terminal."""
+
+    painted = 0.0
+
+    def _display(self, screen: Any, renderable: Any) -> None:
+        super()._display(screen, renderable)
+        self.painted = time.perf_counter()
+
+
+async def measured(app: Clocked, keys: tuple[str, ...], rounds: int) -> dict[str, list[float]]:
+    """Milliseconds from each key to the frame that shows what it did; keys that paint nothing are left out."""
+    took: dict[str, list[float]] = defaultdict(list)
+    async with app.run_test(size=(160, 45)) as pilot:
+        await pilot.pause()
+        await settle(app)
+        for _ in range(rounds):
+            for key in keys:
+                begun = time.perf_counter()
+                app.post_message(events.Key(key, key if len(key) == 1 else key_to_character(key)))
+                await quiet(app)
+                while app.painted < begun and time.perf_counter() - begun < NO_FRAME:
+                    await asyncio.sleep(0.001)
+                if app.painted > begun:
+                    took[key].append((app.painted - begun) * 1_000)
+                await asyncio.sleep(REST)
+        app.exit()
+    return took
+
+
+def told(title: str, took: dict[str, list[float]]) -> None:
+    everything = sorted(one for times in took.values() for one in times)
+    load = os.getloadavg()[0]
+    print(f"{title}: {len(everything):,} keys, load {load:.1f}")
+    for key, times in [*sorted(took.items()), ("all", everything)]:
+        times = sorted(times)
+        p50, p95 = (times[min(len(times) - 1, int(len(times) * share))] for share in (0.5, 0.95))
+        print(f"  {key:>9}  p50 {p50:7.1f}  p95 {p95:7.1f}  longest {times[-1]:7.1f} ms")
+
+
+def transcript(messages: int, path: Path) -> None:
+    """A conversation of tool calls and results, the same every time."""
+    draw = random.Random(13)
+    with path.open("w", encoding="utf-8") as file:
+        for number in range(messages // 2):
+            read = {"name": "read_file", "input": {"path": f"src/m{number}.py"}}
+            call = {"type": "tool_use", "id": f"t{number}", **read}
+            text = " ".join(
+                draw.choices(("return", "total", "order", "rounded", "def", "import"), k=draw.randint(5, 60))
+            )
+            result = {"type": "tool_result", "tool_use_id": f"t{number}", "content": text}
+            for role, part in (("assistant", call), ("user", result)):
+                file.write(json.dumps({"role": role, "content": [part]}) + "\n")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--candidates", type=int, nargs="*", default=[10_000, 100_000])
+    parser.add_argument("--messages", type=int, default=100_000, help="of the conversation; 0: none")
+    parser.add_argument("--rounds", type=int, default=10)
+    options = parser.parse_args()
+    pace = Pace(debounce=0.12, rest=0.25, watch=0)
+    for count in options.candidates:
+        pool = large_pool(count)
+        engine: Any = ScriptedEngine(lambda _query, _settings, pool=pool: pool)
+        app = Clocked(engine, Settings(), path="orders", query="refund total", pace=pace)
+        told(f"search, {count:,} candidates", asyncio.run(measured(app, SEARCH_KEYS, options.rounds)))
+    if options.messages:
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "session.jsonl"
+            transcript(options.messages, path)
+            app = Clocked(None, Settings(), path=str(path), bench="conversation", pace=pace)
+            told(
+                f"conversation, {options.messages:,} messages", asyncio.run(measured(app, LEDGER_KEYS, options.rounds))
+            )
+
+
+if __name__ == "__main__":
+    main()
