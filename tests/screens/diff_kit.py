@@ -7,7 +7,7 @@ from typing import Any
 
 from inspector_kit import Inspector, Pace
 from secateur.settings import Settings, with_values
-from secateur_tui.benches.diff_bench import DiffBench
+from secateur_tui.screen import Bench
 from secateur_tui.state.diff_rows import DiffAnswer
 from support.diffs import added, line_diff
 from support.repos import committed, git, write
@@ -87,9 +87,9 @@ def opened(settings: Settings | None = None, path: str = PULL, **inputs: str) ->
     return Inspector(None, settings or LIMIT, bench="diff", path=path, inputs=inputs, pace=Pace(0.001, 0.001, 0))
 
 
-def diff_bench(app: Inspector) -> DiffBench:
+def diff_bench(app: Inspector) -> Bench:
     """The bench, whatever lies on top of it."""
-    return next(screen for screen in app.screen_stack if isinstance(screen, DiffBench))
+    return next(screen for screen in app.screen_stack if isinstance(screen, Bench))
 
 
 def packing(app: Inspector) -> DiffAnswer:

@@ -17,10 +17,9 @@ from secateur.model import Channel, Pool, Selection
 from secateur.selection import select
 from secateur.settings import Settings
 from secateur_tui.app import Inspector
-from secateur_tui.benches.bench import Bench
-from secateur_tui.benches.search_bench import SearchBench
 from secateur_tui.host import Pace
 from secateur_tui.messages import Look
+from secateur_tui.screen import Bench
 from textual import events
 from textual.keys import key_to_character
 from textual.screen import ModalScreen
@@ -237,9 +236,9 @@ def inspector(
     )
 
 
-def bench_of(app: Inspector) -> SearchBench:
+def bench_of(app: Inspector) -> Bench:
     """The bench, whatever lies on top of it."""
-    return next(screen for screen in app.screen_stack if isinstance(screen, SearchBench))
+    return next(screen for screen in app.screen_stack if isinstance(screen, Bench))
 
 
 def screen_lines(app: Inspector) -> list[str]:

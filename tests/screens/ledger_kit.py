@@ -10,7 +10,7 @@ from typing import Any
 
 from inspector_kit import Inspector, Pace
 from secateur.settings import Settings
-from secateur_tui.benches.ledger_bench import LedgerBench
+from secateur_tui.screen import Bench
 from support.conversations import Said, conversation
 from support.envelopes import asset_paths, envelope, files
 
@@ -99,6 +99,6 @@ def opened(bench: str, settings: Settings | None = None, **options: Any) -> Insp
     return Inspector(None, settings or Settings(), bench=bench, pace=Pace(0.001, 0.001, 0), **given)
 
 
-def ledger_bench(app: Inspector) -> LedgerBench:
+def ledger_bench(app: Inspector) -> Bench:
     """The bench, whatever lies on top of it."""
-    return next(screen for screen in app.screen_stack if isinstance(screen, LedgerBench))
+    return next(screen for screen in app.screen_stack if isinstance(screen, Bench))

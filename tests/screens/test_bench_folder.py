@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from inspector_kit import QUERY, inspector, press, settle
-from secateur_tui.benches.ledger_bench import LedgerBench
+from secateur_tui.screen import Bench
 from support.repos import committed, git, write
 
 
@@ -20,11 +20,11 @@ async def test_diff_and_files_start_on_the_folder_that_is_inspected(tmp_path: Pa
         for key, item in (("5", "refund.py"), ("2", "refund.py")):
             await press(app, key)
             lines = await settle(app)
-            assert isinstance(app.screen, LedgerBench)
-            assert app.screen.state.path == str(root)
+            assert isinstance(app.screen, Bench)
+            assert app.screen.state.question == str(root)
             assert app.screen.state.inputs.get("query", QUERY) == QUERY
             assert any(item in line for line in lines)
         await press(app, "4")
         await settle(app)
-        assert isinstance(app.screen, LedgerBench)
-        assert app.screen.state.path == ""
+        assert isinstance(app.screen, Bench)
+        assert app.screen.state.question == ""

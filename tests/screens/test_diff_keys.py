@@ -10,14 +10,14 @@ from inspector_kit import press, settle
 from secateur.kinds import registry
 from secateur.kinds.diff import finish
 from secateur.settings import Settings, with_values
-from secateur_tui.subjects.diff import DiffSubject
+from secateur_tui.pages.diff import DiffPage
 from secateur_tui.widgets.query_input import QueryInput
 from support.cli import secateur
 from support.repos import write
 from test_hostile_screens import HOSTILE, assert_harmless
 
 SIZE = (120, 40)
-DIFF = DiffSubject(registry.kind("diff"))
+DIFF = DiffPage(registry.kind("diff"))
 TYPED = {field.name: "" for field in DIFF.fields}
 
 
@@ -178,7 +178,7 @@ async def test_hostile_names_and_texts_are_text(size: tuple[int, int]) -> None:
     app = opened(settings, diff, skill="SKILL.md", ignore="[b]\x1b[2J")
     async with app.run_test(size=size, notifications=True):
         assert_harmless(await settle(app), size[0])
-        assert diff_bench(app).listed, "the diff is read"
+        assert diff_bench(app).state.listed, "the diff is read"
         for _ in range(2):
             await press(app, "B", "down", "down", "K")
             for page in ("i", "v", "d", "w", "y", "slash"):

@@ -127,7 +127,7 @@ async def test_instructions_larger_than_a_chunk_are_a_state_that_a_larger_limit_
         assert_golden("diff_refused_80x24", await settle(app))
         await press(app, *"bbbbbbbbbbbbbbbb")
         await settle(app)
-        assert packing(app).plan.limit > 3000 and diff_bench(app).listed
+        assert packing(app).plan.limit > 3000 and diff_bench(app).state.listed
 
 
 async def test_no_change_is_said(tmp_path: Path) -> None:

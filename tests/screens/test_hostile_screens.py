@@ -143,7 +143,7 @@ async def test_pasted_control_characters_become_visible() -> None:
         assert "where" in field.value and "\x1b" not in field.value
         assert field.value.endswith("?␊second line"), "the ends of lines are shown, and the field says how many"
         assert any("2 lines" in line for line in lines)
-        assert bench_of(app).state.query == field.value.replace("␊", "\n"), "it is asked as it was pasted"
+        assert bench_of(app).state.question == field.value.replace("␊", "\n"), "it is asked as it was pasted"
 
 
 async def test_a_large_paste_is_cut_and_typing_goes_on() -> None:
@@ -154,7 +154,7 @@ async def test_a_large_paste_is_cut_and_typing_goes_on() -> None:
         await settle(app)
         await press(app, *"end")
         lines = await settle(app)
-        asked = bench_of(app).state.query
+        asked = bench_of(app).state.question
         assert len(asked) == MOST_PASTED + len("end") and asked.endswith("end") and "\r" not in asked
         assert any("1,177 lines" in line for line in lines)
 

@@ -7,16 +7,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from inspector_kit import Inspector, press, settle
+from inspector_kit import STALLED, Inspector, press, settle
 from ledger_kit import TRANSCRIPT, ledger_bench, opened, write_files, write_transcript
 from secateur.kinds.registry import kind
 from secateur.progress import Progress, unreported
 from secateur.settings import Settings, with_values
-from secateur_tui.benches.ledger_bench import LedgerBench
-from secateur_tui.state.ledger_answer import LedgerAnswer
-from secateur_tui.state.ledger_state import compared
+from secateur_tui.pages.conversation import ConversationPage
+from secateur_tui.screen import Bench
+from secateur_tui.state.ledger_answer import LedgerAnswer, compared
 from secateur_tui.state.subject import Inputs
-from secateur_tui.subjects.conversation import ConversationSubject
 
 ZONE = with_values(Settings(), {"conversation_prune.safe_zone_tokens": 3000})
 SIZE = (120, 40)
@@ -31,7 +30,7 @@ def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_files(tmp_path)
 
 
-class Held(ConversationSubject):
+class Held(ConversationPage):
     """Reads when it is let."""
 
     def __init__(self) -> None:
@@ -50,7 +49,7 @@ class Held(ConversationSubject):
         return material
 
 
-class Long(ConversationSubject):
+class Long(ConversationPage):
     """Decides on 2,500 tokens until it is told that nobody waits for that."""
 
     def __init__(self) -> None:
@@ -74,7 +73,7 @@ class Long(ConversationSubject):
 def held(subject: Any = None) -> tuple[Inspector, Any]:
     app, subject = opened("conversation", ZONE), subject or Held()
     bench = app._benches["conversation"]
-    assert isinstance(bench, LedgerBench)
+    assert isinstance(bench, Bench)
     bench.state.subject = subject
     return app, subject
 
@@ -107,7 +106,7 @@ async def test_a_reading_that_nobody_waits_for_ends_at_its_next_report() -> None
         subject.go_on.release(9)
         await settle(app)
         assert subject.read_paths == [TRANSCRIPT, "other.json"] and subject.done_paths == ["other.json"]
-        assert ledger_bench(app).state.path == "other.json" and ledger_bench(app).state.answer is not None
+        assert ledger_bench(app).state.question == "other.json" and ledger_bench(app).state.answer is not None
 
 
 async def test_a_decision_that_nobody_waits_for_ends_at_its_next_report() -> None:
@@ -129,7 +128,7 @@ async def test_benches_may_be_left_and_come_back_to_while_a_file_is_read() -> No
     async with app.run_test(size=SIZE) as pilot:
         await begun(pilot, subject, 1)
         await press(app, "2", *"shop", "enter", "4", "escape", "3")
-        assert ledger_bench(app).activity == "reading"
+        assert ledger_bench(app).jobs.activity == "reading"
         subject.go_on.release(9)
         await settle(app)
         assert subject.read_paths == [TRANSCRIPT] and ledger_bench(app).state.answer is not None
@@ -154,7 +153,7 @@ async def test_a_path_that_got_longer_is_deleted_whole(monkeypatch: pytest.Monke
         await settle(app)
         await press(app, *"~/none", "enter", "slash", "ctrl+u", *TRANSCRIPT, "enter")
         await settle(app)
-        assert ledger_bench(app).state.path == TRANSCRIPT and ledger_bench(app).state.answer is not None
+        assert ledger_bench(app).state.question == TRANSCRIPT and ledger_bench(app).state.answer is not None
 
 
 async def test_an_answer_that_comes_as_patience_ends_is_not_waited_for() -> None:
@@ -162,7 +161,11 @@ async def test_an_answer_that_comes_as_patience_ends_is_not_waited_for() -> None
     async with app.run_test(size=SIZE):
         await settle(app)
         screen = ledger_bench(app)
-        screen.call_next(screen._be_late)  # what a timer leaves in the queue that is stopped right after it fired
+        screen.jobs.after("patience", STALLED, screen.answering._be_late)
+        fired = screen.jobs._timers["patience"]._callback
+        assert fired is not None
+        screen.jobs.stop("patience")
+        screen.call_next(fired)  # what a timer leaves in the queue that is stopped right after it fired
         lines = await settle(app)
         assert "deciding" not in lines[0] and not screen.busy
 

@@ -15,11 +15,9 @@ from secateur.kinds.registry import kind
 from secateur.model import State
 from secateur.settings import Settings, with_values
 from secateur.tokens import get_counter
-from secateur_tui.benches.folder_bench import FolderBench
-from secateur_tui.benches.ledger_bench import LedgerBench
-from secateur_tui.benches.search_bench import SearchBench
 from secateur_tui.messages import Look
-from secateur_tui.subjects.conversation import ConversationSubject
+from secateur_tui.pages.conversation import ConversationPage
+from secateur_tui.screen import Bench
 from secateur_tui.widgets.modal_page import ModalPage
 from secateur_tui.widgets.query_input import QueryInput
 from support.cli import secateur
@@ -194,7 +192,7 @@ async def test_the_copied_command_reproduces_the_answer(bench: str, settings: Se
 
 
 def test_a_path_that_looks_like_a_flag_stays_a_path() -> None:
-    command = ConversationSubject(kind("conversation")).command({"path": "--all.json"}, Settings(), Settings())
+    command = ConversationPage(kind("conversation")).command({"path": "--all.json"}, Settings(), Settings())
     assert command.endswith(" -- --all.json")
 
 
@@ -214,7 +212,7 @@ async def test_a_path_is_typed_and_read_and_a_wrong_one_says_what_is_wrong() -> 
         )
         await press(app, "slash", "ctrl+u", *TRANSCRIPT, "enter")
         lines = await settle(app)
-        assert screen.state.path == TRANSCRIPT and any("35 messages" in line for line in lines)
+        assert screen.state.question == TRANSCRIPT and any("35 messages" in line for line in lines)
         assert screen.state.answer is not None and app.focused is screen.home
 
 
@@ -291,7 +289,7 @@ async def test_what_changes_on_disk_is_told_and_read_again() -> None:
 
 
 async def test_a_slow_reading_shows_progress_and_can_be_left() -> None:
-    class Slow(ConversationSubject):
+    class Slow(ConversationPage):
         def read(self, inputs, settings, progress):
             progress("counting", 12, 40)
             release.wait()
@@ -300,10 +298,10 @@ async def test_a_slow_reading_shows_progress_and_can_be_left() -> None:
     release = threading.Event()
     app = opened("conversation")
     bench = app._benches["conversation"]
-    assert isinstance(bench, LedgerBench)
+    assert isinstance(bench, Bench)
     bench.state.subject = Slow(kind("conversation"))
     async with app.run_test(size=SIZE) as pilot:
-        while not (bench.is_mounted and bench.progress):
+        while not (bench.is_mounted and bench.jobs.progress):
             await pilot.pause(0.01)
         await pilot.pause(0.01)
         from inspector_kit import screen_lines
@@ -347,12 +345,12 @@ async def test_a_folder_can_be_opened_for_the_search_later() -> None:
         await settle(app)
         await press(app, "1")
         lines = await settle(app)
-        assert isinstance(app.screen, FolderBench) and any("A folder can be opened here" in line for line in lines)
+        assert ledger_bench(app).state.subject.unopened and any("A folder can be opened here" in line for line in lines)
         await press(app, *"elsewhere", "enter")
         assert any("there is no folder elsewhere" in line for line in await settle(app))
         await press(app, "ctrl+u", *"orders", "enter")
         await settle(app)
-        assert isinstance(app.screen, SearchBench)
+        assert not ledger_bench(app).state.subject.unopened
         await press(app, *"refund", "enter")
         lines = await settle(app)
         assert any(f"{len(ORDERS)} candidates" in line for line in lines)

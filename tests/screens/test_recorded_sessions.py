@@ -21,8 +21,8 @@ from secateur.replays.recording import read_recording
 from secateur.replays.replaying import replay
 from secateur.scenarios.running import BEST_DROPPED, session
 from secateur.settings import Settings, load, with_values
-from secateur_tui.benches.items_bench import ItemsBench
-from secateur_tui.benches.search_bench import SearchBench
+from secateur_tui.pages.search import SearchPage
+from secateur_tui.screen import Bench
 
 EXAMPLES = data_dir("docs/examples")
 
@@ -81,15 +81,14 @@ def ticking() -> Callable[[], float]:
     return lambda: next(now) * 1.5
 
 
-def shown_ledger(bench: ItemsBench) -> Ledger | None:
+def shown_ledger(bench: Bench) -> Ledger | None:
     """The ledger of what is on the screen, from the state of the bench alone."""
-    if isinstance(bench, SearchBench):
-        answer = bench.state.answer
+    answer: Any = bench.state.answer
+    if isinstance(bench.subject, SearchPage):
         if answer is None:
             return None
-        return listed_ledger(answer.selection, bench.state.engine.pack_tokens(answer.selection), BEST_DROPPED)[0]
-    state: Any = bench.state
-    return state.answer.result.ledger if state.answer is not None and state.refusal is None else None
+        return listed_ledger(answer.selection, bench.subject.engine.pack_tokens(answer.selection), BEST_DROPPED)[0]
+    return answer.result.ledger if answer is not None and bench.state.refusal is None else None
 
 
 def settings_for(values: dict[str, Any], root: Path) -> Settings:
@@ -114,7 +113,7 @@ async def test_a_recorded_session_replays_as_it_was_on_the_screen(kind: str, fol
                 if key:
                     await press(app, key)
                     await settle(app)
-                assert isinstance(app.screen, ItemsBench)
+                assert isinstance(app.screen, Bench)
                 ledger = shown_ledger(app.screen)
                 told = dumps(ledger.to_dict()) if ledger is not None else ""
                 if told and [told] != live[-1:]:

@@ -20,9 +20,9 @@ from secateur.replays.replaying import replay, root_for
 from secateur.scenarios.running import BEST_DROPPED, session
 from secateur.settings import Settings
 from secateur_tui.app import replaying
-from secateur_tui.benches.items_bench import ItemsBench
-from secateur_tui.benches.search_bench import SearchBench
+from secateur_tui.pages.search import SearchPage
 from secateur_tui.replay_player import ReplayPlayer, stops_of
+from secateur_tui.screen import Bench
 
 
 @asynccontextmanager
@@ -46,10 +46,10 @@ async def rested(app: Inspector, player: ReplayPlayer) -> list[str]:
 
 
 def shown_ledger(bench: Any) -> Ledger | None:
-    if isinstance(bench, SearchBench):
+    if isinstance(bench.subject, SearchPage):
         answer = bench.state.answer
         assert answer is not None
-        return listed_ledger(answer.selection, bench.state.engine.pack_tokens(answer.selection), BEST_DROPPED)[0]
+        return listed_ledger(answer.selection, bench.subject.engine.pack_tokens(answer.selection), BEST_DROPPED)[0]
     return bench.state.answer.ledger if bench.state.refusal is None else None
 
 
@@ -80,7 +80,7 @@ async def test_every_stop_of_a_demo_shows_what_it_decides_without_a_screen(name:
             if number:
                 await press(app, "n")
             screens.append(await rested(app, player))
-            assert isinstance(app.screen, ItemsBench)
+            assert isinstance(app.screen, Bench)
             ledger = shown_ledger(app.screen)
             forwards.append(dumps(ledger.to_dict()) if ledger is not None else "")
             assert any(f"▶ {number + 1}/{len(expected)}" in line for line in screens[-1])
@@ -123,7 +123,7 @@ async def test_the_ends_are_said_and_keys_typed_ahead_are_followed():
             await press(app, "n")
         await rested(app, player)
         assert player.place == len(player.stops) - 1
-        assert isinstance(app.screen, ItemsBench)
+        assert isinstance(app.screen, Bench)
         assert app.screen.unavailable("replay-next") == "this is the end of the recording"
 
 

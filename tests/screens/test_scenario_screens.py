@@ -19,7 +19,7 @@ from secateur.scenarios.opened_scenario import open_scenario
 from secateur.scenarios.running import session
 from secateur.scenarios.scenario import Scenario, read_scenario
 from secateur.settings import Settings, with_values
-from secateur_tui.benches.scenario_bench import ScenarioBench
+from secateur_tui.screen import Bench
 from support.processes import environment
 from support.repos import committed
 from textual import events
@@ -49,9 +49,9 @@ def own_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path / "work")
 
 
-def bench_of(app: Inspector) -> ScenarioBench:
+def bench_of(app: Inspector) -> Bench:
     """The bench, whatever lies on top of it."""
-    return next(screen for screen in app.screen_stack if isinstance(screen, ScenarioBench))
+    return next(screen for screen in app.screen_stack if isinstance(screen, Bench))
 
 
 def said(app: Inspector) -> str:
@@ -181,7 +181,7 @@ async def test_a_search_is_saved_with_what_is_held_and_boosted(tmp_path: Path) -
             assert any(f"✓ {SAVED} holds" in line for line in lines), lines
             await press(app, "escape", "m")
             await settle(app)
-            item = bench_of(app).entry_id
+            item = bench_of(app).entry
             assert f"must_keep {item}" in said(app)
     text = Path("shop", SAVED).read_text(encoding="utf-8")
     assert "Refund totals differ by a cent\n\n    >>> round_half_even(2.675)\n    [expect]\n" in text, "it is readable"

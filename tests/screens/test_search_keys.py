@@ -253,14 +253,14 @@ async def test_typing_asks_after_a_pause_and_letters_are_letters() -> None:
         assert any("Ask in the words of the task" in line for line in lines)
         await press(app, "q", "u", "b")
         lines = await settle(app)
-        assert bench_of(app).state.query == "qub" and engine.retrieved[-1] == "qub"
+        assert bench_of(app).state.question == "qub" and engine.retrieved[-1] == "qub"
         assert bench_of(app).state.settings == TIGHT
         await press(app, "enter", "b")
         await settle(app)
         assert bench_of(app).state.settings.budget == 4500
         await press(app, "slash", "backspace")
         await settle(app)
-        assert bench_of(app).state.query == "qu"
+        assert bench_of(app).state.question == "qu"
         await press(app, "escape")
         assert app.focused is not None and app.focused.id == "list"
 
@@ -276,7 +276,7 @@ async def test_an_older_answer_is_dimmed_and_never_painted_over_a_newer_one() ->
     async with app.run_test(size=(120, 40), notifications=True):
         await settle(app)
         bench = bench_of(app)
-        field = bench.query_one("#query")
+        field = bench.query_one("#field-query")
         field.value = "first"
         while "first" not in engine.retrieved:
             await asyncio.sleep(0.01)
@@ -289,13 +289,13 @@ async def test_an_older_answer_is_dimmed_and_never_painted_over_a_newer_one() ->
         gates["first"].set()
         while "second" not in engine.retrieved:
             await asyncio.sleep(0.01)
-        assert bench.state.request is not None and bench.state.request.query == QUERY, (
+        assert bench.state.reading is not None and bench.state.reading.key.query == QUERY, (
             "the answer to `first` came too late"
         )
         gates["second"].set()
         await settle(app)
         assert (
-            bench.state.request.query == "second"
+            bench.state.reading.key.query == "second"
             and bench.state.answer is not None
             and len(bench.state.answer.selection) == 3
         )
@@ -368,5 +368,5 @@ async def test_a_click_on_a_candidate_and_on_a_page() -> None:
 async def test_proofs_run_on_no_thread_that_the_end_of_the_program_waits_for() -> None:
     before = set(threading.enumerate())
     bench, _, _ = await pressed("")
-    assert bench.ranges.keys() == {"relevance", "hotspot", "distance"}
+    assert bench.scene.ranges.keys() == {"relevance", "hotspot", "distance"}
     assert [thread.name for thread in set(threading.enumerate()) - before if not thread.daemon] == []

@@ -21,8 +21,8 @@ from secateur.errors import RepositoryError
 from secateur.index.update.staleness import Changes
 from secateur.settings import Settings, Ui
 from secateur_tui.app import Inspector
-from secateur_tui.benches.staleness_bench import REST
 from secateur_tui.host import Pace
+from secateur_tui.parts.staleness import REST
 from support.repos import SHOP, committed, git, write
 from textual import events
 
@@ -178,7 +178,7 @@ async def test_a_look_that_ends_after_the_files_were_read_again_says_nothing() -
         while not entered.is_set():
             await pilot.pause()
         await press(app, "R")
-        while len(engine.retrieved) < 2 or bench_of(app).reading == 0:
+        while len(engine.retrieved) < 2 or bench_of(app).jobs.reading == 0:
             await pilot.pause()
         gate.set()
         assert "● fresh" in (await settle(app))[0]

@@ -17,14 +17,14 @@ from secateur.kinds.diff.plan import LEFT_OUT
 from secateur.model import State
 from secateur.render.sentences import sentence
 from secateur.settings import Settings, with_values
+from secateur_tui.pages.diff import DiffPage, DiffWatch
 from secateur_tui.state.diff_rows import DiffAnswer, RowKind, chunk_moves, numbers
 from secateur_tui.state.ledger_answer import LedgerComparison
 from secateur_tui.styled_text import width
-from secateur_tui.subjects.diff import DiffSubject, DiffWatch
 from secateur_tui.widgets.chunk_pages import draw_preview
 from support.repos import git
 
-DIFF = DiffSubject(registry.kind("diff"))
+DIFF = DiffPage(registry.kind("diff"))
 TYPED = {field.name: "" for field in DIFF.fields}
 
 

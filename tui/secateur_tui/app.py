@@ -33,37 +33,16 @@ from textual.screen import Screen
 from secateur_tui import actions
 from secateur_tui.animation import animated
 from secateur_tui.bench_names import BENCHES, BenchTitle
-from secateur_tui.benches.bench import Bench
-from secateur_tui.benches.diff_bench import DiffBench
-from secateur_tui.benches.folder_bench import FolderBench
-from secateur_tui.benches.ledger_bench import LedgerBench
-from secateur_tui.benches.search_bench import SearchBench
 from secateur_tui.host import Host, Pace, RecordedStop
+from secateur_tui.pages.folder import FolderPage
+from secateur_tui.pages.kind_page import KindPage
+from secateur_tui.pages.registry import page_of
+from secateur_tui.pages.search import SearchPage
+from secateur_tui.parts import PARTS
 from secateur_tui.replay_player import BenchStage, ReplayPlayer
-from secateur_tui.state.ledger_state import LedgerState
+from secateur_tui.screen import Bench
+from secateur_tui.state.bench_state import BenchState
 from secateur_tui.state.search_engine import SearchEngine
-from secateur_tui.state.search_state import SearchState
-from secateur_tui.subjects.conversation import ConversationSubject
-from secateur_tui.subjects.diff import DiffSubject
-from secateur_tui.subjects.envelope import EnvelopeSubject
-from secateur_tui.subjects.files import FilesSubject
-from secateur_tui.subjects.kind_subject import KindSubject
-
-LOOKS: Mapping[str, type[KindSubject[Any, Any]]] = {
-    "files": FilesSubject,
-    "conversation": ConversationSubject,
-    "envelope": EnvelopeSubject,
-    "diff": DiffSubject,
-}
-"""Kinds with columns and facts of their own on the screen; any other has those of `KindSubject`."""
-
-SUBJECTS: Mapping[str, KindSubject[Any, Any]] = {
-    name: LOOKS.get(name, KindSubject)(kind) for name, kind in registry.kinds().items() if name != "search"
-}
-"""Subjects of the benches over a ledger, by the bench's name."""
-
-BENCH_CLASSES: Mapping[str, type[LedgerBench]] = {"diff": DiffBench}
-"""Benches with more on the screen than a `LedgerBench` has."""
 
 QUIT_PATIENCE = 0.5
 """Seconds that quitting waits for the engine, so that it can put its index away."""
@@ -136,12 +115,15 @@ class Inspector(Host):
         self._benches: dict[str, Bench] = {}
         query = visible(query, keep_newlines=True)
         if engine is not None:
-            self._benches["search"] = SearchBench(SearchState(engine, settings, query), path, rev)
-        for name, subject in SUBJECTS.items():
+            self._benches["search"] = bench_on(SearchPage(engine, path, rev), settings, {"query": query})
+        for name, kind in registry.kinds().items():
+            if name == "search":
+                continue
+            page = page_of(kind)
             typed = {"path": path, "model": model, **inputs, "query": query} if name == bench else {}
-            if folder and subject.reads_folders:
+            if folder and page.reads_folders:
                 typed = {"path": folder, "query": query}
-            self._benches[name] = BENCH_CLASSES.get(name, LedgerBench)(LedgerState(subject, settings, typed))
+            self._benches[name] = bench_on(page, settings, typed)
         if scenario is not None:
             self._benches[bench] = _bench_of(scenario, engine, settings)
         self._first = bench
@@ -191,7 +173,7 @@ class Inspector(Host):
 
     def _bench(self, name: str) -> Bench:
         if name not in self._benches:
-            return FolderBench(name, self._open_folder, self._settings.profile, self._settings.tokens.counter)
+            return bench_on(FolderPage(registry.kind(name), self._open_folder), self._settings, {})
         return self._benches[name]
 
     def _open_folder(self, path: str) -> None:
@@ -199,10 +181,10 @@ class Inspector(Host):
         if self._opener is None:
             raise UsageError("no folder can be opened here", hint="start the inspector on it: secateur inspect FOLDER")
         self.engine = self._opener(path, self._settings)
-        self._add_search(SearchState(self.engine, self._settings), path, None)
+        self._add_search(BenchState(SearchPage(self.engine, path), self._settings, {}))
 
-    def _add_search(self, state: SearchState, path: str, rev: str | None) -> None:
-        self._benches["search"] = SearchBench(state, path, rev)
+    def _add_search(self, state: BenchState[Any]) -> None:
+        self._benches["search"] = Bench(state, PARTS)
         self.install_screen(self._benches["search"], "search")
         self.show_bench("search")
 
@@ -214,13 +196,18 @@ class Inspector(Host):
         return ()  # the registry of actions is all there is
 
 
+def bench_on(page: KindPage[Any, Any], settings: Settings, typed: Mapping[str, str]) -> Bench:
+    """Returns the screen of a page; `typed` are the texts of its fields."""
+    return Bench(BenchState(page, settings, dict(typed)), PARTS)
+
+
 def _bench_of(scenario: OpenedScenario, engine: SearchEngine | None, settings: Settings) -> Bench:
     """The bench of a scenario under its settings; how the screen looks and which keys there are is the user's."""
-    under, inputs, name = replace(scenario.loaded.settings, ui=settings.ui), scenario.inputs, scenario.kind.name
+    under, inputs = replace(scenario.loaded.settings, ui=settings.ui), scenario.inputs
+    page: KindPage[Any, Any] = page_of(scenario.kind, scenario)
     if engine is not None:
-        return SearchBench(SearchState(engine, under, inputs["query"]), inputs["path"], inputs["rev"], scenario)
-    subject = LOOKS.get(name, KindSubject)(scenario.kind, scenario)
-    return BENCH_CLASSES.get(name, LedgerBench)(LedgerState(subject, under, subject.texts_of(inputs)), scenario)
+        page = SearchPage(engine, inputs["path"], inputs["rev"], scenario)
+    return bench_on(page, under, page.texts_of(inputs))
 
 
 def _engine_of(scenario: OpenedScenario) -> Engine:
@@ -312,7 +299,8 @@ def replaying(player: ReplayPlayer, pace: Pace, theme_folders: Sequence[Path] = 
     """Returns the inspector on what a recording opens first; raises as `ReplayPlayer.first`."""
     first = player.first()
     kind, inputs = first.kind.name, first.inputs
-    typed = SUBJECTS[kind].texts_of(inputs) if kind in SUBJECTS else {name: inputs[name] for name in ("query", "path")}
+    searched = {name: inputs[name] for name in ("query", "path")}
+    typed = searched if kind == "search" else page_of(first.kind).texts_of(inputs)
     return Inspector(
         player.open_engine(first) if kind == "search" else None,
         first.settings,

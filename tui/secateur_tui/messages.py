@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from secateur.selection.whatif import BudgetFlip
 from textual.message import Message
 
-from secateur_tui.state.search_state import SearchAnswer
+from secateur_tui.state.search_answer import SearchAnswer
 
 
 class _Flood(Message):
@@ -17,7 +17,11 @@ class _Flood(Message):
         return type(message) is type(self)
 
 
-class Look(_Flood):
+class PartMessage(Message):
+    """A message to the parts of the screen; each looks whether it is concerned."""
+
+
+class Look(_Flood, PartMessage):
     """Time to look whether what was read has changed."""
 
 
@@ -42,7 +46,7 @@ class CursorMoved(_Flood):
 
 
 @dataclass
-class RangeProven(Message):
+class RangeProven(PartMessage):
     """Between `low` and `high` of `signal` the selection of `answer` does not change."""
 
     answer: SearchAnswer
@@ -52,7 +56,7 @@ class RangeProven(Message):
 
 
 @dataclass
-class HintProven(Message):
+class HintProven(PartMessage):
     """A proven change that would keep `row` of `answer`: a budget, or a weight of a signal."""
 
     answer: SearchAnswer

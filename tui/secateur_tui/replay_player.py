@@ -40,16 +40,14 @@ from secateur.scenarios.running import Session
 from secateur.settings import Settings
 from secateur.terminal import visible
 
-from secateur_tui.benches.bench import Bench
-from secateur_tui.benches.ledger_bench import LedgerBench
-from secateur_tui.benches.scenario_bench import ScenarioBench
-from secateur_tui.benches.search_bench import SearchBench
 from secateur_tui.host import RecordedStop
+from secateur_tui.pages.search import SearchPage
+from secateur_tui.parts.asking import Asking
+from secateur_tui.parts.replays import Replays
+from secateur_tui.screen import Bench
+from secateur_tui.state.bench_state import BenchState
 from secateur_tui.state.history import SettingsHistory
-from secateur_tui.state.ledger_state import LedgerState
 from secateur_tui.state.search_engine import SearchEngine
-from secateur_tui.state.search_state import SearchState
-from secateur_tui.subjects.kind_subject import KindSubject
 
 TOGETHER = 1.0
 """Seconds within which an event belongs to the stop of the one before."""
@@ -81,8 +79,8 @@ class _Snapshot:
     """All that a stop is shown from."""
 
     bench: str
-    states: Mapping[str, Any]  # bench -> its state
-    pages: Mapping[str, tuple[str, bool]]  # bench -> the open page, and whether the keys go there
+    states: Mapping[str, BenchState[Any]]  # bench -> its state
+    in_page: Mapping[str, bool]  # bench -> whether the keys go to the open page
     caption: str
     said: str
 
@@ -94,7 +92,7 @@ class BenchStage:
     benches: Mapping[str, Bench]  # by kind; Search is missing until a folder is opened
     present: Callable[[], Bench]
     show: Callable[[str], None]
-    add_search: Callable[[SearchState, str, str | None], None]
+    add_search: Callable[[BenchState[Any]], None]
 
 
 @dataclass
@@ -124,10 +122,8 @@ class ReplayPlayer:
         return RecordedStop(self.place + 1, len(self.stops), self.said, self.caption, *ends)
 
     @property
-    def _bench(self) -> ScenarioBench:
-        bench = self.stage.present()
-        assert isinstance(bench, ScenarioBench)
-        return bench
+    def _bench(self) -> Bench:
+        return self.stage.present()
 
     @property
     def busy(self) -> bool:
@@ -199,7 +195,7 @@ class ReplayPlayer:
         for event in events:
             try:
                 bench = self._bench
-                told = said_of(event, bench.kind, bench.state.settings)
+                told = said_of(event, bench.subject.kind, bench.state.settings)
                 if isinstance(event, Captioned):
                     self.caption = " ".join(part for part in (self.caption, told) if part)
                 elif told:
@@ -222,7 +218,7 @@ class ReplayPlayer:
 
     # --- doing events -------------------------------------------------------------------------------------------------
 
-    async def _do(self, event: AnyEvent, bench: ScenarioBench) -> None:
+    async def _do(self, event: AnyEvent, bench: Bench) -> None:
         match event:
             case Opened():
                 self._open(self._opening(event))
@@ -231,25 +227,25 @@ class ReplayPlayer:
             case InputChanged(input=changed):
                 self._type(bench, changed)
             case Held(id=id_):
-                bench.hold_entry(id_)
+                bench.part(Replays).hold_entry(id_)
             case Undone():
-                bench.do_undo()
+                bench.do("undo")
             case Redone():
-                bench.do_redo()
+                bench.do("redo")
             case Refreshed():
-                bench.do_refresh()
+                bench.do("refresh")
             case BaselineSet():
-                bench.do_ghost()
+                bench.do("ghost")
             case ComparisonShown():
                 bench.show_page("diff")
             case CursorPlaced(id=id_):
-                bench.go_to_entry(id_)
+                bench.part(Replays).go_to_entry(id_)
             case PageShown(name=name):
                 bench.show_page(name)
             case AnswerSeen():
                 return
             case _ if isinstance(event, SettingEvent):
-                bench.change(settings_after(event, bench.state.settings, bench.kind))
+                bench.change(settings_after(event, bench.state.settings, bench.subject.kind))
         await asyncio.sleep(0)  # what was posted is on its way
 
     def _opening(self, event: Opened) -> Opening:
@@ -257,56 +253,55 @@ class ReplayPlayer:
         return Opening(kind, inputs, replace(loaded.settings, ui=self.own.ui), loaded.notices)
 
     def _open(self, opening: Opening) -> None:
-        bench = self.stage.benches.get(opening.kind.name)
+        bench, inputs = self.stage.benches.get(opening.kind.name), opening.inputs
         if opening.kind.name == "search":
-            engine = self.open_engine(opening)
-            state = SearchState(engine, opening.settings, _shown(opening.inputs["query"]))
-            path, rev = opening.inputs["path"], opening.inputs["rev"] or None
-            if isinstance(bench, SearchBench):
-                bench.take(state, path, rev)
-                bench.read_again()
-            else:
-                self.stage.add_search(state, path, rev)
-        elif isinstance(bench, LedgerBench):
-            texts = _texts(bench, opening.inputs)
-            bench.take_state(LedgerState(bench.subject, opening.settings, texts))
+            page = SearchPage(self.open_engine(opening), inputs["path"], inputs["rev"] or None)
+            state: BenchState[Any] = BenchState(page, opening.settings, {"query": _shown(inputs["query"])})
+        elif bench is not None:
+            subject = bench.subject
+            state = BenchState(subject, opening.settings, subject.texts_of(inputs))
+        if bench is None:
+            self.stage.add_search(state)
+        else:
+            state.page = bench.state.page
+            bench.take_state(state)
             if bench.is_mounted:
                 bench.read_again()
         self.stage.show(opening.kind.name)
 
-    def _type(self, bench: ScenarioBench, changed: Mapping[str, Any]) -> None:
-        if isinstance(bench, SearchBench) and set(changed) == {"query"}:
-            bench.ask(_shown(changed["query"]))
-        elif isinstance(bench, SearchBench):
-            inputs = {**bench.given, **changed}
-            opening = Opening(bench.kind, inputs, bench.state.opened)
-            state = SearchState(self.open_engine(opening), bench.state.opened, _shown(inputs["query"]))
-            state.history = SettingsHistory(list(bench.state.history.entries), bench.state.history.place)
-            bench.take(state, inputs["path"], inputs["rev"] or None)
+    def _type(self, bench: Bench, changed: Mapping[str, Any]) -> None:
+        state, subject = bench.state, bench.subject
+        inputs = {**bench.given, **changed}
+        if isinstance(subject, SearchPage) and set(changed) != {"query"}:
+            engine = self.open_engine(Opening(subject.kind, inputs, state.opened))
+            page = SearchPage(engine, inputs["path"], inputs["rev"] or None)
+            other: BenchState[Any] = BenchState(page, state.opened, {"query": _shown(inputs["query"])}, page=state.page)
+            other.history = SettingsHistory(list(state.history.entries), state.history.place)
+            bench.take_state(other)
             bench.read_again()
-        elif isinstance(bench, LedgerBench):
-            texts = _texts(bench, {**bench.given, **changed})
-            bench.type({name: text for name, text in texts.items() if text != bench.state.inputs[name]})
+            return
+        texts = {name: visible(text, keep_newlines=True) for name, text in subject.texts_of(inputs).items()}
+        bench.part(Asking).type({name: text for name, text in texts.items() if text != state.inputs[name]})
 
     # --- going back ---------------------------------------------------------------------------------------------------
 
-    def _benches(self) -> dict[str, ScenarioBench]:
+    def _benches(self) -> dict[str, Bench]:
         names = {event.kind for event in self.recording.events if isinstance(event, Opened)}
         found = {name: self.stage.benches.get(name) for name in sorted(names)}
-        return {name: bench for name, bench in found.items() if isinstance(bench, ScenarioBench)}
+        return {name: bench for name, bench in found.items() if bench is not None}
 
     def _snapshot(self) -> _Snapshot:
         benches = self._benches()
         states = {name: _copied(bench.state) for name, bench in benches.items()}
-        pages = {name: (bench.page, bench.in_page) for name, bench in benches.items() if bench.is_mounted}
-        return _Snapshot(self._bench.name_of_bench, states, pages, self.caption, self.said)
+        in_page = {name: bench.in_page for name, bench in benches.items() if bench.is_mounted}
+        return _Snapshot(self._bench.name_of_bench, states, in_page, self.caption, self.said)
 
     def _restore(self, snapshot: _Snapshot) -> None:
         self.caption, self.said = snapshot.caption, snapshot.said
         for name, bench in self._benches().items():
             if name in snapshot.states:
-                page, in_page = snapshot.pages.get(name, ("why", False))
-                bench.put_back(_copied(snapshot.states[name]), page, in_page=in_page)
+                in_page = snapshot.in_page.get(name, False)
+                bench.part(Replays).put_back(_copied(snapshot.states[name]), in_page=in_page)
         if self._bench.name_of_bench != snapshot.bench:
             self.stage.show(snapshot.bench)
 
@@ -325,18 +320,11 @@ def stops_of(events: Sequence[AnyEvent]) -> tuple[Stop, ...]:
     return tuple(Stop(tuple(run), run[0].at) for run in runs)
 
 
-def _copied(state: Any) -> Any:
+def _copied(state: BenchState[Any]) -> BenchState[Any]:
     """A state that what is done later does not change."""
     copied = copy.copy(state)
     copied.history = SettingsHistory(list(state.history.entries), state.history.place)
     return copied
-
-
-def _texts(bench: LedgerBench, inputs: Mapping[str, Any]) -> dict[str, str]:
-    """The texts of a bench's fields for inputs of its kind."""
-    subject = bench.subject
-    assert isinstance(subject, KindSubject)
-    return subject.texts_of(inputs)
 
 
 def _shown(query: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from secateur.ledger import WRAPPER
@@ -132,3 +132,10 @@ class LedgerComparison:
         """Returns itself after working out all that is drawn of it."""
         _ = self.moved, self.vanished
         return self
+
+
+@lru_cache(maxsize=2)
+def compared(then: LedgerAnswer[Any], now: LedgerAnswer[Any]) -> LedgerComparison:
+    """Returns the same object for the same pair, so that a comparison is worked out once: for the answer on screen, and
+    for the one that is being decided."""
+    return LedgerComparison(then, now)

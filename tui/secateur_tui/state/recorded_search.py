@@ -11,7 +11,7 @@ from secateur.model import Pool
 from secateur.scenarios.scenario import Recorded, RecordedItem
 from secateur.settings import Settings
 
-from secateur_tui.state.search_state import SearchAnswer
+from secateur_tui.state.search_answer import SearchAnswer
 
 _STATES = {state.label: state for state in State}
 

@@ -1,36 +1,52 @@
-"""The subject of a bench over a ledger: what it reads, how it decides, and what is its own on the screen. Pure but for
-`read`; knows no widget.
+"""The subject of a bench: how a kind of context is read and decided on the screen, and how it words its answer. Pure
+but for reading; knows no widget.
 
-A subject asks its kind of context and words its answer; `LedgerBench` does the rest: the list, the budget bar, the
-pages, the keys, undo, baseline, progress, errors. Every kind has the subject `KindSubject`, or one of
-`secateur_tui.app.LOOKS`.
+This is what any kind has. A kind with more of its own has a subclass in `secateur_tui.pages`, as a search has, whose
+answers are columns and whose decisions are instant.
 """
 
 # ruff: noqa: ARG002 - what a subject need not fill in takes its arguments for those that do
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any, ClassVar, Generic, TypeVar
 
-from secateur.kinds.base import Kind
-from secateur.kinds.knobs import Knob
+from secateur.kinds.base import Environment, Kind, Outcome
+from secateur.kinds.knobs import Knob, round_step
 from secateur.ledger import WRAPPER
 from secateur.model import State
 from secateur.progress import Progress, unreported
-from secateur.render.sentences import sentence
+from secateur.replays.recorder import Observation
+from secateur.scenarios.opened_scenario import OpenedScenario, recorded_ledger
+from secateur.scenarios.running import Decided
+from secateur.scenarios.scenario import Recorded
 from secateur.settings import Settings
+from secateur.terminal import cell_width, clip, clip_left, visible
 
-from secateur_tui.state.ledger_answer import LedgerAnswer
-from secateur_tui.styled_text import Line, wrapped
+from secateur_tui.state.command_lines import CommandWords, quoted
+from secateur_tui.state.input_files import FileWatch
+from secateur_tui.state.ledger_answer import LedgerAnswer, compared
+from secateur_tui.state.ledger_entries import entry_ids, entry_number_of
+from secateur_tui.styled_text import Line, fit, line
 
 M = TypeVar("M")  # what was read
-R = TypeVar("R")  # what the pruner gives back
+P = TypeVar("P")  # what the kind decided
 
 Inputs = Mapping[str, str]
 """Per field of the input, what is typed there."""
+
+_LONGEST_BESIDE = 1_000
+"""Characters of the text beside a name that are looked at: more than any list has room for."""
+
+STATE_WORDS: Mapping[State, str] = {
+    State.KEPT: "goes out as it came",
+    State.SHORTENED: "goes out shortened",
+    State.SUMMARISED: "goes out in a summary",
+    State.DROPPED: "nothing of it goes out",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,124 +60,281 @@ class Field:
     lines: bool = False  # whether it takes a text of several lines
 
 
-class Subject(ABC, Generic[M, R]):
-    """See the module docstring; subclasses fill in what is abstract."""
+@lru_cache(maxsize=2)
+def _name_cells(outcome: Outcome[Any]) -> int:
+    """The width of the longest name of an entry."""
+    return max((cell_width(visible(entry.id)) for entry in outcome.ledger.entries), default=0)
 
-    name: ClassVar[str]  # as in `--bench`
-    noun: ClassVar[str]  # what the items are: "Messages"
-    fields: ClassVar[Sequence[Field]]  # the first is the path of what is read
-    prompt: ClassVar[str]  # what can be opened, in a sentence
-    budget: ClassVar[Knob]
-    strategy: ClassVar[Knob | None] = None
-    reads_folders: ClassVar[bool] = False  # then it starts on the folder that Search was opened on
-    knobs: ClassVar[Sequence[Knob]]
 
-    kind: Kind[M, Any]  # whose inputs the fields are
+class Subject(Generic[M, P]):
+    """See the module docstring.
 
-    # --- deciding ---
+    Attributes:
+        fields: those of the input on top; the first is what is read or asked.
+        watch: compares what was read with what is on disk.
+        folder: where relative inputs start, of a scenario; None: in the working folder.
+    """
 
-    @abstractmethod
-    def given(self, inputs: Inputs) -> dict[str, Any]:
-        """Returns the inputs of the kind that the fields stand for."""
+    instant: ClassVar[bool] = False  # a decision takes no time, and is made where the screen is
+    asks_while_typing: ClassVar[bool] = False  # a pause in typing asks; else Enter does
+    keeps_answer: ClassVar[bool] = False  # the old answer stays, dimmed, until that to another question comes
+    ranks: ClassVar[bool] = False  # the best item is looked at where the present one is gone
+    holds: ClassVar[bool] = True  # items may be held, as far as the kind can
+    preparing: ClassVar[str] = ""  # what is done before anything is read, for people; "" for nothing
+    reading: ClassVar[str] = "reading"  # what is done to read, for people
+    nothing_asked: ClassVar[str] = "nothing is open yet"
+    unopened: ClassVar[bool] = False  # there is nothing to inspect yet, only a place to open
 
-    def entry_number(self, answer: LedgerAnswer[R], item: int) -> int | None:
-        """Returns the number of the ledger's entry that an item is; None: it is none."""
-        return item if answer.entries[item].id != WRAPPER else None
+    def __init__(self, kind: Kind[M, P], opened: OpenedScenario | None = None) -> None:
+        self.kind = kind
+        self.scenario = opened
+        self._outside = Environment() if opened is None else opened.environment
+        self._opened: list[M] = []  # the baseline may still show the texts of what was read before
+        self.name, self.noun, self.prompt = kind.name, kind.noun, kind.opening
+        self.budget, self.strategy, self.knobs = kind.budget, kind.strategy, kind.knobs
+        self.reads_folders = kind.reads_folders
+        self.fields: Sequence[Field] = tuple(
+            Field(one.name, one.title, one.placeholder, one.optional, one.lines) for one in kind.inputs if one.title
+        )
+        self.watch: Any = FileWatch()
+        self.folder = opened.environment.folder if opened is not None else None
+
+    # --- reading ---
+
+    @property
+    def prepared(self) -> bool:
+        """Tells whether what comes before reading was done."""
+        return True
+
+    def prepare(self, progress: Progress) -> None:
+        """Does what comes before reading, on the engine's thread; again where what is on disk has changed."""
 
     def reading_key(self, inputs: Inputs, settings: Settings) -> Hashable:
         """Returns what reading depends on: while it stays equal, the material is not read again."""
-        return inputs[self.fields[0].name], settings.tokens.counter
+        return self.kind.reading_of(self.given(inputs), settings)
 
-    @abstractmethod
+    def serves(self, had: Any, wanted: Any) -> bool:
+        """Tells whether what was read for one key also serves another."""
+        return bool(had == wanted)
+
+    def watched(self, inputs: Inputs) -> None:
+        """What is about to be read is watched from now on."""
+        self.watch.read(self.place(inputs[self.fields[0].name]))
+
     def read(self, inputs: Inputs, settings: Settings, progress: Progress) -> M:
         """Reads and measures, on the engine's thread. Slow. Raises SecateurError."""
+        outside = replace(self._outside, regular=True, ahead=True, progress=progress)
+        material = self.kind.read(self.given(inputs), settings, outside)
+        self._opened.append(material)
+        return material
 
     def release(self) -> None:
         """Lets go of everything that was read."""
+        while self._opened:
+            self.kind.release(self._opened.pop())
 
-    @abstractmethod
-    def decide(
-        self, material: M, inputs: Inputs, settings: Settings, progress: Progress = unreported
-    ) -> LedgerAnswer[R]:
-        """Decides; called at every turn of a knob. Pure. Raises SecateurError where there is no answer, such as a
-        budget that cannot be met.
+    def fresh(self, material: M) -> bool | None:
+        """Tells whether this was read from what was on disk at the last look; None: nobody knows."""
+        return True if material is not None else None
+
+    # --- deciding ---
+
+    def decide(self, material: M, inputs: Inputs, settings: Settings, progress: Progress = unreported) -> Any:
+        """Decides; called at every turn of a knob. Pure. No language model is asked: what is on screen was decided
+        here.
 
         A decision that may take longer than a moment reports its progress: the report ends it when newer settings make
-        it needless.
+        it needless. Raises SecateurError where there is no answer, such as a budget that cannot be met.
         """
+        outcome = self.kind.answer(material, self.given(inputs), settings, progress=progress)
+        return self.drawn(settings, outcome)
 
-    def budget_in_force(self, settings: Settings, answer: LedgerAnswer[R] | None) -> int:
-        """Returns the budget that `b` and `B` start from."""
-        return answer.ledger.budget if answer is not None else int(self.budget.value(settings))
+    def drawn(self, settings: Settings, outcome: Outcome[P]) -> LedgerAnswer[Outcome[P]]:
+        """Returns an outcome as it is drawn."""
+        return LedgerAnswer(settings, outcome.ledger, outcome, outcome.notices)
 
-    def hold(self, answer: LedgerAnswer[R], item: int, settings: Settings) -> Settings | str:
+    def compared(self, then: Any, now: Any) -> Any:
+        """Returns what changed between two answers; the same object for the same pair."""
+        return compared(then, now)
+
+    def ready(self, answer: Any, baseline: Any) -> None:
+        """Works out all that is drawn of an answer, on the engine's thread, where no frame waits."""
+        answer.prepared()
+        if baseline is not None:
+            compared(baseline, answer).prepared()
+
+    def uncounted(self, answers: Sequence[Any]) -> Sequence[Any]:
+        """Returns those whose figures are bounds so far, which `count` makes exact."""
+        return ()
+
+    def count(self, answer: Any) -> None:
+        """Counts what leaves, on the engine's thread."""
+
+    def outcome_of(self, answer: Any) -> Outcome[P]:
+        """Returns the outcome of the kind that an answer shows."""
+        outcome: Outcome[P] = answer.result
+        return outcome
+
+    def recorded(self, recorded: Recorded, decided: Decided, settings: Settings) -> Any:
+        """Returns recorded decisions as a baseline for an answer under these settings."""
+        return LedgerAnswer(settings, recorded_ledger(recorded, decided), None).prepared()
+
+    # --- items and entries of the ledger ---
+
+    def entry_number(self, answer: Any, item: int) -> int | None:
+        """Returns the number of the ledger's entry that an item is; None: it is none."""
+        return item if answer.entries[item].id != WRAPPER else None
+
+    def entry_name(self, answer: Any, item: int) -> str:
+        """Returns the id of the ledger's entry that an item is; "" for none."""
+        number = self.entry_number(answer, item)
+        return entry_ids(answer.result).get(number, "") if number is not None else ""
+
+    def sought_id(self, answer: Any, item: int) -> str:
+        """Returns the id by which a kind that finds its entries is asked for an item."""
+        return ""
+
+    def item_of(self, answer: Any, entry: str) -> int | None:
+        """Returns the first item of the list that is of an entry; None where none is."""
+        number = entry_number_of(answer.result, entry)
+        items = range(len(answer)) if number is not None else ()
+        return next((item for item in items if self.entry_number(answer, item) == number), None)
+
+    def hold(self, answer: Any, item: int, settings: Settings) -> Settings | str:
         """Returns the settings under which this item is kept whatever happens, or no longer is; or a text on why it
         cannot be held."""
-        return "nothing in this list is held"
+        return self.kind.hold(answer.result, item, settings)
 
-    def place(self, path: str) -> str:
-        """Returns where the path of the first field is."""
-        return path
+    def observed(self, state: Any) -> Observation | None:
+        """Returns what a recording says of an answer, or of the refusal in its place; None while there is neither."""
+        answer, before = state.answer, state.settings
+        if answer is None and state.refusal is None:
+            return None
+
+        def held(name: str) -> Settings | None:
+            number = entry_number_of(answer.result, name) if answer is not None else None
+            settings = self.kind.hold(answer.result, number, before) if number is not None else ""
+            return settings if isinstance(settings, Settings) else None
+
+        ledger = answer.result.ledger if answer is not None and state.refusal is None else None
+        pinned = ledger is not None and state.baseline is answer
+        entry = self.entry_name(answer, state.cursor) if state.listed else ""
+        return Observation(self.kind, self.given(state.inputs), before, ledger, entry, pinned, state.page, held)
+
+    # --- knobs ---
+
+    def knobs_of(self, settings: Settings) -> Sequence[Knob]:
+        """Returns the knobs in the order of their panel."""
+        return self.knobs
+
+    def budget_in_force(self, settings: Settings, answer: Any) -> int:
+        """Returns the budget that `b` and `B` start from."""
+        return self.kind.budget_in_force(settings, answer.result if answer is not None else None)
+
+    def budget_turned(self, settings: Settings, answer: Any, direction: int) -> Settings:
+        """Returns the settings with the next larger (1) or smaller (-1) budget; `answer` is to these settings, or
+        None."""
+        return self.budget.put(settings, round_step(self.budget_in_force(settings, answer), direction))
+
+    def turned(self, knob: Knob, settings: Settings, answer: Any, direction: int, *, fine: bool) -> Settings:
+        """Returns the settings with a knob one step further."""
+        if knob == self.budget and not fine:
+            return self.budget_turned(settings, answer, direction)
+        return knob.turned(settings, direction, fine=fine)
 
     # --- wording ---
 
-    @abstractmethod
     def described(self, material: M) -> str:
         """Returns what was read in a few words."""
+        return self.kind.described(material)
 
-    def notices(self, answer: LedgerAnswer[R]) -> Sequence[tuple[str, str]]:
+    def notices(self, answer: Any) -> Sequence[tuple[str, str]]:
         """Returns (text, role) of what has to be said beside the warnings."""
         return ()
 
-    def lead_title(self, answer: LedgerAnswer[R]) -> str:
+    def lead_title(self, answer: Any) -> str:
         """Returns the title of the first column; the column is as wide as its title."""
         return ""
 
-    def lead(self, answer: LedgerAnswer[R], item: int) -> str:
+    def lead(self, answer: Any, item: int) -> str:
         """Returns the first column of an item, as wide as its title."""
         return ""
 
-    def tail_title(self, answer: LedgerAnswer[R]) -> str:
-        """Returns the title of the last columns. A bench that draws its rows itself leaves out this and the next
-        method."""
-        return ""
+    def tail_title(self, answer: Any) -> str:
+        """Returns the title of the last columns."""
+        return "name"
 
-    def tail(self, answer: LedgerAnswer[R], item: int, cells: int) -> Line:
+    def tail(self, answer: Any, item: int, cells: int) -> Line:
         """Returns the last columns of an item, within `cells`."""
-        return ()
+        name, number = visible(answer.entries[item].id), self.entry_number(answer, item)
+        beside = self.kind.beside(answer.result, number) if number is not None else ""
+        room = cells - 1 - (taken := min(cells, _name_cells(answer.result)))
+        if not beside or room <= 0:
+            return line(fit(clip_left(name, cells), cells))
+        return line(fit(clip_left(name, taken), taken + 1), fit(clip(visible(beside[:_LONGEST_BESIDE]), room), room))
 
-    def because(self, answer: LedgerAnswer[R], item: int) -> str:
+    def because(self, answer: Any, item: int) -> str:
         """Returns the reason of a decision as a clause."""
-        return sentence(answer.entries[item])
+        return self.kind.because(answer.result, item)
 
-    def facts(self, answer: LedgerAnswer[R], item: int, cells: int) -> list[Line]:
+    def facts(self, answer: Any, item: int, cells: int) -> list[Line]:
         """Returns further facts on a decision, below its reason."""
         return []
 
-    def texts(self, answer: LedgerAnswer[R], item: int) -> tuple[str, str]:
+    def texts(self, answer: Any, item: int) -> tuple[str, str]:
         """Returns (what came in, what goes out) of an item, as text for people; "" for nothing."""
-        return "", ""
+        return self.kind.texts(answer.result, item)
 
     def refused(self, material: M, inputs: Inputs, settings: Settings, cells: int) -> list[Line]:
         """Returns what stands below an error of `decide`: the figures that help to make it fit."""
         return []
 
-    @abstractmethod
+    # --- inputs ---
+
+    def place(self, path: str) -> str:
+        """Returns where the path of the first field is."""
+        return str(self.folder / path) if self.folder is not None and path else path
+
+    def given(self, inputs: Inputs) -> dict[str, Any]:
+        """The inputs of the kind. Of a scenario all that it names, but for what was typed since it was opened."""
+        typed = self.typed(inputs)
+        if self.scenario is None:
+            return typed
+        shown = self.typed(self.texts_of(self.scenario.inputs))
+        held = self.scenario.inputs
+        return {name: held[name] if typed[name] == shown[name] else typed[name] for name in typed}
+
+    def typed(self, inputs: Inputs) -> dict[str, Any]:
+        """Returns what was typed, and nothing for the inputs that have no field."""
+        given = self.kind.blank() | dict(inputs)
+        return {
+            one.name: [given[one.name]] if one.repeatable and one.name in inputs else given[one.name]
+            for one in self.kind.inputs
+        }
+
+    def texts_of(self, given: Mapping[str, Any]) -> dict[str, str]:
+        """The texts of the fields that show inputs of the kind."""
+        values = {field.name: given[field.name] for field in self.fields}
+        return {name: " ".join(value) if isinstance(value, list) else value or "" for name, value in values.items()}
+
     def command(self, inputs: Inputs, settings: Settings, opened: Settings) -> str:
-        """Returns the command line whose answer is the one on screen."""
+        """Returns the command line whose answer is the one on screen. Every flag of the kind is spelled out, so that no
+        configuration file can change the answer."""
+        kind, given = self.kind, self.given(inputs)
+        spelled = CommandWords(kind.command, settings, opened)
+        for one in kind.inputs:
+            if not one.positional and one.role != "output":
+                spelled.input(one.name, given[one.name])
+        for flag in kind.flags:
+            spelled.setting(flag)
+        if settings.llm.enabled:
+            spelled.set("llm.enabled", "false")
+        tables = {knob.key.partition(".")[0] + "." for knob in kind.knobs}
+        spelled.differing((*sorted(tables), *kind.depends_on))
+        files = given[kind.inputs[0].name]
+        return spelled.line(*(files if isinstance(files, list) else [files]))
 
-    def draw_prompt(self, field_key: str, cells: int) -> list[Line]:
-        """Draws what stands in place of the items while nothing is given."""
-        return [
-            *wrapped(self.prompt, cells, "bold"),
-            (),
-            *wrapped(f"{field_key} goes to the field for it; Enter reads it.", cells, "faint"),
-        ]
-
-
-STATE_WORDS: Mapping[State, str] = {
-    State.KEPT: "goes out as it came",
-    State.SHORTENED: "goes out shortened",
-    State.SUMMARISED: "goes out in a summary",
-    State.DROPPED: "nothing of it goes out",
-}
+    def command_anywhere(self, inputs: Inputs, settings: Settings, opened: Settings) -> str:
+        """Returns the command line with the folder that its paths start from, where that is another one."""
+        command = self.command(inputs, settings, opened)
+        return f"cd {quoted(str(self.folder))} && {command}" if self.folder is not None else command

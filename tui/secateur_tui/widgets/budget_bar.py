@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from secateur.model import Selection, State
 
-from secateur_tui.state.search_state import SearchAnswer
+from secateur_tui.state.search_answer import SearchAnswer
 from secateur_tui.styled_text import Line, Span, bar, first_fitting, line, signed
 
 WRAPPER_GLYPH = "▫"

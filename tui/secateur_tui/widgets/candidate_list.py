@@ -4,16 +4,14 @@ thousand."""
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from secateur.model import State
 from secateur.terminal import clip_left, visible
 
+from secateur_tui.state.search_answer import SearchAnswer
 from secateur_tui.state.search_comparison import ABSENT, SearchComparison
-from secateur_tui.state.search_state import SearchAnswer
 from secateur_tui.state.signals import SIGNALS
 from secateur_tui.styled_text import Line, Span, bar, fit
-from secateur_tui.widgets.item_list import ItemList
 
 _WIDE = 64
 """From this many cells on, the breakdown bar has its full width."""
@@ -102,36 +100,3 @@ def _delta(comparison: SearchComparison | None, row: int, cells: int) -> Span:
     if moved == 0:
         return Span(" " * cells)
     return Span(f"{'▲' if moved > 0 else '▼'}{abs(moved):,}".rjust(cells), "up" if moved > 0 else "down")
-
-
-class CandidateList(ItemList):
-    """Shows an answer; the cursor is a candidate."""
-
-    def __init__(self, **options: Any) -> None:
-        super().__init__(**options)
-        self._answer: SearchAnswer | None = None
-        self._comparison: SearchComparison | None = None
-        self._columns = Columns.of(0, _WIDE)
-        self._top = 0.0  # highest priority: the length of a full bar
-
-    def show(self, answer: SearchAnswer | None, comparison: SearchComparison | None, row: int) -> None:
-        """Paint an answer with the cursor on candidate `row`."""
-        self._answer, self._comparison = answer, comparison
-        known = answer is not None and len(answer.selection) > 0
-        self._top = float(answer.selection.priority.max()) if answer and known else 0.0
-        self.put_cursor(int(answer.selection.rank[row]) - 1 if answer and known else 0)
-
-    def line_count(self) -> int:
-        return len(self._answer.selection) if self._answer else 0
-
-    def item_at(self, index: int) -> int:
-        assert self._answer is not None
-        return int(self._answer.selection.order[index])
-
-    def repaint(self) -> None:
-        self._columns = Columns.of(self.line_count(), self.content_cells)
-        super().repaint()
-
-    def draw_item(self, index: int, cells: int) -> Line:  # noqa: ARG002 - the columns know the width
-        assert self._answer is not None
-        return draw_candidate(self._answer, self._comparison, self.item_at(index), self._columns, self._top)

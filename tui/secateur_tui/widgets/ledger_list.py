@@ -8,6 +8,7 @@ from typing import Any
 
 from secateur.model import State
 
+from secateur_tui.state.answer import Answer
 from secateur_tui.state.ledger_answer import ABSENT, LedgerAnswer, LedgerComparison
 from secateur_tui.styled_text import Line, Span, line, signed
 from secateur_tui.widgets.item_list import ItemList
@@ -65,15 +66,15 @@ def _delta(comparison: LedgerComparison | None, item: int, cells: int) -> Span:
 
 
 class LedgerList(ItemList):
-    """Shows a ledger; `draw` draws an item of it within a width, while there is one."""
+    """Shows an answer of any kind; `draw` draws an item of it within a width, while there is one."""
 
     def __init__(self, draw: Callable[[int, int], Line], **options: Any) -> None:
         super().__init__(**options)
         self._draw = draw
-        self._answer: LedgerAnswer[Any] | None = None
+        self._answer: Answer | None = None
 
-    def show(self, answer: LedgerAnswer[Any] | None, item: int) -> None:
-        """Paint a ledger with the cursor on `item`."""
+    def show(self, answer: Answer | None, item: int) -> None:
+        """Paint an answer with the cursor on `item`."""
         self._answer = answer
         self.put_cursor(answer.line_of(item) if answer is not None and len(answer) else 0)
 

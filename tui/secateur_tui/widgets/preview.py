@@ -9,7 +9,7 @@ from secateur.model import State
 from secateur.terminal import visible
 
 from secateur_tui.highlight import highlight
-from secateur_tui.state.search_state import SearchAnswer
+from secateur_tui.state.search_answer import SearchAnswer
 from secateur_tui.styled_text import ELLIPSIS, Line, Span, line
 from secateur_tui.widgets.line_view import LineView
 

@@ -11,7 +11,7 @@ from secateur.render import why
 from secateur.terminal import clip_left, visible
 
 from secateur_tui.messages import HintProven
-from secateur_tui.state.search_state import SearchAnswer
+from secateur_tui.state.search_answer import SearchAnswer
 from secateur_tui.state.signals import SIGNALS, effective_distance, value_and_weight
 from secateur_tui.styled_text import Line, Span, bar, clipped, line, outside, width, wrapped
 

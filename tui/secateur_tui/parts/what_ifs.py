@@ -9,7 +9,7 @@ from secateur.model import State
 from secateur.selection import whatif
 
 from secateur_tui.messages import HintProven, RangeProven
-from secateur_tui.state.search_state import SearchAnswer
+from secateur_tui.state.search_answer import SearchAnswer
 
 
 def what_ifs(answer: SearchAnswer, row: int, known: Collection[str]) -> Iterator[HintProven | RangeProven]:

@@ -1,4 +1,4 @@
-"""A bench that saves its screen as a scenario, and shows of an opened or saved one what does not hold.
+"""Saves the screen as a scenario, and shows of an opened or saved one what does not hold.
 
 What is decided on the screen is compared with the scenario after every decision, on the engine's thread; nothing waits
 for it. The recorded decisions are the baseline until another one is pinned.
@@ -7,7 +7,6 @@ for it. The recorded decisions are the baseline until another one is pinned.
 from __future__ import annotations
 
 import time
-from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
@@ -19,13 +18,12 @@ from secateur.evaluation.metrics import Figures, figures_of
 from secateur.kinds.base import Kind, Outcome
 from secateur.output_files import write_output
 from secateur.scenarios.naming import proposed_path
-from secateur.scenarios.opened_scenario import OpenedScenario, ScenarioStatus, status_of
-from secateur.scenarios.running import Decided, decided_of, deciding_keys, session
+from secateur.scenarios.opened_scenario import ScenarioStatus, status_of
+from secateur.scenarios.running import decided_of, deciding_keys, session
 from secateur.scenarios.saving import save_scenario
 from secateur.scenarios.scenario import (
     STATE_LISTS,
     SUFFIX,
-    Recorded,
     Scenario,
     parse_scenario,
     read_scenario,
@@ -34,20 +32,22 @@ from secateur.scenarios.scenario import (
 )
 from secateur.settings import Settings, lookup
 from secateur.terminal import visible
-from textual.timer import Timer
 
 from secateur_tui.background import Cancelled
-from secateur_tui.benches.items_bench import ItemsBench
-from secateur_tui.state.command_lines import quoted
+from secateur_tui.pages.kind_page import KindPage
+from secateur_tui.part import Part
+from secateur_tui.screen import Bench
+from secateur_tui.state.bench_state import BenchState
 from secateur_tui.state.input_files import typed_path
 from secateur_tui.styled_text import Line, Span, clipped, line, wrapped
 from secateur_tui.widgets.ask_page import AskPage
-from secateur_tui.widgets.knob_panel import KnobPanel
 from secateur_tui.widgets.modal_page import ModalPage
 from secateur_tui.widgets.scenario_pages import draw_figures, draw_findings, draw_status
 
 INSTANT = 0.2
 """Seconds up to which a comparison follows every step of a knob; a longer one waits for a rest."""
+
+_SAVING, _COMPARING = "saving", "comparing"
 
 _LISTS = {"kept": "must_keep", "shortened": "must_shorten", "summarised": "must_shorten", "dropped": "must_drop"}
 """List of `[expect]` that asserts a state."""
@@ -63,131 +63,112 @@ class HeldScenario:
     settings: Settings
 
 
-class ScenarioBench(ItemsBench):
+class Scenarios(Part):
     """See the module docstring."""
 
-    def __init__(self, opened: OpenedScenario | None = None) -> None:
-        super().__init__()
+    def __init__(self, bench: Bench) -> None:
+        self._bench = bench
+        opened = bench.subject.scenario
         self._held = (
             HeldScenario(opened.path, opened.scenario, opened.inputs, opened.loaded.settings) if opened else None
         )
-        self._folder = opened.environment.folder if opened is not None else None
         self._status: ScenarioStatus | None = None
         self._wrong = ""  # why the scenario cannot be compared
         self._followed: tuple[object, object] | None = None  # the answer and the scenario that were compared last
         self._took = 0.0  # seconds of the last comparison
-        self._rested: Timer | None = None
         self._figures: Figures | None = None  # of the judged items for the answer on the screen; None: none is judged
         self._opened_figures: Figures | None = None  # the first of them
         self._recorded: object = None  # the baseline that the scenario's recorded decisions are
 
-    # --- what a bench fills in ---
+    @property
+    def actions(self) -> Mapping[str, Callable[[], object]]:
+        return {"save": self._ask_name, "must": self._assert, "check": self._check, "accept": self._ask_to_accept}
 
     @property
-    @abstractmethod
-    def kind(self) -> Kind[Any, Any]:
-        """The kind of what is on the screen."""
+    def _state(self) -> BenchState[KindPage[Any, Any]]:
+        return self._bench.state
 
     @property
-    @abstractmethod
-    def given(self) -> Mapping[str, Any]:
-        """The inputs of the kind."""
+    def _kind(self) -> Kind[Any, Any]:
+        return self._state.subject.kind
 
     @property
-    @abstractmethod
-    def outcome(self) -> Outcome[Any] | None:
-        """The outcome on the screen; None while there is none, or another one is awaited."""
-
-    @property
-    @abstractmethod
-    def entry_number(self) -> int | None:
+    def _entry_number(self) -> int | None:
         """The number of the ledger's entry that the cursor is on; None: it is on none."""
+        state = self._state
+        return state.subject.entry_number(state.answer, state.cursor) if state.listed else None
 
-    @property
-    @abstractmethod
-    def entry_id(self) -> str:
-        """The id by which a kind that finds its entries is asked for the one at the cursor."""
-
-    @abstractmethod
-    def baseline_of(self, recorded: Recorded, decided: Decided) -> object:
-        """Returns recorded decisions as a baseline for the answer on the screen."""
+    def state_taken(self) -> None:
+        self._status = None
 
     # --- following ---
 
     @property
     def following(self) -> bool:
         """Tells whether the screen shows the input of a scenario."""
-        return self._held is not None and dict(self.given) == dict(self._held.inputs)
+        return self._held is not None and dict(self._bench.given) == dict(self._held.inputs)
 
-    def paint(self) -> None:
-        super().paint()
+    def painted(self) -> None:
         self._follow()
-        if self.standing:
-            panel = self.query_one("#knobs", KnobPanel)
-            now, was = self._figures, self._opened_figures
-            told = draw_figures(now, was, max(1, panel.content_cells)) if now and was and self.following else ()
-            panel.tell(told)
+        panel, now, was = self._bench.knobs, self._figures, self._opened_figures
+        panel.tell(draw_figures(now, was, max(1, panel.content_cells)) if now and was and self.following else ())
 
     def _follow(self) -> None:
         """Compares the answer with the scenario, unless that was done or there is none."""
-        outcome, held = self.outcome, self._held
-        if held is None or outcome is None or not self.following or not self.standing:
+        held, answer = self._held, self._state.answer
+        if held is None or self._bench.outcome is None or not self.following:
             return
-        if self._followed is None or self._followed[0] is not self.state.answer or self._followed[1] is not held:
-            self._followed = self.state.answer, held
-            if self._rested is not None:
-                self._rested.stop()
-                self._rested = None
+        if self._followed is None or self._followed[0] is not answer or self._followed[1] is not held:
+            self._followed = answer, held
+            self._bench.jobs.stop(_COMPARING)
             if self._took < INSTANT:
                 self._start_comparing()
             else:  # of thousands of items: knobs that are held down would wait for it
-                self._rested = self.set_timer(self.app.pace.rest, self._start_comparing)
+                self._bench.jobs.after(_COMPARING, self._bench.app.pace.rest, self._start_comparing)
 
     def _start_comparing(self) -> None:
-        self._rested = None
-        held, outcome = self._held, self.outcome
+        held, outcome = self._held, self._bench.outcome
         if held is not None and outcome is not None:
-            self.run_worker(self._compare(held, outcome, self.state.answer), group="scenario", exclusive=True)
-
-    @property
-    def busy(self) -> bool:
-        return self._rested is not None or super().busy
+            self._bench.jobs.start(self._compare(held, outcome, self._state.answer), "scenario")
 
     async def _compare(self, held: HeldScenario, outcome: Outcome[Any], answer: object) -> None:
-        recorded = held.scenario.recorded
-        wanted = recorded is not None and (self.state.baseline is None or self.state.baseline is self._recorded)
+        recorded, state, kind = held.scenario.recorded, self._state, self._kind
+        wanted = recorded is not None and (state.baseline is None or state.baseline is self._recorded)
+        settings = state.settings
 
-        def work() -> tuple[ScenarioStatus, object, Figures | None]:
+        def work() -> tuple[ScenarioStatus, Any, Figures | None]:
             began = time.perf_counter()
-            status = status_of(held.path, held.scenario, self.kind, outcome)
-            baseline = self.baseline_of(recorded, status.decided) if recorded is not None and wanted else None
-            figures = figures_of(self.kind, outcome, held.scenario.judged)
+            status = status_of(held.path, held.scenario, kind, outcome)
+            baseline = None
+            if recorded is not None and wanted:
+                baseline = state.subject.recorded(recorded, status.decided, settings)
+            figures = figures_of(kind, outcome, held.scenario.judged)
             self._took = time.perf_counter() - began
             return status, baseline, figures
 
         try:
-            status, baseline, figures = await self.app.thread.run(work)
+            status, baseline, figures = await self._bench.jobs.run(work)
         except SecateurError as error:
             self._status, self._wrong = None, f"{error.message}; {error.hint}" if error.hint else error.message
         except Cancelled:
             return
         else:
-            if self.state.answer is not answer or self._held is not held:
+            if self._state.answer is not answer or self._held is not held:
                 return  # a newer one is on its way
             self._status, self._wrong, self._figures = status, "", figures
             self._opened_figures = self._opened_figures or figures
-            if baseline is not None and (self.state.baseline is None or self.state.baseline is self._recorded):
+            if baseline is not None and (state.baseline is None or state.baseline is self._recorded):
                 if status.result.compared.differences:
-                    self.state.baseline = self._recorded = baseline
+                    state.baseline = self._recorded = baseline
                 else:  # the answer is what is recorded, and knows more
-                    self.state.baseline, self._recorded = self.state.answer, None
-        self.paint()
+                    state.baseline, self._recorded = state.answer, None
+        self._bench.paint()
 
     # --- saving ---
 
     def unavailable(self, action: str) -> str:
-        save = self.app.keymap.shown("save")
-        if action == "save" and self.outcome is None:
+        save = self._bench.app.keymap.shown("save")
+        if action == "save" and self._bench.outcome is None:
             return "there is no answer yet"
         if action in ("must", "check", "accept"):
             if self._held is None:
@@ -198,11 +179,11 @@ class ScenarioBench(ItemsBench):
                 return self._wrong or "there is no answer yet"
         if action == "must" and not self._is_scenarios:
             return "the settings are others than the scenario's" + (f"; {save} saves it again" if save else "")
-        if action == "must" and self.entry_number is None:
+        if action == "must" and self._entry_number is None:
             return "this is no item"
         if action == "accept" and self._status is not None and self._accepted:
             return "the scenario holds these decisions already"
-        return super().unavailable(action)
+        return ""
 
     @property
     def _is_scenarios(self) -> bool:
@@ -214,8 +195,10 @@ class ScenarioBench(ItemsBench):
         """(name, of the scenario, now) of the settings that are others, as far as decisions depend on them."""
         if self._held is None:
             return []
-        labels = {knob.key: knob.label for knob in self.kind.knobs}
-        values = ((key, lookup(self._held.settings, key), lookup(self.state.settings, key)) for key in _keys(self.kind))
+        labels = {knob.key: knob.label for knob in self._kind.knobs}
+        values = (
+            (key, lookup(self._held.settings, key), lookup(self._state.settings, key)) for key in _keys(self._kind)
+        )
         return [(labels.get(key, key), str(was), str(now)) for key, was, now in values if was != now]
 
     @property
@@ -227,15 +210,17 @@ class ScenarioBench(ItemsBench):
     @property
     def _base(self) -> Path:
         """The folder that relative inputs start from."""
-        return self._folder or Path.cwd()
+        return self._state.subject.folder or Path.cwd()
 
-    def do_save(self) -> None:
+    def _ask_name(self) -> None:
         try:
-            path = self._held.path if self._held is not None else proposed_path(self.kind, self.given, self._base)
+            path = (
+                self._held.path if self._held is not None else proposed_path(self._kind, self._bench.given, self._base)
+            )
         except OSError as error:  # the working folder was removed
-            self.app.say(f"there is no place for a scenario: {error.strerror}")
+            self._bench.app.say(f"there is no place for a scenario: {error.strerror}")
             return
-        self.app.push_screen(AskPage("Save as a scenario", self._draw_save, _shown(path)), self._save_named)
+        self._bench.app.push_screen(AskPage("Save as a scenario", self._draw_save, _shown(path)), self._save_named)
 
     def _draw_save(self, cells: int, typed: str) -> Sequence[Line]:
         path = _named(typed)
@@ -252,8 +237,8 @@ class ScenarioBench(ItemsBench):
             self._save(path, again=self._held is not None and _same(path, self._held.path))
 
     def _save(self, path: Path, *, again: bool) -> None:
-        work = partial(save_scenario, self.kind, dict(self.given), self.state.settings, path)
-        base, environ, progress = self._base, self.app.environ, self.report_progress
+        work = partial(save_scenario, self._kind, dict(self._bench.given), self._state.settings, path)
+        base, environ, progress = self._base, self._bench.app.environ, self._bench.jobs.report
 
         def saved() -> tuple[Scenario, str]:
             with session(environ, progress) as opened:
@@ -263,30 +248,31 @@ class ScenarioBench(ItemsBench):
         self._write(path, saved, pin=True)
 
     def _write(self, path: Path, write: Callable[[], tuple[Scenario, str]], *, pin: bool = False) -> None:
-        self.run_worker(self._written(path, write, pin=pin), group="saving", exclusive=True)
+        self._bench.jobs.start(self._written(path, write, pin=pin), _SAVING)
 
     async def _written(self, path: Path, write: Callable[[], tuple[Scenario, str]], *, pin: bool) -> None:
         """Writes a scenario on the engine's thread and follows it from then on."""
-        given, settings = dict(self.given), self.state.settings
-        self.activity = self.activity or "saving"
-        self.repaint_frame()
+        bench, jobs = self._bench, self._bench.jobs
+        given, settings = dict(bench.given), self._state.settings
+        jobs.activity = jobs.activity or _SAVING
+        bench.repaint_frame()
         try:
-            scenario, said = await self.app.thread.run(write)
+            scenario, said = await jobs.run(write)
         except SecateurError as error:
-            self.app.say(f"{error.message}; {error.hint}" if error.hint else error.message)
+            bench.app.say(f"{error.message}; {error.hint}" if error.hint else error.message)
         except Cancelled:
             return
         else:
             self._held = HeldScenario(path, scenario, given, settings)
             if pin:
-                self.state.pin_baseline()
-            self.app.say(said)
+                self._state.pin_baseline()
+            bench.app.say(said)
         finally:
-            self.activity = "" if self.activity == "saving" else self.activity
-        self.paint()
+            jobs.activity = "" if jobs.activity == _SAVING else jobs.activity
+        bench.paint()
 
-    def do_accept(self) -> None:
-        self.app.push_screen(AskPage("Accept", self._draw_accept), self._accept)
+    def _ask_to_accept(self) -> None:
+        self._bench.app.push_screen(AskPage("Accept", self._draw_accept), self._accept)
 
     def _draw_accept(self, cells: int, _: str) -> Sequence[Line]:
         if self._held is None or self._status is None:
@@ -308,24 +294,23 @@ class ScenarioBench(ItemsBench):
         if answered is not None and self._held is not None:
             self._save(self._held.path, again=True)
 
-    def do_refresh(self) -> None:
+    def refreshing(self) -> None:
         """Reads the scenario's file again too: a person may have written into it."""
         held = self._held
         if held is not None:
             try:
                 self._held = replace(held, scenario=read_scenario(held.path))
             except SecateurError as error:
-                self.app.say(f"{error.message}; {error.hint}" if error.hint else error.message)
-        super().do_refresh()
+                self._bench.app.say(f"{error.message}; {error.hint}" if error.hint else error.message)
 
     # --- assertions ---
 
-    def do_must(self) -> None:
+    def _assert(self) -> None:
         """Asserts the state of the item at the cursor; pressed again that it is kept, then nothing."""
-        held, outcome, number, wanted = self._held, self.outcome, self.entry_number, self.entry_id
+        held, outcome, number, state = self._held, self._bench.outcome, self._entry_number, self._state
         if held is None or outcome is None:
             return
-        path, kind = held.path, self.kind
+        path, kind, wanted = held.path, self._kind, state.subject.sought_id(state.answer, state.cursor)
 
         def asserted() -> tuple[Scenario, str]:
             listed = decided_of(kind, outcome, [wanted]).listed
@@ -343,15 +328,15 @@ class ScenarioBench(ItemsBench):
 
     # --- telling ---
 
-    def do_check(self) -> None:
-        self.app.push_screen(ModalPage("Scenario", self._draw_check))
+    def _check(self) -> None:
+        self._bench.app.push_screen(ModalPage("Scenario", self._draw_check))
 
     def _draw_check(self, cells: int) -> Sequence[Line]:
         if self._status is None or self._held is None:
             return wrapped(visible(self._wrong or "there is no answer yet"), cells, "error")
         return draw_findings(self._status.result, self._held.scenario.expect, cells)
 
-    def scenario_line(self, cells: int) -> list[Line]:
+    def notices(self, cells: int) -> list[Line]:
         """The scenario in a line: whether it holds, and the first reason why not."""
         if self._held is None:
             return []
@@ -362,11 +347,7 @@ class ScenarioBench(ItemsBench):
             return [clipped(line(Span(f"! {name}: {visible(self._wrong)}", "error")), cells)]
         if self._status is None:
             return [clipped(line(Span(f"{name}: comparing …", "faint")), cells)]
-        return [draw_status(self._status.result, self.app.keymap.shown("check"), cells)]
-
-    def in_folder(self, command: str) -> str:
-        """A command line whose paths start where those of the bench do."""
-        return f"cd {quoted(str(self._folder))} && {command}" if self._folder is not None else command
+        return [draw_status(self._status.result, self._bench.app.keymap.shown("check"), cells)]
 
 
 @lru_cache(maxsize=32)

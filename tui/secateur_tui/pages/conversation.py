@@ -13,9 +13,9 @@ from secateur.kinds.conversation.unreadable import UnreadLine
 from secateur.model import State
 from secateur.terminal import visible
 
+from secateur_tui.pages.kind_page import KindPage
 from secateur_tui.state.ledger_answer import LedgerAnswer
 from secateur_tui.styled_text import ELLIPSIS, Line, Span, fit, line, wrapped
-from secateur_tui.subjects.kind_subject import KindSubject
 from secateur_tui.widgets.texts import wrapped_text
 
 _ROLE_CELLS, _TOOL_CELLS = 9, 12
@@ -38,7 +38,7 @@ _FIRST_PARTS = 20
 """Parts of a message that are looked at for its line."""
 
 
-class ConversationSubject(KindSubject[MeasuredTranscript, Pruned]):
+class ConversationPage(KindPage[MeasuredTranscript, Pruned]):
     """The look of the Conversation bench."""
 
     def notices(self, answer: LedgerAnswer[Outcome[Pruned]]) -> Sequence[tuple[str, str]]:

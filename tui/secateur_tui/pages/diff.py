@@ -9,23 +9,28 @@ from typing import Any
 
 from secateur import directories
 from secateur.errors import UsageError
-from secateur.kinds.base import Outcome
+from secateur.kinds.base import Kind, Outcome
 from secateur.kinds.diff.inputs import is_repository
 from secateur.kinds.diff.kind import Planned
 from secateur.kinds.diff.measured_diff import LINTER, SIGNATURES, MeasuredDiff
 from secateur.progress import Progress
+from secateur.scenarios.opened_scenario import OpenedScenario
 from secateur.settings import Settings
 from secateur.settings import keys as setting_keys
 from secateur.sources import samples
 from secateur.terminal import clip, visible
 
+from secateur_tui.pages.kind_page import KindPage
+from secateur_tui.pages.scene import Scene
+from secateur_tui.state.bench_state import BenchState
 from secateur_tui.state.command_lines import CommandWords, toml
-from secateur_tui.state.diff_rows import DiffAnswer, diff_answer
+from secateur_tui.state.diff_rows import ChunkMoves, DiffAnswer, chunk_moves, diff_answer
 from secateur_tui.state.input_files import FileWatch, stamp
-from secateur_tui.state.ledger_answer import LedgerAnswer
+from secateur_tui.state.ledger_answer import LedgerAnswer, LedgerComparison
 from secateur_tui.state.subject import Inputs
-from secateur_tui.styled_text import Line, line
-from secateur_tui.subjects.kind_subject import KindSubject
+from secateur_tui.styled_text import Line, clipped, line, wrapped
+from secateur_tui.widgets import chunk_list, chunk_pages
+from secateur_tui.widgets.ledger_pages import draw_since
 
 STATES = ("--staged", "--worktree", "--untracked")
 """Words that the field of the head takes beside a revision: the flags of `secateur chunk` for what is not committed. No
@@ -38,8 +43,13 @@ _MOVED = (("HEAD",), ("index",), ("logs", "HEAD"))
 """Files of a repository of which one is written by every commit, checkout and staging."""
 
 
-class DiffSubject(KindSubject[MeasuredDiff, Planned]):
-    """The look of the Diff bench. The project's rules come from the repository; a diff file has none."""
+class DiffPage(KindPage[MeasuredDiff, Planned]):
+    """The look of the Diff bench: rows, bar and pages show chunks and their files. The project's rules come from the
+    repository; a diff file has none."""
+
+    def __init__(self, kind: Kind[MeasuredDiff, Planned], opened: OpenedScenario | None = None) -> None:
+        super().__init__(kind, opened)
+        self.watch = DiffWatch()
 
     def read(self, inputs: Inputs, settings: Settings, progress: Progress) -> MeasuredDiff:
         head = head_of(inputs["head"]).get("head") or ""
@@ -127,6 +137,60 @@ class DiffSubject(KindSubject[MeasuredDiff, Planned]):
             "path": given["diff"] or given["path"],
             "head": states or given["head"] or "",
         }
+
+    # --- drawing ---
+
+    def counted(self, scene: Scene) -> tuple[int, str] | None:
+        return (len(_chunks(scene).plan.coverage), "file") if scene.state.listed else None
+
+    def knob_notes(self, state: BenchState[Any]) -> Mapping[str, str]:
+        if not state.question or is_repository(state.question):
+            return {}
+        return {"chunking.context_lines": "  the diff has its own", "chunking.signatures": "  needs a repository"}
+
+    def draw_bar(self, scene: Scene, cells: int) -> Sequence[Line]:
+        moves = _moves(scene)
+        return chunk_list.draw_budget(_chunks(scene), moves.then if moves is not None else None, cells)
+
+    def draw_item(self, scene: Scene, item: int, cells: int) -> Line:
+        entry, moves = _chunks(scene).rows[item].coverage, _moves(scene)
+        was = moves.was(entry.path) if moves is not None and entry is not None else ""
+        return chunk_list.draw_row(_chunks(scene), item, cells, was)
+
+    def draw_columns(self, scene: Scene, cells: int) -> Line:
+        return clipped(chunk_list.draw_header(), cells) if scene.state.answer is not None else ()
+
+    def draw_why(self, scene: Scene, cells: int) -> Sequence[Line]:
+        if not scene.state.listed:
+            return []
+        return chunk_pages.draw_why(_chunks(scene), scene.state.cursor, cells, scene.keys.shown("hold"))
+
+    def draw_preview(self, scene: Scene, cells: int) -> Sequence[Line]:
+        return chunk_pages.draw_preview(_chunks(scene), scene.state.cursor, cells) if scene.state.listed else []
+
+    def draw_diff(self, scene: Scene, cells: int) -> Sequence[Line]:
+        state = scene.state
+        if not state.listed:
+            return []
+        now, moves, comparison = _chunks(scene), _moves(scene), state.comparison
+        if comparison is not None and moves is None:  # recorded decisions name no chunks
+            plain = LedgerAnswer(now.settings, now.ledger, now.result)
+            return draw_since(LedgerComparison(comparison.then, plain), cells)
+        return chunk_pages.draw_moves(now, moves, state.cursor, cells)
+
+    def draw_empty(self, scene: Scene, cells: int) -> Sequence[Line]:
+        if scene.state.answer is not None:
+            return wrapped("No file changed.", cells, "bold")
+        return super().draw_empty(scene, cells)
+
+
+def _chunks(scene: Scene) -> DiffAnswer:
+    assert isinstance(scene.state.answer, DiffAnswer)
+    return scene.state.answer
+
+
+def _moves(scene: Scene) -> ChunkMoves | None:
+    return chunk_moves(scene.state.comparison) if scene.state.comparison is not None else None
 
 
 class DiffWatch(FileWatch):

@@ -16,11 +16,11 @@ from secateur.model import State
 from secateur.settings import Settings
 from secateur.terminal import clip_left, visible
 
+from secateur_tui.pages.kind_page import KindPage
 from secateur_tui.state.ledger_answer import LedgerAnswer
 from secateur_tui.state.subject import Inputs
 from secateur_tui.styled_text import Line, Span, line, wrapped
 from secateur_tui.styled_text import fit as fitted
-from secateur_tui.subjects.kind_subject import KindSubject
 
 LONGEST_INDENTED = 100_000
 """Characters of JSON that are laid out for reading; no page shows more of it."""
@@ -31,7 +31,7 @@ _WITH_CHARS = 48
 """Cells from which there is room for the characters too."""
 
 
-class EnvelopeSubject(KindSubject[Read, TrimmedEnvelope]):
+class EnvelopePage(KindPage[Read, TrimmedEnvelope]):
     """The look of the Envelope bench."""
 
     def drawn(self, settings: Settings, outcome: Outcome[TrimmedEnvelope]) -> LedgerAnswer[Outcome[TrimmedEnvelope]]:

@@ -12,9 +12,9 @@ from secateur.kinds.files.sourcecode import SCORES
 from secateur.settings import Settings
 from secateur.terminal import clip_left, visible
 
+from secateur_tui.pages.kind_page import KindPage
 from secateur_tui.state.ledger_answer import LedgerAnswer
 from secateur_tui.styled_text import Line, Span, bar, fit, line, wrapped
-from secateur_tui.subjects.kind_subject import KindSubject
 
 _SCORE_CELLS, _BAR_CELLS = 5, 10
 _WITH_BAR = 40
@@ -23,7 +23,7 @@ _MOST_PIECES = 40
 """Pieces of a file that Why lists."""
 
 
-class FilesSubject(KindSubject[ReadFiles, PrunedFiles]):
+class FilesPage(KindPage[ReadFiles, PrunedFiles]):
     """The look of the Files bench."""
 
     def drawn(self, settings: Settings, outcome: Outcome[PrunedFiles]) -> LedgerAnswer[Outcome[PrunedFiles]]:

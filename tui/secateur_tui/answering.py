@@ -1,0 +1,165 @@
+"""Reads what is asked and decides on it: the slow phase on the engine's thread, the other wherever it belongs.
+
+Reading happens once. Every turn of a knob decides again: at once where a decision is instant, else on the engine's
+thread, so that no decision blocks the screen. While a decision takes longer than a moment the old answer is dimmed;
+knobs turned meanwhile are collected, and only the last settings are decided next. The answer to an older question is
+dimmed and never painted as the answer to a newer one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping
+from typing import Any
+
+from secateur.errors import SecateurError
+from secateur.progress import Progress
+from secateur.settings import Settings
+
+from secateur_tui.background import Cancelled, uncollected
+from secateur_tui.host import Pace
+from secateur_tui.jobs import DEBOUNCE, ENGINE, Jobs
+from secateur_tui.state.answer import Answer
+from secateur_tui.state.bench_state import BenchState, Reading, Request
+from secateur_tui.state.subject import Subject
+
+PATIENCE = 0.1
+"""Seconds a decision may take before the old one is dimmed: below it a screen seems to answer at once, and dimming
+would flicker."""
+
+_PATIENCE = "patience"
+
+
+class Answering:
+    """Brings the answer up to what is wanted. `paint` paints the screen from the state.
+
+    Attributes:
+        stale: what has changed since it was read, for people: "3 files changed".
+    """
+
+    def __init__(
+        self, jobs: Jobs, pace: Callable[[], Pace], state: Callable[[], BenchState[Any]], paint: Callable[[], None]
+    ) -> None:
+        self._jobs, self._pace, self._state, self._paint = jobs, pace, state, paint
+        self.stale = ""
+        self._reads: Hashable = None  # the key of what is being read; None: nothing
+        self._late = False  # whether an answer is awaited longer than a moment
+
+    @property
+    def outdated(self) -> bool:
+        """Tells whether the answer on screen belongs to an older question, for long enough to be dimmed."""
+        state = self._state()
+        return state.needs_reading if state.subject.instant else self._late and state.needs_answer
+
+    def forget(self) -> None:
+        """Another state took the place of the present one."""
+        self._reads, self._late = None, False
+
+    def asked_in_typing(self) -> None:
+        """The question changed by a key: asks once the typing pauses."""
+        self._jobs.error = None
+        self._paint()
+        self._jobs.after(DEBOUNCE, self._pace().debounce, self.answer)
+
+    def decide(self) -> None:
+        """Follows other settings."""
+        state = self._state()
+        if not state.subject.instant:
+            self.answer()
+            return
+        if state.needs_reading:
+            self._jobs.error = None
+            self._jobs.after(DEBOUNCE, self._pace().debounce, self.answer)
+        else:
+            self._decide_at_once(state)
+        self._paint()
+
+    def answer(self, again: bool = False) -> None:
+        """Starts a job where one is needed. While the wanted material is being read no new job starts: the running one
+        decides under the latest settings."""
+        state = self._state()
+        reads = self._reads is not None and state.subject.serves(self._reads, state.key)
+        if again or not state.subject.prepared or (state.needs_answer and not reads):
+            self._jobs.start(self._serve(again), ENGINE)
+        self._paint()
+
+    def _act(self, activity: str) -> None:
+        """Shows what is under way and forgets an old error."""
+        self._jobs.activity, self._jobs.error = activity, None
+        self._paint()
+
+    async def _serve(self, again: bool) -> None:
+        """Reads what is to be read, then decides. A newer job cancels this one."""
+        jobs, state = self._jobs, self._state()
+        subject = state.subject
+        jobs.number += 1
+        job = jobs.number
+        if not subject.instant and not jobs.waits(_PATIENCE):
+            jobs.after(_PATIENCE, PATIENCE, self._be_late, matters=False)
+        try:
+            self._reads = None
+            if subject.preparing and (again or not subject.prepared):
+                self._act(subject.preparing)
+                await jobs.run(lambda: subject.prepare(jobs.report))
+                jobs.progress, self.stale = None, ""
+            if state.asks and (again or state.needs_reading):
+                self._act(subject.reading)
+                await self._read(state, jobs.reporting(job))
+                self._paint()
+            if state.reading is not None and not state.needs_reading and state.needs_answer:
+                await self._decide(state, jobs.reporting(job))
+        except SecateurError as error:
+            if job == jobs.number:
+                if not subject.keeps_answer:
+                    state.forget()
+                jobs.error = error
+        except Cancelled:
+            return
+        if job == jobs.number:  # a job that was cancelled leaves this to the one that took its place
+            jobs.activity, jobs.progress, self._reads, self._late = "", None, None, False
+            jobs.stop(_PATIENCE)
+            self._paint()
+
+    async def _read(self, state: BenchState[Any], progress: Progress) -> None:
+        inputs, settings, key = dict(state.inputs), state.settings, state.key
+        state.subject.watched(inputs)
+        self._reads = key
+        material = await self._jobs.run(lambda: _read(state.subject, inputs, settings, progress))
+        state.read(Reading(key, material))
+        self._reads, self._jobs.progress, self.stale = None, None, ""
+
+    async def _decide(self, state: BenchState[Any], progress: Progress) -> None:
+        assert state.reading is not None
+        if state.subject.instant:
+            self._decide_at_once(state)
+            return
+        asked, material, baseline = state.wanted, state.reading.material, state.baseline
+        found = await self._jobs.run(lambda: _decided(state.subject, material, asked, baseline, progress))
+        state.accept(asked, found)
+
+    def _decide_at_once(self, state: BenchState[Any]) -> None:
+        if state.asks and state.reading is not None:
+            material, inputs = state.reading.material, dict(state.inputs)
+            state.accept(state.wanted, state.subject.decide(material, inputs, state.settings))
+
+    def _be_late(self) -> None:
+        self._late = True
+        self._jobs.activity = self._jobs.activity or "deciding"
+        self._paint()
+
+
+def _read(subject: Subject[Any, Any], inputs: Mapping[str, str], settings: Settings, progress: Progress) -> Any:
+    with uncollected():
+        return subject.read(inputs, settings, progress)
+
+
+def _decided(
+    subject: Subject[Any, Any], material: Any, asked: Request, baseline: Answer | None, progress: Progress
+) -> Answer | SecateurError:
+    """Returns the answer, ready to be drawn and compared, or the error that stands in its place."""
+    try:
+        with uncollected():
+            answer: Answer = subject.decide(material, dict(asked.inputs), asked.settings, progress)
+            subject.ready(answer, baseline)
+            return answer
+    except SecateurError as error:
+        return error

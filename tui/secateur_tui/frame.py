@@ -1,0 +1,135 @@
+"""The frame of the screen: the lines and widgets around the items, whatever is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from textual.app import ComposeResult
+from textual.containers import Horizontal, Vertical
+from textual.geometry import Size
+from textual.widget import Widget
+from textual.widgets import ContentSwitcher
+
+from secateur_tui import actions
+from secateur_tui.answering import Answering
+from secateur_tui.host import Host
+from secateur_tui.pages.scene import Scene
+from secateur_tui.part import Tab
+from secateur_tui.styled_text import ELLIPSIS, Line, Span, line, wrapped
+from secateur_tui.widgets.footer import draw_footer
+from secateur_tui.widgets.knob_panel import KnobPanel
+from secateur_tui.widgets.line_view import DrawnView
+from secateur_tui.widgets.query_input import QueryInput
+from secateur_tui.widgets.stop import draw_stop
+from secateur_tui.widgets.tab_line import TabLine
+from secateur_tui.widgets.title import TitleFacts, draw_title
+
+LEAST_WIDTH, LEAST_HEIGHT = 80, 24
+WIDE, ROOMY = 110, 150
+"""Columns from which the right side stands beside the items, and from which it is wider."""
+
+REPLAY_FOOTER = (actions.REPLAY_NEXT, actions.REPLAY_BACK, "why", "preview", "diff", "help", "quit")
+"""Actions that the last line names while a recording is played."""
+
+MOST_NOTICE_LINES = 3
+"""Lines that notices may take from the items."""
+
+
+class Fixed(DrawnView, can_focus=False):
+    """A view that never scrolls: title, budget, footer."""
+
+
+class Frame:
+    """Draws what stands around the items. `unavailable` says why an action cannot be done now."""
+
+    def __init__(
+        self, scene: Scene, answering: Answering, host: Callable[[], Host], unavailable: Callable[[str], str]
+    ) -> None:
+        self._scene, self._answering, self._host, self._unavailable = scene, answering, host, unavailable
+
+    # --- widgets ---
+
+    def compose_fields(self) -> ComposeResult:
+        """Yields the input on top: a field for each text that is typed."""
+        state = self._scene.state
+        with Horizontal(id="fields"):
+            for field in state.subject.fields:
+                text, place = state.inputs[field.name], f"field-{field.name}"
+                widget = QueryInput(text, field.placeholder, lines=field.lines, id=place, classes="input")
+                widget.border_title = field.title
+                yield widget
+
+    def compose_side(self, tabs: Iterable[Tab]) -> ComposeResult:
+        """Yields the right side: the knobs, and the pages below them."""
+        scene, pages = self._scene, list(tabs)
+        subject = scene.state.subject
+        with Vertical(id="side"):
+            panel = KnobPanel(
+                scene.state.settings,
+                lambda settings: scene.state.subject.knobs_of(settings),
+                with_ranges=subject.shows_ranges,
+                id="knobs",
+            )
+            panel.border_title = subject.knobs_title
+            yield panel
+            with Vertical(id="pages"):
+                yield TabLine([(tab.id, tab.title) for tab in pages], id="tabs")
+                with ContentSwitcher(initial=scene.state.page, id="page-switch"):
+                    for tab in pages:
+                        yield tab.make()
+
+    def compose_bottom(self) -> Iterable[Widget]:
+        """Yields the lines below everything."""
+        if self._host().stop is not None:
+            yield Fixed(self._draw_stop, id="stop")
+        yield Fixed(self._draw_footer, id="footer")
+
+    # --- lines ---
+
+    def draw_title(self, cells: int) -> Sequence[Line]:
+        """Draws the title line."""
+        return [draw_title(self.title_facts(), cells)]
+
+    def title_facts(self) -> TitleFacts:
+        """Returns what the title line says."""
+        scene, stale, host = self._scene, self._answering.stale, self._host()
+        state, subject = scene.state, scene.state.subject
+        fresh = None
+        if scene.jobs.error is None:
+            fresh = subject.fresh(state.reading.material if state.reading is not None else None)
+        key = host.keymap.shown("refresh")
+        return TitleFacts(
+            source=subject.source(scene),
+            profile=state.settings.profile,
+            changed=state.changed,
+            counter=subject.counter(scene),
+            count=subject.counted(scene),
+            fresh=fresh and not stale,
+            stale=stale,
+            remedy=f"{key} reads again" if key else "",
+            activity=scene.jobs.activity,
+            benches=host.bench_titles(subject.name),
+        )
+
+    def _draw_footer(self, cells: int) -> Sequence[Line]:
+        host = self._host()
+        return [draw_footer(host.keymap, self._unavailable, cells, REPLAY_FOOTER if host.stop is not None else None)]
+
+    def _draw_stop(self, cells: int) -> Sequence[Line]:
+        stop = self._host().stop
+        return draw_stop(stop, cells) if stop is not None else []
+
+
+def draw_small(size: Size, cells: int) -> Sequence[Line]:
+    """Draws that a terminal of this size is too small."""
+    words = f"secateur needs {LEAST_WIDTH}×{LEAST_HEIGHT}, this is {size.width}×{size.height}"
+    return wrapped(words, max(1, cells))
+
+
+def fewer(notices: Sequence[Line]) -> Sequence[Line]:
+    """Returns as many lines as notices may take, the last of which says how many more there are."""
+    more = len(notices) - MOST_NOTICE_LINES
+    if more <= 0:
+        return notices
+    told = line(Span(f"{ELLIPSIS} {more + 1} more lines of warnings", "warning"))
+    return [*notices[: MOST_NOTICE_LINES - 1], told]

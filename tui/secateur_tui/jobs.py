@@ -1,0 +1,138 @@
+"""What is under way for a screen: jobs on the engine's thread, timers, and what is said of them.
+
+All background work of a screen goes through its `Jobs`. A newer job of a group takes the place of an older one, and so
+does a newer timer of a name; the results of an older job are ignored.
+
+    jobs.after("rest", 0.25, prove)            # calls `prove`, unless "rest" is set again before
+    jobs.start(self._count(answers), "recount")  # an async method; in it: `await jobs.run(slow_call)`
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine
+from typing import Any, TypeVar
+
+from secateur.errors import SecateurError
+from secateur.progress import Progress
+from textual.screen import Screen
+from textual.timer import Timer
+
+from secateur_tui.background import Cancelled
+from secateur_tui.host import Host
+from secateur_tui.messages import IndexProgress
+
+T = TypeVar("T")
+
+ENGINE = "engine"
+"""The group of jobs that read, retrieve and decide."""
+
+DEBOUNCE = "debounce"
+"""The timer between the last key of a question and asking it."""
+
+
+class Jobs:
+    """See the module docstring.
+
+    Attributes:
+        activity: what is under way, for people; "" for nothing.
+        progress: how far it is.
+        error: why there is nothing on screen.
+        number: of the latest job of the engine, from 1.
+    """
+
+    def __init__(self, owner: Screen[Any], host: Callable[[], Host]) -> None:
+        self._owner, self._host = owner, host
+        self._timers: dict[str, Timer] = {}
+        self._unimportant: set[str] = set()
+        self.activity = ""
+        self.progress: IndexProgress | None = None
+        self.error: SecateurError | None = None
+        self.number = 0
+
+    # --- jobs ---
+
+    def start(self, work: Coroutine[Any, Any, None], group: str) -> None:
+        """Starts a job; one of the same group that is under way is cancelled."""
+        self._owner.run_worker(work, group=group, exclusive=True)
+
+    def cancel(self, group: str) -> None:
+        """Cancels the job of a group."""
+        self._owner.workers.cancel_group(self._owner, group)
+
+    def runs(self, group: str) -> bool:
+        """Tells whether a job of a group is under way."""
+        return any(worker.group == group and not worker.is_finished for worker in self._mine)
+
+    @property
+    def _mine(self) -> list[Any]:
+        return [worker for worker in self._owner.workers if worker.node is self._owner]
+
+    async def run(self, call: Callable[[], T]) -> T:
+        """Returns the result of a slow call, made on the engine's thread."""
+        return await self._host().thread.run(call)
+
+    def report(self, phase: str, done: int, total: int) -> None:
+        """Reports progress from the engine's thread. Raises Cancelled once the inspector is closing."""
+        if self._host().thread.closing.is_set():
+            raise Cancelled
+        self._owner.post_message(IndexProgress(phase, done, total))
+
+    def reporting(self, job: int) -> Progress:
+        """Returns a progress function for an engine's job; it ends the job once a newer one has taken its place."""
+
+        def report(phase: str, done: int, total: int) -> None:
+            if job != self.number:
+                raise Cancelled
+            self.report(phase, done, total)
+
+        return report
+
+    def reset(self) -> None:
+        """Forgets what is under way for an answer that is wanted no longer."""
+        self.number += 1
+        self.cancel(ENGINE)
+        self.activity, self.progress, self.error = "", None, None
+
+    # --- timers ---
+
+    def after(self, name: str, seconds: float, call: Callable[[], None], *, matters: bool = True) -> None:
+        """Calls `call` after a rest, unless the timer of this name is set or stopped again before. With `matters` the
+        screen counts as busy until then."""
+        self.stop(name)
+
+        def fire() -> None:
+            if self._timers.get(name) is timer:  # the call of a timer that was stopped may be in the queue already
+                del self._timers[name]
+                call()
+
+        timer = self._timers[name] = self._owner.set_timer(seconds, fire)
+        if not matters:
+            self._unimportant.add(name)
+
+    def stop(self, name: str) -> None:
+        """Stops the timer of a name, if there is one."""
+        timer = self._timers.pop(name, None)
+        if timer is not None:
+            timer.stop()
+
+    def waits(self, name: str) -> bool:
+        """Tells whether the timer of a name is running."""
+        return name in self._timers
+
+    # --- telling ---
+
+    @property
+    def busy(self) -> bool:
+        """Tells whether anything is still under way that will change the screen."""
+        waiting = any(name not in self._unimportant for name in self._timers)
+        return bool(self.activity) or waiting or any(not worker.is_finished for worker in self._owner.workers)
+
+    @property
+    def at_work(self) -> bool:
+        """Tells whether the engine reads, retrieves or decides for this screen, or is about to."""
+        return self.waits(DEBOUNCE) or self.runs(ENGINE)
+
+    @property
+    def reading(self) -> int:
+        """Number of the latest reading, from 1; 0 while one is under way or about to be."""
+        return 0 if self.activity or self.waits(DEBOUNCE) else self.number

@@ -1,0 +1,48 @@
+"""A place to open a folder in: what the bench of a kind that reads folders shows while none is open."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
+
+from secateur.kinds.base import Kind
+
+from secateur_tui.pages.kind_page import KindPage
+from secateur_tui.pages.scene import Scene
+from secateur_tui.state.bench_state import BenchState
+from secateur_tui.state.subject import Field
+from secateur_tui.styled_text import Line, line, wrapped
+from secateur_tui.widgets import blank
+
+
+class FolderPage(KindPage[Any, Any]):
+    """`open_folder(path)` opens the typed folder and shows it; it raises SecateurError where the folder cannot be
+    opened."""
+
+    unopened: ClassVar[bool] = True
+    holds: ClassVar[bool] = False
+
+    def __init__(self, kind: Kind[Any, Any], open_folder: Callable[[str], None]) -> None:
+        super().__init__(kind)
+        self.open_folder = open_folder
+        self.noun = ""
+        self.fields = (Field("folder", "Folder", "a folder, or sample:NAME"),)
+
+    def source(self, scene: Scene) -> str:
+        return "nothing open"
+
+    def knob_notes(self, state: BenchState[Any]) -> dict[str, str]:
+        return {}
+
+    def draw_budget(self, scene: Scene, cells: int) -> Sequence[Line]:
+        return [line("·" * cells), ()]
+
+    def draw_blank(self, scene: Scene, cells: int) -> Sequence[Line]:
+        if scene.jobs.error is not None:
+            return blank.draw_error(scene.jobs.error, cells)
+        words = "A folder can be opened here: a repository whose code is to be searched. Nothing in it is run."
+        return [
+            *wrapped(words, cells, "bold"),
+            (),
+            *wrapped("Enter opens it; an empty field means the folder you are in.", cells, "faint"),
+        ]

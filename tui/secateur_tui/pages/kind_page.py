@@ -1,0 +1,149 @@
+"""The looks of any kind of context: what is drawn of its answer, line by line. A kind that wants columns, facts or a
+bar of its own has a module here with a subclass; a kind of another distribution has this one.
+
+Every `draw_…` takes the scene and the width in cells, and knows no widget.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, TypeVar
+
+from secateur.errors import BudgetExceeded
+from secateur.terminal import visible
+
+from secateur_tui.pages.scene import Scene
+from secateur_tui.state.bench_state import BenchState
+from secateur_tui.state.ledger_answer import LedgerAnswer
+from secateur_tui.state.subject import Subject
+from secateur_tui.styled_text import Line, Span, clipped, line, wrapped
+from secateur_tui.widgets import blank, ledger_bar, ledger_pages
+from secateur_tui.widgets.ledger_list import draw_header, draw_item
+
+M = TypeVar("M")
+P = TypeVar("P")
+
+
+class KindPage(Subject[M, P]):
+    """See the module docstring."""
+
+    knobs_title: ClassVar[str] = "Knobs"
+    shows_ranges: ClassVar[bool] = False  # whether the knobs say between which values nothing changes
+    reads_texts: ClassVar[bool] = False  # whether the text of an item is read when it is looked at
+
+    # --- the title line ---
+
+    def source(self, scene: Scene) -> str:
+        """Returns the name of what is read; text from outside."""
+        return scene.state.question or "nothing open"
+
+    def counter(self, scene: Scene) -> str:
+        """Returns the counter of tokens."""
+        return scene.state.settings.tokens.counter
+
+    def counted(self, scene: Scene) -> tuple[int, str] | None:
+        """Returns how many of what there are."""
+        return (len(scene.state.answer), "item") if scene.state.listed and scene.state.answer is not None else None
+
+    # --- the budget ---
+
+    def budget_now(self, state: BenchState[Any]) -> int:
+        """Returns the budget in force."""
+        return self.budget_in_force(state.settings, state.answer if state.asked == state.wanted else None)
+
+    def draw_budget(self, scene: Scene, cells: int) -> Sequence[Line]:
+        """Draws the two lines of the budget."""
+        state = scene.state
+        if state.answer is None or state.refusal is not None:
+            now = self.budget_now(state)
+            told = f"{self.budget.label} {now:,}" if now else f"no {self.budget.label} yet"
+            if not isinstance(state.refusal, BudgetExceeded):
+                return [line("·" * cells), line(told)]
+            return [line(Span("▚" * cells, "error")), line(told, Span("  not met", "bold error"))]
+        return self.draw_bar(scene, cells)
+
+    def draw_bar(self, scene: Scene, cells: int) -> Sequence[Line]:
+        """Draws the budget of an answer."""
+        return ledger_bar.draw_budget(_ledger(scene), scene.state.comparison, cells)
+
+    def knob_notes(self, state: BenchState[Any]) -> Mapping[str, str]:
+        """Returns words beside knobs, by their keys."""
+        derived = not self.budget.value(state.settings) and self.budget_now(state)
+        return {self.budget.key: f"  {self.budget_now(state):,} follows from the model"} if derived else {}
+
+    # --- the list ---
+
+    def draw_columns(self, scene: Scene, cells: int) -> Line:
+        """Draws the titles of the list's columns."""
+        if scene.state.answer is None:
+            return ()
+        answer = _ledger(scene)
+        return clipped(
+            draw_header(answer, scene.state.comparison, self.lead_title(answer), self.tail_title(answer)), cells
+        )
+
+    def draw_item(self, scene: Scene, item: int, cells: int) -> Line:
+        """Draws one item of the list, a blank as its first character."""
+        answer = _ledger(scene)
+        lead = self.lead(answer, item)
+        return draw_item(answer, scene.state.comparison, item, lead, lambda room: self.tail(answer, item, room), cells)
+
+    def draw_caption(self, scene: Scene, cells: int) -> Line:
+        """Draws the line in the lower border of the list."""
+        return ()
+
+    def draw_notices(self, scene: Scene, cells: int) -> list[Line]:
+        """Draws every notice about the answer."""
+        if scene.state.answer is None:
+            return []
+        answer = _ledger(scene)
+        told = [*self.notices(answer), *((f"! {notice.message}", "warning") for notice in answer.warnings)]
+        return [part for text, role in told for part in wrapped(visible(text), cells, role)]
+
+    def draw_blank(self, scene: Scene, cells: int) -> Sequence[Line]:
+        """Draws what stands in place of the items: an error, progress, or the kind of emptiness."""
+        state = scene.state
+        if scene.jobs.error is not None:
+            return blank.draw_error(scene.jobs.error, cells)
+        if not state.asks:
+            return self.draw_prompt(scene.keys.shown("query"), cells)
+        if scene.jobs.activity == self.reading:
+            return blank.draw_progress(state.question, scene.jobs.progress, cells)
+        if state.refusal is not None and state.reading is not None:
+            below = self.refused(state.reading.material, state.inputs, state.settings, cells)
+            return [*blank.draw_error(state.refusal, cells), (), *below]
+        return self.draw_empty(scene, cells)
+
+    def draw_empty(self, scene: Scene, cells: int) -> Sequence[Line]:
+        """Draws that an answer holds nothing, or is awaited."""
+        return [line("nothing is in it" if scene.state.answer is not None else "deciding …")]
+
+    def draw_prompt(self, field_key: str, cells: int) -> list[Line]:
+        """Draws what stands in place of the items while nothing is asked."""
+        return [
+            *wrapped(self.prompt, cells, "bold"),
+            (),
+            *wrapped(f"{field_key} goes to the field for it; Enter reads it.", cells, "faint"),
+        ]
+
+    # --- the pages beside it ---
+
+    def draw_why(self, scene: Scene, cells: int) -> Sequence[Line]:
+        """Draws why the item at the cursor was decided so."""
+        return ledger_pages.draw_why(self, _ledger(scene), scene.state.cursor, cells) if scene.state.listed else []
+
+    def draw_preview(self, scene: Scene, cells: int) -> Sequence[Line]:
+        """Draws the text of the item at the cursor."""
+        return ledger_pages.draw_preview(self, _ledger(scene), scene.state.cursor, cells) if scene.state.listed else []
+
+    def draw_diff(self, scene: Scene, cells: int) -> Sequence[Line]:
+        """Draws what changed since the baseline."""
+        state = scene.state
+        if not state.listed:
+            return []
+        return ledger_pages.draw_diff(self, _ledger(scene), state.comparison, state.cursor, cells)
+
+
+def _ledger(scene: Scene) -> LedgerAnswer[Any]:
+    assert isinstance(scene.state.answer, LedgerAnswer)
+    return scene.state.answer

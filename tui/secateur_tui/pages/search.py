@@ -1,0 +1,261 @@
+"""A code search: its candidates by rank, with the terms of their priority. The pool of a query is read slowly and kept;
+to select from it is pure and instant."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, cast
+
+from secateur.errors import SecateurError
+from secateur.kinds.base import Outcome
+from secateur.kinds.knobs import Knob
+from secateur.kinds.search import knobs
+from secateur.kinds.search.kind import Search, SearchDecision, listed_ledger
+from secateur.model import Pool
+from secateur.progress import Progress, unreported
+from secateur.replays.recorder import Observation
+from secateur.scenarios.opened_scenario import OpenedScenario
+from secateur.scenarios.running import BEST_DROPPED, Decided
+from secateur.scenarios.scenario import Recorded
+from secateur.settings import Settings
+from secateur.terminal import visible
+
+from secateur_tui.pages.kind_page import KindPage
+from secateur_tui.pages.scene import Scene
+from secateur_tui.state.bench_state import BenchState
+from secateur_tui.state.command_lines import search_command
+from secateur_tui.state.recorded_search import recorded_answer
+from secateur_tui.state.search_answer import SearchAnswer, SearchRequest, compared_searches
+from secateur_tui.state.search_comparison import SearchComparison
+from secateur_tui.state.search_engine import SearchEngine, Status
+from secateur_tui.state.subject import Field, Inputs
+from secateur_tui.styled_text import Line, line, wrapped
+from secateur_tui.widgets import blank
+from secateur_tui.widgets.budget_bar import draw_budget, draw_gap
+from secateur_tui.widgets.candidate_list import Columns, draw_candidate, draw_header
+from secateur_tui.widgets.preview import PreviewText
+from secateur_tui.widgets.trim_diff import draw_trim_diff
+from secateur_tui.widgets.why import draw_why
+
+if TYPE_CHECKING:
+    from secateur.engine import Engine
+
+INDEXING = "indexing"
+
+
+@dataclass(frozen=True, eq=False)
+class Retrieved:
+    """A pool, and the state of the index that it was found in."""
+
+    pool: Pool
+    snapshot: str
+
+
+class SearchPage(KindPage[Any, SearchDecision]):
+    """`SearchPage(engine, path, rev)`; path and rev as the command line has them."""
+
+    instant: ClassVar[bool] = True
+    asks_while_typing: ClassVar[bool] = True
+    keeps_answer: ClassVar[bool] = True
+    ranks: ClassVar[bool] = True
+    holds: ClassVar[bool] = False
+    preparing: ClassVar[str] = INDEXING
+    reading: ClassVar[str] = "searching"
+    nothing_asked: ClassVar[str] = "there is no query yet"
+    knobs_title: ClassVar[str] = "Weights"
+    shows_ranges: ClassVar[bool] = True
+    reads_texts: ClassVar[bool] = True
+
+    def __init__(
+        self, engine: SearchEngine, path: str, rev: str | None = None, opened: OpenedScenario | None = None
+    ) -> None:
+        search = Search()
+        super().__init__(search, opened)
+        self.search, self.engine, self.path, self.rev = search, engine, path, rev
+        query = search.inputs[0]
+        self.fields = (Field(query.name, query.title, query.placeholder, lines=query.lines),)
+        self.watch = engine
+        self.indexed: Status | None = None
+
+    # --- reading and deciding ---
+
+    @property
+    def prepared(self) -> bool:
+        return self.indexed is not None
+
+    def prepare(self, progress: Progress) -> None:
+        self.indexed = self.engine.refresh(progress)
+
+    def reading_key(self, inputs: Inputs, settings: Settings) -> SearchRequest:
+        return SearchRequest(inputs["query"], settings)
+
+    def serves(self, had: SearchRequest, wanted: SearchRequest) -> bool:
+        return had.serves(wanted)
+
+    def watched(self, inputs: Inputs) -> None:
+        """The engine knows what it has read."""
+
+    def read(self, inputs: Inputs, settings: Settings, progress: Progress) -> Retrieved:
+        pool = self.engine.retrieve(inputs["query"], settings)
+        self.indexed = self.engine.status()
+        return Retrieved(pool, self.indexed.snapshot)
+
+    def release(self) -> None:
+        """The engine stays open: the application closes it."""
+
+    def fresh(self, material: Retrieved | None) -> bool | None:
+        if self.indexed is None:
+            return None
+        return material is None or material.snapshot == self.indexed.snapshot
+
+    def decide(
+        self, material: Retrieved, inputs: Inputs, settings: Settings, progress: Progress = unreported
+    ) -> SearchAnswer:
+        return SearchAnswer(settings, self.engine.select(material.pool, settings))
+
+    def compared(self, then: SearchAnswer, now: SearchAnswer) -> SearchComparison:
+        return compared_searches(then, now)
+
+    def uncounted(self, answers: Sequence[Any]) -> Sequence[Any]:
+        return [answer for answer in answers if answer.recounted is None]
+
+    def count(self, answer: Any) -> None:
+        answer.recounted = self.engine.pack_tokens(answer.selection)
+
+    def outcome_of(self, answer: SearchAnswer) -> Outcome[SearchDecision]:
+        return self.search.outcome_of(cast("Engine", self.engine), answer.selection, answer.settings)
+
+    def recorded(self, recorded: Recorded, decided: Decided, settings: Settings) -> SearchAnswer:
+        selection = decided.outcome.payload.selection
+        return recorded_answer(recorded, SearchAnswer(settings, selection), settings)
+
+    # --- items ---
+
+    def entry_number(self, answer: SearchAnswer, item: int) -> int:
+        return answer.line_of(item)
+
+    def entry_name(self, answer: SearchAnswer, item: int) -> str:
+        return str(answer.ids[item]) if len(answer) else ""
+
+    def sought_id(self, answer: SearchAnswer, item: int) -> str:
+        return self.entry_name(answer, item)
+
+    def item_of(self, answer: SearchAnswer, entry: str) -> int | None:
+        return answer.place_of.get(entry)
+
+    def observed(self, state: BenchState[Any]) -> Observation | None:
+        answer: Any = state.answer
+        if answer is None or answer.recounted is None or answer.settings is not state.settings:
+            return None
+        ledger, _ = listed_ledger(answer.selection, answer.recounted, BEST_DROPPED)
+        looked_at, pinned = self.entry_name(answer, state.cursor), state.baseline is answer
+        given = self.given(state.inputs)
+        return Observation(self.kind, given, state.settings, ledger, looked_at, pinned, state.page, lambda _: None)
+
+    # --- knobs and inputs ---
+
+    def knobs_of(self, settings: Settings) -> Sequence[Knob]:
+        return knobs.knobs_of(settings)
+
+    def budget_in_force(self, settings: Settings, answer: Any) -> int:
+        return settings.effective_budget
+
+    def budget_turned(self, settings: Settings, answer: Any, direction: int) -> Settings:
+        return knobs.budget_turned(settings, direction)
+
+    def turned(self, knob: Knob, settings: Settings, answer: Any, direction: int, *, fine: bool) -> Settings:
+        return knob.turned(settings, direction, fine=fine)
+
+    def knob_notes(self, state: BenchState[Any]) -> Mapping[str, str]:
+        depth = state.reading.key.settings.graph_rag.max_depth if state.reading is not None else 0  # type: ignore[attr-defined]
+        masked = depth > state.settings.graph_rag.max_depth
+        return {knobs.DEPTH.key: f"  of {depth} retrieved"} if masked else {}
+
+    def described(self, material: Retrieved) -> str:
+        return ""  # the title line says it
+
+    def given(self, inputs: Inputs) -> dict[str, Any]:
+        none = self.search.blank()
+        return none | {"query": inputs["query"], "path": self.path, "rev": self.rev or none["rev"]}
+
+    def command(self, inputs: Inputs, settings: Settings, opened: Settings) -> str:
+        return search_command(inputs["query"], self.path, settings, opened, self.rev)
+
+    # --- drawing ---
+
+    def source(self, scene: Scene) -> str:
+        return self.engine.source_name
+
+    def counter(self, scene: Scene) -> str:
+        pool = _pool(scene)
+        return pool.counter if pool is not None else super().counter(scene)
+
+    def counted(self, scene: Scene) -> tuple[int, str] | None:
+        pool = _pool(scene)
+        return (len(pool), "candidate") if pool is not None else None
+
+    def draw_budget(self, scene: Scene, cells: int) -> Sequence[Line]:
+        state, answer = scene.state, _answer(scene)
+        if answer is None:
+            return [line("·" * cells), line(f"budget {state.settings.effective_budget:,}")]
+        return draw_budget(answer, cast("Any", state.baseline) if state.comparison else None, cells)
+
+    def draw_columns(self, scene: Scene, cells: int) -> Line:
+        return draw_header(Columns.of(len(scene.state.answer) if scene.state.answer is not None else 0, cells))
+
+    def draw_item(self, scene: Scene, item: int, cells: int) -> Line:
+        answer = _answer(scene)
+        assert answer is not None
+        columns = Columns.of(len(answer), cells)
+        return draw_candidate(answer, scene.state.comparison, item, columns, answer.highest)
+
+    def draw_caption(self, scene: Scene, cells: int) -> Line:
+        answer = _answer(scene)
+        return draw_gap(answer.selection, cells) if answer is not None else ()
+
+    def draw_notices(self, scene: Scene, cells: int) -> list[Line]:
+        answer = _answer(scene)
+        warnings = answer.selection.warnings if answer is not None else ()
+        return [part for warning in warnings for part in wrapped(f"! {visible(warning.message)}", cells, "warning")]
+
+    def draw_blank(self, scene: Scene, cells: int) -> Sequence[Line]:
+        state, keys, jobs, pool = scene.state, scene.keys, scene.jobs, _pool(scene)
+        if jobs.error is not None:
+            return blank.draw_error(jobs.error, cells)
+        if jobs.activity == INDEXING and state.answer is None and (jobs.progress is not None or state.asks):
+            return blank.draw_progress(self.engine.source_name, jobs.progress, cells)
+        if not state.asks:
+            return blank.draw_no_query(self.indexed, keys.shown("query"), keys.shown("help"), cells)
+        if pool is not None and not len(pool) and not state.needs_reading:
+            return blank.draw_no_match(state.question, pool, self.indexed, cells)
+        return [line("searching …")]
+
+    def draw_why(self, scene: Scene, cells: int) -> Sequence[Line]:
+        answer = _answer(scene)
+        if answer is None or not len(answer):
+            return []
+        return draw_why(answer, scene.state.cursor, scene.hints, scene.proving, cells)
+
+    def draw_diff(self, scene: Scene, cells: int) -> Sequence[Line]:
+        answer, baseline = _answer(scene), cast("SearchAnswer | None", scene.state.baseline)
+        tokens = baseline.tokens if baseline else 0, answer.tokens if answer else 0
+        return draw_trim_diff(scene.state.comparison, tokens, cells)
+
+    def text(self, answer: SearchAnswer, row: int) -> PreviewText:
+        """Reads the text of a candidate, or says why it cannot be read. Slow."""
+        pool = answer.selection.pool
+        try:
+            content = self.engine.content(pool, row)
+        except SecateurError as error:
+            content = f"{error.message}\n{error.hint}"
+        return PreviewText.of(content, pool.language[row], int(pool.line_start[row]))
+
+
+def _answer(scene: Scene) -> SearchAnswer | None:
+    return cast("SearchAnswer | None", scene.state.answer)
+
+
+def _pool(scene: Scene) -> Pool | None:
+    reading = scene.state.reading
+    return cast("Retrieved", reading.material).pool if reading is not None else None

@@ -1,0 +1,33 @@
+"""What the screen can do, in parts: each a module with a class, listed in `PARTS`. A part knows the screen; the screen
+knows no part."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from secateur_tui.part import Part
+from secateur_tui.parts.asking import Asking
+from secateur_tui.parts.counting import Counting
+from secateur_tui.parts.looking import Looking
+from secateur_tui.parts.observing import Observing
+from secateur_tui.parts.program import Program
+from secateur_tui.parts.proofs import Proofs
+from secateur_tui.parts.replays import Replays
+from secateur_tui.parts.scenarios import Scenarios
+from secateur_tui.parts.staleness import Staleness
+from secateur_tui.parts.tuning import Tuning
+from secateur_tui.screen import Bench
+
+PARTS: Sequence[Callable[[Bench], Part]] = (
+    Scenarios,
+    Asking,
+    Tuning,
+    Looking,
+    Proofs,
+    Counting,
+    Staleness,
+    Observing,
+    Replays,
+    Program,
+)
+"""In the order in which they are asked why an action cannot be done, in which their notices stand, and their pages."""

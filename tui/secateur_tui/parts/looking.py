@@ -1,0 +1,112 @@
+"""Looks at the item under the cursor: the pages why, preview and trim diff; the baseline; the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from secateur.terminal import visible
+from textual.widget import Widget
+
+from secateur_tui.pages.search import SearchPage
+from secateur_tui.part import Part, Tab
+from secateur_tui.screen import Bench
+from secateur_tui.state.search_answer import SearchAnswer
+from secateur_tui.styled_text import Line, wrapped
+from secateur_tui.widgets.line_view import DrawnView
+from secateur_tui.widgets.modal_page import ModalPage
+from secateur_tui.widgets.preview import Preview, PreviewText
+
+
+class Looking(Part):
+    """See the module docstring. The text of a candidate of a search is read when it is looked at."""
+
+    def __init__(self, bench: Bench) -> None:
+        self._bench = bench
+        self._text_of: tuple[Any, int] | None = None
+        self._text: PreviewText | None = None
+
+    @property
+    def actions(self) -> Mapping[str, Callable[[], object]]:
+        return {
+            "why": partial(self._bench.show_page, "why"),
+            "preview": partial(self._bench.show_page, "preview"),
+            "diff": partial(self._bench.show_page, "diff"),
+            "ghost": self._pin,
+            "copy": self._copy,
+        }
+
+    def unavailable(self, action: str) -> str:
+        state = self._bench.state
+        if action in ("why", "preview", "diff", "ghost") and state.answer is None:
+            return "there is no answer yet"
+        return state.subject.nothing_asked if action == "copy" and not state.asks else ""
+
+    @property
+    def tabs(self) -> Sequence[Tab]:
+        return (
+            self._tab("why", "Why", lambda cells: self._page.draw_why(self._bench.scene, cells)),
+            Tab("preview", "Preview", self._make_preview, self._paint_preview),
+            self._tab("diff", "Trim diff", lambda cells: self._page.draw_diff(self._bench.scene, cells)),
+        )
+
+    @property
+    def _page(self) -> Any:
+        return self._bench.subject
+
+    def _tab(self, name: str, title: str, draw: Callable[[int], Sequence[Line]]) -> Tab:
+        return Tab(name, title, lambda: DrawnView(draw, id=name), partial(self._repaint, name))
+
+    def _repaint(self, name: str) -> None:
+        self._bench.query_one(f"#{name}", DrawnView).repaint()
+
+    def cursor_moved(self) -> None:
+        if not self._page.reads_texts:
+            for tab in self._bench.tabs:
+                for view in self._bench.query(f"#{tab}").results(DrawnView):
+                    view.scroll_to(y=0, animate=False, immediate=True)
+
+    def state_taken(self) -> None:
+        self._text_of, self._text = None, None
+
+    # --- the preview ---
+
+    def _make_preview(self) -> Widget:
+        if self._page.reads_texts:
+            return Preview(id="preview")
+        return DrawnView(lambda cells: self._page.draw_preview(self._bench.scene, cells), id="preview")
+
+    def _paint_preview(self) -> None:
+        if not self._page.reads_texts:
+            self._repaint("preview")
+            return
+        answer, row, view = self._bench.state.answer, self._bench.state.cursor, self._bench.query_one(Preview)
+        if not isinstance(answer, SearchAnswer) or not len(answer):
+            view.show(None, None, 0)
+            return
+        wanted = answer.selection.pool, row
+        if self._text_of != wanted:
+            self._text_of, self._text = wanted, None
+            self._bench.jobs.start(self._read(answer, row), "preview")
+        view.show(self._text, answer, row)
+
+    async def _read(self, answer: SearchAnswer, row: int) -> None:
+        page = self._page
+        assert isinstance(page, SearchPage)
+        text = await self._bench.jobs.run(partial(page.text, answer, row))
+        if self._text_of == (answer.selection.pool, row):
+            self._text = text
+            self._bench.paint_page()
+
+    # --- the baseline, and the command line ---
+
+    def _pin(self) -> None:
+        self._bench.state.pin_baseline()
+        self._bench.paint()
+
+    def _copy(self) -> None:
+        command = self._bench.command()
+        self._bench.app.copy_to_clipboard(command)
+        title = "Copied: this screen, headless"
+        self._bench.app.push_screen(ModalPage(title, lambda cells: wrapped(visible(command), cells)))

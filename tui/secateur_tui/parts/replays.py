@@ -1,0 +1,47 @@
+"""Does on a bench what a recording says that was done there."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from secateur.errors import SecateurError
+
+from secateur_tui.part import Part
+from secateur_tui.screen import Bench
+from secateur_tui.state.bench_state import BenchState
+
+
+class Replays(Part):
+    """See the module docstring; `ReplayPlayer` calls it."""
+
+    def __init__(self, bench: Bench) -> None:
+        self._bench = bench
+
+    def go_to_entry(self, entry: str) -> None:
+        """Puts the cursor on an entry of the ledger.
+
+        Raises:
+            SecateurError: there is no such entry.
+        """
+        state = self._bench.state
+        item = state.subject.item_of(state.answer, entry) if state.answer is not None else None
+        if item is None:
+            raise SecateurError(f"there is no entry {entry}", hint="what was read has changed since it was recorded")
+        self._bench.move_cursor(item)
+
+    def hold_entry(self, entry: str) -> None:
+        """Holds what an entry of the ledger holds, or lets it go; raises as `go_to_entry`."""
+        self.go_to_entry(entry)
+        if reason := self._bench.unavailable("hold"):
+            raise SecateurError(f"{entry} cannot be held: {reason}", hint="leave the event out")
+        self._bench.do("hold")
+
+    def put_back(self, state: BenchState[Any], *, in_page: bool) -> None:
+        """Shows what the bench knew before: the answer is among it, and nothing is decided anew."""
+        bench = self._bench
+        bench.take_state(state)
+        if bench.standing:
+            bench.go_home()
+            if in_page:
+                bench.show_page(state.page)
+            bench.paint()

@@ -1,0 +1,63 @@
+"""Notices when what is shown has changed on disk, and says so or reads again (`ui.watch`).
+
+A look compares listings and reads next to nothing. The longer a look took, the later the next one is due.
+"""
+
+from __future__ import annotations
+
+import time
+
+from secateur.errors import SecateurError
+
+from secateur_tui.messages import Look, PartMessage
+from secateur_tui.part import Part
+from secateur_tui.screen import Bench
+
+REST = 20
+"""Times as long as a look took until the next: looking takes a twentieth of a processor at most."""
+
+
+class Staleness(Part):
+    """See the module docstring. What is watched is the `watch` of the subject."""
+
+    def __init__(self, bench: Bench) -> None:
+        self._bench = bench
+
+    def mounted(self) -> None:
+        if not self._bench.subject.unopened:
+            self._look_after(0.0)
+
+    def returned(self) -> None:
+        self._due()
+
+    def _look_after(self, took: float) -> None:
+        bench, watch = self._bench, self._bench.app.pace.watch
+        if watch:
+            bench.jobs.after("look", max(watch, REST * took), self._due, matters=False)
+
+    def _due(self) -> None:
+        self._bench.post_message(Look())
+
+    def told(self, message: PartMessage) -> None:
+        if isinstance(message, Look) and self._bench.app.watching != "off" and not self._bench.subject.unopened:
+            self._bench.jobs.start(self._look(), "watch")
+
+    async def _look(self) -> None:
+        bench = self._bench
+        reading, start = bench.jobs.reading, time.perf_counter()
+        try:
+            if reading:
+                found = str(await bench.app.watcher.run(bench.subject.watch.changes))
+                if reading == bench.jobs.reading:  # otherwise it was compared with what is no longer shown
+                    if found and bench.app.watching == "follow":
+                        bench.read_again()
+                    else:
+                        self._say(found)
+        except SecateurError:
+            self._say("not readable")
+        self._look_after(time.perf_counter() - start)
+
+    def _say(self, stale: str) -> None:
+        if stale != self._bench.answering.stale:
+            self._bench.answering.stale = stale
+            self._bench.repaint_frame()

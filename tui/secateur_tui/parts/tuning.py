@@ -1,0 +1,111 @@
+"""Turns knobs, and takes that back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+
+from secateur.kinds.knobs import Knob
+from secateur.settings import PROFILES, Settings, with_profile
+
+from secateur_tui.part import Part
+from secateur_tui.screen import Bench
+
+
+class Tuning(Part):
+    """The actions of the group "Turn", undo and redo."""
+
+    def __init__(self, bench: Bench) -> None:
+        self._bench = bench
+
+    @property
+    def actions(self) -> Mapping[str, Callable[[], object]]:
+        return {
+            "weights": self._bench.open_knobs,
+            "tune-up": partial(self._turn, 1),
+            "tune-down": partial(self._turn, -1),
+            "tune-up-fine": partial(self._turn, 1, fine=True),
+            "tune-down-fine": partial(self._turn, -1, fine=True),
+            "mute": self._mute,
+            "reset": self._reset,
+            "budget-up": partial(self._turn_budget, 1),
+            "budget-down": partial(self._turn_budget, -1),
+            "strategy": self._next_strategy,
+            "profile": self._next_profile,
+            "hold": self._hold,
+            "undo": self._undo,
+            "redo": self._redo,
+        }
+
+    def unavailable(self, action: str) -> str:
+        state = self._bench.state
+        if action == "undo" and not state.history.can_undo:
+            return "nothing was changed"
+        if action == "redo" and not state.history.can_redo:
+            return "nothing was taken back"
+        if action == "mute" and not self._knob.mutable:
+            return f"{self._knob.label} has no 0"
+        if action == "strategy" and state.subject.strategy is None:
+            return "there is one way only"
+        if action == "hold":
+            held = self._held()
+            return held if isinstance(held, str) else ""
+        return ""
+
+    @property
+    def _knob(self) -> Knob:
+        return self._bench.knobs.chosen
+
+    @property
+    def _answer(self) -> object:
+        """The answer to the present settings; None while there is none."""
+        state = self._bench.state
+        return state.answer if state.asked == state.wanted else None
+
+    def _turn(self, direction: int, *, fine: bool = False) -> None:
+        state = self._bench.state
+        self._bench.change(state.subject.turned(self._knob, state.settings, self._answer, direction, fine=fine))
+
+    def _turn_budget(self, direction: int) -> None:
+        state = self._bench.state
+        self._bench.change(state.subject.budget_turned(state.settings, self._answer, direction))
+
+    def _mute(self) -> None:
+        self._bench.change(self._knob.put(self._bench.state.settings, 0.0))
+
+    def _reset(self) -> None:
+        state = self._bench.state
+        self._bench.change(self._knob.put(state.settings, self._knob.value(state.opened)))
+
+    def _next_strategy(self) -> None:
+        state = self._bench.state
+        if state.subject.strategy is not None:
+            self._bench.change(state.subject.strategy.turned(state.settings, 1))
+
+    def _next_profile(self) -> None:
+        settings = self._bench.state.settings
+        names = [*PROFILES, *(name for name in settings.profiles if name not in PROFILES)]
+        place = names.index(settings.profile) + 1
+        self._bench.change(with_profile(settings, names[place % len(names)]))
+
+    def _held(self) -> Settings | str:
+        """The settings with the item at the cursor held, or no longer; or why it cannot be."""
+        state = self._bench.state
+        if not state.subject.holds:
+            return "nothing in this list is held"
+        if not state.listed:
+            return "nothing is open yet"
+        return state.subject.hold(state.answer, state.cursor, state.settings)
+
+    def _hold(self) -> None:
+        held = self._held()
+        if not isinstance(held, str):
+            self._bench.change(held)
+
+    def _undo(self) -> None:
+        if self._bench.state.undo():
+            self._bench.settings_changed()
+
+    def _redo(self) -> None:
+        if self._bench.state.redo():
+            self._bench.settings_changed()

@@ -1,0 +1,410 @@
+"""The one screen of the inspector: title, input on top, budget, items on the left, knobs and pages on the right, keys
+below. It shows a bench: the state of any kind of context, drawn by the page module of that kind.
+
+The screen composes widgets, paints them from the state, and hands each action of the registry to the part that does it
+(`secateur_tui.parts`). Below 110 columns the right side lies on top of the items when it is asked for; below 80×24 one
+line says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
+
+from secateur.kinds.base import Outcome
+from secateur.settings import Settings
+from secateur.terminal import visible
+from textual import on
+from textual.app import ComposeResult
+from textual.containers import Horizontal, Vertical
+from textual.content import Content
+from textual.screen import Screen
+from textual.widget import Widget
+from textual.widgets import ContentSwitcher, Input
+from textual.worker import Worker
+
+from secateur_tui import actions
+from secateur_tui.answering import Answering
+from secateur_tui.frame import LEAST_HEIGHT, LEAST_WIDTH, ROOMY, WIDE, Fixed, Frame, draw_small, fewer
+from secateur_tui.host import Host
+from secateur_tui.jobs import Jobs
+from secateur_tui.messages import CursorMoved, IndexProgress, PartMessage, Reselect
+from secateur_tui.pages.kind_page import KindPage
+from secateur_tui.pages.scene import Scene
+from secateur_tui.part import Part, Tab
+from secateur_tui.state.bench_state import BenchState
+from secateur_tui.styled_text import Line, line, plain
+from secateur_tui.widgets.knob_panel import KnobPanel
+from secateur_tui.widgets.ledger_list import LedgerList
+from secateur_tui.widgets.line_view import DrawnView
+from secateur_tui.widgets.query_input import QueryInput
+from secateur_tui.widgets.tab_line import TabLine
+
+WITHOUT_A_FOLDER = ("query", "theme", "back", "help", "quit")
+"""Actions that can be done where nothing is open, beside going to another bench."""
+
+P = TypeVar("P", bound=Part)
+Page = KindPage[Any, Any]
+
+
+class Bench(Screen[None]):
+    """`Bench(state, PARTS)`; `state` holds all that is known; everything on screen is drawn from it.
+
+    Attributes:
+        jobs: everything that is under way.
+        scene: what pages are drawn from.
+    """
+
+    CSS_PATH = "screen.tcss"
+    BINDINGS = [*actions.BINDINGS]  # noqa: RUF012 - Textual declares it
+    HORIZONTAL_BREAKPOINTS = [  # noqa: RUF012
+        (0, "-tiny"),
+        (LEAST_WIDTH, "-narrow"),
+        (WIDE, "-wide"),
+        (ROOMY, "-roomy"),
+    ]
+    VERTICAL_BREAKPOINTS = [(0, "-flat"), (LEAST_HEIGHT, "-tall")]  # noqa: RUF012
+    AUTO_FOCUS = ""
+
+    app: Host
+
+    def __init__(self, state: BenchState[Page], parts: Sequence[Callable[[Bench], Part]]) -> None:
+        super().__init__()
+        self.state = state
+        self.name_of_bench = state.subject.name  # as in `--bench`
+        self.jobs = Jobs(self, lambda: self.app)
+        self.answering = Answering(self.jobs, lambda: self.app.pace, lambda: self.state, self.paint)
+        self.scene = Scene(state, self.jobs, actions.keymap({}))
+        self.frame = Frame(self.scene, self.answering, lambda: self.app, self.unavailable)
+        self.parts = [part(self) for part in parts]
+        self._doers = {action: do for part in self.parts for action, do in part.actions.items()}
+        self.tabs: Mapping[str, Tab] = {tab.id: tab for part in self.parts for tab in part.tabs}
+
+    def part(self, kind: type[P]) -> P:
+        """Returns the part of a class."""
+        return next(part for part in self.parts if isinstance(part, kind))
+
+    @property
+    def subject(self) -> Page:
+        """The page module of what is shown."""
+        return self.state.subject
+
+    # --- widgets ---
+
+    def compose(self) -> ComposeResult:
+        yield Fixed(lambda cells: draw_small(self.size, cells), id="small")
+        yield Fixed(self.frame.draw_title, id="title")
+        yield from self.frame.compose_fields()
+        yield Fixed(lambda cells: self.subject.draw_budget(self.scene, cells), id="budget")
+        with Horizontal(id="body"):
+            with Vertical(id="items"):
+                yield Fixed(self._draw_notices, id="notices")
+                yield Fixed(lambda cells: [self.subject.draw_columns(self.scene, cells)], id="columns")
+                yield LedgerList(lambda item, cells: self.subject.draw_item(self.scene, item, cells), id="list")
+                yield DrawnView(lambda cells: self.subject.draw_blank(self.scene, cells), id="blank")
+            yield from self.frame.compose_side(self.tabs.values())
+        yield from self.frame.compose_bottom()
+
+    def on_mount(self) -> None:
+        self.scene.keys = self.app.keymap
+        subject = self.subject
+        self.set_class(subject.unopened, "-unopened")
+        self.query_one("#budget").border_title = "Budget"
+        self.query_one("#items").border_title = subject.noun
+        self.caption(self.query_one("#knobs"), line(" ←/→ tune  0 mute  r reset "))
+        for part in self.parts:
+            part.mounted()
+        self.paint()
+        if not subject.unopened:
+            self.answering.answer()
+
+    def on_unmount(self) -> None:
+        self.subject.release()
+
+    @property
+    def home(self) -> Widget:
+        """The widget that has the focus by default."""
+        return self.query_one("#list")
+
+    @property
+    def knobs(self) -> KnobPanel:
+        """The knobs."""
+        return self.query_one("#knobs", KnobPanel)
+
+    def field(self, name: str) -> QueryInput:
+        """Returns the input of a field."""
+        return self.query_one(f"#field-{name}", QueryInput)
+
+    @property
+    def standing(self) -> bool:
+        """Tells whether the widgets are there: a job may end together with its screen."""
+        return all(self.query(part) for part in ("#title", "#items #list", "#page-switch", "#footer"))
+
+    # --- where the keys go ---
+
+    def go_to(self, widget: Widget) -> None:
+        """Focuses a widget at once, so that keys typed ahead reach it; a widget without a layout gets the focus as soon
+        as it has one."""
+        if widget.focusable:
+            self.set_focus(widget)
+        else:
+            widget.focus()
+
+    def go_home(self) -> None:
+        """Closes overlays and moves the focus to the items. Where there are none the keys are those of the screen."""
+        self.close_overlays()
+        if not self.home.focusable:
+            self.set_focus(None)
+        self.go_to(self.home)
+
+    def close_overlays(self) -> None:
+        """Closes what lies on top of the items on a narrow screen."""
+        self.remove_class("-show-pages", "-show-knobs")
+
+    def open_knobs(self) -> None:
+        """Moves the focus to the knobs."""
+        self.set_class(True, "-show-knobs")
+        self.set_class(False, "-show-pages")
+        self.go_to(self.knobs)
+
+    # --- pages ---
+
+    @property
+    def page(self) -> str:
+        """The open page."""
+        return self.state.page
+
+    @property
+    def pages_in_sight(self) -> bool:
+        """Tells whether the right side with its pages is on screen."""
+        return self.has_class("-wide") or self.has_class("-show-pages")
+
+    @property
+    def in_page(self) -> bool:
+        """Tells whether the keys go to the open page."""
+        return self.focused is not None and self.focused.id == self.page
+
+    def show_page(self, page: str) -> None:
+        """Opens a page and moves the focus there."""
+        self._open(page)
+        self.set_class(True, "-show-pages")
+        self.set_class(False, "-show-knobs")
+        self.go_to(self.query_one(f"#{page}"))
+        self.paint_page()
+        for part in self.parts:
+            part.page_opened()
+
+    def _open(self, page: str) -> None:
+        self.state.page = page
+        self.query_one("#page-switch", ContentSwitcher).current = page
+        self.query_one("#tabs", TabLine).show(page)
+
+    @on(TabLine.Chosen)
+    def _tab_chosen(self, event: TabLine.Chosen) -> None:
+        self.show_page(event.page)
+
+    # --- actions ---
+
+    def unavailable(self, action: str) -> str:
+        """Returns why an action cannot be done now; "" where it can."""
+        if action.startswith(actions.BENCH):
+            return "it is open" if action == actions.BENCH + self.name_of_bench else ""
+        if self.subject.unopened and action not in WITHOUT_A_FOLDER:
+            return "nothing is open yet"
+        return next((reason for part in self.parts if (reason := part.unavailable(action))), "")
+
+    def action_do(self, action: str) -> None:
+        """Does an action of the registry, or says why it cannot."""
+        reason = self.unavailable(action)
+        if reason:
+            self.app.say(f"{actions.BY_ID[action].label}: {reason}")
+        elif action.startswith(actions.BENCH):
+            self.app.show_bench(action.removeprefix(actions.BENCH))
+        else:
+            self.do(action)
+
+    def do(self, action: str) -> None:
+        """Does an action, whether or not it can be done by the user now."""
+        self._doers[action]()
+
+    @property
+    def doable(self) -> frozenset[str]:
+        """The actions that a part does."""
+        return frozenset(self._doers)
+
+    # --- settings and answers ---
+
+    def change(self, settings: Settings) -> None:
+        """Takes other settings and decides under them; a burst of changes is decided once."""
+        if self.state.change(settings):
+            self.settings_changed()
+
+    def settings_changed(self) -> None:
+        """Decides under settings that the state has taken."""
+        self.paint_knobs()
+        self.post_message(Reselect())
+
+    @on(Reselect)
+    def _reselect(self) -> None:
+        self.answering.decide()
+
+    def read_again(self) -> None:
+        """Brings the screen up to what is on disk."""
+        self.answering.answer(again=True)
+
+    @property
+    def outcome(self) -> Outcome[object] | None:
+        """The outcome on the screen; None while there is none, or another one is awaited."""
+        state = self.state
+        if state.answer is None or state.refusal or state.needs_answer:
+            return None
+        return state.subject.outcome_of(state.answer)
+
+    @property
+    def given(self) -> Mapping[str, object]:
+        """The inputs of the kind."""
+        return self.subject.given(self.state.inputs)
+
+    @property
+    def entry(self) -> str:
+        """The id of the ledger's entry at the cursor; "" for none."""
+        state = self.state
+        return state.subject.entry_name(state.answer, state.cursor) if state.listed else ""
+
+    def command(self) -> str:
+        """Returns the command line that reproduces the screen."""
+        state = self.state
+        return state.subject.command_anywhere(state.inputs, state.settings, state.opened)
+
+    @property
+    def busy(self) -> bool:
+        """Tells whether anything is still under way that will change the screen."""
+        return self.jobs.busy
+
+    @property
+    def answered(self) -> bool:
+        """Tells whether the answer on screen, or the error in its place, is that to what is wanted."""
+        return self.standing and not self.jobs.at_work and (self.jobs.error is not None or not self.state.needs_answer)
+
+    def take_state(self, state: BenchState[Page]) -> None:
+        """Takes another state in place of the present one; what is under way for that is forgotten."""
+        self.jobs.reset()
+        self.answering.forget()
+        self.state = self.scene.state = state
+        for part in self.parts:
+            part.state_taken()
+        if self.standing:
+            self._open(state.page)
+            self.put_fields()
+
+    def put_fields(self) -> None:
+        """Shows the texts of the state in the fields."""
+        for name, text in self.state.inputs.items():
+            self.field(name).put(text)
+
+    def returned_to(self) -> None:
+        """The terminal came to the front again: what was read may have changed meanwhile."""
+        for part in self.parts:
+            part.returned()
+
+    @on(PartMessage)
+    def _told(self, message: PartMessage) -> None:
+        for part in self.parts:
+            part.told(message)
+
+    @on(Input.Changed, ".input")
+    def _typed(self) -> None:
+        for part in self.parts:
+            part.typed()
+
+    @on(Input.Submitted, ".input")
+    def _submitted(self) -> None:
+        for part in self.parts:
+            part.submitted()
+
+    @on(Worker.StateChanged)
+    def _worker_changed(self, event: Worker.StateChanged) -> None:
+        if event.worker.is_finished:
+            for part in self.parts:
+                part.job_ended(event.worker.group)
+
+    @on(IndexProgress)
+    def _progressed(self, event: IndexProgress) -> None:
+        if self.jobs.activity:
+            self.jobs.progress = event
+            self.query_one("#blank", DrawnView).repaint()
+
+    @on(CursorMoved)
+    def _cursor_moved(self, event: CursorMoved) -> None:
+        self.state.cursor = event.row
+        self.paint_page()
+        for part in self.parts:
+            part.cursor_moved()
+
+    def move_cursor(self, item: int) -> None:
+        """Puts the cursor on an item."""
+        self.state.cursor = item
+        self.paint()
+        for part in self.parts:
+            part.cursor_moved()
+
+    def on_screen_resume(self) -> None:
+        for part in self.parts:
+            part.in_front()
+
+    # --- painting ---
+
+    def paint(self) -> None:
+        """Paints everything from the state."""
+        if not self.standing:
+            return
+        state, subject = self.state, self.subject
+        shown = state.listed and self.jobs.error is None
+        items = self.query_one("#items")
+        items.set_class(not shown, "-blank")
+        for widget in self.query(", ".join(("#budget, #notices, #columns, #list", *(f"#{tab}" for tab in self.tabs)))):
+            widget.set_class(self.answering.outdated, "-stale")
+        self.query_one("#list", LedgerList).show(state.answer if state.listed else None, state.cursor)
+        described = subject.described(state.reading.material) if state.reading is not None else ""
+        if described or not subject.asks_while_typing:
+            self.field(subject.fields[0].name).border_subtitle = Content(visible(described))
+        for part in self.parts:
+            part.list_painted()
+        for name in ("notices", "columns", "blank"):
+            self.query_one(f"#{name}", DrawnView).repaint()
+        caption = subject.draw_caption(self.scene, max(0, items.size.width - 6)) if shown else ()
+        self.caption(items, caption)
+        self.paint_knobs()
+        self.paint_page()
+        self.repaint_frame()
+        for part in self.parts:
+            part.painted()
+
+    def paint_knobs(self) -> None:
+        """Paints the knobs from the state."""
+        if self.standing:
+            state = self.state
+            notes = state.subject.knob_notes(state)
+            self.knobs.show(state.settings, state.opened, self.scene.ranges, notes)
+
+    def paint_page(self) -> None:
+        """Paints the open page where it is in sight."""
+        if self.standing and self.pages_in_sight:
+            self.tabs[self.page].paint()
+
+    def repaint_frame(self) -> None:
+        """Repaints title, budget, the caption of a recording, and footer."""
+        for part in self.query("#title, #budget, #stop, #footer").results(Fixed):
+            part.repaint()
+
+    def caption(self, widget: Widget, drawn: Line) -> None:
+        """Puts a line into the lower border of a widget; as content, never as markup."""
+        widget.border_subtitle = Content(plain(drawn))
+
+    def _draw_notices(self, cells: int) -> Sequence[Line]:
+        lines = [part for one in self.parts for part in one.notices(cells)]
+        lines += self.subject.draw_notices(self.scene, cells)
+        notices, shown = self.query_one("#notices"), fewer(lines)
+        notices.set_class(not lines, "-none")
+        notices.styles.height = len(shown)
+        return shown

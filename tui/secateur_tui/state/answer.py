@@ -1,0 +1,37 @@
+"""An answer as the inspector lists it, of whatever kind: items by number, each with a name, in the order of a list."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+from secateur.settings import Settings
+
+
+class Answer(Protocol):
+    """`LedgerAnswer` has an entry for each item, `SearchAnswer` is columns of numbers."""
+
+    @property
+    def settings(self) -> Settings:
+        """The settings it was decided with."""
+        ...
+
+    def __len__(self) -> int: ...
+
+    @property
+    def ids(self) -> Sequence[str]:
+        """Per item a name that it keeps under other settings."""
+        ...
+
+    @property
+    def place_of(self) -> Mapping[str, int]:
+        """The item of a name."""
+        ...
+
+    def item_at(self, line: int) -> int:
+        """The item of a line of the list."""
+        ...
+
+    def line_of(self, item: int) -> int:
+        """The line of an item in the list."""
+        ...

@@ -1,0 +1,185 @@
+"""The state of a bench without a screen, for every kind of context: what is typed, the history of settings, what was
+read, the answer, the baseline, the item looked at, the open page.
+
+Nothing derived is stored: what is stale follows from comparing what was asked with what is there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass, field
+from typing import Any, Generic, TypeVar
+
+from secateur.errors import SecateurError
+from secateur.settings import Settings, with_profile
+
+from secateur_tui.state.answer import Answer
+from secateur_tui.state.history import SettingsHistory
+from secateur_tui.state.subject import Subject
+
+S = TypeVar("S", bound=Subject[Any, Any])
+
+
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """Material that was read, and the key it was read for."""
+
+    key: Hashable
+    material: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """Everything an answer depends on beside what was read."""
+
+    inputs: tuple[tuple[str, str], ...]
+    settings: Settings
+
+
+@dataclass(slots=True)
+class BenchState(Generic[S]):
+    """See the module docstring. Methods return whether something changed."""
+
+    subject: S
+    opened: Settings  # as the inspector was started with; `r` goes back to these values
+    inputs: dict[str, str]
+    history: SettingsHistory = field(init=False)
+    reading: Reading | None = None
+    asked: Request | None = None  # what `answer` or `refusal` is for
+    answer: Answer | None = None
+    refusal: SecateurError | None = None  # in place of an answer: why there is none
+    answered: str = ""  # the question that `answer` answers
+    baseline: Answer | None = None  # what the answer is compared with
+    cursor: int = 0  # item looked at
+    page: str = "why"  # the open page beside the list
+
+    def __post_init__(self) -> None:
+        self.history = SettingsHistory([self.opened])
+        self.inputs = {field.name: self.inputs.get(field.name, "") for field in self.subject.fields}
+
+    # --- what is asked ---
+
+    @property
+    def question(self) -> str:
+        """The text of the first field: the path that is read, or the query; "" for none."""
+        return self.inputs[self.subject.fields[0].name]
+
+    @property
+    def asks(self) -> bool:
+        """Tells whether anything is asked or opened."""
+        return bool(self.question.strip())
+
+    @property
+    def wanted(self) -> Request:
+        """The request that should be answered."""
+        return Request(tuple(self.inputs.items()), self.settings)
+
+    @property
+    def key(self) -> Hashable:
+        """The key of what should be read."""
+        return self.subject.reading_key(self.inputs, self.settings)
+
+    @property
+    def needs_reading(self) -> bool:
+        """Tells whether what was read does not serve what is wanted."""
+        return self.asks and (self.reading is None or not self.subject.serves(self.reading.key, self.key))
+
+    @property
+    def needs_answer(self) -> bool:
+        """Tells whether the answer on screen belongs to another request."""
+        return self.asks and (self.needs_reading or self.asked != self.wanted)
+
+    @property
+    def listed(self) -> bool:
+        """Tells whether there are items to show."""
+        return self.answer is not None and len(self.answer) > 0 and self.refusal is None
+
+    @property
+    def comparison(self) -> Any:
+        """Baseline against answer, as the subject compares them; None while nothing has changed since the baseline."""
+        if self.baseline is None or self.answer is None or self.baseline is self.answer:
+            return None
+        return self.subject.compared(self.baseline, self.answer)
+
+    def type(self, name: str, text: str) -> bool:
+        """Takes another text of a field. The baseline is dropped where another question is asked: the two answers have
+        nothing in common."""
+        if text == self.inputs[name]:
+            return False
+        self.inputs = {**self.inputs, name: text}
+        if name != self.subject.fields[0].name:
+            self.pin_first()
+        elif self.asks and self.subject.keeps_answer:
+            self.baseline = None
+        else:
+            self.forget()
+        return True
+
+    def forget(self) -> None:
+        """Drops what was read and answered."""
+        self.reading = self.asked = self.answer = self.refusal = self.baseline = None
+        self.cursor = 0
+
+    def read(self, reading: Reading) -> None:
+        """Takes what was read, unless something else is wanted by now."""
+        if self.subject.serves(reading.key, self.key):
+            self.reading, self.asked = reading, None
+
+    def accept(self, asked: Request, answer: Answer | SecateurError) -> None:
+        """Takes an answer, unless another one is wanted by now. The cursor stays on its item where that still
+        exists."""
+        if asked != self.wanted:
+            return
+        self.asked = asked
+        if isinstance(answer, SecateurError):
+            self.refusal = answer
+            return
+        before = self.answer if self.answered == self.question else None
+        name = before.ids[self.cursor] if before is not None and len(before) else ""
+        first = min(self.cursor, max(0, len(answer) - 1))
+        if len(answer) and (before is None or self.subject.ranks):
+            first = answer.item_at(0)
+        self.answer, self.refusal, self.answered = answer, None, self.question
+        if before is None or answer.ids is not before.ids:
+            self.cursor = answer.place_of.get(name, first)
+
+    # --- settings ---
+
+    @property
+    def settings(self) -> Settings:
+        return self.history.present
+
+    @property
+    def changed(self) -> bool:
+        """Tells whether a knob stands elsewhere than at the start, or than the profile chosen since then puts it."""
+        profile = self.settings.profile
+        return self.settings != (self.opened if profile == self.opened.profile else with_profile(self.opened, profile))
+
+    def change(self, settings: Settings) -> bool:
+        """Takes other settings; the first change makes the answer before it the baseline."""
+        if settings == self.settings:
+            return False
+        self.pin_first()
+        self.history.push(settings)
+        return True
+
+    def undo(self) -> bool:
+        return self._step(-1, self.history.can_undo)
+
+    def redo(self) -> bool:
+        return self._step(1, self.history.can_redo)
+
+    def _step(self, by: int, possible: bool) -> bool:
+        if possible:
+            self.pin_first()
+            self.history.place += by
+        return possible
+
+    def pin_first(self) -> None:
+        """Makes the present answer the baseline unless there is one."""
+        if self.baseline is None:
+            self.baseline = self.answer
+
+    def pin_baseline(self) -> None:
+        """Makes the present answer the baseline."""
+        self.baseline = self.answer

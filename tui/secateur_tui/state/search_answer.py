@@ -1,0 +1,81 @@
+"""A selection as the inspector shows it. It stays columns: no object is made for a candidate that nobody looks at."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+from secateur.kinds.search.kind import pool_key
+from secateur.model import IntArray, Selection
+from secateur.settings import Settings
+
+from secateur_tui.state.search_comparison import SearchComparison
+
+
+@dataclass(frozen=True, slots=True)
+class SearchRequest:
+    """A query and the settings that a pool is retrieved for."""
+
+    query: str
+    settings: Settings
+
+    def serves(self, other: SearchRequest) -> bool:
+        """Returns whether a pool retrieved for this request also answers `other`."""
+        return (
+            self.query == other.query
+            and self.settings.graph_rag.max_depth >= other.settings.graph_rag.max_depth
+            and pool_key(self.settings) == pool_key(other.settings)
+        )
+
+
+@dataclass(eq=False)
+class SearchAnswer:
+    """A selection and the settings it was decided with. An item is a row of its pool.
+
+    Attributes:
+        recounted: tokens of its pack; None until they are counted.
+        places: per row its place in the order, 0 where that is not known; None: that of the selection.
+    """
+
+    settings: Settings
+    selection: Selection
+    recounted: int | None = None
+    places: IntArray | None = None
+
+    def __len__(self) -> int:
+        return len(self.selection)
+
+    @property
+    def ids(self) -> Sequence[str]:
+        """Per item a name that it keeps under other settings."""
+        return self.selection.pool.symbol_id
+
+    @property
+    def place_of(self) -> Mapping[str, int]:
+        """The item of a name."""
+        return self.selection.pool.row_of
+
+    def item_at(self, line: int) -> int:
+        """The item of a line of the list."""
+        return int(self.selection.order[line])
+
+    def line_of(self, item: int) -> int:
+        """The line of an item in the list."""
+        return int(self.selection.rank[item]) - 1
+
+    @cached_property
+    def highest(self) -> float:
+        """The highest priority: the length of a full bar."""
+        return float(self.selection.priority.max()) if len(self.selection) else 0.0
+
+    @property
+    def tokens(self) -> int:
+        """Tokens of its pack; at most these, as long as they are not counted."""
+        return self.selection.used if self.recounted is None else self.recounted
+
+
+@lru_cache(maxsize=1)
+def compared_searches(then: SearchAnswer, now: SearchAnswer) -> SearchComparison:
+    """Returns the same object for the same pair, so that its columns are worked out once and not per painted line."""
+    return SearchComparison(then.selection, now.selection, then.places)
