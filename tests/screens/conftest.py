@@ -15,3 +15,4 @@ def lasting_toasts(monkeypatch: pytest.MonkeyPatch) -> None:
     from secateur_tui.app import Inspector
 
     monkeypatch.setattr(Inspector, "NOTIFICATION_TIMEOUT", STALLED)
+    monkeypatch.setattr(Inspector, "SURVIVES", False)  # an error ends a test

@@ -135,5 +135,7 @@ async def test_decisions_are_the_engines() -> None:
     async with app.run_test(size=(120, 40)):
         await settle(app)
         state = bench_of(app).state
-        assert state.answer is not None and state.pool is not None
-        assert (state.answer.selection.state == state.engine.select(state.pool, state.settings).state).all()
+        assert state.answer is not None and state.reading is not None
+        assert (
+            state.answer.selection.state == bench_of(app).subject.engine.select(state.reading.material.pool, state.settings).state
+        ).all()

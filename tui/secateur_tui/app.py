@@ -299,8 +299,8 @@ def replaying(player: ReplayPlayer, pace: Pace, theme_folders: Sequence[Path] = 
     """Returns the inspector on what a recording opens first; raises as `ReplayPlayer.first`."""
     first = player.first()
     kind, inputs = first.kind.name, first.inputs
-    searched = {name: inputs[name] for name in ("query", "path")}
-    typed = searched if kind == "search" else page_of(first.kind).texts_of(inputs)
+    texts = {name: inputs[name] for name in ("query", "path")} if kind == "search" else {}
+    typed = texts or page_of(first.kind).texts_of(inputs)
     return Inspector(
         player.open_engine(first) if kind == "search" else None,
         first.settings,

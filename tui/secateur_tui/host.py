@@ -7,6 +7,7 @@ from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 from secateur import directories
 from secateur.errors import SecateurError
@@ -15,11 +16,15 @@ from secateur.model import Notice
 from secateur.replays.recorder import Observation, Recorder
 from secateur.settings import Settings
 from secateur.terminal import visible
+from textual._context import active_message_pump
+from textual.actions import ActionParseResult
 from textual.app import App
+from textual.dom import DOMNode
 
 from secateur_tui import actions
 from secateur_tui.background import EngineThread
 from secateur_tui.bench_names import BenchTitle
+from secateur_tui.guards import Guarded
 from secateur_tui.palette import Palette
 from secateur_tui.themes import BASE_COLOURS, DEFAULT_THEME, load_themes
 
@@ -45,7 +50,7 @@ class RecordedStop:
     no_previous: str
 
 
-class Host(App[int]):
+class Host(Guarded, App[int]):
     """See the module docstring.
 
     Attributes:
@@ -58,9 +63,12 @@ class Host(App[int]):
         recorder: writes down what is done; None: nothing does.
     """
 
+    SURVIVES: ClassVar[bool] = True  # an error inside a widget does not end the session
+
     def __init__(self, settings: Settings, theme_folders: Sequence[Path] = (), pace: Pace | None = None) -> None:
         super().__init__()
         self.animation_level = "none"
+        self._survived = ""
         self.environ: Mapping[str, str] = os.environ
         self.watching = settings.ui.watch
         self.pace = pace or Pace()
@@ -87,6 +95,35 @@ class Host(App[int]):
     def on_unmount(self) -> None:
         for thread in (self.thread, self.watcher, self.prover):
             thread.close()
+
+    # --- going on after an error ---
+
+    def survive(self, error: Exception) -> bool:
+        """Says that a part of the screen failed, once for each error, and returns whether the session goes on."""
+        if not self.SURVIVES:
+            return False
+        told = f"{type(error).__name__}: {error}"
+        if told != self._survived:
+            self._survived = told
+            self.say(f"A part of the screen failed; what was tuned is kept ({told})")
+        return True
+
+    async def run_action(
+        self,
+        action: str | ActionParseResult,
+        default_namespace: DOMNode | None = None,
+        namespaces: Mapping[str, DOMNode] | None = None,
+    ) -> bool:
+        try:
+            return await super().run_action(action, default_namespace, namespaces)
+        except Exception as error:
+            if not self.survive(error):
+                raise
+            return True
+
+    def _handle_exception(self, error: Exception) -> None:
+        if not (active_message_pump.get(self)._is_mounted and self.survive(error)):
+            super()._handle_exception(error)
 
     @property
     def stop(self) -> RecordedStop | None:

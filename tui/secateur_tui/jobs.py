@@ -87,6 +87,13 @@ class Jobs:
 
         return report
 
+    def failed(self, group: str, error: BaseException | None) -> None:
+        """Takes note that a job ended with an error that is none of the user's."""
+        if group == ENGINE:
+            self.activity, self.progress = "", None
+            hint = "the key for refresh reads again; please report this"
+            self.error = SecateurError(f"the program failed: {type(error).__name__}: {error}", hint=hint)
+
     def reset(self) -> None:
         """Forgets what is under way for an answer that is wanted no longer."""
         self.number += 1

@@ -21,11 +21,12 @@ from textual.content import Content
 from textual.screen import Screen
 from textual.widget import Widget
 from textual.widgets import ContentSwitcher, Input
-from textual.worker import Worker
+from textual.worker import Worker, WorkerState
 
 from secateur_tui import actions
 from secateur_tui.answering import Answering
 from secateur_tui.frame import LEAST_HEIGHT, LEAST_WIDTH, ROOMY, WIDE, Fixed, Frame, draw_small, fewer
+from secateur_tui.guards import Guarded
 from secateur_tui.host import Host
 from secateur_tui.jobs import Jobs
 from secateur_tui.messages import CursorMoved, IndexProgress, PartMessage, Reselect
@@ -47,7 +48,7 @@ P = TypeVar("P", bound=Part)
 Page = KindPage[Any, Any]
 
 
-class Bench(Screen[None]):
+class Bench(Guarded, Screen[None]):
     """`Bench(state, PARTS)`; `state` holds all that is known; everything on screen is drawn from it.
 
     Attributes:
@@ -324,6 +325,9 @@ class Bench(Screen[None]):
 
     @on(Worker.StateChanged)
     def _worker_changed(self, event: Worker.StateChanged) -> None:
+        if event.state is WorkerState.ERROR:
+            self.jobs.failed(event.worker.group, event.worker.error)
+            self.paint()
         if event.worker.is_finished:
             for part in self.parts:
                 part.job_ended(event.worker.group)
@@ -341,6 +345,18 @@ class Bench(Screen[None]):
         for part in self.parts:
             part.cursor_moved()
 
+    def _fit(self) -> None:
+        """Takes the classes of the present size: Textual tells the size of the terminal to no screen but the one in
+        front, so that one that comes back later would lose its right side."""
+        before = self.classes
+        width, height = self.app.size
+        for steps, extent in ((self.HORIZONTAL_BREAKPOINTS, width), (self.VERTICAL_BREAKPOINTS, height)):
+            _, name = max(step for step in steps if extent >= step[0])
+            for _, other in steps:
+                self.set_class(other == name, other)
+        if self.classes != before:
+            self.call_after_refresh(self.paint)
+
     def move_cursor(self, item: int) -> None:
         """Puts the cursor on an item."""
         self.state.cursor = item
@@ -349,6 +365,7 @@ class Bench(Screen[None]):
             part.cursor_moved()
 
     def on_screen_resume(self) -> None:
+        self._fit()
         for part in self.parts:
             part.in_front()
 
@@ -362,6 +379,8 @@ class Bench(Screen[None]):
         shown = state.listed and self.jobs.error is None
         items = self.query_one("#items")
         items.set_class(not shown, "-blank")
+        if shown and self.focused is None:
+            self.set_focus(self.home)
         for widget in self.query(", ".join(("#budget, #notices, #columns, #list", *(f"#{tab}" for tab in self.tabs)))):
             widget.set_class(self.answering.outdated, "-stale")
         self.query_one("#list", LedgerList).show(state.answer if state.listed else None, state.cursor)

@@ -88,6 +88,11 @@ class ItemList(LineView, can_focus=True):
         self.refresh()
         self.post_message(CursorMoved(self.item_at(index)))
 
+    def on_resize(self) -> None:
+        """Keeps the cursor's line in sight."""
+        self.repaint()
+        self._scroll(self.scroll_offset.y)
+
     def _scroll(self, top: int) -> None:
         """Scroll so that `top` is the first line, as far as the list reaches and the cursor stays in sight."""
         height = max(1, self.scrollable_content_region.height)

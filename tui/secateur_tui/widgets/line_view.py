@@ -13,11 +13,12 @@ from textual.geometry import Size
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
+from secateur_tui.guards import Guarded
 from secateur_tui.host import Host
 from secateur_tui.styled_text import Line, clipped
 
 
-class LineView(ScrollView):
+class LineView(Guarded, ScrollView):
     """A view of lines. Subclasses say how many lines there are and draw one at a time."""
 
     app: Host

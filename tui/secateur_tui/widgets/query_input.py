@@ -13,6 +13,8 @@ from textual import events
 from textual.content import Content
 from textual.widgets import Input
 
+from secateur_tui.guards import Guarded
+
 NEWLINE = "␊"
 """The end of a line as the field shows it: what `visible` makes of it."""
 
@@ -20,7 +22,7 @@ MOST_PASTED = 20_000
 """Characters that a paste puts in: an issue with a long traceback has half as many."""
 
 
-class QueryInput(Input):
+class QueryInput(Guarded, Input):
     """A one-line field; Enter submits. With `lines` it takes texts of several lines."""
 
     def __init__(self, value: str, placeholder: str, *, lines: bool = False, **options: Any) -> None:

@@ -1,0 +1,110 @@
+"""No error of a widget ends a session, and every bench can be left from every state and at every size."""
+
+from pathlib import Path
+
+import pytest
+from inspector_kit import Inspector, bench_of, inspector, press, screen_lines, settle
+from ledger_kit import WRITERS, opened
+from textual import events
+from textual.pilot import Pilot
+
+SIZE = (120, 40)
+
+
+@pytest.fixture
+def surviving(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Inspector, "SURVIVES", True)
+
+
+@pytest.mark.parametrize("key", ["pageup", "pagedown"])
+@pytest.mark.usefixtures("surviving")
+async def test_a_page_key_in_a_palette_without_height_keeps_what_was_tuned(key: str) -> None:
+    app = inspector()
+    async with app.run_test(size=SIZE):
+        await settle(app)
+        await press(app, "b")
+        tuned = bench_of(app).state.settings
+        for pressed in ("ctrl+p", key, key):
+            app.post_message(events.Key(pressed, None))
+        await settle(app)
+        await press(app, "escape")
+        await settle(app)
+        await press(app, "down", "b")
+        assert app.is_running and len(bench_of(app).state.history.entries) == 3
+        await press(app, "u")
+        assert bench_of(app).state.settings == tuned
+
+
+@pytest.mark.usefixtures("surviving")
+async def test_a_page_that_cannot_be_drawn_is_said_and_the_keys_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    app = inspector()
+    async with app.run_test(size=SIZE):
+        await settle(app)
+
+        def broken(*_: object) -> None:
+            raise ZeroDivisionError("of this test")
+
+        monkeypatch.setattr(bench_of(app).subject, "draw_why", broken)
+        await press(app, "down", "b", "down")
+        await settle(app)
+        assert any("of this test" in notice.message for notice in app._notifications)
+        monkeypatch.undo()
+        before = bench_of(app).state.cursor
+        await press(app, "up")
+        assert app.is_running and bench_of(app).state.cursor != before
+
+
+@pytest.mark.parametrize("kind", list(WRITERS))
+async def test_a_bench_where_nothing_is_open_is_left_by_escape_and_its_number(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    WRITERS[kind](tmp_path)
+    app = opened(kind)
+    async with app.run_test(size=SIZE):
+        await settle(app)
+        first = bench_of(app).name_of_bench
+        back = app.keymap.keys[f"bench-{first}"][0]
+        for number in "1", "2", "3", "4", "5", "6":
+            await press(app, "escape", number)
+            await settle(app)
+            await press(app, "escape", back)
+            await settle(app)
+            assert bench_of(app).name_of_bench == first, number
+
+
+async def resized(pilot: Pilot[int], app: Inspector, *size: int) -> list[str]:
+    await pilot.resize_terminal(*size)
+    return await settle(app)
+
+
+async def test_after_a_resize_the_cursor_is_in_sight() -> None:
+    app = inspector()
+    async with app.run_test(size=(120, 40)) as pilot:
+        await settle(app)
+        await press(app, "end")
+        for size in ((120, 24), (100, 24), (200, 60), (80, 24), (120, 30)):
+            lines = await resized(pilot, app, *size)
+            assert sum("▸" in line for line in lines) == 1, (size, lines)
+
+
+async def test_a_bench_that_was_away_during_a_resize_has_its_right_side(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    WRITERS["files"](tmp_path)
+    app = inspector(folder="shop")
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settle(app)
+        await press(app, "2")
+        await settle(app)
+        await resized(pilot, app, 140, 40)
+        await press(app, "1")
+        assert any("Trim diff" in line for line in await settle(app))
+        await press(app, "2")
+        await resized(pilot, app, 80, 24)
+        await press(app, "1")
+        await resized(pilot, app, 140, 40)
+        await press(app, "2")
+        assert any("Trim diff" in line for line in await settle(app))
+        assert screen_lines(app)

@@ -1,0 +1,35 @@
+"""What keeps an error inside a widget from ending a session.
+
+Textual ends the application at any exception of a handler: whatever was tuned would be lost for a key that came at the
+wrong moment, such as PgUp in a command palette that has no height yet (its `OptionList` raises KeyError). Textual's own
+widgets are guarded where their actions are run and where it reports errors (`Host`), ours by this class too.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol, runtime_checkable
+
+from textual.message import Message
+from textual.message_pump import MessagePump
+
+
+@runtime_checkable
+class Survivor(Protocol):
+    """An application that may go on after an error."""
+
+    def survive(self, error: Exception) -> bool:
+        """Says what happened, and returns whether the application goes on."""
+        ...
+
+
+class Guarded(MessagePump):
+    """A widget or a screen whose handlers may fail: the message is lost, the application says so and goes on. Stands
+    before the class of Textual. What fails while it is set up is not survived: there would be nothing to go on with."""
+
+    async def _dispatch_message(self, message: Message) -> None:
+        try:
+            await super()._dispatch_message(message)
+        except Exception as error:
+            app = self.app
+            if not (self._is_mounted and isinstance(app, Survivor) and app.survive(error)):
+                raise
