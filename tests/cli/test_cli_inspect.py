@@ -92,9 +92,9 @@ def test_a_diff_is_opened_as_one_and_printed_as_chunk_prints_it(shop: Path, tmp_
 
 
 def test_the_benches_are_those_of_the_inspector() -> None:
-    from secateur_tui import app, bench_names
+    from secateur_tui import bench_names
 
-    assert list(registry.kinds()) == list(bench_names.BENCHES) == ["search", *app.SUBJECTS]
+    assert list(registry.kinds()) == list(bench_names.BENCHES)
     assert len({bench.key for bench in bench_names.BENCHES.values()}) == len(bench_names.BENCHES)
 
 

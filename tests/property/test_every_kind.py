@@ -23,12 +23,12 @@ from secateur.kinds import registry
 from secateur.kinds.base import Outcome
 from secateur.ledger import WRAPPER, Entry, Ledger, State
 from secateur.settings import with_values
-from secateur_tui.app import LOOKS
+from secateur_tui.pages.kind_page import KindPage
+from secateur_tui.pages.registry import page_of
 from secateur_tui.state.diff_rows import DiffAnswer, RowKind
 from secateur_tui.state.ledger_answer import LedgerAnswer, Sum, sums_of
-from secateur_tui.state.search_state import SearchAnswer
+from secateur_tui.state.search_answer import SearchAnswer
 from secateur_tui.styled_text import Line, plain
-from secateur_tui.subjects.kind_subject import KindSubject
 from secateur_tui.widgets import budget_bar, candidate_list, chunk_list, ledger_bar, ledger_list, ledger_pages, why
 from support.envelopes import asset_paths, envelope, files
 
@@ -184,7 +184,7 @@ def is_sound(ledger: Ledger) -> None:
     assert [entry for entry in ledger.entries if entry.state is State.DROPPED and entry.after] == []
 
 
-def is_on_screen(subject: KindSubject[Any, Any], answer: LedgerAnswer[Outcome[Any]]) -> None:
+def is_on_screen(subject: KindPage[Any, Any], answer: LedgerAnswer[Outcome[Any]]) -> None:
     """Every row has the figures of an entry, the page Why its name and reason, the bar the sums of all."""
     ledger, drawn = answer.ledger, []
     assert [entry for entry in ledger.entries if entry.id != WRAPPER or entry.before or entry.after] == answer.entries
@@ -260,7 +260,7 @@ def test_the_ledger_is_right(name: str, data: st.DataObject) -> None:
     report = kind.report(outcome)
     assert (report.before, report.after, report.budget) == (ledger.before, ledger.after, ledger.budget)
     assert [kind.because(outcome, number) for number in range(len(ids))].count("") == 0
-    subject = LOOKS.get(name, KindSubject)(kind)
+    subject = page_of(kind)
     answer = subject.drawn(chosen, outcome).prepared()
     if isinstance(answer, DiffAnswer):
         is_in_chunks(answer)

@@ -137,5 +137,6 @@ async def test_decisions_are_the_engines() -> None:
         state = bench_of(app).state
         assert state.answer is not None and state.reading is not None
         assert (
-            state.answer.selection.state == bench_of(app).subject.engine.select(state.reading.material.pool, state.settings).state
+            state.answer.selection.state
+            == bench_of(app).subject.engine.select(state.reading.material.pool, state.settings).state
         ).all()
