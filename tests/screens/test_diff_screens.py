@@ -154,7 +154,7 @@ async def test_the_preview_of_a_chunk_is_all_of_its_text() -> None:
     app = opened(with_values(LIMIT, {"chunking.max_chunk_tokens": 32_000}))
     async with app.run_test(size=SIZES[0]):
         await settle(app)
-        await press(app, "v", "end")
+        await press(app, "v", "tab", "tab", "end")
         lines = await settle(app)
         text = packing(app).text(1)
         assert packing(app).rows[0].kind is RowKind.CHUNK and "    return round(amount * 89 + 1, places)" in text

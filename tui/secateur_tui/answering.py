@@ -18,7 +18,7 @@ from secateur.settings import Settings
 from secateur_tui.background import Cancelled, uncollected
 from secateur_tui.host import Pace
 from secateur_tui.jobs import DEBOUNCE, ENGINE, Jobs
-from secateur_tui.state.answer import Answer
+from secateur_tui.state.answer import ShownAnswer
 from secateur_tui.state.bench_state import BenchState, Reading, Request
 from secateur_tui.state.subject import Subject
 
@@ -153,12 +153,12 @@ def _read(subject: Subject[Any, Any], inputs: Mapping[str, str], settings: Setti
 
 
 def _decided(
-    subject: Subject[Any, Any], material: Any, asked: Request, baseline: Answer | None, progress: Progress
-) -> Answer | SecateurError:
+    subject: Subject[Any, Any], material: Any, asked: Request, baseline: ShownAnswer | None, progress: Progress
+) -> ShownAnswer | SecateurError:
     """Returns the answer, ready to be drawn and compared, or the error that stands in its place."""
     try:
         with uncollected():
-            answer: Answer = subject.decide(material, dict(asked.inputs), asked.settings, progress)
+            answer: ShownAnswer = subject.decide(material, dict(asked.inputs), asked.settings, progress)
             subject.ready(answer, baseline)
             return answer
     except SecateurError as error:

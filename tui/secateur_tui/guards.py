@@ -1,4 +1,4 @@
-"""What keeps an error inside a widget from ending a session.
+"""Guards that keep an error inside a widget from ending a session.
 
 Textual ends the application at any exception of a handler: whatever was tuned would be lost for a key that came at the
 wrong moment, such as PgUp in a command palette that has no height yet (its `OptionList` raises KeyError). Textual's own

@@ -1,4 +1,4 @@
-"""What is under way for a screen: jobs on the engine's thread, timers, and what is said of them.
+"""The work under way for a screen: jobs on the engine's thread, timers, and what is said of them.
 
 All background work of a screen goes through its `Jobs`. A newer job of a group takes the place of an older one, and so
 does a newer timer of a name; the results of an older job are ignored.

@@ -28,12 +28,12 @@ class Tab:
     paint: Callable[[], None]
 
 
-class Part:
+class ScreenPart:
     """Every hook does nothing by default; a part has those that it needs."""
 
     @property
     def actions(self) -> Mapping[str, Callable[[], object]]:
-        """What it does, by the ids of the registry (`secateur_tui.actions`)."""
+        """Its actions, by the ids of the registry (`secateur_tui.actions`)."""
         return {}
 
     def unavailable(self, action: str) -> str:  # noqa: ARG002 - of the part that has a say

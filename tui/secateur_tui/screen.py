@@ -32,7 +32,7 @@ from secateur_tui.jobs import Jobs
 from secateur_tui.messages import CursorMoved, IndexProgress, PartMessage, Reselect
 from secateur_tui.pages.kind_page import KindPage
 from secateur_tui.pages.scene import Scene
-from secateur_tui.part import Part, Tab
+from secateur_tui.part import ScreenPart, Tab
 from secateur_tui.state.bench_state import BenchState
 from secateur_tui.styled_text import Line, line, plain
 from secateur_tui.widgets.knob_panel import KnobPanel
@@ -44,7 +44,7 @@ from secateur_tui.widgets.tab_line import TabLine
 WITHOUT_A_FOLDER = ("query", "theme", "back", "help", "quit")
 """Actions that can be done where nothing is open, beside going to another bench."""
 
-P = TypeVar("P", bound=Part)
+P = TypeVar("P", bound=ScreenPart)
 Page = KindPage[Any, Any]
 
 
@@ -69,7 +69,7 @@ class Bench(Guarded, Screen[None]):
 
     app: Host
 
-    def __init__(self, state: BenchState[Page], parts: Sequence[Callable[[Bench], Part]]) -> None:
+    def __init__(self, state: BenchState[Page], parts: Sequence[Callable[[Bench], ScreenPart]]) -> None:
         super().__init__()
         self.state = state
         self.name_of_bench = state.subject.name  # as in `--bench`
@@ -186,11 +186,12 @@ class Bench(Guarded, Screen[None]):
         return self.focused is not None and self.focused.id == self.page
 
     def show_page(self, page: str) -> None:
-        """Opens a page and moves the focus there."""
+        """Opens a page; the keys go where they went before, unless the page takes the place of the knobs."""
         self._open(page)
         self.set_class(True, "-show-pages")
         self.set_class(False, "-show-knobs")
-        self.go_to(self.query_one(f"#{page}"))
+        if self.has_class("-narrow") and self.focused is not self.home:
+            self.go_to(self.home)
         self.paint_page()
         for part in self.parts:
             part.page_opened()
@@ -404,7 +405,9 @@ class Bench(Guarded, Screen[None]):
         if self.standing:
             state = self.state
             notes = state.subject.knob_notes(state)
-            self.knobs.show(state.settings, state.opened, self.scene.ranges, notes)
+            self.knobs.show(
+                state.settings, state.opened, self.scene.ranges, notes, proving=state.listed and not self.jobs.error
+            )
 
     def paint_page(self) -> None:
         """Paints the open page where it is in sight."""

@@ -168,7 +168,8 @@ class SearchPage(KindPage[Any, SearchDecision]):
         return knob.turned(settings, direction, fine=fine)
 
     def knob_notes(self, state: BenchState[Any]) -> Mapping[str, str]:
-        depth = state.reading.key.settings.graph_rag.max_depth if state.reading is not None else 0  # type: ignore[attr-defined]
+        had = cast("SearchRequest", state.reading.key) if state.reading is not None else None
+        depth = had.settings.graph_rag.max_depth if had is not None else 0
         masked = depth > state.settings.graph_rag.max_depth
         return {knobs.DEPTH.key: f"  of {depth} retrieved"} if masked else {}
 

@@ -1,11 +1,11 @@
-"""What the screen can do, in parts: each a module with a class, listed in `PARTS`. A part knows the screen; the screen
-knows no part."""
+"""The parts of the screen: each a module with a class, listed in `PARTS`, for something that can be done there. A part
+knows the screen; the screen knows no part."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from secateur_tui.part import Part
+from secateur_tui.part import ScreenPart
 from secateur_tui.parts.asking import Asking
 from secateur_tui.parts.counting import Counting
 from secateur_tui.parts.looking import Looking
@@ -18,7 +18,7 @@ from secateur_tui.parts.staleness import Staleness
 from secateur_tui.parts.tuning import Tuning
 from secateur_tui.screen import Bench
 
-PARTS: Sequence[Callable[[Bench], Part]] = (
+PARTS: Sequence[Callable[[Bench], ScreenPart]] = (
     Scenarios,
     Asking,
     Tuning,

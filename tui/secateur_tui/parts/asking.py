@@ -8,13 +8,13 @@ from secateur.errors import SecateurError
 from secateur.terminal import visible
 
 from secateur_tui.pages.folder import FolderPage
-from secateur_tui.part import Part
+from secateur_tui.part import ScreenPart
 from secateur_tui.screen import Bench
 from secateur_tui.state.input_files import typed_path
 from secateur_tui.widgets.query_input import QueryInput
 
 
-class Asking(Part):
+class Asking(ScreenPart):
     """The fields. Of a search a pause in typing asks, of anything else Enter does."""
 
     def __init__(self, bench: Bench) -> None:

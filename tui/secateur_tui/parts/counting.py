@@ -9,11 +9,11 @@ from typing import Any
 from secateur.errors import SecateurError
 
 from secateur_tui.background import Cancelled
-from secateur_tui.part import Part
+from secateur_tui.part import ScreenPart
 from secateur_tui.screen import Bench
 
 
-class Counting(Part):
+class Counting(ScreenPart):
     """See the module docstring."""
 
     def __init__(self, bench: Bench) -> None:

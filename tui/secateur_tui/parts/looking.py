@@ -10,7 +10,7 @@ from secateur.terminal import visible
 from textual.widget import Widget
 
 from secateur_tui.pages.search import SearchPage
-from secateur_tui.part import Part, Tab
+from secateur_tui.part import ScreenPart, Tab
 from secateur_tui.screen import Bench
 from secateur_tui.state.search_answer import SearchAnswer
 from secateur_tui.styled_text import Line, wrapped
@@ -19,7 +19,7 @@ from secateur_tui.widgets.modal_page import ModalPage
 from secateur_tui.widgets.preview import Preview, PreviewText
 
 
-class Looking(Part):
+class Looking(ScreenPart):
     """See the module docstring. The text of a candidate of a search is read when it is looked at."""
 
     def __init__(self, bench: Bench) -> None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from secateur_tui.part import Part
+from secateur_tui.part import ScreenPart
 from secateur_tui.screen import Bench
 
 
-class Observing(Part):
+class Observing(ScreenPart):
     """See the module docstring. While the engine is at work, or an error is shown, nothing is told."""
 
     def __init__(self, bench: Bench) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 from secateur_tui import actions
-from secateur_tui.part import Part
+from secateur_tui.part import ScreenPart
 from secateur_tui.screen import Bench
 from secateur_tui.styled_text import Line, Span, line, wrapped
 from secateur_tui.widgets.modal_page import ModalPage
@@ -21,7 +21,7 @@ _MOVES = (
 )
 
 
-class Program(Part):
+class Program(ScreenPart):
     """See the module docstring."""
 
     def __init__(self, bench: Bench) -> None:

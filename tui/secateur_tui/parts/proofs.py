@@ -6,7 +6,7 @@ from __future__ import annotations
 import threading
 
 from secateur_tui.messages import HintProven, PartMessage, RangeProven
-from secateur_tui.part import Part
+from secateur_tui.part import ScreenPart
 from secateur_tui.parts.what_ifs import what_ifs
 from secateur_tui.screen import Bench
 from secateur_tui.state.search_answer import SearchAnswer
@@ -14,7 +14,7 @@ from secateur_tui.state.search_answer import SearchAnswer
 _REST, _PROOFS = "rest", "proofs"
 
 
-class Proofs(Part):
+class Proofs(ScreenPart):
     """Writes the hints for the candidate at the cursor and the ranges of the weights into the scene, both of the
     present answer."""
 

@@ -6,12 +6,12 @@ from typing import Any
 
 from secateur.errors import SecateurError
 
-from secateur_tui.part import Part
+from secateur_tui.part import ScreenPart
 from secateur_tui.screen import Bench
 from secateur_tui.state.bench_state import BenchState
 
 
-class Replays(Part):
+class Replays(ScreenPart):
     """See the module docstring; `ReplayPlayer` calls it."""
 
     def __init__(self, bench: Bench) -> None:

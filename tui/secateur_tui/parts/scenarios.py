@@ -35,7 +35,7 @@ from secateur.terminal import visible
 
 from secateur_tui.background import Cancelled
 from secateur_tui.pages.kind_page import KindPage
-from secateur_tui.part import Part
+from secateur_tui.part import ScreenPart
 from secateur_tui.screen import Bench
 from secateur_tui.state.bench_state import BenchState
 from secateur_tui.state.input_files import typed_path
@@ -63,7 +63,7 @@ class HeldScenario:
     settings: Settings
 
 
-class Scenarios(Part):
+class Scenarios(ScreenPart):
     """See the module docstring."""
 
     def __init__(self, bench: Bench) -> None:

@@ -10,14 +10,14 @@ import time
 from secateur.errors import SecateurError
 
 from secateur_tui.messages import Look, PartMessage
-from secateur_tui.part import Part
+from secateur_tui.part import ScreenPart
 from secateur_tui.screen import Bench
 
 REST = 20
 """Times as long as a look took until the next: looking takes a twentieth of a processor at most."""
 
 
-class Staleness(Part):
+class Staleness(ScreenPart):
     """See the module docstring. What is watched is the `watch` of the subject."""
 
     def __init__(self, bench: Bench) -> None:

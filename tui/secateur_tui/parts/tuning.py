@@ -8,11 +8,11 @@ from functools import partial
 from secateur.kinds.knobs import Knob
 from secateur.settings import PROFILES, Settings, with_profile
 
-from secateur_tui.part import Part
+from secateur_tui.part import ScreenPart
 from secateur_tui.screen import Bench
 
 
-class Tuning(Part):
+class Tuning(ScreenPart):
     """The actions of the group "Turn", undo and redo."""
 
     def __init__(self, bench: Bench) -> None:

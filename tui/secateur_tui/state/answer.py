@@ -8,7 +8,7 @@ from typing import Protocol
 from secateur.settings import Settings
 
 
-class Answer(Protocol):
+class ShownAnswer(Protocol):
     """`LedgerAnswer` has an entry for each item, `SearchAnswer` is columns of numbers."""
 
     @property

@@ -13,7 +13,7 @@ from typing import Any, Generic, TypeVar
 from secateur.errors import SecateurError
 from secateur.settings import Settings, with_profile
 
-from secateur_tui.state.answer import Answer
+from secateur_tui.state.answer import ShownAnswer
 from secateur_tui.state.history import SettingsHistory
 from secateur_tui.state.subject import Subject
 
@@ -46,10 +46,10 @@ class BenchState(Generic[S]):
     history: SettingsHistory = field(init=False)
     reading: Reading | None = None
     asked: Request | None = None  # what `answer` or `refusal` is for
-    answer: Answer | None = None
+    answer: ShownAnswer | None = None
     refusal: SecateurError | None = None  # in place of an answer: why there is none
     answered: str = ""  # the question that `answer` answers
-    baseline: Answer | None = None  # what the answer is compared with
+    baseline: ShownAnswer | None = None  # what the answer is compared with
     cursor: int = 0  # item looked at
     page: str = "why"  # the open page beside the list
 
@@ -125,7 +125,7 @@ class BenchState(Generic[S]):
         if self.subject.serves(reading.key, self.key):
             self.reading, self.asked = reading, None
 
-    def accept(self, asked: Request, answer: Answer | SecateurError) -> None:
+    def accept(self, asked: Request, answer: ShownAnswer | SecateurError) -> None:
         """Takes an answer, unless another one is wanted by now. The cursor stays on its item where that still
         exists."""
         if asked != self.wanted:

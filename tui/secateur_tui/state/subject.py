@@ -118,7 +118,7 @@ class Subject(Generic[M, P]):
         return bool(had == wanted)
 
     def watched(self, inputs: Inputs) -> None:
-        """What is about to be read is watched from now on."""
+        """Watches from now on for changes of what is about to be read."""
         self.watch.read(self.place(inputs[self.fields[0].name]))
 
     def read(self, inputs: Inputs, settings: Settings, progress: Progress) -> M:

@@ -59,9 +59,11 @@ def draw_knob(knob: Knob, settings: Settings, opened: Settings, ranges: Ranges, 
     return (*head, *slider, *text, *pad, *(line(" ", Span(unchanged, "faint")) if with_range else ()))
 
 
-def draw_legend(proven: bool, cells: int) -> Line:
-    """Draws the meaning of the figures at the right."""
-    words = "range: selection unchanged inside (re-run ✓)" if proven else "range: re-running …"
+def draw_legend(proven: bool, proving: bool, cells: int) -> Line:
+    """Draws the meaning of the figures at the right; nothing where there are none and none will come."""
+    words = "range: re-running …" if proving else ""
+    if proven:
+        words = "range: selection unchanged inside (re-run ✓)"
     return line(Span(clip(words, cells), "faint"))
 
 
@@ -87,6 +89,7 @@ class KnobPanel(LineView, can_focus=True):
         self._settings = self._opened = settings
         self._ranges: Ranges = {}
         self._notes: Mapping[str, str] = {}
+        self._proving = False
         self._figures: Line = ()
         self._chosen = 0
 
@@ -99,8 +102,11 @@ class KnobPanel(LineView, can_focus=True):
         """The knob the arrow keys turn."""
         return self.knobs[min(self._chosen, len(self.knobs) - 1)]
 
-    def show(self, settings: Settings, opened: Settings, ranges: Ranges, notes: Mapping[str, str]) -> None:
-        """Paint settings. `notes` are further words per setting key."""
+    def show(
+        self, settings: Settings, opened: Settings, ranges: Ranges, notes: Mapping[str, str], *, proving: bool = False
+    ) -> None:
+        """Paint settings. `notes` are further words per setting key; `proving` says that ranges may still come."""
+        self._proving = proving
         self._settings, self._opened, self._ranges, self._notes = settings, opened, ranges, notes
         self.repaint()
 
@@ -120,7 +126,7 @@ class KnobPanel(LineView, can_focus=True):
         if index == len(self.knobs) + self._with_ranges:
             return self._figures
         if index == len(self.knobs):
-            return draw_legend(bool(self._ranges), cells)
+            return draw_legend(bool(self._ranges), self._proving, cells)
         knob = self.knobs[index]
         drawn = draw_knob(knob, self._settings, self._opened, self._ranges, cells, self._notes.get(knob.key, ""))
         if knob != self.chosen:
