@@ -61,6 +61,8 @@ ACTIONS = (
     Action("preview", ("v",), "Preview", "The item's text", "Look", footer=True),
     Action("diff", ("d",), "Diff", "What changed since the ghost", "Look", footer=True),
     Action("ghost", ("x",), "Ghost", "Compare with the present answer from now on", "Look", footer=True),
+    Action("compare", ("c",), "Compare", "Lay another profile, budget or commit, or the ghost, beside this", "Look"),
+    Action("adopt", ("a",), "Adopt", "Take the settings of the right side of the comparison", "Look"),
     Action("undo", ("u",), "Undo", "Take the last change of settings back", "Change", footer=True),
     Action("redo", ("U", "ctrl+r"), "Redo", "Make the change that was taken back again", "Change"),
     Action("copy", ("y",), "Copy", "Copy and show the command line that reproduces this screen", "Change", footer=True),

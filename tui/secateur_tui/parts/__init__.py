@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 
 from secateur_tui.part import ScreenPart
 from secateur_tui.parts.asking import Asking
+from secateur_tui.parts.comparing import Comparing
 from secateur_tui.parts.counting import Counting
 from secateur_tui.parts.looking import Looking
 from secateur_tui.parts.observing import Observing
@@ -23,6 +24,7 @@ PARTS: Sequence[Callable[[Bench], ScreenPart]] = (
     Asking,
     Tuning,
     Looking,
+    Comparing,
     Proofs,
     Counting,
     Staleness,

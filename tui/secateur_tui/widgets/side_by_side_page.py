@@ -50,7 +50,8 @@ def _side(label: str, ledger: Ledger, other: Ledger | None, cells: int) -> list[
 def _list(title: str, role: str, pairs: Sequence[Pair], placed: Sequence[Placed | None], cells: int) -> list[Line]:
     room = cells if cells < _TWO_COLUMNS else _half(cells)
     tokens = sum(one.entry.after for one in placed if one is not None)
-    lines = [line(Span(clip(f"{title} ({len(pairs):,}, {tokens:,} tokens)", room), f"bold {role}"))]
+    said = f"{title} ({len(pairs):,}, {tokens:,} tokens)" if pairs else f"{title}: nothing"
+    lines = [line(Span(clip(said, room), f"bold {role}" if pairs else "faint"))]
     for pair, one in zip(pairs[:_LONGEST_LIST], placed, strict=False):
         assert one is not None  # it goes out on this side
         state = one.entry.state

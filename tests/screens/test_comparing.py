@@ -1,0 +1,70 @@
+"""Another decision beside the present one, on the screen."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from inspector_kit import assert_golden, bench_of, inspector, press, settle
+from secateur.settings import Settings
+from secateur_tui.app import Inspector
+
+LOG = "\n".join([*(f"step {number} ok" for number in range(300)), "ERROR: disk full", "  at write", "done"])
+
+
+async def compared(app: Inspector, word: str) -> list[str]:
+    """The screen after comparing with a word."""
+    await press(app, "c", "ctrl+a", "ctrl+k", *word, "enter")
+    return await settle(app)
+
+
+@pytest.mark.parametrize("size", [(120, 40), (80, 24)], ids=["120x40", "80x24"])
+async def test_two_budgets_stand_beside_each_other(size: tuple[int, int]) -> None:
+    app = inspector(settings=Settings(budget=3000))
+    async with app.run_test(size=size):
+        await settle(app)
+        lines = await compared(app, "1,500")
+        assert any("budget 1,500" in line for line in lines)
+        assert_golden(f"search_compare_{size[0]}x{size[1]}", lines)
+
+
+async def test_the_right_side_is_adopted_and_the_left_one_becomes_the_ghost() -> None:
+    app = inspector(settings=Settings(budget=3000))
+    async with app.run_test(size=(120, 40)):
+        await settle(app)
+        await compared(app, "1500")
+        await press(app, "a")
+        await settle(app)
+        state = bench_of(app).state
+        assert state.settings.budget == 1500
+        assert state.baseline is not None
+        assert state.baseline.settings.budget == 3000
+        await press(app, "u")
+        lines = await settle(app)
+        assert bench_of(app).state.settings.budget == 3000
+        assert any("ghost" in line for line in lines) or bench_of(app).state.baseline is not None
+
+
+async def test_a_slip_is_told_before_enter_and_after() -> None:
+    app = inspector()
+    async with app.run_test(size=(120, 40)):
+        await settle(app)
+        await press(app, "c", "ctrl+a", "ctrl+k", *"recomended")
+        assert any("did you mean recommended?" in line for line in await settle(app))
+        await press(app, "enter")
+        assert any("is nothing to compare with" in line for line in await settle(app))
+        assert app.is_running
+
+
+async def test_a_log_is_compared_under_another_budget(tmp_path: Path) -> None:
+    path = tmp_path / "ci.log"
+    path.write_text(LOG, "utf-8")
+    app = Inspector(None, Settings(), path=str(path), bench="log")
+    async with app.run_test(size=(120, 40)):
+        await settle(app)
+        lines = await compared(app, "60")
+        assert any("only left" in line for line in lines)
+        await press(app, "a")
+        await settle(app)
+        state = bench_of(app).state
+        assert int(state.subject.budget.value(state.settings)) == 60

@@ -1,0 +1,173 @@
+"""Lays another decision on the same input beside the present one: another profile, budget or commit, or the ghost.
+
+The other decision is made anew whenever the present one changes, on the engine's thread, and only while its page is
+in sight.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from secateur.errors import SecateurError
+from secateur.kinds.base import Environment, Outcome
+from secateur.kinds.side_by_side import SideBySide, side_by_side
+from secateur.terminal import visible
+
+from secateur_tui.background import Cancelled
+from secateur_tui.part import ScreenPart, Tab
+from secateur_tui.screen import Bench
+from secateur_tui.state.alternatives import GHOST, Alternative, alternative, offered
+from secateur_tui.styled_text import Line, Span, line, wrapped
+from secateur_tui.widgets.ask_page import AskPage
+from secateur_tui.widgets.line_view import DrawnView
+from secateur_tui.widgets.side_by_side_page import draw_side_by_side
+
+PAGE = "compare"
+
+
+class Comparing(ScreenPart):
+    """See the module docstring. The present decision stands on the left, the other on the right."""
+
+    def __init__(self, bench: Bench) -> None:
+        self._bench = bench
+        self._word = ""  # what the other side is, as it was typed; "" for nothing yet
+        self._compared: tuple[object, str] | None = None  # the answer and the word that `_sides` is of, or will be
+        self._other: Alternative | None = None
+        self._sides: SideBySide | None = None
+        self._wrong: SecateurError | None = None
+
+    @property
+    def actions(self) -> Mapping[str, Callable[[], object]]:
+        return {"compare": self._ask, "adopt": self._adopt}
+
+    @property
+    def tabs(self) -> Sequence[Tab]:
+        return (Tab(PAGE, "Compare", lambda: DrawnView(self._draw, id=PAGE), self._paint),)
+
+    def unavailable(self, action: str) -> str:
+        if action == "compare" and self._bench.outcome is None:
+            return "there is no answer yet"
+        if action == "adopt":
+            if self._other is None or self._sides is None or self._bench.state.page != PAGE:
+                return "nothing is compared" + (f"; {key} does" if (key := self._key("compare")) else "")
+            if dict(self._other.inputs) != dict(self._bench.given):
+                return "it is of another commit: start the inspector with --rev on it"
+            if self._other.settings == self._bench.state.settings:
+                return "the settings are the same on both sides"
+        return ""
+
+    def state_taken(self) -> None:
+        self._compared = self._sides = self._other = self._wrong = None
+
+    def _key(self, action: str) -> str:
+        return self._bench.app.keymap.shown(action)
+
+    # --- choosing the other side ---
+
+    @property
+    def _ghost(self) -> bool:
+        state = self._bench.state
+        return state.baseline is not None and state.baseline is not state.answer
+
+    def _offered(self) -> Sequence[str]:
+        state = self._bench.state
+        kind, in_force = state.subject.kind, state.subject.budget_in_force(state.settings, state.answer)
+        return offered(kind, state.settings, in_force, ghost=self._ghost)
+
+    def _ask(self) -> None:
+        words = self._offered()
+        page = AskPage("Compare with", self._draw_question, self._word if self._word in words else words[0])
+        self._bench.app.push_screen(page, self._chosen)
+
+    def _draw_question(self, cells: int, typed: str) -> Sequence[Line]:
+        worth = ", ".join(self._offered())
+        lines = [*wrapped(visible(f"worth comparing: {worth}; or a budget, or a profile of yours"), cells, "faint")]
+        try:
+            other = self._alternative(typed)
+        except SecateurError as error:
+            return [*lines, (), *wrapped(visible(f"{error.message}; {error.hint}"), cells, "warning")]
+        return [*lines, (), line(Span("right side: ", "faint"), Span(visible(other.label), "bold"))]
+
+    def _alternative(self, word: str) -> Alternative:
+        bench = self._bench
+        return alternative(word, bench.state.subject.kind, bench.state.settings, bench.given, ghost=self._ghost)
+
+    def _chosen(self, word: str | None) -> None:
+        if word is not None:
+            self._word, self._compared = word, None
+            self._bench.show_page(PAGE)
+            self._bench.paint_page()
+
+    def _adopt(self) -> None:
+        other = self._other
+        if other is not None:
+            self._word = GHOST  # what was on the left is the ghost from now on, and stays beside
+            self._bench.state.pin_baseline()
+            self._bench.change(other.settings)
+
+    # --- comparing ---
+
+    def _paint(self) -> None:
+        """Called while the page is in sight: compares where that was not done for this answer."""
+        answer, outcome = self._bench.state.answer, self._bench.outcome
+        if self._word and outcome is not None and self._compared != (answer, self._word):
+            self._compared = answer, self._word
+            self._bench.jobs.start(self._compare(outcome), "compare")
+        self._bench.query_one(f"#{PAGE}", DrawnView).repaint()
+
+    async def _compare(self, outcome: Outcome[Any]) -> None:
+        wanted = self._compared
+        try:
+            other = self._alternative(self._word)
+            sides = await self._bench.jobs.run(partial(self._decided, outcome, other))
+        except SecateurError as error:
+            self._other, self._sides, self._wrong = None, None, error
+        except Cancelled:
+            return
+        else:
+            self._other, self._sides, self._wrong = other, sides, None
+        if self._compared == wanted:
+            self._bench.paint_page()
+            self._bench.repaint_frame()
+
+    def _decided(self, outcome: Outcome[Any], other: Alternative) -> SideBySide:
+        """Decides the other side, on the engine's thread."""
+        state = self._bench.state
+        subject, kind, progress = state.subject, state.subject.kind, self._bench.jobs.report
+        if other.ghost:
+            return side_by_side(kind, outcome, subject.outcome_of(state.baseline))
+        if dict(other.inputs) == dict(self._bench.given):
+            inputs, reading = dict(state.inputs), state.reading
+            if reading is None or not subject.serves(reading.key, subject.reading_key(inputs, other.settings)):
+                material = subject.read(inputs, other.settings, progress)
+            else:
+                material = reading.material
+            answer = subject.decide(material, inputs, other.settings, progress)
+            return side_by_side(kind, outcome, subject.outcome_of(answer))
+        outside = Environment(regular=True, environ=self._bench.app.environ, progress=progress)
+        outside = replace(outside, folder=subject.scenario.environment.folder) if subject.scenario else outside
+        material = kind.read(other.inputs, other.settings, outside)
+        try:
+            return side_by_side(kind, outcome, kind.answer(material, other.inputs, other.settings))
+        finally:
+            kind.release(material)
+
+    # --- drawing ---
+
+    def _draw(self, cells: int) -> Sequence[Line]:
+        compare, adopt = self._key("compare"), self._key("adopt")
+        if not self._word:
+            said = f"{compare} lays another profile, budget or commit beside this decision" if compare else "nothing"
+            return wrapped(said, cells, "faint")
+        if self._wrong is not None:
+            return wrapped(visible(f"{self._wrong.message}; {self._wrong.hint}"), cells, "error")
+        if self._sides is None or self._other is None:
+            return [line(Span("deciding the other side …", "faint"))]
+        settings = self._bench.state.settings
+        labels = (f"now: {settings.profile}", self._other.label)
+        can = f"{adopt} adopts the right side" if adopt and not self.unavailable("adopt") else ""
+        keys = ", ".join(filter(None, (f"{compare} chooses another" if compare else "", can)))
+        return [*draw_side_by_side(self._sides, labels, cells), (), *wrapped(keys, cells, "faint")]
