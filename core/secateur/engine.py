@@ -46,7 +46,7 @@ from secateur.render.structured import dumps_report, json_report
 from secateur.render.text import search_page
 from secateur.render.walk_shapes import Walk
 from secateur.retrieval.cache import ResultCache
-from secateur.retrieval.explanation import explained
+from secateur.retrieval.explanation import explained, explained_page
 from secateur.retrieval.fitting import fitting
 from secateur.retrieval.preference import Preferences, preferences_of
 from secateur.retrieval.query import parse_with_dictionary
@@ -258,10 +258,10 @@ class Engine:
         return render_page(self.page(selection, explain=explain))
 
     def page(self, selection: Selection, *, explain: bool = False, settings: Settings | None = None) -> Page:
-        """The report for people, not laid out yet; `explain` as in `search_page`, `settings` as in `report`."""
-        walk = self.walk(selection, settings) if explain else None
-        exact = self._counter_of(selection).exact
-        return search_page(selection, self.pack_tokens(selection), exact=exact, explain=explain, walk=walk)
+        """The report for people, not laid out yet; `explain` and `settings` as in `report`."""
+        walk, exact = self.walk(selection, settings) if explain else None, self._counter_of(selection).exact
+        page = search_page(selection, self.pack_tokens(selection), exact=exact, explain=explain, walk=walk)
+        return explained_page(page, selection, settings or self.settings) if explain and len(selection) else page
 
     def render(self, selection: Selection, format: str = "markdown") -> str:
         """The pack as Markdown or XML: the text a model reads; what says why there is none where nothing goes out."""

@@ -226,6 +226,11 @@ class Ledger:
         return unique_ids(self.entries)
 
     @cached_property
+    def place_of(self) -> Mapping[str, int]:
+        """Number of the entry of an id as `ids` has it."""
+        return {id_: number for number, id_ in enumerate(self.ids)}
+
+    @cached_property
     def ranked(self) -> Sequence[tuple[str, bool]]:
         """(id, whether it leaves whole) of every entry that leaves: by score, else in their order."""
         named = zip(self.ids, self.entries, strict=True)

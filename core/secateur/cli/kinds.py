@@ -14,7 +14,7 @@ from typing import Any
 from secateur.cli.common import ProgressBar, common_arguments, quiet_settings, say, trusts_git_dir
 from secateur.cli.output import emit, on_terminal
 from secateur.cli.parsing import integer, literal, whole_number
-from secateur.kinds.base import Environment, Flag, Input, Kind
+from secateur.kinds.base import EXPLAIN, Environment, Flag, Input, Kind
 from secateur.output_files import write_folder, write_output
 from secateur.settings import Committed, Loaded
 from secateur.terminal import visible
@@ -37,12 +37,20 @@ def arguments(kind: Kind[Any, Any], parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="write the input, the settings and the decisions as a scenario, NAME.scenario.toml, for `secateur check`",
     )
+    if EXPLAIN not in kind.blank():
+        parser.add_argument(
+            "--explain",
+            action="store_true",
+            help="prove what would change the decision: the budget and the numbers that turn each entry, the ranges in"
+            " which nothing changes, what goes out against the budget",
+        )
     common_arguments(parser, formats=kind.formats, default=kind.default_format)
 
 
 def run(kind: Kind[Any, Any], options: argparse.Namespace) -> int:
     """Reads, decides, and prints in the format asked for; exit code 0 also where nothing leaves."""
     inputs = {one.name: getattr(options, one.name) for one in kind.inputs}
+    inputs[EXPLAIN] = options.explain
     flags: dict[str, Any] = {}
     for flag in kind.flags:
         flags |= _settings(options, flag)

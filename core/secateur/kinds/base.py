@@ -21,7 +21,6 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Generic, TypeVar
 
@@ -31,17 +30,22 @@ from secateur.directories import cache_dir
 from secateur.errors import UsageError
 from secateur.inputs import read_input
 from secateur.kinds.arguments import Flag, Input
+from secateur.kinds.kind_trials import KindTrials
 from secateur.kinds.knobs import Knob
+from secateur.kinds.outcomes import Delivery, Outcome, OutputFolder, P
 from secateur.llm import open_model
-from secateur.llm.interface import LanguageModel, Question, Reply, replies_of
-from secateur.model import Ledger, ModelCall, Notice, State, TrimReport
+from secateur.llm.interface import LanguageModel, Reply, replies_of
+from secateur.model import Ledger, Notice, State, TrimReport
 from secateur.progress import Progress, unreported
 from secateur.render import SCHEMA_VERSION, dumps
 from secateur.render.page import Page, render_page
+from secateur.render.proofs import explained_json, explained_page
 from secateur.render.sentences import sentence
-from secateur.settings import Committed, Loaded, Settings, table_of
+from secateur.settings import Committed, Loaded, Settings, key_of, table_of
 from secateur.settings.keys import OF_KINDS
 from secateur.sources.samples import folder_of
+from secateur.what_if.explanation import explain
+from secateur.what_if.trials import Knapsack, Trials
 
 __all__ = [
     "MOST_ROUNDS",
@@ -58,13 +62,17 @@ __all__ = [
 ]
 
 M = TypeVar("M")
-P = TypeVar("P")
 
 Inputs = Mapping[str, Any]
 """Values that were given, by name of `Input`: texts; lists of texts where an input is repeatable; switches as bool."""
 
 MOST_ROUNDS = 4
 """The most rounds of questions that a kind may ask, each in the light of the replies."""
+
+EXPLAIN = "explain"
+"""The input that asks for proofs of what would change a decision."""
+
+NOT_PROVEN = Notice("not_proven", "A model was asked, so nothing is proven of what would change this decision.")
 
 Load = Callable[[Path | None, Committed | None], Loaded]
 """Loads the settings in force for a folder, or for the configuration files of a commit."""
@@ -128,57 +136,19 @@ class Environment:
         )
 
 
-@dataclass(frozen=True, eq=False)
-class Outcome(Generic[P]):
-    """The decision of a kind under settings, and its ledger."""
-
-    kind: str
-    settings: Settings
-    payload: P
-    make_ledger: Callable[[], Ledger]  # worked out when somebody looks: of a search it has an entry per candidate
-    notices: tuple[Notice, ...] = ()
-    of_settings: tuple[Notice, ...] = ()  # notices about the settings, which were said when they were loaded
-    questions: tuple[Question, ...] = ()  # for a language model; `decide` takes the replies to them
-    calls: tuple[ModelCall, ...] = ()  # what the replies cost
-
-    @cached_property
-    def ledger(self) -> Ledger:
-        """Each input once, and the wrapper."""
-        return self.make_ledger()
-
-    @property
-    def warnings(self) -> tuple[Notice, ...]:
-        """All notices, those of the settings first."""
-        return (*self.of_settings, *self.notices)
-
-
-@dataclass(frozen=True, slots=True)
-class OutputFolder:
-    """Files that a command writes into one folder: all of them or none."""
-
-    path: Path
-    files: Mapping[str, str]  # name -> text
-    outdated: Callable[[Path], bool]  # whether a file there is of an earlier run, and goes
-
-
-@dataclass(frozen=True, slots=True)
-class Delivery:
-    """The output of a command: text, files and messages."""
-
-    text: str  # for standard output
-    files: tuple[tuple[Path, str], ...] = ()  # written whole or not at all, before anything is printed
-    said: tuple[str, ...] = ()  # lines for standard error
-    advice: tuple[str, ...] = ()  # further ones, below the text
-    exit_code: int = 0
-    folder: OutputFolder | None = None  # written as `files` are
-
-
 def current_folder() -> Path | None:
     """The working folder; None where it was removed."""
     try:
         return Path.cwd()
     except OSError:
         return None
+
+
+def with_model(settings: Settings, *, asked: bool) -> Settings:
+    """The settings as a kind decides by them: `llm.enabled` says whether a model is asked."""
+    if settings.llm.enabled == asked:
+        return settings
+    return replace(settings, llm=replace(settings.llm, enabled=asked))
 
 
 class Kind(ABC, Generic[M, P]):
@@ -207,6 +177,7 @@ class Kind(ABC, Generic[M, P]):
     unit: ClassVar[str] = "files"  # what its progress counts
     depends_on: ClassVar[Sequence[str]] = ("tokens.",)  # keys (prefixes) that change answers, beside those of its knobs
     finds_entries: ClassVar[bool] = False  # its entries are found, by a search, and not what was given
+    most_runs: ClassVar[int] = 200  # of `decide`, to prove what would change its decisions
 
     def __init_subclass__(cls) -> None:
         declared = vars(cls)
@@ -304,8 +275,7 @@ class Kind(ABC, Generic[M, P]):
         progress: Progress = unreported,
     ) -> Outcome[P]:
         """`decide`; while that has questions, ask the model and decide again. Without a model nothing is asked."""
-        if settings.llm.enabled != (model is not None):
-            settings = replace(settings, llm=replace(settings.llm, enabled=model is not None))
+        settings = with_model(settings, asked=model is not None)
         outcome = self.decide(material, inputs, settings, progress=progress)
         replies: list[Reply] = []
         for _ in range(MOST_ROUNDS):
@@ -322,9 +292,40 @@ class Kind(ABC, Generic[M, P]):
         try:
             model = self.model(settings, environment.environ)
             outcome = self.answer(material, inputs, settings, model, environment.progress)
+            if inputs.get(EXPLAIN):
+                outcome = self.explained(material, inputs, settings, outcome, environment.progress)
             return self.deliver(replace(outcome, of_settings=loaded.notices), inputs, environment.form, verbose=verbose)
         finally:
             self.release(material)
+
+    def trials(self, material: M, inputs: Inputs, settings: Settings, outcome: Outcome[P]) -> Trials:
+        """Deciding again what was decided, to prove what would change it. No model is asked."""
+        return KindTrials(self, material, inputs, with_model(settings, asked=False), outcome)
+
+    def explained(
+        self, material: M, inputs: Inputs, settings: Settings, outcome: Outcome[P], progress: Progress = unreported
+    ) -> Outcome[P]:
+        """The outcome with what is proven of it; as it is, with a notice, where a model had a say in it."""
+        if outcome.calls:
+            return replace(outcome, notices=(*outcome.notices, NOT_PROVEN))
+        trials = self.trials(material, inputs, settings, outcome)
+        return replace(outcome, explanation=explain(trials, progress=progress))
+
+    def states_in(self, asked: Outcome[P], outcome: Outcome[P]) -> Sequence[State]:
+        """The states that an outcome has for the entries of another one of the same material; an entry that it does
+        not have is dropped."""
+        number_of, entries = outcome.ledger.place_of, outcome.ledger.entries
+        places = (number_of.get(id_) for id_ in asked.ledger.ids)
+        return [State.DROPPED if place is None else entries[place].state for place in places]
+
+    def knapsack(self, outcome: Outcome[P]) -> Knapsack | None:
+        """The question what the best possible selection holds; None where a rule decides and no score."""
+        return None
+
+    def least_budget(self) -> int:
+        """The least budget that means what it says: 0 may stand for one that follows from something else."""
+        derived = any(flag.key == self.budget.key and flag.derived for flag in self.flags)
+        return max(int(key_of(self.budget.key).low or 0), int(derived))
 
     def budget_in_force(self, settings: Settings, outcome: Outcome[P] | None) -> int:
         """The budget that one step more or less goes on from."""
@@ -427,9 +428,11 @@ class Kind(ABC, Generic[M, P]):
         if form == "json":
             version = {"schema_version": self.schema_version} if self.schema_version else {}
             body = version | self.to_dict(outcome)
-            return dumps(body if "ledger" in body else body | {"ledger": outcome.ledger.to_dict()})
+            body = body if "ledger" in body else body | {"ledger": outcome.ledger.to_dict()}
+            return dumps(body if outcome.explanation is None else explained_json(body, outcome.explanation))
         if form == "text":
-            return render_page(self.page(outcome, verbose=verbose))
+            page = self.page(outcome, verbose=verbose)
+            return render_page(page if outcome.explanation is None else explained_page(page, outcome.explanation))
         return self.document(outcome, form)
 
     def deliver(self, outcome: Outcome[P], inputs: Inputs, form: str, *, verbose: bool = False) -> Delivery:

@@ -8,7 +8,7 @@ from secateur.render.ledger import recount, search_ledger, search_report
 from secateur.render.notices import notices_of
 from secateur.render.pack import body, ingredients, render_message, render_pack
 from secateur.render.page import render_page
-from secateur.render.structured import SCHEMA_VERSION, dumps, dumps_report, error_json, json_report, with_proofs
+from secateur.render.structured import SCHEMA_VERSION, dumps, dumps_report, error_json, json_report
 from secateur.render.text import search_page, why
 
 __all__ = [
@@ -33,5 +33,4 @@ __all__ = [
     "search_page",
     "search_report",
     "why",
-    "with_proofs",
 ]

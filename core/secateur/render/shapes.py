@@ -25,6 +25,7 @@ from secateur.render.shared_shapes import (
     Lines,
     NoticeShape,
     Number,
+    ProofsShape,
     PrunedOutput,
     ReasonCode,
     ReasonShape,
@@ -32,6 +33,7 @@ from secateur.render.shared_shapes import (
     Shape,
     StateName,
     Totals,
+    WhatIf,
 )
 from secateur.render.tuning_shapes import BisectionOutput, TuningOutput
 from secateur.render.walk_shapes import Walk
@@ -48,15 +50,6 @@ class DecisionShape(Shape):
     reason: ReasonCode
     needed: Count | UnsetType = UNSET
     left: int | UnsetType = UNSET
-
-
-class WhatIf(Shape):
-    """The changes that turn a decision, proven by deciding again."""
-
-    budget: Count | None
-    weights: dict[str, float]
-    loses: list[str]
-    loses_more: Count | UnsetType = UNSET
 
 
 class _Place(Shape):
@@ -139,7 +132,6 @@ class SearchOutput(PrunedOutput):
     graph: Neighbours
     report: ReportShape
     message_tokens: Annotated[Count, Meta(description="Where nothing goes out.")] | UnsetType = UNSET
-    ranges: Annotated[dict[str, tuple[float, float]], Meta(description="With --explain.")] | UnsetType = UNSET
     walk: Annotated[Walk, Meta(description="With --explain.")] | UnsetType = UNSET
 
 
@@ -261,7 +253,7 @@ class EnvelopeReport(Totals):
     actions: list[TrimmedSection]
 
 
-class EnvelopeOutput(Shape):
+class EnvelopeOutput(ProofsShape):
     """The output of `secateur envelope --format json`: the frozen shape of the context-budget spec, and the ledger."""
 
     trimmed_envelope: dict[str, Any] = msgspec.field(name="trimmedEnvelope")

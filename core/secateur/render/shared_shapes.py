@@ -31,6 +31,26 @@ class NoticeShape(Shape):
     message: str
 
 
+class TurningShape(Shape):
+    """The other items that a value changes: ids of those that then go no longer out, and of those that then do."""
+
+    loses: list[str]
+    gains: list[str]
+    loses_more: Count | UnsetType = UNSET
+    gains_more: Count | UnsetType = UNSET
+
+
+class WhatIf(Shape):
+    """The changes that turn a decision, whether an item goes out whole; each proven by deciding again."""
+
+    budget: Annotated[Count | None, Meta(description="The nearest one; null: none that was tried.")]
+    weights: dict[str, float]
+    loses: Annotated[list[str], Meta(description="What goes out now and at that budget no longer.")]
+    knobs: Annotated[dict[str, float], Meta(description="Settings by key, the nearest value of each.")]
+    changes: Annotated[dict[str, TurningShape], Meta(description="By name of the budget, a weight or a setting.")]
+    loses_more: Count | UnsetType = UNSET
+
+
 class EntryShape(Shape):
     """One input: what became of it, why, and its tokens before and after."""
 
@@ -40,6 +60,9 @@ class EntryShape(Shape):
     before: Count
     after: Annotated[int, Meta(description="Of the wrapper it may be negative.")]
     figures: dict[str, int | float | str] | UnsetType = UNSET
+    what_if: Annotated[WhatIf | None, Meta(description="With --explain; null: nothing that was tried.")] | UnsetType = (
+        UNSET
+    )
 
 
 class ReasonShape(Shape):
@@ -96,7 +119,67 @@ class ReportShape(Totals):
     actions: list[ActionShape]
 
 
-class PrunedOutput(Shape):
+class PointShape(Shape):
+    """The figures of a budget: tokens that go out, items as they came, items in part, their worth by score."""
+
+    budget: Count
+    tokens: Count
+    kept: Count
+    partly: Count
+    worth: float | UnsetType = UNSET
+    chunks: Count | UnsetType = UNSET
+
+
+class DropShape(Shape):
+    """A budget at which something no longer goes out that does at the one before."""
+
+    budget: Count
+    loses: list[str]
+    gains: list[str]
+
+
+class CurveShape(Shape):
+    """The curve of what goes out against the budget, each point proven by deciding with it."""
+
+    points: list[PointShape]
+    present: Count
+    knee: Annotated[Count | None, Meta(description="From here on a token brings less than the average.")]
+    least: Annotated[Count | None, Meta(description="Below it there is no answer; null: there always is one.")]
+    enough: Annotated[Count, Meta(description="A budget that everything fits.")]
+    drops: Annotated[list[DropShape], Meta(description="The next above the present budget.")]
+    dropping: Annotated[Count, Meta(description="Budgets that drop something, of those that were looked at.")]
+    every: Annotated[tuple[Count, Count] | None, Meta(description="Between these every budget was looked at.")]
+    tried: Annotated[Count, Meta(description="Budgets that were looked at.")]
+    runs: Annotated[Count, Meta(description="Times that was decided again.")]
+
+
+class BestShape(Shape):
+    """The best selection of whole items within the same room, by the sum of their scores."""
+
+    present: float
+    worth: float
+    bound: Annotated[float, Meta(description="No selection is worth more.")]
+    exact: bool
+    enters: list[str]
+    leaves: list[str]
+
+
+class ProofsShape(Shape, kw_only=True):
+    """The fields that `--explain` adds to the answer of every kind."""
+
+    ranges: (
+        Annotated[dict[str, tuple[float, float]], Meta(description="With --explain: weights that change nothing.")]
+        | UnsetType
+    ) = UNSET
+    knob_ranges: (
+        Annotated[dict[str, tuple[float, float]], Meta(description="The same of settings that are no weights.")]
+        | UnsetType
+    ) = UNSET
+    curve: CurveShape | UnsetType = UNSET
+    best: BestShape | UnsetType | None = UNSET
+
+
+class PrunedOutput(ProofsShape):
     """The fields that the answer of every kind has."""
 
     schema_version: Version

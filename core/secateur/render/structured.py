@@ -92,22 +92,6 @@ def json_report(
     }
 
 
-def with_proofs(
-    report: dict[str, Any], proven: Mapping[str, dict[str, Any] | None], ranges: Mapping[str, tuple[float, float]]
-) -> dict[str, Any]:
-    """The report with `what_if` on each candidate, by symbol id, and `ranges` on top; values as `selection.whatif`
-    proves them."""
-    explained = {
-        name: [item | {"what_if": proven.get(item["symbol_id"])} for item in report[name]]
-        for name in ("candidates", "dropped")
-    }
-    return (
-        report
-        | explained
-        | {"ranges": {signal: [_number(low), _number(high)] for signal, (low, high) in ranges.items()}}
-    )
-
-
 def _head(selection: Selection, pack_tokens: int, message_tokens: int) -> dict[str, Any]:
     pool = selection.pool
     head = {

@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
 from secateur.errors import UsageError
-from secateur.model import Pool, Selection
-from secateur.render import with_proofs
+from secateur.model import Selection
+from secateur.progress import Progress, unreported
+from secateur.render import DROPPED_LISTED, proofs
+from secateur.render.page import Page
+from secateur.selection.pool_trials import PoolTrials
 from secateur.selection.select import select
-from secateur.selection.whatif import SIGNALS, WeightRuns, flip, unchanged_range
 from secateur.settings import Settings
-
-LOSES_LISTED = 10
-"""Ids of what a budget would cost that are listed; the others are counted."""
+from secateur.what_if.explanation import Explanation, explain
 
 
-def explained(report: dict[str, Any], selection: Selection, settings: Settings) -> dict[str, Any]:
-    """The JSON of a search with `what_if` on each item that it lists, and `ranges`, the weights between which no
-    decision changes.
+def explanation_of(
+    selection: Selection, settings: Settings, rows: list[int], progress: Progress = unreported
+) -> Explanation:
+    """All that is proven of a selection, and of these rows.
 
     Raises:
         UsageError: the selection was decided with other settings.
@@ -30,25 +30,27 @@ def explained(report: dict[str, Any], selection: Selection, settings: Settings) 
         raise UsageError(
             "the selection was decided with other settings", hint="pass the settings that it was decided with"
         )
-    runs = WeightRuns(pool, settings)
-    listed = [item["symbol_id"] for name in ("candidates", "dropped") for item in report[name]]
-    proven = {symbol: _what_if(pool, settings, pool.row_of[symbol], runs) for symbol in listed}
-    return with_proofs(report, proven, {signal: unchanged_range(pool, settings, signal, runs) for signal in SIGNALS})
+    return explain(PoolTrials(pool, settings, selection), rows, progress)
 
 
-def _what_if(pool: Pool, settings: Settings, row: int, runs: WeightRuns) -> dict[str, Any] | None:
-    turned = flip(pool, settings, row, runs)
-    if turned is None:
-        return None
-    lost = _best_first(pool, (other for other in turned.budget.lost if other != row)) if turned.budget else []
-    out = {
-        "budget": turned.budget.budget if turned.budget else None,
-        "weights": turned.weights,
-        "loses": lost[:LOSES_LISTED],
+def explained_page(page: Page, selection: Selection, settings: Settings) -> Page:
+    """The report of a search with what is proven of all that goes out and of the best of the rest; raises as
+    `explanation_of`."""
+    rows = [*selection.kept_rows, *selection.dropped_rows[:DROPPED_LISTED]]
+    return proofs.explained_page(page, explanation_of(selection, settings, rows))
+
+
+def explained(report: dict[str, Any], selection: Selection, settings: Settings) -> dict[str, Any]:
+    """The JSON of a search with `what_if` on each item that it lists; and `ranges`, `curve` and `best` on top.
+
+    Raises:
+        UsageError: the selection was decided with other settings.
+    """
+    row_of = selection.pool.row_of
+    listed = [row_of[item["symbol_id"]] for name in ("candidates", "dropped") for item in report[name]]
+    explanation = explanation_of(selection, settings, listed)
+    proven = {
+        name: [item | {"what_if": explanation.what_if(row_of[item["symbol_id"]])} for item in report[name]]
+        for name in ("candidates", "dropped")
     }
-    return out | ({"loses_more": len(lost) - LOSES_LISTED} if len(lost) > LOSES_LISTED else {})
-
-
-def _best_first(pool: Pool, rows: Iterable[int]) -> list[str]:
-    """Symbol ids in the pool's own order, higher relevance first."""
-    return [pool.symbol_id[row] for row in sorted(rows)]
+    return report | proven | explanation.to_dict()

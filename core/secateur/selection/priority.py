@@ -9,6 +9,7 @@ candidate has a distance term of 0 (specs README, point 6).
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -81,6 +82,11 @@ def terms_of(pool: Pool, settings: Settings) -> dict[str, FloatArray]:
                 boost[row] = base[row] * (factor - 1.0)
         terms["boost"] = quantised(boost)
     return terms
+
+
+def total_of(terms: Mapping[str, FloatArray], pool: Pool) -> FloatArray:
+    """The priority of every row: the sum of its terms, quantised."""
+    return quantised(sum(terms.values(), start=np.zeros(len(pool))))
 
 
 def quantised(column: FloatArray) -> FloatArray:

@@ -8,7 +8,7 @@ import numpy.typing as npt
 from secateur.errors import UsageError
 from secateur.model import BoolArray, Channel, FloatArray, Notice, Pool, Reason, Selection, State, Turn
 from secateur.selection.greedy import greedy_rows
-from secateur.selection.priority import HALF, quantised, terms_of
+from secateur.selection.priority import HALF, quantised, terms_of, total_of
 from secateur.settings import Settings, SmartPruning
 
 _MOST_TOKENS = 1 << 62
@@ -32,14 +32,14 @@ def select(pool: Pool, settings: Settings) -> Selection:
     budget = settings.effective_budget
     capacity = min(max(0, budget - pool.overhead), _MOST_TOKENS)
     terms = terms_of(pool, settings)
-    priority = quantised(sum(terms.values(), start=np.zeros(len(pool))))
+    priority = total_of(terms, pool)
     if not np.isfinite(priority).all():
         row = int(np.flatnonzero(~np.isfinite(priority))[0])
         raise UsageError(f"{pool.symbol_id[row]}: a signal is not a number", hint="signals are in [0, 1]")
     score = strategy_score(pool, priority, pruning)
 
     pinned = mask_of(pool, settings.pins)
-    reason = _reasons(pool, settings, priority, pinned)
+    reason = reasons_of(pool, settings, priority, pinned)
     barred = reason != Reason.NO_ROOM
     pinned &= ~barred
     open_ = ~barred & ~pinned
@@ -129,7 +129,7 @@ def evidence_share(pool: Pool) -> FloatArray:
     return np.asarray((evidence + HALF) / (1 + HALF), dtype=np.float64)
 
 
-def _reasons(pool: Pool, settings: Settings, priority: FloatArray, pinned: BoolArray) -> npt.NDArray[np.int8]:
+def reasons_of(pool: Pool, settings: Settings, priority: FloatArray, pinned: BoolArray) -> npt.NDArray[np.int8]:
     """The reason why each row is barred whatever the budget; NO_ROOM for all that are not."""
     reason = np.full(len(pool), Reason.NO_ROOM, dtype=np.int8)
     reason[(priority <= 0) & ~pinned] = Reason.NO_SIGNAL

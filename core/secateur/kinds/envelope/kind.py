@@ -9,12 +9,13 @@ from typing import Any, ClassVar
 
 from secateur.errors import PromptComposeError, not_utf8
 from secateur.kinds.base import Environment, Flag, Input, Inputs, Kind, Outcome
+from secateur.kinds.envelope.degrading import Path
 from secateur.kinds.envelope.envelope import TrimmedEnvelope, fit
 from secateur.kinds.envelope.sections import SECTIONS, parsed, sections
 from secateur.kinds.envelope.windows import Budget, budget_of
 from secateur.kinds.knobs import Knob
 from secateur.llm.interface import Reply
-from secateur.model import TrimReport
+from secateur.model import State, TrimReport
 from secateur.progress import Progress, unreported
 from secateur.render import dumps
 from secateur.render.page import Column, Page, Section, change
@@ -122,6 +123,15 @@ class Envelope(Kind[Read, TrimmedEnvelope]):
         trimmed = fit(material.sections, budget, rules, counter)
         return Outcome(self.name, settings, trimmed, lambda: trimmed.ledger, trimmed.notices)
 
+    def states_in(self, asked: Outcome[TrimmedEnvelope], outcome: Outcome[TrimmedEnvelope]) -> Sequence[State]:
+        """By their places: a section that is trimmed has entries for its parts."""
+        trimmed = [
+            (path, entry.state)
+            for (path, _), entry in zip(outcome.payload.places, outcome.ledger.entries, strict=False)
+            if entry.state is not State.KEPT
+        ]
+        return [_state_at(path, trimmed) for path, _ in asked.payload.places]
+
     def budget_in_force(self, settings: Settings, outcome: Outcome[TrimmedEnvelope] | None) -> int:
         return outcome.ledger.budget if outcome is not None else settings.context_budget.tokens
 
@@ -153,3 +163,13 @@ class Envelope(Kind[Read, TrimmedEnvelope]):
 
     def leaving(self, outcome: Outcome[TrimmedEnvelope]) -> str:
         return dumps(outcome.payload.envelope)
+
+
+def _state_at(path: Path, trimmed: Sequence[tuple[Path, State]]) -> State:
+    """The state of what stands at a path, where these places were trimmed: kept, unless one holds it or is in it."""
+    for other, state in trimmed:
+        if other[: len(path)] == path:
+            return State.SHORTENED if len(other) > len(path) else state
+        if path[: len(other)] == other:
+            return state
+    return State.KEPT

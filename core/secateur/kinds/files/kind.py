@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
+import numpy as np
+
 from secateur.errors import UsageError
 from secateur.kinds.base import Environment, Flag, Input, Inputs, Kind, Load, Outcome
 from secateur.kinds.conversation.transcripts import read_transcript
@@ -24,6 +26,7 @@ from secateur.progress import Progress, unreported
 from secateur.render.page import Column, Page, Section, change, not_shown
 from secateur.settings import Loaded, Settings, keys, lookup
 from secateur.terminal import clip, clip_left, visible
+from secateur.what_if.trials import Knapsack
 
 SHOWN_FILES = 40
 """Files that do not leave which the text lists without --verbose."""
@@ -168,6 +171,17 @@ class FilesKind(Kind[ReadFiles, PrunedFiles]):
         pruned = prune(measured, settings)
         notices = (*material.notices, *pruned.warnings)
         return Outcome(self.name, settings, pruned, lambda: pruned.ledger, notices, (), questions, measured.calls)
+
+    def knapsack(self, outcome: Outcome[PrunedFiles]) -> Knapsack | None:
+        """Whole files by their score, where the strategy is that."""
+        pruned, rules = outcome.payload, outcome.settings.context_prune
+        if not rules.enabled or pruned.strategy != "score" or not pruned.decisions:
+            return None
+        score = np.array([decision.score for decision in pruned.decisions])
+        cost = np.array([decision.before for decision in pruned.decisions], dtype=np.int64)
+        nothing = np.zeros(len(score), dtype=np.bool_)
+        fits_whole = pruned.measured.total <= rules.max_tokens
+        return Knapsack(rules.max_tokens, cost, score, (score >= rules.min_score) | fits_whole, nothing)
 
     # --- what goes out ------------------------------------------------------------------------------------------------
 

@@ -125,6 +125,20 @@ class LogKind(Kind[ReadLog, LogSelection]):
             notices,
         )
 
+    def states_in(self, asked: Outcome[LogSelection], outcome: Outcome[LogSelection]) -> Sequence[State]:
+        """By their lines: other settings make other entries of them."""
+        going = array("q", bytes(8 * (len(outcome.payload.log.lines) + 1)))
+        for one in outcome.payload.stretches:
+            for start, end in one.spans:
+                going[start + 1 : end + 1] = array("q", [1]) * (end - start)
+        sums, cut = array("q", accumulate(going)), outcome.payload.log.lines.cut
+        states = []
+        for one in asked.payload.stretches:
+            number = sums[one.end] - sums[one.start]
+            whole = number == one.end - one.start and not any(one.start <= line < one.end for line in cut)
+            states.append(State.KEPT if number and whole else State.SHORTENED if number else State.DROPPED)
+        return states
+
     def described(self, material: ReadLog) -> str:
         errors = sum(block.grade != RESULT and block.repeats is None for block in material.found.blocks)
         sizes = ((len(material.lines), "line"), (material.lines.before[-1], "token"), (errors, "distinct error"))

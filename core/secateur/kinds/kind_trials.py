@@ -1,0 +1,145 @@
+"""Any kind of context as something to try: its entries, its budget and its knobs that are numbers, decided by
+`Kind.decide`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from secateur.errors import SecateurError
+from secateur.kinds.knobs import Knob
+from secateur.kinds.outcomes import Outcome
+from secateur.ledger import NOT_LISTED, WRAPPER, Reason, State
+from secateur.settings import Settings, key_of
+from secateur.what_if.trials import BUDGET, Knapsack, NumberKnob, Trials, Tried
+
+FIXED = frozenset(
+    {
+        *(Reason.EXCLUDED, Reason.DISABLED, Reason.DAMAGED, Reason.TARGET),
+        *(Reason.SYSTEM, Reason.ASIDE, Reason.UNPAIRED, Reason.LAST_USER, Reason.LATEST),
+        *(Reason.PATTERN, Reason.LOCKFILE, Reason.VENDORED, Reason.BUILD, Reason.EDITOR, Reason.BINARY),
+        *(Reason.GENERATED, Reason.MINIFIED),
+    }
+)
+"""Reasons that no budget changes, and no setting that is a number."""
+
+_TRIED_ALL = 24
+"""Values of a knob that are all tried; of more, some."""
+
+_TIMES, _MOST_VALUES = 8, 1_000
+"""A number is tried up to so many times the present one, at no more values than this."""
+
+_LEAST_RUNS, _ENTRIES_RUN = 40, 1_000_000
+"""Runs are so few that they decide no more than so many entries together, but never fewer than these."""
+
+
+class Decider(Protocol):
+    """The part of a `Kind` that trials use."""
+
+    @property
+    def budget(self) -> Knob: ...
+    @property
+    def knobs(self) -> Sequence[Knob]: ...
+    @property
+    def most_runs(self) -> int: ...
+
+    def decide(self, material: Any, inputs: Mapping[str, Any], settings: Settings) -> Outcome[Any]: ...
+    def budget_in_force(self, settings: Settings, outcome: Outcome[Any] | None) -> int: ...
+    def reading_of(self, inputs: Mapping[str, Any], settings: Settings) -> Any: ...
+    def least_budget(self) -> int: ...
+    def states_in(self, asked: Outcome[Any], outcome: Outcome[Any]) -> Sequence[State]: ...
+    def knapsack(self, outcome: Outcome[Any]) -> Knapsack | None: ...
+
+
+class KindTrials(Trials):
+    """See `Trials`. Items are the entries of the ledger but the wrapper, which is the last."""
+
+    def __init__(
+        self, kind: Decider, material: Any, inputs: Mapping[str, Any], settings: Settings, outcome: Outcome[Any]
+    ) -> None:
+        ledger = outcome.ledger
+        entries = [entry for entry in ledger.entries if entry.id not in (WRAPPER, NOT_LISTED)]
+        self._kind, self._material, self._inputs, self._settings = kind, material, inputs, settings
+        self._outcome = outcome
+        self._knobs = {knob.signal or knob.key: knob for knob in kind.knobs}
+        self._question = kind.knapsack(outcome)
+        self.ids = ledger.ids[: len(entries)]
+        self.budget = kind.budget_in_force(settings, outcome)
+        self.low = kind.least_budget()
+        self.budget_label = kind.budget.label
+        high = key_of(kind.budget.key).high
+        around = max(0, ledger.after - sum(entry.after for entry in entries))
+        self.enough = max(self.low, min(ledger.before + around, int(high) if high is not None else ledger.before))
+        self.scored = self._question is not None
+        self.most = max(_LEAST_RUNS, min(kind.most_runs, _ENTRIES_RUN // max(1, len(entries))))
+        self.fixed = np.array([entry.reason in FIXED for entry in entries], dtype=np.bool_)
+        self.now = self._decided(outcome)
+        self.knobs = tuple(
+            number
+            for name, knob in self._knobs.items()
+            if knob.key != kind.budget.key and (number := self._number(name, knob)) is not None
+        )
+
+    def decide(self, name: str, value: float) -> Tried | None:
+        knob = self._kind.budget if name == BUDGET else self._knobs[name]
+        try:
+            return self._decided(self._kind.decide(self._material, self._inputs, knob.put(self._settings, value)))
+        except SecateurError:  # a budget that cannot be met, or values that do not go together
+            return None
+
+    def guesses(self) -> Sequence[int]:
+        """The present budget and what an entry lacked when it was tried."""
+        budgets = set()
+        for entry in self._outcome.ledger.entries:
+            needed, left = entry.figures.get("needed"), entry.figures.get("left")
+            if isinstance(needed, int) and isinstance(left, int) and needed > left:
+                budgets |= {self.budget + needed - left}
+        inside = sorted(budget for budget in budgets if budget <= self.enough)
+        return inside[: self.most // 4]
+
+    def knapsack(self) -> Knapsack | None:
+        return self._question
+
+    def _decided(self, outcome: Outcome[Any]) -> Tried:
+        ledger = outcome.ledger
+        now = self._outcome
+        states: npt.NDArray[np.int8]
+        if outcome is now:
+            states = np.array([int(entry.state) for entry in ledger.entries[: len(self.ids)]], dtype=np.int8)
+        else:
+            states = np.array(self._kind.states_in(now, outcome), dtype=np.int8)[: len(self.ids)]
+        worth = float(self._question.worth[states == State.KEPT].sum()) if self._question is not None else 0.0
+        chunks = ledger.entries[-1].figures.get("chunks") if ledger.entries else None
+        return Tried(states, ledger.after, worth, {"chunks": chunks} if isinstance(chunks, int) else {})
+
+    def _number(self, name: str, knob: Knob) -> NumberKnob | None:
+        """The values that are tried of a knob; None of one that is no number, or that is read again for."""
+        key, present = key_of(knob.key), knob.value(self._settings)
+        if key.kind not in (int, float) or isinstance(present, str | bool):
+            return None
+        values = _values(knob, present)
+        if len(values) < 2:
+            return None
+        other = next(value for value in values if value != present)
+        reading = self._kind.reading_of(self._inputs, self._settings)
+        if self._kind.reading_of(self._inputs, knob.put(self._settings, other)) != reading:
+            return None
+        return NumberKnob(name, present, values, weighs=bool(knob.signal), every=len(values) <= _TRIED_ALL)
+
+
+def _values(knob: Knob, present: float) -> tuple[float, ...]:
+    """Ascending, in fine steps as far as there are not too many of them."""
+    key = key_of(knob.key)
+    step = knob.fine_step or (1 if knob.integer else 0.01)
+    low = key.low or 0.0
+    far = max(_TIMES * present, 10 * step, 1.0)
+    high = min(key.high, far) if key.high is not None else far
+    steps = round((high - low) / step)
+    if steps > _MOST_VALUES:
+        step, steps = (high - low) / _MOST_VALUES, _MOST_VALUES
+    values = {round(low + number * step, 6) for number in range(steps + 1)}
+    kept = {int(value) for value in values} if knob.integer else values
+    return tuple(sorted(kept | {present}))

@@ -1,0 +1,186 @@
+"""Proofs of what would change a decision, in JSON and in words: the one place where both are made, for every kind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from secateur.ledger import State
+from secateur.render.page import Column, Page, Section, counted
+from secateur.terminal import clip, visible
+from secateur.what_if.curve import Curve, Point
+from secateur.what_if.explanation import Explanation
+from secateur.what_if.flips import TurningValue
+from secateur.what_if.knapsack import Best
+
+NAMED = 3
+"""Items that a sentence names."""
+
+SHOWN_POINTS = 14
+"""Points of the curve in the text, about; the JSON has more."""
+
+_ID_CELLS = 60
+_TURNS = "what turns each, whole or not, and what else it changes; proven by deciding again"
+_FLIPS = Column(38, gap=6), Column()
+_RANGES = Column(34, gap=2), Column()
+_POINTS = (Column(9, right=True, gap=2), *(Column(9, right=True, gap=1),) * 3)
+_FIGURE, _MARK = Column(9, right=True, gap=1), Column()
+
+
+def explained_json(body: dict[str, Any], explanation: Explanation) -> dict[str, Any]:
+    """The JSON of a kind with `what_if` on the entries of its ledger that were looked at, and all else on top."""
+    entries = list(body["ledger"]["entries"])
+    for item in explanation.flips:
+        entries[item] = entries[item] | {"what_if": explanation.what_if(item)}
+    return body | {"ledger": body["ledger"] | {"entries": entries}} | explanation.to_dict()
+
+
+def explained_page(page: Page, explanation: Explanation) -> Page:
+    """The report with what is proven of it below."""
+    return replace(page, sections=(*page.sections, *sections_of(explanation)))
+
+
+def sections_of(explanation: Explanation) -> Sequence[Section]:
+    """The proofs as sections of a report."""
+    curve, trials = explanation.curve, explanation.trials
+    ranges = [(name, range_words(*ends)) for name, ends in explanation.ranges.items()]
+    points = tuple(_points(curve, trials.budget, trials.budget_label))
+    columns = (*_POINTS, *[_FIGURE] * len(figures_of(curve)), _MARK)
+    found = [
+        Section(tuple(_flips(explanation)), _TURNS, columns=_FLIPS),
+        Section(ranges, "nothing changes between", columns=_RANGES),
+        Section(points, "what goes out against the budget", columns=columns),
+        Section([f"  {line}" for line in curve_words(explanation)], apart=False),
+    ]
+    if explanation.best is not None:
+        lines = [f"  {line}" for line in best_words(explanation, explanation.best)]
+        found.append(Section(lines, "the best possible selection"))
+    return [section for section in found if section.rows]
+
+
+def flip_words(explanation: Explanation, item: int) -> Iterator[tuple[str, str]]:
+    """(value, what else it changes) of everything that turns an item: ("budget 8,966", "loses x"). Where nothing does,
+    ("", why)."""
+    trials, flip = explanation.trials, explanation.flips.get(item)
+    if trials.fixed[item]:
+        yield "", "nothing in range: its reason depends on no budget and no number"
+    elif flip is None:
+        yield "", f"nothing in range: {searched_words(explanation)}"
+    else:
+        turns = {trials.budget_label: flip.budget} if flip.budget is not None else {}
+        turns |= flip.knobs
+        for name, turn in turns.items():
+            yield f"{name} {value_words(turn.value)}", changed_words(explanation, turn)
+
+
+def changed_words(explanation: Explanation, turn: TurningValue) -> str:
+    """The other items that a value changes: "loses x, gains 3"; "" for nothing."""
+    sides = (("loses", turn.loses), ("gains", turn.gains))
+    return ", ".join(f"{verb} {named(explanation, items)}" for verb, items in sides if items)
+
+
+def named(explanation: Explanation, items: Sequence[int]) -> str:
+    """An item by its id, more by their number."""
+    if len(items) == 1:
+        return clip(visible(explanation.trials.ids[items[0]]), _ID_CELLS)
+    return f"{len(items):,}"
+
+
+def searched_words(explanation: Explanation) -> str:
+    """The budgets and values that were looked at."""
+    curve = explanation.curve
+    budgets = f"none of {counted(curve.tried, 'budget')} up to {curve.enough:,}"
+    if curve.every is not None:
+        low, high = curve.every
+        budgets = f"no budget from {low:,} to {high:,}" + (f", nor {curve.enough:,}" if high < curve.enough else "")
+    return budgets + (", no number that was tried" if explanation.ranges else "")
+
+
+def curve_words(explanation: Explanation) -> Iterator[str]:
+    """The curve in sentences."""
+    curve = explanation.curve
+    if curve.least is not None:
+        yield f"below {curve.least:,} there is no answer"
+    if curve.knee is not None:
+        yield f"knee at {curve.knee:,}: from there on each token brings less than the average"
+    every = f"every budget from {curve.every[0]:,} to {curve.every[1]:,}" if curve.every is not None else ""
+    of = every or f"{counted(curve.tried, 'budget')} up to {max(curve.enough, explanation.trials.budget):,}"
+    if curve.dropping:
+        yield f"more budget drops something at {curve.dropping:,} of them: {of}"
+    else:
+        yield f"at none of them more budget drops anything: {of}"
+    for drop in curve.drops:
+        yield f"at {drop.budget:,} it {changed_words(explanation, TurningValue(drop.budget, drop.loses, drop.gains))}"
+
+
+def best_words(explanation: Explanation, best: Best) -> Iterator[str]:
+    """The best possible selection in sentences."""
+    if not best.enters:
+        most = f"no selection is worth more than {best.bound:.3f}"
+        proven = "no selection within the same room is worth more" if best.exact else most
+        yield f"what goes out whole is worth {best.present:.3f}: {proven}"
+        return
+    more = (best.worth - best.present) / best.present if best.present else 1.0
+    yield f"worth {best.worth:.3f}, {more:.1%} more than what goes out whole ({best.present:.3f}), within the same room"
+    yield f"it holds {_list(explanation, best.enters)}"
+    if best.leaves:
+        yield f"and not {_list(explanation, best.leaves)}"
+    yield "no selection is worth more" if best.exact else f"no selection is worth more than {best.bound:.3f}"
+
+
+def _list(explanation: Explanation, items: Sequence[int]) -> str:
+    ids = [visible(explanation.trials.ids[item]) for item in items[:NAMED]]
+    more = f" and {len(items) - NAMED:,} more" if len(items) > NAMED else ""
+    return ", ".join(ids) + more
+
+
+def _flips(explanation: Explanation) -> Iterator[Sequence[str] | str]:
+    """The items that something turns, each with what does; then how many there are of the others, by why."""
+    trials, others = explanation.trials, dict[tuple[str, str], list[int]]()
+    for item in explanation.flips:
+        glyph, turns = State(int(trials.now.state[item])).glyph, list(flip_words(explanation, item))
+        if not turns[0][0]:
+            others.setdefault((glyph, turns[0][1]), []).append(item)
+            continue
+        yield f"  {glyph} {visible(trials.ids[item])}"
+        yield from (turn if turn[1] else f"      {turn[0]}" for turn in turns)
+    for (glyph, why), items in others.items():
+        yield f"  {glyph} {_list(explanation, items)}: {why}"
+
+
+def _points(curve: Curve, present: int, label: str) -> Iterator[Sequence[str]]:
+    figures = figures_of(curve)
+    yield label, "tokens", "whole", "partly", *figures
+    for point in _some(curve, present):
+        marks = [word for word, budget in (("now", present), ("knee", curve.knee)) if budget == point.budget]
+        cells = [f"{number:,}" for number in (point.budget, point.tokens, point.whole, point.partly)]
+        cells += [f"{point.figures.get(name, 0):,}" for name in figures]
+        yield cells + ([", ".join(marks)] if marks else [])
+
+
+def figures_of(curve: Curve) -> list[str]:
+    """Names of further figures that points have: "chunks"."""
+    return list(dict.fromkeys(name for point in curve.points for name in point.figures))
+
+
+def _some(curve: Curve, present: int) -> Sequence[Point]:
+    """Evenly chosen points, with the present one and the knee."""
+    step = -(-len(curve.points) // SHOWN_POINTS)
+    last = len(curve.points) - 1
+    return [
+        point
+        for place, point in enumerate(curve.points)
+        if place % step == 0 or place == last or point.budget in (present, curve.knee)
+    ]
+
+
+def range_words(low: float, high: float) -> str:
+    """The values between which nothing changes."""
+    said = f"{value_words(low)} to {value_words(high)}"
+    return said if low != high else f"{said}: any other value changes something"
+
+
+def value_words(value: float) -> str:
+    """A value as it is written: thousands separated."""
+    return f"{value:,}" if isinstance(value, int) else f"{value:g}"

@@ -1,0 +1,139 @@
+"""A search as something to try: its candidates, its budget and its weights, decided by `select`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cached_property
+
+import numpy as np
+
+from secateur.model import BoolArray, Pool, Reason, Selection, State
+from secateur.selection.budget_sweep import sweep
+from secateur.selection.select import mask_of, select
+from secateur.settings import Settings, with_values
+from secateur.what_if.trials import BUDGET, BudgetColumns, Knapsack, NumberKnob, Swept, Trials, Tried
+
+WEIGHT_STEP = 0.01
+"""Grid on which weights are tried; the finest step of the inspector's sliders."""
+
+WEIGHT_LIMIT = 1.0
+"""Largest weight tried."""
+
+SHARE_LIMIT = 0.5
+"""Largest share for declarations: the end of its range."""
+
+SIGNALS = ("relevance", "hotspot", "distance")
+"""Signals whose weights are tried."""
+
+SHARE, DEPTH, PREFERENCE = "smart_pruning.signature_share", "graph_rag.max_depth", "preference"
+"""Names of further knobs that are tried; `preference` where it counts."""
+
+_MOST_BUDGETS = 1 << 15
+_LEAST_BUDGETS = 2_048
+_CELLS = 24_000_000
+"""Budgets of a sweep: so many that they and the candidates together stay below this; a fifth of a second."""
+
+_FURTHER_BUDGETS = 512
+"""Budgets of a curve beyond those that are looked at one by one."""
+
+_KEYS = {
+    **{signal: f"smart_pruning.priority_weights.{signal}" for signal in SIGNALS},
+    PREFERENCE: "preference.weight",
+    SHARE: SHARE,
+    DEPTH: DEPTH,
+}
+_NEVER = (Reason.EXCLUDED, Reason.BEYOND_DEPTH)
+"""Reasons that no budget, no weight and no smaller depth changes."""
+
+
+class PoolTrials(Trials):
+    """See `Trials`. Items are the rows of the pool."""
+
+    scored = True
+    most = 4_000
+
+    def __init__(self, pool: Pool, settings: Settings, selection: Selection | None = None) -> None:
+        selection = selection or select(pool, settings)
+        self._pool, self._settings, self._selection = pool, settings, selection
+        self.ids = pool.symbol_id
+        self.budget, self.low = selection.budget, 0
+        self.now = _decided(selection)
+        self.fixed = np.isin(selection.reason, _NEVER)
+        self.knobs = _knobs(settings)
+
+    @cached_property
+    def enough(self) -> int:  # type: ignore[override]
+        """A budget that all fit which may go out, with what is set aside for declarations."""
+        total = int(self._pool.cost[self._open].sum())
+        return self._pool.overhead + math.ceil(total / (1 - self._settings.smart_pruning.signature_share)) + 1
+
+    @cached_property
+    def _open(self) -> BoolArray:
+        """Rows that may go out at some budget."""
+        return ~np.isin(self._selection.reason, (*_NEVER, Reason.NO_SIGNAL))
+
+    def decide(self, name: str, value: float) -> Tried:
+        """Never None: a search has an answer at every budget and weight."""
+        if name == BUDGET:
+            return _decided(select(self._pool, replace(self._settings, budget=int(value))))
+        key = _KEYS[name]
+        changed = with_values(self._settings, {key: value})
+        return _decided(select(self._pool, changed))
+
+    def sweep(self, items: Sequence[int]) -> Swept:
+        """Every budget from 0 to the end of the curve, if they are not too many; else those around the present one, and
+        some of the others."""
+        end = self.end
+        number = max(_LEAST_BUDGETS, min(_MOST_BUDGETS, _CELLS // max(1, int(self._open.sum()))))
+        low = max(0, min(min(self.budget, self.enough) - number // 2, end + 1 - number))
+        high = min(end, low + number - 1)
+        budgets = np.arange(low, high + 1, dtype=np.int64)
+        if (low, high) != (0, end):
+            further = np.linspace(0, end, _FURTHER_BUDGETS).astype(np.int64)
+            budgets = np.unique(np.concatenate([budgets, further]))
+        swept = sweep(self._pool, self._settings, budgets)
+        place = int(np.searchsorted(budgets, self.budget))
+        nearest = {}
+        for row in items:
+            kept = swept.kept.get(row)
+            if kept is None:
+                continue
+            inside = (budgets >= low) & (budgets <= high)
+            if self.now.whole[row]:
+                places = np.flatnonzero((~kept & inside)[:place])
+            else:
+                places = place + np.flatnonzero((kept & inside)[place:])
+            if len(places):
+                nearest[row] = int(budgets[places[-1] if self.now.whole[row] else places[0]])
+        columns = BudgetColumns(budgets, swept.tokens, swept.whole, swept.worth, swept.lost)
+        return Swept(low, high, nearest, columns)
+
+    def knapsack(self) -> Knapsack:
+        """Whole candidates by priority, in the room that declarations leave."""
+        pool, selection = self._pool, self._selection
+        declared = int(pool.sig_cost[selection.state == State.SHORTENED].sum())
+        held = mask_of(pool, self._settings.pins) & (selection.state == State.KEPT)
+        return Knapsack(selection.capacity - declared, pool.cost, selection.priority, self._open, held)
+
+
+def _decided(selection: Selection) -> Tried:
+    whole = selection.state == State.KEPT
+    return Tried(selection.state, selection.used, float(selection.priority[whole].sum()))
+
+
+def _knobs(settings: Settings) -> tuple[NumberKnob, ...]:
+    pruning = settings.smart_pruning
+    weights = {signal: getattr(pruning.priority_weights, signal) for signal in SIGNALS}
+    if settings.preference.enabled:
+        weights[PREFERENCE] = settings.preference.weight
+    found = [NumberKnob(name, value, _grid(value, WEIGHT_LIMIT), weighs=True) for name, value in weights.items()]
+    found.append(NumberKnob(SHARE, pruning.signature_share, _grid(pruning.signature_share, SHARE_LIMIT)))
+    depth = settings.graph_rag.max_depth
+    return (*found, NumberKnob(DEPTH, depth, tuple(range(1, depth + 1))))
+
+
+def _grid(present: float, limit: float) -> tuple[float, ...]:
+    steps = round(limit / WEIGHT_STEP)
+    return tuple(sorted({present, *(round(step * WEIGHT_STEP, 6) for step in range(steps + 1))}))

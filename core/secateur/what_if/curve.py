@@ -1,0 +1,168 @@
+"""The curve of what goes out against the budget: its points, its knee, and where a little more drops something."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+import numpy as np
+
+from secateur.model import FloatArray, IntArray
+from secateur.what_if.trials import BUDGET, Runs, Swept
+
+POINTS = 40
+"""Points of a curve, about."""
+
+DROPS_NAMED = 5
+"""Budgets above the present one that drop something of which the items are named."""
+
+LEAST_BEND = 0.05
+"""Share of the height by which a curve must stand above the straight line to have a knee."""
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """The figures of what goes out at a budget; decided with it."""
+
+    budget: int
+    tokens: int
+    whole: int  # items that go out as they came
+    partly: int  # items of which a part or a summary does
+    worth: float
+    figures: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Drop:
+    """A budget at which something no longer goes out that does at the one that was looked at before it."""
+
+    budget: int
+    loses: tuple[int, ...]  # items
+    gains: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """The curve of what goes out against the budget.
+
+    Attributes:
+        points: by budget, the present one and the knee among them.
+        knee: the budget from which on each token brings least more; None where there is no such bend.
+        drops: the next ones above the present budget.
+        dropping: how many budgets drop something, of those that were looked at.
+        every: (from, to): between these every single budget was looked at; None: a few were.
+        tried: budgets that were looked at.
+        enough: a budget that everything fits.
+        least: below it there is no answer; None: there is one at every budget that was tried.
+    """
+
+    points: tuple[Point, ...]
+    knee: int | None
+    drops: tuple[Drop, ...]
+    dropping: int
+    every: tuple[int, int] | None
+    tried: int
+    enough: int
+    least: int | None = None
+
+
+def curve_of(runs: Runs, swept: Swept | None) -> Curve:
+    """Draws the curve of what was decided, by deciding at each of its points."""
+    trials = runs.trials
+    for budget in spread(trials.low, trials.end, POINTS if swept is not None else POINTS // 2):
+        runs.at(BUDGET, budget)
+    least, knee = _least(runs), None
+    if swept is not None:
+        columns = swept.columns
+        inside = columns.budgets <= trials.end
+        height = columns.worth if trials.scored else columns.whole.astype(np.float64)
+        knee = knee_of(columns.budgets[inside], height[inside])
+        if knee is not None:
+            runs.at(BUDGET, knee)
+    points = tuple(
+        point
+        for budget in runs.tried(BUDGET)
+        if (budget <= trials.end or budget == trials.budget) and (point := _point(runs, int(budget))) is not None
+    )
+    if swept is None:
+        budgets = np.array([point.budget for point in points if point.budget <= trials.end], dtype=np.int64)
+        heights = np.array([point.worth if trials.scored else point.whole for point in points][: len(budgets)])
+        knee = knee_of(budgets, heights.astype(np.float64))
+    drops, dropping = _drops(runs, swept)
+    every = (swept.low, swept.high) if swept is not None else None
+    tried = len(swept.columns.budgets) if swept is not None else len(runs.tried(BUDGET))
+    shown = _thinned(points, {trials.budget, knee})
+    return Curve(shown, knee, drops, dropping, every, tried, trials.enough, least)
+
+
+def _least(runs: Runs) -> int | None:
+    """The least budget at which there is an answer; None where there is one at the least that is tried."""
+    trials = runs.trials
+    if runs.at(BUDGET, trials.low) is not None:
+        return None
+    above = int(runs.tried(BUDGET)[0])
+    below = max((int(budget) for budget in runs.unanswered(BUDGET) if budget < above), default=trials.low)
+    while above - below > 1 and runs.left:
+        middle = (above + below) // 2
+        above, below = (above, middle) if runs.at(BUDGET, middle) is None else (middle, below)
+    return above
+
+
+def spread(low: int, high: int, number: int) -> list[int]:
+    """So many budgets between two, both among them, as far apart from each other."""
+    steps = min(number - 1, high - low)
+    return [low + (high - low) * step // steps for step in range(steps + 1)] if steps > 0 else [low]
+
+
+def knee_of(budgets: IntArray, height: FloatArray) -> int | None:
+    """The budget at which a rising curve stands highest above the straight line between its ends; None where it hardly
+    bends, or does not rise."""
+    if len(budgets) < 3 or height[-1] <= height[0]:
+        return None
+    across = (budgets - budgets[0]) / (budgets[-1] - budgets[0])
+    above = (height - height[0]) / (height[-1] - height[0]) - across
+    place = int(np.argmax(np.round(above, 9)))
+    return int(budgets[place]) if above[place] >= LEAST_BEND else None
+
+
+def _point(runs: Runs, budget: int) -> Point | None:
+    decided = runs.at(BUDGET, budget)
+    if decided is None:
+        return None
+    whole, out = int(decided.whole.sum()), int(decided.out.sum())
+    return Point(budget, decided.tokens, whole, out - whole, round(decided.worth, 6), decided.figures)
+
+
+def _thinned(points: tuple[Point, ...], needed: set[int | None]) -> tuple[Point, ...]:
+    """About POINTS of them, evenly by budget: those that other questions tried stand close together."""
+    if len(points) <= POINTS + len(needed):
+        return points
+    apart = (points[-1].budget - points[0].budget) / POINTS
+    kept = [points[0]]
+    for point in points[1:]:
+        if point.budget in needed or point.budget - kept[-1].budget >= 0.9 * apart or point is points[-1]:
+            kept.append(point)
+    return tuple(kept)
+
+
+def _drops(runs: Runs, swept: Swept | None) -> tuple[tuple[Drop, ...], int]:
+    """The next budgets that drop something, and how many of all that were looked at do."""
+    present = runs.trials.budget
+    if swept is None:
+        tried = [int(budget) for budget in runs.tried(BUDGET)]
+        found = [drop for pair in pairwise(tried) if (drop := _drop(runs, *pair)) is not None]
+        return tuple(drop for drop in found if drop.budget > present)[:DROPS_NAMED], len(found)
+    columns = swept.columns
+    consecutive = (columns.budgets > swept.low) & (columns.budgets <= swept.high)
+    places = columns.budgets[consecutive & (columns.lost > 0)]
+    named = [_drop(runs, int(budget) - 1, int(budget)) for budget in places[places > present][:DROPS_NAMED]]
+    return tuple(drop for drop in named if drop is not None), len(places)
+
+
+def _drop(runs: Runs, below: int, budget: int) -> Drop | None:
+    before, now = runs.at(BUDGET, below), runs.at(BUDGET, budget)
+    if before is None or now is None:
+        return None
+    loses, gains = np.flatnonzero(before.out & ~now.out), np.flatnonzero(now.out & ~before.out)
+    return Drop(budget, tuple(loses.tolist()), tuple(gains.tolist())) if len(loses) else None

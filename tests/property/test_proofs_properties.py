@@ -1,0 +1,146 @@
+"""Every proof holds when it is tried again: of pools with all there is to them, and of every other kind."""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import replace
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from secateur import Environment, Settings
+from secateur.errors import BudgetExceeded
+from secateur.kinds import registry
+from secateur.kinds.kind_trials import KindTrials
+from secateur.model import Pool, State
+from secateur.selection import select
+from secateur.selection.pool_trials import PoolTrials
+from secateur.settings import with_values
+from secateur.what_if.explanation import Explanation, explain
+from secateur.what_if.flips import TurningValue
+from secateur.what_if.knapsack import solve
+from secateur.what_if.trials import BUDGET, Runs
+from support.kind_cases import CASES
+from support.strategies import cases
+
+ALL_BUDGETS = 120
+"""Budgets between the present one and a reported one that are all tried again."""
+
+
+def holds(explanation: Explanation) -> None:
+    """Decides again at every value that is told, and sees what is told."""
+    trials = explanation.trials
+    runs = Runs(trials)
+    for item, flip in explanation.flips.items():
+        if flip is None:
+            continue
+        for name, turn in ((BUDGET, flip.budget), *flip.knobs.items()):
+            if turn is not None:
+                turned(runs, item, name, turn)
+    for knob in trials.knobs:
+        low, high = explanation.ranges[knob.name]
+        assert low <= knob.present <= high
+        for value in (low, high):
+            again = runs.at(knob.name, value)
+            assert again is not None and np.array_equal(again.state, trials.now.state)
+            assert again.tokens == trials.now.tokens
+    for point in explanation.curve.points:
+        again = runs.at(BUDGET, point.budget)
+        assert again is not None and again.tokens == point.tokens
+        assert (int(again.whole.sum()), int(again.out.sum())) == (point.whole, point.whole + point.partly)
+    assert trials.budget in [point.budget for point in explanation.curve.points]
+    least = explanation.curve.least
+    assert (trials.decide(BUDGET, trials.low) is None) is (least is not None)
+    if least is not None:
+        assert trials.decide(BUDGET, least) is not None and trials.decide(BUDGET, least - 1) is None
+
+
+def turned(runs: Runs, item: int, name: str, turn: TurningValue) -> None:
+    again, now = runs.at(name, turn.value), runs.trials.now
+    assert again is not None and again.whole[item] != now.whole[item]
+    assert turn.loses == tuple(one for one in np.flatnonzero(now.out & ~again.out).tolist() if one != item)
+    assert turn.gains == tuple(one for one in np.flatnonzero(~now.out & again.out).tolist() if one != item)
+
+
+@settings(max_examples=20)
+@given(cases(8))
+def test_what_is_proven_of_a_search_holds_and_no_budget_between_turns_it(case: tuple[Pool, Settings]) -> None:
+    pool, now = case
+    if not len(pool):
+        return
+    explanation = explain(PoolTrials(pool, now), range(len(pool)))
+    holds(explanation)
+    whole = select(pool, now).state == State.KEPT
+    budgets: dict[int, np.ndarray] = {}
+    for row, flip in explanation.flips.items():
+        if flip is None or flip.budget is None:
+            continue
+        told, present = int(flip.budget.value), now.effective_budget
+        assert (told > present) is not bool(whole[row])
+        between = range(present + 1, told) if told > present else range(told + 1, present)
+        for budget in between[:: 1 + len(between) // ALL_BUDGETS]:
+            if budget not in budgets:
+                budgets[budget] = select(pool, replace(now, budget=budget)).state == State.KEPT
+            assert budgets[budget][row] == whole[row]
+
+
+@settings(max_examples=20)
+@given(cases(8))
+def test_where_no_budget_is_told_of_a_search_none_turns_it(case: tuple[Pool, Settings]) -> None:
+    pool, now = case
+    if not len(pool):
+        return
+    explanation = explain(PoolTrials(pool, now), range(len(pool)))
+    whole = select(pool, now).state == State.KEPT
+    for budget in range(0, now.effective_budget + 10**4, 397):
+        again = select(pool, replace(now, budget=budget)).state == State.KEPT
+        for row, flip in explanation.flips.items():
+            if flip is None or flip.budget is None:
+                assert again[row] == whole[row] or now.smart_pruning.signature_share > 0
+
+
+@pytest.mark.parametrize("name", CASES)
+@settings(max_examples=12)
+@given(data=st.data())
+def test_what_is_proven_of_any_kind_holds(name: str, data: st.DataObject) -> None:
+    kind = registry.kind(name)
+    with tempfile.TemporaryDirectory() as folder:
+        told = CASES[name].draw(data, Path(folder))
+        chosen = with_values(Settings(), told.changed)
+        material = kind.read(told.inputs, chosen, Environment())
+        try:
+            outcome = kind.answer(material, told.inputs, chosen)
+        except BudgetExceeded:
+            assume(False)
+    states = [entry.state for entry in outcome.ledger.entries]
+    trials = KindTrials(kind, material, told.inputs, with_values(chosen, {"llm.enabled": False}), outcome)
+    assert list(kind.states_in(outcome, outcome))[: len(trials.ids)] == states[: len(trials.ids)]
+    explanation = explain(trials)
+    holds(explanation)
+    assert explanation.runs <= trials.most
+    runs = Runs(trials)
+    for budget in range(trials.low, trials.enough + 1, 1 + (trials.enough - trials.low) // 12):
+        again = runs.at(BUDGET, budget)
+        assert again is None or not (trials.fixed & (again.whole != trials.now.whole)).any(), "said to be fixed"
+
+
+@settings(max_examples=300)
+@given(
+    st.lists(st.tuples(st.integers(1, 60), st.integers(1, 30)), min_size=1, max_size=9),
+    st.integers(0, 120),
+    st.sampled_from([0, 10**6]),
+)
+def test_the_best_selection_is_the_best_of_all(items: list[tuple[int, int]], room: int, cells: int) -> None:
+    values, costs = (np.array(column, dtype=np.int64) for column in zip(*items, strict=True))
+    taken, bound = solve(values, costs, room, np.zeros(len(items), dtype=np.bool_), cells)
+    best = max(
+        int(values[list(choice)].sum())
+        for choice in (np.flatnonzero(bits) for bits in product((0, 1), repeat=len(items)))
+        if int(costs[choice].sum()) <= room
+    )
+    assert int(costs[taken].sum()) <= room
+    assert int(values[taken].sum()) <= best <= bound
+    assert cells == 0 or int(values[taken].sum()) == best == bound
