@@ -32,8 +32,8 @@ SHARE, DEPTH, PREFERENCE = "smart_pruning.signature_share", "graph_rag.max_depth
 
 _MOST_BUDGETS = 1 << 15
 _LEAST_BUDGETS = 2_048
-_CELLS = 24_000_000
-"""Budgets of a sweep: so many that they and the candidates together stay below this; a fifth of a second."""
+_CELLS = 50_000_000
+"""Budgets of a sweep, times candidates that go out at one of them: fifty megabytes, a tenth of a second."""
 
 _FURTHER_BUDGETS = 512
 """Budgets of a curve beyond those that are looked at one by one."""
@@ -86,7 +86,9 @@ class PoolTrials(Trials):
         """Every budget from 0 to the end of the curve, if they are not too many; else those around the present one, and
         some of the others."""
         end = self.end
-        number = max(_LEAST_BUDGETS, min(_MOST_BUDGETS, _CELLS // max(1, int(self._open.sum()))))
+        cheapest = np.cumsum(np.sort(self._pool.cost[self._open]))
+        fitting = int(np.searchsorted(cheapest, min(end, _MOST_BUDGETS)))
+        number = max(_LEAST_BUDGETS, min(_MOST_BUDGETS, _CELLS // max(1, fitting)))
         low = max(0, min(min(self.budget, self.enough) - number // 2, end + 1 - number))
         high = min(end, low + number - 1)
         budgets = np.arange(low, high + 1, dtype=np.int64)

@@ -134,9 +134,9 @@ class Search(Kind[RetrievedPool, SearchDecision]):
         Input("no_cache", "do not read or write the result cache", switch=True, holds="output"),
         Input(
             "explain",
-            "id of every candidate, every part of every score, the path of calls, the reason of each drop; who calls whom"
-            " among what goes out, what hangs together, what one more step of calls brings; and, proven, what would change"
-            " each decision, the best possible selection, and what goes out against the budget",
+            "id of every candidate, every part of every score, the path of calls, the reason of each drop; who calls"
+            " whom among what goes out, what hangs together, what one more step of calls brings; and, proven, what"
+            " would change each decision, the best possible selection, and what goes out against the budget",
             switch=True,
             holds="output",
         ),

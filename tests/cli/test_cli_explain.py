@@ -1,0 +1,127 @@
+"""`--explain` of every kind: what is proven, in text and in JSON."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.cli import secateur
+from support.envelopes import asset_paths, envelope
+from support.json_shapes import violations
+from support.logs import LOGS, among
+
+LONG = "def total(order):\n" + "".join(f"    step_{number} = order.total * {number}\n" for number in range(12))
+DIFF = """\
+diff --git a/uv.lock b/uv.lock
+new file mode 100644
+--- /dev/null
++++ b/uv.lock
+@@ -0,0 +1,2 @@
++one
++two
+diff --git a/a.py b/a.py
+new file mode 100644
+--- /dev/null
++++ b/a.py
+@@ -0,0 +1,60 @@
+""" + "".join(f"+line_{number} = {number}\n" for number in range(60))
+
+
+@pytest.fixture
+def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    for number in (1, 2, 3):
+        (tmp_path / f"f{number}.py").write_text(LONG * number + "refund = 1\n", "utf-8")
+    talk = [{"role": ("user", "assistant")[number % 2], "content": f"{number} " + LONG} for number in range(9)]
+    (tmp_path / "talk.json").write_text(json.dumps(talk), "utf-8")
+    value = envelope({"references": {"asset_paths": asset_paths(400)}})
+    (tmp_path / "envelope.json").write_text(json.dumps(value), "utf-8")
+    (tmp_path / "pull.diff").write_text(DIFF, "utf-8")
+    (tmp_path / "ci.log").write_text(among(LOGS["pytest"]), "utf-8")
+    return tmp_path
+
+
+COMMANDS = {
+    "files": ("files", "f1.py", "f2.py", "f3.py", "--query", "refund total", "--max-tokens", 300),
+    "conversation": ("conversation", "talk.json", "--strategy", "truncate", "--safe-zone", 700),
+    "envelope": ("envelope", "envelope.json", "--model", "gpt-4o", "--context-budget", 900),
+    "chunk": ("chunk", "--diff", "pull.diff", "--max-tokens", 300),
+    "log": ("log", "ci.log", "--max-tokens", 300),
+}
+
+
+def entries(answer: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    return {entry["id"]: entry for entry in answer["ledger"]["entries"]}
+
+
+@pytest.mark.usefixtures("work")
+@pytest.mark.parametrize("name", COMMANDS)
+def test_what_the_json_says_holds_when_the_command_is_run_with_it(name: str) -> None:
+    command = COMMANDS[name]
+    answer = secateur(*command, "--format", "json", "--explain").json
+    assert violations(name, answer) == []
+    assert {"ranges", "knob_ranges", "curve", "best"} <= set(answer)
+    now, told = entries(answer), 0
+    for key, entry in now.items():
+        turned = entry.get("what_if")
+        if turned is None:
+            continue
+        for changed in [turned["budget"], *turned["knobs"].items()]:
+            if changed is None:
+                continue
+            over = ("--set", f"{changed[0]}={changed[1]}") if isinstance(changed, tuple) else ()
+            again = secateur(*(command if over else (*command[:-1], changed)), *over, "--format", "json").json
+            then = entries(again).get(key)
+            assert ((then or {}).get("state") == "kept") != (entry["state"] == "kept") or name in ("envelope", "log")
+            told += 1
+    assert told or name == "chunk"  # its file goes out in parts
+    curve = answer["curve"]
+    assert curve["present"] == command[-1] and curve["present"] in [point["budget"] for point in curve["points"]]
+    for point in curve["points"][:: max(1, len(curve["points"]) // 4)]:
+        ledger = secateur(*command[:-1], point["budget"], "--format", "json").json["ledger"]
+        assert ledger["after"] == point["tokens"]
+
+
+@pytest.mark.usefixtures("work")
+@pytest.mark.parametrize("name", COMMANDS)
+def test_without_it_nothing_is_proven_and_with_it_the_decision_is_the_same(name: str) -> None:
+    plain, explained = (secateur(*COMMANDS[name], *more, "--format", "json").json for more in ((), ("--explain",)))
+    added = {key: explained.pop(key) for key in ("ranges", "knob_ranges", "curve", "best")}
+    assert added["ranges"] == {}
+    for entry in explained["ledger"]["entries"]:
+        entry.pop("what_if", None)
+    assert plain == explained
+
+
+@pytest.mark.usefixtures("work")
+def test_the_text_says_it_in_words() -> None:
+    out = secateur(*COMMANDS["chunk"], "--explain", "--format", "text").out
+    assert "\n  ○ uv.lock: nothing in range: its reason depends on no budget and no number\n" in out
+    assert "\nwhat goes out against the budget\n      limit    tokens     whole    partly    chunks\n" in out
+    assert "\n        300 " in out and "  now\n" in out
+    out = secateur(*COMMANDS["files"], "--explain").out
+    assert "\nthe best possible selection\n  what goes out whole is worth " in out
+    assert "\nnothing changes between\n  context_prune.min_score " in out
+    out = secateur(*COMMANDS["envelope"], "--explain", "--format", "text").out
+    assert "there is no answer" in out
+
+
+@pytest.mark.usefixtures("work")
+@pytest.mark.parametrize("name", COMMANDS)
+def test_twice_the_same_bytes(name: str) -> None:
+    first, second = (secateur(*COMMANDS[name], "--explain", "--format", "json").out for _ in range(2))
+    assert first == second
+
+
+def test_a_scenario_is_saved_without_it(work: Path) -> None:
+    assert secateur(*COMMANDS["log"], "--explain", "--save", "kept.scenario.toml").code == 0
+    assert "explain" not in (work / "kept.scenario.toml").read_text("utf-8")
+    assert secateur("check", "kept.scenario.toml").code == 0
+
+
+def test_a_name_that_a_terminal_would_obey_is_shown_harmlessly(work: Path) -> None:
+    (work / "f\x1b[31m.py").write_text(LONG, "utf-8")
+    out = secateur("files", "f\x1b[31m.py", "f1.py", "--query", "total", "--max-tokens", 60, "--explain").out
+    assert "f␛[31m.py" in out and "\x1b" not in out
