@@ -53,6 +53,8 @@ class Answering:
     def forget(self) -> None:
         """Another state took the place of the present one."""
         self._reads, self._late = None, False
+        self._jobs.stop(DEBOUNCE)
+        self._jobs.stop(_PATIENCE)
 
     def asked_in_typing(self) -> None:
         """The question changed by a key: asks once the typing pauses."""

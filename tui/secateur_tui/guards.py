@@ -1,14 +1,16 @@
 """Guards that keep an error inside a widget from ending a session.
 
 Textual ends the application at any exception of a handler: whatever was tuned would be lost for a key that came at the
-wrong moment, such as PgUp in a command palette that has no height yet (its `OptionList` raises KeyError). Textual's own
-widgets are guarded where their actions are run and where it reports errors (`Host`), ours by this class too.
+wrong moment. Textual's own widgets are guarded where their actions are run and where it reports errors (`Host`), ours
+by `Guarded` too.
 """
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Protocol, runtime_checkable
 
+from textual.command import CommandPalette
 from textual.message import Message
 from textual.message_pump import MessagePump
 
@@ -33,3 +35,12 @@ class Guarded(MessagePump):
             app = self.app
             if not (self._is_mounted and isinstance(app, Survivor) and app.survive(error)):
                 raise
+
+
+class PatientPalette(CommandPalette):
+    """The command palette, in which PgUp and PgDn do nothing while its list has no height yet: there
+    `OptionList` of Textual 8 raises KeyError."""
+
+    def _action_command_list(self, action: str) -> None:
+        with suppress(KeyError):
+            super()._action_command_list(action)

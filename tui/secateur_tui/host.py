@@ -24,7 +24,7 @@ from textual.dom import DOMNode
 from secateur_tui import actions
 from secateur_tui.background import EngineThread
 from secateur_tui.bench_names import BenchTitle
-from secateur_tui.guards import Guarded
+from secateur_tui.guards import Guarded, PatientPalette
 from secateur_tui.palette import Palette
 from secateur_tui.themes import BASE_COLOURS, DEFAULT_THEME, load_themes
 
@@ -120,6 +120,10 @@ class Host(Guarded, App[int]):
             if not self.survive(error):
                 raise
             return True
+
+    def action_command_palette(self) -> None:
+        if not isinstance(self.screen, PatientPalette):
+            self.push_screen(PatientPalette(id="--command-palette"))
 
     def _handle_exception(self, error: Exception) -> None:
         if not (active_message_pump.get(self)._is_mounted and self.survive(error)):
