@@ -162,10 +162,9 @@ async def test_an_answer_that_comes_as_patience_ends_is_not_waited_for() -> None
         await settle(app)
         screen = ledger_bench(app)
         screen.jobs.after("patience", STALLED, screen.answering._be_late)
-        fired = screen.jobs._timers["patience"]._callback
-        assert fired is not None
-        screen.jobs.stop("patience")
-        screen.call_next(fired)  # what a timer leaves in the queue that is stopped right after it fired
+        token, _ = screen.jobs._timers["patience"]
+        screen.jobs.stop("patience")  # what is in the queue of a timer that is stopped right after it fired
+        screen.call_next(screen.jobs._fire, "patience", token, screen.answering._be_late)
         lines = await settle(app)
         assert "deciding" not in lines[0] and not screen.busy
 

@@ -9,13 +9,13 @@ does a newer timer of a name; the results of an older job are ignored.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
 from secateur.errors import SecateurError
 from secateur.progress import Progress
 from textual.screen import Screen
-from textual.timer import Timer
 
 from secateur_tui.background import Cancelled
 from secateur_tui.host import Host
@@ -42,7 +42,7 @@ class Jobs:
 
     def __init__(self, owner: Screen[Any], host: Callable[[], Host]) -> None:
         self._owner, self._host = owner, host
-        self._timers: dict[str, Timer] = {}
+        self._timers: dict[str, tuple[object, asyncio.TimerHandle]] = {}
         self._unimportant: set[str] = set()
         self.activity = ""
         self.progress: IndexProgress | None = None
@@ -105,22 +105,25 @@ class Jobs:
     def after(self, name: str, seconds: float, call: Callable[[], None], *, matters: bool = True) -> None:
         """Calls `call` after a rest, unless the timer of this name is set or stopped again before. With `matters` the
         screen counts as busy until then."""
+        # A timer of Textual that is kept waiting for longer than its time may be skipped, and then never calls.
         self.stop(name)
-
-        def fire() -> None:
-            if self._timers.get(name) is timer:  # the call of a timer that was stopped may be in the queue already
-                del self._timers[name]
-                call()
-
-        timer = self._timers[name] = self._owner.set_timer(seconds, fire)
+        token = object()
+        loop = asyncio.get_running_loop()
+        handle = loop.call_later(seconds, lambda: self._owner.call_later(self._fire, name, token, call))
+        self._timers[name] = token, handle
         if not matters:
             self._unimportant.add(name)
 
+    def _fire(self, name: str, token: object, call: Callable[[], None]) -> None:
+        if name in self._timers and self._timers[name][0] is token:  # it may have been stopped while this was waiting
+            del self._timers[name]
+            call()
+
     def stop(self, name: str) -> None:
         """Stops the timer of a name, if there is one."""
-        timer = self._timers.pop(name, None)
-        if timer is not None:
-            timer.stop()
+        _, handle = self._timers.pop(name, (None, None))
+        if handle is not None:
+            handle.cancel()
 
     def waits(self, name: str) -> bool:
         """Tells whether the timer of a name is running."""
