@@ -28,6 +28,10 @@ LEAST_WIDTH, LEAST_HEIGHT = 80, 24
 WIDE, ROOMY = 110, 150
 """Columns from which the right side stands beside the items, and from which it is wider."""
 
+WIDTHS = [(0, "-tiny"), (LEAST_WIDTH, "-narrow"), (WIDE, "-wide"), (ROOMY, "-roomy")]
+HEIGHTS = [(0, "-flat"), (LEAST_HEIGHT, "-tall")]
+"""Classes of the screen, each with the columns or rows from which it has them."""
+
 REPLAY_FOOTER = (actions.REPLAY_NEXT, actions.REPLAY_BACK, "why", "preview", "diff", "help", "quit")
 """Actions that the last line names while a recording is played."""
 
@@ -118,6 +122,15 @@ class Frame:
     def _draw_stop(self, cells: int) -> Sequence[Line]:
         stop = self._host().stop
         return draw_stop(stop, cells) if stop is not None else []
+
+
+def classes_at(size: Size) -> dict[str, bool]:
+    """Returns which classes the screen has in a terminal of this size."""
+    found: dict[str, bool] = {}
+    for steps, extent in ((WIDTHS, size.width), (HEIGHTS, size.height)):
+        _, present = max(step for step in steps if extent >= step[0])
+        found |= {name: name == present for _, name in steps}
+    return found
 
 
 def draw_small(size: Size, cells: int) -> Sequence[Line]:

@@ -25,7 +25,7 @@ from textual.worker import Worker, WorkerState
 
 from secateur_tui import actions
 from secateur_tui.answering import Answering
-from secateur_tui.frame import LEAST_HEIGHT, LEAST_WIDTH, ROOMY, WIDE, Fixed, Frame, draw_small, fewer
+from secateur_tui.frame import HEIGHTS, WIDTHS, Fixed, Frame, classes_at, draw_small, fewer
 from secateur_tui.guards import Guarded
 from secateur_tui.host import Host
 from secateur_tui.jobs import Jobs
@@ -58,13 +58,8 @@ class Bench(Guarded, Screen[None]):
 
     CSS_PATH = "screen.tcss"
     BINDINGS = [*actions.BINDINGS]  # noqa: RUF012 - Textual declares it
-    HORIZONTAL_BREAKPOINTS = [  # noqa: RUF012
-        (0, "-tiny"),
-        (LEAST_WIDTH, "-narrow"),
-        (WIDE, "-wide"),
-        (ROOMY, "-roomy"),
-    ]
-    VERTICAL_BREAKPOINTS = [(0, "-flat"), (LEAST_HEIGHT, "-tall")]  # noqa: RUF012
+    HORIZONTAL_BREAKPOINTS = WIDTHS
+    VERTICAL_BREAKPOINTS = HEIGHTS
     AUTO_FOCUS = ""
 
     app: Host
@@ -84,6 +79,10 @@ class Bench(Guarded, Screen[None]):
     def part(self, kind: type[P]) -> P:
         """Returns the part of a class."""
         return next(part for part in self.parts if isinstance(part, kind))
+
+    def _each(self, call: Callable[[ScreenPart], None]) -> None:
+        for part in self.parts:
+            call(part)
 
     @property
     def subject(self) -> Page:
@@ -113,8 +112,7 @@ class Bench(Guarded, Screen[None]):
         self.query_one("#budget").border_title = "Budget"
         self.query_one("#items").border_title = subject.noun
         self.caption(self.query_one("#knobs"), line(" ←/→ tune  0 mute  r reset "))
-        for part in self.parts:
-            part.mounted()
+        self._each(lambda part: part.mounted())
         self.paint()
         if not subject.unopened:
             self.answering.answer()
@@ -193,8 +191,7 @@ class Bench(Guarded, Screen[None]):
         if self.has_class("-narrow") and self.focused is not self.home:
             self.go_to(self.home)
         self.paint_page()
-        for part in self.parts:
-            part.page_opened()
+        self._each(lambda part: part.page_opened())
 
     def _open(self, page: str) -> None:
         self.state.page = page
@@ -293,8 +290,7 @@ class Bench(Guarded, Screen[None]):
         self.jobs.reset()
         self.answering.forget()
         self.state = self.scene.state = state
-        for part in self.parts:
-            part.state_taken()
+        self._each(lambda part: part.state_taken())
         if self.standing:
             self._open(state.page)
             self.put_fields()
@@ -306,23 +302,19 @@ class Bench(Guarded, Screen[None]):
 
     def returned_to(self) -> None:
         """The terminal came to the front again: what was read may have changed meanwhile."""
-        for part in self.parts:
-            part.returned()
+        self._each(lambda part: part.returned())
 
     @on(PartMessage)
     def _told(self, message: PartMessage) -> None:
-        for part in self.parts:
-            part.told(message)
+        self._each(lambda part: part.told(message))
 
     @on(Input.Changed, ".input")
     def _typed(self) -> None:
-        for part in self.parts:
-            part.typed()
+        self._each(lambda part: part.typed())
 
     @on(Input.Submitted, ".input")
     def _submitted(self) -> None:
-        for part in self.parts:
-            part.submitted()
+        self._each(lambda part: part.submitted())
 
     @on(Worker.StateChanged)
     def _worker_changed(self, event: Worker.StateChanged) -> None:
@@ -330,8 +322,7 @@ class Bench(Guarded, Screen[None]):
             self.jobs.failed(event.worker.group, event.worker.error)
             self.paint()
         if event.worker.is_finished:
-            for part in self.parts:
-                part.job_ended(event.worker.group)
+            self._each(lambda part: part.job_ended(event.worker.group))
 
     @on(IndexProgress)
     def _progressed(self, event: IndexProgress) -> None:
@@ -343,18 +334,14 @@ class Bench(Guarded, Screen[None]):
     def _cursor_moved(self, event: CursorMoved) -> None:
         self.state.cursor = event.row
         self.paint_page()
-        for part in self.parts:
-            part.cursor_moved()
+        self._each(lambda part: part.cursor_moved())
 
     def _fit(self) -> None:
         """Takes the classes of the present size: Textual tells the size of the terminal to no screen but the one in
         front, so that one that comes back later would lose its right side."""
         before = self.classes
-        width, height = self.app.size
-        for steps, extent in ((self.HORIZONTAL_BREAKPOINTS, width), (self.VERTICAL_BREAKPOINTS, height)):
-            _, name = max(step for step in steps if extent >= step[0])
-            for _, other in steps:
-                self.set_class(other == name, other)
+        for name, holds in classes_at(self.app.size).items():
+            self.set_class(holds, name)
         if self.classes != before:
             self.call_after_refresh(self.paint)
 
@@ -362,13 +349,11 @@ class Bench(Guarded, Screen[None]):
         """Puts the cursor on an item."""
         self.state.cursor = item
         self.paint()
-        for part in self.parts:
-            part.cursor_moved()
+        self._each(lambda part: part.cursor_moved())
 
     def on_screen_resume(self) -> None:
         self._fit()
-        for part in self.parts:
-            part.in_front()
+        self._each(lambda part: part.in_front())
 
     # --- painting ---
 
@@ -388,8 +373,7 @@ class Bench(Guarded, Screen[None]):
         described = subject.described(state.reading.material) if state.reading is not None else ""
         if described or not subject.asks_while_typing:
             self.field(subject.fields[0].name).border_subtitle = Content(visible(described))
-        for part in self.parts:
-            part.list_painted()
+        self._each(lambda part: part.list_painted())
         for name in ("notices", "columns", "blank"):
             self.query_one(f"#{name}", DrawnView).repaint()
         caption = subject.draw_caption(self.scene, max(0, items.size.width - 6)) if shown else ()
@@ -397,8 +381,7 @@ class Bench(Guarded, Screen[None]):
         self.paint_knobs()
         self.paint_page()
         self.repaint_frame()
-        for part in self.parts:
-            part.painted()
+        self._each(lambda part: part.painted())
 
     def paint_knobs(self) -> None:
         """Paints the knobs from the state."""
