@@ -17,19 +17,18 @@ Payloads stay typed per kind: `M` is what was read and measured, `P` what was de
 
 from __future__ import annotations
 
-import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar, Generic, TypeVar
 
 from msgspec import Struct
 
-from secateur.directories import cache_dir
 from secateur.errors import UsageError
-from secateur.inputs import read_input
 from secateur.kinds.arguments import Flag, Input
+from secateur.kinds.command_line import command_line
+from secateur.kinds.environment import Environment, Inputs, Load, Rehearsal
 from secateur.kinds.kind_trials import KindTrials
 from secateur.kinds.knobs import Knob
 from secateur.kinds.outcomes import Delivery, Outcome, OutputFolder, P
@@ -41,9 +40,8 @@ from secateur.render import SCHEMA_VERSION, dumps
 from secateur.render.page import Page, render_page
 from secateur.render.proofs import explained_json, explained_page
 from secateur.render.sentences import sentence
-from secateur.settings import Committed, Loaded, Settings, key_of, table_of
+from secateur.settings import Loaded, Settings, key_of, table_of
 from secateur.settings.keys import OF_KINDS
-from secateur.sources.samples import folder_of
 from secateur.what_if.explanation import explain
 from secateur.what_if.trials import Knapsack, Trials
 
@@ -63,9 +61,6 @@ __all__ = [
 
 M = TypeVar("M")
 
-Inputs = Mapping[str, Any]
-"""Values that were given, by name of `Input`: texts; lists of texts where an input is repeatable; switches as bool."""
-
 MOST_ROUNDS = 4
 """The most rounds of questions that a kind may ask, each in the light of the replies."""
 
@@ -73,75 +68,6 @@ EXPLAIN = "explain"
 """The input that asks for proofs of what would change a decision."""
 
 NOT_PROVEN = Notice("not_proven", "A model was asked, so nothing is proven of what would change this decision.")
-
-Load = Callable[[Path | None, Committed | None], Loaded]
-"""Loads the settings in force for a folder, or for the configuration files of a commit."""
-
-
-Rehearsal = Callable[[Settings], Sequence[tuple[str, bool]]]
-"""Settings -> what `Kind.ranked` would say under them, nearly."""
-
-
-@dataclass(frozen=True)
-class Environment:
-    """The outside world that reading may use. Injected, so that reading is the same in a test and on a screen."""
-
-    stdin: Callable[[int], bytes] | None = None  # reads at most so many bytes; None: `-` names no input
-    regular: bool = False  # refuse devices and pipes
-    ahead: bool = False  # measure also what only other settings would need: knobs are going to be turned
-    form: str = ""  # the format that what goes out is printed in, where its tokens are those of that format
-    folder: Path | None = None  # that relative names start from; None: the working folder
-    environ: Mapping[str, str] = field(default_factory=lambda: os.environ)
-    progress: Progress = unreported
-    notices: tuple[Notice, ...] = ()  # about the settings, where what goes out names them
-    trusts_git_dir: Callable[[], bool] = bool  # whether the user's own settings allow a git folder that lies elsewhere
-    found: dict[str, Any] = field(default_factory=dict)  # by loading the settings, for reading to go on from
-    shared: dict[Hashable, Any] | None = None  # what several readings use; who made it closes it; None: nothing
-    advises: bool = False  # a person reads what is printed: what may help them with the first answer is worth its time
-    moving: bool = False  # with `shared`: only the last reading is looked at, so one index may go through commits
-
-    @property
-    def cache(self) -> Path:
-        """The user's cache folder."""
-        return cache_dir(self.environ)
-
-    @property
-    def base(self) -> Path | None:
-        """The folder that relative names start from; None where the working folder was removed."""
-        return self.folder or current_folder()
-
-    def folder_of(self, name: str) -> Path:
-        """The folder that a name stands for: a path, or a sample; see `secateur.sources.samples.folder_of`."""
-        inside = self.folder is not None and not name.startswith("sample:")
-        return folder_of(str(self.folder / name) if self.folder is not None and inside else name, self.cache)
-
-    def bytes_of(
-        self,
-        name: str,
-        what: str,
-        hint: str = "",
-        flag: str = "",
-        instead: str = "name a file instead of -",
-    ) -> bytes:
-        """The bytes of a file or of standard input; see `secateur.inputs.read_input`, also for what it raises."""
-        return read_input(
-            name,
-            what,
-            hint=hint,
-            flag=flag,
-            instead=instead,
-            stdin=self.stdin,
-            regular=self.regular,
-            folder=self.folder,
-        )
-
-
-def current_folder() -> Path | None:
-    """The working folder; None where it was removed."""
-    try:
-        return Path.cwd()
-    except OSError:
-        return None
 
 
 def with_model(settings: Settings, *, asked: bool) -> Settings:
@@ -285,16 +211,31 @@ class Kind(ABC, Generic[M, P]):
             outcome = self.decide(material, inputs, settings, replies=replies, progress=progress)
         return outcome
 
-    def carry_out(self, inputs: Inputs, loaded: Loaded, environment: Environment, *, verbose: bool = False) -> Delivery:
-        """Read, answer and deliver: what the command does. A kind that keeps finished answers looks for one first."""
+    def carry_out(
+        self,
+        inputs: Inputs,
+        loaded: Loaded,
+        environment: Environment,
+        *,
+        verbose: bool = False,
+        also: Callable[[Outcome[P]], None] | None = None,
+    ) -> Delivery:
+        """Read, answer and deliver: what the command does. A kind that keeps finished answers looks for one first.
+
+        Args:
+            also: takes the outcome while its texts can be read; then no finished answer will do.
+        """
         settings = loaded.settings
         material = self.read(inputs, settings, environment)
         try:
             model = self.model(settings, environment.environ)
             outcome = self.answer(material, inputs, settings, model, environment.progress)
+            outcome = replace(outcome, of_settings=loaded.notices)
             if inputs.get(EXPLAIN):
                 outcome = self.explained(material, inputs, settings, outcome, environment.progress)
-            return self.deliver(replace(outcome, of_settings=loaded.notices), inputs, environment.form, verbose=verbose)
+            if also is not None:
+                also(outcome)
+            return self.deliver(outcome, inputs, environment.form, verbose=verbose)
         finally:
             self.release(material)
 
@@ -334,6 +275,35 @@ class Kind(ABC, Generic[M, P]):
     def hold(self, outcome: Outcome[P], number: int, settings: Settings) -> Settings | str:
         """The settings with what this entry holds kept whatever happens, or no longer; or why that cannot be."""
         return "nothing in this list is held"
+
+    # --- what it is called --------------------------------------------------------------------------------------------
+
+    def headline(self, outcome: Outcome[P], inputs: Inputs) -> tuple[str, str]:
+        """(what was asked or read, where that is from): the title of a report; text from outside."""
+        given = inputs[self.inputs[0].name]
+        return ", ".join(given) if isinstance(given, list) else given or "", ""
+
+    def name_of(self, outcome: Outcome[P], number: int) -> tuple[str, str]:
+        """(name, place) of an entry: what a person knows it by, and where it is found; text from outside."""
+        return outcome.ledger.entries[number].id, ""
+
+    def facts(self, outcome: Outcome[P], number: int) -> Sequence[tuple[str, str]]:
+        """(label, text) of what else there is to say of an entry; text from outside."""
+        return ()
+
+    def resolved(self, outcome: Outcome[P], inputs: Inputs) -> Inputs:
+        """The inputs by names that mean the same later: revisions as ids of commits, texts in place of `-`."""
+        return inputs
+
+    def command_line(self, inputs: Inputs, settings: Settings, opened: Settings) -> str:
+        """The command line of this decision, every flag spelled out, so that no configuration file can change it.
+
+        Args:
+            opened: the settings as they were loaded, which a file may hold.
+        """
+        tables = {knob.key.partition(".")[0] + "." for knob in self.knobs}
+        depends = *sorted(tables), *self.depends_on
+        return command_line(self.command, self.inputs, self.flags, depends, inputs, settings, opened)
 
     # --- what goes out ------------------------------------------------------------------------------------------------
 

@@ -93,17 +93,26 @@ def _explained(selection: Selection) -> Iterator[Sequence[str] | str]:
         yield "because", why(selection, decision)
         terms = " + ".join(f"{name} {term:.6f}" for name, term in decision.terms.items())
         yield "priority", f"{decision.priority:.6f} = {terms}"
-        yield "relevance", f"{pool.relevance[row]:.6f}{_parts(pool, 'relevance', row, ' = ', ' + ')}"
-        yield "hotspot", f"{pool.hotspot[row]:.6f}{_parts(pool, 'hotspot', row, ' from ', ' × ', zeros=True)}"
-        yield "distance", _reached(selection, row)
+        yield from signals_of(selection, row)
 
 
-def _parts(pool: Pool, signal: str, row: int, lead: str, between: str, *, zeros: bool = False) -> str:
+def signals_of(selection: Selection, row: int, digits: int = 6) -> Sequence[tuple[str, str]]:
+    """(signal, its value and the parts it is made of) of a candidate, and the path of calls that led to it."""
+    pool = selection.pool
+    relevance, hotspot = (f"{column[row]:.{digits}f}" for column in (pool.relevance, pool.hotspot))
+    return (
+        ("relevance", relevance + _parts(pool, "relevance", row, " = ", " + ", digits)),
+        ("hotspot", hotspot + _parts(pool, "hotspot", row, " from ", " × ", digits, zeros=True)),
+        ("distance", _reached(selection, row)),
+    )
+
+
+def _parts(pool: Pool, signal: str, row: int, lead: str, between: str, digits: int, *, zeros: bool = False) -> str:
     """The parts of a signal, largest first; in a product the part that is 0 is told too."""
     parts = sorted(
         (-float(column[row]), name) for name, column in pool.parts.get(signal, {}).items() if zeros or column[row]
     )
-    return lead + between.join(f"{name} {-value:.6f}" for value, name in parts) if parts else ""
+    return lead + between.join(f"{name} {-value:.{digits}f}" for value, name in parts) if parts else ""
 
 
 def _reached(selection: Selection, row: int) -> str:

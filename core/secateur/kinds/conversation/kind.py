@@ -39,6 +39,8 @@ _COLUMNS = (
     Column(),
 )
 """Role and tools of a message, tokens before and after, share of the budget, and what became of it."""
+_NAMED_PARTS, _FIRST_CHARS = 20, 400
+"""Parts of a message that are looked at for its tools and its beginning, and characters of that."""
 _TABLE = "conversation_prune."
 _RESULT = re.compile(r"^<tool_result[\s>]", re.MULTILINE)
 
@@ -176,6 +178,26 @@ class Conversation(Kind[MeasuredTranscript, Pruned]):
         section = Section(rows, more=not_shown(len(listed) - len(shown)), apart=False, columns=columns)
         return Page(head, [section], outcome.warnings, pruned.report.calls)
 
+    def name_of(self, outcome: Outcome[Pruned], number: int) -> tuple[str, str]:
+        name, message = outcome.ledger.entries[number].id, message_of(outcome.payload, number)
+        if message is None:
+            return name, ""
+        tools = ", ".join(dict.fromkeys(part.tool for part in message.parts[:_NAMED_PARTS] if part.tool))
+        return name, f"{message.role} {tools}".strip()
+
+    def beside(self, outcome: Outcome[Pruned], number: int) -> str:
+        """The beginning of a message."""
+        message = message_of(outcome.payload, number)
+        return "" if message is None else first_words(message)
+
+    def facts(self, outcome: Outcome[Pruned], number: int) -> Sequence[tuple[str, str]]:
+        pruned, item = outcome.payload, item_of(outcome.payload, number)
+        if item is None:
+            return ()
+        share = f"{item.before / max(pruned.ledger.budget, 1):.1%} of the safe zone"
+        cached = "still" if pruned.cache.holds(item.number) else "no longer"
+        return ("share", share), ("prompt cache", f"{cached} in the cached prefix")
+
     def texts(self, outcome: Outcome[Pruned], number: int) -> tuple[str, str]:
         pruned = outcome.payload
         item, message = item_of(pruned, number), message_of(pruned, number)
@@ -247,6 +269,14 @@ def text_of(message: Message) -> str:
         text = f"{part.arguments}" if part.kind is PartKind.CALL else part.text
         told.append(f"{heading}{text}{media}")
     return "\n".join(told)
+
+
+def first_words(message: Message) -> str:
+    """The beginning of a message in a line."""
+    if isinstance(message.raw, UnreadLine):
+        return " ".join(message.raw[:_FIRST_CHARS].split())
+    text = " ".join(part.text[:_FIRST_CHARS] for part in message.parts[:_NAMED_PARTS] if part.text)
+    return " ".join(text[:_FIRST_CHARS].split())
 
 
 def _row(pruned: Pruned, item: MessageDecision) -> Sequence[str]:

@@ -22,6 +22,7 @@ from secateur.kinds.base import (
 from secateur.kinds.diff.base_settings import distrusted
 from secateur.kinds.diff.chunk_text import Injection
 from secateur.kinds.diff.chunks import Chunks, finish, report_of
+from secateur.kinds.diff.command_line import diff_command
 from secateur.kinds.diff.comparison import UNREAD, Comparison
 from secateur.kinds.diff.inputs import (
     FLAGS,
@@ -246,6 +247,30 @@ class PullRequest(Kind[MeasuredDiff, Planned]):
         if rule is Reason.DAMAGED:
             return "no rule leaves it out: the diff is damaged there"
         return with_values(settings, {_IGNORE: (*present, f"!{pattern}" if covered.state == LEFT_OUT else pattern)})
+
+    # --- what it is called --------------------------------------------------------------------------------------------
+
+    def headline(self, outcome: Outcome[Planned], inputs: Inputs) -> tuple[str, str]:
+        compared = outcome.payload.plan.measured.compared
+        return compared.what, compared.repository
+
+    def facts(self, outcome: Outcome[Planned], number: int) -> Sequence[tuple[str, str]]:
+        coverage = outcome.payload.plan.coverage
+        if number >= len(coverage):
+            return ()
+        covered, change = coverage[number], coverage[number].file.change
+        chunks = ", ".join(map(str, covered.chunks)) or "none"
+        return ("chunks", chunks), ("changed", f"+{change.added:,} -{change.removed:,} lines")
+
+    def resolved(self, outcome: Outcome[Planned], inputs: Inputs) -> Inputs:
+        compared = outcome.payload.plan.measured.compared
+        if inputs["diff"] is not None:
+            return inputs
+        named = {"base": compared.base, "head": compared.head}
+        return {**inputs, **{name: commit for name, commit in named.items() if inputs[name] and commit}}
+
+    def command_line(self, inputs: Inputs, settings: Settings, opened: Settings) -> str:
+        return diff_command(inputs, settings, opened)
 
     # --- what goes out ------------------------------------------------------------------------------------------------
 

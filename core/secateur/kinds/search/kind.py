@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Collection, Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, get_args
 
-from secateur.directories import config_dir
-from secateur.errors import SecateurError, UsageError
 from secateur.kinds.base import Delivery, Environment, Flag, Input, Inputs, Kind, Load, Outcome, Rehearsal
 from secateur.kinds.knobs import Knob
-from secateur.kinds.search.first_answer import RECOMMENDED, first_answer
+from secateur.kinds.search.advice import advice
+from secateur.kinds.search.command_line import search_command
+from secateur.kinds.search.flag_values import boosts_of, weights_of
 from secateur.kinds.search.knobs import BUDGET, DEPTH, PREFERENCE, SIGNATURES, STRATEGY, TOP_K, WEIGHTS
 from secateur.kinds.search.rehearsal import SearchRehearsal, tunable
 from secateur.llm.interface import Reply
 from secateur.model import Ledger, Pool, Selection, State, TrimReport
 from secateur.progress import Progress, unreported
-from secateur.remembered.inspector_session import SessionStore
 from secateur.render import DROPPED_LISTED, dumps_report, notices_of, search_ledger, search_report, why
 from secateur.render.page import Page
+from secateur.render.text import signals_of
 from secateur.retrieval.results import Answer
 from secateur.selection import select
 from secateur.settings import Settings
@@ -31,11 +30,11 @@ from secateur.settings.ranges import Part
 if TYPE_CHECKING:
     from secateur.engine import Engine
 
-FIRST_ANSWER = "first answer"
-"""The name under which is remembered that the comparison with the recommended profile was said."""
-
 LOW = 4
 """Exit code of `--fail-on-low`, as of every check that finds what it looks for."""
+
+DIGITS_SHOWN = 3
+"""Decimals of scores as people print them; the JSON has six."""
 
 _POOL_TABLES = (
     "graph_rag.anchors",
@@ -54,36 +53,6 @@ deeper pool."""
 def pool_key(settings: Settings) -> tuple[object, ...]:
     """The values that what is retrieved depends on, depth apart."""
     return tuple(lookup(settings, name) for name in setting_keys() if name.startswith(_POOL_TABLES))
-
-
-def _weights(text: str) -> dict[str, float]:
-    try:
-        parts = [float(part) for part in text.split(",")]
-    except ValueError:
-        parts = []
-    if len(parts) != len(WEIGHTS) or not all(math.isfinite(part) for part in parts):
-        raise UsageError(
-            f"--weights {text!r} is not three numbers",
-            hint="for example --weights 0.4,0.3,0.3 (relevance, hotspot, distance)",
-        )
-    return {knob.key: part for knob, part in zip(WEIGHTS, parts, strict=True)}
-
-
-def _boosts(texts: Sequence[str]) -> dict[str, dict[str, float]]:
-    return {"boosts": dict(_boost(text) for text in texts)}
-
-
-def _boost(text: str) -> tuple[str, float]:
-    symbol, equals, factor = text.rpartition("=")
-    try:
-        value = float(factor)
-    except ValueError:
-        value = math.nan
-    if not equals or not math.isfinite(value):
-        raise UsageError(
-            f"--boost {text!r} is not ID=FACTOR", hint="for example --boost orders/money.py::Money.round=1.5"
-        )
-    return symbol, value
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,7 +131,7 @@ class Search(Kind[RetrievedPool, SearchDecision]):
             "R,H,D",
             "weights of relevance, hotspot and distance, e.g. 0.4,0.3,0.3",
             typed="--weights",
-            values=_weights,
+            values=weights_of,
         ),
         Flag(TOP_K.key, "K", "anchors, 5-50 (default 10)"),
         Flag(DEPTH.key, "D", "steps of calls followed, 1-4 (default 2)"),
@@ -170,7 +139,7 @@ class Search(Kind[RetrievedPool, SearchDecision]):
         Flag("pins", "ID", "keep this symbol id first (--explain shows ids); repeatable", repeatable=True),
         Flag("excludes", "ID", "drop this symbol id; repeatable", repeatable=True),
         Flag(
-            "boosts", "ID=X", "multiply the priority of a symbol id by X; repeatable", repeatable=True, values=_boosts
+            "boosts", "ID=X", "multiply the priority of a symbol id by X; repeatable", repeatable=True, values=boosts_of
         ),
     )
     budget = BUDGET
@@ -255,23 +224,66 @@ class Search(Kind[RetrievedPool, SearchDecision]):
             notices_of(selection),
         )
 
-    def carry_out(self, inputs: Inputs, loaded: Loaded, environment: Environment, *, verbose: bool = False) -> Delivery:
+    def carry_out(
+        self,
+        inputs: Inputs,
+        loaded: Loaded,
+        environment: Environment,
+        *,
+        verbose: bool = False,
+        also: Callable[[Outcome[SearchDecision]], None] | None = None,
+    ) -> Delivery:
         """The answer as it was kept, where nothing changed since."""
         query = _query(inputs, environment)
         with _engine(inputs, loaded.settings, environment) as engine:
-            answer = engine.answer(
-                query,
-                environment.form,
-                explain=inputs["explain"],
-                dropped=_listed(inputs),
-                use_cache=not inputs["no_cache"],
-                progress=environment.progress,
-            )
-            delivery = _delivery(answer, engine, inputs, verbose=verbose)
-            return replace(delivery, advice=_advice(query, engine, inputs, loaded, environment))
+            if also is not None:
+                form, use_cache = environment.form, not inputs["no_cache"]
+                selection = engine.search(query, format=form, use_cache=use_cache, progress=environment.progress)
+                outcome = self.outcome_of(engine, selection, loaded.settings, inputs["explain"], _listed(inputs))
+                also(outcome)
+                delivery = self.deliver(outcome, inputs, form, verbose=verbose)
+            else:
+                answer = engine.answer(
+                    query,
+                    environment.form,
+                    explain=inputs["explain"],
+                    dropped=_listed(inputs),
+                    use_cache=not inputs["no_cache"],
+                    progress=environment.progress,
+                )
+                delivery = _delivery(answer, engine, inputs, verbose=verbose)
+            return replace(delivery, advice=advice(query, engine, inputs, loaded, environment))
 
     def budget_in_force(self, settings: Settings, outcome: Outcome[SearchDecision] | None) -> int:
         return settings.effective_budget
+
+    # --- what it is called --------------------------------------------------------------------------------------------
+
+    def headline(self, outcome: Outcome[SearchDecision], inputs: Inputs) -> tuple[str, str]:
+        return outcome.payload.selection.pool.query, outcome.payload.engine.source_name
+
+    def name_of(self, outcome: Outcome[SearchDecision], number: int) -> tuple[str, str]:
+        selection = outcome.payload.selection
+        if (row := _row(selection, number)) is None:
+            return super().name_of(outcome, number)
+        pool = selection.pool
+        place = f"{pool.path[row]}:{pool.line_start[row]}-{pool.line_end[row]}"
+        return (pool.qualname[row], place) if pool.qualname[row] else (place, "")
+
+    def facts(self, outcome: Outcome[SearchDecision], number: int) -> Sequence[tuple[str, str]]:
+        selection = outcome.payload.selection
+        if (row := _row(selection, number)) is None:
+            return ()
+        pool = selection.pool
+        what = f"{pool.kind[row]}, {pool.language[row]}"
+        return ("id", pool.symbol_id[row]), ("what", what), *signals_of(selection, row, DIGITS_SHOWN)
+
+    def resolved(self, outcome: Outcome[SearchDecision], inputs: Inputs) -> Inputs:
+        pool = outcome.payload.selection.pool
+        return {**inputs, "query": pool.query, "rev": pool.commit if inputs["rev"] else inputs["rev"]}
+
+    def command_line(self, inputs: Inputs, settings: Settings, opened: Settings) -> str:
+        return search_command(inputs["query"], inputs["path"], settings, opened, inputs["rev"] or None)
 
     # --- what goes out ------------------------------------------------------------------------------------------------
 
@@ -395,22 +407,6 @@ def _engine(inputs: Inputs, settings: Settings, environment: Environment) -> Eng
     )
     engine.warns_of_index = environment.shared is None  # what is shared is the same on every machine
     return engine
-
-
-def _advice(query: str, engine: Engine, inputs: Inputs, loaded: Loaded, environment: Environment) -> tuple[str, ...]:
-    """Lines about what the recommended profile keeps, said once for a repository, where nobody chose a profile."""
-    ui = loaded.settings.ui
-    if not environment.advises or not ui.compare_first or "profile" in loaded.origins:
-        return ()
-    sessions = SessionStore(config_dir(environment.environ), environment.folder_of(inputs["path"]), on=ui.remember)
-    if not sessions.first_time(FIRST_ANSWER):
-        return ()
-    try:
-        said = (answer := first_answer(engine, query, loaded.settings, environment.form)) and answer.sentence()
-    except SecateurError:  # the answer itself is there
-        return ()
-    how = f"--profile {RECOMMENDED} asks so; secateur config --adopt {RECOMMENDED} makes it your default"
-    return (f"note: {said}", f"      {how} (said once)") if said else ()
 
 
 def _listed(inputs: Inputs) -> int | None:

@@ -1,0 +1,130 @@
+"""The command lines that reproduce a decision, byte for byte."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from secateur.kinds.arguments import Flag, Input
+from secateur.settings import Settings, installed_keys, lookup, with_profile
+from secateur.sources.files import path_bytes
+
+
+class CommandWords:
+    """The words of `secateur COMMAND … FILE` as they come together; what a flag or a `set` has said is not said
+    again."""
+
+    def __init__(self, command: str, settings: Settings, opened: Settings) -> None:
+        self._settings, self._opened = settings, opened
+        self._words = ["secateur", command, "--profile", settings.profile]
+        self._said: set[str] = set()
+
+    def words(self, *words: str) -> None:
+        """Words that are no setting."""
+        self._words += words
+
+    def input(self, name: str, value: str | bool | Sequence[str] | None) -> None:
+        """Writes an input that is a flag: a switch where it is on, a repeatable one as often as it has values."""
+        flag = "--" + name.replace("_", "-")
+        if value is True:
+            self._words.append(flag)
+        for text in [value] if isinstance(value, str) else value or () if not isinstance(value, bool) else ():
+            if text.strip():
+                self._words += [f"{flag}={text}"] if text.startswith("-") else [flag, text]
+
+    def flag(self, flag: str, value: str, key: str) -> None:
+        """A flag, and the key of the setting that it is."""
+        self._words += [flag, value]
+        self._said.add(key)
+
+    def setting(self, flag: Flag) -> None:
+        """Writes a flag with the value that its setting has, a switch where it is on, names as a setting."""
+        value = lookup(self._settings, flag.key)
+        if isinstance(value, tuple):
+            self.set(flag.key, toml(value))
+            return
+        if value is False or (flag.derived and not value):
+            return
+        self._words += [flag.name] if value is True else [flag.name, str(value)]
+        self._said.add(flag.key)
+
+    def set(self, key: str, value: str) -> None:
+        """A setting without a flag, its value as TOML."""
+        self._words += ["--set", f"{key}={value}"]
+        self._said.add(key)
+
+    def differing(self, tables: tuple[str, ...]) -> None:
+        """Every other key of these tables that a configuration file may have set to something else than what is on
+        screen."""
+        for name in differing(tables, self._settings, self._opened):
+            if name not in self._said:
+                self.set(name, toml(lookup(self._settings, name)))
+
+    def line(self, *files: str) -> str:
+        """The whole, for a shell; after `--` nothing is taken for a flag."""
+        dashes = ["--"] if any(file.startswith("-") for file in files) else []
+        return " ".join(quoted(word) for word in (*self._words, *dashes, *files))
+
+
+def command_line(
+    command: str,
+    inputs: Sequence[Input],
+    flags: Sequence[Flag],
+    tables: tuple[str, ...],
+    given: Mapping[str, Any],
+    settings: Settings,
+    opened: Settings,
+) -> str:
+    """The line of a kind: its inputs but those that only steer the output, its flags, and what else it depends on."""
+    spelled = CommandWords(command, settings, opened)
+    for one in inputs:
+        if not one.positional and one.role != "output":
+            spelled.input(one.name, given[one.name])
+    for flag in flags:
+        spelled.setting(flag)
+    if settings.llm.enabled:
+        spelled.set("llm.enabled", "false")
+    spelled.differing(tables)
+    files = given[inputs[0].name]
+    return spelled.line(*(files if isinstance(files, list) else [files]))
+
+
+def differing(tables: tuple[str, ...], settings: Settings, opened: Settings) -> list[str]:
+    """Keys that are not what the profile says, or not what they were when the inspector was opened."""
+    profile = with_profile(Settings(profiles=settings.profiles), settings.profile)
+    names = [name for name in installed_keys() if name.startswith(tables)]
+    return [name for name in names if not lookup(settings, name) == lookup(profile, name) == lookup(opened, name)]
+
+
+def quoted(word: str) -> str:
+    """One shell word; control characters as escapes of `$'…'`, so that pasting it runs nothing and moves no cursor."""
+    if word.isprintable():
+        return shlex.quote(word)
+    escaped = "".join(
+        character if character.isprintable() and character not in "\\'" else _escape(character) for character in word
+    )
+    return f"$'{escaped}'"
+
+
+def _escape(character: str) -> str:
+    if character in "\\'":
+        return "\\" + character
+    return "".join(f"\\x{byte:02x}" for byte in path_bytes(character))
+
+
+def number(value: float) -> str:
+    return repr(value) if value != int(value) else str(int(value))
+
+
+def toml(value: Any) -> str:
+    """A value as `--set` reads it."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, tuple):
+        return "[" + ", ".join(toml(item) for item in value) + "]"
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{toml(name)} = {toml(item)}" for name, item in value.items()) + "}"
+    if isinstance(value, str):
+        return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    return number(value)

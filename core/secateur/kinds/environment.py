@@ -1,0 +1,88 @@
+"""The outside world that reading may use, and the values that pass into the protocol of a kind."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from secateur.directories import cache_dir
+from secateur.inputs import read_input
+from secateur.model import Notice
+from secateur.progress import Progress, unreported
+from secateur.settings import Committed, Loaded, Settings
+from secateur.sources.samples import folder_of
+
+Inputs = Mapping[str, Any]
+"""Values that were given, by name of `Input`: texts; lists of texts where an input is repeatable; switches as bool."""
+
+Load = Callable[[Path | None, Committed | None], Loaded]
+"""Loads the settings in force for a folder, or for the configuration files of a commit."""
+
+
+Rehearsal = Callable[[Settings], Sequence[tuple[str, bool]]]
+"""Settings -> what `Kind.ranked` would say under them, nearly."""
+
+
+@dataclass(frozen=True)
+class Environment:
+    """The outside world that reading may use. Injected, so that reading is the same in a test and on a screen."""
+
+    stdin: Callable[[int], bytes] | None = None  # reads at most so many bytes; None: `-` names no input
+    regular: bool = False  # refuse devices and pipes
+    ahead: bool = False  # measure also what only other settings would need: knobs are going to be turned
+    form: str = ""  # the format that what goes out is printed in, where its tokens are those of that format
+    folder: Path | None = None  # that relative names start from; None: the working folder
+    environ: Mapping[str, str] = field(default_factory=lambda: os.environ)
+    progress: Progress = unreported
+    notices: tuple[Notice, ...] = ()  # about the settings, where what goes out names them
+    trusts_git_dir: Callable[[], bool] = bool  # whether the user's own settings allow a git folder that lies elsewhere
+    found: dict[str, Any] = field(default_factory=dict)  # by loading the settings, for reading to go on from
+    shared: dict[Hashable, Any] | None = None  # what several readings use; who made it closes it; None: nothing
+    advises: bool = False  # a person reads what is printed: what may help them with the first answer is worth its time
+    moving: bool = False  # with `shared`: only the last reading is looked at, so one index may go through commits
+
+    @property
+    def cache(self) -> Path:
+        """The user's cache folder."""
+        return cache_dir(self.environ)
+
+    @property
+    def base(self) -> Path | None:
+        """The folder that relative names start from; None where the working folder was removed."""
+        return self.folder or current_folder()
+
+    def folder_of(self, name: str) -> Path:
+        """The folder that a name stands for: a path, or a sample; see `secateur.sources.samples.folder_of`."""
+        inside = self.folder is not None and not name.startswith("sample:")
+        return folder_of(str(self.folder / name) if self.folder is not None and inside else name, self.cache)
+
+    def bytes_of(
+        self,
+        name: str,
+        what: str,
+        hint: str = "",
+        flag: str = "",
+        instead: str = "name a file instead of -",
+    ) -> bytes:
+        """The bytes of a file or of standard input; see `secateur.inputs.read_input`, also for what it raises."""
+        return read_input(
+            name,
+            what,
+            hint=hint,
+            flag=flag,
+            instead=instead,
+            stdin=self.stdin,
+            regular=self.regular,
+            folder=self.folder,
+        )
+
+
+def current_folder() -> Path | None:
+    """The working folder; None where it was removed."""
+    try:
+        return Path.cwd()
+    except OSError:
+        return None

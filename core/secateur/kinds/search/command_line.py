@@ -1,0 +1,50 @@
+"""The command line of a search."""
+
+from __future__ import annotations
+
+from secateur.kinds.command_line import differing, number, quoted, toml
+from secateur.settings import Settings, lookup
+
+_SEARCH_TABLES = (
+    "graph_rag.anchors",
+    "graph_rag.enabled",
+    "smart_pruning.signature_share",
+    "relevance.",
+    "embedding.",
+    "tokens.",
+    "preference.",
+    "index.",
+)
+"""Keys a search depends on that have no flag of their own."""
+
+
+def search_command(query: str, path: str, settings: Settings, opened: Settings, rev: str | None = None) -> str:
+    """`secateur search …` with every knob spelled out, so that no configuration file can change the answer.
+
+    A key without a flag is written when it differs from the profile's own value, or from the one the inspector was
+    opened with (which a configuration file may hold).
+    """
+    weights = settings.smart_pruning.priority_weights
+    flag_like = query.startswith("-") or path.startswith("-")
+    words = ["secateur", "search", *([] if flag_like else [query, path])]
+    words += ["--profile", settings.profile, "--budget", str(settings.effective_budget)]
+    words += ["--weights", ",".join(number(value) for value in (weights.relevance, weights.hotspot, weights.distance))]
+    words += [
+        "--top-k",
+        str(settings.graph_rag.top_k),
+        "--depth",
+        str(settings.graph_rag.max_depth),
+        "--strategy",
+        settings.smart_pruning.strategy,
+    ]
+    if rev is not None:
+        words += ["--rev", rev]
+    for name in differing(_SEARCH_TABLES, settings, opened):
+        words += ["--set", f"{name}={toml(lookup(settings, name))}"]
+    words += [word for symbol in settings.pins for word in ("--pin", symbol)]
+    words += [word for symbol in settings.excludes for word in ("--exclude", symbol)]
+    words += [word for symbol, factor in settings.boosts.items() for word in ("--boost", f"{symbol}={number(factor)}")]
+    if flag_like:
+        # After `--` nothing is taken for a flag.
+        words += ["--", query, path]
+    return " ".join(quoted(word) for word in words)
