@@ -69,7 +69,7 @@ COMMANDS = (
 )
 """Commands that prune nothing. No kind of another distribution has the name of one, or of a kind or command of ours."""
 
-FLAGS_OF_ALL = frozenset(("command", "config", "counter", "format", "profile", "save", "set", "sets"))
+FLAGS_OF_ALL = frozenset(("command", "config", "counter", "format", "profile", "report", "save", "set", "sets"))
 FLAGS_OF_ALL |= {"debug", "explain", "help", "quiet", "trust_git_dir", "verbose"}
 FLAGS_OF_INSPECT = frozenset(("bench", "budget", "record", "replay"))
 """Names of the flags that every command of a kind takes, and of those of `inspect` beside the inputs of the kinds."""

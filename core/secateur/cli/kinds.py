@@ -14,7 +14,8 @@ from typing import Any
 from secateur.cli.common import ProgressBar, common_arguments, quiet_settings, say, trusts_git_dir
 from secateur.cli.output import emit, on_terminal
 from secateur.cli.parsing import integer, literal, whole_number
-from secateur.kinds.base import EXPLAIN, Environment, Flag, Input, Kind
+from secateur.kinds.base import EXPLAIN, Environment, Flag, Input, Kind, Outcome
+from secateur.kinds.decision_report import command_of, draw_report, form_of, report_of
 from secateur.output_files import write_folder, write_output
 from secateur.settings import Committed, Loaded
 from secateur.terminal import visible
@@ -44,6 +45,14 @@ def arguments(kind: Kind[Any, Any], parser: argparse.ArgumentParser) -> None:
             help="prove what would change the decision: the budget and the numbers that turn each entry, the ranges in"
             " which nothing changes, what goes out against the budget",
         )
+    parser.add_argument(
+        "--report",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="write what was decided, and why, as a page to show: FILE.html, .md, .json or .svg; repeatable",
+    )
     common_arguments(parser, formats=kind.formats, default=kind.default_format)
 
 
@@ -66,6 +75,7 @@ def run_with(
         UsageError: the kind has no such format.
     """
     kind.check(inputs, options.format)
+    reports = {path: form_of(path) for path in getattr(options, "report", ())}
 
     def load(root: Path | None, committed: Committed | None = None) -> Loaded:
         return quiet_settings(options, root, dict(flags), committed)
@@ -83,18 +93,27 @@ def run_with(
     for notice in loaded.notices:
         say(options, f"warning: {notice.message}")
     environment = replace(environment, notices=loaded.notices)
+    drawn: dict[Path, str] = {}
+
+    def draw(outcome: Outcome[Any]) -> None:
+        command = command_of(kind, outcome, inputs, loaded.settings)
+        report = report_of(kind, outcome, inputs, command)
+        drawn.update({path: draw_report(kind, outcome, report, form) for path, form in reports.items()})
+
+    also = {"also": draw} if reports else {}  # a kind of another distribution need not know it
     try:
-        delivery = kind.carry_out(inputs, loaded, environment, verbose=options.verbose)
+        delivery = kind.carry_out(inputs, loaded, environment, verbose=options.verbose, **also)
     finally:
         progress.close()
     save = getattr(options, "save", None)
     if save is not None:
         _save(kind, inputs, loaded, save, heard)
-    for path, text in delivery.files:
+    for path, text in (*delivery.files, *drawn.items()):
         write_output(path, text)
     if delivery.folder is not None:
         write_folder(delivery.folder)
-    for message in (*delivery.said, *([f"saved: {save}"] if save is not None else [])):
+    saved = [f"saved: {save}"] if save is not None else []
+    for message in (*delivery.said, *saved, *(f"report: {path}" for path in drawn)):
         say(options, message)
     text = delivery.text
     if options.format not in ("text", "json") and on_terminal(sys.stdout):  # it holds texts from outside as they are

@@ -85,6 +85,7 @@ class Kind(ABC, Generic[M, P]):
     title: ClassVar[str]  # on the screen; where it is not declared, the name with a capital letter
     about: ClassVar[str]  # what it does, in a clause: "a prompt envelope within a model's budget"
     noun: ClassVar[str]  # what its entries are: "Sections"
+    entries: ClassVar[str] = ""  # what the entries of its ledger are, where the list on the screen shows something else
     opening: ClassVar[str]  # what can be opened, in a sentence
     inputs: ClassVar[Sequence[Input]]  # the first is what is read
     flags: ClassVar[Sequence[Flag]] = ()
@@ -280,8 +281,10 @@ class Kind(ABC, Generic[M, P]):
 
     def headline(self, outcome: Outcome[P], inputs: Inputs) -> tuple[str, str]:
         """(what was asked or read, where that is from): the title of a report; text from outside."""
-        given = inputs[self.inputs[0].name]
-        return ", ".join(given) if isinstance(given, list) else given or "", ""
+        first = self.inputs[0]
+        given = inputs[first.name] or ""
+        named = given if isinstance(given, list) else [given]
+        return ", ".join(Path(one).name or one if first.role == "path" else one for one in named), ""
 
     def name_of(self, outcome: Outcome[P], number: int) -> tuple[str, str]:
         """(name, place) of an entry: what a person knows it by, and where it is found; text from outside."""

@@ -100,6 +100,7 @@ class PullRequest(Kind[MeasuredDiff, Planned]):
     command = "chunk"
     about = "a pull request in chunks that fit a model"
     noun = "Chunks"
+    entries = "Files"
     opening = (
         "A diff can be opened here: the file of one, or a repository with a base and a head; --staged, --worktree,"
         " --untracked are heads too."

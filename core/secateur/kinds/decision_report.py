@@ -1,0 +1,190 @@
+"""Makes the report on a decision of any kind, and draws it in the format that a file's name asks for.
+
+report = report_of(kind, outcome, inputs, command)
+draw_report(kind, outcome, report, "html")
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from secateur.errors import SecateurError, UsageError, shown
+from secateur.kinds.base import Kind
+from secateur.kinds.outcome import Inputs, Outcome
+from secateur.ledger import NOT_LISTED, WRAPPER, Entry, Ledger, State
+from secateur.render.report.content import DecisionReport, Excerpt, ReportItem, Sums
+from secateur.render.report.html_page import html_page
+from secateur.render.report.markdown_report import markdown_report
+from secateur.render.report.picture import svg_picture
+from secateur.settings import Settings
+from secateur.terminal import visible
+from secateur.version import __version__
+
+FORMS = (".html", ".md", ".json", ".svg")
+"""Endings of the files that a report is written to."""
+
+MOST_ITEMS = 1_000
+"""Entries that are listed one by one; the others are counted."""
+
+MOST_DROPPED = 200
+"""Dropped entries that are listed of a kind that finds its entries: those that were next in line."""
+
+LONGEST_TEXT = 20_000
+"""Characters of one text."""
+
+TEXT_LIMIT = 1_200_000
+"""Characters of all texts of items together; and of the text that leaves, a quarter of that."""
+
+LONGEST_NAME = 400
+"""Characters of a name, a place or a fact."""
+
+LONGEST_QUESTION = 20_000
+
+
+def form_of(path: Path) -> str:
+    """The format of a report by the ending of its file's name: "html", "md", "json", "svg".
+
+    Raises:
+        UsageError: the name has another ending, or the file is there already.
+    """
+    ending = path.suffix.lower()
+    if ending not in FORMS:
+        known = ", ".join(FORMS[:-1]) + f" or {FORMS[-1]}"
+        what = f"ends in {shown(ending)}" if ending else "has no ending"
+        raise UsageError(f"{shown(path)} {what}: a report is written as {known}", hint=f"for example {_renamed(path)}")
+    if path.exists() or path.is_symlink():
+        raise UsageError(f"{shown(path)} exists already", hint="choose another name, or remove it")
+    return ending.removeprefix(".")
+
+
+def report_of(kind: Kind[Any, Any], outcome: Outcome[Any], inputs: Inputs, command: str) -> DecisionReport:
+    """The report on an outcome whose texts can still be read.
+
+    Args:
+        command: the command line that decides the same again.
+    """
+    ledger, numbers = kind.listed(outcome, MOST_DROPPED)
+    question, source = kind.headline(outcome, inputs)
+    pairs = [(entry, number) for entry, number in zip(ledger.entries, numbers, strict=False) if entry.id != WRAPPER]
+    listed = _most_telling(pairs)
+    unlisted = _not_listed(ledger, (entry for entry, _ in listed))
+    texts, without_text = _texts(kind, outcome, listed)
+    wrapper = sum(entry.after for entry in ledger.entries if entry.id == WRAPPER)
+    return DecisionReport(
+        kind=kind.title,
+        noun=kind.entries or kind.noun,
+        question=_line(question, LONGEST_QUESTION, lines=True),
+        source=_line(source),
+        figures=[(label, _line(text)) for label, text in kind.page(outcome).head],
+        knobs=[(knob.label, _line(knob.text(outcome.settings))) for knob in kind.knobs],
+        budget=ledger.budget,
+        before=ledger.before,
+        after=ledger.after,
+        wrapper=wrapper,
+        items=[_item(kind, outcome, entry, number, texts.get(number)) for entry, number in listed],
+        unlisted=unlisted,
+        notices=outcome.warnings,
+        command=visible(command),
+        leaving=_excerpt(kind.leaving(outcome), TEXT_LIMIT // 4),
+        without_text=without_text,
+        version=__version__,
+    )
+
+
+def command_of(kind: Kind[Any, Any], outcome: Outcome[Any], inputs: Inputs, opened: Settings) -> str:
+    """The command line of an outcome; whether a language model is asked is left to the reader's configuration."""
+    settings = replace(outcome.settings, llm=replace(outcome.settings.llm, enabled=False))
+    return kind.command_line(kind.resolved(outcome, inputs), settings, opened)
+
+
+def draw_report(kind: Kind[Any, Any], outcome: Outcome[Any], report: DecisionReport, form: str) -> str:
+    """The text of the file: "html", "md", "svg"; "json" is what the command prints."""
+    if form == "json":
+        return kind.render(outcome, "json")
+    return {"html": html_page, "md": markdown_report, "svg": svg_picture}[form](report)
+
+
+def _renamed(path: Path) -> str:
+    return shown(path.with_suffix(".html")) if path.name else "report.html"
+
+
+def _most_telling(pairs: Sequence[tuple[Entry, int]]) -> Sequence[tuple[Entry, int]]:
+    """So many entries as are listed: those that changed before those that are as they came; in their order."""
+    if len(pairs) <= MOST_ITEMS:
+        return pairs
+    best = sorted(pairs, key=lambda pair: (pair[0].state is State.KEPT, -pair[0].before, pair[1]))[:MOST_ITEMS]
+    return sorted(best, key=lambda pair: pair[1])
+
+
+def _not_listed(ledger: Ledger, listed: Iterable[Entry]) -> dict[State, Sums]:
+    """What stands in the ledger and not in the list, by state."""
+    named = {id(entry) for entry in listed}
+    sums: dict[State, Sums] = {}
+    for entry in ledger.entries:
+        if id(entry) in named or entry.id == WRAPPER:
+            continue
+        number = int(entry.figures.get("items", 1)) if entry.id.startswith(NOT_LISTED) else 1
+        sums[entry.state] = sums.get(entry.state, Sums()) + Sums(number, entry.before, entry.after)
+    return sums
+
+
+def _item(
+    kind: Kind[Any, Any], outcome: Outcome[Any], entry: Entry, number: int, texts: tuple[str, str] | None
+) -> ReportItem:
+    name, place = kind.name_of(outcome, number)
+    before, after = texts or ("", "")
+    went = _excerpt(after, LONGEST_TEXT) if entry.state is not State.DROPPED else None
+    return ReportItem(
+        number=number + 1,
+        id=_line(entry.id),
+        name=_line(name),
+        place=_line(place),
+        beside=_line(kind.beside(outcome, number)),
+        state=entry.state,
+        reason=visible(kind.because(outcome, number)),
+        before=entry.before,
+        after=entry.after,
+        position=entry.position,
+        terms=entry.terms,
+        facts=[(label, _line(text)) for label, text in kind.facts(outcome, number)],
+        came=_excerpt(before, LONGEST_TEXT) if before != after or went is None else None,
+        went=went,
+    )
+
+
+def _texts(
+    kind: Kind[Any, Any], outcome: Outcome[Any], listed: Sequence[tuple[Entry, int]]
+) -> tuple[dict[int, tuple[str, str]], int]:
+    """The texts of entries by number, as many as there is room for, what goes out first; and how many have no room."""
+    texts: dict[int, tuple[str, str]] = {}
+    room, without = TEXT_LIMIT, 0
+    order = sorted(listed, key=lambda pair: (pair[0].state is State.DROPPED, pair[0].position or 0, pair[1]))
+    for entry, number in order:
+        try:
+            before, after = kind.texts(outcome, number)
+        except SecateurError:  # its file changed meanwhile: that costs this text alone
+            without += 1
+            continue
+        if entry.state is State.KEPT:
+            before = after or before
+        taken = min(len(before), LONGEST_TEXT) + (min(len(after), LONGEST_TEXT) if after != before else 0)
+        if taken > room:
+            without += 1
+            continue
+        room -= taken
+        texts[number] = before, after
+    return texts, without
+
+
+def _excerpt(text: str, most: int) -> Excerpt | None:
+    if not text:
+        return None
+    return Excerpt(visible(text[:most], keep_newlines=True, keep_tabs=True), max(0, len(text) - most))
+
+
+def _line(text: str, most: int = LONGEST_NAME, *, lines: bool = False) -> str:
+    cut = text if len(text) <= most else text[:most] + "…"
+    return visible(cut, keep_newlines=lines)

@@ -1,0 +1,156 @@
+"""The list of items on an HTML page: a row each that opens, without a script, on score, facts, text and trim diff."""
+
+from __future__ import annotations
+
+from html import escape
+
+from secateur.ledger import State
+from secateur.render.report.content import STATE_ORDER, DecisionReport, Excerpt, ReportItem
+from secateur.render.report.looks import known_signal
+from secateur.render.report.text_diff import changed_lines
+
+SCORE_CELLS = 110
+"""Width of the bar of a score."""
+
+_MARKS = {"-": "gone", "+": "come", " ": "", "@": "stay"}
+
+
+def tools(report: DecisionReport) -> str:
+    """What sorts and filters the list; hidden until the script shows it."""
+    orders = [("order", "by rank" if report.scored else "in their order"), ("pack", "as it goes out")]
+    orders += [("score", "by score")] * report.scored
+    orders += [("after", "by tokens that go out"), ("before", "by tokens that came in"), ("name", "by name")]
+    options = "".join(f'<option value="{value}">{escape(text)}</option>' for value, text in orders)
+    boxes = "".join(
+        f'<label><input type="checkbox" value="{state.label}" checked> {state.glyph} {state.label}</label>'
+        for state in STATE_ORDER
+        if any(item.state is state for item in report.items)
+    )
+    return (
+        '<div class="tools" id="tools" hidden>'
+        '<label><span class="hidden">filter</span><input type="search" id="find" placeholder="filter by any word"'
+        ' autocomplete="off" spellcheck="false"></label>'
+        f'<fieldset><legend class="hidden">states</legend>{boxes}</fieldset>'
+        f'<label>sort <select id="sort">{options}</select></label>'
+        '<button type="button" id="all">open or close all</button><output id="said" aria-live="polite"></output></div>'
+    )
+
+
+def item_list(report: DecisionReport) -> str:
+    """All rows."""
+    most = max((item.score for item in report.items), default=0.0)
+    rows = "\n".join(_row(item, report, most) for item in report.items)
+    rank, score = ("<span>#</span>", "<span>score</span>") if report.scored else ("", "")
+    head = (
+        f'<div class="row head" aria-hidden="true">{rank}<span>state</span><span>name, place, reason</span>{score}'
+        '<span class="right">tokens</span></div>'
+    )
+    names = dict.fromkeys(name for item in report.items for name in item.terms)
+    signals = "".join(
+        '<li><svg width="13" height="11" aria-hidden="true">'
+        f'<rect class="{known_signal(name)}" width="13" height="11"/></svg>{escape(name)}</li>'
+        for name in names
+    )
+    legend = f'<ul class="legend signals" aria-label="parts of the score">{signals}</ul>' if signals else ""
+    look = "scored" if report.scored else ""
+    return f'<div class="{look}">{legend}{head}<ol class="items" id="items">\n{rows}\n</ol></div>'
+
+
+def _row(item: ReportItem, report: DecisionReport, most: float) -> str:
+    place = f' <span class="place mono">{escape(item.place)}</span>' if item.place else ""
+    beside = f'<span class="beside">{escape(item.beside)}</span>' if item.beside else ""
+    rank = f'<span class="rank">{item.number}</span>' if report.scored else ""
+    score = f'<span class="score">{_score(item, most)}</span>' if report.scored else ""
+    pack = item.number if item.position is None else item.position
+    data = (
+        f'data-order="{item.number}" data-pack="{pack if item.state is not State.DROPPED else 10**9}"'
+        f' data-score="{item.score:.6f}" data-before="{item.before}" data-after="{item.after}"'
+        f' data-state="{item.state.label}" data-name="{escape(item.name.lower())}"'
+    )
+    return (
+        f'<li class="item {item.state.label}" id="i{item.number}" {data}><details><summary><div class="row">{rank}'
+        f'<span class="state"><span class="glyph">{item.state.glyph}</span>{item.state.label}</span>'
+        f'<span><span class="name">{escape(item.name)}</span>{place}'
+        f'<span class="reason">{escape(item.reason)}</span>{beside}</span>'
+        f"{score}{_tokens(item)}</div></summary>"
+        f'<div class="body">{_body(item)}</div></details></li>'
+    )
+
+
+def _tokens(item: ReportItem) -> str:
+    if item.state is State.KEPT and item.before == item.after:
+        return f'<span class="tokens">{item.after:,}</span>'
+    return f'<span class="tokens"><s>{item.before:,} →</s> {item.after:,}</span>'
+
+
+def _score(item: ReportItem, most: float) -> str:
+    """The terms as one stacked bar, and their sum."""
+    drawn, left = [], 0.0
+    for name, value in item.terms.items():
+        wide = SCORE_CELLS * max(0.0, value) / most if most > 0 else 0.0
+        if wide >= 0.01:
+            drawn.append(f'<rect class="{known_signal(name)}" x="{left:.2f}" width="{wide:.2f}" height="11"/>')
+            left += wide
+    told = " + ".join(f"{name} {value:.3f}" for name, value in item.terms.items())
+    return (
+        f'<svg width="{SCORE_CELLS}" height="11" aria-hidden="true"><title>{escape(told)}</title>'
+        f'<rect class="track" width="{SCORE_CELLS}" height="11"/>{"".join(drawn)}</svg>{item.score:.3f}'
+    )
+
+
+def _body(item: ReportItem) -> str:
+    return "".join((_terms(item), _facts(item), _texts(item)))
+
+
+def _terms(item: ReportItem) -> str:
+    if not item.terms:
+        return ""
+    most = max(*item.terms.values(), 0.0) if len(item.terms) > 1 else max(0.0, *item.terms.values())
+    rows = []
+    for name, value in item.terms.items():
+        wide = 140 * max(0.0, value) / most if most > 0 else 0.0
+        rows.append(
+            f'<tr><th scope="row">{escape(name)}</th><td><svg width="140" height="11" aria-hidden="true">'
+            f'<rect class="{known_signal(name)}" width="{wide:.2f}" height="11"/></svg></td>'
+            f'<td class="number">{value:.3f}</td></tr>'
+        )
+    rows.append(f'<tr class="sum"><th scope="row">sum</th><td></td><td class="number">{item.score:.3f}</td></tr>')
+    return f'<table class="terms">{"".join(rows)}</table>'
+
+
+def _facts(item: ReportItem) -> str:
+    facts = item.facts or (() if item.id == item.name else (("id", item.id),))
+    rows = "".join(f"<dt>{escape(label)}</dt><dd>{escape(text)}</dd>" for label, text in facts)
+    return f'<dl class="facts">{rows}</dl>' if rows else ""
+
+
+def _texts(item: ReportItem) -> str:
+    came, went = item.came, item.went
+    if came is None and went is None:
+        return ""
+    if item.state is State.DROPPED or went is None:
+        assert came is not None
+        title = "what came in; nothing of it goes out" if item.state is State.DROPPED else "what came in"
+        return _titled(title, came)
+    parts = [_titled("what goes out", went)]
+    if came is not None:
+        changed = changed_lines(came.text, went.text) if not (came.more or went.more) else None
+        if changed:
+            parts.append(f"<h3>trim diff: − goes, + stands in its place</h3>{_diff(changed)}")
+        else:
+            parts.append(_titled("what came in", came))
+    return "".join(parts)
+
+
+def _titled(title: str, text: Excerpt) -> str:
+    more = f'<p class="faint">… and {text.more:,} more characters</p>' if text.more else ""
+    return f"<h3>{title}</h3><pre>\n{escape(text.text)}</pre>{more}"
+
+
+def _diff(changed: list[tuple[str, str]]) -> str:
+    lines = "".join(f'<span class="{_MARKS[mark]}">{_shown(mark)} {escape(line)}</span>' for mark, line in changed)
+    return f'<pre class="diff">{lines}</pre>'
+
+
+def _shown(mark: str) -> str:
+    return {"-": "−", "@": "…"}.get(mark, mark)

@@ -1,0 +1,81 @@
+"""The looks of states and signals on pages and pictures: a pattern each beside the colour, and the palettes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+
+from secateur import directories
+from secateur.theme_files import SIGNALS, STATES, ThemeColours, read_colours
+
+LIGHT, DARK = "secateur-light", "secateur-dark"
+LIGHT_CONTRAST, DARK_CONTRAST = "secateur-contrast-light", "secateur-contrast"
+
+PATTERNS: Mapping[str, str] = {
+    "shortened": '<path class="ink-shortened" d="M-1 5 5 -1 M3 9 9 3" stroke-width="2.6"/>',
+    "summarised": '<circle class="dot-summarised" cx="2" cy="2" r="1.5"/><circle class="dot-summarised" cx="6" cy="6"'
+    ' r="1.5"/>',
+    "wrapper": '<path class="ink-faint" d="M0 2H8M0 6H8" stroke-width="1"/>',
+    "hotspot": '<path class="ink-hotspot" d="M-1 5 5 -1 M3 9 9 3" stroke-width="2.6"/>',
+    "distance": '<circle class="dot-distance" cx="2" cy="2" r="1.5"/><circle class="dot-distance" cx="6" cy="6"'
+    ' r="1.5"/>',
+    "preference": '<path class="ink-preference" d="M2 0V8M6 0V8" stroke-width="2"/>',
+    "boost": '<path class="ink-boost" d="M0 0 8 8M8 0 0 8" stroke-width="1.6"/>',
+}
+"""Look -> what its tile of eight by eight holds on a pale ground; what is not here is plain: kept, and relevance."""
+
+_TINTS = {"wrapper": "faint"}
+
+
+def pattern_defs() -> str:
+    """The patterns as SVG; colours come from the style around them."""
+    tiles = (
+        f'<pattern id="{look}" width="8" height="8" patternUnits="userSpaceOnUse">'
+        f'<rect class="ground-{_TINTS.get(look, look)}" width="8" height="8"/>{tile}</pattern>'
+        for look, tile in PATTERNS.items()
+    )
+    return f"<defs>{''.join(tiles)}</defs>"
+
+
+def pattern_styles() -> str:
+    """The rules that colour the patterns, and what is drawn of signals."""
+    rules = []
+    for look in PATTERNS:
+        name = _TINTS.get(look, look)
+        colour = f"var(--state-{name})" if name in STATES else "var(--faint)"
+        colour = f"var(--signal-{name})" if name in SIGNALS else colour
+        rules.append(f".ink-{name} {{ stroke: {colour}; fill: none; }} .dot-{name} {{ fill: {colour}; }}")
+        rules.append(f".ground-{name} {{ fill: {colour}; fill-opacity: .28; }}")
+    rules += [
+        f"rect.{name} {{ fill: {f'url(#{name})' if name in PATTERNS else f'var(--signal-{name})'}; }}"
+        for name in SIGNALS
+    ]
+    return "\n".join(rules)
+
+
+def known_signal(name: str) -> str:
+    """The look of a term: that of a signal of ours, or the plain one."""
+    return name if name in SIGNALS else SIGNALS[0]
+
+
+@cache
+def palette(name: str) -> ThemeColours:
+    """A theme that comes along."""
+    return read_colours(directories.data_dir("themes") / f"{name}.toml")
+
+
+def palette_variables(name: str) -> str:
+    """The colours of a theme as properties of a style: `--background`, `--state-kept`, `--signal-relevance`, ..."""
+    theme = palette(name)
+
+    def variable(key: str) -> str:
+        return f"state-{key}" if key in STATES else f"signal-{key}" if key in SIGNALS else key
+
+    declared = "; ".join(f"--{variable(key)}: {colour}" for key, colour in theme.colours.items())
+    return f"color-scheme: {'dark' if theme.dark else 'light'}; {declared};"
+
+
+def file_beside(name: str) -> str:
+    """A file of this folder."""
+    return (Path(__file__).parent / name).read_text("utf-8")

@@ -1,0 +1,115 @@
+"""The report as Markdown for a pull request: the figures, what goes out, what does not, each with its reason."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from secateur.ledger import State
+from secateur.render.markdown import block, escaped, heading, one_line
+from secateur.render.report.content import DecisionReport, ReportItem, state_words
+from secateur.terminal import ELLIPSIS
+
+LIMIT = 60_000
+"""Characters of the whole: a comment on GitHub holds 65,536."""
+
+MOST_DROPPED = 20
+"""Dropped items that are listed."""
+
+LONGEST_CELL = 200
+"""Characters of a name or a reason."""
+
+_TITLE = 160
+_MENTION = re.compile(r"@(?=\w)")
+
+
+def markdown_report(report: DecisionReport) -> str:
+    """The whole text. What has no room is counted."""
+    parts = [_head(report), _figures(report), _notices(report)]
+    going = [item for item in report.items if item.state is not State.DROPPED]
+    dropped = [item for item in report.items if item.state is State.DROPPED]
+    end = f"{heading(3, 'Get it again')}\n{''.join(block(report.command, 'sh'))}".rstrip() + "\n"
+    room = LIMIT - sum(map(len, parts)) - len(end)
+    for title, items, of, most in (
+        ("Goes out", going, len(report.going_out) + _unlisted(report, out=True), len(going)),
+        ("Does not", dropped, len(dropped) + _unlisted(report, out=False), MOST_DROPPED),
+    ):
+        table = _table(title, items[:most], of, report, room)
+        parts.append(table)
+        room -= len(table)
+    return "".join((*parts, end))
+
+
+def _head(report: DecisionReport) -> str:
+    question = " ".join(report.question.split())
+    title = question if len(question) <= _TITLE else question[: _TITLE - 1].rstrip() + ELLIPSIS
+    source = f" ({_prose(report.source)})" if report.source else ""
+    return f"{heading(2, f'{report.kind}: {_prose(title)}{source}')}\n"
+
+
+def _figures(report: DecisionReport) -> str:
+    saved = f", {report.saved} less" if report.saved and report.after <= report.before else ""
+    lines = [
+        f"**{report.after:,} of {report.budget:,} tokens** go out; {report.before:,} came in{saved}.",
+        f"{'; '.join(state_words(report)) or 'Nothing was decided'}.",
+        "",
+    ]
+    lines += [f"- {_prose(label)}: {_prose(text)}" if label else f"- {_prose(text)}" for label, text in report.figures]
+    if report.knobs:
+        lines.append("- knobs: " + ", ".join(_prose(f"{label} {value}") for label, value in report.knobs))
+    return "\n".join(lines) + "\n\n"
+
+
+def _notices(report: DecisionReport) -> str:
+    lines = [f"> **{_prose(notice.code)}** {_prose(notice.message)}\n>\n" for notice in report.notices]
+    return "".join(lines).removesuffix(">\n") + "\n" if lines else ""
+
+
+def _table(title: str, items: Sequence[ReportItem], of: int, report: DecisionReport, room: int) -> str:
+    """A table in a block that opens, as many rows as there is room for."""
+    if not of:
+        return ""
+    score = "score | " if report.scored else ""
+    line = "---: | " if report.scored else ""
+    head = f"| state | name | {score}tokens | reason |\n| --- | --- | {line}---: | --- |\n"
+    rows: list[str] = []
+    room -= len(head) + 200
+    for row in _rows(items, report):
+        if len(row) > room:
+            break
+        rows.append(row)
+        room -= len(row)
+    others = of - len(rows)
+    more = f"\n{others:,} more {'is' if others == 1 else 'are'} not listed here.\n" if others else ""
+    opened = " open" if title == "Goes out" else ""
+    body = head + "".join(rows) if rows else ""
+    return f"<details{opened}><summary>{title}: {of:,}</summary>\n\n{body}{more}\n</details>\n\n"
+
+
+def _rows(items: Sequence[ReportItem], report: DecisionReport) -> Iterator[str]:
+    for item in items:
+        place = f" {_code(item.place)}" if item.place else ""
+        beside = f" {_prose(item.beside[:60])}" if item.beside else ""
+        score = f"{item.score:.3f} | " if report.scored else ""
+        tokens = f"{item.after:,}" if item.before == item.after else f"{item.before:,} → {item.after:,}"
+        state = f"{item.state.glyph} {item.state.label}"
+        name = f"{_code(item.name)}{place}{beside}"
+        yield f"| {state} | {name} | {score}{tokens} | {_prose(item.reason)} |\n"
+
+
+def _unlisted(report: DecisionReport, *, out: bool) -> int:
+    return sum(sums.number for state, sums in report.unlisted.items() if (state is not State.DROPPED) is out)
+
+
+def _prose(text: str) -> str:
+    """A text from outside in a line, of which nothing is a mark, a mention or a link."""
+    line = one_line(text)
+    cut = line if len(line) <= LONGEST_CELL else line[: LONGEST_CELL - 1] + ELLIPSIS
+    return _MENTION.sub("@<!-- -->", escaped(cut))
+
+
+def _code(text: str) -> str:
+    """A text from outside between backticks, where nothing is a mark, a mention or a link."""
+    line = one_line(text)
+    cut = line if len(line) <= LONGEST_CELL else line[: LONGEST_CELL - 1] + ELLIPSIS
+    return f"`{cut}`".replace("|", "\\|") if cut.strip() else ""

@@ -1,0 +1,185 @@
+"""The report as one picture (SVG) in the colours of the screen: figures, the budget bar, the best of the list.
+
+The engine draws it itself, so it is the same on every machine and needs no screen. Nothing in it is loaded from
+elsewhere, and its colours are written out: not every program that shows pictures knows variables of styles.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from html import escape
+
+from secateur.ledger import State
+from secateur.render.report.content import STATE_ORDER, DecisionReport, ReportItem
+from secateur.render.report.looks import DARK, known_signal, palette, pattern_defs, pattern_styles
+from secateur.render.report.segments import FREE, fitted, segments_of
+from secateur.terminal import cell_width, clip
+
+WIDTH, MARGIN = 1200, 40
+INSIDE = WIDTH - 2 * MARGIN
+CELL = 8.43
+"""Width of a character of the fixed font at 14 px."""
+
+ROW = 25
+MOST_GOING, MOST_DROPPED = 14, 5
+"""Items that are drawn: those that go out, and those that were next."""
+
+MOST_CHANGED = 18
+"""Items that are drawn where they have no scores: those of which most is gone."""
+
+_BAR_TOP, _BAR_HEIGHT, _LIST_TOP = 150, 54, 262
+_SCORE = 130
+_VARIABLE = re.compile(r"var\(--(?:state-|signal-)?([a-z]+)\)")
+_MONO = "ui-monospace, 'SF Mono', 'Cascadia Code', 'JetBrains Mono', Menlo, Consolas, 'DejaVu Sans Mono', monospace"
+_RULES = """
+text { font: 14px %(mono)s; fill: var(--foreground); white-space: pre; }
+.faint { fill: var(--faint); } .bold { font-weight: 700; } .brand { fill: var(--primary); font-weight: 700; }
+.question { font: 700 24px system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif; }
+.label { font-size: 13px; fill: var(--background); } .ringed { fill: var(--foreground); stroke: var(--background);
+stroke-width: 4px; paint-order: stroke; } .cut { stroke: var(--accent); stroke-dasharray: 3 4; }
+.text-cut { fill: var(--accent); } .ground { fill: var(--background); } .rim { fill: none; stroke: var(--panel); }
+.track { fill: var(--panel); } .segment { stroke: var(--background); }
+rect.kept { fill: var(--state-kept); } rect.shortened { fill: url(#shortened); } rect.dropped { fill: none; }
+rect.summarised { fill: url(#summarised); } rect.wrapper { fill: url(#wrapper); } rect.free { fill: var(--surface); }
+.text-kept { fill: var(--state-kept); } .text-shortened { fill: var(--state-shortened); }
+.text-summarised { fill: var(--state-summarised); } .text-dropped { fill: var(--state-dropped); }
+"""
+
+
+def svg_picture(report: DecisionReport) -> str:
+    """The whole picture; the same report gives the same bytes."""
+    rows = list(_rows(report))
+    height = _LIST_TOP + ROW * len(rows) + 24
+    style = _coloured(_RULES % {"mono": _MONO} + pattern_styles())
+    title = f"{report.kind}: {' '.join(report.question.split())}"
+    told = f"{report.after:,} of {report.budget:,} tokens go out; {report.before:,} came in"
+    drawn = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}"'
+        ' role="img">',
+        f"<title>{escape(title)}</title>",
+        f"<desc>{escape(told)}</desc>",
+        f"<style>{style}</style>",
+        pattern_defs(),
+        f'<rect class="ground" width="{WIDTH}" height="{height}" rx="10"/>',
+        *_head(report),
+        *_bar(report),
+        *(f'<g transform="translate(0 {_LIST_TOP + ROW * number})">{row}</g>' for number, row in enumerate(rows)),
+        "</svg>",
+    )
+    return "\n".join(drawn) + "\n"
+
+
+def _coloured(style: str) -> str:
+    colours = palette(DARK).colours
+    return _VARIABLE.sub(lambda found: colours[found[1]], style)
+
+
+def _text(x: float, y: float, text: str, look: str = "", end: bool = False) -> str:
+    anchor = ' text-anchor="end"' if end else ""
+    return f'<text class="{look}" x="{x:.1f}" y="{y}"{anchor}>{escape(text)}</text>'
+
+
+def _head(report: DecisionReport) -> Iterator[str]:
+    yield _text(MARGIN, 46, "secateur", "brand")
+    where = "   ".join(filter(None, (report.kind, report.source)))
+    yield _text(MARGIN + 10 * CELL, 46, clip(where, 100), "faint")
+    yield _text(MARGIN, 84, clip(" ".join(report.question.split()), 84), "question")
+    saved = f", {report.saved} less" if report.saved and report.after <= report.before else ""
+    figures = f"{report.after:,} of {report.budget:,} tokens"
+    yield _text(MARGIN, 124, figures, "bold")
+    rest = f"from {report.before:,}{saved}"
+    at = MARGIN + (cell_width(figures) + 3) * CELL
+    yield _text(at, 124, rest, "faint")
+    at += (cell_width(rest) + 4) * CELL
+    for state in STATE_ORDER:
+        if report.counts[state].number:
+            told = f"{state.glyph} {report.counts[state].number:,} {state.label}"
+            yield _text(at, 124, told, f"text-{state.label}")
+            at += (cell_width(told) + 3) * CELL
+
+
+def _bar(report: DecisionReport) -> Iterator[str]:
+    whole, left = max(report.budget, report.after, 1), float(MARGIN)
+    for one in segments_of(report):
+        wide = one.tokens * INSIDE / whole
+        yield (
+            f'<rect class="segment {one.look}" x="{left:.2f}" y="{_BAR_TOP}" width="{wide:.2f}" height="{_BAR_HEIGHT}">'
+            f"<title>{escape(one.told)}</title></rect>"
+        )
+        name = fitted(one.label or (FREE if one.look == FREE else ""), int((wide - 12) / 7.9))
+        if name:
+            plain = "label" if one.look == State.KEPT.label else "label ringed"
+            yield _text(left + 7, _BAR_TOP + _BAR_HEIGHT // 2 + 5, name, plain)
+        left += wide
+    yield f'<rect class="rim" x="{MARGIN}" y="{_BAR_TOP}" width="{INSIDE}" height="{_BAR_HEIGHT}"/>'
+
+
+def _rows(report: DecisionReport) -> Iterator[str]:
+    """The lines of the list, each at a height of 0."""
+    if report.scored:
+        going = sorted(report.going_out, key=lambda item: item.number)
+        dropped = [item for item in report.items if item.state is State.DROPPED]
+        count = report.counts[State.DROPPED].number
+        yield from _some(going, MOST_GOING, sum(one.number for one in report.counts.values()) - count, report)
+        if count:
+            yield _cut(f"cut at {report.budget:,}, {report.free:,} free")
+            yield from _some(dropped, MOST_DROPPED, count, report)
+        return
+    changed = sorted(report.items, key=lambda item: (item.after - item.before, item.number))[:MOST_CHANGED]
+    listed = sorted(changed, key=lambda item: item.number)
+    yield from _some(listed, MOST_CHANGED, sum(sums.number for sums in report.counts.values()), report)
+
+
+def _some(items: Sequence[ReportItem], most: int, of: int, report: DecisionReport) -> Iterator[str]:
+    for item in items[:most]:
+        yield _row(item, report)
+    more = of - min(most, len(items))
+    if more:
+        yield _text(MARGIN, 0, f"… and {more:,} more", "faint")
+
+
+def _cut(said: str) -> str:
+    right = MARGIN + (cell_width(said) + 7) * CELL
+    line = f"M{MARGIN} -5H{MARGIN + 4 * CELL:.1f}M{right:.1f} -5H{WIDTH - MARGIN}"
+    return f'<path class="cut" d="{line}"/>' + _text(MARGIN + 5.5 * CELL, 0, said, "text-cut")
+
+
+def _row(item: ReportItem, report: DecisionReport) -> str:
+    """State, name, place; on the right score and tokens."""
+    parts = []
+    at = float(MARGIN)
+    if report.scored:
+        parts.append(_text(at + 3 * CELL, 0, f"{item.number:,}", "faint", end=True))
+        at += 5 * CELL
+    parts.append(_text(at, 0, f"{item.state.glyph} {item.state.label}", f"text-{item.state.label}"))
+    at += 14 * CELL
+    right = float(WIDTH - MARGIN)
+    tokens = f"{item.after:,}" if item.before == item.after else f"{item.before:,} → {item.after:,}"
+    parts.append(_text(right, 0, tokens, end=True))
+    right -= 18 * CELL
+    if report.scored:
+        parts.append(_text(right, 0, f"{item.score:.3f}", end=True))
+        right -= 6.5 * CELL + _SCORE
+        parts.append(_score(item, report, right))
+        right -= 2 * CELL
+    room = int((right - at) / CELL)
+    name = clip(item.name, room)
+    parts.append(_text(at, 0, name, "bold" if item.state is not State.DROPPED else ""))
+    rest = room - cell_width(name) - 2
+    if rest >= 8:
+        beside = "  ".join(filter(None, (item.place, item.beside)))
+        parts.append(_text(at + (cell_width(name) + 2) * CELL, 0, clip(beside, rest), "faint"))
+    return "".join(parts)
+
+
+def _score(item: ReportItem, report: DecisionReport, left: float) -> str:
+    most = max(other.score for other in report.items)
+    drawn = [f'<rect class="track" width="{_SCORE}" height="11"/>']
+    at = 0.0
+    for name, value in item.terms.items():
+        wide = _SCORE * max(0.0, value) / most if most > 0 else 0.0
+        if wide >= 0.01:
+            drawn.append(f'<rect class="{known_signal(name)}" x="{at:.2f}" width="{wide:.2f}" height="11"/>')
+            at += wide
+    return f'<g transform="translate({left:.1f} -10)">{"".join(drawn)}</g>'
