@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -15,9 +15,8 @@ from secateur.cli.common import ProgressBar, common_arguments, quiet_settings, s
 from secateur.cli.output import emit, on_terminal
 from secateur.cli.parsing import integer, literal, whole_number
 from secateur.kinds.base import EXPLAIN, Environment, Flag, Input, Kind, Outcome
-from secateur.kinds.decision_report import command_of, draw_report, form_of, report_of
 from secateur.output_files import write_folder, write_output
-from secateur.settings import Committed, Loaded
+from secateur.settings import Committed, Loaded, Settings
 from secateur.terminal import visible
 
 
@@ -75,7 +74,7 @@ def run_with(
         UsageError: the kind has no such format.
     """
     kind.check(inputs, options.format)
-    reports = {path: form_of(path) for path in getattr(options, "report", ())}
+    reports = _Reports(kind, inputs, getattr(options, "report", ()))
 
     def load(root: Path | None, committed: Committed | None = None) -> Loaded:
         return quiet_settings(options, root, dict(flags), committed)
@@ -93,14 +92,7 @@ def run_with(
     for notice in loaded.notices:
         say(options, f"warning: {notice.message}")
     environment = replace(environment, notices=loaded.notices)
-    drawn: dict[Path, str] = {}
-
-    def draw(outcome: Outcome[Any]) -> None:
-        command = command_of(kind, outcome, inputs, loaded.settings)
-        report = report_of(kind, outcome, inputs, command)
-        drawn.update({path: draw_report(kind, outcome, report, form) for path, form in reports.items()})
-
-    also = {"also": draw} if reports else {}  # a kind of another distribution need not know it
+    also = {"also": partial(reports.draw, loaded.settings)} if reports.forms else {}  # others' kinds may not know it
     try:
         delivery = kind.carry_out(inputs, loaded, environment, verbose=options.verbose, **also)
     finally:
@@ -108,12 +100,12 @@ def run_with(
     save = getattr(options, "save", None)
     if save is not None:
         _save(kind, inputs, loaded, save, heard)
-    for path, text in (*delivery.files, *drawn.items()):
+    for path, text in (*delivery.files, *reports.drawn.items()):
         write_output(path, text)
     if delivery.folder is not None:
         write_folder(delivery.folder)
     saved = [f"saved: {save}"] if save is not None else []
-    for message in (*delivery.said, *saved, *(f"report: {path}" for path in drawn)):
+    for message in (*delivery.said, *saved, *(f"report: {path}" for path in reports.drawn)):
         say(options, message)
     text = delivery.text
     if options.format not in ("text", "json") and on_terminal(sys.stdout):  # it holds texts from outside as they are
@@ -127,6 +119,28 @@ def run_with(
 def _a_person_reads(options: argparse.Namespace) -> bool:
     """Tells whether messages go to a terminal that is not a build's; never with JSON or --quiet."""
     return on_terminal(sys.stderr) and not options.quiet and options.format != "json" and not os.environ.get("CI")
+
+
+class _Reports:
+    """Draws the files of `--report`. What makes them is imported where there are any."""
+
+    def __init__(self, kind: Kind[Any, Any], inputs: Mapping[str, Any], paths: Sequence[Path]) -> None:
+        """Raises UsageError: a name has another ending, or its file is there already."""
+        self._kind, self._inputs = kind, inputs
+        self.forms: dict[Path, str] = {}
+        self.drawn: dict[Path, str] = {}
+        if paths:
+            from secateur.kinds.decision_report import form_of
+
+            self.forms = {path: form_of(path) for path in paths}
+
+    def draw(self, opened: Settings, outcome: Outcome[Any]) -> None:
+        """Draws all of them; `opened`: the settings that were loaded."""
+        from secateur.kinds.decision_report import command_of, draw_report, report_of
+
+        kind = self._kind
+        report = report_of(kind, outcome, self._inputs, command_of(kind, outcome, self._inputs, opened))
+        self.drawn = {path: draw_report(kind, outcome, report, form) for path, form in self.forms.items()}
 
 
 class Heard:

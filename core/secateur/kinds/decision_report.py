@@ -13,7 +13,8 @@ from typing import Any
 
 from secateur.errors import SecateurError, UsageError, shown
 from secateur.kinds.base import Kind
-from secateur.kinds.outcome import Inputs, Outcome
+from secateur.kinds.environment import Inputs
+from secateur.kinds.outcomes import Outcome
 from secateur.ledger import NOT_LISTED, WRAPPER, Entry, Ledger, State
 from secateur.render.report.content import DecisionReport, Excerpt, ReportItem, Sums
 from secateur.render.report.html_page import html_page
@@ -120,7 +121,7 @@ def _most_telling(pairs: Sequence[tuple[Entry, int]]) -> Sequence[tuple[Entry, i
 
 
 def _not_listed(ledger: Ledger, listed: Iterable[Entry]) -> dict[State, Sums]:
-    """What stands in the ledger and not in the list, by state."""
+    """Sums by state of what stands in the ledger and not in the list."""
     named = {id(entry) for entry in listed}
     sums: dict[State, Sums] = {}
     for entry in ledger.entries:

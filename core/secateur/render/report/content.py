@@ -104,12 +104,12 @@ class DecisionReport:
 
     @property
     def saved(self) -> str:
-        """What is saved of what came in: "92.1 %"; "" where nothing came in."""
+        """The share of what came in that is saved: "92.1 %"; "" where nothing came in."""
         return f"{1 - self.after / self.before:.1%}".replace("%", " %") if self.before > 0 else ""
 
     @cached_property
     def scored(self) -> bool:
-        """Whether items have scores made of terms."""
+        """Tells whether items have scores made of terms."""
         return any(item.terms for item in self.items)
 
 

@@ -16,7 +16,7 @@ _MARKS = {"-": "gone", "+": "come", " ": "", "@": "stay"}
 
 
 def tools(report: DecisionReport) -> str:
-    """What sorts and filters the list; hidden until the script shows it."""
+    """The fields that sort and filter the list; hidden until the script shows it."""
     orders = [("order", "by rank" if report.scored else "in their order"), ("pack", "as it goes out")]
     orders += [("score", "by score")] * report.scored
     orders += [("after", "by tokens that go out"), ("before", "by tokens that came in"), ("name", "by name")]

@@ -1,0 +1,106 @@
+"""A report as Markdown and as a picture: no text from outside breaks them, and they are bounded."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from xml.etree import ElementTree
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from render.test_report_page import FORBIDDEN, HOSTILE
+from secateur.model import State
+from secateur.render.report.markdown_report import LIMIT, markdown_report
+from secateur.render.report.picture import svg_picture
+from secateur.render.report.segments import fitted
+from secateur.render.report.text_diff import MOST_LINES, changed_lines
+from support.reports import item, report
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def check_markdown(text: str) -> None:
+    made = markdown_report(report(text))
+    assert not FORBIDDEN.search(made)
+    fences = [line for line in made.split("\n") if line.startswith("```")]
+    assert len(fences) == 2 and made.endswith(f"{fences[1]}\n")
+    rows = [line for line in made.split("\n") if line.startswith(("| ● ", "| ◐ ", "| ◍ ", "| ○ "))]
+    assert len(rows) == 4
+    for row in rows:
+        assert len(re.findall(r"(?<!\\)\|", row)) == 6
+    assert made.count("<details") == made.count("</details>") == 2
+
+
+@pytest.mark.parametrize("text", [*HOSTILE, "a | b ` c", "@someone #12 **x**", "\\| \\"])
+def test_no_text_breaks_the_markdown(text: str) -> None:
+    check_markdown(text)
+
+
+@given(st.text(min_size=1))
+def test_no_text_at_all_breaks_the_markdown(text: str) -> None:
+    check_markdown(text)
+
+
+def test_nobody_is_mentioned_by_a_text() -> None:
+    made = markdown_report(report("ask @someone"))
+    assert "@someone" not in re.sub(r"`[^`]*`", "", made.partition("### Get it again")[0])
+
+
+def test_the_markdown_stays_within_a_comment_and_counts_the_rest() -> None:
+    items = [item(number, State.KEPT, 1, 1, "x" * 300) for number in range(1, 2001)]
+    made = markdown_report(replace(report(), items=items, unlisted={}))
+    assert len(made) <= LIMIT
+    listed = sum(line.startswith("| ● ") for line in made.split("\n"))
+    assert 10 < listed < 2000 and f"{2000 - listed:,} more are not listed here." in made
+
+
+def texts_of(picture: str) -> list[str]:
+    root = ElementTree.fromstring(picture)
+    assert {node.tag for node in root.iter()} <= {
+        SVG + tag for tag in ["svg", "title", "desc", "style", "defs", "pattern", "rect", "path", "circle", "text", "g"]
+    }
+    for node in root.iter():
+        assert not [name for name in node.attrib if name.startswith("on") or "href" in name]
+    return [node.text or "" for node in root.iter(SVG + "text")]
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_no_text_breaks_the_picture(text: str) -> None:
+    texts_of(svg_picture(report(text)))
+
+
+@given(st.text(min_size=1))
+def test_no_text_at_all_breaks_the_picture(text: str) -> None:
+    assert "90 of 100 tokens" in texts_of(svg_picture(report(text)))
+
+
+def test_the_picture_says_what_goes_out_and_where_the_cut_is() -> None:
+    told = texts_of(svg_picture(report("Money.round")))
+    assert "90 of 100 tokens" in told and "cut at 100, 10 free" in told
+    assert told.count("0.775") == 4 and "50 → 20" in told and "… and 7 more" in told
+    assert "var(" not in svg_picture(report())
+
+
+def test_a_picture_without_scores_shows_where_most_is_gone() -> None:
+    items = [item(number, State.KEPT, 5, 5, f"item {number}", terms={}) for number in range(1, 100)]
+    items[70] = item(71, State.SHORTENED, 500, 5, "the largest", terms={})
+    told = texts_of(svg_picture(replace(report(), items=items, unlisted={})))
+    assert "the largest" in told and "… and 81 more" in told and "item 99" not in told
+
+
+def test_a_name_is_cut_to_its_last_part_before_it_is_cut() -> None:
+    assert fitted("orders/services/refunds.py", 12) == "refunds.py"
+    assert fitted("RefundService.round_total", 12) == "round_total"
+    assert fitted("RefundService.round_total", 9) == "round_to…"
+    assert fitted("RefundService.round_total", 30) == "RefundService.round_total"
+    assert fitted("anything", 3) == ""
+
+
+def test_a_diff_tells_the_lines_that_go() -> None:
+    before = "".join(f"{number}\n" for number in range(20))
+    told = changed_lines(before, before.replace("10\n", ""))
+    assert told is not None and ("-", "10") in told
+    assert told[0] == ("@", "7 lines that stay") and told[-1] == ("@", "6 lines that stay")
+    assert changed_lines("a\n", "a\n") == []
+    assert changed_lines("a\n" * (MOST_LINES + 1), "a") is None
