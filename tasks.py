@@ -6,6 +6,7 @@
     python3 tasks.py test --fast    without the tests in tests/slow.txt: while you work
     python3 tasks.py explore    the properties with new random examples, for --minutes (60); prints its seeds
     python3 tasks.py coverage   the fast tests and the lines they never reach; fails below a floor
+    python3 tasks.py browser    opens exported pages in a headless Chromium, which has to be installed
     python3 tasks.py compare REV    what hundreds of command lines print, at a commit and now, byte for byte
     python3 tasks.py mutate     how many small changes of the engine's code the tests notice
     python3 tasks.py check      format, lint, types, import contracts, workflows, the action
@@ -50,6 +51,7 @@ def main(words: list[str]) -> int:
         "test": test,
         "explore": explore,
         "coverage": coverage,
+        "browser": browser,
         "compare": compare,
         "mutate": mutate,
         "check": check,
@@ -93,6 +95,12 @@ def explore(words: list[str]) -> int:
 def coverage(words: list[str]) -> int:
     """Run the fast tests and hold what they reach against the floor."""
     return test(["--fast", "--cov", "--cov-report=term", *words])
+
+
+def browser(words: list[str]) -> int:
+    """Open the pages that `--report` writes in the Chromium of this machine, without a network."""
+    install("browser")
+    return run(BIN / "python", "-m", "pytest", "tests/browser", *words)
 
 
 def compare(words: list[str]) -> int:
