@@ -193,6 +193,10 @@ class LogKind(Kind[ReadLog, LogSelection]):
     def leaving(self, outcome: Outcome[LogSelection]) -> str:
         return outcome.payload.text
 
+    def name_of(self, outcome: Outcome[LogSelection], number: int) -> tuple[str, str]:
+        entry = outcome.ledger.entries[number].id
+        return (f"lines {entry}" if "-" in entry else f"line {entry}"), ""
+
     def texts(self, outcome: Outcome[LogSelection], number: int) -> tuple[str, str]:
         selection = outcome.payload
         if number >= len(selection.stretches):

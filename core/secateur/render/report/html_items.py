@@ -70,7 +70,7 @@ def _row(item: ReportItem, report: DecisionReport, most: float) -> str:
     return (
         f'<li class="item {item.state.label}" id="i{item.number}" {data}><details><summary><div class="row">{rank}'
         f'<span class="state"><span class="glyph">{item.state.glyph}</span>{item.state.label}</span>'
-        f'<span><span class="name">{escape(item.name)}</span>{place}'
+        f'<span class="what"><span class="name">{escape(item.name)}</span>{place}'
         f'<span class="reason">{escape(item.reason)}</span>{beside}</span>'
         f"{score}{_tokens(item)}</div></summary>"
         f'<div class="body">{_body(item)}</div></details></li>'
