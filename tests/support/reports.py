@@ -55,6 +55,7 @@ def report(text: str = "x", terms: Mapping[str, float] = TERMS) -> DecisionRepor
         wrapper=5,
         items=items,
         unlisted={State.DROPPED: Sums(7, 100, 0)},
+        further=[("calls", lines)],
         notices=[Notice("odd_thing", text)],
         command=line,
         leaving=Excerpt(lines),

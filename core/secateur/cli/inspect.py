@@ -23,7 +23,7 @@ from secateur.cli.common import (
 from secateur.cli.inspector import installed_inspector
 from secateur.cli.output import on_terminal
 from secateur.cli.parsing import literal, whole_number
-from secateur.cli.replay import play
+from secateur.cli.replay import play, print_replay
 from secateur.errors import ConfigError, SecateurError, UsageError
 from secateur.kinds import registry
 from secateur.kinds.base import Environment, Input, Kind
@@ -66,6 +66,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="start with this budget; of a conversation its safe zone, of a diff the limit of a chunk",
     )
     parser.add_argument(
+        "--plain",
+        action="store_true",
+        help="print what the screen says as plain lines, for screen readers and pipes",
+    )
+    parser.add_argument(
         "--record", type=Path, metavar="FILE", help="write what is done as a recording, NAME.replay.jsonl, for `replay`"
     )
     parser.add_argument(
@@ -75,7 +80,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Opens the inspector; where there is no terminal, prints what the bench's command prints."""
+    """Opens the inspector; with --plain prints what it says, without a terminal what the bench's command prints."""
     if options.replay is not None:
         return _replayed(options)
     known = registry.kinds()
@@ -94,14 +99,15 @@ def run(options: argparse.Namespace) -> int:
             )
     inputs = _inputs(kind, path, options)
     flags = {} if options.budget is None else {kind.budget.key: options.budget}
-    if not (on_terminal(sys.stdin) and on_terminal(sys.stdout)):
+    if _headless(options):
         if options.record is not None:
             raise UsageError("--record needs a terminal: it records the inspector", hint="leave it out")
-        say(options, "no terminal here: printing the headless report")
+        if not options.plain:
+            say(options, "no terminal here: printing the headless report")
         if not kind.asks(inputs):
             options.check = False
             return status.run(options)
-        return kinds.run_with(kind, inputs, options, flags)
+        return kinds.run_with(kind, inputs, options, flags, plain=options.plain)
     loaded = _loaded(kind, inputs, options, flags)
     tables = {table for other in known.values() if other is not kind for table in other.loads_itself}
     settings = _of_the_user(tables, options, loaded.settings, flags)
@@ -113,14 +119,20 @@ def run(options: argparse.Namespace) -> int:
     return int(installed_inspector()(opened, settings=settings, **said) or 0)
 
 
+def _headless(options: argparse.Namespace) -> bool:
+    """Tells whether lines are printed in place of the screen."""
+    return options.plain or not (on_terminal(sys.stdin) and on_terminal(sys.stdout))
+
+
 def _scenario(options: argparse.Namespace) -> int:
     """Opens a scenario on its input under its settings; without a terminal, checks it."""
     given = _given_flags(options)
     if given:
         hint = "leave it out: the scenario says what is read, and under which settings"
         raise UsageError(f"{given[0]} does not go with a scenario", hint=hint)
-    if not (on_terminal(sys.stdin) and on_terminal(sys.stdout)):
-        say(options, "no terminal here: checking the scenario")
+    if _headless(options):
+        if not options.plain:
+            say(options, "no terminal here: checking the scenario")
         return check.run(_check_options(options))
     with session(os.environ) as opened:
         scenario = open_scenario(Path(options.path), opened)
@@ -153,7 +165,8 @@ def _replayed(options: argparse.Namespace) -> int:
     if given:
         hint = f"leave {given[0]} out: the recording says what is read, and under which settings"
         raise UsageError("--replay shows a recording alone", hint=hint)
-    return play(read_recording(options.replay), options)
+    recording = read_recording(options.replay)
+    return print_replay(recording, options) if options.plain else play(recording, options)
 
 
 def _own(kind: Kind[Any, Any]) -> list[Input]:

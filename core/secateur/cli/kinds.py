@@ -66,15 +66,20 @@ def run(kind: Kind[Any, Any], options: argparse.Namespace) -> int:
 
 
 def run_with(
-    kind: Kind[Any, Any], inputs: Mapping[str, Any], options: argparse.Namespace, flags: Mapping[str, Any]
+    kind: Kind[Any, Any],
+    inputs: Mapping[str, Any],
+    options: argparse.Namespace,
+    flags: Mapping[str, Any],
+    *,
+    plain: bool = False,
 ) -> int:
-    """Runs a kind with inputs and settings that are known.
+    """Runs a kind with inputs and settings that are known; `plain`: the text is that of the screen, in plain lines.
 
     Raises:
         UsageError: the kind has no such format.
     """
     kind.check(inputs, options.format)
-    reports = _Reports(kind, inputs, getattr(options, "report", ()))
+    reports = _Reports(kind, inputs, getattr(options, "report", ()), plain=plain and options.format == "text")
 
     def load(root: Path | None, committed: Committed | None = None) -> Loaded:
         return quiet_settings(options, root, dict(flags), committed)
@@ -92,7 +97,7 @@ def run_with(
     for notice in loaded.notices:
         say(options, f"warning: {notice.message}")
     environment = replace(environment, notices=loaded.notices)
-    also = {"also": partial(reports.draw, loaded.settings)} if reports.forms else {}  # others' kinds may not know it
+    also = {"also": partial(reports.draw, loaded.settings)} if reports.wanted else {}  # others' kinds may not know it
     try:
         delivery = kind.carry_out(inputs, loaded, environment, verbose=options.verbose, **also)
     finally:
@@ -107,7 +112,7 @@ def run_with(
     saved = [f"saved: {save}"] if save is not None else []
     for message in (*delivery.said, *saved, *(f"report: {path}" for path in reports.drawn)):
         say(options, message)
-    text = delivery.text
+    text = delivery.text if reports.plain is None else reports.plain
     if options.format not in ("text", "json") and on_terminal(sys.stdout):  # it holds texts from outside as they are
         text = visible(text, keep_newlines=True, keep_tabs=True)
     emit(text)
@@ -122,13 +127,16 @@ def _a_person_reads(options: argparse.Namespace) -> bool:
 
 
 class _Reports:
-    """Draws the files of `--report`. What makes them is imported where there are any."""
+    """Draws the files of `--report`, and the plain lines of `inspect`. What makes them is imported where it is used."""
 
-    def __init__(self, kind: Kind[Any, Any], inputs: Mapping[str, Any], paths: Sequence[Path]) -> None:
+    def __init__(self, kind: Kind[Any, Any], inputs: Mapping[str, Any], paths: Sequence[Path], *, plain: bool) -> None:
         """Raises UsageError: a name has another ending, or its file is there already."""
         self._kind, self._inputs = kind, inputs
         self.forms: dict[Path, str] = {}
         self.drawn: dict[Path, str] = {}
+        self.plain: str | None = None
+        self.wanted = bool(paths) or plain
+        self._plain = plain
         if paths:
             from secateur.kinds.decision_report import form_of
 
@@ -136,11 +144,13 @@ class _Reports:
 
     def draw(self, opened: Settings, outcome: Outcome[Any]) -> None:
         """Draws all of them; `opened`: the settings that were loaded."""
-        from secateur.kinds.decision_report import command_of, draw_report, report_of
+        from secateur.kinds.decision_report import PLAIN, command_of, draw_report, report_of
 
         kind = self._kind
-        report = report_of(kind, outcome, self._inputs, command_of(kind, outcome, self._inputs, opened))
+        command = command_of(kind, outcome, self._inputs, opened)
+        report = report_of(kind, outcome, self._inputs, command, brief=not self.forms)
         self.drawn = {path: draw_report(kind, outcome, report, form) for path, form in self.forms.items()}
+        self.plain = draw_report(kind, outcome, report, PLAIN) if self._plain else None
 
 
 class Heard:

@@ -37,7 +37,7 @@ from secateur.llm.interface import LanguageModel, Reply, replies_of
 from secateur.model import Ledger, Notice, State, TrimReport
 from secateur.progress import Progress, unreported
 from secateur.render import SCHEMA_VERSION, dumps
-from secateur.render.page import Page, render_page
+from secateur.render.page import Page, Section, render_page
 from secateur.render.proofs import explained_json, explained_page
 from secateur.render.sentences import sentence
 from secateur.settings import Loaded, Settings, key_of, table_of
@@ -292,6 +292,10 @@ class Kind(ABC, Generic[M, P]):
 
     def facts(self, outcome: Outcome[P], number: int) -> Sequence[tuple[str, str]]:
         """(label, text) of what else there is to say of an entry; text from outside."""
+        return ()
+
+    def further(self, outcome: Outcome[P]) -> Sequence[Section]:
+        """Sections that a report shows of a decision below its list; harmless text."""
         return ()
 
     def resolved(self, outcome: Outcome[P], inputs: Inputs) -> Inputs:

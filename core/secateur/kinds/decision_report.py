@@ -16,16 +16,21 @@ from secateur.kinds.base import Kind
 from secateur.kinds.environment import Inputs
 from secateur.kinds.outcomes import Outcome
 from secateur.ledger import NOT_LISTED, WRAPPER, Entry, Ledger, State
+from secateur.render.page import Page, Section, render_page
 from secateur.render.report.content import DecisionReport, Excerpt, ReportItem, Sums
 from secateur.render.report.html_page import html_page
 from secateur.render.report.markdown_report import markdown_report
 from secateur.render.report.picture import svg_picture
+from secateur.render.report.plain_lines import plain_lines
 from secateur.settings import Settings
 from secateur.terminal import visible
 from secateur.version import __version__
 
 FORMS = (".html", ".md", ".json", ".svg")
 """Endings of the files that a report is written to."""
+
+PLAIN = "plain"
+"""The format of plain lines, which no file is named after."""
 
 MOST_ITEMS = 1_000
 """Entries that are listed one by one; the others are counted."""
@@ -61,18 +66,21 @@ def form_of(path: Path) -> str:
     return ending.removeprefix(".")
 
 
-def report_of(kind: Kind[Any, Any], outcome: Outcome[Any], inputs: Inputs, command: str) -> DecisionReport:
+def report_of(
+    kind: Kind[Any, Any], outcome: Outcome[Any], inputs: Inputs, command: str, *, brief: bool = False
+) -> DecisionReport:
     """The report on an outcome whose texts can still be read.
 
     Args:
         command: the command line that decides the same again.
+        brief: without texts, and without what stands below the list.
     """
     ledger, numbers = kind.listed(outcome, MOST_DROPPED)
     question, source = kind.headline(outcome, inputs)
     pairs = [(entry, number) for entry, number in zip(ledger.entries, numbers, strict=False) if entry.id != WRAPPER]
     listed = _most_telling(pairs)
     unlisted = _not_listed(ledger, (entry for entry, _ in listed))
-    texts, without_text = _texts(kind, outcome, listed)
+    texts, without_text = ({}, 0) if brief else _texts(kind, outcome, listed)
     wrapper = sum(entry.after for entry in ledger.entries if entry.id == WRAPPER)
     return DecisionReport(
         kind=kind.title,
@@ -87,9 +95,10 @@ def report_of(kind: Kind[Any, Any], outcome: Outcome[Any], inputs: Inputs, comma
         wrapper=wrapper,
         items=[_item(kind, outcome, entry, number, texts.get(number)) for entry, number in listed],
         unlisted=unlisted,
+        further=[(part.title, _rows_of(part)) for part in (() if brief else kind.further(outcome)) if part.rows],
         notices=outcome.warnings,
         command=visible(command),
-        leaving=_excerpt(kind.leaving(outcome), TEXT_LIMIT // 4),
+        leaving=None if brief else _excerpt(kind.leaving(outcome), TEXT_LIMIT // 4),
         without_text=without_text,
         version=__version__,
     )
@@ -102,10 +111,10 @@ def command_of(kind: Kind[Any, Any], outcome: Outcome[Any], inputs: Inputs, open
 
 
 def draw_report(kind: Kind[Any, Any], outcome: Outcome[Any], report: DecisionReport, form: str) -> str:
-    """The text of the file: "html", "md", "svg"; "json" is what the command prints."""
+    """The text of the file: "html", "md", "svg", or PLAIN; "json" is what the command prints."""
     if form == "json":
         return kind.render(outcome, "json")
-    return {"html": html_page, "md": markdown_report, "svg": svg_picture}[form](report)
+    return {PLAIN: plain_lines, "html": html_page, "md": markdown_report, "svg": svg_picture}[form](report)
 
 
 def _renamed(path: Path) -> str:
@@ -178,6 +187,11 @@ def _texts(
         room -= taken
         texts[number] = before, after
     return texts, without
+
+
+def _rows_of(section: Section) -> str:
+    """The rows of a section as lines."""
+    return render_page(Page((), [replace(section, title="", apart=False)]))
 
 
 def _excerpt(text: str, most: int) -> Excerpt | None:

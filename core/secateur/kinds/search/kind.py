@@ -17,8 +17,9 @@ from secateur.llm.interface import Reply
 from secateur.model import Ledger, Pool, Selection, State, TrimReport
 from secateur.progress import Progress, unreported
 from secateur.render import DROPPED_LISTED, dumps_report, notices_of, search_ledger, search_report, why
-from secateur.render.page import Page
+from secateur.render.page import Page, Section
 from secateur.render.text import signals_of
+from secateur.render.walk_text import walk_sections
 from secateur.retrieval.results import Answer
 from secateur.selection import select
 from secateur.settings import Settings
@@ -277,6 +278,12 @@ class Search(Kind[RetrievedPool, SearchDecision]):
         pool = selection.pool
         what = f"{pool.kind[row]}, {pool.language[row]}"
         return ("id", pool.symbol_id[row]), ("what", what), *signals_of(selection, row, DIGITS_SHOWN)
+
+    def further(self, outcome: Outcome[SearchDecision]) -> Sequence[Section]:
+        """The calls among what goes out, and around it."""
+        found = outcome.payload
+        leaves = bool(found.selection.kept_rows)
+        return walk_sections(found.engine.walk(found.selection, outcome.settings)) if leaves else ()
 
     def resolved(self, outcome: Outcome[SearchDecision], inputs: Inputs) -> Inputs:
         pool = outcome.payload.selection.pool

@@ -77,6 +77,7 @@ class DecisionReport:
     wrapper: int  # tokens of what stands around the items
     items: Sequence[ReportItem]
     unlisted: Mapping[State, Sums]  # those that are not among the items
+    further: Sequence[tuple[str, str]]  # title, text: what else there is to show, such as who calls whom
     notices: Sequence[Notice]
     command: str
     leaving: Excerpt | None  # the text that a model reads

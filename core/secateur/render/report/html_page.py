@@ -72,6 +72,7 @@ def html_page(report: DecisionReport) -> str:
         tools(report),
         item_list(report),
         _unlisted(report),
+        _further(report),
         _leaving(report),
         "<h2>Get it again</h2>",
         f'<pre class="command mono">\n{escape(report.command)}</pre>',
@@ -209,6 +210,14 @@ def _unlisted(report: DecisionReport) -> str:
     if report.without_text:
         lines.append(f"The text of {report.without_text:,} of those listed is left out, to keep this page small.")
     return "".join(f'<p class="faint">{escape(line)}</p>' for line in lines)
+
+
+def _further(report: DecisionReport) -> str:
+    parts = "".join(
+        f'<details class="more"><summary>{escape(title)}</summary><pre class="mono">\n{escape(text)}</pre></details>'
+        for title, text in report.further
+    )
+    return f"<h2>Further</h2>{parts}" if parts else ""
 
 
 def _leaving(report: DecisionReport) -> str:
