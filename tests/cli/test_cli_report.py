@@ -118,3 +118,12 @@ def test_entries_have_a_bound_and_those_that_changed_are_listed(
     states = [attrs["data-state"] for _, attrs in page.tags if "data-state" in attrs]
     assert states.count("shortened") == 5 and len(states) == 6
     assert "Not listed here: 31 kept" in page.text
+
+
+def test_what_was_proven_stands_on_the_page(tmp_path: Path) -> None:
+    file = tmp_path / "out.html"
+    assert secateur(*CALLS["log"], "--explain", "--report", file).code == 0
+    page = Parsed(file.read_text("utf-8")).text
+    assert "nothing changes between" in page and "turns at" in page
+    assert secateur(*CALLS["search"], "--report", tmp_path / "search.html").code == 0
+    assert "what hangs together by calls" in (tmp_path / "search.html").read_text("utf-8")

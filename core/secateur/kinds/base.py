@@ -38,7 +38,7 @@ from secateur.model import Ledger, Notice, State, TrimReport
 from secateur.progress import Progress, unreported
 from secateur.render import SCHEMA_VERSION, dumps
 from secateur.render.page import Page, Section, render_page
-from secateur.render.proofs import explained_json, explained_page
+from secateur.render.proofs import explained_json, explained_page, sections_of
 from secateur.render.sentences import sentence
 from secateur.settings import Loaded, Settings, key_of, table_of
 from secateur.settings.keys import OF_KINDS
@@ -294,9 +294,9 @@ class Kind(ABC, Generic[M, P]):
         """(label, text) of what else there is to say of an entry; text from outside."""
         return ()
 
-    def further(self, outcome: Outcome[P]) -> Sequence[Section]:
-        """Sections that a report shows of a decision below its list; harmless text."""
-        return ()
+    def further(self, outcome: Outcome[P], page: Page) -> Sequence[Section]:
+        """Sections that a report shows below its list: what is proven. Harmless text; `page`: that of the outcome."""
+        return () if outcome.explanation is None else sections_of(outcome.explanation)
 
     def resolved(self, outcome: Outcome[P], inputs: Inputs) -> Inputs:
         """The inputs by names that mean the same later: revisions as ids of commits, texts in place of `-`."""

@@ -6,7 +6,7 @@ draw_report(kind, outcome, report, "html")
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from secateur.kinds.environment import Inputs
 from secateur.kinds.outcomes import Outcome
 from secateur.ledger import NOT_LISTED, WRAPPER, Entry, Ledger, State
 from secateur.render.page import Page, Section, render_page
+from secateur.render.proofs import flip_words
 from secateur.render.report.content import DecisionReport, Excerpt, ReportItem, Sums
 from secateur.render.report.html_page import html_page
 from secateur.render.report.markdown_report import markdown_report
@@ -77,6 +78,7 @@ def report_of(
     """
     ledger, numbers = kind.listed(outcome, MOST_DROPPED)
     question, source = kind.headline(outcome, inputs)
+    page = kind.page(outcome)
     pairs = [(entry, number) for entry, number in zip(ledger.entries, numbers, strict=False) if entry.id != WRAPPER]
     listed = _most_telling(pairs)
     unlisted = _not_listed(ledger, (entry for entry, _ in listed))
@@ -87,7 +89,7 @@ def report_of(
         noun=kind.entries or kind.noun,
         question=_line(question, LONGEST_QUESTION, lines=True),
         source=_line(source),
-        figures=[(label, _line(text)) for label, text in kind.page(outcome).head],
+        figures=[(label, _line(text)) for label, text in page.head],
         knobs=[(knob.label, _line(knob.text(outcome.settings))) for knob in kind.knobs],
         budget=ledger.budget,
         before=ledger.before,
@@ -95,7 +97,7 @@ def report_of(
         wrapper=wrapper,
         items=[_item(kind, outcome, entry, number, texts.get(number)) for entry, number in listed],
         unlisted=unlisted,
-        further=[(part.title, _rows_of(part)) for part in (() if brief else kind.further(outcome)) if part.rows],
+        further=[] if brief else _titled(kind.further(outcome, page)),
         notices=outcome.warnings,
         command=visible(command),
         leaving=None if brief else _excerpt(kind.leaving(outcome), TEXT_LIMIT // 4),
@@ -159,10 +161,17 @@ def _item(
         after=entry.after,
         position=entry.position,
         terms=entry.terms,
-        facts=[(label, _line(text)) for label, text in kind.facts(outcome, number)],
+        facts=[(label, _line(text)) for label, text in (*kind.facts(outcome, number), *_flips(outcome, number))],
         came=_excerpt(before, LONGEST_TEXT) if before != after or went is None else None,
         went=went,
     )
+
+
+def _flips(outcome: Outcome[Any], number: int) -> Iterator[tuple[str, str]]:
+    """What turns an entry, where that was proven."""
+    if outcome.explanation is not None and number < len(outcome.explanation.trials.ids):
+        for value, what in flip_words(outcome.explanation, number):
+            yield "turns at" if value else "turns", ", ".join(filter(None, (value, what)))
 
 
 def _texts(
@@ -187,6 +196,18 @@ def _texts(
         room -= taken
         texts[number] = before, after
     return texts, without
+
+
+def _titled(sections: Iterable[Section]) -> list[tuple[str, str]]:
+    """Sections as title and text; one without a title goes on with that before it."""
+    told: list[tuple[str, str]] = []
+    for part in sections:
+        text = _rows_of(part)
+        if part.title or not told:
+            told.append((part.title, text))
+        else:
+            told[-1] = told[-1][0], told[-1][1] + text
+    return told
 
 
 def _rows_of(section: Section) -> str:

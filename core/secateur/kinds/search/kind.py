@@ -279,9 +279,11 @@ class Search(Kind[RetrievedPool, SearchDecision]):
         what = f"{pool.kind[row]}, {pool.language[row]}"
         return ("id", pool.symbol_id[row]), ("what", what), *signals_of(selection, row, DIGITS_SHOWN)
 
-    def further(self, outcome: Outcome[SearchDecision]) -> Sequence[Section]:
-        """The calls among what goes out, and around it."""
+    def further(self, outcome: Outcome[SearchDecision], page: Page) -> Sequence[Section]:
+        """The calls among what goes out, and around it; with `explain` also what is proven."""
         found = outcome.payload
+        if found.explain:
+            return [part for part in page.sections if part.title]
         leaves = bool(found.selection.kept_rows)
         return walk_sections(found.engine.walk(found.selection, outcome.settings)) if leaves else ()
 
