@@ -168,7 +168,7 @@ def _item(
 
 
 def _flips(outcome: Outcome[Any], number: int) -> Iterator[tuple[str, str]]:
-    """What turns an entry, where that was proven."""
+    """The values that turn an entry, where that was proven."""
     if outcome.explanation is not None and number < len(outcome.explanation.trials.ids):
         for value, what in flip_words(outcome.explanation, number):
             yield "turns at" if value else "turns", ", ".join(filter(None, (value, what)))
