@@ -1,0 +1,223 @@
+"""Finds items by name, path or text: a letter is enough, the best hits first, however many items there are.
+
+Every word of what is sought has to occur, in any order, in the id or the name. Hits are ranked by how they were found,
+then by the length of the name, then by their place in the list. Where few items hold the words, names that have the
+letters in their order follow, then names with a slip of the pen (rapidfuzz).
+
+    haystack = Haystack(columns.ids, columns.names)  # once for what was retrieved or read
+    found = haystack.find("sescook", columns.place)
+    found.hits, found.count
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+
+import numpy as np
+import numpy.typing as npt
+from rapidfuzz import fuzz, process
+from secateur.model import IntArray
+
+from secateur_tui.state.listing import ItemColumns
+
+MOST_HITS = 200
+"""Hits that are listed; the others are counted."""
+
+LONGEST_SOUGHT = 200
+"""Letters of what is sought that count."""
+
+ENOUGH = 20
+"""Hits by words from which letters and near names are not tried."""
+
+MOST_TRIED = 5_000
+"""Names that are compared one by one."""
+
+MOST_LACKING = 2
+"""Letters that a near name may lack."""
+
+LEAST_NEAR, NEAR_SCORE = 3, 65.0
+"""Letters from which near names are sought, and the similarity (of 100) that they need."""
+
+LONGEST_NAME = 255
+"""Letters of a name that are compared; longer ones count as equally long."""
+
+MOST_TEXTS = 2_000
+"""Items, in the order of the list, whose texts are looked through."""
+
+_NONE = 99
+"""The match of what was not found."""
+
+_BEHIND = "\U0010ffff"
+"""Is behind every other character."""
+
+
+class Match(IntEnum):
+    """The ways in which an item is found, best first."""
+
+    EXACT = 0  # the last part of its name is what is sought
+    START = 1  # the last part of its name begins with it
+    NAME = 2  # it is in the name
+    ID = 3  # it is in the path, or the words are spread over path and name
+    LETTERS = 4  # its letters are in the name, in this order
+    NEAR = 5  # the name is nearly the same
+    TEXT = 6  # it is in the text
+
+    @property
+    def label(self) -> str:
+        """The way for people."""
+        return _LABELS[self]
+
+
+_LABELS = {
+    Match.EXACT: "name",
+    Match.START: "name",
+    Match.NAME: "name",
+    Match.ID: "path",
+    Match.LETTERS: "letters",
+    Match.NEAR: "near",
+    Match.TEXT: "text",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """An item that was found."""
+
+    item: int
+    match: Match
+
+
+@dataclass(frozen=True, slots=True)
+class FoundItems:
+    """The best hits, and how many there are together."""
+
+    hits: tuple[Hit, ...]
+    count: int
+
+
+class Haystack:
+    """The ids and names that are looked through, made once for what was retrieved or read, asked at every key."""
+
+    def __init__(self, ids: Sequence[str], names: Sequence[str]) -> None:
+        self.ids = ids
+        self._names = [(name or one).casefold() for name, one in zip(names, ids, strict=True)]
+        folded = (one.casefold() for one in ids)
+        # what any word may be in: the id, and the name where the id does not hold it
+        self._texts = [
+            text if name in text else f"{text} {name}" for text, name in zip(folded, self._names, strict=True)
+        ]
+        self._lengths = np.minimum(np.array([len(name) for name in self._names], dtype=np.int64), LONGEST_NAME)
+        lasts = [last_part(name) for name in self._names]
+        self._by_last = sorted(range(len(lasts)), key=lasts.__getitem__)
+        self._lasts = [lasts[item] for item in self._by_last]
+        self._letters = _letters(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def find(self, sought: str, place: IntArray, most: int = MOST_HITS) -> FoundItems:
+        """The best items for what is sought; nothing for blanks. `place` is the line of each item: of equal hits that
+        on the higher line is the better one."""
+        words = sought[:LONGEST_SOUGHT].casefold().split()
+        if not words or not len(self):
+            return FoundItems((), 0)
+        match = np.full(len(self), _NONE, dtype=np.int64)
+        match[self._holding(self._texts, words)] = Match.ID
+        held = match == Match.ID
+        for found, by in (
+            (self._holding(self._names, words[:1]), Match.NAME),
+            (self._beginning(words[0]), Match.START),
+            (self._being(words[0]), Match.EXACT),
+        ):
+            named = np.zeros(len(self), dtype=np.bool_)
+            named[found] = True
+            match[named & held] = by
+        if held.sum() < ENOUGH:
+            self._add_letters("".join(words), match, place)
+            self._add_near("".join(words), match, place)
+        return self._best(match, place, most)
+
+    def _holding(self, texts: Sequence[str], words: Sequence[str]) -> list[int]:
+        """The items of which the text holds every word."""
+        first, *others = words
+        items = [item for item, text in enumerate(texts) if first in text]
+        for word in others:
+            items = [item for item in items if word in texts[item]]
+        return items
+
+    def _beginning(self, word: str) -> list[int]:
+        """The items of which the last part of the name begins with the word."""
+        return self._by_last[bisect_left(self._lasts, word) : bisect_left(self._lasts, word + _BEHIND)]
+
+    def _being(self, word: str) -> list[int]:
+        return self._by_last[bisect_left(self._lasts, word) : bisect_right(self._lasts, word)]
+
+    def _add_letters(self, letters: str, match: IntArray, place: IntArray) -> None:
+        bits = _letters([letters])[0]
+        items = np.flatnonzero((match == _NONE) & ((self._letters & bits) == bits))
+        for item in _first(items, place[items], MOST_TRIED).tolist():
+            if _in_order(letters, self._names[item][:LONGEST_NAME]):
+                match[item] = Match.LETTERS
+
+    def _add_near(self, sought: str, match: IntArray, place: IntArray) -> None:
+        if len(sought) < LEAST_NEAR:
+            return
+        lacking = np.bitwise_count(_letters([sought])[0] & ~self._letters).astype(np.int64)
+        items = np.flatnonzero((match == _NONE) & (lacking <= MOST_LACKING))
+        items = _first(items, lacking[items] * len(self) + place[items], MOST_TRIED)
+        names = [last_part(self._names[item])[:LONGEST_NAME] for item in items.tolist()]
+        near = process.extract(sought, names, scorer=fuzz.ratio, limit=ENOUGH, score_cutoff=NEAR_SCORE)
+        match[items[[number for _, _, number in near]]] = Match.NEAR
+
+    def _best(self, match: IntArray, place: IntArray, most: int) -> FoundItems:
+        items = np.flatnonzero(match != _NONE)
+        key = (match[items] * (LONGEST_NAME + 1) + self._lengths[items]) * len(self) + place[items]
+        best = _first(items, key, most)
+        return FoundItems(tuple(Hit(item, Match(int(match[item]))) for item in best.tolist()), len(items))
+
+
+def in_texts(
+    columns: ItemColumns, sought: str, text_of: Callable[[int], str], most: int = MOST_TEXTS
+) -> Iterator[Hit | None]:
+    """Looks through the texts of items in the order of the list: a hit for each that holds what is sought, None for
+    each that does not. The caller stops it when something else is sought."""
+    wanted = " ".join(sought[:LONGEST_SOUGHT].casefold().split())
+    for item in columns.order[:most].tolist() if wanted else ():
+        yield Hit(item, Match.TEXT) if wanted in " ".join(text_of(item).casefold().split()) else None
+
+
+def last_part(name: str) -> str:
+    """The part of a name that is typed first: "total" of "Cart.total", "cart.py" of "shop/cart.py"."""
+    return name[name.rfind("/") + 1 :] if "/" in name else name[name.rfind(".") + 1 :]
+
+
+def _in_order(letters: str, name: str) -> bool:
+    """Tells whether the letters are in a name in their order."""
+    at = 0
+    for letter in letters:
+        at = name.find(letter, at) + 1
+        if not at:
+            return False
+    return True
+
+
+def _first(items: IntArray, key: IntArray, most: int) -> IntArray:
+    """The items with the smallest keys, in their order."""
+    if len(items) > most:
+        least = np.argpartition(key, most)[:most]
+        items, key = items[least], key[least]
+    return items[np.argsort(key, kind="stable")]
+
+
+def _letters(texts: Sequence[str]) -> npt.NDArray[np.uint64]:
+    """Per text a bit for each character that occurs in it; some characters share one."""
+    if not texts:
+        return np.zeros(0, dtype=np.uint64)
+    ends = np.cumsum([len(text) + 1 for text in texts])
+    codes = np.frombuffer("".join(f"{text}\n" for text in texts).encode("utf-32-le", "surrogatepass"), dtype="<u4")
+    bits = np.left_shift(np.uint64(1), (codes & 63).astype(np.uint64))
+    bits[codes == ord("\n")] = 0
+    return np.asarray(np.bitwise_or.reduceat(bits, np.concatenate([[0], ends[:-1]])), dtype=np.uint64)
