@@ -161,7 +161,7 @@ def test_a_walk_is_of_the_files_that_were_searched() -> None:
         for row, symbol in enumerate(selection.pool.symbol_id):
             assert calls.symbol(calls.node(symbol)) == symbol
             assert calls.row(calls.node(symbol)) == row
-        assert calls.ends(calls.node("shop/refund.py::refund_total"), Direction.CALLS)[1] == 0
+        assert calls.steps(calls.node("shop/refund.py::refund_total"), Direction.CALLS)[1] == 0
 
 
 def test_the_same_files_give_the_same_walk_in_plain_values() -> None:

@@ -7,6 +7,7 @@ A `CallMap` answers single steps at once, whatever the size of the repository: t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from copy import copy
 from dataclasses import replace
 from functools import cached_property
 from itertools import pairwise
@@ -109,32 +110,39 @@ class CallMap:
     def symbol(self, node: int) -> str:
         return self.snapshot.symbol_id(node)
 
-    def ends(self, node: int, direction: Direction, most: int = MOST_ENDS) -> tuple[list[CallEnd], int]:
+    def steps(self, node: int, direction: Direction, most: int = MOST_ENDS) -> tuple[list[tuple[int, CallEnd]], int]:
         """The callers or callees of a node, the most certain first, and how many there are besides."""
         found = steps(self.graph, node, direction)
+        columns = (found.nodes, found.how, found.confidence, found.sites, found.followed)
         shown = [
-            CallEnd(self.symbol(end), How(how).label, confidence / 1000, sites, self._state(self.row(end)), followed)
-            for end, how, confidence, sites, followed in zip(
-                found.nodes[:most].tolist(),
-                found.how[:most].tolist(),
-                found.confidence[:most].tolist(),
-                found.sites[:most].tolist(),
-                found.followed[:most].tolist(),
-                strict=True,
+            (
+                end,
+                CallEnd(self.symbol(end), How(how).label, confidence / 1000, sites, self._state(self.row(end)), known),
             )
+            for end, how, confidence, sites, known in zip(*(column[:most].tolist() for column in columns), strict=True)
         ]
         return shown, len(found) - len(shown)
 
+    def count(self, node: int, direction: Direction) -> int:
+        """The number of its callers or callees."""
+        return len(steps(self.graph, node, direction))
+
+    def under(self, selection: Selection) -> CallMap:
+        """The same graph with the decisions of another selection of the same pool."""
+        other = copy(self)
+        other.selection = selection
+        other.__dict__.pop("leaving", None)
+        return other
+
     def named(self, node: int, most: int = MOST_ENDS) -> list[int]:
         """The nodes that `item` names."""
-        ways = (steps(self.graph, node, way).nodes[:most].tolist() for way in (Direction.CALLED_BY, Direction.CALLS))
-        return [end for way in ways for end in way]
+        return [end for way in (Direction.CALLED_BY, Direction.CALLS) for end, _ in self.steps(node, way, most)[0]]
 
     def item(self, node: int, most: int = MOST_ENDS) -> WalkedItem:
         """A node with its callers and callees, and the decision on it."""
         snapshot, row = self.snapshot, self.row(node)
-        callers, callers_more = self.ends(node, Direction.CALLED_BY, most)
-        callees, callees_more = self.ends(node, Direction.CALLS, most)
+        callers, callers_more = self.steps(node, Direction.CALLED_BY, most)
+        callees, callees_more = self.steps(node, Direction.CALLS, most)
         return WalkedItem(
             symbol_id=self.symbol(node),
             name=snapshot.qualnames[node],
@@ -144,9 +152,9 @@ class CallMap:
             token_count=int(snapshot.column("tokens")[node]),
             state=self._state(row),
             rank=self._rank(row),
-            callers=callers,
+            callers=[end for _, end in callers],
             callers_more=callers_more,
-            callees=callees,
+            callees=[end for _, end in callees],
             callees_more=callees_more,
         )
 
