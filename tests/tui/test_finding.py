@@ -17,7 +17,7 @@ from secateur_tui.state.finding import (
     in_texts,
     last_part,
 )
-from secateur_tui.state.listing import ledger_columns
+from secateur_tui.state.list_view import ledger_columns
 
 SESSIONS = {
     "flask/sessions.py::SessionInterface.save_session": "SessionInterface.save_session",

@@ -63,6 +63,17 @@ ACTIONS = (
     Action("ghost", ("x",), "Ghost", "Compare with the present answer from now on", "Look", footer=True),
     Action("compare", ("c",), "Compare", "Lay another profile, budget or commit, or the ghost, beside this", "Look"),
     Action("adopt", ("a",), "Adopt", "Take the settings of the right side of the comparison", "Look"),
+    Action("find", ("f",), "Find", "Go to an item by its name, its path or its text", "Find", footer=True),
+    Action("filter", ("F",), "Filter", "Show the items of one state, kind, language or folder; Esc shows all", "Find"),
+    Action("order", ("o",), "Order", "Sort the list by name, tokens or any signal", "Find"),
+    Action(
+        "next-changed", ("right_square_bracket",), "Next changed", "The next item decided otherwise than before", "Find"
+    ),
+    Action("previous-changed", ("left_square_bracket",), "Previous changed", "The one before it", "Find"),
+    Action("next-cut", ("right_curly_bracket",), "Next cut", "The next item of which a part goes out", "Find"),
+    Action("previous-cut", ("left_curly_bracket",), "Previous cut", "The one before it", "Find"),
+    Action("next-dropped", ("greater_than_sign",), "Next dropped", "The next item of which nothing goes out", "Find"),
+    Action("previous-dropped", ("less_than_sign",), "Previous dropped", "The one before it", "Find"),
     Action("undo", ("u",), "Undo", "Take the last change of settings back", "Change", footer=True),
     Action("redo", ("U", "ctrl+r"), "Redo", "Make the change that was taken back again", "Change"),
     Action("copy", ("y",), "Copy", "Copy and show the command line that reproduces this screen", "Change", footer=True),

@@ -34,7 +34,8 @@ from secateur_tui.pages.kind_page import KindPage
 from secateur_tui.pages.scene import Scene
 from secateur_tui.part import ScreenPart, Tab
 from secateur_tui.state.bench_state import BenchState
-from secateur_tui.styled_text import Line, line, plain
+from secateur_tui.state.list_view import ListChoice
+from secateur_tui.styled_text import Line, Span, clipped, line, plain
 from secateur_tui.widgets.knob_panel import KnobPanel
 from secateur_tui.widgets.ledger_list import LedgerList
 from secateur_tui.widgets.line_view import DrawnView
@@ -346,8 +347,15 @@ class Bench(Guarded, Screen[None]):
             self.call_after_refresh(self.paint)
 
     def move_cursor(self, item: int) -> None:
-        """Puts the cursor on an item."""
-        self.state.cursor = item
+        """Puts the cursor on an item; filters that hide it are taken off."""
+        self.state.look_at(item)
+        self.paint()
+        for part in self.parts:
+            part.cursor_moved()
+
+    def choose(self, choice: ListChoice) -> None:
+        """Shows another part of the list, or another order; nothing is decided otherwise."""
+        self.state.choose(choice)
         self.paint()
         self._each(lambda part: part.cursor_moved())
 
@@ -369,19 +377,27 @@ class Bench(Guarded, Screen[None]):
             self.set_focus(self.home)
         for widget in self.query(", ".join(("#budget, #notices, #columns, #list", *(f"#{tab}" for tab in self.tabs)))):
             widget.set_class(self.answering.outdated, "-stale")
-        self.query_one("#list", LedgerList).show(state.answer if state.listed else None, state.cursor)
+        self.query_one("#list", LedgerList).show((state.view or state.answer) if state.listed else None, state.cursor)
         described = subject.described(state.reading.material) if state.reading is not None else ""
         if described or not subject.asks_while_typing:
             self.field(subject.fields[0].name).border_subtitle = Content(visible(described))
         self._each(lambda part: part.list_painted())
         for name in ("notices", "columns", "blank"):
             self.query_one(f"#{name}", DrawnView).repaint()
-        caption = subject.draw_caption(self.scene, max(0, items.size.width - 6)) if shown else ()
-        self.caption(items, caption)
+        self.caption(items, self._draw_caption(max(0, items.size.width - 6)) if shown else ())
         self.paint_knobs()
         self.paint_page()
         self.repaint_frame()
         self._each(lambda part: part.painted())
+
+    def _draw_caption(self, cells: int) -> Line:
+        """Draws the line below the list: the part of it that is shown, or what the kind says of the whole."""
+        view = self.state.view
+        if view is None:
+            return self.subject.draw_caption(self.scene, cells)
+        key = self.scene.keys.shown("back")
+        leave = f" · {key} shows all" if key else ""
+        return clipped(line(Span(f" {visible(view.told)}", "accent"), Span(f"{leave} ", "faint")), cells)
 
     def paint_knobs(self) -> None:
         """Paints the knobs from the state."""

@@ -3,7 +3,7 @@ provider's prompt cache."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from secateur.kinds.base import Outcome
 from secateur.kinds.conversation.decisions import MeasuredTranscript, MessageDecision, Pruned
@@ -66,16 +66,9 @@ class ConversationPage(KindPage[MeasuredTranscript, Pruned]):
         return " share role, tool, beginning"
 
     def tail(self, answer: LedgerAnswer[Outcome[Pruned]], item: int, cells: int) -> Line:
-        row, message = item_of(answer.result.payload, item), message_of(answer.result.payload, item)
+        message = message_of(answer.result.payload, item)
         share = answer.entries[item].before / max(1, answer.ledger.budget)
-        role = (
-            "request" if row is None else "summary" if row.number < 0 else message.role if message is not None else ""
-        )
-        tools = (
-            ", ".join(dict.fromkeys(part.tool for part in message.parts[:_FIRST_PARTS] if part.tool))
-            if message is not None
-            else ""
-        )
+        role, tools = _role(answer, item), _tools(message)
         role_cells, tool_cells = (
             (_ROLE_CELLS, _TOOL_CELLS) if cells >= _ROOMY else (_SHORT_ROLE_CELLS, _SHORT_TOOL_CELLS)
         )
@@ -83,6 +76,13 @@ class ConversationPage(KindPage[MeasuredTranscript, Pruned]):
         words = fit(visible(_first_words(message)), room) if message is not None and room > 0 else ""
         said = fit(role if cells >= _ROOMY else _SHORT.get(role, role), role_cells)
         return line(f"{share:>6.1%} ", said, " ", fit(visible(tools), tool_cells), " ", Span(words, "faint"))
+
+    def facets(self, answer: LedgerAnswer[Outcome[Pruned]]) -> Mapping[str, Callable[[], Sequence[str]]]:
+        items = range(len(answer))
+        return {
+            "role": lambda: [_role(answer, item) for item in items],
+            "tool": lambda: [_tools(message_of(answer.result.payload, item)) for item in items],
+        }
 
     def facts(self, answer: LedgerAnswer[Outcome[Pruned]], item: int, cells: int) -> list[Line]:
         row, message = item_of(answer.result.payload, item), message_of(answer.result.payload, item)
@@ -163,3 +163,16 @@ def _first_words(message: Message) -> str:
 
 def _digits(answer: LedgerAnswer[Outcome[Pruned]]) -> int:
     return max(4, len(f"{len(answer.result.payload.transcript.messages):,}"))
+
+
+def _role(answer: LedgerAnswer[Outcome[Pruned]], item: int) -> str:
+    row, message = item_of(answer.result.payload, item), message_of(answer.result.payload, item)
+    if row is None or row.number < 0:
+        return "request" if row is None else "summary"
+    return message.role if message is not None else ""
+
+
+def _tools(message: Message | None) -> str:
+    """The tools that the first parts of a message name."""
+    parts = message.parts[:_FIRST_PARTS] if message is not None else ()
+    return ", ".join(dict.fromkeys(part.tool for part in parts if part.tool))

@@ -72,6 +72,11 @@ class DiffPage(KindPage[MeasuredDiff, Planned]):
         covered = answer.rows[item].coverage if item < len(answer.rows) else None
         return answer.ledger.number_of[covered.path] if covered is not None else None
 
+    def paths(self, answer: LedgerAnswer[Outcome[Planned]]) -> Sequence[str]:
+        assert isinstance(answer, DiffAnswer)
+        rows = [*answer.rows, *[None] * (len(answer) - len(answer.rows))]
+        return [row.coverage.path if row is not None and row.coverage is not None else "" for row in rows]
+
     def notices(self, answer: LedgerAnswer[Outcome[Planned]]) -> Sequence[tuple[str, str]]:
         plan = answer.result.payload.plan
         measured = plan.measured

@@ -3,6 +3,7 @@ all."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from secateur.kinds.base import Outcome
@@ -30,6 +31,9 @@ class FilesPage(KindPage[ReadFiles, PrunedFiles]):
         """The best files are listed first."""
         answer, decisions = super().drawn(settings, outcome), outcome.payload.decisions
         return replace(answer, order=sorted(range(len(decisions)), key=lambda number: -decisions[number].score))
+
+    def paths(self, answer: LedgerAnswer[Outcome[PrunedFiles]]) -> Sequence[str]:
+        return answer.ids
 
     def tail_title(self, answer: LedgerAnswer[Outcome[PrunedFiles]]) -> str:
         return "score file"

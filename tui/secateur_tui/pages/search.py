@@ -25,6 +25,7 @@ from secateur_tui.pages.kind_page import KindPage
 from secateur_tui.pages.scene import Scene
 from secateur_tui.state.bench_state import BenchState
 from secateur_tui.state.command_lines import search_command
+from secateur_tui.state.list_view import ItemColumns, search_columns
 from secateur_tui.state.recorded_search import recorded_answer
 from secateur_tui.state.search_answer import SearchAnswer, SearchRequest, compared_searches
 from secateur_tui.state.search_comparison import SearchComparison
@@ -143,6 +144,18 @@ class SearchPage(KindPage[Any, SearchDecision]):
 
     def item_of(self, answer: SearchAnswer, entry: str) -> int | None:
         return answer.place_of.get(entry)
+
+    def item_columns(self, answer: SearchAnswer, comparison: SearchComparison | None) -> ItemColumns:
+        return search_columns(answer.selection, comparison.flipped if comparison is not None else None)
+
+    def sought_names(self, answer: SearchAnswer) -> Sequence[str]:
+        return answer.selection.pool.qualname
+
+    def source_text(self, answer: SearchAnswer, item: int) -> str:
+        try:
+            return self.engine.content(answer.selection.pool, item)
+        except SecateurError:  # it changed since: what it holds now is not what was found
+            return ""
 
     def observed(self, state: BenchState[Any]) -> Observation | None:
         answer: Any = state.answer

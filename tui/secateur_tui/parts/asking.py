@@ -11,6 +11,7 @@ from secateur_tui.pages.folder import FolderPage
 from secateur_tui.part import ScreenPart
 from secateur_tui.screen import Bench
 from secateur_tui.state.input_files import typed_path
+from secateur_tui.state.list_view import WHOLE
 from secateur_tui.widgets.query_input import QueryInput
 
 
@@ -48,9 +49,13 @@ class Asking(ScreenPart):
         bench.go_to(wrong or self._empty_field or first)
 
     def _back(self) -> None:
-        if not self._bench.subject.asks_while_typing:
-            self._bench.put_fields()
-        self._bench.go_home()
+        """Leads to the items; from there to all of them, in their own order."""
+        bench = self._bench
+        if not bench.subject.asks_while_typing:
+            bench.put_fields()
+        if bench.focused is bench.home and bench.state.view is not None:
+            bench.choose(WHOLE)
+        bench.go_home()
 
     def _refresh(self) -> None:
         for part in self._bench.parts:

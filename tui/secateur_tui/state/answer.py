@@ -8,15 +8,27 @@ from typing import Protocol
 from secateur.settings import Settings
 
 
-class ShownAnswer(Protocol):
+class ListedItems(Protocol):
+    """Items as a list shows them, by line."""
+
+    def __len__(self) -> int: ...
+
+    def item_at(self, line: int) -> int:
+        """The item of a line of the list."""
+        ...
+
+    def line_of(self, item: int) -> int:
+        """The line of an item in the list."""
+        ...
+
+
+class ShownAnswer(ListedItems, Protocol):
     """`LedgerAnswer` has an entry for each item, `SearchAnswer` is columns of numbers."""
 
     @property
     def settings(self) -> Settings:
         """The settings it was decided with."""
         ...
-
-    def __len__(self) -> int: ...
 
     @property
     def ids(self) -> Sequence[str]:
@@ -26,12 +38,4 @@ class ShownAnswer(Protocol):
     @property
     def place_of(self) -> Mapping[str, int]:
         """The item of a name."""
-        ...
-
-    def item_at(self, line: int) -> int:
-        """The item of a line of the list."""
-        ...
-
-    def line_of(self, item: int) -> int:
-        """The line of an item in the list."""
         ...

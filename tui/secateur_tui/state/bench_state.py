@@ -7,7 +7,8 @@ Nothing derived is stored: what is stale follows from comparing what was asked w
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Any, Generic, TypeVar
 
 from secateur.errors import SecateurError
@@ -15,9 +16,21 @@ from secateur.settings import Settings, with_profile
 
 from secateur_tui.state.answer import ShownAnswer
 from secateur_tui.state.history import SettingsHistory
+from secateur_tui.state.list_view import HIDDEN, WHOLE, ItemColumns, ListChoice, ListView, listed_view, nearest
 from secateur_tui.state.subject import Subject
 
 S = TypeVar("S", bound=Subject[Any, Any])
+
+
+@lru_cache(maxsize=2)
+def _columns(subject: Subject[Any, Any], answer: ShownAnswer, comparison: Any) -> ItemColumns:
+    """Returns the same object for the same answer, so that it is made once and not at every key."""
+    return subject.item_columns(answer, comparison)
+
+
+@lru_cache(maxsize=2)
+def _view(columns: ItemColumns, choice: ListChoice) -> ListView:
+    return listed_view(columns, choice)
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +65,7 @@ class BenchState(Generic[S]):
     baseline: ShownAnswer | None = None  # what the answer is compared with
     cursor: int = 0  # item looked at
     page: str = "why"  # the open page beside the list
+    choice: ListChoice = WHOLE  # the part of the list that is shown, and its order
 
     def __post_init__(self) -> None:
         self.history = SettingsHistory([self.opened])
@@ -101,6 +115,39 @@ class BenchState(Generic[S]):
             return None
         return self.subject.compared(self.baseline, self.answer)
 
+    # --- the list ---
+
+    @property
+    def columns(self) -> ItemColumns | None:
+        """The items by which they are found, filtered and sorted; None while there are none."""
+        listed = self.answer is not None and self.listed
+        return _columns(self.subject, self.answer, self.comparison) if listed else None  # type: ignore[arg-type]
+
+    @property
+    def view(self) -> ListView | None:
+        """The list where it does not show all items in the answer's own order; None where it does."""
+        columns = self.columns if not self.choice.plain else None
+        return _view(columns, self.choice) if columns is not None else None
+
+    def choose(self, choice: ListChoice) -> None:
+        """Shows another part of the list, or another order. The cursor stays on its item where that is shown."""
+        self.choice = choice
+        self._keep_in_sight()
+
+    def look_at(self, item: int) -> None:
+        """Puts the cursor on an item. Filters that hide it are taken off."""
+        self.cursor = item
+        if (view := self.view) is not None and view.line_of(item) == HIDDEN:
+            self.choice = replace(self.choice, filters=())
+
+    def _keep_in_sight(self) -> None:
+        columns, view = self.columns, self.view
+        if columns is not None and view is not None:
+            item = nearest(columns, view, self.cursor)
+            self.cursor = self.cursor if item is None else item
+
+    # --- what is asked for ---
+
     def type(self, name: str, text: str) -> bool:
         """Takes another text of a field. The baseline is dropped where another question is asked: the two answers have
         nothing in common."""
@@ -119,6 +166,7 @@ class BenchState(Generic[S]):
         """Drops what was read and answered."""
         self.reading = self.asked = self.answer = self.refusal = self.baseline = None
         self.cursor = 0
+        self.choice = WHOLE
 
     def read(self, reading: Reading) -> None:
         """Takes what was read, unless something else is wanted by now."""
@@ -142,6 +190,7 @@ class BenchState(Generic[S]):
         self.answer, self.refusal, self.answered = answer, None, self.question
         if before is None or answer.ids is not before.ids:
             self.cursor = answer.place_of.get(name, first)
+        self._keep_in_sight()
 
     # --- settings ---
 

@@ -21,7 +21,7 @@ import numpy.typing as npt
 from rapidfuzz import fuzz, process
 from secateur.model import IntArray
 
-from secateur_tui.state.listing import ItemColumns
+from secateur_tui.state.list_view import ItemColumns
 
 MOST_HITS = 200
 """Hits that are listed; the others are counted."""

@@ -9,7 +9,7 @@ answers are columns and whose decisions are instant.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, ClassVar, Generic, TypeVar
@@ -30,6 +30,7 @@ from secateur_tui.state.command_lines import CommandWords, quoted
 from secateur_tui.state.input_files import FileWatch
 from secateur_tui.state.ledger_answer import LedgerAnswer, compared
 from secateur_tui.state.ledger_entries import entry_ids, entry_number_of
+from secateur_tui.state.list_view import ItemColumns, ledger_columns
 from secateur_tui.styled_text import Line, fit, line
 
 M = TypeVar("M")  # what was read
@@ -199,6 +200,35 @@ class Subject(Generic[M, P]):
         number = entry_number_of(answer.result, entry)
         items = range(len(answer)) if number is not None else ()
         return next((item for item in items if self.entry_number(answer, item) == number), None)
+
+    # --- finding ---
+
+    def item_columns(self, answer: Any, comparison: Any) -> ItemColumns:
+        """Returns the items as columns, by which they are found, filtered and sorted."""
+        changed = [item for item in range(len(answer)) if comparison.flipped(item)] if comparison is not None else ()
+        entries, order = answer.entries, answer.order
+        return ledger_columns(entries, order, changed, self.paths(answer), self.facets(answer))
+
+    def paths(self, answer: Any) -> Sequence[str]:
+        """Returns the file that each item is, or is in; empty where items are in none."""
+        return ()
+
+    def facets(self, answer: Any) -> Mapping[str, Callable[[], Sequence[str]]]:
+        """Returns what items can be filtered by beside state and reason."""
+        return {}
+
+    def sought_names(self, answer: Any) -> Sequence[str]:
+        """Returns the words by which a person looks for each item. May be slow."""
+        names = []
+        for item, name in enumerate(answer.ids):
+            number = self.entry_number(answer, item)
+            beside = self.kind.beside(answer.result, number) if number is not None else ""
+            names.append(f"{name} {' '.join(beside[:_LONGEST_BESIDE].split())}".strip())
+        return names
+
+    def source_text(self, answer: Any, item: int) -> str:
+        """Returns the text that came in of an item. May be slow."""
+        return self.texts(answer, item)[0]
 
     def hold(self, answer: Any, item: int, settings: Settings) -> Settings | str:
         """Returns the settings under which this item is kept whatever happens, or no longer is; or a text on why it

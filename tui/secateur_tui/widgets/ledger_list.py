@@ -8,7 +8,7 @@ from typing import Any
 
 from secateur.model import State
 
-from secateur_tui.state.answer import ShownAnswer
+from secateur_tui.state.answer import ListedItems
 from secateur_tui.state.ledger_answer import ABSENT, LedgerAnswer, LedgerComparison
 from secateur_tui.styled_text import Line, Span, line, signed
 from secateur_tui.widgets.item_list import ItemList
@@ -71,9 +71,9 @@ class LedgerList(ItemList):
     def __init__(self, draw: Callable[[int, int], Line], **options: Any) -> None:
         super().__init__(**options)
         self._draw = draw
-        self._answer: ShownAnswer | None = None
+        self._answer: ListedItems | None = None
 
-    def show(self, answer: ShownAnswer | None, item: int) -> None:
+    def show(self, answer: ListedItems | None, item: int) -> None:
         """Paint an answer with the cursor on `item`."""
         self._answer = answer
         self.put_cursor(answer.line_of(item) if answer is not None and len(answer) else 0)

@@ -68,7 +68,7 @@ def draw_chains(tree: WalkTree, chains: Sequence[CallChain], cells: int) -> list
 
 
 def draw_whole(walk: Walk | None, symbol: str, cells: int) -> list[Line]:
-    """The findings of the whole walk: the part that an item is in, what is one call further, what a deeper search brings."""
+    """The findings of the whole walk: the part that an item is in, what is one call further, a deeper search."""
     if walk is None:
         return []
     lines = [*wrapped(_part(walk, symbol), cells)]

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from secateur import Settings
 from secateur.model import Entry, Reason, State
 from secateur.selection import select
-from secateur_tui.state.listing import (
+from secateur_tui.state.list_view import (
     HIDDEN,
     LIST_ORDER,
     NAME,

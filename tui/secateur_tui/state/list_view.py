@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -107,6 +108,10 @@ class ListChoice:
         one = facet, value
         rest = tuple(other for other in self.filters if other != one)
         return replace(self, filters=rest if one in self.filters else (*rest, one))
+
+
+WHOLE = ListChoice()
+"""The whole list in its own order."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -237,16 +242,16 @@ def ledger_columns(
     entries: Sequence[Entry],
     order: Sequence[int] = (),
     changed: Sequence[int] = (),
-    names: Sequence[str] = (),
     paths: Sequence[str] = (),
+    facets: Mapping[str, Callable[[], Sequence[str]]] = MappingProxyType({}),
 ) -> ItemColumns:
     """The entries of a ledger.
 
     Args:
         order: items as they are listed; empty: in the ledger's order.
         changed: items whose decision differs from the baseline.
-        names: what a person calls each; empty: their ids.
         paths: the file each is in; empty: none.
+        facets: what else they can be filtered by.
     """
     before = np.array([entry.before for entry in entries], dtype=np.float64)
     after = np.array([entry.after for entry in entries], dtype=np.float64)
@@ -260,10 +265,11 @@ def ledger_columns(
     ids = [entry.id for entry in entries]
     return ItemColumns(
         ids=ids,
-        names=names or ids,
+        names=ids,
         paths=paths or [""] * len(ids),
         facets={
             "state": partial(_labels, State, state),
+            **facets,
             **(places if any(paths) else {}),
             "reason": lambda: [entry.reason.label.replace("_", " ") for entry in entries],
         },

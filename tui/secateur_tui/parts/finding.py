@@ -1,0 +1,263 @@
+"""Finds items by name, path or text, filters and sorts the list, and goes to the next item that changed, is cut or is
+dropped. For every kind: an item is a line of columns (`state.list_view`)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import islice
+
+import numpy as np
+from rapidfuzz import fuzz
+from secateur.model import BoolArray, State
+
+from secateur_tui.part import Part
+from secateur_tui.screen import Bench
+from secateur_tui.state.answer import ShownAnswer
+from secateur_tui.state.finding import MOST_TEXTS, FoundItems, Haystack, Hit, in_texts
+from secateur_tui.state.list_view import (
+    LIST_ORDER,
+    NAME,
+    WHOLE,
+    ItemColumns,
+    ListChoice,
+    following,
+    listed_view,
+    mask_of,
+)
+from secateur_tui.styled_text import Line
+from secateur_tui.widgets.chooser import Chooser, Offer, Offers
+from secateur_tui.widgets.found_lines import draw_choice, draw_filter, draw_hit
+
+_TEXTS, _PAUSE, _HAYSTACK = "texts", "texts-pause", "haystack"
+
+LEAST_TEXT = 3
+"""Letters from which texts are looked through: fewer are in nearly all of them."""
+
+TEXTS_AT_ONCE = 50
+"""Texts that are looked through between two looks whether something else is sought."""
+
+MOST_SECONDS = 5.0
+"""Seconds after which no further text is looked through."""
+
+MOST_TEXT_HITS = 100
+"""Hits in texts that are listed."""
+
+MOST_VALUES = 50
+"""Values of one facet that are offered."""
+
+NEXT = {
+    "next-changed": ("changed", 1),
+    "previous-changed": ("changed", -1),
+    "next-cut": ("cut", 1),
+    "previous-cut": ("cut", -1),
+    "next-dropped": ("dropped", 1),
+    "previous-dropped": ("dropped", -1),
+}
+"""Actions that go to another item, and the direction."""
+
+NONE_OF: Mapping[str, str] = {
+    "changed": "no other decision differs from the ghost",
+    "cut": "nothing else goes out in part",
+    "dropped": "nothing else is dropped",
+}
+
+
+class Finding(Part):
+    """See the module docstring."""
+
+    def __init__(self, bench: Bench) -> None:
+        self._bench = bench
+        self._haystack: Haystack | None = None
+        self._made_for: object = None  # the ids that the haystack is made of
+        self._chooser = Chooser("Find", self._hits)
+
+    @property
+    def actions(self) -> Mapping[str, Callable[[], object]]:
+        return {
+            "find": self._find,
+            "filter": self._filter,
+            "order": self._order,
+            **{action: partial(self._next, *where) for action, where in NEXT.items()},
+        }
+
+    def unavailable(self, action: str) -> str:
+        if action not in ("find", "filter", "order", *NEXT):
+            return ""
+        if not self._bench.state.listed:
+            return "there are no items yet"
+        if action in ("next-changed", "previous-changed") and self._bench.state.comparison is None:
+            return "nothing has changed since the ghost"
+        return ""
+
+    def state_taken(self) -> None:
+        self._haystack = self._made_for = None
+
+    # --- going on ---
+
+    def _next(self, what: str, step: int) -> None:
+        state = self._bench.state
+        columns = state.columns
+        if columns is None:
+            return
+        view = state.view or listed_view(columns, WHOLE)
+        item = following(view, state.cursor, _mask(columns, what), step)
+        if item is None:
+            shown = " in what is shown" if state.view is not None else ""
+            self._bench.app.say(NONE_OF[what] + shown)
+        else:
+            self._bench.move_cursor(item)
+
+    # --- finding ---
+
+    def _find(self) -> None:
+        bench, state = self._bench, self._bench.state
+        if state.columns is None or state.answer is None:
+            return
+        self._chooser = Chooser("Find", self._hits, "letters of a name, words of a path or a text", self._typed)
+        bench.app.push_screen(self._chooser, self._go)
+        if self._made_for is not state.answer.ids:
+            self._haystack = None
+            bench.jobs.start(self._make(state.answer), _HAYSTACK)
+
+    async def _make(self, answer: ShownAnswer) -> None:
+        """Makes what is looked through, on the engine's thread."""
+        subject = self._bench.subject
+
+        def make() -> Haystack:
+            return Haystack(answer.ids, subject.sought_names(answer))
+
+        self._haystack, self._made_for = await self._bench.jobs.run(make), answer.ids
+        if self._chooser.is_mounted:
+            self._chooser.ask_again()
+
+    def _hits(self, sought: str) -> Offers:
+        state, haystack = self._bench.state, self._haystack
+        columns = state.columns
+        if columns is None:
+            return Offers()
+        if not sought.strip():
+            return Offers(told=f"{len(columns):,} {state.subject.noun.lower()}")
+        if haystack is None or len(haystack) != len(columns):
+            return Offers(told="one moment")
+        found = haystack.find(sought, columns.place)
+        return Offers([self._offer(columns, hit) for hit in found.hits], _told(found))
+
+    def _offer(self, columns: ItemColumns, hit: Hit) -> Offer:
+        return Offer(hit.item, partial(draw_hit, columns, hit))
+
+    def _go(self, item: int | None) -> None:
+        self._bench.jobs.stop(_PAUSE)
+        self._bench.jobs.cancel(_TEXTS)
+        if item is None:
+            return
+        before = self._bench.state.choice.filters
+        self._bench.move_cursor(item)
+        self._bench.go_home()
+        if before and not self._bench.state.choice.filters:
+            self._bench.app.say("The filter hid it, and is off")
+
+    def _typed(self, sought: str) -> None:
+        jobs = self._bench.jobs
+        jobs.cancel(_TEXTS)
+        jobs.stop(_PAUSE)
+        if len(sought.strip()) >= LEAST_TEXT:
+            pause = self._bench.app.pace.debounce
+            jobs.after(_PAUSE, pause, lambda: jobs.start(self._look_through(sought), _TEXTS), matters=False)
+
+    async def _look_through(self, sought: str) -> None:
+        """Adds what is found in texts, a few texts at a time; a further key cancels it."""
+        state, chooser = self._bench.state, self._chooser
+        columns, answer = state.columns, state.answer
+        if columns is None or answer is None:
+            return
+        named = {offer.value for offer in self._hits(sought).lines}
+        looking = in_texts(columns, sought, partial(state.subject.source_text, answer))
+        seen, hits, until = 0, 0, time.monotonic() + MOST_SECONDS
+        while hits < MOST_TEXT_HITS and time.monotonic() < until:
+            looked = await self._bench.jobs.run(lambda: list(islice(looking, TEXTS_AT_ONCE)))
+            if not looked:
+                break
+            seen += len(looked)
+            new = [hit for hit in looked if hit is not None and hit.item not in named]
+            hits += len(new)
+            told = f"{len(named) + hits:,} found, {seen:,} of {min(MOST_TEXTS, len(columns)):,} texts looked through"
+            chooser.add(sought, Offers([self._offer(columns, hit) for hit in new], told))
+
+    # --- filters and orders ---
+
+    def _filter(self) -> None:
+        self._bench.app.push_screen(Chooser("Filter", self._filters, "state, kind, language, folder"), self._choose)
+
+    def _filters(self, sought: str) -> Offers:
+        state = self._bench.state
+        columns = state.columns
+        if columns is None:
+            return Offers()
+        choice = state.choice
+        rows: list[tuple[str, Offer]] = []
+        if choice.filters:
+            everything = replace(choice, filters=())
+            rows.append(("all", Offer(everything, partial(_drawn_choice, "show all: take every filter off", False))))
+        for facet in columns.facets:
+            others = replace(choice, filters=tuple(one for one in choice.filters if one[0] != facet))
+            for value, count in columns.counts(facet, mask_of(columns, others))[:MOST_VALUES]:
+                on = (facet, value) in choice.filters
+                draw = partial(draw_filter, facet, value, count, on)
+                rows.append((f"{facet}: {value}", Offer(choice.turned(facet, value), draw)))
+        return Offers(_matching(rows, sought), state.view.told if state.view is not None else "all are shown")
+
+    def _order(self) -> None:
+        self._bench.app.push_screen(Chooser("Order", self._orders, "a figure"), self._choose)
+
+    def _orders(self, sought: str) -> Offers:
+        state = self._bench.state
+        columns = state.columns
+        if columns is None:
+            return Offers()
+        words = {LIST_ORDER: "the list's own order", NAME: "by name"}
+        words |= {figure: f"by {figure}, largest first" for figure in columns.figures}
+        rows = []
+        for by, text in words.items():
+            draw = partial(_drawn_choice, text, by == state.choice.by)
+            rows.append((text, Offer(replace(state.choice, by=by), draw)))
+        return Offers(_matching(rows, sought))
+
+    def _choose(self, choice: ListChoice | None) -> None:
+        if choice is not None:
+            self._bench.choose(choice)
+            self._bench.go_home()
+
+
+def _mask(columns: ItemColumns, what: str) -> BoolArray:
+    """The items that an action goes to: cut is what goes out in part."""
+    if what == "changed":
+        return columns.changed
+    if what == "dropped":
+        return np.asarray(columns.state == State.DROPPED)
+    return np.isin(columns.state, [State.SHORTENED, State.SUMMARISED])
+
+
+def _drawn_choice(text: str, on: bool, _: int) -> Line:
+    return draw_choice(text, on)
+
+
+def _told(found: FoundItems) -> str:
+    more = f", the best {len(found.hits):,} are here" if found.count > len(found.hits) else ""
+    return f"{found.count:,} found{more}"
+
+
+def _matching(rows: Sequence[tuple[str, Offer]], sought: str) -> list[Offer]:
+    """The offers whose words match what is typed, the best first; all while nothing is."""
+    if not sought.strip():
+        return [offer for _, offer in rows]
+    wanted = sought.casefold().split()
+    holding = [offer for text, offer in rows if all(word in text.casefold() for word in wanted)]
+    if holding:
+        return holding
+    scored = [
+        (-fuzz.partial_ratio(sought.casefold(), text.casefold()), number) for number, (text, _) in enumerate(rows)
+    ]
+    return [rows[number][1] for score, number in sorted(scored) if score <= -60]
