@@ -13,7 +13,7 @@ import numpy as np
 from rapidfuzz import fuzz
 from secateur.model import BoolArray, State
 
-from secateur_tui.part import Part
+from secateur_tui.part import ScreenPart
 from secateur_tui.screen import Bench
 from secateur_tui.state.answer import ShownAnswer
 from secateur_tui.state.finding import MOST_TEXTS, FoundItems, Haystack, Hit, in_texts
@@ -65,7 +65,7 @@ NONE_OF: Mapping[str, str] = {
 }
 
 
-class Finding(Part):
+class Finding(ScreenPart):
     """See the module docstring."""
 
     def __init__(self, bench: Bench) -> None:
