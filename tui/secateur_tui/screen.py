@@ -377,7 +377,7 @@ class Bench(Guarded, Screen[None]):
             self.set_focus(self.home)
         for widget in self.query(", ".join(("#budget, #notices, #columns, #list", *(f"#{tab}" for tab in self.tabs)))):
             widget.set_class(self.answering.outdated, "-stale")
-        self.query_one("#list", LedgerList).show((state.view or state.answer) if state.listed else None, state.cursor)
+        self.query_one("#list", LedgerList).show(state.shown, state.cursor)
         described = subject.described(state.reading.material) if state.reading is not None else ""
         if described or not subject.asks_while_typing:
             self.field(subject.fields[0].name).border_subtitle = Content(visible(described))

@@ -14,7 +14,7 @@ from typing import Any, Generic, TypeVar
 from secateur.errors import SecateurError
 from secateur.settings import Settings, with_profile
 
-from secateur_tui.state.answer import ShownAnswer
+from secateur_tui.state.answer import ListedItems, ShownAnswer
 from secateur_tui.state.history import SettingsHistory
 from secateur_tui.state.list_view import HIDDEN, WHOLE, ItemColumns, ListChoice, ListView, listed_view, nearest
 from secateur_tui.state.subject import Subject
@@ -129,6 +129,12 @@ class BenchState(Generic[S]):
         columns = self.columns if not self.choice.plain else None
         return _view(columns, self.choice) if columns is not None else None
 
+    @property
+    def shown(self) -> ListedItems | None:
+        """The items as the list shows them; None while there are none."""
+        view = self.view
+        return view if view is not None else self.answer if self.listed else None
+
     def choose(self, choice: ListChoice) -> None:
         """Shows another part of the list, or another order. The cursor stays on its item where that is shown."""
         self.choice = choice
@@ -188,6 +194,8 @@ class BenchState(Generic[S]):
         if len(answer) and (before is None or self.subject.ranks):
             first = answer.item_at(0)
         self.answer, self.refusal, self.answered = answer, None, self.question
+        if before is None:
+            self.choice = WHOLE
         if before is None or answer.ids is not before.ids:
             self.cursor = answer.place_of.get(name, first)
         self._keep_in_sight()

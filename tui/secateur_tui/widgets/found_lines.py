@@ -19,8 +19,9 @@ def draw_hit(columns: ItemColumns, hit: Hit, cells: int) -> Line:
     digits = len(f"{len(columns):,}")
     place = f"{int(columns.place[hit.item]) + 1:,}"
     head = line(" ", Span(state.glyph, state.label), Span(f" {place:>{digits}} ", "faint"))
-    name, path = columns.names[hit.item][:_LONGEST], columns.paths[hit.item]
-    name = visible(name or columns.ids[hit.item][:_LONGEST])
+    called = columns.names[hit.item][:_LONGEST]
+    path = columns.paths[hit.item] if called else ""
+    name = visible(called or columns.ids[hit.item][:_LONGEST])
     how = "" if hit.match <= Match.NAME else f"  {hit.match.label}"
     room = max(1, cells - width(head) - len(how))
     shown = clip(name, room)

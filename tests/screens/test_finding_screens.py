@@ -1,0 +1,349 @@
+"""Finding, filtering and sorting on the screen: goldens, and journeys that decide nothing otherwise."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from inspector_kit import (
+    ORDERS,
+    Candidate,
+    Inspector,
+    ScriptedEngine,
+    assert_golden,
+    bench_of,
+    inspector,
+    make_pool,
+    orders_engine,
+    press,
+    settle,
+)
+from ledger_kit import WRITERS, opened
+from secateur.model import State
+from secateur.settings import Settings, with_values
+from secateur_tui.screen import Bench
+from secateur_tui.widgets.chooser import Chooser, OfferList
+
+SIZES = [(120, 40), (80, 24)]
+TIGHT = Settings(budget=4000)
+ZONE = with_values(Settings(), {"conversation_prune.safe_zone_tokens": 3000})
+
+
+async def typed(app: Inspector, text: str) -> None:
+    await press(app, *("space" if letter == " " else letter for letter in text))
+
+
+def shown(app: Inspector) -> list[int]:
+    """The items of the list, by line."""
+    listed = bench_of(app).state.shown
+    assert listed is not None
+    return [listed.item_at(line) for line in range(len(listed))]
+
+
+def name(bench: Bench) -> str:
+    answer = bench.state.answer
+    assert answer is not None
+    return answer.ids[bench.state.cursor]
+
+
+def told(app: Inspector) -> str:
+    return str(bench_of(app).query_one("#items").border_subtitle)
+
+
+# --- goldens ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize(
+    ("screen", "keys"),
+    [
+        ("found", "f r e f u"),
+        ("found_near", "f r e f n u d"),
+        ("filters", "F"),
+        ("filtered", "F d r o p enter"),
+        ("orders", "o"),
+        ("sorted", "o h o t enter"),
+    ],
+)
+async def test_search(screen: str, keys: str, size: tuple[int, int]) -> None:
+    app = inspector(settings=TIGHT)
+    async with app.run_test(size=size):
+        await settle(app)
+        await press(app, *keys.split())
+        assert_golden(f"search_{screen}_{size[0]}x{size[1]}", await settle(app))
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize(("screen", "keys"), [("found", "f J P Y"), ("filters", "F"), ("filtered", "F t o o l enter")])
+async def test_conversation(
+    screen: str, keys: str, size: tuple[int, int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    WRITERS["conversation"](tmp_path)
+    app = opened("conversation", ZONE)
+    async with app.run_test(size=size):
+        await settle(app)
+        await press(app, *keys.split())
+        assert_golden(f"conversation_{screen}_{size[0]}x{size[1]}", await settle(app))
+
+
+# --- finding ----------------------------------------------------------------------------------------------------------
+
+
+async def test_enter_goes_to_the_item_and_escape_leaves_the_cursor() -> None:
+    app = inspector(settings=TIGHT)
+    async with app.run_test(size=(120, 40)):
+        await settle(app)
+        bench = bench_of(app)
+        before = name(bench)
+        await press(app, "f")
+        await typed(app, "cart")
+        await press(app, "escape")
+        await settle(app)
+        assert name(bench) == before
+        await press(app, "f")
+        await typed(app, "cart")
+        await press(app, "enter")
+        await settle(app)
+        assert name(bench) == "src/orders/cart.py::Cart.total"
+        assert bench.focused is bench.home
+
+
+async def test_a_text_is_found_in_what_came_in() -> None:
+    row = "src/orders/audit.py::record"
+    app = inspector(orders_engine(texts={row: "def record():\n    return 'a needle  in\na haystack'\n"}), TIGHT)
+    async with app.run_test(size=(120, 40)):
+        await settle(app)
+        await press(app, "f")
+        await typed(app, "Needle in a")
+        lines = await settle(app)
+        assert any("record" in line and "text" in line for line in lines)
+        await press(app, "enter")
+        await settle(app)
+        assert name(bench_of(app)) == row
+
+
+async def test_up_and_down_go_through_the_hits_and_a_click_takes_one() -> None:
+    app = inspector(settings=TIGHT)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await settle(app)
+        await press(app, "f", "r", "down", "down", "up", "pagedown", "pageup", "down")
+        await settle(app)
+        offers = app.screen.query_one(OfferList)
+        assert offers.cursor == 1
+        wanted = offers.offers[2].value
+        await pilot.click(OfferList, offset=(5, 2))
+        await settle(app)
+        assert bench_of(app).state.cursor == wanted
+
+
+async def test_nothing_found_says_so_and_enter_does_nothing() -> None:
+    app = inspector(settings=TIGHT)
+    async with app.run_test(size=(120, 40)):
+        await settle(app)
+        await press(app, "f")
+        await typed(app, "zzzzqqqq")
+        lines = await settle(app)
+        assert any("0 found" in line for line in lines)
+        await press(app, "enter")
+        await settle(app)
+        assert isinstance(app.screen, Chooser)
+
+
+async def test_names_that_attack_are_shown_harmless() -> None:
+    hostile = Candidate("a\x1b]0;t\x07/[b]$x.py", "def\u202e[/red]", (1, 3), 50, 0.99)
+    app = inspector(ScriptedEngine(lambda query, _: make_pool([hostile, *ORDERS], query=query)), TIGHT)
+    async with app.run_test(size=(120, 40)):
+        await settle(app)
+        for keys in (["f", "d", "e", "f"], ["escape", "F"], ["escape", "o"]):
+            await press(app, *keys)
+            lines = await settle(app)
+            assert not any(mark in line for line in lines for mark in ("\x1b", "\x07", "\u202e"))
+        await press(app, "escape", "f", "d", "e", "f")
+        assert any("[/red]" in line for line in await settle(app))
+
+
+# --- filtering and sorting --------------------------------------------------------------------------------------------
+
+
+async def test_a_filter_decides_nothing_and_escape_shows_all() -> None:
+    app = inspector(settings=TIGHT)
+    async with app.run_test(size=(120, 40)):
+        await settle(app)
+        bench = bench_of(app)
+        answer, every = bench.state.answer, shown(app)
+        await press(app, "F")
+        await typed(app, "dropped")
+        await press(app, "enter")
+        await settle(app)
+        assert bench.state.answer is answer
+        selection = answer.selection
+        assert shown(app) == [row for row in every if selection.state[row] == State.DROPPED]
+        assert told(app).strip().startswith(f"{len(shown(app))} of {len(every)} · state: dropped")
+        assert bench.state.cursor in shown(app)
+        await press(app, "escape")
+        await settle(app)
+        assert shown(app) == every
+        assert bench.state.answer is answer
+
+
+async def test_the_cursor_follows_its_item_until_a_filter_hides_it() -> None:
+    app = inspector(settings=TIGHT)
+    async with app.run_test(size=(120, 40)):
+        await settle(app)
+        bench = bench_of(app)
+        await press(app, "F")
+        await typed(app, "dropped")
+        await press(app, "enter", "end")
+        await settle(app)
+        last = bench.state.cursor
+        await press(app, "o")
+        await typed(app, "name")
+        await press(app, "enter")
+        await settle(app)
+        assert bench.state.cursor == last
+        for _ in range(30):
+            await press(app, "b")  # in the end the budget holds everything
+        await settle(app)
+        assert shown(app) == []
+        assert "0 of 12 · state: dropped" in told(app)
+        await press(app, "down", "up", "end", "f", "escape", "escape")
+        await settle(app)
+        assert len(shown(app)) == 12
+
+
+async def test_going_to_what_a_filter_hides_takes_the_filter_off() -> None:
+    app = inspector(settings=TIGHT)
+    async with app.run_test(size=(120, 40)):
+        await settle(app)
+        await press(app, "F")
+        await typed(app, "dropped")
+        await press(app, "enter", "f")
+        await typed(app, "round_half")
+        await press(app, "enter")
+        await settle(app)
+        bench = bench_of(app)
+        assert name(bench) == "src/orders/money.py::Money.round_half_even"
+        assert bench.state.view is None
+
+
+async def test_an_order_puts_the_largest_first_and_ties_stay() -> None:
+    app = inspector(settings=TIGHT)
+    async with app.run_test(size=(120, 40)):
+        await settle(app)
+        await press(app, "o")
+        await typed(app, "tokens")
+        await press(app, "enter")
+        await settle(app)
+        tokens = bench_of(app).state.answer.selection.pool.tokens
+        assert shown(app) == np.argsort(-tokens, kind="stable").tolist() or [
+            int(tokens[row]) for row in shown(app)
+        ] == sorted(tokens.tolist(), reverse=True)
+
+
+async def test_a_new_question_shows_everything_again() -> None:
+    app = inspector(settings=TIGHT)
+    async with app.run_test(size=(120, 40)):
+        await settle(app)
+        await press(app, "F")
+        await typed(app, "dropped")
+        await press(app, "enter", "slash", "x", "enter")
+        await settle(app)
+        assert bench_of(app).state.view is None
+
+
+# --- the next one -----------------------------------------------------------------------------------------------------
+
+
+async def test_next_dropped_goes_round_and_back() -> None:
+    app = inspector(settings=TIGHT)
+    async with app.run_test(size=(120, 40)):
+        await settle(app)
+        bench = bench_of(app)
+        selection = bench.state.answer.selection
+        dropped = [row for row in shown(app) if selection.state[row] == State.DROPPED]
+        seen = []
+        for _ in dropped:
+            await press(app, "greater_than_sign")
+            seen.append(bench.state.cursor)
+        assert seen == dropped
+        await press(app, "greater_than_sign")
+        assert bench.state.cursor == dropped[0]
+        await press(app, "less_than_sign")
+        assert bench.state.cursor == dropped[-1]
+
+
+async def test_next_changed_needs_a_change_and_finds_each() -> None:
+    app = inspector(settings=TIGHT)
+    async with app.run_test(size=(120, 40), notifications=True):
+        await settle(app)
+        bench = bench_of(app)
+        await press(app, "right_square_bracket")
+        assert any("nothing has changed since the ghost" in line for line in await settle(app))
+        await press(app, "B", "B", "B")
+        await settle(app)
+        changed = [row for row in shown(app) if bench.state.comparison.flipped[row]]
+        assert changed
+        seen = []
+        for _ in changed:
+            await press(app, "right_square_bracket")
+            seen.append(bench.state.cursor)
+        assert sorted(seen) == sorted(changed)
+
+
+async def test_next_cut_is_what_goes_out_in_part() -> None:
+    settings = with_values(TIGHT, {"smart_pruning.signature_share": 0.2})
+    app = inspector(settings=settings)
+    async with app.run_test(size=(120, 40)):
+        await settle(app)
+        bench = bench_of(app)
+        await press(app, "right_curly_bracket")
+        assert bench.state.answer.selection.state[bench.state.cursor] == State.SHORTENED
+
+
+async def test_where_there_is_no_other_one_it_is_said() -> None:
+    app = inspector(settings=Settings(budget=100_000))
+    async with app.run_test(size=(120, 40), notifications=True):
+        await settle(app)
+        await press(app, "greater_than_sign")
+        assert any("nothing else is dropped" in line for line in await settle(app))
+
+
+@pytest.mark.parametrize("keys", ["f", "F", "o", "greater_than_sign"])
+async def test_without_items_there_is_nothing_to_find(keys: str) -> None:
+    app = inspector(settings=TIGHT, query="")
+    async with app.run_test(size=(120, 40), notifications=True):
+        await settle(app)
+        await press(app, "escape", keys)
+        assert any("there are no items yet" in line for line in await settle(app))
+
+
+@pytest.mark.parametrize("kind", list(WRITERS))
+async def test_every_kind_is_found_filtered_and_sorted(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    WRITERS[kind](tmp_path)
+    app = opened(kind, ZONE)
+    async with app.run_test(size=(120, 40)):
+        await settle(app)
+        bench = bench_of(app)
+        answer = bench.state.answer
+        wanted = answer.ids[len(answer) - 1]
+        await press(app, "f")
+        await typed(app, wanted)
+        await settle(app)
+        await press(app, "enter")
+        await settle(app)
+        assert name(bench) == wanted
+        await press(app, "o")
+        await typed(app, "tokens")
+        await press(app, "enter")
+        await settle(app)
+        before = [answer.entries[item].before for item in shown(app)]
+        assert before == sorted(before, reverse=True)
+        await press(app, "F")
+        await settle(app)
+        await press(app, "enter")
+        await settle(app)
+        assert 0 < len(shown(app)) <= len(answer)
+        assert bench.state.answer is answer
