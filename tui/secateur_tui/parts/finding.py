@@ -58,6 +58,9 @@ NEXT = {
 }
 """Actions that go to another item, and the direction."""
 
+_FIRST = {"distance": "nearest"}
+"""What stands first in an order, where that is not the largest."""
+
 NONE_OF: Mapping[str, str] = {
     "changed": "no other decision differs from the ghost",
     "cut": "nothing else goes out in part",
@@ -189,7 +192,9 @@ class Finding(ScreenPart):
     # --- filters and orders ---
 
     def _filter(self) -> None:
-        self._bench.app.push_screen(Chooser("Filter", self._filters, "state, kind, language, folder"), self._choose)
+        columns = self._bench.state.columns
+        placeholder = ", ".join(columns.facets) if columns is not None else ""
+        self._bench.app.push_screen(Chooser("Filter", self._filters, placeholder), self._choose)
 
     def _filters(self, sought: str) -> Offers:
         state = self._bench.state
@@ -218,7 +223,7 @@ class Finding(ScreenPart):
         if columns is None:
             return Offers()
         words = {LIST_ORDER: "the list's own order", NAME: "by name"}
-        words |= {figure: f"by {figure}, largest first" for figure in columns.figures}
+        words |= {figure: f"by {figure}, {_FIRST.get(figure, 'largest')} first" for figure in columns.figures}
         rows = []
         for by, text in words.items():
             draw = partial(_drawn_choice, text, by == state.choice.by)
