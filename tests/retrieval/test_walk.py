@@ -13,7 +13,7 @@ from secateur.index.graph.code_graph import Direction
 from secateur.model import Selection
 from secateur.render import render_page
 from secateur.render.walk_shapes import Walk
-from secateur.render.walk_text import RULES
+from secateur.render.walk_text import BRIEF_RULES, RULES
 from secateur.retrieval.walk import MOST_ENDS, MOST_NEXT
 from secateur.settings import with_values
 from secateur.sources.source import MemorySource
@@ -190,7 +190,7 @@ def test_names_that_attack_are_shown_harmless() -> None:
 def test_every_rule_has_its_words() -> None:
     from secateur.index.graph.resolve import How
 
-    assert {rule.label for rule in How} == set(RULES)
+    assert {rule.label for rule in How} == set(RULES) == set(BRIEF_RULES)
 
 
 def test_explain_tells_the_walk_as_text_and_as_json() -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from secateur.errors import RepositoryError
 from secateur.index.update.staleness import Changes
 from secateur.model import Channel, Pool, Selection
 from secateur.selection import select
@@ -213,6 +214,12 @@ class ScriptedEngine:
 
     def pack_tokens(self, selection: Selection) -> int:
         return selection.used
+
+    def calls(self, selection: Selection) -> Any:  # noqa: ARG002
+        raise RepositoryError("prepared pools have no call graph", hint="ask a real engine")
+
+    def walk(self, selection: Selection, settings: Settings | None = None) -> Any:  # noqa: ARG002
+        raise RepositoryError("prepared pools have no call graph", hint="ask a real engine")
 
     def content(self, pool: Pool, row: int) -> str:
         default = (

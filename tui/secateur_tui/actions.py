@@ -60,6 +60,7 @@ ACTIONS = (
     Action("why", ("i",), "Why", "Why this item was decided as it was", "Look", footer=True),
     Action("preview", ("v",), "Preview", "The item's text", "Look", footer=True),
     Action("diff", ("d",), "Diff", "What changed since the ghost", "Look", footer=True),
+    Action("walk", ("W",), "Walk", "Who calls this item and what it calls, step by step; Esc leads back", "Look"),
     Action("ghost", ("x",), "Ghost", "Compare with the present answer from now on", "Look", footer=True),
     Action("compare", ("c",), "Compare", "Lay another profile, budget or commit, or the ghost, beside this", "Look"),
     Action("adopt", ("a",), "Adopt", "Take the settings of the right side of the comparison", "Look"),

@@ -8,7 +8,7 @@ from secateur.index.graph.code_graph import Direction
 from secateur.ledger import State
 from secateur.render.page import counted
 from secateur.render.walk_shapes import CallChain, Walk
-from secateur.render.walk_text import RULES
+from secateur.render.walk_text import BRIEF_RULES, RULES
 from secateur.terminal import cell_width, clip, clip_left, visible
 
 from secateur_tui.state.walking import LineKind, TreeLine, WalkTree
@@ -17,8 +17,8 @@ from secateur_tui.styled_text import Line, Span, line, width, wrapped
 NAMES_SHOWN = 4
 """Names in one sentence."""
 
-LEAST_RULE = 44
-"""Cells from which a line says how its call was resolved."""
+LEAST_RULE, ROOMY_RULE = 40, 80
+"""Cells from which a line says in a word how its call was resolved, and in several."""
 
 DEEPEST = 12
 """Steps by which a line is indented: what is deeper says its depth."""
@@ -46,7 +46,8 @@ def draw_tree_line(tree: WalkTree, number: int, cells: int) -> Line:
     rank = int(tree.calls.selection.rank[row]) if row is not None else None
     head = line(f"{indent}{_handle(drawn)} ", *_decision(drawn.end.state, rank))
     sites = f" ×{drawn.end.sites}" if drawn.end.sites > 1 else ""
-    how = f"  {RULES[drawn.end.how]} {drawn.end.certainty:.2f}{sites}".replace(" 0.", " .")
+    words = RULES if cells >= ROOMY_RULE else BRIEF_RULES
+    how = f"  {words[drawn.end.how]} {drawn.end.certainty:.2f}{sites}".replace(" 0.", " .")
     role = "" if drawn.end.followed else "warning"
     rule = line(Span(how, role or "faint")) if cells >= LEAST_RULE else ()
     return _named(head, drawn.end.symbol_id, role, marked, rule, cells)
