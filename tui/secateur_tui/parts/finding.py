@@ -59,7 +59,7 @@ NEXT = {
 """Actions that go to another item, and the direction."""
 
 _FIRST = {"distance": "nearest"}
-"""What stands first in an order, where that is not the largest."""
+"""The end that stands first in an order, where that is not the largest."""
 
 NONE_OF: Mapping[str, str] = {
     "changed": "no other decision differs from the ghost",

@@ -35,7 +35,7 @@ class Offer:
 
 @dataclass(frozen=True)
 class Offers:
-    """What a text leads to, and what is said about it below the list."""
+    """The hits that a text leads to, and the words about it below the list."""
 
     lines: Sequence[Offer] = ()
     told: str = ""
