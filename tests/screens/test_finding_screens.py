@@ -1,4 +1,4 @@
-"""Finding, filtering and sorting on the screen: goldens, and journeys that decide nothing otherwise."""
+"""ItemFinding, filtering and sorting on the screen: goldens, and journeys that decide nothing otherwise."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Finding: every item can be found by each part of its name, the best hit first, whatever its name is made of."""
+"""ItemFinding: every item can be found by each part of its name, the best hit first, whatever its name is made of."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from secateur_tui.part import ScreenPart
 from secateur_tui.parts.asking import Asking
 from secateur_tui.parts.comparing import Comparing
 from secateur_tui.parts.counting import Counting
-from secateur_tui.parts.finding import Finding
+from secateur_tui.parts.finding import ItemFinding
 from secateur_tui.parts.looking import Looking
 from secateur_tui.parts.observing import Observing
 from secateur_tui.parts.program import Program
@@ -28,7 +28,7 @@ PARTS: Sequence[Callable[[Bench], ScreenPart]] = (
     Looking,
     Comparing,
     Walking,
-    Finding,
+    ItemFinding,
     Proofs,
     Counting,
     Staleness,

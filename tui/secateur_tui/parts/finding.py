@@ -28,7 +28,7 @@ from secateur_tui.state.list_view import (
     mask_of,
 )
 from secateur_tui.styled_text import Line
-from secateur_tui.widgets.chooser import Chooser, Offer, Offers
+from secateur_tui.widgets.chooser import ChoiceLine, Chooser, Offers
 from secateur_tui.widgets.found_lines import draw_choice, draw_filter, draw_hit
 
 _TEXTS, _PAUSE, _HAYSTACK = "texts", "texts-pause", "haystack"
@@ -68,7 +68,7 @@ NONE_OF: Mapping[str, str] = {
 }
 
 
-class Finding(ScreenPart):
+class ItemFinding(ScreenPart):
     """See the module docstring."""
 
     def __init__(self, bench: Bench) -> None:
@@ -148,8 +148,8 @@ class Finding(ScreenPart):
         found = haystack.find(sought, columns.place)
         return Offers([self._offer(columns, hit) for hit in found.hits], _told(found))
 
-    def _offer(self, columns: ItemColumns, hit: Hit) -> Offer:
-        return Offer(hit.item, partial(draw_hit, columns, hit))
+    def _offer(self, columns: ItemColumns, hit: Hit) -> ChoiceLine:
+        return ChoiceLine(hit.item, partial(draw_hit, columns, hit))
 
     def _go(self, item: int | None) -> None:
         self._bench.jobs.stop(_PAUSE)
@@ -202,16 +202,18 @@ class Finding(ScreenPart):
         if columns is None:
             return Offers()
         choice = state.choice
-        rows: list[tuple[str, Offer]] = []
+        rows: list[tuple[str, ChoiceLine]] = []
         if choice.filters:
             everything = replace(choice, filters=())
-            rows.append(("all", Offer(everything, partial(_drawn_choice, "show all: take every filter off", False))))
+            rows.append(
+                ("all", ChoiceLine(everything, partial(_drawn_choice, "show all: take every filter off", False)))
+            )
         for facet in columns.facets:
             others = replace(choice, filters=tuple(one for one in choice.filters if one[0] != facet))
             for value, count in columns.counts(facet, mask_of(columns, others))[:MOST_VALUES]:
                 on = (facet, value) in choice.filters
                 draw = partial(draw_filter, facet, value, count, on)
-                rows.append((f"{facet}: {value}", Offer(choice.turned(facet, value), draw)))
+                rows.append((f"{facet}: {value}", ChoiceLine(choice.turned(facet, value), draw)))
         return Offers(_matching(rows, sought), state.view.told if state.view is not None else "all are shown")
 
     def _order(self) -> None:
@@ -227,7 +229,7 @@ class Finding(ScreenPart):
         rows = []
         for by, text in words.items():
             draw = partial(_drawn_choice, text, by == state.choice.by)
-            rows.append((text, Offer(replace(state.choice, by=by), draw)))
+            rows.append((text, ChoiceLine(replace(state.choice, by=by), draw)))
         return Offers(_matching(rows, sought))
 
     def _choose(self, choice: ListChoice | None) -> None:
@@ -254,7 +256,7 @@ def _told(found: FoundItems) -> str:
     return f"{found.count:,} found{more}"
 
 
-def _matching(rows: Sequence[tuple[str, Offer]], sought: str) -> list[Offer]:
+def _matching(rows: Sequence[tuple[str, ChoiceLine]], sought: str) -> list[ChoiceLine]:
     """The offers whose words match what is typed, the best first; all while nothing is."""
     if not sought.strip():
         return [offer for _, offer in rows]

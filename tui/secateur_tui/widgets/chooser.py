@@ -26,7 +26,7 @@ from secateur_tui.widgets.query_input import QueryInput
 
 
 @dataclass(frozen=True)
-class Offer:
+class ChoiceLine:
     """A line that can be taken; it is drawn with a blank as its first character."""
 
     value: Any
@@ -37,7 +37,7 @@ class Offer:
 class Offers:
     """The hits that a text leads to, and the words about it below the list."""
 
-    lines: Sequence[Offer] = ()
+    lines: Sequence[ChoiceLine] = ()
     told: str = ""
 
 
@@ -49,10 +49,10 @@ class OfferList(LineView, can_focus=False):
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
-        self.offers: Sequence[Offer] = ()
+        self.offers: Sequence[ChoiceLine] = ()
         self.cursor = 0
 
-    def show(self, offers: Sequence[Offer], cursor: int) -> None:
+    def show(self, offers: Sequence[ChoiceLine], cursor: int) -> None:
         """Shows other lines."""
         self.offers = offers
         self.repaint()
