@@ -71,6 +71,6 @@ def alternative(
     near = suggestion(word, words)
     takes = "a profile, a budget" + (", a commit (@HEAD~3)" if takes_commit(kind) else "") + (", ghost" * ghost)
     raise UsageError(
-        f"{shown(word) or 'nothing'} is nothing to compare with",
+        f"{shown(word) or 'an empty text'} is nothing to compare with",
         hint=(f"did you mean {near}? " if near else "") + takes,
     )
