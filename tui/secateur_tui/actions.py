@@ -77,7 +77,17 @@ ACTIONS = (
     Action("previous-dropped", ("less_than_sign",), "Previous dropped", "The one before it", "Find"),
     Action("undo", ("u",), "Undo", "Take the last change of settings back", "Change", footer=True),
     Action("redo", ("U", "ctrl+r"), "Redo", "Make the change that was taken back again", "Change"),
-    Action("copy", ("y",), "Copy", "Copy and show the command line that reproduces this screen", "Change", footer=True),
+    Action(
+        "copy",
+        ("y",),
+        "Copy",
+        "Copy and show the command line that reproduces this screen",
+        "Change",
+        footer=True,
+    ),
+    Action("copy-pack", (), "Copy what goes out", "Copy the text that a model reads", "Change"),
+    Action("copy-item", (), "Copy this item", "Copy the text of the item under the cursor", "Change"),
+    Action("export", ("E",), "Export", "Write an HTML page, Markdown, JSON or a picture to show", "Change"),
     Action(
         "save", ("S",), "Save", "Save this screen as a scenario, which `secateur check` guards", "Guard", footer=True
     ),

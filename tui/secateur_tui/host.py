@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -27,6 +28,9 @@ from secateur_tui.bench_names import BenchTitle
 from secateur_tui.guards import Guarded, PatientPalette
 from secateur_tui.palette import Palette
 from secateur_tui.themes import BASE_COLOURS, DEFAULT_THEME, load_themes
+
+_WEB_FONT = re.compile(r"@font-face \{.*?\}\s*", re.DOTALL)
+"""The rules of a picture that would fetch a font."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +153,10 @@ class Host(Guarded, App[int]):
     @abstractmethod
     def bench_titles(self, current: str) -> Sequence[BenchTitle]:
         """Returns all benches, for the title line."""
+
+    def picture(self) -> str:
+        """Returns the screen as SVG, which loads nothing: the font's name stays, with monospace behind it."""
+        return _WEB_FONT.sub("", self.export_screenshot())
 
     def say(self, message: str) -> None:
         """Shows a passing message; text from outside is allowed in it."""

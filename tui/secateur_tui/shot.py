@@ -7,7 +7,6 @@ import argparse
 import asyncio
 import contextlib
 import os
-import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -18,9 +17,6 @@ from secateur.sources import samples
 
 from secateur_tui.app import Inspector
 from secateur_tui.bench_names import BENCHES
-
-_WEB_FONT = re.compile(r"@font-face \{.*?\}\s*", re.DOTALL)
-"""A picture of ours fetches nothing; the font's name stays, with monospace behind it."""
 
 _LOOK_EVERY = 0.05
 """Seconds between two looks at whether everything has come to rest."""
@@ -60,7 +56,7 @@ async def _take(app: Inspector, size: tuple[int, int], keys: Sequence[str], outp
         for key in keys:
             await pilot.press(key)
             await _rest(app)
-        output.write_text(_WEB_FONT.sub("", app.export_screenshot()), encoding="utf-8")
+        output.write_text(app.picture(), encoding="utf-8")
 
 
 async def _rest(app: Inspector) -> None:

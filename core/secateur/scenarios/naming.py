@@ -1,4 +1,4 @@
-"""A name that is proposed for a new scenario."""
+"""A name that is proposed for a new file: a scenario, or a report."""
 
 from __future__ import annotations
 
@@ -24,9 +24,14 @@ def proposed_path(kind: Kind[Any, Any], inputs: Mapping[str, Any], base: Path) -
     """A path where no file is: named for the query, else for the file that is read, at the root of the repository that
     holds what is read; where there is none in the folder `base`."""
     folder = next((root for place in _places(kind, inputs, base) if (root := _repository(place))), base)
+    return folder / proposed_name(kind, inputs, folder, SUFFIX)
+
+
+def proposed_name(kind: Kind[Any, Any], inputs: Mapping[str, Any], folder: Path, ending: str) -> str:
+    """A name that no file in the folder has: from the query, else from the file that is read."""
     name = _name(kind, inputs)
-    numbered = (folder / f"{name}{f'-{number}' if number > 1 else ''}{SUFFIX}" for number in range(1, 1000))
-    return next((path for path in numbered if not path.exists()), folder / f"{name}{SUFFIX}")
+    numbered = (f"{name}{f'-{number}' if number > 1 else ''}{ending}" for number in range(1, 1000))
+    return next((one for one in numbered if not (folder / one).exists()), f"{name}{ending}")
 
 
 def _name(kind: Kind[Any, Any], inputs: Mapping[str, Any]) -> str:

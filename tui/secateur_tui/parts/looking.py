@@ -1,4 +1,4 @@
-"""Looks at the item under the cursor: the pages why, preview and trim diff; the baseline; the command line."""
+"""Looks at the item under the cursor: the pages why, preview and trim diff; the baseline."""
 
 from __future__ import annotations
 
@@ -6,16 +6,14 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from secateur.terminal import visible
 from textual.widget import Widget
 
 from secateur_tui.pages.search import SearchPage
 from secateur_tui.part import ScreenPart, Tab
 from secateur_tui.screen import Bench
 from secateur_tui.state.search_answer import SearchAnswer
-from secateur_tui.styled_text import Line, wrapped
+from secateur_tui.styled_text import Line
 from secateur_tui.widgets.line_view import DrawnView
-from secateur_tui.widgets.modal_page import ModalPage
 from secateur_tui.widgets.preview import Preview, PreviewText
 
 
@@ -34,14 +32,13 @@ class Looking(ScreenPart):
             "preview": partial(self._bench.show_page, "preview"),
             "diff": partial(self._bench.show_page, "diff"),
             "ghost": self._pin,
-            "copy": self._copy,
         }
 
     def unavailable(self, action: str) -> str:
         state = self._bench.state
         if action in ("why", "preview", "diff", "ghost") and state.answer is None:
             return "there is no answer yet"
-        return state.subject.nothing_asked if action == "copy" and not state.asks else ""
+        return ""
 
     @property
     def tabs(self) -> Sequence[Tab]:
@@ -99,14 +96,8 @@ class Looking(ScreenPart):
             self._text = text
             self._bench.paint_page()
 
-    # --- the baseline, and the command line ---
+    # --- the baseline ---
 
     def _pin(self) -> None:
         self._bench.state.pin_baseline()
         self._bench.paint()
-
-    def _copy(self) -> None:
-        command = self._bench.command()
-        self._bench.app.copy_to_clipboard(command)
-        title = "Copied: this screen, headless"
-        self._bench.app.push_screen(ModalPage(title, lambda cells: wrapped(visible(command), cells)))

@@ -1,0 +1,163 @@
+"""Copying and exporting what is on the screen: the files are those that the command writes, and none is overwritten."""
+
+import json
+import shlex
+from pathlib import Path
+
+import pytest
+from inspector_kit import Inspector, bench_of, press, settle
+from ledger_kit import WRITERS, opened
+from secateur.engine import Engine
+from secateur.settings import Settings, with_values
+from support.cli import secateur
+from support.reports import Parsed
+from test_search_real_engine import FILES
+
+ZONE = with_values(Settings(), {"conversation_prune.safe_zone_tokens": 3000})
+SIZE = (120, 40)
+
+
+@pytest.fixture(autouse=True)
+def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for write in WRITERS.values():
+        write(tmp_path)
+
+
+async def exported(app: Inspector, *keys: str) -> list[str]:
+    """Presses keys after E; the last notice is in the lines."""
+    await press(app, "E")
+    await settle(app)
+    for key in keys:
+        await press(app, key)
+        await settle(app)
+    return await settle(app)
+
+
+def notices(app: Inspector) -> str:
+    """Everything that was said."""
+    return "\n".join(notice.message for notice in app._notifications)
+
+
+@pytest.mark.parametrize(("key", "ending"), [("h", ".html"), ("m", ".md"), ("j", ".json"), ("s", ".svg")])
+async def test_a_decision_is_exported_as_its_command_exports_it(key: str, ending: str) -> None:
+    app = opened("conversation", ZONE)
+    async with app.run_test(size=SIZE, notifications=True):
+        await settle(app)
+        await press(app, "B")
+        await settle(app)
+        lines = await exported(app, key)
+        name = f"session{'-2' if ending == '.json' else ''}{ending}"  # session.json is what is read
+        assert any(name in line for line in lines), "a name that no file has is proposed"
+        await press(app, "enter")
+        await settle(app)
+        assert f"exported: {name}" in notices(app)
+        await press(app, "y")
+        await settle(app)
+    again = Path("again" + ending)
+    assert secateur(*shlex.split(app.clipboard)[1:], "--report", again).code == 0
+    assert Path(name).read_bytes() == again.read_bytes()
+
+
+async def test_a_search_is_exported_with_its_scores_and_texts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("SECATEUR_CACHE_DIR", "SECATEUR_CONFIG_DIR"):
+        monkeypatch.setenv(name, str(tmp_path / name.lower()))
+    for path, text in FILES.items():
+        (tmp_path / "shop" / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "shop" / path).write_text(text, encoding="utf-8")
+    settings = with_values(Settings(), {"budget": 200})
+    with Engine.open("shop", settings) as engine:
+        app = Inspector(engine, settings, path="shop", query="where is the refund total rounded?")
+        async with app.run_test(size=SIZE, notifications=True):
+            await settle(app)
+            await exported(app, "h", "enter")
+            state = bench_of(app).state
+            page = Parsed(Path("where-is-the-refund-total-rounded.html").read_text("utf-8"))
+            rows = [attrs for _, attrs in page.tags if "data-score" in attrs]
+            assert len(rows) == len(state.answer.selection)
+            assert "return round_half_even(total)" in page.text
+
+
+async def test_enter_takes_the_page_and_escape_takes_nothing() -> None:
+    app = opened("conversation", ZONE)
+    async with app.run_test(size=SIZE, notifications=True):
+        await settle(app)
+        await exported(app, "enter", "escape")
+        await exported(app, "escape")
+        assert not list(Path().glob("session*.html"))
+        await exported(app, "enter", "enter")
+        assert Path("session.html").is_file()
+
+
+async def test_a_file_that_is_there_is_never_overwritten() -> None:
+    Path("session.html").write_text("mine")
+    app = opened("conversation", ZONE)
+    async with app.run_test(size=SIZE, notifications=True):
+        await settle(app)
+        lines = await exported(app, "h")
+        assert any("session-2.html" in line for line in lines)
+        for _ in "-2.html":
+            await press(app, "backspace")
+        lines = await settle(app)
+        assert any("exists already" in line for line in lines), "session, which gets the ending, is there"
+        await press(app, "enter")
+        await settle(app)
+        assert "not exported: session.html exists already" in notices(app)
+    assert Path("session.html").read_text() == "mine" and not Path("session-2.html").exists()
+
+
+async def test_another_ending_is_refused() -> None:
+    app = opened("conversation", ZONE)
+    async with app.run_test(size=SIZE, notifications=True):
+        await settle(app)
+        await exported(app, "m", "backspace", "backspace", *"svg", "enter")
+        assert "session.svg ends in .svg; its name has to end in .md" in notices(app)
+    assert not Path("session.svg").exists()
+
+
+async def test_the_screen_itself_is_a_picture() -> None:
+    app = opened("conversation", ZONE)
+    async with app.run_test(size=SIZE, notifications=True):
+        await settle(app)
+        await exported(app, "c", "enter")
+        await settle(app)
+    text = Path("session.svg").read_text("utf-8")
+    assert text.startswith("<svg") and "Messages" in text and "@font-face" not in text and "url(http" not in text
+    assert "Export" not in text, "the question is gone before the picture is taken"
+
+
+async def test_a_key_copies_what_goes_out_or_the_item() -> None:
+    app = opened("conversation", ZONE)
+    async with app.run_test(size=SIZE, notifications=True):
+        await settle(app)
+        await press(app, "down", "down", "y")
+        await settle(app)
+        assert app.clipboard.startswith("secateur conversation ")
+        await press(app, "i")
+        await settle(app)
+        item, outcome = app.clipboard, bench_of(app).outcome
+        bench = bench_of(app)
+        kind, number = bench.subject.kind, bench.subject.entry_number(bench.state.answer, bench.state.cursor)
+        before, after = kind.texts(outcome, number)
+        assert item == (after or before) != ""
+        await press(app, "y", "p")
+        await settle(app)
+        assert app.clipboard == kind.leaving(outcome)
+        assert f"copied: the text that goes out, {outcome.ledger.after:,} tokens" in notices(app)
+
+
+async def test_nothing_is_exported_before_there_is_an_answer() -> None:
+    app = opened("conversation", ZONE, path="")
+    async with app.run_test(size=SIZE, notifications=True):
+        await settle(app)
+        await press(app, "escape", "E")
+        await settle(app)
+        assert "Export: there is no answer yet" in notices(app)
+
+
+async def test_json_of_the_screen_is_json() -> None:
+    app = opened("envelope", with_values(Settings(), {"context_budget.tokens": 4000}))
+    async with app.run_test(size=SIZE, notifications=True):
+        await settle(app)
+        await exported(app, "j", "enter")
+    assert "ledger" in json.loads(Path("envelope-2.json").read_text("utf-8"))

@@ -1,0 +1,208 @@
+"""Copies what is on the screen, and exports it as a file to show: the command line, the text that goes out, an item; an
+HTML page, Markdown, JSON, a picture.
+
+All but the picture of the screen is what the command writes with `--report`, made on the engine's thread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from secateur.errors import SecateurError, UsageError, shown
+from secateur.kinds.base import Outcome
+from secateur.kinds.decision_report import draw_report, form_of, report_of
+from secateur.output_files import write_output
+from secateur.scenarios.naming import proposed_name
+from secateur.terminal import visible
+
+from secateur_tui.background import Cancelled
+from secateur_tui.part import ScreenPart
+from secateur_tui.screen import Bench
+from secateur_tui.state.input_files import typed_path
+from secateur_tui.styled_text import Line, Span, line, wrapped
+from secateur_tui.widgets.ask_page import AskPage
+from secateur_tui.widgets.choice_page import ChoicePage
+
+SCREEN = "screen"
+"""The choice that is no format of a report: the screen as it looks."""
+
+MOST_COPIED = 70_000
+"""Characters that every terminal puts on the clipboard; more is copied as far as the terminal does."""
+
+_PACK, _ITEM = "pack", "item"
+
+
+@dataclass(frozen=True)
+class Export:
+    """A choice of what is written."""
+
+    key: str
+    form: str
+    ending: str
+    said: str
+
+
+EXPORTS = (
+    Export("h", "html", ".html", "one HTML page that opens from disk: list, bar, scores, texts"),
+    Export("m", "md", ".md", "Markdown for a pull request"),
+    Export("j", "json", ".json", "JSON, as the command prints it"),
+    Export("s", "svg", ".svg", "a picture of the decision (SVG)"),
+    Export("c", SCREEN, ".svg", "a picture of this screen (SVG)"),
+)
+
+
+class Exporting(ScreenPart):
+    """See the module docstring."""
+
+    def __init__(self, bench: Bench) -> None:
+        self._bench = bench
+
+    @property
+    def actions(self) -> Mapping[str, Callable[[], object]]:
+        return {
+            "copy": self._copy,
+            "copy-pack": partial(self._copy_other, _PACK),
+            "copy-item": partial(self._copy_other, _ITEM),
+            "export": self._ask_form,
+        }
+
+    def unavailable(self, action: str) -> str:
+        state = self._bench.state
+        if action == "copy":
+            return "" if state.asks else state.subject.nothing_asked
+        if action not in self.actions:
+            return ""
+        if self._bench.outcome is None:
+            return "there is no answer yet"
+        return "this is no item" if action == "copy-item" and self._number is None else ""
+
+    @property
+    def _number(self) -> int | None:
+        """The number of the ledger's entry at the cursor."""
+        state = self._bench.state
+        return state.subject.entry_number(state.answer, state.cursor) if state.listed else None
+
+    # --- copying ---
+
+    def _copy(self) -> None:
+        """Copies the command line and shows it; a further key copies something else."""
+        command = self._bench.command()
+        self._bench.app.copy_to_clipboard(command)
+        others = {key: what for key, what in (("p", _PACK), ("i", _ITEM)) if not self.unavailable(f"copy-{what}")}
+        told = {_PACK: "the text that goes out", _ITEM: "this item"}
+
+        def draw(cells: int) -> Sequence[Line]:
+            lines = wrapped(visible(command), cells)
+            keys = [(Span(f" {key} ", "key"), Span(f"{told[what]} instead  ")) for key, what in others.items()]
+            return [*lines, (), line(*(span for pair in keys for span in pair))] if keys else lines
+
+        page = ChoicePage("Copied: this screen, headless", draw, others)
+        self._bench.app.push_screen(page, lambda what: self._copy_other(what) if what else None)
+
+    def _copy_other(self, what: str) -> None:
+        outcome, number = self._bench.outcome, self._number
+        if outcome is not None and (what == _PACK or number is not None):
+            self._bench.jobs.start(self._copy_text(outcome, what, number or 0), "copy")
+
+    async def _copy_text(self, outcome: Outcome[Any], what: str, number: int) -> None:
+        kind = self._bench.subject.kind
+
+        def text_of() -> tuple[str, str]:
+            if what == _PACK:
+                return kind.leaving(outcome), f"the text that goes out, {outcome.ledger.after:,} tokens"
+            before, after = kind.texts(outcome, number)
+            part = "" if after else ", as it came in"
+            return after or before, f"{kind.name_of(outcome, number)[0]}{part}"
+
+        try:
+            text, said = await self._bench.jobs.run(text_of)
+        except SecateurError as error:
+            self._bench.app.say(f"not copied: {error.message}")
+            return
+        except Cancelled:
+            return
+        if not text:
+            self._bench.app.say("nothing to copy: it has no text")
+            return
+        self._bench.app.copy_to_clipboard(text)
+        more = "" if len(text) <= MOST_COPIED else f" ({len(text):,} characters: some terminals take fewer)"
+        self._bench.app.say(f"copied: {visible(said)}{more}")
+
+    # --- exporting ---
+
+    def _ask_form(self) -> None:
+        def draw(_cells: int) -> Sequence[Line]:
+            return [line(Span(f" {one.key}  ", "key"), one.said) for one in EXPORTS]
+
+        choices = {one.key: one.form for one in EXPORTS}
+        self._bench.app.push_screen(ChoicePage("Export", draw, choices, EXPORTS[0].form), self._ask_name)
+
+    def _ask_name(self, form: str | None) -> None:
+        chosen = next((one for one in EXPORTS if one.form == form), None)
+        if chosen is None:
+            return
+        bench = self._bench
+        try:
+            name = proposed_name(bench.subject.kind, bench.given, Path.cwd(), chosen.ending)
+        except OSError as error:  # the working folder was removed
+            bench.app.say(f"there is no place for a file: {error.strerror}")
+            return
+        page = AskPage(f"Export {chosen.said}", partial(self._draw_name, chosen), name)
+        bench.app.push_screen(page, partial(self._named, chosen))
+
+    def _draw_name(self, chosen: Export, cells: int, typed: str) -> Sequence[Line]:
+        try:
+            path = _path(typed, chosen)
+        except SecateurError as error:
+            return wrapped(visible(f"{error.message}; {error.hint}"), cells, "warning")
+        return wrapped(visible(f"writes {path.absolute()}"), cells, "faint")
+
+    def _named(self, chosen: Export, typed: str | None) -> None:
+        if not typed:
+            return
+        bench = self._bench
+        try:
+            path = _path(typed, chosen)
+        except SecateurError as error:
+            bench.app.say(f"not exported: {error.message}; {error.hint}")
+            return
+        if chosen.form == SCREEN:  # once the page with the question is gone
+            bench.call_after_refresh(lambda: bench.jobs.start(self._write(path, bench.app.picture), "export"))
+            return
+        outcome = bench.outcome
+        if outcome is None:
+            bench.app.say("not exported: there is no answer any more")
+            return
+        kind, given, command = bench.subject.kind, bench.given, bench.command()
+
+        def draw() -> str:
+            return draw_report(kind, outcome, report_of(kind, outcome, given, command), chosen.form)
+
+        bench.jobs.start(self._write(path, partial(bench.jobs.run, draw)), "export")
+
+    async def _write(self, path: Path, draw: Callable[[], Any]) -> None:
+        try:
+            text = draw()
+            text = text if isinstance(text, str) else await text
+            await self._bench.jobs.run(partial(write_output, path, text))
+        except SecateurError as error:
+            self._bench.app.say(f"not exported: {error.message}; {error.hint}")
+        except Cancelled:
+            return
+        else:
+            self._bench.app.say(f"exported: {visible(str(path))}")
+
+
+def _path(typed: str, chosen: Export) -> Path:
+    """The file that is meant; one without an ending gets that of the choice. Raises UsageError: it cannot be."""
+    path = Path(typed_path(typed))
+    if not path.suffix:
+        path = path.with_name(path.name + chosen.ending)
+    ending = form_of(path)
+    if ending != chosen.ending.removeprefix("."):
+        raise UsageError(f"{shown(path)} ends in .{ending}", hint=f"its name has to end in {chosen.ending}")
+    return path
