@@ -193,7 +193,7 @@ async def test_copy_shows_and_copies_the_command() -> None:
 
 async def test_help_lists_every_action_with_its_key() -> None:
     app = inspector(settings=replace(TIGHT, ui=Ui(keys={"copy": "c"})))
-    async with app.run_test(size=(120, 80)):
+    async with app.run_test(size=(120, 110)):
         await settle(app)
         await press(app, "question_mark")
         text = "\n".join(await settle(app))

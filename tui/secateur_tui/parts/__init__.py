@@ -9,8 +9,8 @@ from secateur_tui.part import ScreenPart
 from secateur_tui.parts.asking import Asking
 from secateur_tui.parts.comparing import Comparing
 from secateur_tui.parts.counting import Counting
-from secateur_tui.parts.finding import ItemFinding
 from secateur_tui.parts.exporting import Exporting
+from secateur_tui.parts.finding import ItemFinding
 from secateur_tui.parts.looking import Looking
 from secateur_tui.parts.observing import Observing
 from secateur_tui.parts.program import Program
