@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from secateur.index.facts.lexical import MAX_WORD, TermBag, has_cjk, hash_of, term_counts, word_terms, words
+from secateur.index.facts.lexical import MAX_WORD, TermBag, has_cjk, hash_of, places_of, term_counts, word_terms, words
 
 TEXTS = st.lists(st.text(st.sampled_from("ab_ A1订单处 .\n"), max_size=40), max_size=8)
 
@@ -54,6 +54,29 @@ def test_long_chinese_without_spaces_loses_no_pair_of_letters_and_no_name_among_
 def test_where_a_long_run_is_cut_makes_no_difference(length):
     run = "".join(chr(0x4E00 + i) for i in range(length)) + "x" * 70
     assert {term for term in term_counts(run) if has_cjk(term)} == {run[i : i + 2] for i in range(length - 1)}
+
+
+def test_words_of_a_query_are_found_where_they_stand():
+    text = "def parseHTTPHeader(rounding, half_even):  # rounds 四舍五入"
+    found = [(text[start:end], term) for start, end, term in places_of(text, {"header", "round", "half_even", "舍五"})]
+    assert found == [
+        ("Header", "header"),
+        ("rounding", "round"),
+        ("half_even", "half_even"),
+        ("rounds", "round"),
+        ("舍五", "舍五"),
+    ]
+
+
+@given(
+    st.text(st.sampled_from("abC_ A1订单处 .\n"), max_size=60), st.text(st.sampled_from("abC_ 1订单处 "), max_size=20)
+)
+def test_what_is_found_is_what_counts(text, query):
+    terms = set(term_counts(query))
+    found = list(places_of(text, terms))
+    assert bool(found) == bool(terms & set(term_counts(text)))
+    assert all(term in term_counts(text) and term in terms for _, _, term in found)
+    assert all(end <= start for (_, end, _), (start, _, _) in zip(found, found[1:], strict=False))
 
 
 def test_hashes_are_the_same_on_every_machine():

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import blake2b
@@ -103,6 +103,37 @@ def words(text: str) -> list[str]:
         else:
             found.append(word)
     return found
+
+
+def places_of(text: str, terms: Collection[str]) -> Iterator[tuple[int, int, str]]:
+    """Yields (start, end, term) of every word of a text that counts as one of these terms: as a whole, or by one of its
+    parts, which is then what is told."""
+    for found in _WORD.finditer(text):
+        word, start = found.group(), found.start()
+        if _CJK.search(word):
+            for run in _RUN.finditer(word):
+                yield from _inside(run.group(), start + run.start(), terms)
+        elif any(term in terms for term in word_terms(word)):
+            yield from _inside(word, start, terms)
+
+
+def _inside(word: str, start: int, terms: Collection[str]) -> Iterator[tuple[int, int, str]]:
+    """The parts of a word that are terms, or all of it where the whole is one."""
+    if _CJK.match(word):
+        end = 0
+        for at in range(max(1, len(word) - 1)):
+            if word[at : at + 2] in terms:
+                yield start + max(at, end), start + min(at + 2, len(word)), word[at : at + 2]
+                end = at + 2
+        return
+    known = [term for term in word_terms(word) if term in terms]
+    if word.strip("_").lower() in known:
+        yield start, start + len(word), word.strip("_").lower()
+        return
+    for part in _PARTS.finditer(word):
+        stem = _stemmer().stemWord(part.group().lower())
+        if stem in known:
+            yield start + part.start(), start + part.end(), stem
 
 
 def term_counts(text: str) -> dict[str, int]:
