@@ -246,7 +246,9 @@ def parsed(item: MessageDecision, transcript: Transcript) -> Message | None:
     """The message that goes out; None where none does."""
     if item.message is None:
         return None
-    return parse_message(item.message, "", {}, ("message",) if transcript.format == "claude-code" else ())
+    came = transcript.messages[item.number].parts if item.number >= 0 else ()
+    calls = {part.call: part for part in came if part.call}  # by which a result that was replaced is named as it was
+    return parse_message(item.message, "", calls, ("message",) if transcript.format == "claude-code" else ())
 
 
 def text_going_out(pruned: Pruned, item: MessageDecision) -> str:
