@@ -22,13 +22,16 @@ from secateur.kinds import registry
 from secateur.kinds.base import Outcome
 from secateur.ledger import WRAPPER, Entry, Ledger, State
 from secateur.settings import with_values
+from secateur_tui.columns import laid_out
 from secateur_tui.pages.kind_page import KindPage
 from secateur_tui.pages.registry import page_of
 from secateur_tui.state.diff_rows import DiffAnswer, RowKind
-from secateur_tui.state.ledger_answer import LedgerAnswer, Sum, sums_of
+from secateur_tui.state.ledger_answer import LedgerAnswer, sums_of
 from secateur_tui.state.search_answer import SearchAnswer
-from secateur_tui.styled_text import Line, plain
-from secateur_tui.widgets import budget_bar, candidate_list, chunk_list, ledger_bar, ledger_list, ledger_pages, why
+from secateur_tui.styled_text import plain
+from secateur_tui.widgets import candidate_list, chunk_list, ledger_bar, ledger_list, ledger_pages, search_bar, why
+from secateur_tui.widgets.budget_bar import BudgetPicture, draw_headline
+from secateur_tui.widgets.listing import draw_row
 from support.kind_cases import CASES
 
 
@@ -39,8 +42,8 @@ def test_no_kind_is_left_out() -> None:
 
 CELLS = 4000
 """Cells of a screen on which nothing is cut off."""
-ROW = re.compile(r"([●◐◍○]) +(-?[\d,]+) +(·|-?[\d,]+)")
-SUM = re.compile(r"([●◐◍○]) [a-z]+ (-?[\d,]+) \(([\d,]+)(?:, saved (-?[\d,]+))?\)")
+ROW = re.compile(r"([●◐◍○]) .* (-?[\d,]+) +(·|-?[\d,]+)$")
+SUM = re.compile(r"([●◐◍○]) [a-z]+ ([\d,]+) \((-?[\d,]+)(?: of (-?[\d,]+))?\)")
 
 
 def number(text: str) -> int:
@@ -58,42 +61,51 @@ def is_sound(ledger: Ledger) -> None:
 
 def is_on_screen(subject: KindPage[Any, Any], answer: LedgerAnswer[Outcome[Any]]) -> None:
     """Every row has the figures of an entry, the page Why its name and reason, the bar the sums of all."""
-    ledger, drawn = answer.ledger, []
+    ledger, drawn, listing = answer.ledger, [], ledger_list.LedgerListing(subject, answer)
+    layout = laid_out(listing.columns, CELLS)
     assert [entry for entry in ledger.entries if entry.id != WRAPPER or entry.before or entry.after] == answer.entries
     for item, entry in enumerate(answer.entries):
-
-        def tail(room: int, item: int = item) -> Line:
-            return subject.tail(answer, item, room)
-
-        row = plain(ledger_list.draw_item(answer, None, item, subject.lead(answer, item), tail, CELLS))
+        row = plain(draw_row(listing, item, layout))
         glyph, before, after = ROW.search(row).groups()
         drawn.append((glyph, number(before), number(before) if after == "·" else number(after)))
         page = [plain(line) for line in ledger_pages.draw_why(subject, answer, item, CELLS)]
         assert page[0].split()[1] == entry.state.label.upper() and entry.id in page[1]
         assert any(subject.kind.because(answer.result, item) in line for line in page)
     assert drawn == [(entry.state.glyph, entry.before, entry.after) for entry in answer.entries]
-    bar = plain(ledger_bar.draw_budget(answer, None, CELLS)[1])
-    for glyph, after, items, saved in SUM.findall(bar):
-        told = next(one for state, one in sums_of(answer.entries).items() if state.glyph == glyph)
-        assert told[::2] == (number(items), number(after)) and (not saved or number(saved) == told.before - told.after)
-    assert sum(number(after) for _, after, *_ in SUM.findall(bar)) == ledger.after
-    left = ledger.budget - ledger.after
-    assert f"free {left:,} of {ledger.budget:,}" in bar or f"{-left:,} over {ledger.budget:,}" in bar
+    is_in_the_bar(ledger_bar.picture_of(answer), ledger)
+
+
+def is_in_the_bar(picture: BudgetPicture, ledger: Ledger) -> None:
+    """The headline has the sums of the ledger, and the segments of the bar those of its entries."""
+    headline = plain(draw_headline(picture, None, CELLS))
+    sums = sums_of(entry for entry in ledger.entries if entry.id != WRAPPER)
+    told = {
+        glyph: (number(items), number(after), number(before or after))
+        for glyph, items, after, before in SUM.findall(headline)
+    }
+    for state, total in sums.items():
+        assert told.get(state.glyph, (0, 0, 0)) == (total.items, total.after, total.before)
+    around = ledger.after - sum(after for _, after, _ in told.values())
+    assert (f"wrapper {around:,}" in headline) == (around != 0)
+    left = picture.budget - ledger.after
+    assert (f"free {left:,}" if left >= 0 else f"{-left:,} over") in headline
+    assert sum(int(frame.tokens.sum()) + frame.around for frame in picture.frames) == picture.after == ledger.after
 
 
 def is_in_chunks(answer: DiffAnswer) -> None:
     """The rows of a file, which may be cut, have together the figures of its entry; chunks hold the wrapper, and what
     stands behind the changes."""
     ledger, shown = answer.ledger, dict.fromkeys((entry.id for entry in answer.ledger.entries), (0, 0))
-    beside = 0
+    beside, listing = 0, chunk_list.ChunkListing(answer)
+    layout = laid_out(listing.columns, CELLS)
     for item, row in enumerate(answer.rows):
-        text = plain(chunk_list.draw_row(answer, item, CELLS, ""))
+        text = plain(listing.heading(item, CELLS) or draw_row(listing, item, layout))
         if row.kind is RowKind.CHUNK:
             assert f" {answer.tokens[row.chunk - 1]:,} " in text
             beside += sum(piece.filled for piece in answer.plan.chunks[row.chunk - 1])
         elif row.kind is not RowKind.OUTSIDE:
-            glyph, tokens = re.search(r"([●◐○]) +([\d,]+) [MADRCmT] ", text).groups()
-            assert glyph == row.share.state.glyph and row.share.id in text
+            glyph, tokens = re.search(r"([●◐○]) [MADRCmT] .* ([\d,]+)$", text).groups()
+            assert glyph == row.share.state.glyph and row.share.id.rpartition("/")[2] in text
             assert number(tokens) == (row.share.after if row.piece is not None else row.share.before)
         name = WRAPPER if row.coverage is None else row.share.id
         shown[name] = shown[name][0] + row.share.before, shown[name][1] + row.share.after
@@ -103,7 +115,7 @@ def is_in_chunks(answer: DiffAnswer) -> None:
     for entry in ledger.entries:
         assert entry.id in rowless or shown[entry.id] == (entry.before, entry.after)
     assert answer.sums == sums_of(ledger.entries) and sum(answer.tokens) == ledger.after
-    assert f"sends {ledger.after:,}" in plain(chunk_list.draw_budget(answer, None, CELLS)[1])
+    is_in_the_bar(chunk_list.picture_of(answer), ledger)
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -178,7 +190,7 @@ def test_the_ledger_of_a_search_is_right(orders: Path, data: st.DataObject) -> N
         state.label: together for state, together in unlisted.items() if together.items
     }
     _is_in_the_candidates(kind, outcome, answer, entries)
-    _is_in_the_search_bar(answer, ledger)
+    is_in_the_bar(search_bar.picture_of(answer), ledger)
 
 
 def _id(entry: dict[str, Any]) -> str:
@@ -187,25 +199,13 @@ def _id(entry: dict[str, Any]) -> str:
 
 
 def _is_in_the_candidates(kind: Any, outcome: Any, answer: SearchAnswer, entries: Iterable[Entry]) -> None:
-    columns = candidate_list.Columns.of(len(answer.selection), CELLS)
+    listing = candidate_list.CandidateListing(answer)
+    layout = laid_out(listing.columns, CELLS)
     for place, entry in enumerate(entries):
         row = int(answer.selection.order[place])
-        text = plain(candidate_list.draw_candidate(answer, None, row, columns, 1.0))
-        rank, glyph, before = re.match(r" +([\d,]+) +([●◐○]) +([\d,]+) ", text).groups()
+        text = plain(draw_row(listing, row, layout))
+        rank, glyph, before = re.match(r" +([\d,]+) +([●◐○]) .* ([\d,]+) +[\d.]+$", text).groups()
         assert (number(rank), glyph, number(before)) == (place + 1, entry.state.glyph, entry.before)
         page = [plain(line) for line in why.draw_why(answer, row, [], False, CELLS)]
         assert any(line == f"because {kind.because(outcome, place)}" for line in page)
         assert answer.selection.decision(row).tokens_after == entry.after
-
-
-def _is_in_the_search_bar(answer: SearchAnswer, ledger: Ledger) -> None:
-    """What is dropped stands there with the tokens it would take; the wrapper has no count."""
-    bar, sums = plain(budget_bar.draw_budget(answer, None, CELLS)[1]), sums_of(ledger.entries[:-1])
-    shown = {glyph: (number(items), number(tokens), saved) for glyph, tokens, items, saved in SUM.findall(bar)}
-    kept, short, dropped = sums[State.KEPT], sums[State.SHORTENED], sums[State.DROPPED]
-    expected = {"●": (kept.items, kept.after, ""), "○": (dropped.items, dropped.before, "")}
-    if short != Sum():
-        expected["◐"] = (short.items, short.after, f"{short.before - short.after:,}")
-    assert shown == expected and sums[State.SUMMARISED] == Sum()
-    assert f"wrapper {ledger.entries[-1].after:,} " in bar
-    assert f"free {ledger.budget - ledger.after:,} of {ledger.budget:,}" in bar

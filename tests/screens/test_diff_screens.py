@@ -28,11 +28,11 @@ def assert_true_figures(app: Inspector, lines: list[str]) -> None:
     chunks."""
     ledger = packing(app)
     limit = ledger.plan.limit
-    text = next(line for line in lines if re.search(r"\d chunks? .*of [\d,]+", line))
-    found = re.search(r"([\d,]+) chunks? (?:\(was [\d,]+\) )?of ([\d,]+)", text)
-    assert found and (number(found[1]), number(found[2])) == (len(ledger.tokens), limit)
+    text = next(line for line in lines if "Budget ─" in line)
+    found = re.search(r"Budget ─ ([\d,]+) of (?:(\d+) × )?([\d,]+)", text)
+    assert found is not None and (number(found[1]), number(found[3])) == (sum(ledger.tokens), limit)
+    assert int(found[2] or 1) == len(ledger.tokens)
     for word, value in (
-        ("sends", sum(ledger.tokens)),
         ("free", limit * len(ledger.tokens) - sum(ledger.tokens)),
         ("fewest", ledger.plan.fewest),
     ):
@@ -144,7 +144,7 @@ async def test_more_chunks_than_cells_are_one_bar() -> None:
         lines = await settle(app)
         assert_true_figures(app, lines)
         assert len(packing(app).tokens) > 30
-        bar = next(line for line in lines if re.fullmatch(r"│ [█▒·]+ +│", line))
+        bar = next(line for line in lines if re.fullmatch(r"│ [█▓▌░·]+ +│", line))
         drawn = bar.strip("│ ")
         filled = sum(packing(app).tokens) / (150 * len(packing(app).tokens))
         assert len(drawn.rstrip("·")) / len(drawn) == pytest.approx(filled, abs=0.02)

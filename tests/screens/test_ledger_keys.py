@@ -241,11 +241,11 @@ async def test_a_budget_that_cannot_be_met_is_a_state_that_a_larger_one_ends() -
         text = "\n".join(await settle(app))
         screen = ledger_bench(app)
         assert isinstance(screen.state.refusal, BudgetExceeded)
-        assert "AI_CONTEXT_BUDGET_EXCEEDED" in text and "target_snapshot" in text and "budget 150  not met" in text
+        assert "AI_CONTEXT_BUDGET_EXCEEDED" in text and "target_snapshot" in text and "budget 150 · not met" in text
         assert "12,340 tokens" in text, "what it holds"
         await press(app, "b")
         lines = await settle(app)
-        assert screen.state.refusal is None and any("free" in line and "of 200" in line for line in lines)
+        assert screen.state.refusal is None and any("of 200" in line and "free" in line for line in lines)
         await press(app, "u")
         await settle(app)
         assert isinstance(screen.state.refusal, BudgetExceeded)

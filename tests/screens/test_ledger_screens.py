@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 from inspector_kit import Inspector, Pace, assert_golden, press, settle
 from ledger_kit import WRITERS, ledger_bench, opened
+from secateur.ledger import WRAPPER
 from secateur.model import State
 from secateur.settings import Settings, with_values
+from secateur_tui.state.ledger_answer import sums_of
 from support.logs import LOGS, among
 
 SIZES = [(120, 40), (80, 24)]
@@ -37,21 +39,22 @@ def assert_true_figures(app: Inspector, lines: list[str]) -> None:
     answer = ledger_bench(app).state.answer
     assert answer is not None
     ledger = answer.ledger
-    text = next(line for line in lines if re.search(r"free [\d,]+ of|[\d,]+ over [\d,]+", line))
-    out = {
-        glyph: (number(tokens), number(items))
-        for glyph, tokens, items in re.findall(r"([●◐◍○]) (?:[a-z]+ )?([\d,]+) \(([\d,]+)", text)
-    }
-    assert sum(tokens for tokens, _ in out.values()) == ledger.after
-    assert sum(items for _, items in out.values()) == len(answer)
-    free = re.search(r"free ([\d,]+) of ([\d,]+)", text)
-    over = re.search(r"([\d,]+) over ([\d,]+)", text)
+    text = next(line for line in lines if "Budget ─" in line)
+    leaving = re.search(r"Budget ─ ([\d,]+) of ([\d,]+)", text)
+    assert leaving is not None and (number(leaving[1]), number(leaving[2])) == (ledger.after, ledger.budget)
+    sums = sums_of(entry for entry in ledger.entries if entry.id != WRAPPER)
+    told = re.findall(r"([●◐◍○]) (?:[a-z]+ )?([\d,]+)(?: \(([\d,]+)(?: of ([\d,]+))?\))?", text)
+    assert {glyph for glyph, *_ in told} >= {state.glyph for state, total in sums.items() if total.items}
+    for glyph, items, after, before in told:
+        total = next(total for state, total in sums.items() if state.glyph == glyph)
+        assert number(items) == total.items
+        if after:  # there is room for tokens
+            assert (number(after), number(before or after)) == (total.after, total.before)
+    free, over = re.search(r"free ([\d,]+)", text), re.search(r"([\d,]+) over", text)
     left = number(free[1]) if free else -number(over[1]) if over else None
     assert left == ledger.budget - ledger.after
     rows = [
-        match
-        for line in lines
-        if (match := re.match(r"│.*?(!?)([●◐◍○]) +([\d,]+) +(·|[\d,]+) ", line)) and "(" not in match[0]
+        match for line in lines if (match := re.match(r"│.{1,16}(!?)([●◐◍○]) .* ([\d,]+) +(·|[\d,]+)[ ▁-█]*│", line))
     ]
     assert rows, "no item is on screen"
     figures = [(entry.state.glyph, entry.before, entry.after) for entry in ledger.entries]

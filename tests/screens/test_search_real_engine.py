@@ -80,9 +80,10 @@ async def test_the_copied_command_prints_what_is_on_screen(
     assert printed == json.loads(json.dumps(report))
     shown = "\n".join(lines)
     for candidate in printed["candidates"]:
-        assert f"{candidate['line_start']}-{candidate['line_end']}" in shown
+        assert f":{candidate['line_start']} " in shown
         assert f"{candidate['priority']:.3f}" in shown
-    assert f"free {printed['budget'] - printed['token_count']:,} of {printed['budget']:,}" in shown
+    assert f"Budget ─ {printed['token_count']:,} of {printed['budget']:,}" in shown
+    assert f"free {printed['budget'] - printed['token_count']:,} " in shown
 
 
 async def test_an_edit_behind_the_screen_is_noticed(shop: Path) -> None:

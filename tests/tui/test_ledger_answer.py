@@ -6,9 +6,6 @@ from secateur.ledger import WRAPPER
 from secateur.model import Entry, Ledger, Reason, State
 from secateur.settings import Settings
 from secateur_tui.state.ledger_answer import ABSENT, LedgerAnswer, LedgerComparison
-from secateur_tui.styled_text import plain, width
-from secateur_tui.widgets.ledger_bar import draw_budget
-from secateur_tui.widgets.ledger_list import draw_header, draw_item
 
 
 @st.composite
@@ -56,25 +53,6 @@ def test_a_comparison_accounts_for_every_token(then: LedgerAnswer[None], now: Le
             )
     same = LedgerComparison(now, now)
     assert not same.moved and not same.vanished and same.tokens == 0
-
-
-@given(answers(), st.none() | answers(), st.integers(10, 200))
-def test_bar_and_rows_keep_to_their_width(
-    answer: LedgerAnswer[None], baseline: LedgerAnswer[None] | None, cells: int
-) -> None:
-    comparison = LedgerComparison(baseline, answer) if baseline is not None else None
-    drawn, figures = draw_budget(answer, comparison, cells)
-    assert width(drawn) == cells and width(figures) <= cells
-    head = draw_header(answer, comparison, "#", "tail")
-    rows = [draw_item(answer, comparison, item, "#", lambda _: (), 80) for item in range(len(answer))]
-    assert {width(row) for row in rows} <= {width(head) - len("tail")}
-
-
-def test_over_budget_is_said_with_its_figure() -> None:
-    answer = answer_of(500, Entry("a", State.SHORTENED, Reason.SNIPPETS, 900, 700))
-    bar, figures = draw_budget(answer, None, 70)
-    assert "200 over 500" in plain(figures) and plain(bar).count("▚") == 20
-    assert "free 0 of 0" in plain(draw_budget(answer_of(0), None, 70)[1])
 
 
 def test_the_list_may_stand_in_another_order() -> None:

@@ -18,7 +18,7 @@ from secateur_tui.part import Tab
 from secateur_tui.styled_text import ELLIPSIS, Line, Span, line, wrapped
 from secateur_tui.widgets.footer import draw_footer
 from secateur_tui.widgets.knob_panel import KnobPanel
-from secateur_tui.widgets.line_view import DrawnView
+from secateur_tui.widgets.line_view import Fixed
 from secateur_tui.widgets.query_input import QueryInput
 from secateur_tui.widgets.stop import draw_stop
 from secateur_tui.widgets.tab_line import TabLine
@@ -37,10 +37,6 @@ REPLAY_FOOTER = (actions.REPLAY_NEXT, actions.REPLAY_BACK, "why", "preview", "di
 
 MOST_NOTICE_LINES = 3
 """Lines that notices may take from the items."""
-
-
-class Fixed(DrawnView, can_focus=False):
-    """A view that never scrolls: title, budget, footer."""
 
 
 class Frame:

@@ -46,6 +46,13 @@ class CursorMoved(_Flood):
 
 
 @dataclass
+class SegmentChosen(Message):
+    """An item was pointed at in the bar of the budget."""
+
+    item: int
+
+
+@dataclass
 class RangeProven(PartMessage):
     """Between `low` and `high` of `signal` the selection of `answer` does not change."""
 

@@ -25,20 +25,21 @@ from textual.worker import Worker, WorkerState
 
 from secateur_tui import actions
 from secateur_tui.answering import Answering
-from secateur_tui.frame import HEIGHTS, WIDTHS, Fixed, Frame, classes_at, draw_small, fewer
+from secateur_tui.frame import HEIGHTS, WIDTHS, Frame, classes_at, draw_small, fewer
 from secateur_tui.guards import Guarded
 from secateur_tui.host import Host
 from secateur_tui.jobs import Jobs
-from secateur_tui.messages import CursorMoved, IndexProgress, PartMessage, Reselect
+from secateur_tui.messages import CursorMoved, IndexProgress, PartMessage, Reselect, SegmentChosen
 from secateur_tui.pages.kind_page import KindPage
 from secateur_tui.pages.scene import Scene
 from secateur_tui.part import ScreenPart, Tab
 from secateur_tui.state.bench_state import BenchState
 from secateur_tui.state.list_view import ListChoice
 from secateur_tui.styled_text import Line, Span, clipped, line, plain
+from secateur_tui.widgets.budget_bar import BudgetBar
+from secateur_tui.widgets.item_list import ItemList
 from secateur_tui.widgets.knob_panel import KnobPanel
-from secateur_tui.widgets.ledger_list import LedgerList
-from secateur_tui.widgets.line_view import DrawnView
+from secateur_tui.widgets.line_view import DrawnView, Fixed
 from secateur_tui.widgets.query_input import QueryInput
 from secateur_tui.widgets.tab_line import TabLine
 
@@ -96,12 +97,16 @@ class Bench(Guarded, Screen[None]):
         yield Fixed(lambda cells: draw_small(self.size, cells), id="small")
         yield Fixed(self.frame.draw_title, id="title")
         yield from self.frame.compose_fields()
-        yield Fixed(lambda cells: self.subject.draw_budget(self.scene, cells), id="budget")
+        yield BudgetBar(
+            lambda cells: self.subject.draw_budget(self.scene, cells),
+            lambda cell, cells: self.subject.segment_at(self.scene, cell, cells),
+            id="budget",
+        )
         with Horizontal(id="body"):
             with Vertical(id="items"):
                 yield Fixed(self._draw_notices, id="notices")
-                yield Fixed(lambda cells: [self.subject.draw_columns(self.scene, cells)], id="columns")
-                yield LedgerList(lambda item, cells: self.subject.draw_item(self.scene, item, cells), id="list")
+                yield Fixed(lambda cells: [self.query_one("#list", ItemList).draw_titles(cells)], id="columns")
+                yield ItemList(id="list")
                 yield DrawnView(lambda cells: self.subject.draw_blank(self.scene, cells), id="blank")
             yield from self.frame.compose_side(self.tabs.values())
         yield from self.frame.compose_bottom()
@@ -334,8 +339,13 @@ class Bench(Guarded, Screen[None]):
     @on(CursorMoved)
     def _cursor_moved(self, event: CursorMoved) -> None:
         self.state.cursor = event.row
+        self.query_one("#budget", BudgetBar).repaint()
         self.paint_page()
         self._each(lambda part: part.cursor_moved())
+
+    @on(SegmentChosen)
+    def _segment_chosen(self, event: SegmentChosen) -> None:
+        self.move_cursor(event.item)
 
     def _fit(self) -> None:
         """Takes the classes of the present size: Textual tells the size of the terminal to no screen but the one in
@@ -377,7 +387,8 @@ class Bench(Guarded, Screen[None]):
             self.set_focus(self.home)
         for widget in self.query(", ".join(("#budget, #notices, #columns, #list", *(f"#{tab}" for tab in self.tabs)))):
             widget.set_class(self.answering.outdated, "-stale")
-        self.query_one("#list", LedgerList).show(state.shown, state.cursor)
+        listing = subject.listing(self.scene) if state.shown is not None else None
+        self.query_one("#list", ItemList).show(listing, state.cursor, state.view)
         described = subject.described(state.reading.material) if state.reading is not None else ""
         if described or not subject.asks_while_typing:
             self.field(subject.fields[0].name).border_subtitle = Content(visible(described))

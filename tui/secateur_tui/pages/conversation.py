@@ -4,34 +4,26 @@ provider's prompt cache."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from typing import ClassVar
 
 from secateur.kinds.base import Outcome
 from secateur.kinds.conversation.decisions import MeasuredTranscript, MessageDecision, Pruned
 from secateur.kinds.conversation.kind import item_of, message_of, parsed, text_going_out
 from secateur.kinds.conversation.messages import Message, PartKind
 from secateur.kinds.conversation.unreadable import UnreadLine
+from secateur.ledger import WRAPPER
 from secateur.model import State
 from secateur.terminal import visible
 
+from secateur_tui.columns import Column, Label, sampled, usual
 from secateur_tui.pages.kind_page import KindPage
+from secateur_tui.short_names import short_words
 from secateur_tui.state.ledger_answer import LedgerAnswer
-from secateur_tui.styled_text import ELLIPSIS, Line, Span, fit, line, wrapped
+from secateur_tui.styled_text import ELLIPSIS, Line, Span, line, wrapped
 from secateur_tui.widgets.texts import wrapped_text
 
-_ROLE_CELLS, _TOOL_CELLS = 9, 12
-_ROOMY = 50
-"""Cells from which roles are written out."""
-_SHORT = {
-    "assistant": "asst",
-    "developer": "dev",
-    "function": "func",
-    "system": "sys",
-    "aside": "–",
-    "damaged": "?",
-    "request": "req",
-    "summary": "sum",
-}
-_SHORT_ROLE_CELLS, _SHORT_TOOL_CELLS = 4, 8
+_LEAST_TOOL, _TOOL_CELLS, _SHARE_CELLS = 8, 14, 6
 _FIRST_CHARS = 400
 """Characters of a message's beginning that are looked at for its line."""
 _FIRST_PARTS = 20
@@ -40,6 +32,8 @@ _FIRST_PARTS = 20
 
 class ConversationPage(KindPage[MeasuredTranscript, Pruned]):
     """The look of the Conversation bench."""
+
+    label_titles: ClassVar[tuple[str, str]] = ("role", "beginning")
 
     def notices(self, answer: LedgerAnswer[Outcome[Pruned]]) -> Sequence[tuple[str, str]]:
         cache = answer.result.payload.cache
@@ -53,29 +47,26 @@ class ConversationPage(KindPage[MeasuredTranscript, Pruned]):
         )
         return [*told, (words, "accent")]
 
-    def lead_title(self, answer: LedgerAnswer[Outcome[Pruned]]) -> str:
-        return f"{'#':>{_digits(answer)}} "
+    def columns(self, answer: LedgerAnswer[Outcome[Pruned]]) -> tuple[Sequence[Column], Sequence[Column]]:
+        number = Column.fixed("number", "#", max(3, len(f"{len(answer.result.payload.transcript.messages):,}") + 1), 2)
+        tool = Column("tool", "tool", _LEAST_TOOL, _tool_cells(answer.result), 5)
+        return (number,), (tool, Column.fixed("share", "share", _SHARE_CELLS, 7))
 
-    def lead(self, answer: LedgerAnswer[Outcome[Pruned]], item: int) -> str:
-        row, cache = item_of(answer.result.payload, item), answer.result.payload.cache
-        number = "" if row is None or row.number < 0 else f"{row.number:,}"
-        cached = row is None or cache.first_changed is None or 0 <= row.number < cache.first_changed
-        return f"{number:>{_digits(answer)}}{'=' if cached else ' '}"
+    def cell(self, answer: LedgerAnswer[Outcome[Pruned]], item: int, column: str, cells: int) -> Line:
+        row, message = item_of(answer.result.payload, item), message_of(answer.result.payload, item)
+        if column == "number":
+            number = "" if row is None or row.number < 0 else f"{row.number:,}"
+            return line(Span(f"{number}{'=' if _cached(answer, item) else ' '}", "faint"))
+        if column == "share":
+            return line(f"{_share(answer, item):.1%}")
+        return line(short_words(_tools(message), cells))
 
-    def tail_title(self, answer: LedgerAnswer[Outcome[Pruned]]) -> str:
-        return " share role, tool, beginning"
-
-    def tail(self, answer: LedgerAnswer[Outcome[Pruned]], item: int, cells: int) -> Line:
+    def label(self, answer: LedgerAnswer[Outcome[Pruned]], item: int) -> Label:
+        if answer.entries[item].id == WRAPPER:
+            return Label(WRAPPER)
         message = message_of(answer.result.payload, item)
-        share = answer.entries[item].before / max(1, answer.ledger.budget)
-        role, tools = _role(answer, item), _tools(message)
-        role_cells, tool_cells = (
-            (_ROLE_CELLS, _TOOL_CELLS) if cells >= _ROOMY else (_SHORT_ROLE_CELLS, _SHORT_TOOL_CELLS)
-        )
-        room = cells - 6 - role_cells - tool_cells - 3
-        words = fit(visible(_first_words(message)), room) if message is not None and room > 0 else ""
-        said = fit(role if cells >= _ROOMY else _SHORT.get(role, role), role_cells)
-        return line(f"{share:>6.1%} ", said, " ", fit(visible(tools), tool_cells), " ", Span(words, "faint"))
+        words = visible(_first_words(message)) if message is not None else ""
+        return Label(_role(answer, item), words, prose=True)
 
     def facets(self, answer: LedgerAnswer[Outcome[Pruned]]) -> Mapping[str, Callable[[], Sequence[str]]]:
         items = range(len(answer))
@@ -86,10 +77,11 @@ class ConversationPage(KindPage[MeasuredTranscript, Pruned]):
 
     def facts(self, answer: LedgerAnswer[Outcome[Pruned]], item: int, cells: int) -> list[Line]:
         row, message = item_of(answer.result.payload, item), message_of(answer.result.payload, item)
-        share = answer.entries[item].before / max(1, answer.ledger.budget)
-        cached = self.lead(answer, item).endswith("=")
+        entry, zone = answer.entries[item], max(1, answer.ledger.budget)
+        came = f", {entry.before / zone:.1%} as it came in" if entry.before != entry.after and entry.before else ""
+        cached = _cached(answer, item)
         lines = wrapped(
-            f"{share:.1%} of the safe zone; {'still' if cached else 'no longer'} in the cached"
+            f"{_share(answer, item):.1%} of the safe zone{came}; {'still' if cached else 'no longer'} in the cached"
             f" prefix{' (=)' if cached else ''}",
             cells,
         )
@@ -153,16 +145,25 @@ def _beginning(text: str, cells: int, role: str) -> list[Line]:
     return [line(Span(part, role)) for part in wrapped_text(visible(shown, keep_newlines=True), cells)]
 
 
+def _tools(message: Message | None) -> str:
+    """The tools that a message calls, or has results of."""
+    parts = message.parts[:_FIRST_PARTS] if message is not None else ()
+    return visible(", ".join(dict.fromkeys(part.tool for part in parts if part.tool)))
+
+
+@lru_cache(maxsize=2)
+def _tool_cells(outcome: Outcome[Pruned]) -> int:
+    """Cells that most of the tools take."""
+    named = (_tools(message_of(outcome.payload, item)) for item in sampled(len(outcome.ledger.entries)))
+    return usual(named, _LEAST_TOOL, _TOOL_CELLS, _TOOL_CELLS)[0]
+
+
 def _first_words(message: Message) -> str:
     """The beginning of a message."""
     if isinstance(message.raw, UnreadLine):
         return " ".join(message.raw[:_FIRST_CHARS].split())
     text = " ".join(part.text[:_FIRST_CHARS] for part in message.parts[:_FIRST_PARTS] if part.text)
     return " ".join(text[:_FIRST_CHARS].split())
-
-
-def _digits(answer: LedgerAnswer[Outcome[Pruned]]) -> int:
-    return max(4, len(f"{len(answer.result.payload.transcript.messages):,}"))
 
 
 def _role(answer: LedgerAnswer[Outcome[Pruned]], item: int) -> str:
@@ -172,7 +173,12 @@ def _role(answer: LedgerAnswer[Outcome[Pruned]], item: int) -> str:
     return message.role if message is not None else ""
 
 
-def _tools(message: Message | None) -> str:
-    """The tools that the first parts of a message name."""
-    parts = message.parts[:_FIRST_PARTS] if message is not None else ()
-    return ", ".join(dict.fromkeys(part.tool for part in parts if part.tool))
+def _share(answer: LedgerAnswer[Outcome[Pruned]], item: int) -> float:
+    """The part of the safe zone that an item takes: together they are what the bar shows."""
+    return answer.entries[item].after / max(1, answer.ledger.budget)
+
+
+def _cached(answer: LedgerAnswer[Outcome[Pruned]], item: int) -> bool:
+    """Tells whether a provider's prompt cache still holds an item."""
+    row, cache = item_of(answer.result.payload, item), answer.result.payload.cache
+    return row is None or cache.first_changed is None or 0 <= row.number < cache.first_changed

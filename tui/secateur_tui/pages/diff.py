@@ -28,9 +28,11 @@ from secateur_tui.state.diff_rows import ChunkMoves, DiffAnswer, chunk_moves, di
 from secateur_tui.state.input_files import FileWatch, stamp
 from secateur_tui.state.ledger_answer import LedgerAnswer, LedgerComparison
 from secateur_tui.state.subject import Inputs
-from secateur_tui.styled_text import Line, clipped, line, wrapped
+from secateur_tui.styled_text import Line, line, wrapped
 from secateur_tui.widgets import chunk_list, chunk_pages
+from secateur_tui.widgets.budget_bar import BudgetPicture
 from secateur_tui.widgets.ledger_pages import draw_since
+from secateur_tui.widgets.listing import Listing
 
 STATES = ("--staged", "--worktree", "--untracked")
 """Words that the field of the head takes beside a revision: the flags of `secateur chunk` for what is not committed. No
@@ -153,17 +155,11 @@ class DiffPage(KindPage[MeasuredDiff, Planned]):
             return {}
         return {"chunking.context_lines": "  the diff has its own", "chunking.signatures": "  needs a repository"}
 
-    def draw_bar(self, scene: Scene, cells: int) -> Sequence[Line]:
-        moves = _moves(scene)
-        return chunk_list.draw_budget(_chunks(scene), moves.then if moves is not None else None, cells)
+    def picture(self, answer: LedgerAnswer[Any]) -> BudgetPicture:
+        return chunk_list.picture_of(answer) if isinstance(answer, DiffAnswer) else super().picture(answer)
 
-    def draw_item(self, scene: Scene, item: int, cells: int) -> Line:
-        entry, moves = _chunks(scene).rows[item].coverage, _moves(scene)
-        was = moves.was(entry.path) if moves is not None and entry is not None else ""
-        return chunk_list.draw_row(_chunks(scene), item, cells, was)
-
-    def draw_columns(self, scene: Scene, cells: int) -> Line:
-        return clipped(chunk_list.draw_header(), cells) if scene.state.answer is not None else ()
+    def listing(self, scene: Scene) -> Listing:
+        return chunk_list.ChunkListing(_chunks(scene), _moves(scene))
 
     def draw_why(self, scene: Scene, cells: int) -> Sequence[Line]:
         if not scene.state.listed:

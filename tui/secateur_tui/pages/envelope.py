@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import ClassVar
 
 from secateur.kinds.base import Outcome
 from secateur.kinds.envelope.envelope import TrimmedEnvelope, action_of
@@ -16,23 +17,23 @@ from secateur.model import State
 from secateur.settings import Settings
 from secateur.terminal import clip_left, visible
 
+from secateur_tui.columns import Column
 from secateur_tui.pages.kind_page import KindPage
 from secateur_tui.state.ledger_answer import LedgerAnswer
 from secateur_tui.state.subject import Inputs
 from secateur_tui.styled_text import Line, Span, line, wrapped
-from secateur_tui.styled_text import fit as fitted
 
 LONGEST_INDENTED = 100_000
 """Characters of JSON that are laid out for reading; no page shows more of it."""
 
 _STAGES = {"summarize": "1 summarize", "truncate": "2 truncate", "drop": "3 drop"}
-_STAGE_CELLS, _CHARS_CELLS = 11, 17
-_WITH_CHARS = 48
-"""Cells from which there is room for the characters too."""
+_STAGE_CELLS, _CHARS_CELLS = 11, 13
 
 
 class EnvelopePage(KindPage[Read, TrimmedEnvelope]):
     """The look of the Envelope bench."""
+
+    label_titles: ClassVar[tuple[str, str]] = ("section", "")
 
     def drawn(self, settings: Settings, outcome: Outcome[TrimmedEnvelope]) -> LedgerAnswer[Outcome[TrimmedEnvelope]]:
         return replace(super().drawn(settings, outcome), reserve=outcome.payload.reserve)
@@ -42,17 +43,18 @@ class EnvelopePage(KindPage[Read, TrimmedEnvelope]):
         whole = all(entry.state is State.KEPT for entry in ledger.entries)
         return [(f"it fits as it is: {ledger.before:,} of {ledger.budget:,} tokens", "faint")] if whole else []
 
-    def tail_title(self, answer: LedgerAnswer[Outcome[TrimmedEnvelope]]) -> str:
-        return f"{'stage':<{_STAGE_CELLS}} section"
+    def columns(self, answer: LedgerAnswer[Outcome[TrimmedEnvelope]]) -> tuple[Sequence[Column], Sequence[Column]]:
+        return (), (
+            Column.fixed("stage", "stage", _STAGE_CELLS, 5, right=False),
+            Column.fixed("characters", "characters", _CHARS_CELLS, 7),
+        )
 
-    def tail(self, answer: LedgerAnswer[Outcome[TrimmedEnvelope]], item: int, cells: int) -> Line:
+    def cell(self, answer: LedgerAnswer[Outcome[TrimmedEnvelope]], item: int, column: str, cells: int) -> Line:
         entry = answer.entries[item]
-        room = cells - _STAGE_CELLS - 1 - (_CHARS_CELLS + 1 if cells >= _WITH_CHARS else 0)
+        if column == "stage":
+            return line(Span(_STAGES.get(action_of(entry), "–"), "faint"))
         before, after = entry.figures[CHARS_BEFORE], entry.figures[CHARS_AFTER]
-        chars = f" {f'{before:,}→{after:,} ch':>{_CHARS_CELLS}}" if cells >= _WITH_CHARS else ""
-        section = fitted(clip_left(visible(entry.id), room), room) if room > 0 else ""
-        stage = _STAGES.get(action_of(entry), "–")
-        return line(Span(f"{stage:<{_STAGE_CELLS}} ", "faint"), section, Span(chars, "faint"))
+        return line(Span(f"{before:,}→{after:,}" if before != after else f"{before:,}", "faint"))
 
     def texts(self, answer: LedgerAnswer[Outcome[TrimmedEnvelope]], item: int) -> tuple[str, str]:
         before, after = super().texts(answer, item)

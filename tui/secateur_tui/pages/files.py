@@ -5,27 +5,30 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import ClassVar
 
 from secateur.kinds.base import Outcome
 from secateur.kinds.files.kind import ReadFiles
 from secateur.kinds.files.pruned_files import PrunedFiles
 from secateur.kinds.files.sourcecode import SCORES
 from secateur.settings import Settings
-from secateur.terminal import clip_left, visible
+from secateur.terminal import visible
 
+from secateur_tui.columns import Column
 from secateur_tui.pages.kind_page import KindPage
 from secateur_tui.state.ledger_answer import LedgerAnswer
-from secateur_tui.styled_text import Line, Span, bar, fit, line, wrapped
+from secateur_tui.styled_text import Line, Span, bar, line, wrapped
 
 _SCORE_CELLS, _BAR_CELLS = 5, 10
-_WITH_BAR = 40
-"""Cells from which there is room for the score as a bar."""
 _MOST_PIECES = 40
 """Pieces of a file that Why lists."""
 
 
 class FilesPage(KindPage[ReadFiles, PrunedFiles]):
     """The look of the Files bench."""
+
+    label_titles: ClassVar[tuple[str, str]] = ("file", "folder")
+    spends_in_order: ClassVar[bool] = True
 
     def drawn(self, settings: Settings, outcome: Outcome[PrunedFiles]) -> LedgerAnswer[Outcome[PrunedFiles]]:
         """The best files are listed first."""
@@ -35,16 +38,17 @@ class FilesPage(KindPage[ReadFiles, PrunedFiles]):
     def paths(self, answer: LedgerAnswer[Outcome[PrunedFiles]]) -> Sequence[str]:
         return answer.ids
 
-    def tail_title(self, answer: LedgerAnswer[Outcome[PrunedFiles]]) -> str:
-        return "score file"
+    def columns(self, answer: LedgerAnswer[Outcome[PrunedFiles]]) -> tuple[Sequence[Column], Sequence[Column]]:
+        return (), (
+            Column("bar", "", _BAR_CELLS // 2, _BAR_CELLS, 7),
+            Column.fixed("score", "score", _SCORE_CELLS, 5),
+        )
 
-    def tail(self, answer: LedgerAnswer[Outcome[PrunedFiles]], item: int, cells: int) -> Line:
+    def cell(self, answer: LedgerAnswer[Outcome[PrunedFiles]], item: int, column: str, cells: int) -> Line:
         decision = answer.result.payload.decisions[item]
-        score = f"{decision.score:>{_SCORE_CELLS}.1f} " if decision.judge else f"{'–':>{_SCORE_CELLS}} "
-        drawn = bar([(decision.score, "█", "relevance")], SCORES, _BAR_CELLS) if cells >= _WITH_BAR else ()
-        room = cells - len(score) - (_BAR_CELLS + 1 if drawn else 0)
-        name = fit(clip_left(visible(decision.module_name), room), room) if room > 0 else ""
-        return (Span(score), *drawn, Span(" " if drawn else ""), Span(name))
+        if column == "bar":
+            return bar([(decision.score, "█", "relevance")], SCORES, cells)
+        return line(f"{decision.score:.1f}" if decision.judge else "–")
 
     def facts(self, answer: LedgerAnswer[Outcome[PrunedFiles]], item: int, cells: int) -> list[Line]:
         decision = answer.result.payload.decisions[item]

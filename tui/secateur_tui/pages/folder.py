@@ -35,7 +35,7 @@ class FolderPage(KindPage[Any, Any]):
         return {}
 
     def draw_budget(self, scene: Scene, cells: int) -> Sequence[Line]:
-        return [line("·" * cells), ()]
+        return [line("nothing open"), (), line("·" * cells)]
 
     def draw_blank(self, scene: Scene, cells: int) -> Sequence[Line]:
         if scene.jobs.error is not None:

@@ -16,9 +16,11 @@ from secateur_tui.pages.scene import Scene
 from secateur_tui.state.bench_state import BenchState
 from secateur_tui.state.ledger_answer import LedgerAnswer
 from secateur_tui.state.subject import Subject
-from secateur_tui.styled_text import Line, Span, clipped, line, wrapped
+from secateur_tui.styled_text import Line, Span, line, wrapped
 from secateur_tui.widgets import blank, ledger_bar, ledger_pages
-from secateur_tui.widgets.ledger_list import draw_header, draw_item
+from secateur_tui.widgets.budget_bar import BudgetPicture, draw_budget, item_at, reach_of
+from secateur_tui.widgets.ledger_list import LedgerListing
+from secateur_tui.widgets.listing import Listing
 
 M = TypeVar("M")
 P = TypeVar("P")
@@ -52,19 +54,33 @@ class KindPage(Subject[M, P]):
         return self.budget_in_force(state.settings, state.answer if state.asked == state.wanted else None)
 
     def draw_budget(self, scene: Scene, cells: int) -> Sequence[Line]:
-        """Draws the two lines of the budget."""
+        """Draws the headline of the budget, and the two lines below it."""
         state = scene.state
         if state.answer is None or state.refusal is not None:
             now = self.budget_now(state)
             told = f"{self.budget.label} {now:,}" if now else f"no {self.budget.label} yet"
             if not isinstance(state.refusal, BudgetExceeded):
-                return [line("·" * cells), line(told)]
-            return [line(Span("▚" * cells, "error")), line(told, Span("  not met", "bold error"))]
-        return self.draw_bar(scene, cells)
+                return [line(told), (), line("·" * cells)]
+            return [line(f"{told} · not met"), (), line(Span("▚" * cells, "error"))]
+        item = state.cursor
+        said = self.listing(scene).said(item) if item < len(state.answer) else ""
+        return draw_budget(self.picture(state.answer), self._picture_then(state), item, said, cells)
 
-    def draw_bar(self, scene: Scene, cells: int) -> Sequence[Line]:
-        """Draws the budget of an answer."""
-        return ledger_bar.draw_budget(_ledger(scene), scene.state.comparison, cells)
+    def segment_at(self, scene: Scene, cell: int, cells: int) -> int | None:
+        """Returns the item whose segment of the bar is in a cell; None where none is."""
+        state = scene.state
+        if state.answer is None or state.refusal is not None:
+            return None
+        picture = self.picture(state.answer)
+        return item_at(picture, cell, cells, reach_of(picture, self._picture_then(state)))
+
+    def picture(self, answer: Any) -> BudgetPicture:
+        """Returns the picture of the budget of an answer."""
+        return ledger_bar.picture_of(answer)
+
+    def _picture_then(self, state: BenchState[Any]) -> BudgetPicture | None:
+        """The picture of the baseline; None while nothing has changed since."""
+        return self.picture(state.baseline) if state.comparison is not None else None
 
     def knob_notes(self, state: BenchState[Any]) -> Mapping[str, str]:
         """Returns words beside knobs, by their keys."""
@@ -73,20 +89,9 @@ class KindPage(Subject[M, P]):
 
     # --- the list ---
 
-    def draw_columns(self, scene: Scene, cells: int) -> Line:
-        """Draws the titles of the list's columns."""
-        if scene.state.answer is None:
-            return ()
-        answer = _ledger(scene)
-        return clipped(
-            draw_header(answer, scene.state.comparison, self.lead_title(answer), self.tail_title(answer)), cells
-        )
-
-    def draw_item(self, scene: Scene, item: int, cells: int) -> Line:
-        """Draws one item of the list, a blank as its first character."""
-        answer = _ledger(scene)
-        lead = self.lead(answer, item)
-        return draw_item(answer, scene.state.comparison, item, lead, lambda room: self.tail(answer, item, room), cells)
+    def listing(self, scene: Scene) -> Listing:
+        """Returns what the list shows of the answer."""
+        return LedgerListing(self, _ledger(scene), scene.state.comparison, scene.crossings)
 
     def draw_caption(self, scene: Scene, cells: int) -> Line:
         """Draws the line in the lower border of the list."""

@@ -10,6 +10,7 @@ from secateur_tui.actions import Keymap
 from secateur_tui.jobs import Jobs
 from secateur_tui.messages import HintProven
 from secateur_tui.state.bench_state import BenchState
+from secateur_tui.widgets.listing import Crossing
 
 
 @dataclass
@@ -23,4 +24,4 @@ class Scene:
     hints: Sequence[HintProven] = ()  # what would change the decision on the item at the cursor
     proving: bool = False  # whether further hints may come
     ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict)  # of each weight that changes nothing
-    item_cells: int = 80  # width of the list's items
+    crossings: Sequence[Crossing] = ()  # what crosses the cut of the present answer one step up, and one down

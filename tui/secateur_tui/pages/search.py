@@ -33,9 +33,11 @@ from secateur_tui.state.search_engine import SearchEngine, Status
 from secateur_tui.state.subject import Field, Inputs
 from secateur_tui.styled_text import Line, line, wrapped
 from secateur_tui.widgets import blank
-from secateur_tui.widgets.budget_bar import draw_budget, draw_gap
-from secateur_tui.widgets.candidate_list import Columns, draw_candidate, draw_header
+from secateur_tui.widgets.budget_bar import BudgetPicture
+from secateur_tui.widgets.candidate_list import CandidateListing
+from secateur_tui.widgets.listing import Listing
 from secateur_tui.widgets.preview import PreviewText
+from secateur_tui.widgets.search_bar import draw_gap, picture_of
 from secateur_tui.widgets.trim_diff import draw_trim_diff
 from secateur_tui.widgets.why import draw_why
 
@@ -209,20 +211,13 @@ class SearchPage(KindPage[Any, SearchDecision]):
         pool = _pool(scene)
         return (len(pool), "candidate") if pool is not None else None
 
-    def draw_budget(self, scene: Scene, cells: int) -> Sequence[Line]:
-        state, answer = scene.state, _answer(scene)
-        if answer is None:
-            return [line("·" * cells), line(f"budget {state.settings.effective_budget:,}")]
-        return draw_budget(answer, cast("Any", state.baseline) if state.comparison else None, cells)
+    def picture(self, answer: SearchAnswer) -> BudgetPicture:
+        return picture_of(answer)
 
-    def draw_columns(self, scene: Scene, cells: int) -> Line:
-        return draw_header(Columns.of(len(scene.state.answer) if scene.state.answer is not None else 0, cells))
-
-    def draw_item(self, scene: Scene, item: int, cells: int) -> Line:
+    def listing(self, scene: Scene) -> Listing:
         answer = _answer(scene)
         assert answer is not None
-        columns = Columns.of(len(answer), cells)
-        return draw_candidate(answer, scene.state.comparison, item, columns, answer.highest)
+        return CandidateListing(answer, scene.state.comparison, scene.crossings)
 
     def draw_caption(self, scene: Scene, cells: int) -> Line:
         answer = _answer(scene)

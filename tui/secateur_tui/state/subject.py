@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import Any, ClassVar, Generic, TypeVar
 
 from secateur.kinds.base import Environment, Kind, Outcome
@@ -24,14 +23,15 @@ from secateur.scenarios.opened_scenario import OpenedScenario, recorded_ledger
 from secateur.scenarios.running import Decided
 from secateur.scenarios.scenario import Recorded
 from secateur.settings import Settings
-from secateur.terminal import cell_width, clip, clip_left, visible
+from secateur.terminal import visible
 
+from secateur_tui.columns import Column, Label
 from secateur_tui.state.command_lines import CommandWords, quoted
 from secateur_tui.state.input_files import FileWatch
 from secateur_tui.state.ledger_answer import LedgerAnswer, compared
 from secateur_tui.state.ledger_entries import entry_ids, entry_number_of
 from secateur_tui.state.list_view import ItemColumns, ledger_columns
-from secateur_tui.styled_text import Line, fit, line
+from secateur_tui.styled_text import Line
 
 M = TypeVar("M")  # what was read
 P = TypeVar("P")  # what the kind decided
@@ -61,10 +61,14 @@ class Field:
     lines: bool = False  # whether it takes a text of several lines
 
 
-@lru_cache(maxsize=2)
-def _name_cells(outcome: Outcome[Any]) -> int:
-    """The width of the longest name of an entry."""
-    return max((cell_width(visible(entry.id)) for entry in outcome.ledger.entries), default=0)
+def named(entry: str) -> Label:
+    """The id of an entry as a name and a place: `flask/sessions.py::open` is `open` in that file, a path is a file in a
+    folder."""
+    text = visible(entry)
+    place, of_symbol, name = text.rpartition("::")
+    if not of_symbol:
+        place, _, name = text.rpartition("/")
+    return Label(name, place) if name and place else Label(text)
 
 
 class Subject(Generic[M, P]):
@@ -84,6 +88,8 @@ class Subject(Generic[M, P]):
     preparing: ClassVar[str] = ""  # what is done before anything is read, for people; "" for nothing
     reading: ClassVar[str] = "reading"  # what is done to read, for people
     nothing_asked: ClassVar[str] = "nothing is open yet"
+    label_titles: ClassVar[tuple[str, str]] = ("name", "")  # of the columns of names and places
+    spends_in_order: ClassVar[bool] = False  # its items are listed in the order in which the budget is spent
     unopened: ClassVar[bool] = False  # there is nothing to inspect yet, only a place to open
 
     def __init__(self, kind: Kind[M, P], opened: OpenedScenario | None = None) -> None:
@@ -282,26 +288,21 @@ class Subject(Generic[M, P]):
         """Returns (text, role) of what has to be said beside the warnings."""
         return ()
 
-    def lead_title(self, answer: Any) -> str:
-        """Returns the title of the first column; the column is as wide as its title."""
-        return ""
+    def columns(self, answer: Any) -> tuple[Sequence[Column], Sequence[Column]]:
+        """Returns the columns of its own that stand before and behind those of every list."""
+        return (), ()
 
-    def lead(self, answer: Any, item: int) -> str:
-        """Returns the first column of an item, as wide as its title."""
-        return ""
+    def cell(self, answer: Any, item: int, column: str, cells: int) -> Line:
+        """Returns the cell of an item in one of `columns`."""
+        return ()
 
-    def tail_title(self, answer: Any) -> str:
-        """Returns the title of the last columns."""
-        return "name"
-
-    def tail(self, answer: Any, item: int, cells: int) -> Line:
-        """Returns the last columns of an item, within `cells`."""
-        name, number = visible(answer.entries[item].id), self.entry_number(answer, item)
+    def label(self, answer: Any, item: int) -> Label:
+        """Returns what an item is called, and where it is or what it says."""
+        number = self.entry_number(answer, item)
         beside = self.kind.beside(answer.result, number) if number is not None else ""
-        room = cells - 1 - (taken := min(cells, _name_cells(answer.result)))
-        if not beside or room <= 0:
-            return line(fit(clip_left(name, cells), cells))
-        return line(fit(clip_left(name, taken), taken + 1), fit(clip(visible(beside[:_LONGEST_BESIDE]), room), room))
+        if beside:
+            return Label(visible(answer.entries[item].id), visible(beside[:_LONGEST_BESIDE]), prose=True)
+        return named(answer.entries[item].id)
 
     def because(self, answer: Any, item: int) -> str:
         """Returns the reason of a decision as a clause."""

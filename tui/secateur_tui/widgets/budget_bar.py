@@ -1,84 +1,271 @@
-"""The budget: how much of it is used by what. Kept + shortened + wrapper + free = budget, to the token."""
+"""The budget as a picture: a segment for each item that leaves, in the order it leaves, then what stands around them,
+then what is free.
+
+Every figure is the ledger's: the segments and the wrapper sum to what leaves, with what is free to the budget. A list
+of chunks has a frame for each of them.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import groupby
+from typing import Any
+
 import numpy as np
-from secateur.model import Selection, State
+from secateur.model import IntArray, State
+from textual import events
+from textual.content import Content
+from textual.geometry import Size
 
-from secateur_tui.state.search_answer import SearchAnswer
-from secateur_tui.styled_text import Line, Span, bar, first_fitting, line, signed
+from secateur_tui.messages import SegmentChosen
+from secateur_tui.state.ledger_answer import Sum
+from secateur_tui.styled_text import Line, Span, clipped, first_fitting, line, plain, signed, width
+from secateur_tui.widgets.line_view import Fixed
 
-WRAPPER_GLYPH = "▫"
+TEXTURES: Mapping[State, str] = {State.KEPT: "█", State.SHORTENED: "▓", State.SUMMARISED: "▒"}
+"""What the segment of an item in a state is drawn with."""
 
+_WRAPPER, _FREE, _OVER, _OUTSIDE = -1, -2, -3, -4
+"""Owners of cells that are no item's: `_OUTSIDE` is behind the budget, where another bar is longer."""
 
-def draw_budget(answer: SearchAnswer, baseline: SearchAnswer | None, cells: int) -> list[Line]:
-    """The bar and, below it, its figures; fewer words where there is less room. What is free is at least what is said
-    until the pack is counted."""
-    selection = answer.selection
-    kept, kept_tokens = selection.counts(State.KEPT)
-    short, short_tokens = selection.counts(State.SHORTENED)
-    dropped, dropped_tokens = selection.counts(State.DROPPED)
-    shortened = selection.state == State.SHORTENED
-    saved = int((selection.pool.tokens - selection.pool.sig_tokens)[shortened].sum())
-    wrapper = answer.tokens - kept_tokens - short_tokens
-    free = selection.budget - answer.tokens
-    drawn = bar(
-        [
-            (kept_tokens, "█", "kept"),
-            (short_tokens, "▓", "shortened"),
-            (max(0, wrapper), "▒", "faint"),
-            (free, "·", "faint"),
-        ],
-        selection.budget,
-        cells,
-    )
-
-    was = line(f"   was {baseline.tokens:,} ({signed(answer.tokens - baseline.tokens)})") if baseline else ()
-    least_free = "" if answer.recounted is not None else "≥ "
-    end = (Span(f"free {least_free}{free:,} of {selection.budget:,}", "bold"), *was)
-    full = line(Span("● kept ", "kept"), f"{kept_tokens:,} ({kept:,})  ")
-    brief = line(Span("● ", "kept"), f"{kept_tokens:,} ({kept:,})  ")
-    least = line(Span("● ", "kept"), f"{kept:,}  ")
-    if short:
-        full += line(Span("◐ shortened ", "shortened"), f"{short_tokens:,} ({short:,}, saved {saved:,})  ")
-        brief += line(Span("◐ ", "shortened"), f"{short_tokens:,} ({short:,})  ")
-        least += line(Span("◐ ", "shortened"), f"{short:,}  ")
-    full += line(
-        Span("○ dropped ", "dropped"),
-        f"{dropped_tokens:,} ({dropped:,})  ",
-        Span(f"{WRAPPER_GLYPH} wrapper ", "faint"),
-        f"{wrapper:,}  ",
-    )
-    brief += line(
-        Span("○ ", "dropped"),
-        f"{dropped_tokens:,} ({dropped:,})  ",
-        Span(f"{WRAPPER_GLYPH} ", "faint"),
-        f"{wrapper:,}  ",
-    )
-    least += line(Span("○ ", "dropped"), f"{dropped:,}  ")
-    return [drawn, first_fitting([full + end, brief + end, least + end, end], cells)]
+_DRAWN = {_WRAPPER: ("░", "faint"), _FREE: ("·", "faint"), _OVER: ("▚", "error"), _OUTSIDE: (" ", "")}
+_EDGE, _THIN, _MARK = "▌", "▁", "▼"
+_LEAST_FRAME = 3
+"""Cells of a frame, at least; where there is less room, all frames are drawn as one."""
+_TITLE = "Budget ─ "
 
 
-def draw_gap(selection: Selection, cells: int) -> Line:
-    """Draws how far the last that goes out is from the first that does not, by rank and by what the strategy orders
-    by."""
-    goes_out = selection.state[selection.order] != State.DROPPED
-    if goes_out.all() or not goes_out.any():
-        words = "everything goes out" if goes_out.any() else "nothing goes out"
-        return first_fitting([line(f" {words} "), ()], cells)
-    last_place, first_place = int(np.flatnonzero(goes_out)[-1]), int(np.argmin(goes_out))
-    last, first = selection.order[last_place], selection.order[first_place]
-    rank_last, rank_first = last_place + 1, first_place + 1
-    gap = selection.score[last] - selection.score[first]
-    figures = (
-        f"last out #{rank_last:,} {selection.score[last]:.3f} · first dropped #{rank_first:,}"
-        f" {selection.score[first]:.3f}"
-    )
-    distance = f"gap {'−' if gap < 0 else ''}{abs(gap):.3f}"
-    skipped = ", skipped past" if rank_first < rank_last else ""
+@dataclass(frozen=True, eq=False)
+class Frame:
+    """One budget and what fills it. `items`, `tokens` and `states` are columns over its segments."""
+
+    budget: int
+    items: IntArray
+    tokens: IntArray
+    states: IntArray
+    around: int  # tokens that belong to no item; negative where an estimate of the whole is below its parts
+
+    @classmethod
+    def of(cls, budget: int, segments: Sequence[tuple[int, int, State]], around: int) -> Frame:
+        """A frame of (item, tokens, state) in the order they leave."""
+        columns = np.array([(item, tokens, int(state)) for item, tokens, state in segments], dtype=np.int64)
+        columns = columns.reshape(-1, 3)
+        return cls(budget, columns[:, 0], columns[:, 1], columns[:, 2], around)
+
+    @cached_property
+    def ends(self) -> IntArray:
+        """Tokens up to the end of each segment."""
+        return np.cumsum(self.tokens)
+
+    @property
+    def after(self) -> int:
+        """Tokens that leave."""
+        return (int(self.ends[-1]) if len(self.items) else 0) + self.around
+
+    @property
+    def reach(self) -> int:
+        """Tokens that the frame is as long as: those of its budget, or more where that is exceeded."""
+        return max(self.budget, self.after, 1)
+
+
+@dataclass(frozen=True, eq=False)
+class BudgetPicture:
+    """All that is drawn of a budget."""
+
+    frames: tuple[Frame, ...]
+    sums: Mapping[State, Sum]  # of the items, without the wrapper
+    counted: bool = True  # whether the tokens are counted; else at most these leave
+    further: tuple[str, ...] = ()  # figures of a kind
+
+    @property
+    def budget(self) -> int:
+        return sum(frame.budget for frame in self.frames)
+
+    @property
+    def after(self) -> int:
+        """Tokens that leave."""
+        return sum(frame.after for frame in self.frames)
+
+    @cached_property
+    def joined(self) -> Frame:
+        """All frames as one."""
+        if len(self.frames) == 1:
+            return self.frames[0]
+        nothing = np.zeros(0, dtype=np.int64)
+        return Frame(
+            self.budget,
+            np.concatenate([nothing, *(frame.items for frame in self.frames)]),
+            np.concatenate([nothing, *(frame.tokens for frame in self.frames)]),
+            np.concatenate([nothing, *(frame.states for frame in self.frames)]),
+            sum(frame.around for frame in self.frames),
+        )
+
+    def slots(self, cells: int) -> list[tuple[Frame, int]]:
+        """The frames side by side, a gap between them, each with its cells; one frame where there is no room."""
+        count = len(self.frames)
+        slot = (cells - count + 1) // count if count else 0
+        return (
+            [(frame, slot) for frame in self.frames] if count > 1 and slot >= _LEAST_FRAME else [(self.joined, cells)]
+        )
+
+
+def owners(frame: Frame, cells: int, reach: int = 0) -> IntArray:
+    """Per cell the number of the segment in whose middle it lies, or one of the negative owners.
+
+    Args:
+        reach: tokens that all cells stand for; 0: those of the frame.
+    """
+    reach = max(reach, frame.reach)
+    middle = (np.arange(cells) + 0.5) * (reach / max(1, cells))
+    found = np.searchsorted(frame.ends, middle, side="right").astype(np.int64)
+    rest = found == len(frame.items)
+    found[rest] = np.where(middle[rest] < frame.after, _WRAPPER, _FREE)
+    found[middle >= frame.after] = _FREE
+    found[middle >= frame.budget] = np.where(middle[middle >= frame.budget] < frame.after, _OVER, _OUTSIDE)
+    return found
+
+
+def item_at(picture: BudgetPicture, cell: int, cells: int, reach: int = 0) -> int | None:
+    """The item whose segment is drawn in a cell; None where none is."""
+    start = 0
+    for frame, slot in picture.slots(cells):
+        if start <= cell < start + slot:
+            owner = int(owners(frame, slot, reach if len(picture.frames) == 1 else 0)[cell - start])
+            return int(frame.items[owner]) if owner >= 0 else None
+        start += slot + 1
+    return None
+
+
+def draw_bar(
+    picture: BudgetPicture, then: BudgetPicture | None, item: int | None, said: str, cells: int
+) -> tuple[Line, Line]:
+    """Two lines: the thin bar of the baseline, in it or in its place a mark above the item at the cursor and what is
+    `said` of it, and the bar."""
+    mark = -1
+    bars: list[Span] = []
+    reach = reach_of(picture, then)
+    for number, (frame, slot) in enumerate(picture.slots(cells)):
+        if number:
+            bars.append(Span(" "))
+        start = width(bars)
+        for owner, run in _runs(owners(frame, slot, reach)):
+            is_lit = owner >= 0 and item is not None and int(frame.items[owner]) == item
+            if is_lit:
+                mark = start + run // 2
+            bars += _segment(frame, owner, run, is_lit)
+            start += run
+    return _above(then, reach, mark, said, cells), tuple(bars)
+
+
+def reach_of(picture: BudgetPicture, then: BudgetPicture | None) -> int:
+    """Tokens that a bar stands for when it is drawn on the scale of another; 0: those of its own."""
+    if len(picture.frames) != 1 or then is None:
+        return 0
+    return max(picture.joined.reach, then.joined.reach)
+
+
+def _runs(cells: IntArray) -> Iterator[tuple[int, int]]:
+    return ((owner, len(list(run))) for owner, run in groupby(cells.tolist()))
+
+
+def _segment(frame: Frame, owner: int, run: int, lit: bool) -> Line:
+    if owner < 0:
+        texture, role = _DRAWN[owner]
+        return line(Span(texture * run, role))
+    state = State(int(frame.states[owner]))
+    role = "bold accent" if lit else state.label
+    texture = TEXTURES.get(state, "█")
+    edge = _EDGE if run > 1 or state is State.KEPT else texture
+    return line(Span(texture * (run - 1) + edge, role))
+
+
+def _above(then: BudgetPicture | None, reach: int, mark: int, said: str, cells: int) -> Line:
+    """The line above the bar: the thin bar, or what is said of the item."""
+    if then is None:
+        words = line(Span(said, "faint"))
+        if mark < 0:
+            return clipped(words, cells)
+        if mark + 2 + width(words) <= cells:
+            return (Span(" " * mark), Span(f"{_MARK} ", "bold accent"), *words)
+        before = Span(" " * max(0, mark - 1 - width(words)))
+        return (before, *clipped(words, max(0, mark - 1)), Span(f" {_MARK}", "bold accent"))
+    frames = [_thin(frame, slot, reach) for frame, slot in then.slots(cells)]
+    thin = " ".join(frames).ljust(cells)
+    if mark < 0:
+        return line(Span(thin, "faint"))
+    return line(Span(thin[:mark], "faint"), Span(_MARK, "bold accent"), Span(thin[mark + 1 :], "faint"))
+
+
+def _thin(frame: Frame, cells: int, reach: int) -> str:
+    text = ""
+    for owner, run in _runs(owners(frame, cells, reach)):
+        drawn = owner >= 0 or owner in (_WRAPPER, _OVER)
+        text += _THIN * (run - 1) + (" " if owner >= 0 and run > 1 else _THIN) if drawn else " " * run
+    return text
+
+
+def draw_budget(
+    picture: BudgetPicture, then: BudgetPicture | None, item: int | None, said: str, cells: int
+) -> list[Line]:
+    """The headline, and the two lines of `draw_bar`."""
+    return [draw_headline(picture, then, cells - 2 - len(_TITLE)), *draw_bar(picture, then, item, said, cells)]
+
+
+def draw_headline(picture: BudgetPicture, then: BudgetPicture | None, cells: int) -> Line:
+    """The figures in a line: items first, their tokens in brackets; fewer words where there is less room."""
+    free = picture.budget - picture.after
+    several = len(picture.frames) > 1
+    frames = f"{len(picture.frames)} × {picture.frames[0].budget:,}" if several else f"{picture.budget:,}"
+    head = f"{'' if picture.counted else '≤ '}{picture.after:,} of {frames}"
+    left = f"free {'' if picture.counted else '≥ '}{free:,}" if free >= 0 else f"{-free:,} over"
+    was = [f"was {then.after:,} ({signed(picture.after - then.after)})"] if then is not None else []
+    around = picture.after - sum(total.after for total in picture.sums.values())
+    wrapper = [f"wrapper {around:,}"] if around else []
+    sums = [(state, picture.sums.get(state, Sum())) for state in (*TEXTURES, State.DROPPED)]
+    shown = [(state, total) for state, total in sums if total.items or state is State.KEPT]
+    whole = [f"{state.glyph} {state.label} {_items(total)}" for state, total in shown]
+    named = [f"{state.glyph} {state.label} {total.items:,}" for state, total in shown]
+    brief = [f"{state.glyph} {total.items:,}" for state, total in shown]
     variants = (
-        f" {figures} · {distance}{skipped} ",
-        f" {figures} · {distance} ",
-        f" {distance} #{rank_last:,}/#{rank_first:,} ",
+        [head, *whole, *wrapper, left, *picture.further, *was],
+        [head, *whole, *wrapper, left, *was],
+        [head, *named, *wrapper, left, *was],
+        [head, *named, left, *was],
+        [head, *brief, left, *was],
+        [head, *brief, *was],
+        [head, *was],
+        [head],
     )
-    return first_fitting([*(line(variant) for variant in variants), ()], cells)
+    return first_fitting([line(" · ".join(variant)) for variant in variants], cells)
+
+
+def _items(total: Sum) -> str:
+    """Items, and in brackets the tokens that leave of them, with those that came where these are others."""
+    came = f" of {total.before:,}" if total.before != total.after else ""
+    return f"{total.items:,} ({total.after:,}{came})"
+
+
+class BudgetBar(Fixed):
+    """The picture under a headline in its border; a click on a segment posts `SegmentChosen`."""
+
+    def __init__(
+        self, draw: Callable[[int], Sequence[Line]], hit: Callable[[int, int], int | None], **options: Any
+    ) -> None:
+        """`draw(cells)` returns the headline and the lines below it, `hit(cell, cells)` the item of a cell."""
+        super().__init__(draw, **options)
+        self._hit = hit
+
+    def repaint(self) -> None:
+        super().repaint()
+        if self._lines:
+            headline, *self._lines = self._lines
+            self.border_title = Content(_TITLE + plain(headline))
+            self.virtual_size = Size(self.content_cells, len(self._lines))
+
+    def on_click(self, event: events.Click) -> None:
+        at = event.get_content_offset(self)
+        item = self._hit(at.x, self.content_cells) if at is not None else None
+        if item is not None:
+            self.post_message(SegmentChosen(item))

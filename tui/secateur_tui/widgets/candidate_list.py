@@ -1,86 +1,118 @@
-"""The candidates by rank. Painted row by row, so a re-ranking costs the same for a hundred and for a hundred
-thousand."""
+"""The candidates of a search as a list: by rank, each with its places moved, decision, name and place, tokens, priority
+and what the priority is made of."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import lru_cache
 
-from secateur.model import State
-from secateur.terminal import clip_left, visible
+import numpy as np
+from secateur.model import Pool, Reason, Selection, State
+from secateur.terminal import visible
 
+from secateur_tui.columns import Column, Label, sampled
 from secateur_tui.state.search_answer import SearchAnswer
 from secateur_tui.state.search_comparison import ABSENT, SearchComparison
 from secateur_tui.state.signals import SIGNALS
-from secateur_tui.styled_text import Line, Span, bar, fit
+from secateur_tui.styled_text import Line, Span, bar, line
+from secateur_tui.widgets.listing import Crossing, Cut, Listing, label_columns
 
-_WIDE = 64
-"""From this many cells on, the breakdown bar has its full width."""
+_BREAKDOWN = (8, 14, 28)
+"""Cells of the bar of terms: least, wanted, most."""
 
-_NAMES = 100
-"""From this many cells on, there is room for the qualified name too."""
-
-
-@dataclass(frozen=True, slots=True)
-class Columns:
-    """Widths in cells. `candidate` takes what is left; `name` is 0 where there is no room for it."""
-
-    rank: int
-    delta: int
-    bar: int
-    candidate: int
-    name: int
-
-    @classmethod
-    def of(cls, count: int, cells: int) -> Columns:
-        digits = max(4, len(f"{count:,}"))
-        delta = max(5, len(f"{count:,}") + 1)
-        breakdown = 14 if cells >= _WIDE else 8
-        rest = max(1, cells - (1 + digits + 1 + delta + 1 + 2 + 1 + 6 + 1 + 6 + 1 + breakdown + 1))
-        name = rest * 2 // 5 if cells >= _NAMES else 0
-        return cls(digits, delta, breakdown, rest - name - (1 if name else 0), name)
+_WITHOUT_ROOM = (Reason.NO_ROOM, Reason.SIGNATURE)
+"""Reasons of what would leave whole under a larger budget."""
 
 
-def draw_header(columns: Columns) -> Line:
-    """Column titles."""
-    parts = [
-        f"{'#':>{columns.rank + 1}} {'Δ':>{columns.delta}}    {'tok':>6} {'prio':>6} ",
-        fit("why it ranks" if columns.bar > 8 else "why", columns.bar),
-        " ",
-        fit("candidate", columns.candidate),
-        " " + fit("name", columns.name) if columns.name else "",
-    ]
-    return tuple(Span(part, "faint") for part in parts)
+class CandidateListing(Listing):
+    """See the module docstring; an item is a row of the pool."""
+
+    def __init__(
+        self, answer: SearchAnswer, comparison: SearchComparison | None = None, crossings: Sequence[Crossing] = ()
+    ) -> None:
+        self._selection, self._comparison = answer.selection, comparison
+        priority = answer.selection.priority
+        self._top = float(priority.max()) if len(priority) else 0.0  # the priority of a full bar
+        self.columns = _columns(answer.selection.pool)
+        self.cut = cut_of(answer.selection, crossings)
+
+    def __len__(self) -> int:
+        return len(self._selection)
+
+    def item_at(self, line: int) -> int:
+        return int(self._selection.order[line])
+
+    def line_of(self, item: int) -> int:
+        return int(self._selection.rank[item]) - 1
+
+    def label(self, item: int) -> Label:
+        return label_of(self._selection.pool, item)
+
+    def tone(self, item: int) -> str:
+        return "faint" if self._selection.state[item] == State.DROPPED else ""
+
+    def after(self, item: int) -> int:
+        return self._selection.decision(item).tokens_after
+
+    def cell(self, item: int, column: Column, cells: int) -> Line:
+        selection, id_ = self._selection, column.id
+        if id_ == "rank":
+            return (Span(f"{int(selection.rank[item]):,}", "faint"),)
+        if id_ == "delta":
+            return _moved(self._comparison, item)
+        if id_ == "state":
+            flipped = self._comparison is not None and bool(self._comparison.flipped[item])
+            state = State(int(selection.state[item]))
+            return Span("!" if flipped else " ", "warning"), Span(state.glyph, state.label)
+        if id_ == "tokens":
+            return (Span(f"{int(selection.pool.tokens[item]):,}"),)
+        if id_ == "priority":
+            return (Span(f"{float(selection.priority[item]):.3f}"),)
+        terms = [(float(amounts[item]), SIGNALS[name].texture, name) for name, amounts in selection.terms.items()]
+        return _breakdown(terms, float(selection.priority[item]), self._top, cells)
 
 
-def draw_candidate(
-    answer: SearchAnswer, comparison: SearchComparison | None, row: int, columns: Columns, top: float
-) -> Line:
-    """One candidate: rank, places moved, decision (`!` when it flipped), tokens, priority, its terms as a bar, where it
-    is.
+def label_of(pool: Pool, row: int) -> Label:
+    """The name and the place of a candidate; what has no name is called as its file."""
+    path = visible(pool.path[row])
+    name = visible(pool.qualname[row]) or path.rpartition("/")[2]
+    return Label(name, f"{path}:{int(pool.line_start[row])}")
 
-    `top` is the priority of a full bar.
-    """
-    selection, pool = answer.selection, answer.selection.pool
-    state = State(int(selection.state[row]))
-    flipped = comparison is not None and bool(comparison.flipped[row])
-    tone = "faint" if state is State.DROPPED else ""
-    terms = [(float(column[row]), SIGNALS[name].texture, name) for name, column in selection.terms.items()]
-    location = f"{visible(pool.path[row])}:{int(pool.line_start[row])}-{int(pool.line_end[row])}"
-    spans = [
-        Span(f" {int(selection.rank[row]):>{columns.rank},} "),
-        _delta(comparison, row, columns.delta),
-        Span(" "),
-        Span("!" if flipped else " ", "warning"),
-        Span(state.glyph, state.label),
-        Span(f" {int(pool.tokens[row]):>6,} ", tone),
-        Span(f"{float(selection.priority[row]):>6.3f} ", tone),
-        *_breakdown(terms, float(selection.priority[row]), top, columns.bar),
-        Span(" "),
-        Span(fit(clip_left(location, columns.candidate), columns.candidate), tone),
-    ]
-    if columns.name:
-        spans += [Span(" "), Span(fit(visible(pool.qualname[row] or pool.kind[row]), columns.name), "faint")]
-    return tuple(spans)
+
+@lru_cache(maxsize=2)
+def _columns(pool: Pool) -> tuple[Column, ...]:
+    """The columns of all answers from a pool: they stay where they are while knobs turn."""
+    digits = len(f"{len(pool):,}")
+    most = int(pool.tokens.max()) if len(pool) else 0
+    name, place = label_columns([label_of(pool, row) for row in sampled(len(pool))], "name", "in")
+    return (
+        Column.fixed("rank", "#", max(2, digits), 2),
+        Column.fixed("delta", "Δ", max(3, digits + 1), 4),
+        Column.fixed("state", "", 2, 0),
+        name,
+        place,
+        Column("terms", "why it ranks", *_BREAKDOWN[:2], 7, brief="why", most=_BREAKDOWN[2]),
+        Column.fixed("tokens", "tok", max(5, len(f"{most:,}")), 3),
+        Column.fixed("priority", "prio", 5, 5),
+    )
+
+
+@lru_cache(maxsize=2)
+def _cut_of(selection: Selection) -> Cut | None:
+    reason, rank = selection.reason, selection.rank
+    short = rank[(reason == _WITHOUT_ROOM[0]) | (reason == _WITHOUT_ROOM[1])]
+    if not len(short):
+        return None
+    above = int(short.min()) - 1
+    leaving = rank[np.flatnonzero(selection.state != State.DROPPED)]
+    return Cut(above, selection.budget, int((leaving > above).sum()))
+
+
+def cut_of(selection: Selection, crossings: Sequence[Crossing] = ()) -> Cut | None:
+    """The place where the budget ends: before the first candidate that had no room whole. None: all had."""
+    cut = _cut_of(selection)
+    return replace(cut, crossings=crossings) if cut is not None else None
 
 
 def _breakdown(terms: list[tuple[float, str, str]], priority: float, top: float, cells: int) -> Line:
@@ -91,12 +123,10 @@ def _breakdown(terms: list[tuple[float, str, str]], priority: float, top: float,
     return bar([(amount * share, texture, role) for amount, texture, role in terms], top, cells)
 
 
-def _delta(comparison: SearchComparison | None, row: int, cells: int) -> Span:
+def _moved(comparison: SearchComparison | None, row: int) -> Line:
     if comparison is None:
-        return Span(" " * cells)
+        return ()
     if comparison.row_then[row] == ABSENT:
-        return Span(f"{'new':>{cells}}", "up")
+        return line(Span("new", "up"))
     moved = int(comparison.moved[row])
-    if moved == 0:
-        return Span(" " * cells)
-    return Span(f"{'▲' if moved > 0 else '▼'}{abs(moved):,}".rjust(cells), "up" if moved > 0 else "down")
+    return line(Span(f"{'▲' if moved > 0 else '▼'}{abs(moved):,}", "up" if moved > 0 else "down")) if moved else ()

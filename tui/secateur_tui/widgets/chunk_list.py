@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 
 from secateur.kinds.diff.changes import Treatment
+from secateur.ledger import WRAPPER
 from secateur.model import State
-from secateur.terminal import cell_width, clip, clip_left, visible
+from secateur.terminal import clip, visible
 
-from secateur_tui.state.diff_rows import ChunkRow, DiffAnswer, RowKind
-from secateur_tui.styled_text import Line, Span, bar, first_fitting, fit, line, width
+from secateur_tui.columns import Column, Label, sampled, usual
+from secateur_tui.short_names import short_words
+from secateur_tui.state.diff_rows import ChunkMoves, ChunkRow, DiffAnswer, RowKind
+from secateur_tui.state.ledger_answer import sums_of
+from secateur_tui.state.subject import named
+from secateur_tui.styled_text import Line, Span, bar, line, width
+from secateur_tui.widgets.budget_bar import BudgetPicture, Frame
+from secateur_tui.widgets.listing import Listing, label_columns
 
-_WAS, _TOKENS = 5, 8
+_WAS, _TOKENS, _BESIDE = 5, 7, (8, 20, 40)
 _SHORTEST_BAR, _LONGEST_BAR = 8, 40
-_LEAST_SLOT = 3
-"""Cells of a chunk in the budget's bar, at least; where there are more chunks, the bar is that of all together."""
-_PATH_SHARE = 0.55
-"""Share of a line's rest that a path gets where what stands beside it is long."""
 
 _LETTERS: Mapping[Treatment, str] = {
     Treatment.MODIFIED: "M",
@@ -30,23 +34,82 @@ _LETTERS: Mapping[Treatment, str] = {
 """Letters of what a diff does to a file, as git abbreviates it."""
 
 
-def draw_header() -> Line:
-    """Titles of the columns."""
-    return line(Span(f" {'was':>{_WAS}}    {'tokens':>{_TOKENS}}   file", "faint"))
+class ChunkListing(Listing):
+    """The chunks as headings, and their files below them. An item is a row of the answer."""
 
+    def __init__(self, answer: DiffAnswer, moves: ChunkMoves | None = None) -> None:
+        self._answer, self._moves = answer, moves
+        self.columns = _columns(answer)
 
-def draw_row(answer: DiffAnswer, item: int, cells: int, was: str) -> Line:
-    """One row: a chunk as a bar, or a file with its tokens; `was` says in which chunks it stood before."""
-    row = answer.rows[item]
-    if row.kind is RowKind.CHUNK:
-        return _chunk(answer, row.chunk, cells)
-    if row.kind is RowKind.OUTSIDE:
-        tokens = sum(entry.entry.before for entry in answer.left_out)
+    def __len__(self) -> int:
+        return len(self._answer)
+
+    def item_at(self, line: int) -> int:
+        return self._answer.item_at(line)
+
+    def line_of(self, item: int) -> int:
+        return self._answer.line_of(item)
+
+    def label(self, item: int) -> Label:
+        return _label(self._answer.rows[item])
+
+    def tone(self, item: int) -> str:
+        return "faint" if self._answer.rows[item].share.state is State.DROPPED else ""
+
+    def after(self, item: int) -> int:
+        row = self._answer.rows[item]
+        return self._answer.tokens[row.chunk - 1] if row.kind is RowKind.CHUNK else row.share.after
+
+    def heading(self, item: int, cells: int) -> Line | None:
+        row = self._answer.rows[item]
+        if row.kind is RowKind.CHUNK:
+            return _chunk(self._answer, row.chunk, cells)
+        if row.kind is not RowKind.OUTSIDE:
+            return None
+        left = self._answer.left_out
+        tokens = sum(entry.entry.before for entry in left)
         return line(
             Span(" left out", "bold dropped"),
-            Span(f"  {counted(len(answer.left_out), 'file')}, {tokens:,} tokens of the diff", "faint"),
+            Span(f"  {counted(len(left), 'file')}, {tokens:,} tokens of the diff", "faint"),
         )
-    return _file(row, cells, was)
+
+    def cell(self, item: int, column: Column, cells: int) -> Line:
+        row = self._answer.rows[item]
+        covered, state = row.coverage, row.share.state
+        assert covered is not None
+        was = self._moves.was(covered.path) if self._moves is not None else ""
+        if column.id == "was":
+            return line(Span(clip(was, cells), "up" if was == "new" else "accent"))
+        if column.id == "state":
+            flipped = was == "out" or (was and state is State.DROPPED)
+            return line(Span("!" if flipped else " ", "warning"), Span(state.glyph, state.label))
+        if column.id == "tokens":
+            return line(f"{row.share.after if row.piece is not None else row.share.before:,}")
+        if column.id == "change":
+            return line(Span(_LETTERS[covered.file.change.treatment], "faint"))
+        return line(Span(short_words(_beside(row), cells), "faint"))
+
+
+def _label(row: ChunkRow) -> Label:
+    if row.coverage is not None:
+        return named(row.coverage.path)
+    return Label(f"chunk {row.chunk}" if row.kind is RowKind.CHUNK else "what is left out")
+
+
+@lru_cache(maxsize=2)
+def _columns(answer: DiffAnswer) -> tuple[Column, ...]:
+    files = [row for number in sampled(len(answer)) if (row := answer.rows[number]).coverage is not None]
+    name, place = label_columns(map(_label, files), "file", "folder")
+    beside, most = usual(map(_beside, files), *_BESIDE)
+    return (
+        Column.fixed("was", "was", _WAS, 4),
+        Column.fixed("state", "", 2, 0),
+        Column.fixed("change", "", 1, 3),
+        name,
+        place,
+        Column("beside", "lines", _BESIDE[0], beside, 5, right=True, most=most),
+        Column.fixed("tokens", "tokens", _TOKENS, 2),
+    )
 
 
 def _chunk(answer: DiffAnswer, number: int, cells: int) -> Line:
@@ -79,25 +142,6 @@ def draw_fill(answer: DiffAnswer, number: int, cells: int) -> Line:
     return bar([(float(amount), texture, role) for amount, texture, role in parts], limit, cells)
 
 
-def _file(row: ChunkRow, cells: int, was: str) -> Line:
-    entry, state = row.coverage, row.share.state
-    assert entry is not None
-    tone = "faint" if state is State.DROPPED else ""
-    tokens = row.share.after if row.piece is not None else row.share.before
-    head = (
-        Span(f" {clip(was, _WAS):>{_WAS}} ", "up" if was == "new" else "accent"),
-        Span("!" if was == "out" or (was and state is State.DROPPED) else " ", "warning"),
-        Span(state.glyph, state.label),
-        Span(f" {tokens:>{_TOKENS},} ", tone),
-        Span(f"{_LETTERS[entry.file.change.treatment]} ", "faint"),
-    )
-    room = max(1, cells - width(head))
-    beside = _beside(row)
-    share = max(room - cell_width(beside) - 1, int(room * _PATH_SHARE))
-    path = fit(clip_left(visible(entry.path), share), share)
-    return (*head, Span(path, tone), Span(f" {clip(beside, max(0, room - share - 1))}", "faint"))
-
-
 def _beside(row: ChunkRow) -> str:
     """The words right of a path."""
     assert row.coverage is not None
@@ -116,50 +160,18 @@ def counted(count: int, noun: str) -> str:
     return f"{count:,} {noun}" + ("" if count == 1 else "s")
 
 
-def draw_budget(answer: DiffAnswer, then: DiffAnswer | None, cells: int) -> list[Line]:
-    """Every chunk as a bar beside the others, and the figures of all."""
-    plan, of = answer.plan, len(answer.tokens)
-    full = plan.limit * of
-    slot = (cells - of + 1) // of if of else 0
-    if not of:
-        drawn = line(Span("·" * cells, "faint"))
-    elif slot >= _LEAST_SLOT:
-        drawn = tuple(span for number in range(1, of + 1) for span in (*draw_fill(answer, number, slot), Span(" ")))[
-            :-1
-        ]
-    else:
-        injected = sum(
-            max(0, tokens - sum(piece.cost + piece.filled for piece in pieces))
-            for tokens, pieces in zip(answer.tokens, plan.chunks, strict=True)
-        )
-        drawn = bar(
-            [(injected, "▒", "faint"), (answer.ledger.after - injected, "█", "kept"), (answer.free, "·", "faint")],
-            full,
-            cells,
-        )
-    was = f" (was {len(then.tokens):,})" if then is not None and len(then.tokens) != of else ""
-    chunks = line(Span(counted(of, "chunk"), "bold"), was, Span(f" of {plan.limit:,}", "bold"))
-    fewest = Span(f" (fewest {plan.fewest:,})", "faint")
-    files = len(plan.coverage) - len(answer.left_out) - answer.shortened
-    out = sum(entry.entry.before for entry in answer.left_out)
-    kept, cut, dropped = State.KEPT, State.SHORTENED, State.DROPPED
-    long = line(Span(f"  {kept.glyph} whole ", kept.label), f"{files:,}")
-    short = line(Span(f"  {kept.glyph} ", kept.label), f"{files:,}")
-    if answer.shortened:
-        long += line(Span(f"  {cut.glyph} shortened ", cut.label), f"{answer.shortened:,}")
-        short += line(Span(f"  {cut.glyph} ", cut.label), f"{answer.shortened:,}")
-    if answer.left_out:
-        long += line(Span(f"  {dropped.glyph} left out ", dropped.label), f"{len(answer.left_out):,} ({out:,} tokens)")
-        short += line(Span(f"  {dropped.glyph} ", dropped.label), f"{len(answer.left_out):,}")
-    sent = line(f"  sends {answer.ledger.after:,}")
-    injected_each = line(Span(f"  injected {plan.limit - plan.capacity:,} each", "faint"))
-    free = line(Span(f"  free {answer.free:,}", "faint"))
-    variants = [
-        (*chunks, fewest, *sent, *long, *injected_each, *free),
-        (*chunks, fewest, *sent, *long, *free),
-        (*chunks, fewest, *sent, *short, *free),
-        (*chunks, fewest, *sent, *short),
-        (*chunks, *sent, *short),
-        chunks,
-    ]
-    return [drawn, first_fitting(variants, cells)]
+@lru_cache(maxsize=4)
+def picture_of(answer: DiffAnswer) -> BudgetPicture:
+    """The budget of a diff: a frame a chunk, and in it the parts of files as they stand there. A file that is cut
+    counts once."""
+    plan = answer.plan
+    segments: list[list[tuple[int, int, State]]] = [[] for _ in answer.tokens]
+    for item, row in enumerate(answer.rows):
+        if row.piece is not None:
+            segments[row.chunk - 1].append((item, row.share.after, row.share.state))
+    frames = []
+    for filled, tokens in zip(segments, answer.tokens, strict=True):
+        frames.append(Frame.of(plan.limit, filled, tokens - sum(one[1] for one in filled)))
+    files = [entry for entry in answer.ledger.entries if entry.id != WRAPPER]
+    further = (counted(len(frames), "chunk"), f"fewest {plan.fewest:,}")
+    return BudgetPicture(tuple(frames), sums_of(files), further=further)

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from typing import Any, ClassVar
 
 from textual import events
 from textual.binding import Binding, BindingType
 
+from secateur_tui.columns import Layout, laid_out
 from secateur_tui.messages import CursorMoved
+from secateur_tui.state.answer import ListedItems
 from secateur_tui.styled_text import Line, Span, line
 from secateur_tui.widgets.line_view import LineView
+from secateur_tui.widgets.listing import Listing, draw_cut, draw_row, draw_titles
 
 
 class ItemList(LineView, can_focus=True):
-    """A list whose cursor is an item, not a line: code that shows other lines puts the cursor where its item is now.
-    Posts `CursorMoved`.
-
-    Subclasses say how many lines there are, draw each with a blank as its first character, and know the item of a line.
-    """
+    """Shows a listing of any kind. The cursor is an item, not a line: it stays on its item when others move around it,
+    and passes over the line where the budget ends. Posts `CursorMoved`."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up,k", "move(-1)", show=False),
@@ -31,27 +30,63 @@ class ItemList(LineView, can_focus=True):
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
-        self._index = 0  # line of the cursor as last painted
+        self._listing: Listing | None = None
+        self._items: ListedItems | None = None  # the items by line: all of the listing, or those of a view
+        self._layout: Layout | None = None
+        self._index = 0  # the cursor's place among the items, as last painted
 
-    @abstractmethod
-    def draw_item(self, index: int, cells: int) -> Line:
-        """One line without the cursor."""
+    def show(self, listing: Listing | None, item: int, view: ListedItems | None = None) -> None:
+        """Paints a listing with the cursor on `item`, which keeps its place on the screen while lines move around it.
 
-    def item_at(self, index: int) -> int:
-        """The item of a line."""
-        return index
-
-    def put_cursor(self, index: int) -> None:
-        """Paints again with the cursor on line `index`, which keeps its place on the screen while lines move around
-        it."""
-        offset = self._index - self.scroll_offset.y
-        self._index = index
+        Args:
+            view: a part of its items, or another order; there is no line where the budget ends then.
+        """
+        offset = self._row(self._index) - self.scroll_offset.y
+        self._listing, self._items = listing, view or listing
+        self._index = max(0, self._items.line_of(item)) if self._items is not None and len(self._items) else 0
         self.repaint()
-        self._scroll(self._index - offset)
+        self._scroll(self._row(self._index) - offset)
+
+    def draw_titles(self, cells: int) -> Line:
+        """Draws the titles of the columns in a line above the list, which is as wide as the list with its scroll
+        bar."""
+        cells -= self.styles.scrollbar_size_vertical
+        return draw_titles(laid_out(self._listing.columns, cells)) if self._listing is not None else ()
+
+    @property
+    def _count(self) -> int:
+        return len(self._items) if self._items is not None else 0
+
+    @property
+    def _cut_row(self) -> int:
+        """The row of the line where the budget ends; -1 for none."""
+        cut = self._listing.cut if self._listing is not None and self._items is self._listing else None
+        return cut.above if cut is not None else -1
+
+    def _row(self, index: int) -> int:
+        """The row of an item."""
+        return index + (0 <= self._cut_row <= index)
+
+    def _index_at(self, row: int) -> int:
+        """The item of a row; of the cut the one above it."""
+        return row - (0 <= self._cut_row <= row)
+
+    def line_count(self) -> int:
+        return self._count + (self._cut_row >= 0)
+
+    def repaint(self) -> None:
+        self._layout = laid_out(self._listing.columns, self.content_cells) if self._listing is not None else None
+        super().repaint()
 
     def draw_line(self, index: int, cells: int) -> Line:
-        drawn = self.draw_item(index, cells)
-        if index != self._index:
+        if self._listing is None or self._items is None or self._layout is None:
+            return ()
+        if index == self._cut_row and self._listing.cut is not None:
+            return draw_cut(self._listing.cut, cells)
+        place = self._index_at(index)
+        item = self._items.item_at(place)
+        drawn = self._listing.heading(item, cells) or draw_row(self._listing, item, self._layout)
+        if place != self._index:
             return drawn
         cursor = "cursor" if self.has_focus else "cursor-blurred"
         mark = line(Span("▸" if self.has_focus else "›", f"accent {cursor}"), Span(drawn[0].text[1:], cursor))
@@ -64,10 +99,10 @@ class ItemList(LineView, can_focus=True):
         self._go(self._index + by * max(1, self.size.height - 1))
 
     def action_edge(self, last: int) -> None:
-        self._go(self.line_count() - 1 if last else 0)
+        self._go(self._count - 1 if last else 0)
 
     def on_click(self, event: events.Click) -> None:
-        self._go(event.y + self.scroll_offset.y)
+        self._go(self._index_at(event.y + self.scroll_offset.y))
 
     def on_focus(self) -> None:
         self.refresh()
@@ -76,17 +111,17 @@ class ItemList(LineView, can_focus=True):
         self.refresh()
 
     def _go(self, index: int) -> None:
-        if not self.line_count():
+        if self._items is None or not self._count:
             return
-        index = max(0, min(self.line_count() - 1, index))
+        index = max(0, min(self._count - 1, index))
         if index == self._index:
             return
         self._index = index
-        top = self.scroll_offset.y
+        row, top = self._row(index), self.scroll_offset.y
         height = max(1, self.scrollable_content_region.height)
-        self._scroll(index if index < top else index - height + 1 if index >= top + height else top)
+        self._scroll(row if row < top else row - height + 1 if row >= top + height else top)
         self.refresh()
-        self.post_message(CursorMoved(self.item_at(index)))
+        self.post_message(CursorMoved(self._items.item_at(index)))
 
     def on_resize(self) -> None:
         """Keeps the cursor's line in sight."""
@@ -96,5 +131,6 @@ class ItemList(LineView, can_focus=True):
     def _scroll(self, top: int) -> None:
         """Scroll so that `top` is the first line, as far as the list reaches and the cursor stays in sight."""
         height = max(1, self.scrollable_content_region.height)
-        top = max(self._index - height + 1, min(self._index, top))
+        row = self._row(self._index)
+        top = max(row - height + 1, min(row, top))
         self.scroll_to(y=max(0, min(top, self.line_count() - height)), animate=False, immediate=True, force=True)

@@ -1,88 +1,110 @@
-"""The items of a ledger in its order: what was decided, what it changed since the baseline, tokens in and out, and what
-the bench tells of each."""
+"""The items of a ledger as a list, in its order: what was decided, what it changed since the baseline, tokens in and
+out, and the columns of the subject."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
-from secateur.model import State
+from secateur.ledger import WRAPPER
+from secateur.model import Reason, State
 
-from secateur_tui.state.answer import ListedItems
+from secateur_tui.columns import Column, Label, sampled
 from secateur_tui.state.ledger_answer import ABSENT, LedgerAnswer, LedgerComparison
+from secateur_tui.state.subject import Subject
 from secateur_tui.styled_text import Line, Span, line, signed
-from secateur_tui.widgets.item_list import ItemList
+from secateur_tui.widgets.listing import Crossing, Cut, Listing, label_columns
 
-LEAST_FIGURE = 6
+LEAST_FIGURE = 5
 """Cells of a number of tokens, at least."""
 
 
-def figure_cells(answer: LedgerAnswer[Any], comparison: LedgerComparison | None) -> int:
-    """Width of the columns of tokens."""
-    return max(LEAST_FIGURE, len(f"{max(answer.most, comparison.then.most if comparison else 0):,}"))
+@lru_cache(maxsize=2)
+def _label_columns(subject: Subject[Any, Any], answer: LedgerAnswer[Any]) -> tuple[Column, Column]:
+    labels = [subject.label(answer, item) for item in sampled(len(answer))]
+    return label_columns(labels, *subject.label_titles)
 
 
-def draw_header(answer: LedgerAnswer[Any], comparison: LedgerComparison | None, lead: str, tail: str) -> Line:
-    """Titles of the columns; `lead` and `tail` are the bench's own."""
-    cells = figure_cells(answer, comparison)
-    return line(Span(f" {lead} {'Δ':>{cells + 1}}    {'in':>{cells}} {'out':>{cells}} {tail}", "faint"))
+class LedgerListing(Listing):
+    """See the module docstring; an item is that of the answer."""
+
+    def __init__(
+        self,
+        subject: Subject[Any, Any],
+        answer: LedgerAnswer[Any],
+        comparison: LedgerComparison | None = None,
+        crossings: Sequence[Crossing] = (),
+    ) -> None:
+        self._subject, self._answer, self._comparison = subject, answer, comparison
+        most = max(answer.most, comparison.then.most if comparison is not None else 0)
+        figure = max(LEAST_FIGURE, len(f"{most:,}"))
+        before, after = subject.columns(answer)
+        self.columns = (
+            *before,
+            Column.fixed("delta", "Δ", figure + 1, 4),
+            Column.fixed("state", "", 2, 0),
+            *_label_columns(subject, answer),
+            *after,
+            Column.fixed("in", "in", figure, 3),
+            Column.fixed("out", "out", figure, 2),
+        )
+        self.cut = cut_of(answer, crossings) if subject.spends_in_order else None
+
+    def __len__(self) -> int:
+        return len(self._answer)
+
+    def item_at(self, line: int) -> int:
+        return self._answer.item_at(line)
+
+    def line_of(self, item: int) -> int:
+        return self._answer.line_of(item)
+
+    def label(self, item: int) -> Label:
+        return self._subject.label(self._answer, item)
+
+    def tone(self, item: int) -> str:
+        return "faint" if self._answer.entries[item].state is State.DROPPED else ""
+
+    def after(self, item: int) -> int:
+        return self._answer.entries[item].after
+
+    def cell(self, item: int, column: Column, cells: int) -> Line:
+        entry = self._answer.entries[item]
+        if column.id == "delta":
+            return _gained(self._comparison, item)
+        if column.id == "state":
+            flipped = self._comparison is not None and self._comparison.flipped(item)
+            return line(Span("!" if flipped else " ", "warning"), Span(entry.state.glyph, entry.state.label))
+        if column.id == "in":
+            return line(f"{entry.before:,}")
+        if column.id == "out":
+            return line(f"{entry.after:,}" if entry.after != entry.before else "·")
+        return self._subject.cell(self._answer, item, column.id, cells)
 
 
-def draw_item(
-    answer: LedgerAnswer[Any],
-    comparison: LedgerComparison | None,
-    item: int,
-    lead: str,
-    tail: Callable[[int], Line],
-    cells: int,
-) -> Line:
-    """One item: the bench's `lead`, tokens gained or lost since the baseline, decision (`!` when it flipped), tokens in
-    and out, the bench's `tail`."""
-    entry = answer.entries[item]
-    state = entry.state
-    figures = figure_cells(answer, comparison)
-    tone = "faint" if state is State.DROPPED else ""
-    flipped = comparison is not None and comparison.flipped(item)
-    head = (
-        Span(f" {lead} ", tone),
-        _delta(comparison, item, figures + 1),
-        Span(" "),
-        Span("!" if flipped else " ", "warning"),
-        Span(state.glyph, state.label),
-        Span(f" {entry.before:>{figures},} ", tone),
-        Span(f"{entry.after:>{figures},} " if entry.after != entry.before else f"{'·':>{figures}} ", tone),
-    )
-    room = max(1, cells - len(lead) - 3 * figures - 9)
-    return (*head, *(Span(span.text, span.role or tone) for span in tail(room)))
+@lru_cache(maxsize=2)
+def _cut_of(answer: LedgerAnswer[Any]) -> Cut | None:
+    ordered = [answer.entries[answer.item_at(number)] for number in range(len(answer))]
+    above = next((number for number, entry in enumerate(ordered) if entry.reason is Reason.NO_ROOM), None)
+    if above is None:
+        return None
+    below = sum(entry.state is not State.DROPPED and entry.id != WRAPPER for entry in ordered[above:])
+    return Cut(above, answer.ledger.budget, below)
 
 
-def _delta(comparison: LedgerComparison | None, item: int, cells: int) -> Span:
+def cut_of(answer: LedgerAnswer[Any], crossings: Sequence[Crossing] = ()) -> Cut | None:
+    """The place where the budget ends, in a list in the order in which it is spent: before the first item that had no
+    room. None: all had."""
+    cut = _cut_of(answer)
+    return replace(cut, crossings=crossings) if cut is not None else None
+
+
+def _gained(comparison: LedgerComparison | None, item: int) -> Line:
     if comparison is None:
-        return Span(" " * cells)
+        return ()
     if comparison.place_then(item) == ABSENT:
-        return Span(f"{'new':>{cells}}", "up")
+        return line(Span("new", "up"))
     gained = comparison.gained(item)
-    return Span(f"{signed(gained):>{cells}}" if gained else " " * cells, "up" if gained > 0 else "down")
-
-
-class LedgerList(ItemList):
-    """Shows an answer of any kind; `draw` draws an item of it within a width, while there is one."""
-
-    def __init__(self, draw: Callable[[int, int], Line], **options: Any) -> None:
-        super().__init__(**options)
-        self._draw = draw
-        self._answer: ListedItems | None = None
-
-    def show(self, answer: ListedItems | None, item: int) -> None:
-        """Paint an answer with the cursor on `item`."""
-        self._answer = answer
-        self.put_cursor(answer.line_of(item) if answer is not None and len(answer) else 0)
-
-    def line_count(self) -> int:
-        return len(self._answer) if self._answer is not None else 0
-
-    def item_at(self, index: int) -> int:
-        return self._answer.item_at(index) if self._answer is not None else index
-
-    def draw_item(self, index: int, cells: int) -> Line:
-        return self._draw(self.item_at(index), cells)
+    return line(Span(signed(gained), "up" if gained > 0 else "down")) if gained else ()

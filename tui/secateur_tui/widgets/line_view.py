@@ -89,3 +89,7 @@ class DrawnView(LineView):
     def repaint(self) -> None:
         self._lines = self._draw(self.content_cells)
         super().repaint()
+
+
+class Fixed(DrawnView, can_focus=False):
+    """A view that never scrolls: title, budget, footer."""

@@ -1,0 +1,142 @@
+"""Lists of any kind, at every width: no line is wider than the list, names stand whole where they fit, and columns give
+way in one order."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from inspector_kit import make_pool
+from secateur.model import Reason, State
+from secateur.selection import select
+from secateur.settings import Settings
+from secateur.terminal import cell_width, visible
+from secateur_tui.columns import NAME, PLACE, Column, Label, laid_out
+from secateur_tui.short_names import short_name, short_path, short_words
+from secateur_tui.state.search_answer import SearchAnswer
+from secateur_tui.state.subject import named
+from secateur_tui.styled_text import ELLIPSIS, plain, width
+from secateur_tui.widgets.candidate_list import CandidateListing
+from secateur_tui.widgets.listing import Crossing, Cut, draw_cut, draw_label, draw_row, draw_titles
+
+LISTS = range(18, 239)
+"""Cells of a list: from less than a terminal of 80 columns leaves to one of 240 that shows nothing else."""
+
+words = st.text(alphabet="abcXYZ_09", min_size=1, max_size=12)
+names = st.lists(words, min_size=1, max_size=5).map(".".join)
+paths = st.lists(words, min_size=1, max_size=6).map("/".join)
+
+
+def listing(**settings: object) -> CandidateListing:
+    chosen = Settings(budget=4000, **settings)
+    return CandidateListing(SearchAnswer(chosen, select(make_pool(), chosen)))
+
+
+@st.composite
+def columns(draw: st.DrawFn) -> list[Column]:
+    made = [Column(NAME, "name", 1, draw(st.integers(8, 30)), 1, most=40), Column(PLACE, "in", 8, 20, 6, most=50)]
+    for number in range(draw(st.integers(0, 5))):
+        least = draw(st.integers(1, 12))
+        wants = least + draw(st.integers(0, 10))
+        made.append(Column(f"{number}", "title", least, wants, draw(st.integers(0, 9))))
+    return made
+
+
+@given(columns())
+def test_a_wider_list_never_shows_fewer_columns(given_columns: list[Column]) -> None:
+    by_matter = [column.id for column in sorted(given_columns, key=lambda one: one.matters)]
+    shown = 0
+    for cells in LISTS:
+        layout = laid_out(given_columns, cells)
+        assert len(layout.columns) >= shown
+        shown = len(layout.columns)
+        assert {column.id for column in layout.columns} == set(by_matter[:shown]), "they give way in one order"
+        assert sum(layout.cells.values()) + shown <= max(cells, 2 * shown)
+        assert all(layout.cells[column.id] >= column.least for column in layout.columns[1:]) or shown == 1
+
+
+@pytest.mark.parametrize("cells", LISTS)
+def test_every_line_of_a_search_keeps_to_its_list(cells: int) -> None:
+    shown = listing()
+    layout = laid_out(shown.columns, cells)
+    assert width(draw_titles(layout)) <= cells
+    for line in range(len(shown)):
+        item = shown.item_at(line)
+        drawn = draw_row(shown, item, layout)
+        assert width(drawn) <= cells and drawn[0].text == " "
+        room = layout.cells[NAME] + (1 + layout.cells[PLACE] if PLACE in layout.cells else 0)
+        name = shown.label(item).name
+        assert name in plain(drawn) or cell_width(name) > room, "a name is whole whenever it fits"
+        assert cells < 60 or name in plain(drawn), "at 110 columns and more every name stands whole"
+
+
+@given(names, paths, st.integers(1, 60), st.integers(0, 60))
+def test_a_name_takes_the_cells_of_its_place(name: str, place: str, cells: int, beside: int) -> None:
+    drawn = draw_label(Label(name, place), cells, beside)
+    whole = cells + (1 + beside if beside else 0)
+    assert width(drawn) == whole
+    assert plain(drawn).startswith(name) or cell_width(name) > whole
+
+
+@given(names | paths, st.integers(1, 60), st.sampled_from([short_name, short_path]))
+def test_what_is_cut_is_cut_where_a_word_begins(text: str, cells: int, short: object) -> None:
+    cut = short(text, cells)  # type: ignore[operator]
+    assert cell_width(cut) <= cells
+    if cut == text:
+        return
+    assert ELLIPSIS in cut
+    if cut.startswith(ELLIPSIS) and len(cut) > 1:
+        end = cut[1:]
+        assert text.endswith(end)
+        before = text[: -len(end)][-1:]
+        assert end[0] in "./_" or (before.islower() or before.isdecimal()) or (before.isupper() and end[0].isupper())
+    else:  # not even its last word fits
+        assert (
+            cell_width(re.split(r"[./_]", text)[-1]) + 1 >= cells or len(cut) <= 1 or re.search("[a-z0-9][A-Z]", text)
+        )
+
+
+@given(st.text(alphabet="ab 订(),.\x1b\u202e", max_size=60).map(visible), st.integers(0, 30))
+def test_a_text_is_cut_behind_a_word(text: str, cells: int) -> None:
+    cut = short_words(text, cells)
+    assert cell_width(cut) <= max(cells, 0)
+    if cut not in (text, "", ELLIPSIS):
+        kept = cut.removesuffix(ELLIPSIS)
+        assert text.startswith(kept)
+        inside = kept[-1:].isalnum() and text[len(kept) : len(kept) + 1].isalnum()
+        assert not inside or " " not in kept
+
+
+def test_names_and_places_of_entries() -> None:
+    assert named("flask/sessions.py::Session.open") == Label("Session.open", "flask/sessions.py")
+    assert named("src/shop/cart.py") == Label("cart.py", "src/shop")
+    assert named("dependency_digest.files[3]") == Label("dependency_digest.files[3]")
+    assert named("a/") == Label("a/")
+
+
+def test_the_cut_stands_where_the_budget_ends() -> None:
+    shown = listing()
+    assert shown.cut is not None
+    selection = select(make_pool(), Settings(budget=4000))
+    above, below = selection.order[: shown.cut.above], selection.order[shown.cut.above :]
+    assert all(selection.state[row] == State.KEPT for row in above)
+    assert selection.reason[below[0]] == Reason.NO_ROOM
+    assert shown.cut.below == sum(selection.state[row] != State.DROPPED for row in below)
+    assert f"{shown.cut.below} below still fit" in plain(draw_cut(shown.cut, 70))
+    everything = Settings(budget=100_000)
+    assert CandidateListing(SearchAnswer(everything, select(make_pool(), everything))).cut is None
+
+
+@given(st.integers(6, 240), st.lists(names, max_size=3), st.lists(names, max_size=3), st.integers(0, 50))
+def test_the_cut_says_what_crosses_it_where_there_is_room(
+    cells: int, keeps: list[str], loses: list[str], below: int
+) -> None:
+    cut = Cut(3, 4000, below, (Crossing(110, keeps, loses), Crossing(-35, (), keeps)))
+    drawn = draw_cut(cut, cells)
+    assert width(drawn) <= cells
+    if cells == 240:
+        text = plain(drawn)
+        assert "+110" in text and "−35" in text
+    assert "cut at 4,000" in plain(drawn) or cells < 20

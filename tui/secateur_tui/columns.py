@@ -1,0 +1,97 @@
+"""The columns of every list: which of them there is room for, and how wide each is.
+
+A kind declares its columns with what each needs and how much it matters. Room is given out in that order: each column
+takes what it wants before the next one has any, and a column is left out where less than its least cells remain. What
+is left when all have what they want goes, in the same order, to those that can make use of more, and then to the
+places. Nothing matters more than the state and the name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple
+
+from secateur.terminal import cell_width
+
+NAME, PLACE = "name", "place"
+"""Ids of the two columns that every list has: what an item is called, and, dim behind it, where it is."""
+
+_GAP = 1
+
+_SAMPLED = 500
+"""Names that are measured to find how wide their columns want to be."""
+
+_MOST_OF_A_HUNDRED = 80
+"""Of a hundred names so many shall stand whole in their column."""
+
+
+class Label(NamedTuple):
+    """An item as people call it. Visible text."""
+
+    name: str
+    place: str = ""  # where it is, or what it says
+    prose: bool = False  # whether the place is a text, of which the beginning tells most, and not a path
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column as it is declared."""
+
+    id: str
+    title: str
+    least: int  # cells below which it is left out
+    wants: int  # cells it takes before a column that matters less has any
+    matters: int  # 0: most; columns that matter least give way first
+    right: bool = False  # figures stand at the right
+    brief: str = ""  # the title where the whole one has no room
+    most: int = 0  # cells it makes use of once all columns have what they want
+
+    @classmethod
+    def fixed(cls, id_: str, title: str, cells: int, matters: int, *, right: bool = True) -> Column:
+        """A column that is as wide as its figures, or not there."""
+        return cls(id_, title, cells, cells, matters, right)
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Columns that have room, from left to right, each with its cells; a blank for the cursor stands before them."""
+
+    columns: tuple[Column, ...]
+    cells: Mapping[str, int]
+    joined: bool  # whether the place stands right behind the name, which may take cells of it
+
+
+def laid_out(columns: Sequence[Column], cells: int) -> Layout:
+    """Returns the columns that fit into a list of so many cells. A wider list never shows fewer of them."""
+    room = cells  # of it a cell is the cursor's, and each column has a gap on its left: together as many as columns
+    given: dict[str, int] = {}
+    for column in sorted(columns, key=lambda one: one.matters):
+        if room - _GAP < column.least and given:
+            break
+        given[column.id] = max(1, min(column.wants, room - _GAP))
+        room -= given[column.id] + _GAP
+    for column in sorted(columns, key=lambda one: one.matters):
+        if column.id in given and len(given) == len(columns):
+            more = max(0, min(room, column.most - given[column.id]))
+            given[column.id] += more
+            room -= more
+    stretches = PLACE if PLACE in given else NAME
+    if stretches in given:
+        given[stretches] += max(0, room)
+    shown = tuple(column for column in columns if column.id in given)
+    ids = [column.id for column in shown]
+    return Layout(shown, given, (NAME, PLACE) in pairwise(ids))
+
+
+def sampled(count: int) -> range:
+    """Numbers of some of so many items, from the first to the last."""
+    return range(0, count, -(-count // _SAMPLED) or 1)
+
+
+def usual(texts: Iterable[str], least: int, wanted: int, most: int) -> tuple[int, int]:
+    """(cells that most of these texts fit into, cells that all do), within these bounds."""
+    widths = sorted(map(cell_width, texts)) or [0]
+    wants = max(least, min(wanted, widths[len(widths) * _MOST_OF_A_HUNDRED // 100]))
+    return wants, max(wants, min(most, widths[-1]))

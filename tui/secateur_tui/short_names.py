@@ -1,0 +1,55 @@
+"""Names, paths and texts in little room: cut where a word begins, never inside one as long as a single word fits."""
+
+from __future__ import annotations
+
+import re
+
+from secateur.terminal import cell_width, clip
+
+from secateur_tui.styled_text import ELLIPSIS
+
+_FOLDERS = re.compile(r"(?<=.)[/\\]")
+_SCOPES = re.compile(r"(?<=.)(?:::|[./\\#])")
+_WORDS = re.compile(r"(?<=.)(?:::|[/\\.#:\-_\[ ])|(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+"""Where a name may be cut at last: before a separator, and where a word of a CamelCase name begins."""
+
+_ENDS = re.compile(r"\w+\b|[^\w\s]+")
+"""Words of a text, and what stands between them: it may be cut behind each."""
+
+_LONGEST = 400
+"""Characters of a name that are looked at; no list is wider."""
+
+
+def short_path(text: str, cells: int) -> str:
+    """A path with its first folders cut off: `…/sessions.py:337`. Expects visible text."""
+    return _last(text, cells, _FOLDERS)
+
+
+def short_name(text: str, cells: int) -> str:
+    """A name with the scopes it stands in cut off: `….save_session`. Expects visible text."""
+    return _last(text, cells, _SCOPES)
+
+
+def short_words(text: str, cells: int) -> str:
+    """A text with its last words cut off. Expects visible text."""
+    text = text[:_LONGEST]
+    cut = clip(text, cells)
+    if cut in (text, ""):
+        return cut
+    kept = cut[: -len(ELLIPSIS)]
+    ends = [found.end() for found in _ENDS.finditer(text, 0, len(kept) + 1) if found.end() <= len(kept)]
+    return kept[: ends[-1] if ends else None].rstrip() + ELLIPSIS
+
+
+def _last(text: str, cells: int, parts: re.Pattern[str]) -> str:
+    """The longest end of a text that fits, cut at a part, else at a word; else the beginning of its last word."""
+    if len(text) <= cells and cell_width(text) <= cells:
+        return text
+    text = text[-_LONGEST:]
+    for cuts in (parts, _WORDS):
+        for found in cuts.finditer(text):
+            end = text[found.start() :]
+            if cell_width(end) < cells:
+                return ELLIPSIS + end
+    last = max((found.start() for found in _WORDS.finditer(text)), default=0)
+    return clip(text[last:] + ELLIPSIS, cells)

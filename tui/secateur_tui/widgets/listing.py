@@ -1,0 +1,183 @@
+"""What a list shows, whatever the kind of context: items in an order, each with a cell in every declared column, and
+where in this order the budget ends."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from secateur.terminal import cell_width
+
+from secateur_tui.columns import NAME, PLACE, Column, Label, Layout, usual
+from secateur_tui.short_names import short_name, short_path, short_words
+from secateur_tui.styled_text import Line, Span, clipped, first_fitting, line, signed, width
+
+_GAP = Span(" ")
+_NAME_CELLS, _PLACE_CELLS = (8, 24, 44), (6, 22, 70)
+"""Cells that the two columns ask for: at least, at most, and where there is room to spare. A name that is longer takes
+cells of the place behind it."""
+
+_LEAST_COLUMN, _LEAST_PLACE = 14, 6
+"""Cells of the column of places, and of a place behind a long name; it is left out where it would have fewer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Crossing:
+    """What crosses the cut when the budget changes by a step; proven by a re-run of the engine."""
+
+    by: int  # tokens more or less
+    keeps: Sequence[str] = ()  # names of what goes out then and does not now
+    loses: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """The line of a list where the budget ends."""
+
+    above: int  # items above it: of them whatever may leave leaves
+    budget: int
+    below: int  # items below it that leave all the same, because they are smaller
+    crossings: Sequence[Crossing] = ()
+
+
+class Listing(ABC):
+    """See the module docstring. A line is the number of an item in the order of the list."""
+
+    columns: Sequence[Column]
+    cut: Cut | None = None
+
+    @abstractmethod
+    def __len__(self) -> int: ...
+
+    @abstractmethod
+    def item_at(self, line: int) -> int:
+        """Returns the item of a line."""
+
+    @abstractmethod
+    def line_of(self, item: int) -> int:
+        """Returns the line of an item."""
+
+    @abstractmethod
+    def label(self, item: int) -> Label:
+        """Returns what an item is called."""
+
+    @abstractmethod
+    def cell(self, item: int, column: Column, cells: int) -> Line:
+        """Returns the cell of an item in another column than those of the label; it is padded where it is shorter."""
+
+    @abstractmethod
+    def tone(self, item: int) -> str:
+        """Returns the role of what has none of its own."""
+
+    @abstractmethod
+    def after(self, item: int) -> int:
+        """Returns the tokens that leave of an item."""
+
+    def said(self, item: int) -> str:
+        """Returns an item in a few words: its name, and the tokens that leave of it."""
+        after = self.after(item)
+        return f"{self.label(item).name} {f'{after:,}' if after else 'does not leave'}"
+
+    def heading(self, item: int, cells: int) -> Line | None:  # noqa: ARG002 - most lists have none
+        """Returns an item that is drawn as a heading, without columns; None: it has columns."""
+        return None
+
+
+def label_columns(labels: Iterable[Label], name: str, place: str) -> tuple[Column, Column]:
+    """The columns of names and places under their titles, as wide as most of these labels need."""
+    sample = list(labels)
+    names, most = usual([label.name for label in sample], *_NAME_CELLS)
+    places, longest = usual([label.place for label in sample], *_PLACE_CELLS)
+    least = min(places, _LEAST_COLUMN)
+    return Column(NAME, name, 1, names, 1, most=most), Column(PLACE, place, least, places, 6, most=longest)
+
+
+def draw_titles(layout: Layout) -> Line:
+    """Titles of the columns."""
+    spans = [Span(" ")]
+    for column in layout.columns:
+        cells = layout.cells[column.id]
+        title = column.title if cell_width(column.title) <= cells else column.brief
+        spans += [Span(" "), *_padded(line(Span(title, "faint")), cells, column.right)]
+    return tuple(spans[1:])
+
+
+def draw_row(listing: Listing, item: int, layout: Layout) -> Line:
+    """One item in these columns; a blank for the cursor comes first. A name takes the cells of its place where it needs
+    them."""
+    tone, label, cells = listing.tone(item), listing.label(item), layout.cells
+    spans: list[Span] = []
+    for column in layout.columns:
+        id_, room = column.id, cells[column.id]
+        if id_ == NAME:
+            spans += (_GAP, *draw_label(label, room, cells[PLACE] if layout.joined else 0, tone))
+        elif id_ == PLACE and layout.joined:
+            continue
+        elif id_ == PLACE:
+            spans += (_GAP, *_padded(_place(label, room), room))
+        else:
+            own = listing.cell(item, column, room)
+            if tone:
+                own = tuple(span if span.role else Span(span.text, tone) for span in own)
+            spans += (_GAP, *_padded(own, room, column.right))
+    return tuple(spans)
+
+
+def draw_label(label: Label, name: int, place: int, tone: str = "") -> Line:
+    """A name and, dim behind it, its place, in these cells and a gap; without one where `place` is 0."""
+    whole = name + (1 + place if place else 0)
+    needed = cell_width(label.name)
+    taken = max(name, min(needed, whole))
+    short = short_words if " " in label.name else short_name
+    rest = whole - taken - 1
+    drawn = _padded((Span(label.name if needed <= taken else short(label.name, taken), tone),), taken)
+    return drawn if rest < 0 else (*drawn, Span(" "), *_padded(_place(label, rest), rest))
+
+
+def _place(label: Label, cells: int) -> Line:
+    if cells < min(_LEAST_PLACE, cell_width(label.place)):
+        return ()
+    return (Span((short_words if label.prose else short_path)(label.place, cells), "faint"),)
+
+
+def _padded(drawn: Line, cells: int, right: bool = False) -> Line:
+    used = cell_width(drawn[0].text) if len(drawn) == 1 else width(drawn)
+    if used == cells:
+        return drawn
+    if used > cells:
+        return clipped(drawn, cells)
+    blank = Span(" " * (cells - used))
+    return (blank, *drawn) if right else (*drawn, blank)
+
+
+def draw_cut(cut: Cut, cells: int) -> Line:
+    """The line where the budget ends, and what crosses it; fewer words where there is less room."""
+    budget = Span(f"cut at {cut.budget:,}", "bold accent")
+    below = (
+        line(Span(f" · {cut.below:,} below still fit{'s' if cut.below == 1 else ''}", "accent")) if cut.below else ()
+    )
+    told = [_crossing(one, whole=True) for one in cut.crossings]
+    brief = [_crossing(one, whole=False) for one in cut.crossings]
+    variants: list[Line] = []
+    for crossings in (told, told[:1], brief[:1]):
+        if crossings:
+            joined = tuple(span for number, one in enumerate(crossings) for span in (*_between(number), *one))
+            variants += [(budget, *below, *joined), (budget, *joined)]
+    variants += [(budget, *below), (budget,)]
+    inner = first_fitting([(Span(" "), *variant, Span(" ")) for variant in variants], max(1, cells - 6))
+    rule = max(0, cells - 4 - width(inner))
+    return clipped((Span(" ", ""), Span("───", "accent"), *inner, Span("─" * rule, "accent")), cells)
+
+
+def _between(number: int) -> Line:
+    return line(Span(" · " if number else " ── ", "accent"))
+
+
+def _crossing(crossing: Crossing, whole: bool) -> Line:
+    words = []
+    for verb, names in (("keeps", crossing.keeps), ("loses", crossing.loses)):
+        if names:
+            more = f" and {len(names) - 1:,} more" if len(names) > 1 else ""
+            words.append(f"{verb} {names[0]}{more}" if whole else f"{verb} {len(names):,}")
+    return line(Span(f"{signed(crossing.by)} {', '.join(words) or 'changes nothing'}", "accent"))

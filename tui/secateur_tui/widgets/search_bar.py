@@ -1,0 +1,65 @@
+"""The budget of a search: what of the candidates leaves, and how far the last that does is from the first that does
+not."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+from secateur.model import Pool, Selection, State
+
+from secateur_tui.state.ledger_answer import Sum
+from secateur_tui.state.search_answer import SearchAnswer
+from secateur_tui.styled_text import Line, first_fitting, line
+from secateur_tui.widgets.budget_bar import BudgetPicture, Frame
+
+
+def picture_of(answer: SearchAnswer) -> BudgetPicture:
+    """The picture of an answer; until its pack is counted, at most its tokens leave."""
+    return _picture(answer.selection, answer.tokens, answer.recounted is not None)
+
+
+@lru_cache(maxsize=4)
+def _picture(selection: Selection, after: int, counted: bool) -> BudgetPicture:
+    pool, state = selection.pool, selection.state
+    rows = np.array(selection.kept_rows, dtype=np.int64)
+    states = state[rows].astype(np.int64)
+    tokens = np.where(states == State.SHORTENED, pool.sig_tokens[rows], pool.tokens[rows])
+    sums, dropped = {}, len(selection) - len(rows)
+    for one in (State.KEPT, State.SHORTENED):
+        mask = states == one
+        sums[one] = Sum(int(mask.sum()), int(pool.tokens[rows[mask]].sum()), int(tokens[mask].sum()))
+    sums[State.DROPPED] = Sum(dropped, _all_tokens(pool) - sum(total.before for total in sums.values()))
+    around = after - int(tokens.sum())
+    frame = Frame(selection.budget, rows, tokens, states, around)
+    return BudgetPicture((frame,), sums, counted)
+
+
+@lru_cache(maxsize=2)
+def _all_tokens(pool: Pool) -> int:
+    return int(pool.tokens.sum())
+
+
+def draw_gap(selection: Selection, cells: int) -> Line:
+    """Draws how far the last that goes out is from the first that does not, by rank and by what the strategy orders
+    by."""
+    goes_out = selection.state[selection.order] != State.DROPPED
+    if goes_out.all() or not goes_out.any():
+        words = "everything goes out" if goes_out.any() else "nothing goes out"
+        return first_fitting([line(f" {words} "), ()], cells)
+    last_place, first_place = int(np.flatnonzero(goes_out)[-1]), int(np.argmin(goes_out))
+    last, first = selection.order[last_place], selection.order[first_place]
+    rank_last, rank_first = last_place + 1, first_place + 1
+    gap = selection.score[last] - selection.score[first]
+    figures = (
+        f"last out #{rank_last:,} {selection.score[last]:.3f} · first dropped #{rank_first:,}"
+        f" {selection.score[first]:.3f}"
+    )
+    distance = f"gap {'−' if gap < 0 else ''}{abs(gap):.3f}"
+    skipped = ", skipped past" if rank_first < rank_last else ""
+    variants = (
+        f" {figures} · {distance}{skipped} ",
+        f" {figures} · {distance} ",
+        f" {distance} #{rank_last:,}/#{rank_first:,} ",
+    )
+    return first_fitting([*(line(variant) for variant in variants), ()], cells)
