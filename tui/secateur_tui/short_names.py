@@ -11,7 +11,7 @@ from secateur_tui.styled_text import ELLIPSIS
 _FOLDERS = re.compile(r"(?<=.)[/\\]")
 _SCOPES = re.compile(r"(?<=.)(?:::|[./\\#])")
 _WORDS = re.compile(r"(?<=.)(?:::|[/\\.#:\-_\[ ])|(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-"""Where a name may be cut at last: before a separator, and where a word of a CamelCase name begins."""
+"""Places where a name may be cut at last: before a separator, and where a word of a CamelCase name begins."""
 
 _ENDS = re.compile(r"\w+\b|[^\w\s]+")
 """Words of a text, and what stands between them: it may be cut behind each."""

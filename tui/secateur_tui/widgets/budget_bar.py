@@ -25,7 +25,7 @@ from secateur_tui.styled_text import Line, Span, clipped, first_fitting, line, p
 from secateur_tui.widgets.line_view import Fixed
 
 TEXTURES: Mapping[State, str] = {State.KEPT: "█", State.SHORTENED: "▓", State.SUMMARISED: "▒"}
-"""What the segment of an item in a state is drawn with."""
+"""The character that the segment of an item in a state is drawn with."""
 
 _WRAPPER, _FREE, _OVER, _OUTSIDE = -1, -2, -3, -4
 """Owners of cells that are no item's: `_OUTSIDE` is behind the budget, where another bar is longer."""

@@ -1,4 +1,4 @@
-"""What a list shows, whatever the kind of context: items in an order, each with a cell in every declared column, and
+"""The content of a list, whatever the kind of context: items in an order, each with a cell in every declared column, and
 where in this order the budget ends."""
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _LEAST_COLUMN, _LEAST_PLACE = 14, 6
 
 @dataclass(frozen=True, slots=True)
 class Crossing:
-    """What crosses the cut when the budget changes by a step; proven by a re-run of the engine."""
+    """Items that cross the cut when the budget changes by a step; proven by a re-run of the engine."""
 
     by: int  # tokens more or less
     keeps: Sequence[str] = ()  # names of what goes out then and does not now
