@@ -1,5 +1,5 @@
-"""The content of a list, whatever the kind of context: items in an order, each with a cell in every declared column, and
-where in this order the budget ends."""
+"""The content of a list, whatever the kind of context: items in an order, each with a cell in every declared column,
+and where in this order the budget ends."""
 
 from __future__ import annotations
 
