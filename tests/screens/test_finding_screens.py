@@ -347,3 +347,32 @@ async def test_every_kind_is_found_filtered_and_sorted(
         await settle(app)
         assert 0 < len(shown(app)) <= len(answer)
         assert bench.state.answer is answer
+
+
+@pytest.mark.parametrize("seed", range(4))
+async def test_any_keys_decide_nothing_and_lose_nothing(seed: int) -> None:
+    """Keys of the list, of the choosers and of the tree, in any order: the answer stays, the cursor is in sight."""
+    keys = (
+        *("f", "F", "o", "W", "escape", "enter", "up", "down", "home", "end", "pagedown", "left", "right"),
+        *("greater_than_sign", "less_than_sign", "right_curly_bracket", "backspace", "r", "e", "i", "v"),
+    )
+    rng = np.random.default_rng(seed)
+    app = inspector(settings=TIGHT)
+    async with app.run_test(size=(120, 40) if seed % 2 else (80, 24)):
+        await settle(app)
+        bench = bench_of(app)
+        answer, state = bench.state.answer, bench.state.answer.selection.state.copy()
+        for number in rng.integers(0, len(keys), 80).tolist():
+            if keys[number] in ("left", "right", "r") and app.screen is bench and bench.page != "walk":
+                continue  # they turn knobs there
+            await press(app, keys[number])
+        await settle(app)
+        await press(app, "escape", "escape")
+        await settle(app)
+        if bench.state.answer is answer:
+            assert answer.selection.state.tolist() == state.tolist()
+        view = bench.state.view
+        assert view is None or not len(view) or view.line_of(bench.state.cursor) >= 0
+        await press(app, "escape")
+        await settle(app)
+        assert sorted(shown(app)) == list(range(len(ORDERS)))

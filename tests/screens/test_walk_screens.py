@@ -52,7 +52,7 @@ def names(shown: WalkTree) -> list[str]:
     [
         ("opened", "W"),
         ("deeper", "W down down down down right"),
-        ("between", "W a down down down down"),
+        ("between", "W p down down down down"),
         ("cycle", "f r i n g _ enter W down down right"),
     ],
 )
@@ -139,7 +139,7 @@ async def test_from_here_another_item_is_the_root(engine: Engine) -> None:
         bench = bench_of(app)
         await press(app, "W")
         await settle(app)
-        await press(app, "a", "down", "down", "r")
+        await press(app, "p", "down", "down", "r")
         lines = await settle(app)
         assert tree(bench).calls.symbol(tree(bench).root) == "chain.py::up1"
         assert any("1 call: up1 → middle" in line for line in lines)
@@ -165,5 +165,5 @@ async def test_without_a_graph_the_page_says_why() -> None:
         await settle(app)
         await press(app, "W")
         assert any("no call graph" in line for line in await settle(app))
-        await press(app, "right", "down", "enter", "a", "r", "left", "end")
+        await press(app, "right", "down", "enter", "p", "r", "left", "end")
         assert any("no call graph" in line for line in await settle(app))

@@ -14,7 +14,7 @@ from secateur_tui.styled_text import Line, Span, line, wrapped
 from secateur_tui.widgets.line_view import LineView
 from secateur_tui.widgets.walk_lines import draw_chains, draw_tree_line, draw_whole
 
-KEYS = "→ opens · ← closes · Enter goes there · r roots here · a marks"
+KEYS = "→ opens · ← closes · Enter goes there · r roots here · p paths"
 
 
 class WalkView(LineView, can_focus=True):
@@ -32,7 +32,7 @@ class WalkView(LineView, can_focus=True):
         Binding("left,h", "close", show=False),
         Binding("enter", "go", show=False),
         Binding("r", "root", show=False),
-        Binding("a", "mark", show=False),
+        Binding("p", "mark", show=False),
     ]
 
     def __init__(self, go: Callable[[int], None], **options: Any) -> None:
