@@ -96,6 +96,17 @@ def test_letters_are_not_tried_where_words_are_enough() -> None:
     assert all(match is not Match.LETTERS for _, match in find(items, "cart"))
 
 
+def test_letters_that_stand_together_come_first() -> None:
+    items = {
+        "a.py::ResponseHeaderBag.setKey": "ResponseHeaderBag.setKey",
+        "b.py::a_longer_name.repl_hook": "a_longer_name.repl_hook",
+    }
+    assert [name for name, match in find(items, "rhk") if match is Match.LETTERS] == [
+        "b.py::a_longer_name.repl_hook",
+        "a.py::ResponseHeaderBag.setKey",
+    ]
+
+
 def test_a_name_of_a_hundred_thousand_equal_letters_costs_nothing() -> None:
     long = "a" * 100_000
     assert [match for _, match in find({f"x.py::{long}": long}, "a" * 150 + "bcde")] == []

@@ -1,8 +1,8 @@
 """Finds items by name, path or text: a letter is enough, the best hits first, however many items there are.
 
 Every word of what is sought has to occur, in any order, in the id or the name. Hits are ranked by how they were found,
-then by the length of the name, then by their place in the list. Where few items hold the words, names that have the
-letters in their order follow, then names with a slip of the pen (rapidfuzz).
+then by the length of the name or of what holds the letters, then by their place in the list. Where few items hold the
+words, names that have the letters in their order follow, then names with a slip of the pen (rapidfuzz).
 
     haystack = Haystack(columns.ids, columns.names)  # once for what was retrieved or read
     found = haystack.find("sescook", columns.place)
@@ -124,7 +124,7 @@ class Haystack:
         words = sought[:LONGEST_SOUGHT].casefold().split()
         if not words or not len(self):
             return FoundItems((), 0)
-        match = np.full(len(self), _NONE, dtype=np.int64)
+        match, length = np.full(len(self), _NONE, dtype=np.int64), self._lengths.copy()
         match[self._holding(self._texts, words)] = Match.ID
         held = match == Match.ID
         for found, by in (
@@ -136,9 +136,9 @@ class Haystack:
             named[found] = True
             match[named & held] = by
         if held.sum() < ENOUGH:
-            self._add_letters("".join(words), match, place)
+            self._add_letters("".join(words), match, length, place)
             self._add_near("".join(words), match, place)
-        return self._best(match, place, most)
+        return _best(match, length, place, most)
 
     def _holding(self, texts: Sequence[str], words: Sequence[str]) -> list[int]:
         """The items of which the text holds every word."""
@@ -155,12 +155,12 @@ class Haystack:
     def _being(self, word: str) -> list[int]:
         return self._by_last[bisect_left(self._lasts, word) : bisect_right(self._lasts, word)]
 
-    def _add_letters(self, letters: str, match: IntArray, place: IntArray) -> None:
+    def _add_letters(self, letters: str, match: IntArray, length: IntArray, place: IntArray) -> None:
         bits = _letters([letters])[0]
         items = np.flatnonzero((match == _NONE) & ((self._letters & bits) == bits))
         for item in _first(items, place[items], MOST_TRIED).tolist():
-            if _in_order(letters, self._names[item][:LONGEST_NAME]):
-                match[item] = Match.LETTERS
+            if (span := _span(letters, self._names[item][:LONGEST_NAME])) is not None:
+                match[item], length[item] = Match.LETTERS, span
 
     def _add_near(self, sought: str, match: IntArray, place: IntArray) -> None:
         if len(sought) < LEAST_NEAR:
@@ -172,11 +172,13 @@ class Haystack:
         near = process.extract(sought, names, scorer=fuzz.ratio, limit=ENOUGH, score_cutoff=NEAR_SCORE)
         match[items[[number for _, _, number in near]]] = Match.NEAR
 
-    def _best(self, match: IntArray, place: IntArray, most: int) -> FoundItems:
-        items = np.flatnonzero(match != _NONE)
-        key = (match[items] * (LONGEST_NAME + 1) + self._lengths[items]) * len(self) + place[items]
-        best = _first(items, key, most)
-        return FoundItems(tuple(Hit(item, Match(int(match[item]))) for item in best.tolist()), len(items))
+
+def _best(match: IntArray, length: IntArray, place: IntArray, most: int) -> FoundItems:
+    """The best hits: by how they were found, then the shortest, then by their lines."""
+    items = np.flatnonzero(match != _NONE)
+    key = (match[items] * (LONGEST_NAME + 1) + length[items]) * len(match) + place[items]
+    best = _first(items, key, most)
+    return FoundItems(tuple(Hit(item, Match(int(match[item]))) for item in best.tolist()), len(items))
 
 
 def in_texts(
@@ -194,14 +196,18 @@ def last_part(name: str) -> str:
     return name[name.rfind("/") + 1 :] if "/" in name else name[name.rfind(".") + 1 :]
 
 
-def _in_order(letters: str, name: str) -> bool:
-    """Tells whether the letters are in a name in their order."""
+def _span(letters: str, name: str) -> int | None:
+    """The letters of a name from the first to the last of those that are sought in their order: the fewer, the better
+    the hit; None where they are not in it."""
     at = 0
     for letter in letters:
         at = name.find(letter, at) + 1
         if not at:
-            return False
-    return True
+            return None
+    end = first = at
+    for letter in reversed(letters):  # the same letters may stand closer together, before the last one
+        first = name.rfind(letter, 0, first)
+    return end - first
 
 
 def _first(items: IntArray, key: IntArray, most: int) -> IntArray:
