@@ -24,6 +24,13 @@ def test_a_knob_stops_at_the_ends_of_its_range_and_then_changes_nothing() -> Non
     assert knobs.DEPTH.turned(deep, 1) is deep
 
 
+@given(st.floats(-1, 12, allow_nan=False))
+def test_a_click_near_a_step_takes_the_step_within_the_range(value: float) -> None:
+    taken = RELEVANCE.value(RELEVANCE.near(Settings(), value))
+    assert isinstance(taken, float) and 0 <= taken <= 10
+    assert abs(taken - min(10, max(0, value))) <= 0.025 + 1e-9 and round(taken * 20) == pytest.approx(taken * 20)
+
+
 def test_strategies_go_round() -> None:
     settings = Settings()
     seen = []

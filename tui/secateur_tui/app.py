@@ -167,7 +167,7 @@ class Inspector(Host):
 
     def bench_titles(self, current: str) -> Sequence[BenchTitle]:
         return [
-            BenchTitle(self.keymap.shown(actions.BENCH + name), bench.title, name == current)
+            BenchTitle(self.keymap.shown(action := actions.BENCH + name), bench.title, name == current, action)
             for name, bench in BENCHES.items()
         ]
 

@@ -26,6 +26,7 @@ class BenchTitle(NamedTuple):
     key: str  # as printed; "" for none
     title: str
     open: bool
+    action: str = ""  # opens it
 
 
 BENCHES = MappingProxyType(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from secateur.kinds.knobs import Knob
 from secateur.selection.whatif import BudgetFlip
 from textual.message import Message
 
@@ -30,6 +31,13 @@ class Reselect(_Flood):
 
 
 @dataclass
+class ActionClicked(Message):
+    """Words that name an action of the registry were clicked."""
+
+    action: str
+
+
+@dataclass
 class IndexProgress(_Flood):
     """The index is being built."""
 
@@ -50,6 +58,16 @@ class SegmentChosen(Message):
     """An item was pointed at in the bar of the budget."""
 
     item: int
+
+
+@dataclass
+class KnobClicked(PartMessage):
+    """A slider was clicked where it stands for `value`, or a choice on the side of the next (1) or the one before
+    (-1)."""
+
+    knob: Knob
+    value: float | None = None
+    direction: int = 0
 
 
 @dataclass

@@ -29,7 +29,7 @@ from secateur_tui.frame import HEIGHTS, WIDTHS, Frame, classes_at, draw_small, f
 from secateur_tui.guards import Guarded
 from secateur_tui.host import Host
 from secateur_tui.jobs import Jobs
-from secateur_tui.messages import CursorMoved, IndexProgress, PartMessage, Reselect, SegmentChosen
+from secateur_tui.messages import ActionClicked, CursorMoved, IndexProgress, PartMessage, Reselect, SegmentChosen
 from secateur_tui.pages.kind_page import KindPage
 from secateur_tui.pages.scene import Scene
 from secateur_tui.part import ScreenPart, Tab
@@ -227,6 +227,10 @@ class Bench(Guarded, Screen[None]):
             self.app.show_bench(action.removeprefix(actions.BENCH))
         else:
             self.do(action)
+
+    @on(ActionClicked)
+    def _action_clicked(self, event: ActionClicked) -> None:
+        self.action_do(event.action)
 
     def do(self, action: str) -> None:
         """Does an action, whether or not it can be done by the user now."""

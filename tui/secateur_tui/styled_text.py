@@ -16,10 +16,11 @@ ELLIPSIS = "…"
 
 
 class Span(NamedTuple):
-    """Text in one role; "" is the widget's own colour."""
+    """Text in one role; "" is the widget's own colour. A click on it does `action`, an id; "" for nothing."""
 
     text: str
     role: str = ""
+    action: str = ""
 
 
 Line = tuple[Span, ...]
@@ -45,6 +46,16 @@ def plain(spans: Iterable[Span]) -> str:
     return "".join(span.text for span in spans)
 
 
+def action_at(spans: Iterable[Span], cell: int) -> str:
+    """Returns what a click on a cell of a line does; "" for nothing."""
+    edge = 0
+    for span in spans:
+        edge += cell_width(span.text)
+        if 0 <= cell < edge:
+            return span.action
+    return ""
+
+
 def clipped(spans: Line, cells: int) -> Line:
     """The line within `cells`; what is cut ends in an ellipsis."""
     if width(spans) <= cells:
@@ -56,13 +67,12 @@ def clipped(spans: Line, cells: int) -> Line:
         if used > room - 1:
             # One cell is kept back for the ellipsis, even when this span alone would just have fitted.
             out.append(
-                Span(
-                    clip(span.text, room)
+                span._replace(
+                    text=clip(span.text, room)
                     if used > room
                     else span.text[:-1] + ELLIPSIS
                     if used == room
-                    else span.text + ELLIPSIS,
-                    span.role,
+                    else span.text + ELLIPSIS
                 )
             )
             break

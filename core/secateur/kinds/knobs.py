@@ -69,6 +69,13 @@ class Knob:
             moved = min(schema.high, moved)
         return self.put(settings, int(moved) if self.integer else float(moved))
 
+    def near(self, settings: Settings, value: float) -> Settings:
+        """The settings with a fraction at the multiple of its step next to `value`, within its range."""
+        schema, step = key_of(self.key), self.step or 0.05
+        moved = round(round(value / step) * step, 6)
+        moved = moved if schema.low is None else max(schema.low, moved)
+        return self.put(settings, moved if schema.high is None else min(schema.high, moved))
+
     def put(self, settings: Settings, value: str | int | float) -> Settings:
         """The settings with this knob at `value`; the very same object when nothing changes."""
         if not isinstance(value, str):

@@ -8,6 +8,7 @@ from functools import partial
 from secateur.kinds.knobs import Knob
 from secateur.settings import PROFILES, Settings, with_profile
 
+from secateur_tui.messages import KnobClicked, PartMessage
 from secateur_tui.part import ScreenPart
 from secateur_tui.screen import Bench
 
@@ -61,6 +62,14 @@ class Tuning(ScreenPart):
         """The answer to the present settings; None while there is none."""
         state = self._bench.state
         return state.answer if state.asked == state.wanted else None
+
+    def told(self, message: PartMessage) -> None:
+        if isinstance(message, KnobClicked):
+            settings = self._bench.state.settings
+            if message.value is not None:
+                self._bench.change(message.knob.near(settings, message.value))
+            else:
+                self._bench.change(message.knob.turned(settings, message.direction))
 
     def _turn(self, direction: int, *, fine: bool = False) -> None:
         state = self._bench.state

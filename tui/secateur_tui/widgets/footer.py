@@ -20,7 +20,8 @@ def draw_footer(keys: Keymap, unavailable: Callable[[str], str], cells: int, onl
     def entry(action_id: str, label: str) -> Line:
         off = bool(unavailable(action_id))
         return line(
-            Span(f" {keys.shown(action_id)}", "faint" if off else "key"), Span(f" {label} ", "faint" if off else "")
+            Span(f" {keys.shown(action_id)}", "faint" if off else "key", action_id),
+            Span(f" {label} ", "faint" if off else "", action_id),
         )
 
     named = [BY_ID[action_id] for action_id in only] if only else [action for action in ACTIONS if action.footer]

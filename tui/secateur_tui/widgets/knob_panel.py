@@ -12,12 +12,15 @@ from secateur.terminal import clip
 from textual import events
 from textual.binding import Binding, BindingType
 
+from secateur_tui.messages import KnobClicked
 from secateur_tui.state.signals import SIGNALS
-from secateur_tui.styled_text import Line, Span, fit, line, width
+from secateur_tui.styled_text import Line, Span, fit, line, plain, width
 from secateur_tui.widgets.line_view import LineView
 
 _SCALES = (1.0, 2.0, 5.0, 10.0)
 """Ends of a slider's track: the smallest that holds the value."""
+
+_BEFORE, _PLACE, _AFTER = "━", "◆", "─"
 
 _LABEL = 10
 _VALUE = 7
@@ -49,14 +52,33 @@ def draw_knob(knob: Knob, settings: Settings, opened: Settings, ranges: Ranges, 
     track = max(_SHORTEST_TRACK, cells - width(head) - _VALUE - (_RANGE + 1 if with_range else 0))
     if not knob.signal:
         track = max(_SHORTEST_TRACK, cells - width(head) - _VALUE - _RANGE - 1)
-    top = knob.high if not knob.signal else next(scale for scale in _SCALES if value <= scale)
-    place = min(track - 1, round(value / top * (track - 1)))
+    place = min(track - 1, round(value / _top(knob, value) * (track - 1)))
     slider = line(
-        Span("━" * place, knob.signal or "accent"), Span("◆", "bold"), Span("─" * (track - 1 - place), "faint")
+        Span(_BEFORE * place, knob.signal or "accent"),
+        Span(_PLACE, "bold"),
+        Span(_AFTER * (track - 1 - place), "faint"),
     )
     text = line(f" {knob.text(settings)}", Span(changed, "accent"))
     pad = line(" " * max(0, _VALUE - width(text)))
     return (*head, *slider, *text, *pad, *(line(" ", Span(unchanged, "faint")) if with_range else ()))
+
+
+def _top(knob: Knob, value: float) -> float:
+    """The value at the end of a slider's track."""
+    return knob.high if not knob.signal else next(scale for scale in _SCALES if value <= scale)
+
+
+def clicked(knob: Knob, settings: Settings, drawn: str, cell: int) -> KnobClicked | None:
+    """Returns what a click on a cell of a drawn knob turns; None for nothing."""
+    value = knob.value(settings)
+    if isinstance(value, str | bool):
+        start, end = drawn.find("‹"), drawn.find("›")
+        inside = 0 <= start <= cell <= end
+        return KnobClicked(knob, direction=-1 if cell == start else 1) if inside else None
+    track = [place for place, character in enumerate(drawn) if character in (_BEFORE, _PLACE, _AFTER)]
+    if not isinstance(value, float) or cell not in track:
+        return None
+    return KnobClicked(knob, (cell - track[0]) / max(1, len(track) - 1) * _top(knob, value))
 
 
 def draw_legend(proven: bool, proving: bool, cells: int) -> Line:
@@ -140,10 +162,14 @@ class KnobPanel(LineView, can_focus=True):
         self.refresh()
 
     def on_click(self, event: events.Click) -> None:
-        index = event.y
-        if 0 <= index < len(self.knobs):
-            self._chosen = index
-            self.refresh()
+        at = event.get_content_offset(self)
+        if at is None or not 0 <= at.y < len(self.knobs):
+            return
+        self._chosen = at.y
+        self.refresh()
+        drawn = plain(self.draw_line(at.y, self.content_cells))
+        if message := clicked(self.chosen, self._settings, drawn, at.x):
+            self.post_message(message)
 
     def on_focus(self) -> None:
         self.refresh()

@@ -9,13 +9,15 @@ from typing import Any
 
 from rich.segment import Segment
 from rich.style import Style
+from textual import events
 from textual.geometry import Size
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from secateur_tui.guards import Guarded
 from secateur_tui.host import Host
-from secateur_tui.styled_text import Line, clipped
+from secateur_tui.messages import ActionClicked
+from secateur_tui.styled_text import Line, action_at, clipped
 
 
 class LineView(Guarded, ScrollView):
@@ -54,6 +56,15 @@ class LineView(Guarded, ScrollView):
         if not 0 <= index < self.line_count():
             return Strip.blank(cells, base)
         return self.paint(clipped(self.draw_line(index, cells), cells), cells, base)
+
+    def on_click(self, event: events.Click) -> None:
+        """Does what the words under the pointer name, where they name an action."""
+        at = event.get_content_offset(self)
+        index = at.y + self.scroll_offset.y if at is not None else -1
+        if at is not None and 0 <= index < self.line_count():
+            cells = self.scrollable_content_region.width
+            if action := action_at(clipped(self.draw_line(index, cells), cells), at.x):
+                self.post_message(ActionClicked(action))
 
     def paint(self, spans: Line, cells: int, base: Style) -> Strip:
         """Returns a line as a strip of exactly `cells`; a role may name several classes, later ones on top."""

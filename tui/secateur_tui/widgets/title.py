@@ -39,7 +39,10 @@ def draw_title(facts: TitleFacts, cells: int) -> Line:
     )
     profile = line(outside(facts.profile), Span("*" if facts.changed else "", "accent"))
     counter = line(outside(facts.counter))
-    named = (Span("  "), *(Span(f" {bench.title}", "bold" if bench.open else "faint") for bench in facts.benches))
+    named = (
+        Span("  "),
+        *(Span(f" {bench.title}", "bold" if bench.open else "faint", bench.action) for bench in facts.benches),
+    )
     with_keys = (Span("  "), *(span for bench in facts.benches for span in _bench(bench, bench.title)))
     keys = (Span("  "), *(span for bench in facts.benches for span in _bench(bench, bench.title if bench.open else "")))
     runs = (Span("  "), *_key_runs(facts.benches))
@@ -72,28 +75,31 @@ def draw_title(facts: TitleFacts, cells: int) -> Line:
 
 def _bench(bench: BenchTitle, title: str) -> Line:
     """Its key, and its name where there is room for it."""
-    named = Span(f" {title}" if title else "", "bold" if bench.open else "faint")
-    return line(Span(f" {bench.key}", "accent"), named) if bench.key else (named,)
+    named = Span(f" {title}" if title else "", "bold" if bench.open else "faint", bench.action)
+    return line(Span(f" {bench.key}", "accent", bench.action), named) if bench.key else (named,)
 
 
 def _key_runs(benches: Sequence[BenchTitle]) -> Line:
     """The open bench with its name, the keys of the others with neighbouring digits as one: "1 Search 2-6"."""
     spans: list[Span] = []
-    run: list[str] = []
+    run: list[BenchTitle] = []
 
     def close() -> None:
         if run:
-            spans.append(Span(f" {run[0]}" if len(run) == 1 else f" {run[0]}-{run[-1]}", "accent"))
-            run.clear()
+            spans.append(Span(f" {run[0].key}", "accent", run[0].action))
+        if len(run) > 1:
+            spans.append(Span(f"-{run[-1].key}", "accent", run[-1].action))
+        run.clear()
 
     for bench in benches:
-        follows = run and run[-1].isdecimal() and bench.key.isdecimal() and int(bench.key) == int(run[-1]) + 1
+        last = run[-1].key if run else ""
+        follows = last.isdecimal() and bench.key.isdecimal() and int(bench.key) == int(last) + 1
         if bench.open or not follows:
             close()
         if bench.open:
             spans += _bench(bench, bench.title)
         elif bench.key:
-            run.append(bench.key)
+            run.append(bench)
     close()
     return tuple(spans)
 

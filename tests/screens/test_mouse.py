@@ -1,0 +1,115 @@
+"""What can be reached with a key can be clicked: sliders and choices, pages, keys of the last line, names of benches,
+rows, segments of the bar."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+from inspector_kit import Inspector, bench_of, inspector, press, screen_lines, settle
+from ledger_kit import WRITERS, opened
+from secateur.settings import Settings, lookup
+from textual.pilot import Pilot
+
+
+@asynccontextmanager
+async def running(app: Inspector, size: tuple[int, int] = (120, 40)) -> AsyncIterator[Pilot[int]]:
+    async with app.run_test(size=size) as pilot:
+        await settle(app)
+        yield pilot
+
+
+async def click(pilot: Pilot[int], app: Inspector, words: str, *, of: str = "", at: int = 0) -> list[str]:
+    """Clicks on the `at`th character of `words`, in the first line that has them and `of`; the screen after that."""
+    lines = screen_lines(app)
+    y = next(y for y, line in enumerate(lines) if words in line and of in line)
+    await pilot.click(offset=(lines[y].index(words) + at, y))
+    return await settle(app)
+
+
+def weight(app: Inspector, key: str = "smart_pruning.priority_weights.relevance") -> object:
+    return lookup(bench_of(app).state.settings, key)
+
+
+async def test_a_click_on_a_slider_sets_it_to_the_nearest_step_and_is_undone() -> None:
+    app = inspector()
+    async with running(app) as pilot:
+        opened = bench_of(app).state.settings
+        line = next(line for line in screen_lines(app) if "relevance" in line and "◆" in line)
+        track = line[min(line.index("━"), line.index("◆")) : line.rindex("─") + 1]
+        await click(pilot, app, track, at=0)
+        assert weight(app) == 0.0
+        await click(pilot, app, "◆", of="relevance", at=len(track) - 1)
+        assert weight(app) == 1.0
+        await click(pilot, app, "━" * (len(track) - 1), of="relevance", at=len(track) // 2)
+        middle = weight(app)
+        assert isinstance(middle, float) and 0.4 <= middle <= 0.6 and round(middle * 20) == pytest.approx(middle * 20)
+        await press(app, "u", "u", "u")
+        assert bench_of(app).state.settings == opened
+
+
+async def test_a_click_on_a_knob_chooses_it_for_the_keys() -> None:
+    app = inspector()
+    async with running(app) as pilot:
+        await click(pilot, app, "hotspot", of="◆")
+        assert bench_of(app).focused is bench_of(app).knobs and bench_of(app).knobs.chosen.label == "hotspot"
+        await press(app, "0")
+        assert weight(app, "smart_pruning.priority_weights.hotspot") == 0.0
+
+
+async def test_a_choice_is_clicked_forwards_and_backwards() -> None:
+    app = inspector()
+    async with running(app) as pilot:
+        at = "smart_pruning.strategy"
+        before = weight(app, at)
+        await click(pilot, app, "›", of="strategy")
+        assert weight(app, at) != before
+        await click(pilot, app, "‹", of="strategy")
+        assert weight(app, at) == before
+
+
+async def test_keys_of_the_last_line_are_clicked() -> None:
+    app = inspector()
+    async with running(app) as pilot:
+        budget = bench_of(app).state.settings.effective_budget
+        await click(pilot, app, "Budget+")
+        assert bench_of(app).state.settings.effective_budget > budget
+        await click(pilot, app, " u Undo", at=1)
+        assert bench_of(app).state.settings.effective_budget == budget
+        assert any("─ Help ─" in line for line in await click(pilot, app, "? Help"))
+
+
+async def test_a_key_that_cannot_be_done_says_why_when_it_is_clicked() -> None:
+    app = inspector()
+    async with running(app) as pilot:
+        await click(pilot, app, "Undo")
+        assert any("nothing was changed" in notice.message for notice in app._notifications)
+
+
+@pytest.mark.parametrize("size", [(200, 40), (120, 40), (80, 24)])
+async def test_benches_are_clicked_in_the_title(
+    size: tuple[int, int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    WRITERS["conversation"](tmp_path)
+    app = opened("conversation")
+    async with running(app, size) as pilot:
+        second = "Files" if size == (120, 40) else " 2"
+        await click(pilot, app, second, of="secateur", at=1)
+        assert bench_of(app).name_of_bench == "files"
+        await click(pilot, app, second.replace("Files", "Conversation").replace("2", "3"), of="secateur", at=1)
+        assert bench_of(app).name_of_bench == "conversation"
+        assert bench_of(app).state.listed
+
+
+async def test_pages_and_rows_are_clicked_where_the_right_side_lies_on_top() -> None:
+    app = inspector(settings=Settings())
+    async with running(app, (80, 24)) as pilot:
+        await press(app, "i")
+        lines = await settle(app)
+        assert any("▐Why▌" in line for line in lines)
+        assert any("▐Preview▌" in line for line in await click(pilot, app, " Preview ", at=2))
+        await press(app, "escape")
+        await settle(app)
+        await click(pilot, app, "refund.py", of="│")
+        assert "refund.py" in next(line for line in screen_lines(app) if "▸" in line)
