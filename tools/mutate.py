@@ -38,7 +38,8 @@ TESTS = {
     "selection": (
         "tests/selection",
         "tests/property/test_selection_properties.py",
-        "tests/property/test_whatif_properties.py",
+        "tests/property/test_budget_sweep_properties.py",
+        "tests/property/test_proofs_properties.py",
         "tests/property/test_pack_bounds.py",
         "tests/spec/test_smart_pruning.py",
         "tests/spec/test_smart_pruning_formula.py",

@@ -206,6 +206,6 @@ def _is_in_the_candidates(kind: Any, outcome: Any, answer: SearchAnswer, entries
         text = plain(draw_row(listing, row, layout))
         rank, glyph, before = re.match(r" +([\d,]+) +([●◐○]) .* ([\d,]+) +[\d.]+$", text).groups()
         assert (number(rank), glyph, number(before)) == (place + 1, entry.state.glyph, entry.before)
-        page = [plain(line) for line in why.draw_why(answer, row, [], False, CELLS)]
+        page = [plain(line) for line in why.draw_why(answer, row, CELLS)]
         assert any(line == f"because {kind.because(outcome, place)}" for line in page)
         assert answer.selection.decision(row).tokens_after == entry.after

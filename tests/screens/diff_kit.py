@@ -84,7 +84,9 @@ def write_repository(folder: Path) -> Path:
 
 def opened(settings: Settings | None = None, path: str = PULL, **inputs: str) -> Inspector:
     """An inspector on what was written in the current folder; it does not dawdle."""
-    return Inspector(None, settings or LIMIT, bench="diff", path=path, inputs=inputs, pace=Pace(0.001, 0.001, 0))
+    return Inspector(
+        None, settings or LIMIT, bench="diff", path=path, inputs=inputs, pace=Pace(0.001, 0.001, 0, proves=False)
+    )
 
 
 def diff_bench(app: Inspector) -> Bench:

@@ -89,14 +89,15 @@ WRITERS: dict[str, Callable[[Path], None]] = {
 PATHS = {"conversation": TRANSCRIPT, "envelope": ENVELOPE, "files": "shop"}
 
 
-def opened(bench: str, settings: Settings | None = None, **options: Any) -> Inspector:
-    """An inspector on what was written in the current folder; it does not dawdle."""
+def opened(bench: str, settings: Settings | None = None, *, proves: bool = False, **options: Any) -> Inspector:
+    """An inspector on what was written in the current folder; it does not dawdle, and proves nothing unless it is told
+    to."""
     given = {
         "path": PATHS[bench],
         "model": MODEL if bench == "envelope" else "",
         "query": "where is the money rounded?" if bench == "files" else "",
     } | options
-    return Inspector(None, settings or Settings(), bench=bench, pace=Pace(0.001, 0.001, 0), **given)
+    return Inspector(None, settings or Settings(), bench=bench, pace=Pace(0.001, 0.001, 0, proves), **given)
 
 
 def ledger_bench(app: Inspector) -> Bench:

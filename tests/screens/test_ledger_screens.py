@@ -108,7 +108,7 @@ async def test_lines_of_a_log_are_named_with_what_they_say(tmp_path: Path) -> No
         with_values(Settings(), {"log.max_tokens": 900}),
         bench="log",
         path="build.log",
-        pace=Pace(0.001, 0.001, 0),
+        pace=Pace(0.001, 0.001, 0, proves=False),
     )
     async with app.run_test(size=SIZES[0]) as pilot:
         for size in SIZES:

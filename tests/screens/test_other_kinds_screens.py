@@ -21,7 +21,7 @@ from secateur.settings import Settings
 
 async def screen(keys, size):
     settings = with_values(Settings(), {"kinds.todo.max_tokens": 16, "tokens.counter": "chars4"})
-    app = Inspector(None, settings, path="week.todo", bench="todo", pace=Pace(0.001, 0.001, 0))
+    app = Inspector(None, settings, path="week.todo", bench="todo", pace=Pace(0.001, 0.001, 0, proves=False))
     app.NOTIFICATION_TIMEOUT = 120.0
     async with app.run_test(size=size, notifications=True):
         await settle(app)

@@ -101,7 +101,9 @@ async def test_a_recorded_session_replays_as_it_was_on_the_screen(kind: str, fol
     settings = settings_for(values, folder / "shop" if kind == "search" else folder)
     engine = Engine.open(inputs["path"], settings) if kind == "search" else None
     fields = {name: text for name, text in inputs.items() if name != "path"}
-    app = Inspector(engine, settings, path=inputs["path"], bench=kind, pace=Pace(0.001, 0.001, 0), **fields)
+    app = Inspector(
+        engine, settings, path=inputs["path"], bench=kind, pace=Pace(0.001, 0.001, 0, proves=False), **fields
+    )
     live: list[str] = []
     file = folder / f"{kind}.replay.jsonl"
     with session(os.environ) as opened:

@@ -30,7 +30,7 @@ async def played(recording: Recording, size: tuple[int, int] = (120, 40)) -> Asy
     """The inspector on the first stop of a recording."""
     with session(os.environ) as opened, chdir(root_for(recording)):
         player = ReplayPlayer(recording, opened, Settings())
-        app = replaying(player, Pace(0.001, 0.001, 0))
+        app = replaying(player, Pace(0.001, 0.001, 0, proves=False))
         async with app.run_test(size=size):
             await rested(app, player)
             yield app, player

@@ -93,7 +93,7 @@ def written_repository() -> Inspector:
 def written_log() -> Inspector:
     Path("run.log").write_text(log_of(300), encoding="utf-8")
     settings = with_values(Settings(), {"log.max_tokens": 400})
-    return Inspector(None, settings, bench="log", path="run.log", query="JPY", pace=Pace(0.001, 0.001, 0))
+    return Inspector(None, settings, bench="log", path="run.log", query="JPY", pace=Pace(0.001, 0.001, 0, proves=False))
 
 
 BENCHES: dict[str, tuple[Callable[[], Inspector], str]] = {
@@ -133,7 +133,9 @@ def screen_of(path: Path) -> Iterator[Inspector]:
         place = scenario.environment.folder_of(scenario.inputs["path"])
         engine = Engine.open(place, scenario.loaded.settings, environ=scenario.environment.environ)
     try:
-        yield Inspector(engine, Settings(), path=str(path), bench=name, scenario=scenario, pace=Pace(0.001, 0.001, 0))
+        yield Inspector(
+            engine, Settings(), path=str(path), bench=name, scenario=scenario, pace=Pace(0.001, 0.001, 0, proves=False)
+        )
     finally:
         if engine is not None:
             engine.close()

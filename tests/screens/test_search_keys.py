@@ -156,11 +156,11 @@ async def test_proven_hints_hold_and_tell_their_price() -> None:
     answer, row = bench.state.answer, bench.state.cursor
     assert answer is not None and answer.selection.state[row] == State.DROPPED
     text = " ".join(" ".join(line[73:].split()) for line in lines)
-    budget = int(text.split("kept at budget ")[1].split(" ")[0].replace(",", ""))
+    budget = int(text.split("kept whole at budget ")[1].split(" ")[0].replace(",", ""))
     then = select(answer.selection.pool, replace(answer.settings, budget=budget))
     assert then.state[row] == State.KEPT
     lost = [other for other in answer.selection.kept_rows if then.state[other] == State.DROPPED]
-    assert ("would be dropped" in text) == bool(lost)
+    assert ("loses" in text) == bool(lost)
 
 
 async def test_ranges_beside_the_sliders_hold() -> None:
@@ -193,7 +193,7 @@ async def test_copy_shows_and_copies_the_command() -> None:
 
 async def test_help_lists_every_action_with_its_key() -> None:
     app = inspector(settings=replace(TIGHT, ui=Ui(keys={"copy": "c"})))
-    async with app.run_test(size=(120, 110)):
+    async with app.run_test(size=(120, 120)):
         await settle(app)
         await press(app, "question_mark")
         text = "\n".join(await settle(app))
@@ -368,5 +368,5 @@ async def test_a_click_on_a_candidate_and_on_a_page() -> None:
 async def test_proofs_run_on_no_thread_that_the_end_of_the_program_waits_for() -> None:
     before = set(threading.enumerate())
     bench, _, _ = await pressed("")
-    assert bench.scene.ranges.keys() == {"relevance", "hotspot", "distance"}
+    assert bench.scene.ranges.keys() > {"relevance", "hotspot", "distance"}
     assert [thread.name for thread in set(threading.enumerate()) - before if not thread.daemon] == []

@@ -67,7 +67,7 @@ class Frame:
             panel = KnobPanel(
                 scene.state.settings,
                 lambda settings: scene.state.subject.knobs_of(settings),
-                with_ranges=subject.shows_ranges,
+                with_ranges=True,
                 id="knobs",
             )
             panel.border_title = subject.knobs_title

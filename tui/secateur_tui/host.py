@@ -40,6 +40,7 @@ class Pace:
     debounce: float = 0.12  # after the last key of a query: a pause in typing, too short to be felt
     rest: float = 0.25  # before proofs are worked out: longer than the time between two steps of a knob held down
     watch: float = 2.0  # between two looks whether files have changed; 0: only when the terminal comes to the front
+    proves: bool = True  # whether proofs are worked out at all
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from secateur.kinds.knobs import Knob
-from secateur.selection.whatif import BudgetFlip
 from textual.message import Message
 
-from secateur_tui.state.search_answer import SearchAnswer
+from secateur_tui.state.answer import ShownAnswer
+from secateur_tui.state.proving import Proof
 
 
 class _Flood(Message):
@@ -71,21 +71,9 @@ class KnobClicked(PartMessage):
 
 
 @dataclass
-class RangeProven(PartMessage):
-    """Between `low` and `high` of `signal` the selection of `answer` does not change."""
+class Proven(PartMessage):
+    """Something was proven of an answer while `item` of it was looked at."""
 
-    answer: SearchAnswer
-    signal: str
-    low: float
-    high: float
-
-
-@dataclass
-class HintProven(PartMessage):
-    """A proven change that would keep `row` of `answer`: a budget, or a weight of a signal."""
-
-    answer: SearchAnswer
-    row: int
-    budget: BudgetFlip | None = None
-    signal: str = ""
-    weight: float = 0.0
+    answer: ShownAnswer
+    item: int
+    proof: Proof

@@ -419,9 +419,7 @@ class Bench(Guarded, Screen[None]):
         if self.standing:
             state = self.state
             notes = state.subject.knob_notes(state)
-            self.knobs.show(
-                state.settings, state.opened, self.scene.ranges, notes, proving=state.listed and not self.jobs.error
-            )
+            self.knobs.show(state.settings, state.opened, self.scene.ranges, notes, proving=self.scene.proving)
 
     def paint_page(self) -> None:
         """Paints the open page where it is in sight."""

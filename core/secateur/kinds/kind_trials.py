@@ -12,19 +12,9 @@ import numpy.typing as npt
 from secateur.errors import SecateurError
 from secateur.kinds.knobs import Knob
 from secateur.kinds.outcomes import Outcome
-from secateur.ledger import NOT_LISTED, WRAPPER, Reason, State
+from secateur.ledger import NOT_LISTED, WRAPPER, State
 from secateur.settings import Settings, key_of
-from secateur.what_if.trials import BUDGET, Knapsack, NumberKnob, Trials, Tried
-
-FIXED = frozenset(
-    {
-        *(Reason.EXCLUDED, Reason.DISABLED, Reason.DAMAGED, Reason.TARGET),
-        *(Reason.SYSTEM, Reason.ASIDE, Reason.UNPAIRED, Reason.LAST_USER, Reason.LATEST),
-        *(Reason.PATTERN, Reason.LOCKFILE, Reason.VENDORED, Reason.BUILD, Reason.EDITOR, Reason.BINARY),
-        *(Reason.GENERATED, Reason.MINIFIED),
-    }
-)
-"""Reasons that no budget changes, and no setting that is a number."""
+from secateur.what_if.trials import BUDGET, FIXED, Knapsack, NumberKnob, Trials, Tried
 
 _TRIED_ALL = 24
 """Values of a knob that are all tried; of more, some."""

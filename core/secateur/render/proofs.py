@@ -13,12 +13,16 @@ from secateur.what_if.curve import Curve, Point
 from secateur.what_if.explanation import Explanation
 from secateur.what_if.flips import TurningValue
 from secateur.what_if.knapsack import Best
+from secateur.what_if.trials import Trials
 
 NAMED = 3
 """Items that a sentence names."""
 
 SHOWN_POINTS = 14
 """Points of the curve in the text, about; the JSON has more."""
+
+NOTHING_FIXED = "nothing in range: its reason depends on no budget and no number"
+"""Of an item whose reason is one of `FIXED`."""
 
 _ID_CELLS = 60
 _TURNS = "what turns each, whole or not, and what else it changes; proven by deciding again"
@@ -51,10 +55,10 @@ def sections_of(explanation: Explanation) -> Sequence[Section]:
         Section(tuple(_flips(explanation)), _TURNS, columns=_FLIPS),
         Section(ranges, "nothing changes between", columns=_RANGES),
         Section(points, "what goes out against the budget", columns=columns),
-        Section([f"  {line}" for line in curve_words(explanation)], apart=False),
+        Section([f"  {line}" for line in (*curve_words(trials, curve), *_drops(trials, curve))], apart=False),
     ]
     if explanation.best is not None:
-        lines = [f"  {line}" for line in best_words(explanation, explanation.best)]
+        lines = [f"  {line}" for line in _best(trials, explanation.best)]
         found.append(Section(lines, "the best possible selection"))
     return [section for section in found if section.rows]
 
@@ -64,73 +68,87 @@ def flip_words(explanation: Explanation, item: int) -> Iterator[tuple[str, str]]
     ("", why)."""
     trials, flip = explanation.trials, explanation.flips.get(item)
     if trials.fixed[item]:
-        yield "", "nothing in range: its reason depends on no budget and no number"
+        yield "", NOTHING_FIXED
     elif flip is None:
-        yield "", f"nothing in range: {searched_words(explanation)}"
+        curve = explanation.curve
+        yield "", f"nothing in range: {searched_words(trials, curve.tried, curve.every)}"
     else:
         turns = {trials.budget_label: flip.budget} if flip.budget is not None else {}
         turns |= flip.knobs
         for name, turn in turns.items():
-            yield f"{name} {value_words(turn.value)}", changed_words(explanation, turn)
+            yield f"{name} {value_words(turn.value)}", changed_words(trials, turn)
 
 
-def changed_words(explanation: Explanation, turn: TurningValue) -> str:
+def changed_words(trials: Trials, turn: TurningValue) -> str:
     """The other items that a value changes: "loses x, gains 3"; "" for nothing."""
     sides = (("loses", turn.loses), ("gains", turn.gains))
-    return ", ".join(f"{verb} {named(explanation, items)}" for verb, items in sides if items)
+    return ", ".join(f"{verb} {named(trials, items)}" for verb, items in sides if items)
 
 
-def named(explanation: Explanation, items: Sequence[int]) -> str:
+def named(trials: Trials, items: Sequence[int]) -> str:
     """An item by its id, more by their number."""
     if len(items) == 1:
-        return clip(visible(explanation.trials.ids[items[0]]), _ID_CELLS)
+        return clip(visible(trials.ids[items[0]]), _ID_CELLS)
     return f"{len(items):,}"
 
 
-def searched_words(explanation: Explanation) -> str:
-    """The budgets and values that were looked at."""
-    curve = explanation.curve
-    budgets = f"none of {counted(curve.tried, 'budget')} up to {curve.enough:,}"
-    if curve.every is not None:
-        low, high = curve.every
-        budgets = f"no budget from {low:,} to {high:,}" + (f", nor {curve.enough:,}" if high < curve.enough else "")
-    return budgets + (", no number that was tried" if explanation.ranges else "")
+def searched_words(trials: Trials, tried: int, every: tuple[int, int] | None) -> str:
+    """The budgets and values that were looked at, none of which turns an item.
+
+    Args:
+        tried: how many budgets were.
+        every: between these every single one was.
+    """
+    budgets = f"none of {counted(tried, 'budget')} up to {trials.enough:,}"
+    if every is not None:
+        low, high = every
+        budgets = f"no budget from {low:,} to {high:,}" + (f", nor {trials.enough:,}" if high < trials.enough else "")
+    return budgets + (", no number that was tried" if trials.knobs else "")
 
 
-def curve_words(explanation: Explanation) -> Iterator[str]:
+def curve_words(trials: Trials, curve: Curve) -> Iterator[str]:
     """The curve in sentences."""
-    curve = explanation.curve
     if curve.least is not None:
         yield f"below {curve.least:,} there is no answer"
     if curve.knee is not None:
         yield f"knee at {curve.knee:,}: from there on each token brings less than the average"
     every = f"every budget from {curve.every[0]:,} to {curve.every[1]:,}" if curve.every is not None else ""
-    of = every or f"{counted(curve.tried, 'budget')} up to {max(curve.enough, explanation.trials.budget):,}"
+    of = every or f"{counted(curve.tried, 'budget')} up to {max(curve.enough, trials.budget):,}"
     if curve.dropping:
         yield f"more budget drops something at {curve.dropping:,} of them: {of}"
     else:
         yield f"at none of them more budget drops anything: {of}"
+
+
+def _drops(trials: Trials, curve: Curve) -> Iterator[str]:
     for drop in curve.drops:
-        yield f"at {drop.budget:,} it {changed_words(explanation, TurningValue(drop.budget, drop.loses, drop.gains))}"
+        yield f"at {drop.budget:,} it {changed_words(trials, TurningValue(drop.budget, drop.loses, drop.gains))}"
 
 
-def best_words(explanation: Explanation, best: Best) -> Iterator[str]:
-    """The best possible selection in sentences."""
+def best_words(best: Best) -> str:
+    """The best possible selection in a sentence; its items are not named."""
     if not best.enters:
-        most = f"no selection is worth more than {best.bound:.3f}"
-        proven = "no selection within the same room is worth more" if best.exact else most
-        yield f"what goes out whole is worth {best.present:.3f}: {proven}"
-        return
-    more = (best.worth - best.present) / best.present if best.present else 1.0
-    yield f"worth {best.worth:.3f}, {more:.1%} more than what goes out whole ({best.present:.3f}), within the same room"
-    yield f"it holds {_list(explanation, best.enters)}"
+        proven = "no selection within the same room is worth more"
+        most = proven if best.exact else f"no selection is worth more than {best.bound:.3f}"
+        return f"what goes out whole is worth {best.present:.3f}: {most}"
+    more = f"{(best.worth - best.present) / best.present:.1%}" if best.present else f"{best.worth:.3f}"
+    least = "" if best.exact else f", at least; none is worth more than {best.bound:.3f}"
+    return (
+        f"within the same room it is worth {best.worth:.3f}, {more} more than what goes out whole"
+        f" ({best.present:.3f}){least}"
+    )
+
+
+def _best(trials: Trials, best: Best) -> Iterator[str]:
+    yield best_words(best)
+    if best.enters:
+        yield f"it holds {_list(trials, best.enters)}"
     if best.leaves:
-        yield f"and not {_list(explanation, best.leaves)}"
-    yield "no selection is worth more" if best.exact else f"no selection is worth more than {best.bound:.3f}"
+        yield f"and not {_list(trials, best.leaves)}"
 
 
-def _list(explanation: Explanation, items: Sequence[int]) -> str:
-    ids = [visible(explanation.trials.ids[item]) for item in items[:NAMED]]
+def _list(trials: Trials, items: Sequence[int]) -> str:
+    ids = [visible(trials.ids[item]) for item in items[:NAMED]]
     more = f" and {len(items) - NAMED:,} more" if len(items) > NAMED else ""
     return ", ".join(ids) + more
 
@@ -146,7 +164,7 @@ def _flips(explanation: Explanation) -> Iterator[Sequence[str] | str]:
         yield f"  {glyph} {visible(trials.ids[item])}"
         yield from (turn if turn[1] else f"      {turn[0]}" for turn in turns)
     for (glyph, why), items in others.items():
-        yield f"  {glyph} {_list(explanation, items)}: {why}"
+        yield f"  {glyph} {_list(trials, items)}: {why}"
 
 
 def _points(curve: Curve, present: int, label: str) -> Iterator[Sequence[str]]:

@@ -12,7 +12,7 @@ Seconds = Annotated[float, Meta(ge=0, le=1e9)]
 Text = Annotated[str, Meta(max_length=1_000)]
 Identifier = Annotated[str, Meta(min_length=1, max_length=4_000)]
 Values = Annotated[dict[str, Any], Meta(min_length=1)]
-PageName = Literal["why", "preview", "diff"]
+PageName = Literal["why", "preview", "diff", "curve"]
 
 
 class Event(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, tag_field="do"):

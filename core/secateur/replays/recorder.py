@@ -30,6 +30,7 @@ from secateur.replays.events import (
     CursorPlaced,
     Excluded,
     Held,
+    HintApplied,
     InputChanged,
     Opened,
     PageShown,
@@ -65,6 +66,7 @@ class Observation:
     pinned: bool  # whether the baseline is this answer
     page: str
     held: Callable[[str], Settings | None]  # the settings with what an entry of this answer holds kept, or no longer
+    hinted: str = ""  # id of the entry for which a hint was applied that led to these settings; "" for none
 
 
 @dataclass
@@ -272,4 +274,6 @@ def _changes(before: Observation, seen: Observation, old: Settings) -> list[tupl
                 (id_,) = moved
                 return [*out, (event(id=id_, on=id_ in lookup(new, name)), new)]
     values = {key: msgspec.to_builtins(lookup(new, key)) for key in keys}
+    if seen.hinted and not out:
+        return [(HintApplied(id=seen.hinted, values=values), new)]
     return [*out, (SettingsChanged(values=values), new)]

@@ -34,7 +34,7 @@ from secateur.terminal import clip, visible
 LONGEST_VALUE = 80
 """Cells of a value in a sentence."""
 
-PAGES: Mapping[str, str] = {"why": "why", "preview": "preview", "diff": "what changed"}
+PAGES: Mapping[str, str] = {"why": "why", "preview": "preview", "diff": "what changed", "curve": "the curve"}
 
 
 def said_of(event: AnyEvent, kind: Kind[Any, Any] | None, settings: Settings | None) -> str:

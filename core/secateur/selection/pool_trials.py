@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 
@@ -13,7 +12,7 @@ from secateur.model import BoolArray, Pool, Reason, Selection, State
 from secateur.selection.budget_sweep import sweep
 from secateur.selection.select import mask_of, select
 from secateur.settings import Settings, with_values
-from secateur.what_if.trials import BUDGET, BudgetColumns, Knapsack, NumberKnob, Swept, Trials, Tried
+from secateur.what_if.trials import BUDGET, FIXED, BudgetColumns, Knapsack, NumberKnob, Swept, Trials, Tried
 
 WEIGHT_STEP = 0.01
 """Grid on which weights are tried; the finest step of the inspector's sliders."""
@@ -44,8 +43,6 @@ _KEYS = {
     SHARE: SHARE,
     DEPTH: DEPTH,
 }
-_NEVER = (Reason.EXCLUDED, Reason.BEYOND_DEPTH)
-"""Reasons that no budget, no weight and no smaller depth changes."""
 
 
 class PoolTrials(Trials):
@@ -60,7 +57,7 @@ class PoolTrials(Trials):
         self.ids = pool.symbol_id
         self.budget, self.low = selection.budget, 0
         self.now = _decided(selection)
-        self.fixed = np.isin(selection.reason, _NEVER)
+        self.fixed = np.isin(selection.reason, [*FIXED])
         self.knobs = _knobs(settings)
 
     @cached_property
@@ -72,7 +69,7 @@ class PoolTrials(Trials):
     @cached_property
     def _open(self) -> BoolArray:
         """Rows that may go out at some budget."""
-        return ~np.isin(self._selection.reason, (*_NEVER, Reason.NO_SIGNAL))
+        return ~np.isin(self._selection.reason, [*FIXED, Reason.NO_SIGNAL])
 
     def decide(self, name: str, value: float) -> Tried:
         """Never None: a search has an answer at every budget and weight."""
@@ -82,7 +79,7 @@ class PoolTrials(Trials):
         changed = with_values(self._settings, {key: value})
         return _decided(select(self._pool, changed))
 
-    def sweep(self, items: Sequence[int]) -> Swept:
+    def sweep(self) -> Swept:
         """Every budget from 0 to the end of the curve, if they are not too many; else those around the present one, and
         some of the others."""
         end = self.end
@@ -96,19 +93,19 @@ class PoolTrials(Trials):
             further = np.linspace(0, end, _FURTHER_BUDGETS).astype(np.int64)
             budgets = np.unique(np.concatenate([budgets, further]))
         swept = sweep(self._pool, self._settings, budgets)
-        place = int(np.searchsorted(budgets, self.budget))
-        nearest = {}
-        for row in items:
+        inside = (budgets >= low) & (budgets <= high)
+        place, whole = int(np.searchsorted(budgets, self.budget)), self.now.whole
+
+        def nearest(row: int) -> int:
             kept = swept.kept.get(row)
             if kept is None:
-                continue
-            inside = (budgets >= low) & (budgets <= high)
-            if self.now.whole[row]:
+                return -1
+            if whole[row]:
                 places = np.flatnonzero((~kept & inside)[:place])
             else:
                 places = place + np.flatnonzero((kept & inside)[place:])
-            if len(places):
-                nearest[row] = int(budgets[places[-1] if self.now.whole[row] else places[0]])
+            return int(budgets[places[-1] if whole[row] else places[0]]) if len(places) else -1
+
         columns = BudgetColumns(budgets, swept.tokens, swept.whole, swept.worth, swept.lost)
         return Swept(low, high, nearest, columns)
 

@@ -134,7 +134,7 @@ def explain(trials: Trials, items: Sequence[int] | None = None, progress: Progre
         items: those asked about; None: those that the least change of the budget turns.
     """
     runs = Runs(trials, progress)
-    swept = trials.sweep(items or ())
+    swept = trials.sweep()
     if swept is None:
         for budget in (*trials.guesses(), *spread(trials.low, trials.end, _FIRST_BUDGETS), trials.enough):
             runs.at(BUDGET, budget)

@@ -55,7 +55,7 @@ def budget_flip(runs: Runs, item: int, swept: Swept | None) -> TurningValue | No
     up = not trials.now.whole[item]
     still = trials.budget
     if swept is not None:
-        nearest = swept.nearest.get(item, -1)
+        nearest = swept.nearest(item)
         if nearest >= 0 and _turned(runs, item, BUDGET, nearest):
             return _change(runs, item, BUDGET, nearest)
         still = max(still, swept.high) if up else min(still, swept.low)

@@ -4,18 +4,28 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from bisect import bisect_left
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 
-from secateur.ledger import State
+from secateur.ledger import Reason, State
 from secateur.model import BoolArray, FloatArray, IntArray
 from secateur.progress import Progress, unreported
 
 BUDGET = "budget"
 """The name under which a budget is tried."""
+
+FIXED = frozenset(
+    {
+        *(Reason.EXCLUDED, Reason.BEYOND_DEPTH, Reason.DISABLED, Reason.DAMAGED, Reason.TARGET),
+        *(Reason.SYSTEM, Reason.ASIDE, Reason.UNPAIRED, Reason.LAST_USER, Reason.LATEST),
+        *(Reason.PATTERN, Reason.LOCKFILE, Reason.VENDORED, Reason.BUILD, Reason.EDITOR, Reason.BINARY),
+        *(Reason.GENERATED, Reason.MINIFIED),
+    }
+)
+"""Reasons that no budget changes, and no setting that is a number: that nothing turns such an item is said at once."""
 
 _CURVE_TIMES, _CURVE_LEAST = 8, 2_000
 """A curve ends at so many times the present budget, or at so many tokens."""
@@ -80,7 +90,7 @@ class Swept:
 
     low: int
     high: int
-    nearest: Mapping[int, int]  # item -> the budget there, nearest to the present one, that turns it
+    nearest: Callable[[int], int]  # item -> the budget there, nearest to the present one, that turns it; -1: none does
     columns: BudgetColumns
 
 
@@ -117,7 +127,7 @@ class Trials(ABC):
         """Budgets at which something should change, by the figures of the present decision."""
         return ()
 
-    def sweep(self, items: Sequence[int]) -> Swept | None:  # noqa: ARG002 - for those that can
+    def sweep(self) -> Swept | None:
         """Decides at many budgets at once, where that can be done; None: they are tried one by one."""
         return None
 

@@ -10,7 +10,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, TypeVar
 
 from secateur.errors import BudgetExceeded
+from secateur.model import Reason
 from secateur.terminal import visible
+from secateur.what_if.trials import Trials
 
 from secateur_tui.pages.scene import Scene
 from secateur_tui.state.bench_state import BenchState
@@ -30,8 +32,25 @@ class KindPage(Subject[M, P]):
     """See the module docstring."""
 
     knobs_title: ClassVar[str] = "Knobs"
-    shows_ranges: ClassVar[bool] = False  # whether the knobs say between which values nothing changes
     reads_texts: ClassVar[bool] = False  # whether the text of an item is read when it is looked at
+
+    # --- proofs ---
+
+    def trials(self, state: BenchState[Any]) -> Trials | None:
+        """Returns what the answer can be decided with again; None where there is nothing to decide from."""
+        answer, reading = state.answer, state.reading
+        if reading is None or answer is None or getattr(answer, "result", None) is None:
+            return None
+        return self.kind.trials(reading.material, self.given(state.inputs), answer.settings, self.outcome_of(answer))
+
+    def trial_item(self, answer: Any, item: int) -> int | None:
+        """Returns the number of an item among those of `trials`; None: it is none."""
+        return self.entry_number(answer, item)
+
+    def reason_of(self, answer: Any, item: int) -> Reason:
+        """Returns the reason of the decision on an item."""
+        reason: Reason = answer.entries[item].reason
+        return reason
 
     # --- the title line ---
 

@@ -6,10 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from secateur.what_if.trials import Trials
+
 from secateur_tui.actions import Keymap
 from secateur_tui.jobs import Jobs
-from secateur_tui.messages import HintProven
 from secateur_tui.state.bench_state import BenchState
+from secateur_tui.state.proving import ProvenCurve, ProvenHint
 from secateur_tui.widgets.listing import Crossing
 
 
@@ -21,7 +23,11 @@ class Scene:
     state: BenchState[Any]
     jobs: Jobs
     keys: Keymap
-    hints: Sequence[HintProven] = ()  # what would change the decision on the item at the cursor
-    proving: bool = False  # whether further hints may come
-    ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict)  # of each weight that changes nothing
+    hints: Sequence[ProvenHint] = ()  # what would change the decision on the item at the cursor
+    chosen_hint: int = 0  # the one that a key applies
+    nothing: str = ""  # why nothing would, where that is known
+    trials: Trials | None = None  # what these were proven with
+    proving: bool = False  # whether further proofs may come
+    ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict)  # of each number that changes nothing
+    curve: ProvenCurve | None = None  # what goes out against the budget
     crossings: Sequence[Crossing] = ()  # what crosses the cut of the present answer one step up, and one down

@@ -12,14 +12,16 @@ from secateur.kinds.base import Outcome
 from secateur.kinds.knobs import Knob
 from secateur.kinds.search import knobs
 from secateur.kinds.search.kind import Search, SearchDecision, listed_ledger
-from secateur.model import Pool
+from secateur.model import Pool, Reason
 from secateur.progress import Progress, unreported
 from secateur.replays.recorder import Observation
 from secateur.scenarios.opened_scenario import OpenedScenario
 from secateur.scenarios.running import BEST_DROPPED, Decided
 from secateur.scenarios.scenario import Recorded
+from secateur.selection.pool_trials import PoolTrials
 from secateur.settings import Settings
 from secateur.terminal import visible
+from secateur.what_if.trials import Trials
 
 from secateur_tui.pages.kind_page import KindPage
 from secateur_tui.pages.scene import Scene
@@ -67,7 +69,6 @@ class SearchPage(KindPage[Any, SearchDecision]):
     reading: ClassVar[str] = "searching"
     nothing_asked: ClassVar[str] = "there is no query yet"
     knobs_title: ClassVar[str] = "Weights"
-    shows_ranges: ClassVar[bool] = True
     reads_texts: ClassVar[bool] = True
 
     def __init__(
@@ -166,7 +167,21 @@ class SearchPage(KindPage[Any, SearchDecision]):
         ledger, _ = listed_ledger(answer.selection, answer.recounted, BEST_DROPPED)
         looked_at, pinned = self.entry_name(answer, state.cursor), state.baseline is answer
         given = self.given(state.inputs)
-        return Observation(self.kind, given, state.settings, ledger, looked_at, pinned, state.page, lambda _: None)
+        return Observation(
+            self.kind, given, state.settings, ledger, looked_at, pinned, state.page, lambda _: None, state.hinted_entry
+        )
+
+    # --- proofs ---
+
+    def trials(self, state: BenchState[Any]) -> Trials | None:
+        answer: Any = state.answer
+        return PoolTrials(answer.selection.pool, answer.settings, answer.selection) if answer is not None else None
+
+    def trial_item(self, answer: SearchAnswer, item: int) -> int | None:
+        return item if len(answer) else None
+
+    def reason_of(self, answer: SearchAnswer, item: int) -> Reason:
+        return Reason(int(answer.selection.reason[item]))
 
     # --- knobs and inputs ---
 
@@ -244,7 +259,7 @@ class SearchPage(KindPage[Any, SearchDecision]):
         answer = _answer(scene)
         if answer is None or not len(answer):
             return []
-        return draw_why(answer, scene.state.cursor, scene.hints, scene.proving, cells)
+        return draw_why(answer, scene.state.cursor, cells)
 
     def draw_diff(self, scene: Scene, cells: int) -> Sequence[Line]:
         answer, baseline = _answer(scene), cast("SearchAnswer | None", scene.state.baseline)

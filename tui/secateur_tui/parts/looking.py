@@ -13,6 +13,7 @@ from secateur_tui.part import ScreenPart, Tab
 from secateur_tui.screen import Bench
 from secateur_tui.state.search_answer import SearchAnswer
 from secateur_tui.styled_text import Line
+from secateur_tui.widgets.hint_lines import among, draw_hints
 from secateur_tui.widgets.line_view import DrawnView
 from secateur_tui.widgets.preview import Preview, PreviewText
 
@@ -43,10 +44,25 @@ class Looking(ScreenPart):
     @property
     def tabs(self) -> Sequence[Tab]:
         return (
-            self._tab("why", "Why", lambda cells: self._page.draw_why(self._bench.scene, cells)),
+            self._tab("why", "Why", self._draw_why),
             Tab("preview", "Preview", self._make_preview, self._paint_preview),
             self._tab("diff", "Trim diff", lambda cells: self._page.draw_diff(self._bench.scene, cells)),
         )
+
+    def _draw_why(self, cells: int) -> Sequence[Line]:
+        """Draws the reason of the decision with what would change it."""
+        scene = self._bench.scene
+        lines = self._page.draw_why(scene, cells)
+        hints = draw_hints(
+            scene.hints,
+            scene.trials,
+            scene.chosen_hint,
+            scene.nothing,
+            (scene.keys.shown("hint"), scene.keys.shown("next-hint")),
+            proving=scene.proving,
+            cells=cells,
+        )
+        return among(lines, hints) if lines else lines
 
     @property
     def _page(self) -> Any:

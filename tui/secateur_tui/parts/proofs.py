@@ -1,72 +1,137 @@
-"""Proves, on a thread while the user rests, what would change a decision and within which range a weight changes
-none."""
+"""Proves, on a thread while the user rests, what would change a decision, within which range a number changes none, and
+what goes out against the budget. A key applies a hint."""
 
 from __future__ import annotations
 
 import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
 
-from secateur_tui.messages import HintProven, PartMessage, RangeProven
-from secateur_tui.part import ScreenPart
-from secateur_tui.parts.what_ifs import what_ifs
+from secateur.kinds.knobs import Knob
+from secateur.render.proofs import NOTHING_FIXED
+from secateur.what_if.trials import BUDGET, FIXED
+
+from secateur_tui.background import Cancelled
+from secateur_tui.messages import PartMessage, Proven
+from secateur_tui.part import ScreenPart, Tab
 from secateur_tui.screen import Bench
-from secateur_tui.state.search_answer import SearchAnswer
+from secateur_tui.state.answer import ShownAnswer
+from secateur_tui.state.proving import Nothing, ProvenCurve, ProvenHint, Proving, Range
+from secateur_tui.styled_text import Line, Span, line
+from secateur_tui.widgets.curve_page import draw_curve
+from secateur_tui.widgets.line_view import DrawnView
+
+CURVE = "curve"
+"""The page of the curve."""
 
 _REST, _PROOFS = "rest", "proofs"
 
 
 class Proofs(ScreenPart):
-    """Writes the hints for the candidate at the cursor and the ranges of the weights into the scene, both of the
-    present answer."""
+    """Writes hints for the item at the cursor, ranges of the knobs and the curve into the scene, all of the present
+    answer."""
 
     def __init__(self, bench: Bench) -> None:
         self._bench = bench
-        self._hints: list[HintProven] = []
+        self._answer: ShownAnswer | None = None  # that all below is proven of
+        self._item: int | None = None  # looked at, among those that are tried
+        self._proving: Proving | None = None
+        self._hints: list[ProvenHint] = []
+        self._chosen = 0
+        self._nothing = ""
         self._ranges: dict[str, tuple[float, float]] = {}
-        self._proven_for: tuple[SearchAnswer, int] | None = None
+        self._curve: ProvenCurve | None = None
+
+    @property
+    def actions(self) -> Mapping[str, Callable[[], object]]:
+        return {"curve": lambda: self._bench.show_page(CURVE), "hint": self._apply, "next-hint": self._next}
+
+    def unavailable(self, action: str) -> str:
+        if action == "curve" and self._bench.state.answer is None:
+            return "there is no answer yet"
+        if action in ("hint", "next-hint") and not (self._hints and self._present):
+            return self._nothing or "nothing is proven yet"
+        return ""
+
+    @property
+    def tabs(self) -> Sequence[Tab]:
+        return (Tab(CURVE, "Curve", lambda: DrawnView(self._draw_curve, id=CURVE), self._paint_curve),)
+
+    # --- when ---
 
     def cursor_moved(self) -> None:
         self.list_painted()
+        if self._bench.page == "why":  # painted before this part was told: with the hints of the item before
+            self._bench.paint_page()
+
+    def page_opened(self) -> None:
+        if self._bench.page == CURVE and self._curve is None and self._answer is not None:
+            self._start()
 
     def list_painted(self) -> None:
         """Starts the proofs anew after a rest, unless those for this answer and item are under way already."""
         bench, state = self._bench, self._bench.state
-        answer, cursor = state.answer, state.cursor
-        if isinstance(answer, SearchAnswer) and not state.needs_reading:
-            if self._proven_for is None or self._proven_for[0] is not answer:
-                self._ranges = {}
-            if self._proven_for != (answer, cursor):
-                self._hints = []
-                self._proven_for = (answer, cursor)
-                bench.jobs.cancel(_PROOFS)
-                bench.jobs.after(_REST, bench.app.pace.rest, self._prove)
+        answer = state.answer
+        if answer is not None and state.listed and not state.needs_reading:
+            item = bench.subject.trial_item(answer, state.cursor)
+            if self._answer is not answer:
+                self._answer, self._item = answer, None
+                self._proving, self._ranges, self._curve = None, {}, None
+                self._forget_hints(answer)
+                self._start()
+            if self._item != item:
+                self._item = item
+                self._forget_hints(answer)
+                self._start()
         self._show()
 
-    def _show(self) -> None:
-        """Shows what was proven; ranges while the settings are those of the answer."""
-        scene, answer = self._bench.scene, self._bench.state.answer
-        proven = (
-            answer is not None
-            and answer.settings is self._bench.state.settings
-            and self._proven_for is not None
-            and self._proven_for[0] is answer
-        )
-        scene.hints, scene.ranges = self._hints, self._ranges if proven else {}
-        scene.proving = self._bench.jobs.waits(_REST) or self._bench.jobs.runs(_PROOFS)
+    def _forget_hints(self, answer: ShownAnswer) -> None:
+        self._hints, self._chosen, self._nothing = [], 0, ""
+        if self._bench.subject.reason_of(answer, self._bench.state.cursor) in FIXED:
+            self._nothing = NOTHING_FIXED
+
+    def _start(self) -> None:
+        self._bench.jobs.cancel(_PROOFS)
+        if self._bench.app.pace.proves:
+            self._bench.jobs.after(_REST, self._bench.app.pace.rest, self._prove)
+
+    def state_taken(self) -> None:
+        self._answer = self._item = self._proving = self._curve = None
+        self._hints, self._ranges, self._nothing = [], {}, ""
+
+    # --- proving ---
 
     def _prove(self) -> None:
         self._bench.jobs.start(self._run(), _PROOFS)
 
     async def _run(self) -> None:
-        if self._proven_for is None:
+        bench, prover, unwanted = self._bench, self._bench.app.prover, threading.Event()
+        state, answer, item = bench.state, self._answer, self._item
+        if answer is None or answer is not state.answer:
             return
-        (answer, row), known, unwanted = self._proven_for, frozenset(self._ranges), threading.Event()
-        bench, prover = self._bench, self._bench.app.prover
+        curve = bench.page == CURVE or self._curve is not None
+
+        def stop(phase: str, done: int, total: int) -> None:  # noqa: ARG001 - a report of progress
+            time.sleep(0)  # whatever the screen has to do goes first
+            if unwanted.is_set() or prover.closing.is_set():
+                raise Cancelled
 
         def prove() -> None:
-            for proof in what_ifs(answer, row, known):
-                if unwanted.is_set() or prover.closing.is_set():
+            proving = self._proving
+            if proving is None:
+                trials = bench.subject.trials(state)
+                if trials is None or answer is not state.answer:
                     return
-                bench.post_message(proof)
+                proving = Proving(trials)
+            proving.stop = stop
+            try:
+                for proof in proving.proofs(item, curve=curve):
+                    stop("", 0, 0)
+                    bench.post_message(Proven(answer, -1 if item is None else item, proof))
+            except Cancelled:
+                pass
+            if answer is self._answer:
+                self._proving = proving
 
         try:
             await prover.run(prove)
@@ -74,16 +139,76 @@ class Proofs(ScreenPart):
             unwanted.set()
 
     def told(self, message: PartMessage) -> None:
-        if isinstance(message, RangeProven) and message.answer is self._bench.state.answer:
-            self._ranges[message.signal] = (message.low, message.high)
-            self._show()
+        if not isinstance(message, Proven) or message.answer is not self._answer:
+            return
+        proof = message.proof
+        if isinstance(proof, Range):
+            self._ranges[proof.name] = (proof.low, proof.high)
+        elif isinstance(proof, ProvenCurve):
+            self._curve = proof
+        elif proof.item != self._item:
+            return
+        elif isinstance(proof, Nothing):
+            self._nothing = proof.why
+        elif proof not in self._hints:
+            self._hints.append(proof)
+        self._show()
+        if isinstance(proof, Range):
             self._bench.paint_knobs()
-        elif isinstance(message, HintProven) and self._proven_for == (message.answer, message.row):
-            self._hints.append(message)
-            self._show()
+        else:
             self._bench.paint_page()
 
     def job_ended(self, group: str) -> None:
         if group == _PROOFS:
             self._show()
             self._bench.paint_page()
+            self._bench.paint_knobs()
+
+    # --- showing ---
+
+    @property
+    def _present(self) -> bool:
+        """True if what was proven is of the settings in force."""
+        state = self._bench.state
+        answer = state.answer
+        return answer is not None and answer is self._answer and answer.settings is state.settings
+
+    def _show(self) -> None:
+        scene = self._bench.scene
+        scene.hints, scene.chosen_hint, scene.nothing = self._hints, self._chosen, self._nothing
+        scene.trials = self._proving.trials if self._proving is not None else None
+        scene.ranges = self._ranges if self._present else {}
+        scene.curve = self._curve
+        scene.proving = self._bench.jobs.waits(_REST) or self._bench.jobs.runs(_PROOFS)
+
+    def _paint_curve(self) -> None:
+        self._bench.query_one(f"#{CURVE}", DrawnView).repaint()
+
+    def _draw_curve(self, cells: int) -> Sequence[Line]:
+        if not self._bench.state.listed:
+            return []
+        if self._curve is None:
+            said = "deciding at other budgets …" if self._bench.scene.proving else "nothing can be decided again"
+            return [line(Span(said, "faint"))]
+        return draw_curve(self._curve, cells)
+
+    # --- applying ---
+
+    def _next(self) -> None:
+        self._chosen = (self._chosen + 1) % len(self._hints)
+        self._show()
+        self._bench.paint_page()
+
+    def _apply(self) -> None:
+        bench, state = self._bench, self._bench.state
+        hint = self._hints[self._chosen]
+        settings = self._knob(hint.name).put(state.settings, hint.turn.value)
+        if hint.gains:
+            state.hinted = bench.entry, settings
+        bench.change(settings)
+
+    def _knob(self, name: str) -> Knob:
+        subject = self._bench.subject
+        if name == BUDGET:
+            return subject.budget
+        return next(knob for knob in subject.kind.knobs if name in (knob.signal, knob.key))

@@ -66,6 +66,7 @@ class BenchState(Generic[S]):
     cursor: int = 0  # item looked at
     page: str = "why"  # the open page beside the list
     choice: ListChoice = WHOLE  # the part of the list that is shown, and its order
+    hinted: tuple[str, Settings] | None = None  # the entry that a hint was applied for, and the settings that made
 
     def __post_init__(self) -> None:
         self.history = SettingsHistory([self.opened])
@@ -199,6 +200,11 @@ class BenchState(Generic[S]):
         if before is None or answer.ids is not before.ids:
             self.cursor = answer.place_of.get(name, first)
         self._keep_in_sight()
+
+    @property
+    def hinted_entry(self) -> str:
+        """The id of the entry for which a hint led to the present settings; "" for none."""
+        return self.hinted[0] if self.hinted is not None and self.hinted[1] is self.settings else ""
 
     # --- settings ---
 

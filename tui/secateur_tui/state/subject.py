@@ -255,7 +255,8 @@ class Subject(Generic[M, P]):
         ledger = answer.result.ledger if answer is not None and state.refusal is None else None
         pinned = ledger is not None and state.baseline is answer
         entry = self.entry_name(answer, state.cursor) if state.listed else ""
-        return Observation(self.kind, self.given(state.inputs), before, ledger, entry, pinned, state.page, held)
+        given, hinted = self.given(state.inputs), state.hinted_entry
+        return Observation(self.kind, given, before, ledger, entry, pinned, state.page, held, hinted)
 
     # --- knobs ---
 

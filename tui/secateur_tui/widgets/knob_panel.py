@@ -37,6 +37,8 @@ def draw_knob(knob: Knob, settings: Settings, opened: Settings, ranges: Ranges, 
     texture = SIGNALS[knob.signal].texture if knob.signal else " "
     head = line(" ", Span(texture, knob.signal), f" {fit(knob.label, _LABEL)} ")
     value = knob.value(settings)
+    low, high = ranges.get(knob.signal or knob.key, (None, None))
+    unchanged = "" if low is None or high is None else f"{_figure(low)}–{_figure(high)}"
     if not isinstance(value, float):
         return (
             *head,
@@ -45,10 +47,9 @@ def draw_knob(knob: Knob, settings: Settings, opened: Settings, ranges: Ranges, 
                 Span(changed, "accent"),
             ),
             Span(note, "faint"),
+            Span(f"  {unchanged}" if unchanged else "", "faint"),
         )
-    low, high = ranges.get(knob.signal, (None, None))
-    unchanged = "" if low is None or high is None else f"{decimal(low)}–{decimal(high)}"
-    with_range = bool(knob.signal) and cells - width(head) - _VALUE - _RANGE - 1 >= _SHORTEST_TRACK
+    with_range = cells - width(head) - _VALUE - _RANGE - 1 >= _SHORTEST_TRACK
     track = max(_SHORTEST_TRACK, cells - width(head) - _VALUE - (_RANGE + 1 if with_range else 0))
     if not knob.signal:
         track = max(_SHORTEST_TRACK, cells - width(head) - _VALUE - _RANGE - 1)
@@ -79,6 +80,10 @@ def clicked(knob: Knob, settings: Settings, drawn: str, cell: int) -> KnobClicke
     if not isinstance(value, float) or cell not in track:
         return None
     return KnobClicked(knob, (cell - track[0]) / max(1, len(track) - 1) * _top(knob, value))
+
+
+def _figure(value: float) -> str:
+    return f"{value:,}" if isinstance(value, int) else decimal(value)
 
 
 def draw_legend(proven: bool, proving: bool, cells: int) -> Line:

@@ -1,16 +1,13 @@
 """Explains a decision on a candidate: the decision in words with its figures, each term taken apart, the way it was
-found, and what would change the decision, as far as re-running the engine proved it."""
+found."""
 
 from __future__ import annotations
-
-from collections.abc import Sequence
 
 from secateur.kinds.knobs import decimal
 from secateur.model import Channel, Decision, State
 from secateur.render import why
 from secateur.terminal import clip_left, visible
 
-from secateur_tui.messages import HintProven
 from secateur_tui.state.search_answer import SearchAnswer
 from secateur_tui.state.signals import SIGNALS, effective_distance, value_and_weight
 from secateur_tui.styled_text import Line, Span, bar, clipped, line, outside, width, wrapped
@@ -27,7 +24,7 @@ def exact(number: float) -> str:
     return text.replace("-", "−")
 
 
-def draw_why(answer: SearchAnswer, row: int, hints: Sequence[HintProven], proving: bool, cells: int) -> list[Line]:
+def draw_why(answer: SearchAnswer, row: int, cells: int) -> list[Line]:
     """Everything about the decision on `row`."""
     selection, pool = answer.selection, answer.selection.pool
     decision = selection.decision(row)
@@ -48,7 +45,6 @@ def draw_why(answer: SearchAnswer, row: int, hints: Sequence[HintProven], provin
         )
     )
     lines += wrapped(f"because {why(selection, decision)}", cells, state.label)
-    lines += _hints(answer, hints, proving, state, cells)
     lines.append(())
     for name, term in decision.terms.items():
         lines += _term(answer, decision, name, term, cells)
@@ -118,36 +114,4 @@ def _found(answer: SearchAnswer, row: int, cells: int) -> list[Line]:
         room = max(1, cells - 2 * min(step, 3) - len(head))
         name = Span(clip_left(visible(pool.symbol_id[at]), room), "bold" if at == row else "")
         lines.append(line(" " * (2 * min(step, 3)), Span(head, "accent" if step == 0 else "faint"), name))
-    return lines
-
-
-def _hints(answer: SearchAnswer, hints: Sequence[HintProven], proving: bool, state: State, cells: int) -> list[Line]:
-    if state is State.KEPT:
-        return []
-    lines: list[Line] = []
-    word = "kept whole" if state is State.SHORTENED else "kept"
-    for hint in hints:
-        if hint.budget is not None:
-            lines += wrapped(f"{word} at budget {hint.budget.budget:,} (re-run ✓)", cells, "success")
-            if hint.budget.lost:
-                count = len(hint.budget.lost)
-                lines += wrapped(
-                    f"but then {count:,} that go{'es' if count == 1 else ''} out now would be dropped:",
-                    cells,
-                    "warning",
-                    indent="  ",
-                )
-                for lost in hint.budget.lost[:3]:
-                    lines.append(
-                        line(
-                            Span("  ○ ", "dropped"),
-                            Span(clip_left(visible(answer.selection.pool.symbol_id[lost]), max(1, cells - 4))),
-                        )
-                    )
-                if count > 3:
-                    lines.append(line(Span(f"    and {count - 3:,} more", "faint")))
-        elif hint.signal:
-            lines += wrapped(f"{word} at {hint.signal} {decimal(hint.weight)} (re-run ✓)", cells, "success")
-    if proving:
-        lines.append(line(Span("re-running for what would keep it …", "faint")))
     return lines

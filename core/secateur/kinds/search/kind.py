@@ -22,11 +22,13 @@ from secateur.render.text import signals_of
 from secateur.render.walk_text import walk_sections
 from secateur.retrieval.results import Answer
 from secateur.selection import select
+from secateur.selection.pool_trials import PoolTrials
 from secateur.settings import Settings
 from secateur.settings.keys import keys as setting_keys
 from secateur.settings.keys import lookup
 from secateur.settings.layers import Loaded
 from secateur.settings.ranges import Part
+from secateur.what_if.trials import Trials
 
 if TYPE_CHECKING:
     from secateur.engine import Engine
@@ -257,6 +259,11 @@ class Search(Kind[RetrievedPool, SearchDecision]):
 
     def budget_in_force(self, settings: Settings, outcome: Outcome[SearchDecision] | None) -> int:
         return settings.effective_budget
+
+    def trials(
+        self, material: RetrievedPool, inputs: Inputs, settings: Settings, outcome: Outcome[SearchDecision]
+    ) -> Trials:
+        return PoolTrials(material.pool, settings, outcome.payload.selection)
 
     # --- what it is called --------------------------------------------------------------------------------------------
 

@@ -1,0 +1,141 @@
+"""Proofs of an answer while the user rests: hints for the item that is looked at first, then the ranges of
+knobs, then the curve. Pure; the thread it runs on, and when it ends, are its caller's.
+
+    proving = Proving(answer, trials)
+    for proof in proving.proofs(item, curve=True):
+        ...
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from secateur.progress import Progress, unreported
+from secateur.render.proofs import NOTHING_FIXED, searched_words
+from secateur.what_if.curve import Curve, curve_of, spread
+from secateur.what_if.flips import TurningValue, budget_flip, knob_flip, unchanged_range
+from secateur.what_if.knapsack import Best, best_selection
+from secateur.what_if.trials import BUDGET, Runs, Swept, Trials
+
+_FIRST_BUDGETS = 16
+"""Budgets that are tried first where they are tried one by one."""
+
+
+@dataclass(frozen=True)
+class ProvenHint:
+    """A value that turns the decision on an item, whether it goes out whole; proven."""
+
+    item: int
+    name: str  # BUDGET, the name of a signal, or the key of a setting
+    turn: TurningValue
+    gains: bool  # whether the item then goes out whole
+
+
+@dataclass(frozen=True)
+class Range:
+    """Values of a knob between which nothing changes; proven."""
+
+    name: str  # of a signal, or the key of a setting
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, eq=False)
+class ProvenCurve:
+    """The curve of what goes out against the budget, and the best possible selection where a score decides."""
+
+    trials: Trials
+    curve: Curve
+    best: Best | None
+
+
+@dataclass(frozen=True)
+class Nothing:
+    """Nothing that was tried turns the item."""
+
+    item: int
+    why: str
+
+
+Proof = ProvenHint | Range | ProvenCurve | Nothing
+
+
+@dataclass(eq=False)
+class Proving:
+    """The proofs of one answer. What was decided for one of them serves the others.
+
+    Attributes:
+        stop: called before each decision; raises to end the work.
+        swept: decisions at many budgets at once, where the kind makes them.
+    """
+
+    trials: Trials
+    stop: Progress = unreported
+    runs: Runs = field(init=False)
+    swept: Swept | None = None
+    _begun: bool = False
+    _ranges: dict[str, Range] = field(default_factory=dict)
+    _hints: dict[int, list[ProvenHint]] = field(default_factory=dict)
+    _curve: ProvenCurve | None = None
+
+    def __post_init__(self) -> None:
+        self.runs = Runs(self.trials, lambda *told: self.stop(*told))
+
+    def proofs(self, item: int | None, *, curve: bool) -> Iterator[Proof]:
+        """Yields what turns an item, then the ranges, then, if it is wanted, the curve. Who iterates ends it when the
+        answer or the item is looked at no longer; what was found until then is kept."""
+        self._begin()
+        if item is not None and item < len(self.trials.ids):
+            yield from self._hints_for(item)
+        if curve:
+            yield self._curve_of()
+        for knob in self.trials.knobs:
+            if knob.name not in self._ranges:
+                self._ranges[knob.name] = Range(knob.name, *unchanged_range(self.runs, knob))
+            yield self._ranges[knob.name]
+
+    def _begin(self) -> None:
+        if self._begun:
+            return
+        self.swept = self.trials.sweep()
+        if self.swept is None:
+            for budget in (*self.trials.guesses(), *spread(self.trials.low, self.trials.end, _FIRST_BUDGETS)):
+                self.runs.at(BUDGET, budget)
+        self._begun = True
+
+    def _hints_for(self, item: int) -> Iterator[ProvenHint | Nothing]:
+        if item not in self._hints:
+            yield from self._found(item)
+        else:
+            yield from self._hints[item]
+        if not self._hints[item]:
+            yield Nothing(item, self._searched(item))
+
+    def _searched(self, item: int) -> str:
+        if self.trials.fixed[item]:
+            return NOTHING_FIXED
+        every = (self.swept.low, self.swept.high) if self.swept is not None else None
+        return f"nothing in range: {searched_words(self.trials, len(self.runs.tried(BUDGET)), every)}"
+
+    def _found(self, item: int) -> Iterator[ProvenHint]:
+        found: list[ProvenHint] = []
+        gains = not self.trials.now.whole[item]
+        turn = budget_flip(self.runs, item, self.swept)
+        if turn is not None:
+            found.append(ProvenHint(item, BUDGET, turn, gains))
+            yield found[-1]
+        for knob in self.trials.knobs:
+            turn = knob_flip(self.runs, item, knob)
+            if turn is not None:
+                found.append(ProvenHint(item, knob.name, turn, gains))
+                yield found[-1]
+        self._hints[item] = found
+
+    def _curve_of(self) -> ProvenCurve:
+        if self._curve is None:
+            drawn = curve_of(self.runs, self.swept)
+            question = self.trials.knapsack()
+            best = best_selection(question, self.trials.now.whole) if question is not None else None
+            self._curve = ProvenCurve(self.trials, drawn, best)
+        return self._curve

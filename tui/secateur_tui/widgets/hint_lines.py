@@ -1,0 +1,79 @@
+"""Draws the hints of the item at the cursor: the values that turn its decision, what else they change, and which of
+them a key applies."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from secateur.kinds.knobs import decimal
+from secateur.terminal import clip_left, visible
+from secateur.what_if.trials import BUDGET, Trials
+
+from secateur_tui.state.proving import ProvenHint
+from secateur_tui.styled_text import Line, Span, line, wrapped
+
+_NAMED = 3
+"""Items that are named of those that a hint costs."""
+
+
+def draw_hints(
+    hints: Sequence[ProvenHint],
+    trials: Trials | None,
+    chosen: int,
+    nothing: str,
+    keys: tuple[str, str],
+    *,
+    proving: bool,
+    cells: int,
+) -> list[Line]:
+    """Draws all that is known so far.
+
+    Args:
+        chosen: the hint that is marked.
+        nothing: why there is none.
+        keys: that apply it and that mark the next, as printed; "" for none.
+        proving: whether further ones may come.
+    """
+    if not hints or trials is None:
+        said = nothing or ("re-running for what would change this …" if proving else "")
+        return wrapped(said, cells, "faint")
+    lines: list[Line] = []
+    for number, hint in enumerate(hints):
+        mark = Span("› " if number == chosen else "  ", "accent")
+        lines.append(line(mark, Span(f"{said_of(hint, trials)} (re-run ✓)", "success")))
+        if number == chosen:
+            lines += _draw_changes(hint, trials, cells)
+    if keys[0]:
+        more = f", {keys[1]} marks the next" if keys[1] and len(hints) > 1 else ""
+        lines.append(line(Span(f"  {keys[0]} applies ›{more}", "faint")))
+    return lines
+
+
+def said_of(hint: ProvenHint, trials: Trials) -> str:
+    """Says a hint in words: "kept at budget 4,110"."""
+    label = trials.budget_label if hint.name == BUDGET else hint.name.rpartition(".")[2].replace("_", " ")
+    value = hint.turn.value
+    text = f"{value:,}" if isinstance(value, int) else decimal(value)
+    return f"{'kept whole' if hint.gains else 'no longer whole'} at {label} {text}"
+
+
+def _draw_changes(hint: ProvenHint, trials: Trials, cells: int) -> list[Line]:
+    lines: list[Line] = []
+    for verb, glyph, role, items in (
+        ("loses", "○", "dropped", hint.turn.loses),
+        ("gains", "●", "kept", hint.turn.gains),
+    ):
+        if not items:
+            continue
+        lines.append(line(Span(f"    {verb} {len(items):,}", "warning" if verb == "loses" else "faint")))
+        if verb == "loses":
+            for item in items[:_NAMED]:
+                name = clip_left(visible(trials.ids[item]), max(1, cells - 6))
+                lines.append(line(Span(f"    {glyph} ", role), Span(name)))
+    return lines
+
+
+def among(lines: Sequence[Line], hints: Sequence[Line]) -> list[Line]:
+    """Puts hints below the reason: above the first empty line of a page, else at its end."""
+    place = next((number for number, drawn in enumerate(lines) if not drawn), len(lines))
+    return [*lines[:place], *hints, *lines[place:]]
