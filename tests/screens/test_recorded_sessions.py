@@ -35,7 +35,7 @@ SESSIONS: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
     "files": (
         {"path": "shop", "query": "how is a refund rounded?"},
         {"context_prune.max_tokens": 120},
-        "s s b b u x B",
+        "s s b b u x B end h l i",
     ),
     "conversation": (
         {"path": "session.jsonl"},
@@ -101,9 +101,9 @@ async def test_a_recorded_session_replays_as_it_was_on_the_screen(kind: str, fol
     settings = settings_for(values, folder / "shop" if kind == "search" else folder)
     engine = Engine.open(inputs["path"], settings) if kind == "search" else None
     fields = {name: text for name, text in inputs.items() if name != "path"}
-    app = Inspector(
-        engine, settings, path=inputs["path"], bench=kind, pace=Pace(0.001, 0.001, 0, proves=False), **fields
-    )
+    hinted = "h" in keys.split()
+    pace = Pace(0.001, 0.001, 0, proves=hinted)
+    app = Inspector(engine, settings, path=inputs["path"], bench=kind, pace=pace, **fields)
     live: list[str] = []
     file = folder / f"{kind}.replay.jsonl"
     with session(os.environ) as opened:
@@ -127,6 +127,7 @@ async def test_a_recorded_session_replays_as_it_was_on_the_screen(kind: str, fol
     assert len(live) > 3, "the keys change something"
 
     found = read_recording(file)
+    assert any('"hint"' in line for line in file.read_text().splitlines()) is hinted
     assert not any(str(folder) in line for line in file.read_text().splitlines())
     with session(os.environ) as opened:
         steps = list(replay(found, opened))

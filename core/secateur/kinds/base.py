@@ -227,7 +227,8 @@ class Kind(ABC, Generic[M, P]):
             also: takes the outcome while its texts can be read; then no finished answer will do.
         """
         settings = loaded.settings
-        material = self.read(inputs, settings, environment)
+        ahead = environment.ahead or bool(inputs.get(EXPLAIN))  # proofs decide under other settings too
+        material = self.read(inputs, settings, replace(environment, ahead=ahead))
         try:
             model = self.model(settings, environment.environ)
             outcome = self.answer(material, inputs, settings, model, environment.progress)

@@ -92,7 +92,7 @@ def curve_of(runs: Runs, swept: Swept | None) -> Curve:
     drops, dropping = _drops(runs, swept)
     every = (swept.low, swept.high) if swept is not None else None
     tried = len(swept.columns.budgets) if swept is not None else len(runs.tried(BUDGET))
-    shown = _thinned(points, {trials.budget, knee})
+    shown = _thinned(points, {trials.budget, knee}, trials.end)
     return Curve(shown, knee, drops, dropping, every, tried, trials.enough, least)
 
 
@@ -134,11 +134,11 @@ def _point(runs: Runs, budget: int) -> Point | None:
     return Point(budget, decided.tokens, whole, out - whole, round(decided.worth, 6), decided.figures)
 
 
-def _thinned(points: tuple[Point, ...], needed: set[int | None]) -> tuple[Point, ...]:
+def _thinned(points: tuple[Point, ...], needed: set[int | None], end: int) -> tuple[Point, ...]:
     """About POINTS of them, evenly by budget: those that other questions tried stand close together."""
     if len(points) <= POINTS + len(needed):
         return points
-    apart = (points[-1].budget - points[0].budget) / POINTS
+    apart = (end - points[0].budget) / POINTS
     kept = [points[0]]
     for point in points[1:]:
         if point.budget in needed or point.budget - kept[-1].budget >= 0.9 * apart or point is points[-1]:
