@@ -391,8 +391,7 @@ class Bench(Guarded, Screen[None]):
             self.set_focus(self.home)
         for widget in self.query(", ".join(("#budget, #notices, #columns, #list", *(f"#{tab}" for tab in self.tabs)))):
             widget.set_class(self.answering.outdated, "-stale")
-        listing = subject.listing(self.scene) if state.shown is not None else None
-        self.query_one("#list", ItemList).show(listing, state.cursor, state.view)
+        self.paint_list()
         described = subject.described(state.reading.material) if state.reading is not None else ""
         if described or not subject.asks_while_typing:
             self.field(subject.fields[0].name).border_subtitle = Content(visible(described))
@@ -413,6 +412,13 @@ class Bench(Guarded, Screen[None]):
         key = self.scene.keys.shown("back")
         leave = f" · {key} shows all" if key else ""
         return clipped(line(Span(f" {visible(view.told)}", "accent"), Span(f"{leave} ", "faint")), cells)
+
+    def paint_list(self) -> None:
+        """Paints the list from the state."""
+        if self.standing:
+            state = self.state
+            listing = state.subject.listing(self.scene) if state.shown is not None else None
+            self.query_one("#list", ItemList).show(listing, state.cursor, state.view)
 
     def paint_knobs(self) -> None:
         """Paints the knobs from the state."""

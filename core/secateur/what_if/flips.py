@@ -80,6 +80,43 @@ def budget_flip(runs: Runs, item: int, swept: Swept | None) -> TurningValue | No
     return _change(runs, item, BUDGET, turn)
 
 
+def nearest_change(runs: Runs, swept: Swept | None, *, up: bool) -> TurningValue | None:
+    """The budget nearest to the present one, above it or below it, at which anything is decided otherwise, and what it
+    changes; of those tried."""
+    trials = runs.trials
+    present, still = trials.budget, trials.budget
+    other = None
+    if swept is not None and swept.low <= present <= swept.high:
+        columns = swept.columns
+        rows = np.stack([columns.tokens, columns.whole, columns.worth])
+        place = int(np.searchsorted(columns.budgets, present))
+        differs = (rows != rows[:, [place]]).any(axis=0)
+        places = np.flatnonzero(differs[place:]) + place if up else np.flatnonzero(differs[:place])[::-1]
+        other = int(columns.budgets[places[0]]) if len(places) else None
+        still = other + (-1 if up else 1) if other is not None else still
+    else:
+        tried = [int(budget) for budget in runs.tried(BUDGET) if (budget > present if up else budget < present)]
+        for budget in tried if up else reversed(tried):
+            if not _same(runs, budget):
+                other = budget
+                break
+            still = budget
+    if other is None or runs.at(BUDGET, other) is None:
+        return None
+    for _ in range(_HALVINGS):
+        middle = (other + still) // 2
+        if middle in (other, still) or runs.at(BUDGET, middle) is None:
+            break
+        other, still = (other, middle) if _same(runs, middle) else (middle, still)
+    loses, gains = runs.differences(BUDGET, other)
+    return TurningValue(other, tuple(loses), tuple(gains))
+
+
+def _same(runs: Runs, budget: int) -> bool:
+    decided = runs.at(BUDGET, budget)
+    return decided is not None and np.array_equal(decided.state, runs.trials.now.state)
+
+
 def knob_flip(runs: Runs, item: int, knob: NumberKnob) -> TurningValue | None:
     """The value of a knob nearest to the present one that turns an item; of those tried."""
     if runs.trials.fixed[item]:

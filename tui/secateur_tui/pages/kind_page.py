@@ -47,6 +47,10 @@ class KindPage(Subject[M, P]):
         """Returns the number of an item among those of `trials`; None: it is none."""
         return self.entry_number(answer, item)
 
+    def trial_name(self, answer: Any, item: int) -> str:
+        """Returns the short name of an item of `trials`."""
+        return str(self.outcome_of(answer).ledger.ids[item])
+
     def reason_of(self, answer: Any, item: int) -> Reason:
         """Returns the reason of the decision on an item."""
         reason: Reason = answer.entries[item].reason

@@ -180,6 +180,10 @@ class SearchPage(KindPage[Any, SearchDecision]):
     def trial_item(self, answer: SearchAnswer, item: int) -> int | None:
         return item if len(answer) else None
 
+    def trial_name(self, answer: SearchAnswer, item: int) -> str:
+        pool = answer.selection.pool
+        return pool.qualname[item] or pool.path[item].rpartition("/")[2]
+
     def reason_of(self, answer: SearchAnswer, item: int) -> Reason:
         return Reason(int(answer.selection.reason[item]))
 

@@ -16,10 +16,11 @@ from secateur_tui.messages import PartMessage, Proven
 from secateur_tui.part import ScreenPart, Tab
 from secateur_tui.screen import Bench
 from secateur_tui.state.answer import ShownAnswer
-from secateur_tui.state.proving import Nothing, ProvenCurve, ProvenHint, Proving, Range
+from secateur_tui.state.proving import Crossed, Nothing, ProvenCurve, ProvenHint, Proving, Range
 from secateur_tui.styled_text import Line, Span, line
 from secateur_tui.widgets.curve_page import draw_curve
 from secateur_tui.widgets.line_view import DrawnView
+from secateur_tui.widgets.listing import Crossing
 
 CURVE = "curve"
 """The page of the curve."""
@@ -41,6 +42,7 @@ class Proofs(ScreenPart):
         self._nothing = ""
         self._ranges: dict[str, tuple[float, float]] = {}
         self._curve: ProvenCurve | None = None
+        self._crossings: Sequence[Crossing] = ()
 
     @property
     def actions(self) -> Mapping[str, Callable[[], object]]:
@@ -76,9 +78,12 @@ class Proofs(ScreenPart):
             item = bench.subject.trial_item(answer, state.cursor)
             if self._answer is not answer:
                 self._answer, self._item = answer, None
-                self._proving, self._ranges, self._curve = None, {}, None
+                self._proving, self._ranges, self._curve, self._crossings = None, {}, None, ()
                 self._forget_hints(answer)
                 self._start()
+                if bench.scene.crossings:  # painted just now, and of the answer before
+                    self._show()
+                    bench.paint_list()
             if self._item != item:
                 self._item = item
                 self._forget_hints(answer)
@@ -97,7 +102,7 @@ class Proofs(ScreenPart):
 
     def state_taken(self) -> None:
         self._answer = self._item = self._proving = self._curve = None
-        self._hints, self._ranges, self._nothing = [], {}, ""
+        self._hints, self._ranges, self._crossings, self._nothing = [], {}, (), ""
 
     # --- proving ---
 
@@ -123,6 +128,8 @@ class Proofs(ScreenPart):
                 if trials is None or answer is not state.answer:
                     return
                 proving = Proving(trials)
+                if answer is self._answer:
+                    self._proving = proving
             proving.stop = stop
             try:
                 for proof in proving.proofs(item, curve=curve):
@@ -130,8 +137,6 @@ class Proofs(ScreenPart):
                     bench.post_message(Proven(answer, -1 if item is None else item, proof))
             except Cancelled:
                 pass
-            if answer is self._answer:
-                self._proving = proving
 
         try:
             await prover.run(prove)
@@ -146,6 +151,9 @@ class Proofs(ScreenPart):
             self._ranges[proof.name] = (proof.low, proof.high)
         elif isinstance(proof, ProvenCurve):
             self._curve = proof
+        elif isinstance(proof, Crossed):
+            self._crossed(proof)
+            return
         elif proof.item != self._item:
             return
         elif isinstance(proof, Nothing):
@@ -157,6 +165,22 @@ class Proofs(ScreenPart):
             self._bench.paint_knobs()
         else:
             self._bench.paint_page()
+
+    def _crossed(self, proof: Crossed) -> None:
+        """Says in the list what crosses the cut a step up and a step down."""
+        answer, subject = self._answer, self._bench.subject
+        if answer is None or self._proving is None:
+            return
+        present = self._proving.trials.budget
+
+        def names(items: Sequence[int]) -> list[str]:
+            return [subject.trial_name(answer, item) for item in items]
+
+        self._crossings = [
+            Crossing(int(step.value) - present, names(step.gains), names(step.loses)) for step in proof.steps
+        ]
+        self._show()
+        self._bench.paint_list()
 
     def job_ended(self, group: str) -> None:
         if group == _PROOFS:
@@ -179,6 +203,7 @@ class Proofs(ScreenPart):
         scene.trials = self._proving.trials if self._proving is not None else None
         scene.ranges = self._ranges if self._present else {}
         scene.curve = self._curve
+        scene.crossings = self._crossings if self._present else ()
         scene.proving = self._bench.jobs.waits(_REST) or self._bench.jobs.runs(_PROOFS)
 
     def _paint_curve(self) -> None:

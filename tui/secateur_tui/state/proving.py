@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from secateur.progress import Progress, unreported
 from secateur.render.proofs import NOTHING_FIXED, searched_words
 from secateur.what_if.curve import Curve, curve_of, spread
-from secateur.what_if.flips import TurningValue, budget_flip, knob_flip, unchanged_range
+from secateur.what_if.flips import TurningValue, budget_flip, knob_flip, nearest_change, unchanged_range
 from secateur.what_if.knapsack import Best, best_selection
 from secateur.what_if.trials import BUDGET, Runs, Swept, Trials
 
@@ -58,7 +58,14 @@ class Nothing:
     why: str
 
 
-Proof = ProvenHint | Range | ProvenCurve | Nothing
+@dataclass(frozen=True)
+class Crossed:
+    """The nearest budgets below and above at which anything is decided otherwise, and what that is."""
+
+    steps: tuple[TurningValue, ...]
+
+
+Proof = ProvenHint | Range | ProvenCurve | Nothing | Crossed
 
 
 @dataclass(eq=False)
@@ -78,6 +85,7 @@ class Proving:
     _ranges: dict[str, Range] = field(default_factory=dict)
     _hints: dict[int, list[ProvenHint]] = field(default_factory=dict)
     _curve: ProvenCurve | None = None
+    _crossed: Crossed | None = None
 
     def __post_init__(self) -> None:
         self.runs = Runs(self.trials, lambda *told: self.stop(*told))
@@ -88,6 +96,10 @@ class Proving:
         self._begin()
         if item is not None and item < len(self.trials.ids):
             yield from self._hints_for(item)
+        if self._crossed is None:
+            found = (nearest_change(self.runs, self.swept, up=up) for up in (True, False))
+            self._crossed = Crossed(tuple(step for step in found if step is not None))
+        yield self._crossed
         if curve:
             yield self._curve_of()
         for knob in self.trials.knobs:
