@@ -40,6 +40,7 @@ from secateur.render import SCHEMA_VERSION, dumps
 from secateur.render.page import Page, Section, render_page
 from secateur.render.proofs import explained_json, explained_page, sections_of
 from secateur.render.sentences import sentence
+from secateur.render.walk_shapes import Walk
 from secateur.settings import Loaded, Settings, key_of, table_of
 from secateur.settings.keys import OF_KINDS
 from secateur.what_if.explanation import explain
@@ -298,6 +299,10 @@ class Kind(ABC, Generic[M, P]):
     def further(self, outcome: Outcome[P], page: Page) -> Sequence[Section]:
         """Sections that a report shows below its list: what is proven. Harmless text; `page`: that of the outcome."""
         return () if outcome.explanation is None else sections_of(outcome.explanation)
+
+    def walked(self, outcome: Outcome[P]) -> Walk | None:
+        """The calls around what goes out, where it is code that was searched."""
+        return None
 
     def resolved(self, outcome: Outcome[P], inputs: Inputs) -> Inputs:
         """The inputs by names that mean the same later: revisions as ids of commits, texts in place of `-`."""

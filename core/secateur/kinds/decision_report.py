@@ -103,6 +103,7 @@ def report_of(
         leaving=None if brief else _excerpt(kind.leaving(outcome), TEXT_LIMIT // 4),
         without_text=without_text,
         version=__version__,
+        walk=None if brief else kind.walked(outcome),
     )
 
 

@@ -19,8 +19,10 @@ from secateur.progress import Progress, unreported
 from secateur.render import DROPPED_LISTED, dumps_report, notices_of, search_ledger, search_report, why
 from secateur.render.page import Page, Section
 from secateur.render.text import signals_of
+from secateur.render.walk_shapes import Walk
 from secateur.render.walk_text import walk_sections
 from secateur.retrieval.results import Answer
+from secateur.retrieval.walk import walk_of
 from secateur.selection import select
 from secateur.selection.pool_trials import PoolTrials
 from secateur.settings import Settings
@@ -293,6 +295,10 @@ class Search(Kind[RetrievedPool, SearchDecision]):
             return [part for part in page.sections if part.title]
         leaves = bool(found.selection.kept_rows)
         return walk_sections(found.engine.walk(found.selection, outcome.settings)) if leaves else ()
+
+    def walked(self, outcome: Outcome[SearchDecision]) -> Walk | None:
+        found = outcome.payload
+        return walk_of(found.engine.calls(found.selection), opened=2) if found.selection.kept_rows else None
 
     def resolved(self, outcome: Outcome[SearchDecision], inputs: Inputs) -> Inputs:
         pool = outcome.payload.selection.pool

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from secateur.ledger import Notice, State
+from secateur.render.walk_shapes import Walk
 
 STATE_ORDER = (State.KEPT, State.SHORTENED, State.SUMMARISED, State.DROPPED)
 """States in the order in which they are counted for people."""
@@ -83,6 +84,9 @@ class DecisionReport:
     leaving: Excerpt | None  # the text that a model reads
     without_text: int  # items that have text, and no room for it here
     version: str
+    walk: Walk | None = (
+        None  # the calls around what goes out, of code; its texts are made harmless where they are drawn
+    )
 
     @cached_property
     def counts(self) -> Mapping[State, Sums]:

@@ -12,6 +12,7 @@ from html import escape
 
 from secateur.ledger import State
 from secateur.render.report.content import STATE_ORDER, DecisionReport, Excerpt
+from secateur.render.report.html_calls import CallTrees
 from secateur.render.report.html_items import item_list, tools
 from secateur.render.report.looks import (
     DARK,
@@ -72,6 +73,7 @@ def html_page(report: DecisionReport) -> str:
         tools(report),
         item_list(report),
         _unlisted(report),
+        CallTrees(report).drawn(),
         _further(report),
         _leaving(report),
         "<h2>Get it again</h2>",
