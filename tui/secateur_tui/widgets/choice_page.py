@@ -35,7 +35,7 @@ class ChoicePage(ModalScreen[str | None]):
     def compose(self) -> ComposeResult:
         page = ModalText(self._draw_page, id="page")
         page.border_title = self._title
-        page.border_subtitle = "Esc closes"
+        page.border_subtitle = "Enter takes the first, Esc closes" if self._default else "Esc closes"
         yield page
 
     def on_key(self, event: events.Key) -> None:

@@ -28,7 +28,7 @@ from secateur.render.report.segments import Segment, fitted, segments_of
 from secateur.terminal import visible
 
 BAR_HEIGHT = 46
-CHARACTERS = 1.6
+CHARACTERS = 1.42
 """Characters of a name that a percent of the bar has room for, on a wide screen."""
 
 TITLE = 110
