@@ -87,9 +87,9 @@ class Host(Guarded, App[int]):
         for theme in self._themes.values():
             self.register_theme(theme)
         if settings.ui.theme not in self._themes:
-            self._notices += (
-                Notice("no_theme", f"there is no usable theme {settings.ui.theme}; {DEFAULT_THEME} takes its place"),
-            )
+            known = ", ".join(self._themes)
+            said = f"there is no usable theme {settings.ui.theme}; {DEFAULT_THEME} takes its place; themes: {known}"
+            self._notices += (Notice("no_theme", said),)
         self.theme = settings.ui.theme if settings.ui.theme in self._themes else DEFAULT_THEME
 
     def say_notices(self) -> None:
