@@ -95,8 +95,14 @@ def test_a_file_that_is_there_stays(tmp_path: Path) -> None:
 
 def test_a_folder_that_is_not_there_is_named_and_nothing_is_left(tmp_path: Path) -> None:
     ran = secateur(*CALLS["log"], "--report", tmp_path / "no" / "out.html")
-    assert ran.code != 0 and "out.html" in ran.err
+    assert ran.code == 2 and f"there is no folder {tmp_path / 'no'}" in ran.err and not ran.out
     assert not list(tmp_path.iterdir())
+
+
+def test_a_budget_that_nobody_gave_is_told_as_it_is(tmp_path: Path) -> None:
+    file = tmp_path / "out.md"
+    assert secateur("search", "refund", "sample:orders", "--report", file).code == 0
+    assert "knobs: budget 8,000," in file.read_text("utf-8")
 
 
 def test_texts_have_a_bound_and_what_goes_out_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

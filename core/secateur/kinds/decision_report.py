@@ -14,6 +14,7 @@ from typing import Any
 from secateur.errors import SecateurError, UsageError, shown
 from secateur.kinds.base import Kind
 from secateur.kinds.environment import Inputs
+from secateur.kinds.knobs import Knob
 from secateur.kinds.outcomes import Outcome
 from secateur.ledger import NOT_LISTED, WRAPPER, Entry, Ledger, State
 from secateur.render.page import Page, Section, render_page
@@ -55,7 +56,7 @@ def form_of(path: Path) -> str:
     """The format of a report by the ending of its file's name: "html", "md", "json", "svg".
 
     Raises:
-        UsageError: the name has another ending, or the file is there already.
+        UsageError: the name has another ending, the file is there already, or its folder is not.
     """
     ending = path.suffix.lower()
     if ending not in FORMS:
@@ -64,6 +65,8 @@ def form_of(path: Path) -> str:
         raise UsageError(f"{shown(path)} {what}: a report is written as {known}", hint=f"for example {_renamed(path)}")
     if path.exists() or path.is_symlink():
         raise UsageError(f"{shown(path)} exists already", hint="choose another name, or remove it")
+    if not path.parent.is_dir():
+        raise UsageError(f"there is no folder {shown(path.parent)}", hint="make it first, or choose another place")
     return ending.removeprefix(".")
 
 
@@ -90,7 +93,7 @@ def report_of(
         question=_line(question, LONGEST_QUESTION, lines=True),
         source=_line(source),
         figures=[(label, _line(text)) for label, text in page.head],
-        knobs=[(knob.label, _line(knob.text(outcome.settings))) for knob in kind.knobs],
+        knobs=[(knob.label, _line(_value(kind, knob, outcome))) for knob in kind.knobs],
         budget=ledger.budget,
         before=ledger.before,
         after=ledger.after,
@@ -214,6 +217,13 @@ def _titled(sections: Iterable[Section]) -> list[tuple[str, str]]:
 def _rows_of(section: Section) -> str:
     """The rows of a section as lines."""
     return render_page(Page((), [replace(section, title="", apart=False)]))
+
+
+def _value(kind: Kind[Any, Any], knob: Knob, outcome: Outcome[Any]) -> str:
+    """The value of a knob; of a budget that follows from something else the one in force."""
+    if knob.key != kind.budget.key:
+        return knob.text(outcome.settings)
+    return f"{kind.budget_in_force(outcome.settings, outcome):,}"
 
 
 def _excerpt(text: str, most: int) -> Excerpt | None:
