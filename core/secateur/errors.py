@@ -150,7 +150,11 @@ def no_standard_input(what: str, instead: str, *, flag: str = "") -> UsageError:
 
 def unwritable(name: str | Path, error: Exception) -> SecateurError:
     """A file or folder that is to be written cannot be."""
-    return SecateurError(f"cannot write {shown(name)}: {reason_of(error)}", hint="check the path, and whether its folder can be written", code="OUTPUT")
+    return SecateurError(
+        f"cannot write {shown(name)}: {reason_of(error)}",
+        hint="check the path, and whether its folder can be written",
+        code="OUTPUT",
+    )
 
 
 def unreadable_folder(path: Path, error: Exception | None = None) -> RepositoryError:
