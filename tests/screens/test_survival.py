@@ -108,3 +108,29 @@ async def test_a_bench_that_was_away_during_a_resize_has_its_right_side(
         await press(app, "2")
         assert any("Trim diff" in line for line in await settle(app))
         assert screen_lines(app)
+
+
+@pytest.mark.parametrize("key", ["enter", "escape"])
+async def test_keys_typed_ahead_close_a_palette_once_and_do_one_thing(key: str) -> None:
+    app = inspector()
+    async with app.run_test(size=SIZE):
+        await settle(app)
+        await press(app, "ctrl+p", *"Budget+", "down")
+        await settle(app)
+        before = len(bench_of(app).state.history.entries)
+        for _ in range(4):
+            app.post_message(events.Key(key, None))
+        lines = await settle(app)
+        assert any("secateur" in line for line in lines) and app.screen is bench_of(app)
+        assert len(bench_of(app).state.history.entries) - before == (key == "enter")
+
+
+async def test_keys_typed_ahead_close_a_page_on_top_once() -> None:
+    app = inspector()
+    async with app.run_test(size=SIZE):
+        await settle(app)
+        await press(app, "question_mark")
+        for _ in range(3):
+            app.post_message(events.Key("escape", None))
+        await settle(app)
+        assert app.screen is bench_of(app)

@@ -58,7 +58,10 @@ class Opener(Protocol):
 
 
 class ActionCommands(Provider):
-    """The actions of the registry in the command palette."""
+    """The actions of the registry in the command palette. One is done each time it is open: Enter may be typed ahead
+    twice."""
+
+    _chosen = False
 
     async def discover(self) -> Hits:
         for action in actions.ACTIONS:
@@ -73,7 +76,8 @@ class ActionCommands(Provider):
                 yield Hit(score, matcher.highlight(text), partial(self._do, action.id))
 
     def _do(self, action: str) -> None:
-        if isinstance(self.screen, Bench):
+        if isinstance(self.screen, Bench) and not self._chosen:
+            self._chosen = True
             self.screen.action_do(action)
 
 

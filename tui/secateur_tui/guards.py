@@ -8,11 +8,15 @@ by `Guarded` too.
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import Protocol, runtime_checkable
+from typing import Protocol, TypeVar, runtime_checkable
 
+from textual.await_complete import AwaitComplete
 from textual.command import CommandPalette
 from textual.message import Message
 from textual.message_pump import MessagePump
+from textual.screen import ModalScreen
+
+R = TypeVar("R")
 
 
 @runtime_checkable
@@ -37,9 +41,20 @@ class Guarded(MessagePump):
                 raise
 
 
+class Dialogue(ModalScreen[R]):
+    """A screen on top that is closed once: keys typed ahead must not close what lies below it too. A dismissed screen
+    of Textual takes the top one off, whichever that is."""
+
+    def dismiss(self, result: R | None = None) -> AwaitComplete:
+        return super().dismiss(result) if self.is_active else AwaitComplete()
+
+
 class PatientPalette(CommandPalette):
-    """The command palette, in which PgUp and PgDn do nothing while its list has no height yet: there
-    `OptionList` of Textual 8 raises KeyError."""
+    """The command palette, closed once as a `Dialogue`. PgUp and PgDn do nothing while its list has no height yet:
+    there `OptionList` of Textual 8 raises KeyError."""
+
+    def dismiss(self, result: None = None) -> AwaitComplete:
+        return super().dismiss(result) if self.is_active else AwaitComplete()
 
     def _action_command_list(self, action: str) -> None:
         with suppress(KeyError):

@@ -9,8 +9,8 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
-from textual.screen import ModalScreen
 
+from secateur_tui.guards import Dialogue
 from secateur_tui.styled_text import Line
 from secateur_tui.widgets.line_view import DrawnView
 from secateur_tui.widgets.query_input import QueryInput
@@ -20,7 +20,7 @@ class AskText(DrawnView, can_focus=True):
     """The words of the question."""
 
 
-class AskPage(ModalScreen[str | None]):
+class AskPage(Dialogue[str | None]):
     """`AskPage("Save", draw, "name.scenario.toml")` is dismissed with the text of its field, "" without one; with None
     where Escape was pressed.
 

@@ -9,13 +9,13 @@ from typing import ClassVar
 from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.screen import ModalScreen
 
+from secateur_tui.guards import Dialogue
 from secateur_tui.styled_text import Line
 from secateur_tui.widgets.modal_page import ModalText
 
 
-class ChoicePage(ModalScreen[str | None]):
+class ChoicePage(Dialogue[str | None]):
     """See the module docstring. A key that is a choice never closes the page.
 
     Args:

@@ -17,9 +17,8 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
 from textual.message import Message
-from textual.screen import ModalScreen
 
-from secateur_tui.guards import Guarded
+from secateur_tui.guards import Dialogue, Guarded
 from secateur_tui.styled_text import Line, Span, line
 from secateur_tui.widgets.line_view import LineView
 from secateur_tui.widgets.query_input import QueryInput
@@ -81,7 +80,7 @@ class OfferList(LineView, can_focus=False):
         self.post_message(self.Taken())
 
 
-class Chooser(Guarded, ModalScreen[Any]):
+class Chooser(Guarded, Dialogue[Any]):
     """See the module docstring.
 
     Args:

@@ -7,8 +7,8 @@ from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.screen import ModalScreen
 
+from secateur_tui.guards import Dialogue
 from secateur_tui.styled_text import Line
 from secateur_tui.widgets.line_view import DrawnView
 
@@ -17,7 +17,7 @@ class ModalText(DrawnView, can_focus=True):
     """The scrolling part."""
 
 
-class ModalPage(ModalScreen[None]):
+class ModalPage(Dialogue[None]):
     """`ModalPage("Help", draw)`; `draw` is a function of the width."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,enter,q,question_mark,y", "dismiss", show=False)]
