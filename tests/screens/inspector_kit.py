@@ -8,6 +8,7 @@ import os
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ import numpy as np
 from secateur.errors import RepositoryError
 from secateur.index.update.staleness import Changes
 from secateur.model import Channel, Pool, Selection
+from secateur.render import json_report
 from secateur.selection import select
 from secateur.settings import Settings
 from secateur_tui.app import Inspector
@@ -214,6 +216,11 @@ class ScriptedEngine:
 
     def pack_tokens(self, selection: Selection) -> int:
         return selection.used
+
+    def report(self, selection: Selection, **said: Any) -> dict[str, Any]:
+        text = partial(self.content, selection.pool)
+        listed = {name: said[name] for name in ("explain", "dropped")}
+        return json_report(selection, text, text, self.pack_tokens(selection), **listed)
 
     def calls(self, selection: Selection) -> Any:  # noqa: ARG002
         raise RepositoryError("prepared pools have no call graph", hint="ask a real engine")

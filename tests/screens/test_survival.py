@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from inspector_kit import Inspector, bench_of, inspector, press, screen_lines, settle
 from ledger_kit import WRITERS, opened
+from secateur_tui.screen import Bench
 from textual import events
 from textual.pilot import Pilot
 
@@ -134,3 +135,17 @@ async def test_keys_typed_ahead_close_a_page_on_top_once() -> None:
             app.post_message(events.Key("escape", None))
         await settle(app)
         assert app.screen is bench_of(app)
+
+
+async def test_a_bench_chosen_while_a_page_lies_on_top_takes_the_place_of_both() -> None:
+    app = inspector()
+    async with app.run_test(size=SIZE):
+        await settle(app)
+        await press(app, "question_mark")
+        app.show_bench("envelope")
+        await settle(app)
+        assert [screen for screen in app.screen_stack if isinstance(screen, Bench)] == [app.screen]
+        assert bench_of(app).name_of_bench == "envelope"
+        await press(app, "escape", "1")
+        await settle(app)
+        assert bench_of(app).state.listed

@@ -28,7 +28,7 @@ from secateur.settings import Settings
 from secateur.terminal import visible
 from textual.app import SystemCommand
 from textual.command import DiscoveryHit, Hit, Hits, Provider
-from textual.screen import Screen
+from textual.screen import ModalScreen, Screen
 
 from secateur_tui import actions
 from secateur_tui.animation import animated
@@ -167,6 +167,8 @@ class Inspector(Host):
         self.exit(INTERRUPTED)
 
     def show_bench(self, name: str) -> None:
+        while isinstance(self.screen, ModalScreen):  # else the other bench would take its place, on top of this one
+            self.screen.dismiss(None)
         self.switch_screen(self._bench(name))
 
     def bench_titles(self, current: str) -> Sequence[BenchTitle]:
