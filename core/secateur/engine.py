@@ -225,8 +225,7 @@ class Engine:
         """The slow phase: refresh the index, find the candidates, or take them from the result cache where nothing
         changed (SC-GRAG-005).
 
-        `format` is the pack's, for which costs are bound. Without `refresh` the source is looked at the first time
-        only.
+        `format` is the pack's, for which costs are bound. Without `refresh` only the first call looks at the source.
         """
         settings, shape = settings or self.settings, pack_format(format)
         with self._turn:
@@ -347,10 +346,13 @@ class Engine:
         return self._index.folder
 
     def code(self) -> tuple[Snapshot, Callable[[str], list[str]]]:
-        """The indexed files and their lines by path, refreshed first if nothing was read; asking for a file that
-        changed since raises RepositoryError."""
+        """The indexed files and their lines by path, read first if none were; a changed file raises RepositoryError."""
         snapshot = self._current()
         return snapshot, lambda path: self._index.lines(snapshot, path)
+
+    def subjects(self, limit: int) -> list[str]:
+        """The first lines of the last commits' messages, newest first; none without a history."""
+        return [commit.subject for commit in self._index.source.history(limit)]
 
     def graph(self) -> networkx.MultiDiGraph[int]:
         """The call graph as networkx; see `to_networkx`."""
@@ -445,6 +447,4 @@ class Engine:
         return None if settings.embedding.model == "none" else self._models.embedder(Embedding())
 
     def _preferences(self, settings: Settings) -> Preferences:
-        if not settings.preference.enabled:
-            return Preferences()
-        return preferences_of(self._config_dir, self._index.source.root, settings.preference.half_life, self._clock)
+        return preferences_of(self._config_dir, self._index.source.root, settings.preference, self._clock)

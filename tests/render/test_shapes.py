@@ -24,6 +24,7 @@ def test_every_kind_has_a_schema() -> None:
     [
         ("index", ("index", "sample:orders")),
         ("status", ("status", "sample:orders")),
+        ("status", ("status", "sample:orders", "--examples")),
         ("prefer", ("prefer", "list", "sample:orders")),
         ("status-check", ("status", "sample:orders", "--check")),
         ("index-clear", ("index", "sample:orders", "--clear")),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import shlex
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
@@ -15,10 +16,12 @@ from secateur.render.page import Column, Page, Section, not_shown, render_page
 from secateur.terminal import visible
 
 if TYPE_CHECKING:
+    from secateur.evaluation.example_queries import ExampleQuery
     from secateur.index.update.refresh import IndexStatus
     from secateur.index.update.staleness import Changes
 
 SHOWN_PATHS = 20
+EXAMPLES = 4
 LABEL_CELLS = 11
 
 _COLUMNS = Column(9), Column(gap=1), Column()
@@ -36,6 +39,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="only say whether the index is up to date; exit code 4 if it is not. Nothing is read into it",
     )
+    parser.add_argument(
+        "--examples",
+        action="store_true",
+        help="also suggest questions that the repository itself holds; each was asked, and its answer is cut",
+    )
     common_arguments(parser)
 
 
@@ -43,6 +51,7 @@ def run(options: argparse.Namespace) -> int:
     """Refreshes the index first, unless only asked whether it is fresh: figures of yesterday's files would be no
     status."""
     from secateur.engine import Engine
+    from secateur.evaluation.example_queries import example_queries
     from secateur.retrieval.cache import left_behind
 
     path = sample_or_path(options.path)
@@ -59,17 +68,28 @@ def run(options: argparse.Namespace) -> int:
         finally:
             progress.close()
         components = engine.components()
+        examples = example_queries(engine, loaded.settings, EXAMPLES) if options.examples else None
     if (old := left_behind(path, loaded.settings.graph_rag.cache_dir)) is not None:
         status = replace(status, notices=(*status.notices, old.message))
     on_disk = size_of(engine.index_folder) if engine.index_folder else 0
-    emit(render(status, options.format, components, options.verbose, on_disk))
+    emit(render(status, options.format, components, options.verbose, on_disk, examples, options.path))
     return 0
 
 
-def render(status: IndexStatus, format: str, components: Sequence[int], verbose: bool, on_disk: int) -> str:
-    """Returns the status as text or JSON, newline at the end. `on_disk`: bytes of the index."""
+def render(
+    status: IndexStatus,
+    format: str,
+    components: Sequence[int],
+    verbose: bool,
+    on_disk: int,
+    examples: Sequence[ExampleQuery] | None = None,
+    path: str = ".",
+) -> str:
+    """Returns the status as text or JSON, newline at the end. `on_disk`: bytes of the index; `path`: as typed."""
     if format == "json":
         facts = asdict(status) | {"fresh": status.fresh, "components": list(components), "bytes_on_disk": on_disk}
+        if examples is not None:
+            facts["examples"] = [asdict(example) for example in examples]
         return json.dumps(facts, ensure_ascii=True, indent=2) + "\n"
     unresolved = status.call_sites - status.calls_resolved - status.calls_external
     rows = [
@@ -104,7 +124,20 @@ def render(status: IndexStatus, format: str, components: Sequence[int], verbose:
     notices = Section([f"! {visible(notice)}" for notice in status.notices], apart=False)
     skipped = _paths("skipped", [(path, f"({reason})") for path, reason in status.skipped_paths], verbose)
     head = [(label, visible(text)) for label, text in rows]
-    return render_page(Page(head, [notices, skipped], label_cells=LABEL_CELLS))
+    sections = [notices, skipped, *([_examples(examples, path)] if examples is not None else [])]
+    return render_page(Page(head, sections, label_cells=LABEL_CELLS))
+
+
+def _examples(examples: Sequence[ExampleQuery], path: str) -> Section:
+    """Command lines that ask the suggested questions."""
+    if not examples:
+        return Section(["no question was found that this repository answers and a budget cuts"])
+    lines = []
+    for one in examples:
+        words = ["secateur", "search", one.query, *([path] if path != "." else []), "--budget", str(one.budget)]
+        lines.append(visible(shlex.join(words)))
+        lines.append(f"    from {one.drawn_from}: {one.kept:,} kept, {one.dropped:,} dropped")
+    return Section(lines)
 
 
 def _verdict(changes: Changes | None, format: str, verbose: bool) -> str:

@@ -4,11 +4,21 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from msgspec import Meta
+from msgspec import UNSET, Meta, UnsetType
 
 from secateur.render.shared_shapes import Count, NoticeShape, Number, Shape
 
 Fraction = Annotated[float, Meta(ge=0, le=1)]
+
+
+class ExampleQueryShape(Shape):
+    """A question that the repository suggests, and a budget at which its answer is cut."""
+
+    query: str
+    drawn_from: Literal["a commit", "a docstring", "a heading", "a name"]
+    budget: Count
+    kept: Count
+    dropped: Count
 
 
 class StatusOutput(Shape):
@@ -36,6 +46,7 @@ class StatusOutput(Shape):
     fresh: bool
     components: list[Number]
     bytes_on_disk: Count
+    examples: list[ExampleQueryShape] | UnsetType = UNSET
 
 
 class CheckOutput(Shape):

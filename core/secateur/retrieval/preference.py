@@ -26,6 +26,7 @@ from secateur.index.facts.snapshot import Snapshot
 from secateur.model import FloatArray, Notice
 from secateur.remembered.preferences import PreferenceStore
 from secateur.remembered.store import RememberedError
+from secateur.settings import Preference
 
 FILE_NAME = "preferences.toml"
 
@@ -56,15 +57,17 @@ class Preferences:
         return [sorted(self.patterns.items()), sorted(self.symbols.items()), self.problem]
 
 
-def preferences_of(user_dir: Path, root: Path | None, half_life: int, clock: Callable[[], float]) -> Preferences:
-    """The preferences of a user for a repository; `root`: None for files in memory.
+def preferences_of(user_dir: Path, root: Path | None, rules: Preference, clock: Callable[[], float]) -> Preferences:
+    """The preferences of a user for a repository; none where they are off. `root`: None for files in memory.
 
     Raises:
         ConfigError: as `load_preferences`.
     """
+    if not rules.enabled:
+        return Preferences()
     patterns = load_preferences(user_dir)
     try:
-        symbols = PreferenceStore(user_dir, root, clock).values(half_life) if root is not None else {}
+        symbols = PreferenceStore(user_dir, root, clock).values(rules.half_life) if root is not None else {}
     except RememberedError as error:
         return Preferences(patterns, {}, error.why)
     return Preferences(patterns, symbols)

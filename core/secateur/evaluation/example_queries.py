@@ -1,0 +1,183 @@
+"""Questions that a repository itself suggests: subjects of its commits, sentences of its docstrings, headings of its
+documents, names of its functions. Each was asked: its answer holds something, and something was cut.
+
+    for example in example_queries(engine, Settings()):
+        print(example.query, example.drawn_from, example.budget)    # "Round refunds half to even", "a commit", 1000
+
+The same index suggests the same: nothing is drawn at random, and no model is asked.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import zip_longest
+
+import numpy as np
+
+from secateur.engine import Engine
+from secateur.errors import RepositoryError
+from secateur.evaluation.commit_messages import FEWEST_WORDS, is_release, is_revert, query_of
+from secateur.index.facts.snapshot import Snapshot
+from secateur.model import Notice
+from secateur.model.facts import FragmentKind
+from secateur.render import notices_of
+from secateur.retrieval.results import LOW
+from secateur.settings import Settings, with_values
+from secateur.terminal import visible
+
+BUDGETS = (4_000, 2_000, 1_000, 500, 250)
+"""Budgets that are tried where the one in force cuts nothing: the specs' own example first."""
+
+TRIED = 12
+"""Questions that are asked at most."""
+
+LOOKED_AT = 200
+"""Fragments, and commits, that are looked at for a question."""
+
+LONGEST = 90
+"""Characters of a question: one line of a screen."""
+
+FEWEST_KEPT, FEWEST_DROPPED = 2, 3
+"""Candidates that have to go out, and to be cut, for an answer to show anything."""
+
+_FUNCTIONS = (FragmentKind.FUNCTION, FragmentKind.METHOD)
+
+_SET_ASIDE = frozenset(("test", "generated", "vendored", "example"))
+"""Flags of files whose functions suggest nothing."""
+
+_PROSE = frozenset(("markdown", "restructuredtext"))
+"""Languages of documents, whose sections have headings."""
+
+_QUOTED = re.compile(r'(?:"""|\'\'\')\s*(.+?)(?:"""|\'\'\'|\n\s*\n|\Z)', re.DOTALL)
+_COMMENT = re.compile(r"\s*(?:///?!?|#|\*|/\*\*?|--)\s?(.*?)(?:\*/)?\s*")
+_MARKUP = re.compile(r"[`*_]{1,3}|<[^>]*>|:\w+:")
+_SENTENCE = re.compile(r".+?(?:[.?!](?=\s|$)|[。！？])")
+
+
+@dataclass(frozen=True, slots=True)
+class ExampleQuery:
+    """A question, where it was drawn from, and a budget at which its answer is cut."""
+
+    query: str
+    drawn_from: str  # "a commit", "a docstring", "a heading", "a name"
+    budget: int
+    kept: int
+    dropped: int
+
+
+def example_queries(engine: Engine, settings: Settings, count: int = 3) -> list[ExampleQuery]:
+    """The first questions that are answered and cut, each drawn from another place where there are several.
+
+    Args:
+        settings: those under which is asked. Their budget is proposed where it cuts something, else a smaller one.
+    """
+    found: list[ExampleQuery] = []
+    for _, (query, drawn_from) in zip(range(TRIED), _suggested(engine), strict=False):
+        example = _asked(engine, query, drawn_from, settings)
+        if example is not None:
+            found.append(example)
+        if len(found) == count:
+            break
+    return found
+
+
+def _asked(engine: Engine, query: str, drawn_from: str, settings: Settings) -> ExampleQuery | None:
+    """The question with the first budget that cuts; None where it has no good answer, or all of it fits."""
+    asked = with_values(settings, {"budget": settings.effective_budget})
+    pool = engine.retrieve(query, asked, refresh=False)
+    for budget in (asked.budget, *(one for one in BUDGETS if one < asked.budget)):
+        selection = engine.select(pool, with_values(asked, {"budget": budget}))
+        notices: tuple[Notice, ...] = notices_of(selection)
+        kept = len(selection.kept_rows)
+        if len(selection) <= FEWEST_KEPT or any(notice.code in LOW for notice in notices):
+            return None
+        if kept >= FEWEST_KEPT and len(selection) - kept >= FEWEST_DROPPED:
+            return ExampleQuery(query, drawn_from, budget, kept, len(selection) - kept)
+    return None
+
+
+def _suggested(engine: Engine) -> Iterator[tuple[str, str]]:
+    """Questions in turn from each place, each once, with what they were drawn from."""
+    snapshot, lines = engine.code()
+    functions = _functions(snapshot)
+    places = (
+        ("a commit", _subjects(engine)),
+        ("a docstring", _sentences(snapshot, functions, lines)),
+        ("a heading", _headings(snapshot)),
+        ("a name", (name for row in functions if "." in (name := snapshot.qualnames[row]))),
+    )
+    seen = set()
+    for turn in zip_longest(*(texts for _, texts in places)):
+        for (drawn_from, _), text in zip(places, turn, strict=True):
+            query = " ".join(visible(text).split()) if text else ""
+            if query and len(query) <= LONGEST and query.lower() not in seen:
+                seen.add(query.lower())
+                yield query, drawn_from
+
+
+def _functions(snapshot: Snapshot) -> list[int]:
+    """Functions of the repository's own code, those that change most and are most complex first."""
+    order = np.argsort(-snapshot.hotspots.score, kind="stable")[: 10 * LOOKED_AT].tolist()
+    functions = [row for row in order if snapshot.kind(row) in _FUNCTIONS]
+    return [row for row in functions if not _SET_ASIDE & snapshot.flags[_file(snapshot, row)]][:LOOKED_AT]
+
+
+def _file(snapshot: Snapshot, row: int) -> int:
+    return int(snapshot.file[row])
+
+
+def _subjects(engine: Engine) -> Iterator[str]:
+    try:
+        subjects = engine.subjects(LOOKED_AT)
+    except RepositoryError:
+        return
+    for subject in subjects:
+        if not is_release(subject) and not is_revert(subject):
+            yield query_of(subject)
+
+
+def _headings(snapshot: Snapshot) -> Iterator[str]:
+    """Headings of documents that are words enough to be a question, of the top folder first."""
+    files = sorted(range(len(snapshot.paths)), key=lambda file: (snapshot.paths[file].count("/"), snapshot.paths[file]))
+    place = {file: number for number, file in enumerate(files)}
+    prose = [language in _PROSE for language in snapshot.languages]
+    rows = [row for row in range(len(snapshot)) if prose[_file(snapshot, row)] and snapshot.qualnames[row]]
+    for row in sorted(rows, key=lambda row: (place[_file(snapshot, row)], row))[:LOOKED_AT]:
+        heading = _MARKUP.sub("", snapshot.qualnames[row].rpartition(" > ")[2]).strip()
+        if not is_release(heading):
+            yield query_of(heading)
+
+
+def _sentences(snapshot: Snapshot, functions: list[int], lines: object) -> Iterator[str]:
+    """First sentences of docstrings and leading comments."""
+    assert callable(lines)
+    for row in functions:
+        try:
+            text = lines(snapshot.paths[_file(snapshot, row)])
+        except RepositoryError:  # it changed since
+            continue
+        first, last = int(snapshot.line_start[row]) - 1, int(snapshot.line_end[row])
+        yield first_sentence("\n".join(text[first:last][:30]))
+
+
+def first_sentence(code: str) -> str:
+    """The first sentence of a docstring, or of the comment above a definition; "" where there is none that is words
+    enough."""
+    quoted = _QUOTED.search(code)
+    if quoted:
+        text = quoted[1]
+    else:
+        comment = []
+        for line in code.splitlines():
+            found = _COMMENT.fullmatch(line)
+            if not found:
+                break
+            comment.append(found[1])
+        text = " ".join(comment)
+    text = _MARKUP.sub("", " ".join(text.split()))
+    found = _SENTENCE.match(text)
+    sentence = (found[0] if found else text).rstrip(".。 /")
+    telling = len(sentence.split()) >= FEWEST_WORDS or not sentence.isascii()  # Chinese puts no blanks between words
+    return sentence if telling and len(sentence) <= LONGEST else ""
