@@ -44,6 +44,10 @@ THEMES = (
 """Run by the wheel's own Python: the themes came with it."""
 
 
+# With a budget, because the sample fits the default one: nothing would be pruned.
+FIRST_LOOK = ["sample:orders", "--query", "where is the refund total rounded?", "--budget", "1000"]
+
+
 def main(words: list[str]) -> int:
     """Run one task; its exit code is the answer."""
     tasks = {
@@ -71,8 +75,7 @@ def main(words: list[str]) -> int:
 def try_it(words: list[str]) -> int:
     """Install and open the inspector; without a terminal the headless report is printed."""
     install("")
-    words = words or ["sample:orders", "--query", "where is the refund total rounded?"]
-    return run(BIN / "secateur", "inspect", *words)
+    return run(BIN / "secateur", "inspect", *(words or FIRST_LOOK))
 
 
 def test(words: list[str]) -> int:

@@ -40,7 +40,12 @@ COMMANDS = {
 }
 """Ours; kinds of other distributions add theirs."""
 
-_EPILOG = """exit codes: 0 done (an empty result is done, with a warning); 1 the work failed; 2 the call was wrong;
+_EPILOG = """for example:
+  secateur search "where is the refund total rounded?" sample:orders --budget 1000
+  secateur inspect sample:orders --query "where is the refund total rounded?" --budget 1000
+  secateur status --examples     questions that your own repository suggests
+
+exit codes: 0 done (an empty result is done, with a warning); 1 the work failed; 2 the call was wrong;
 3 a budget could not be met where it must; 4 a check found a difference; 130 interrupted.
 
 environment: SECATEUR_CACHE_DIR, SECATEUR_CONFIG_DIR, NO_COLOR.
