@@ -102,7 +102,7 @@ class DiffPage(KindPage[MeasuredDiff, Planned]):
         ]
 
     def command(self, inputs: Inputs, settings: Settings, opened: Settings) -> str:
-        given = self.given(inputs)
+        given = self.given_now(inputs)
         spelled = CommandWords(self.kind.command, settings, opened)
         spelled.flag("--max-tokens", str(settings.chunking.max_chunk_tokens), self.budget.key)
         if opened.chunking.ignore:  # the flag adds to what a file may hold

@@ -215,7 +215,8 @@ class SearchPage(KindPage[Any, SearchDecision]):
         return none | {"query": inputs["query"], "path": self.path, "rev": self.rev or none["rev"]}
 
     def command(self, inputs: Inputs, settings: Settings, opened: Settings) -> str:
-        return search_command(inputs["query"], self.path, settings, opened, self.rev)
+        rev = self.given_now(inputs)["rev"] or None
+        return search_command(inputs["query"], self.path, settings, opened, rev)
 
     # --- drawing ---
 

@@ -15,6 +15,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 from secateur.kinds.base import Environment, Kind, Outcome
 from secateur.kinds.knobs import Knob, round_step
+from secateur.kinds.revisions import with_commits
 from secateur.ledger import WRAPPER
 from secateur.model import State
 from secateur.progress import Progress, unreported
@@ -95,7 +96,7 @@ class Subject(Generic[M, P]):
     def __init__(self, kind: Kind[M, P], opened: OpenedScenario | None = None) -> None:
         self.kind = kind
         self.scenario = opened
-        self._outside = Environment() if opened is None else opened.environment
+        self.outside = Environment() if opened is None else opened.environment
         self._opened: list[M] = []  # the baseline may still show the texts of what was read before
         self.name, self.noun, self.prompt = kind.name, kind.noun, kind.opening
         self.budget, self.strategy, self.knobs = kind.budget, kind.strategy, kind.knobs
@@ -130,7 +131,7 @@ class Subject(Generic[M, P]):
 
     def read(self, inputs: Inputs, settings: Settings, progress: Progress) -> M:
         """Reads and measures, on the engine's thread. Slow. Raises SecateurError."""
-        outside = replace(self._outside, regular=True, ahead=True, progress=progress)
+        outside = replace(self.outside, regular=True, ahead=True, progress=progress)
         material = self.kind.read(self.given(inputs), settings, outside)
         self._opened.append(material)
         return material
@@ -336,6 +337,10 @@ class Subject(Generic[M, P]):
         held = self.scenario.inputs
         return {name: held[name] if typed[name] == shown[name] else typed[name] for name in typed}
 
+    def given_now(self, inputs: Inputs) -> dict[str, Any]:
+        """The inputs of the kind with every revision as the commit that it names now."""
+        return with_commits(self.kind, self.given(inputs), self.outside)
+
     def typed(self, inputs: Inputs) -> dict[str, Any]:
         """Returns what was typed, and nothing for the inputs that have no field."""
         given = self.kind.blank() | dict(inputs)
@@ -352,7 +357,7 @@ class Subject(Generic[M, P]):
     def command(self, inputs: Inputs, settings: Settings, opened: Settings) -> str:
         """Returns the command line whose answer is the one on screen. Every flag of the kind is spelled out, so that no
         configuration file can change the answer."""
-        kind, given = self.kind, self.given(inputs)
+        kind, given = self.kind, self.given_now(inputs)
         spelled = CommandWords(kind.command, settings, opened)
         for one in kind.inputs:
             if not one.positional and one.role != "output":

@@ -1,0 +1,94 @@
+"""The command that opens a file at a line in the user's editor: words for the system, never text for a shell. Pure.
+
+command({"EDITOR": "code --wait"}, Path("/r/a.py"), 12)      # ("code", "--wait", "--goto", "/r/a.py:12")
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePath
+
+from secateur.errors import UsageError
+
+VARIABLES = ("VISUAL", "EDITOR")
+"""Variables that name the editor; the first that is set counts."""
+
+HINT = 'set EDITOR, for example export EDITOR="nvim" or EDITOR="code --wait"'
+
+Place = Callable[[str, int], tuple[str, ...]]
+
+
+def _plus(path: str, line: int) -> tuple[str, ...]:
+    return f"+{line}", path
+
+
+def _colon(path: str, line: int) -> tuple[str, ...]:
+    return (f"{path}:{line}",)
+
+
+def _goto(path: str, line: int) -> tuple[str, ...]:
+    return "--goto", f"{path}:{line}"
+
+
+def _line_flag(path: str, line: int) -> tuple[str, ...]:
+    return "--line", str(line), path
+
+
+_OF_TERMINALS: tuple[tuple[str, Place], ...] = (
+    (r"(g?vi|vim|gvim|view|ex|vimx|nvim|vi-.*|vim\..*|nano|pico|micro|kak|joe|jmacs|mg|ne|emacs.*|emacsclient)", _plus),
+    (r"(hx|helix)", _colon),
+)
+_OF_WINDOWS: tuple[tuple[str, Place], ...] = (
+    (r"(code|code-insiders|code-oss|codium|vscodium|cursor|windsurf|positron)", _goto),
+    (r"(subl|sublime_text|zed|zeditor|lapce)", _colon),
+    (r"(gedit|gnome-text-editor|mousepad|xed|pluma)", _plus),
+    (r"(kate|kwrite|mate|idea|pycharm|goland|webstorm|clion|rubymine|phpstorm|rider|charm)", _line_flag),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class EditorCommand:
+    """The words of the command, and whether the editor needs the terminal for itself."""
+
+    words: tuple[str, ...]
+    takes_terminal: bool
+
+
+def editor_command(environ: Mapping[str, str], path: Path, line: int) -> EditorCommand:
+    """The command for an absolute path. An editor that is not known is given the file alone.
+
+    Raises:
+        UsageError: no editor is set, or its words cannot be told apart.
+    """
+    name = next((one for one in VARIABLES if environ.get(one, "").strip()), None)
+    if name is None:
+        raise UsageError("no editor is set", hint=HINT)
+    try:
+        words = tuple(shlex.split(environ[name]))
+    except ValueError as error:
+        raise UsageError(f"${name} cannot be read: {error}", hint=HINT) from error
+    if not words or "\0" in "".join((*words, str(path))):
+        raise UsageError(f"${name} names no editor", hint=HINT)
+    if not path.is_absolute():
+        raise ValueError(f"{path} is not absolute")  # a name like -x would be taken for a flag
+    program = PurePath(words[0]).name.lower().removesuffix(".exe")
+    for editors, takes_terminal in ((_OF_TERMINALS, True), (_OF_WINDOWS, False)):
+        place = _found(program, editors)
+        if place is not None:
+            return EditorCommand((*words, *place(str(path), max(1, line))), takes_terminal and not _window(words))
+    return EditorCommand((*words, str(path)), takes_terminal=True)
+
+
+def _found(program: str, editors: Sequence[tuple[str, Place]]) -> Place | None:
+    return next((place for names, place in editors if re.fullmatch(names, program)), None)
+
+
+def _window(words: Sequence[str]) -> bool:
+    """Tells whether an editor that knows both opens a window of its own."""
+    program = PurePath(words[0]).name.lower()
+    if program.startswith("emacs"):
+        return not {"-nw", "-t", "-tty", "--tty", "--no-window-system"} & set(words[1:]) and program == "emacsclient"
+    return program in ("gvim", "gvi") or "-g" in words[1:]
