@@ -12,7 +12,7 @@ import pytest
 from inspector_kit import Inspector, Pace, press, settle
 from secateur.directories import data_dir
 from secateur.engine import Engine
-from secateur.kinds.search.kind import listed_ledger
+from secateur.kinds.search.listed import listed_ledger
 from secateur.ledger import Ledger
 from secateur.render import dumps
 from secateur.replays.events import AnswerSeen

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from inspector_kit import Inspector, Pace, assert_golden, press, settle
-from secateur.kinds.search.kind import listed_ledger
+from secateur.kinds.search.listed import listed_ledger
 from secateur.ledger import Ledger
 from secateur.render import dumps
 from secateur.replays.demos import demos

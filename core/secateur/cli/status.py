@@ -68,7 +68,7 @@ def run(options: argparse.Namespace) -> int:
         finally:
             progress.close()
         components = engine.components()
-        examples = example_queries(engine, loaded.settings, EXAMPLES) if options.examples else None
+        examples = example_queries(engine, loaded.settings, EXAMPLES) if getattr(options, "examples", False) else None
     if (old := left_behind(path, loaded.settings.graph_rag.cache_dir)) is not None:
         status = replace(status, notices=(*status.notices, old.message))
     on_disk = size_of(engine.index_folder) if engine.index_folder else 0

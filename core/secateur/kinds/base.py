@@ -32,6 +32,7 @@ from secateur.kinds.environment import Environment, Inputs, Load, Rehearsal
 from secateur.kinds.kind_trials import KindTrials
 from secateur.kinds.knobs import Knob
 from secateur.kinds.outcomes import Delivery, Outcome, OutputFolder, P
+from secateur.kinds.steering import FilePlace, Steer, location_in
 from secateur.llm import open_model
 from secateur.llm.interface import LanguageModel, Reply, replies_of
 from secateur.model import Ledger, Notice, State, TrimReport
@@ -317,6 +318,14 @@ class Kind(ABC, Generic[M, P]):
         tables = {knob.key.partition(".")[0] + "." for knob in self.knobs}
         depends = *sorted(tables), *self.depends_on
         return command_line(self.command, self.inputs, self.flags, depends, inputs, settings, opened)
+
+    def steer(self, outcome: Outcome[P], number: int, settings: Settings, how: Steer) -> Settings | str:
+        """The settings under which an entry is pinned, excluded or boosted, or no longer; or why that cannot be."""
+        return self.hold(outcome, number, settings) if how is Steer.PIN else f"nothing in this list is {how.value}"
+
+    def location(self, outcome: Outcome[P], number: int, inputs: Inputs, environment: Environment) -> FilePlace | None:
+        """The file and line where an entry stands: by default the start of the file that is read; None for none."""
+        return location_in(environment.base, inputs[self.inputs[0].name])
 
     # --- what goes out ------------------------------------------------------------------------------------------------
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from secateur.settings import Settings, key_of, lookup, with_values
+from secateur.errors import ConfigError
+from secateur.settings import PROFILES, Key, Settings, key_of, keys, lookup, with_profile, with_values
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +84,85 @@ class Knob:
         if not isinstance(value, str):
             value = key_of(self.key).kind(value)
         return settings if value == self.value(settings) else with_values(settings, {self.key: value})
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileKnob(Knob):
+    """The profile as a knob: it leads round the profiles that come along and the user's own."""
+
+    key: str = "profile"
+    label: str = "profile"
+
+    def turned(self, settings: Settings, direction: int, *, fine: bool = False) -> Settings:  # noqa: ARG002
+        """The settings under the next profile."""
+        names = [*PROFILES, *(name for name in settings.profiles if name not in PROFILES)]
+        return self.put(settings, names[(names.index(settings.profile) + direction) % len(names)])
+
+    def put(self, settings: Settings, value: str | int | float) -> Settings:
+        return settings if value == settings.profile else with_profile(settings, str(value))
+
+
+COUNTER = Knob("tokens.counter", "counter")
+
+_NO_KNOBS = ("index.", "embedding.", "llm.", "graph_rag.cache_", "graph_rag.enabled", "preference.", "tokens.")
+"""Keys (prefixes) that are no knobs: they change what is read or who is asked, or another key switches them."""
+
+_ROUND_FROM = 100
+"""Integers of this default or more are turned on round numbers."""
+
+
+def further_knobs(knobs: Sequence[Knob], tables: Sequence[str]) -> tuple[Knob, ...]:
+    """Everything else that can be turned: the profile, the counter, and the keys of these tables that are numbers,
+    switches or choices, in the order of the schema.
+
+    Args:
+        knobs: those that are there already.
+        tables: keys, or prefixes of keys.
+    """
+    taken = {knob.key for knob in knobs}
+    named = [key for name, key in keys().items() if name.startswith(tuple(tables)) and not name.startswith(_NO_KNOBS)]
+    found = [
+        _knob_of(key)
+        for key in named
+        if key.name not in taken and key.scope != "run" and (key.choices or key.kind in (bool, int, float))
+    ]
+    return (ProfileKnob(), COUNTER, *found)
+
+
+def _knob_of(key: Key) -> Knob:
+    *tables, leaf = key.name.split(".")
+    label = f"−{leaf}" if tables[-1] == "penalty" else leaf.replace("_", " ")
+    return Knob(key.name, label, mutable=key.low == 0, rounded=key.kind is int and key.default >= _ROUND_FROM)
+
+
+def typed(knob: Knob, text: str, settings: Settings) -> Settings:
+    """The settings with a knob at a typed value: `4,000`, `4k`, `0.35`, `+250`, `-50`, a choice, `on`.
+
+    Raises:
+        ConfigError: it is no such value, or out of range.
+    """
+    word, value = text.strip(), knob.value(settings)
+    if isinstance(value, str):
+        return knob.put(settings, word)
+    if isinstance(value, bool):
+        if word not in _SWITCHED:
+            raise ConfigError(f"{word!r} is not on or off", hint="type on or off")
+        return knob.put(settings, _SWITCHED[word])
+    found = _NUMBER.fullmatch(word)
+    if found is None:
+        example = "4,000, 4k or +250" if knob.integer else "0.35 or +0.05"
+        raise ConfigError(f"{word!r} is not a number", hint=f"for example {example}")
+    number = float(re.sub(r"[,_ ']", "", found[2])) * (1000 if found[3] else 1)
+    if found[1]:
+        number = value + (number if found[1] == "+" else -number)
+    if knob.integer and number != int(number):
+        raise ConfigError(f"{word} is not a whole number", hint=f"{knob.label} is {key_of(knob.key).allowed()}")
+    return with_values(settings, {knob.key: int(number) if knob.integer else number})
+
+
+_SWITCHED = {"on": True, "yes": True, "true": True, "1": True, "off": False, "no": False, "false": False, "0": False}
+
+_NUMBER = re.compile(r"([+\-−]?)\s*(\d{1,12}(?:[,_ ']\d{3}){0,3}(?:\.\d{0,12})?|\.\d{1,12})\s*([kK]?)")
 
 
 def decimal(value: float) -> str:

@@ -11,7 +11,8 @@ from secateur.errors import SecateurError
 from secateur.kinds.base import Outcome
 from secateur.kinds.knobs import Knob
 from secateur.kinds.search import knobs
-from secateur.kinds.search.kind import Search, SearchDecision, listed_ledger
+from secateur.kinds.search.kind import Search, SearchDecision
+from secateur.kinds.search.listed import listed_ledger
 from secateur.model import Pool, Reason
 from secateur.progress import Progress, unreported
 from secateur.replays.recorder import Observation

@@ -14,6 +14,7 @@ from secateur.kinds.conversation.strategies import decide
 from secateur.kinds.conversation.transcripts import Transcript, read_transcript
 from secateur.kinds.conversation.unreadable import UnreadLine
 from secateur.kinds.knobs import Knob
+from secateur.kinds.steering import FilePlace
 from secateur.ledger import VERBS
 from secateur.llm.interface import Reply
 from secateur.model import State, TrimReport
@@ -133,6 +134,14 @@ class Conversation(Kind[MeasuredTranscript, Pruned]):
         else:
             kept = tuple(dict.fromkeys((*held, *tools)))
         return with_values(settings, {_TABLE + "keep_tools": kept})
+
+    def location(
+        self, outcome: Outcome[Pruned], number: int, inputs: Inputs, environment: Environment
+    ) -> FilePlace | None:
+        """Of a message in a JSONL file its own line."""
+        whole, message = super().location(outcome, number, inputs, environment), message_of(outcome.payload, number)
+        own = re.fullmatch(r"line (\d+)", message.place) if message is not None else None
+        return FilePlace(whole.path, int(own[1])) if whole is not None and own else whole
 
     def described(self, material: MeasuredTranscript) -> str:
         transcript = material.transcript

@@ -44,6 +44,7 @@ from secateur.kinds.diff.repository import changes_of
 from secateur.kinds.diff.skip_rules import pattern_of
 from secateur.kinds.diff.text_report import page_of
 from secateur.kinds.knobs import Knob
+from secateur.kinds.steering import FilePlace, Steer, location_in
 from secateur.llm.interface import Reply
 from secateur.model import Reason, TrimReport
 from secateur.progress import Progress, unreported
@@ -272,6 +273,29 @@ class PullRequest(Kind[MeasuredDiff, Planned]):
 
     def command_line(self, inputs: Inputs, settings: Settings, opened: Settings) -> str:
         return diff_command(inputs, settings, opened)
+
+    def steer(self, outcome: Outcome[Planned], number: int, settings: Settings, how: Steer) -> Settings | str:
+        """Files are taken in and left out by patterns."""
+        if how not in (Steer.PIN, Steer.EXCLUDE):
+            return super().steer(outcome, number, settings, how)
+        coverage = outcome.payload.plan.coverage
+        if number >= len(coverage):
+            return "only a file is left out or taken in"
+        pattern, present = pattern_of(coverage[number].path), settings.chunking.ignore
+        wanted = f"!{pattern}" if how is Steer.PIN else pattern
+        others = tuple(one for one in present if one not in (pattern, f"!{pattern}"))
+        return with_values(settings, {_IGNORE: others if wanted in present else (*others, wanted)})
+
+    def location(
+        self, outcome: Outcome[Planned], number: int, inputs: Inputs, environment: Environment
+    ) -> FilePlace | None:
+        """Of a changed file its first change, where the file is there."""
+        coverage = outcome.payload.plan.coverage
+        if number >= len(coverage):
+            return None
+        hunks = coverage[number].file.change.patches[-1].hunks
+        folder = environment.folder_of(inputs["path"])
+        return location_in(folder, coverage[number].path, hunks[0].new[0] if hunks else 1)
 
     # --- what goes out ------------------------------------------------------------------------------------------------
 

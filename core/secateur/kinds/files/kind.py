@@ -20,6 +20,7 @@ from secateur.kinds.files.pruned_files import PrunedFiles
 from secateur.kinds.files.snippet_text import MARKDOWN, PLAIN
 from secateur.kinds.files.sourcecode import MeasuredFiles
 from secateur.kinds.knobs import Knob
+from secateur.kinds.steering import FilePlace, location_in
 from secateur.llm.interface import Question, Reply
 from secateur.model import Entry, Notice, State, TrimReport
 from secateur.progress import Progress, unreported
@@ -265,6 +266,17 @@ class FilesKind(Kind[ReadFiles, PrunedFiles]):
             best = decision.tried[0]
             said = f"its best lines, {best.start}-{best.end}: {said}"
         return f"{said}; {decision.hint}" if decision.hint else said
+
+    def location(
+        self, outcome: Outcome[PrunedFiles], number: int, inputs: Inputs, environment: Environment
+    ) -> FilePlace | None:
+        """Of a file that goes out in pieces the first of them."""
+        pruned = outcome.payload
+        if number >= len(pruned.decisions):  # the wrapper
+            return None
+        ranges = pruned.decisions[number].ranges
+        name = pruned.measured.files[number].source.module_name
+        return location_in(environment.base, name, ranges[0][0] if ranges else 1)
 
     def texts(self, outcome: Outcome[PrunedFiles], number: int) -> tuple[str, str]:
         pruned = outcome.payload

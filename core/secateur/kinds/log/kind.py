@@ -15,6 +15,7 @@ from secateur.kinds.knobs import Knob
 from secateur.kinds.log.failures import RESULT, find_blocks
 from secateur.kinds.log.lines import SLICE, LogLines, is_stamped, read_lines
 from secateur.kinds.log.selection import LogSelection, ReadLog, Stretch, select_lines
+from secateur.kinds.steering import FilePlace
 from secateur.llm.interface import Reply
 from secateur.model import Entry, Ledger, Notice, State
 from secateur.progress import Progress, unreported
@@ -196,6 +197,14 @@ class LogKind(Kind[ReadLog, LogSelection]):
     def name_of(self, outcome: Outcome[LogSelection], number: int) -> tuple[str, str]:
         entry = outcome.ledger.entries[number].id
         return (f"lines {entry}" if "-" in entry else f"line {entry}"), ""
+
+    def location(
+        self, outcome: Outcome[LogSelection], number: int, inputs: Inputs, environment: Environment
+    ) -> FilePlace | None:
+        whole, stretches = super().location(outcome, number, inputs, environment), outcome.payload.stretches
+        if whole is None or number >= len(stretches):
+            return whole
+        return FilePlace(whole.path, stretches[number].start + 1)
 
     def texts(self, outcome: Outcome[LogSelection], number: int) -> tuple[str, str]:
         selection = outcome.payload

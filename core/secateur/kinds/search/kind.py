@@ -12,7 +12,9 @@ from secateur.kinds.search.advice import advice
 from secateur.kinds.search.command_line import search_command
 from secateur.kinds.search.flag_values import boosts_of, weights_of
 from secateur.kinds.search.knobs import BUDGET, DEPTH, PREFERENCE, SIGNATURES, STRATEGY, TOP_K, WEIGHTS
+from secateur.kinds.search.listed import listed_ledger, row_of
 from secateur.kinds.search.rehearsal import SearchRehearsal, tunable
+from secateur.kinds.steering import FilePlace, Steer, location_in, steered
 from secateur.llm.interface import Reply
 from secateur.model import Ledger, Pool, Selection, State, TrimReport
 from secateur.progress import Progress, unreported
@@ -259,6 +261,25 @@ class Search(Kind[RetrievedPool, SearchDecision]):
                 delivery = _delivery(answer, engine, inputs, verbose=verbose)
             return replace(delivery, advice=advice(query, engine, inputs, loaded, environment))
 
+    def hold(self, outcome: Outcome[SearchDecision], number: int, settings: Settings) -> Settings | str:
+        return self.steer(outcome, number, settings, Steer.PIN)
+
+    def steer(self, outcome: Outcome[SearchDecision], number: int, settings: Settings, how: Steer) -> Settings | str:
+        row = row_of(outcome.payload.selection, number)
+        if row is None:
+            return f"only a candidate is {how.value}"
+        return steered(settings, outcome.payload.selection.pool.symbol_id[row], how)
+
+    def location(
+        self, outcome: Outcome[SearchDecision], number: int, inputs: Inputs, environment: Environment
+    ) -> FilePlace | None:
+        """Of a candidate its first line in the folder as it is now, which may differ from the commit that was asked."""
+        selection = outcome.payload.selection
+        if (row := row_of(selection, number)) is None:
+            return None
+        folder = environment.folder_of(inputs["path"])
+        return location_in(folder, selection.pool.path[row], int(selection.pool.line_start[row]))
+
     def budget_in_force(self, settings: Settings, outcome: Outcome[SearchDecision] | None) -> int:
         return settings.effective_budget
 
@@ -274,7 +295,7 @@ class Search(Kind[RetrievedPool, SearchDecision]):
 
     def name_of(self, outcome: Outcome[SearchDecision], number: int) -> tuple[str, str]:
         selection = outcome.payload.selection
-        if (row := _row(selection, number)) is None:
+        if (row := row_of(selection, number)) is None:
             return super().name_of(outcome, number)
         pool = selection.pool
         place = f"{pool.path[row]}:{pool.line_start[row]}-{pool.line_end[row]}"
@@ -282,7 +303,7 @@ class Search(Kind[RetrievedPool, SearchDecision]):
 
     def facts(self, outcome: Outcome[SearchDecision], number: int) -> Sequence[tuple[str, str]]:
         selection = outcome.payload.selection
-        if (row := _row(selection, number)) is None:
+        if (row := row_of(selection, number)) is None:
             return ()
         pool = selection.pool
         what = f"{pool.kind[row]}, {pool.language[row]}"
@@ -344,7 +365,7 @@ class Search(Kind[RetrievedPool, SearchDecision]):
 
     def texts(self, outcome: Outcome[SearchDecision], number: int) -> tuple[str, str]:
         found = outcome.payload
-        if (row := _row(found.selection, number)) is None:
+        if (row := row_of(found.selection, number)) is None:
             return "", ""
         pool, state = found.selection.pool, found.selection.state[row]
         before = found.engine.content(pool, row)
@@ -388,25 +409,8 @@ class Search(Kind[RetrievedPool, SearchDecision]):
 
     def because(self, outcome: Outcome[SearchDecision], number: int) -> str:
         selection = outcome.payload.selection
-        row = _row(selection, number)
+        row = row_of(selection, number)
         return super().because(outcome, number) if row is None else why(selection, selection.decision(row))
-
-
-def listed_ledger(
-    selection: Selection, pack_tokens: int, dropped: int, ids: Collection[str] = ()
-) -> tuple[Ledger, Sequence[int]]:
-    """The ledger of a search with the entries that an account of it names, and their numbers in the whole one; see
-    `Kind.listed`."""
-    order, pool = selection.order, selection.pool
-    gone = order[selection.state[order] == State.DROPPED][:dropped]
-    wanted = {*selection.kept_rows, *gone.tolist(), *(pool.row_of[one] for one in ids if one in pool.row_of)}
-    numbers = [number for number, row in enumerate(order.tolist()) if row in wanted]
-    return search_ledger(selection, pack_tokens, [int(order[number]) for number in numbers]), numbers
-
-
-def _row(selection: Selection, number: int) -> int | None:
-    """The row of the pool that an entry of the ledger is of; None: the wrapper."""
-    return int(selection.order[number]) if number < len(selection) else None
 
 
 def _query(inputs: Inputs, environment: Environment) -> str:
