@@ -69,7 +69,10 @@ async def test_the_copied_command_reproduces_the_chunks(
         await settle(app)
         assert app.clipboard == command
     ran = secateur(*shlex.split(command)[1:])
-    assert (ran.code, ran.out) == (0, DIFF.kind.render(outcome, "text"))
+    # Revisions are copied as the commits that they name now: the first line says them so.
+    (asked, *printed), (shown, *drawn) = ran.out.splitlines(), DIFF.kind.render(outcome, "text").splitlines()
+    assert (ran.code, printed, asked.partition(" (")[2]) == (0, drawn, shown.partition(" (")[2])
+    assert "HEAD" not in command
     markdown = secateur(*shlex.split(command)[1:], "--format", "markdown")
     assert markdown.out == "".join(chunk.text for chunk in chunks)
 

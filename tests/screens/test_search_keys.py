@@ -77,7 +77,7 @@ async def test_budget_keys() -> None:
     app = inspector(settings=TIGHT)
     async with app.run_test(size=(120, 40)):
         await settle(app)
-        for key, budget in (("b", 4500), ("B", 4000), ("minus", 3750), ("plus", 4000), ("plus", 4500)):
+        for key, budget in (("b", 4500), ("B", 4000), ("B", 3750), ("plus", 3760), ("underscore", 3750)):
             await press(app, key)
             lines = await settle(app)
             answer = bench_of(app).state.answer
@@ -193,7 +193,7 @@ async def test_copy_shows_and_copies_the_command() -> None:
 
 async def test_help_lists_every_action_with_its_key() -> None:
     app = inspector(settings=replace(TIGHT, ui=Ui(keys={"copy": "c"})))
-    async with app.run_test(size=(120, 120)):
+    async with app.run_test(size=(120, 150)):
         await settle(app)
         await press(app, "question_mark")
         text = "\n".join(await settle(app))

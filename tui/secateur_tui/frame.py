@@ -67,6 +67,7 @@ class Frame:
             panel = KnobPanel(
                 scene.state.settings,
                 lambda settings: scene.state.subject.knobs_of(settings),
+                lambda settings: scene.state.subject.all_knobs(settings),
                 with_ranges=True,
                 id="knobs",
             )

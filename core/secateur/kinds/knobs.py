@@ -104,8 +104,11 @@ class ProfileKnob(Knob):
 
 COUNTER = Knob("tokens.counter", "counter")
 
-_NO_KNOBS = ("index.", "embedding.", "llm.", "graph_rag.cache_", "graph_rag.enabled", "preference.", "tokens.")
-"""Keys (prefixes) that are no knobs: they change what is read or who is asked, or another key switches them."""
+_NO_KNOBS = (
+    *("index.", "embedding.", "llm.", "tokens.", "preference."),
+    *("graph_rag.cache_", "graph_rag.enabled", "graph_rag.token_budget"),
+)
+"""Keys (prefixes) that are no knobs: they change what is read or who is asked, or a key of its own turns them."""
 
 _ROUND_FROM = 100
 """Integers of this default or more are turned on round numbers."""

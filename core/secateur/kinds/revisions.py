@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from secateur.errors import SecateurError
-from secateur.kinds.environment import Environment, Kind
+from secateur.kinds.base import Kind
+from secateur.kinds.environment import Environment
 from secateur.sources.git import Git
 
 

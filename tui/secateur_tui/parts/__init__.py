@@ -18,6 +18,7 @@ from secateur_tui.parts.proofs import Proofs
 from secateur_tui.parts.replays import Replays
 from secateur_tui.parts.scenarios import Scenarios
 from secateur_tui.parts.staleness import Staleness
+from secateur_tui.parts.steering import Steering
 from secateur_tui.parts.tuning import Tuning
 from secateur_tui.parts.walking import Walking
 from secateur_tui.screen import Bench
@@ -26,6 +27,7 @@ PARTS: Sequence[Callable[[Bench], ScreenPart]] = (
     Scenarios,
     Asking,
     Tuning,
+    Steering,
     Looking,
     Exporting,
     Comparing,

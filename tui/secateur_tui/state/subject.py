@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Generic, TypeVar
 
 from secateur.kinds.base import Environment, Kind, Outcome
-from secateur.kinds.knobs import Knob, round_step
+from secateur.kinds.knobs import Knob, further_knobs, round_step
 from secateur.kinds.revisions import with_commits
 from secateur.ledger import WRAPPER
 from secateur.model import State
@@ -264,6 +264,11 @@ class Subject(Generic[M, P]):
     def knobs_of(self, settings: Settings) -> Sequence[Knob]:
         """Returns the knobs in the order of their panel."""
         return self.knobs
+
+    def all_knobs(self, settings: Settings) -> Sequence[Knob]:
+        """Returns those knobs and everything else that can be turned."""
+        knobs = self.knobs_of(settings)
+        return (*knobs, *further_knobs(knobs, self.kind.depends_on))
 
     def budget_in_force(self, settings: Settings, answer: Any) -> int:
         """Returns the budget that `b` and `B` start from."""

@@ -107,12 +107,14 @@ class KnobPanel(LineView, can_focus=True):
         self,
         settings: Settings,
         knobs_of: Callable[[Settings], Sequence[Knob]],
+        all_of: Callable[[Settings], Sequence[Knob]] | None = None,
         *,
         with_ranges: bool = False,
         **options: Any,
     ) -> None:
         super().__init__(**options)
         self._knobs_of, self._with_ranges = knobs_of, with_ranges
+        self._all_of = all_of or knobs_of
         self._settings = self._opened = settings
         self._ranges: Ranges = {}
         self._notes: Mapping[str, str] = {}
@@ -122,7 +124,14 @@ class KnobPanel(LineView, can_focus=True):
 
     @property
     def knobs(self) -> Sequence[Knob]:
-        return self._knobs_of(self._settings)
+        return (self._all_of if self.has_class("-all") else self._knobs_of)(self._settings)
+
+    def toggle_all(self) -> None:
+        """Shows every knob, or those of the bench again."""
+        self.toggle_class("-all")
+        self._chosen = min(self._chosen, len(self.knobs) - 1)
+        self.repaint()
+        self.refresh(layout=True)
 
     @property
     def chosen(self) -> Knob:
@@ -164,15 +173,19 @@ class KnobPanel(LineView, can_focus=True):
 
     def action_choose(self, by: int) -> None:
         self._chosen = (self.knobs.index(self.chosen) + by) % len(self.knobs)
+        height = self.scrollable_content_region.height
+        if not self.scroll_offset.y <= self._chosen < self.scroll_offset.y + height:
+            self.scroll_to(y=self._chosen - (height - 1 if by > 0 else 0), animate=False, immediate=True)
         self.refresh()
 
     def on_click(self, event: events.Click) -> None:
         at = event.get_content_offset(self)
-        if at is None or not 0 <= at.y < len(self.knobs):
+        row = at.y + self.scroll_offset.y if at is not None else -1
+        if at is None or not 0 <= row < len(self.knobs):
             return
-        self._chosen = at.y
+        self._chosen = row
         self.refresh()
-        drawn = plain(self.draw_line(at.y, self.content_cells))
+        drawn = plain(self.draw_line(row, self.content_cells))
         if message := clicked(self.chosen, self._settings, drawn, at.x):
             self.post_message(message)
 

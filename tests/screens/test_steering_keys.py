@@ -1,0 +1,152 @@
+"""Pins, exclusions, factors, preferences and typed values, by key on the screen."""
+
+import pytest
+from inspector_kit import bench_of, inspector, press, settle
+from ledger_kit import opened, write_transcript
+from secateur.model import State
+from secateur.settings import Settings
+
+
+def settings_of(app):
+    return bench_of(app).state.settings
+
+
+def state_of(app, symbol):
+    state = bench_of(app).state
+    return State(state.answer.selection.state[state.answer.place_of[symbol]])
+
+
+async def test_a_dropped_candidate_is_pinned_excluded_and_all_is_taken_back():
+    app = inspector(settings=Settings(budget=2000))
+    async with app.run_test(size=(120, 40)):
+        await settle(app)
+        bench = bench_of(app)
+        while state_of(app, bench.entry) is not State.DROPPED:
+            await press(app, "j")
+        symbol = bench.entry
+        await press(app, "space")
+        assert state_of(app, symbol) is State.KEPT and settings_of(app).pins == (symbol,)
+        assert bench.entry == symbol  # the cursor follows it
+        await press(app, "minus")
+        assert state_of(app, symbol) is State.DROPPED and settings_of(app).excludes == (symbol,)
+        assert f"--exclude {symbol}" in bench.command().replace("'", "")
+        await press(app, "minus")
+        assert settings_of(app).excludes == ()
+        await press(app, "u", "u", "u")
+        assert settings_of(app) == Settings(budget=2000)
+
+
+async def test_factors_go_up_and_down_and_are_a_term_of_their_own():
+    app = inspector(settings=Settings(budget=2000))
+    async with app.run_test(size=(120, 40)):
+        await settle(app)
+        await press(app, "j", "full_stop", "full_stop")
+        symbol = bench_of(app).entry
+        assert settings_of(app).boosts == {symbol: 1.5}
+        lines = await settle(app)
+        assert any("boost" in one for one in lines)
+        await press(app, "comma", "comma")
+        assert settings_of(app).boosts == {}
+
+
+async def test_a_bench_says_why_it_cannot_exclude(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_transcript(tmp_path)
+    app = opened("conversation")
+    async with app.run_test(size=(120, 40)):
+        await settle(app)
+        await press(app, "minus")
+        assert bench_of(app).unavailable("exclude") == "nothing in this list is excluded"
+        assert not bench_of(app).state.changed
+
+
+async def test_a_typed_budget_is_met_to_the_token_and_single_steps_leave_round_numbers():
+    app = inspector(settings=Settings(budget=4000))
+    async with app.run_test(size=(120, 40)):
+        await settle(app)
+        await press(app, "equals_sign")
+        assert any("budget 4,000" in one for one in await settle(app))
+        await press(app, *["backspace"] * 5, *"4,107", "enter")
+        assert settings_of(app).budget == 4107
+        await press(app, "plus", "plus", "underscore")
+        assert settings_of(app).budget == 4117
+        await press(app, "b")
+        assert settings_of(app).budget == 4500
+        await press(app, "u", "u", "u", "u", "u")
+        assert settings_of(app).budget == 4000
+
+
+async def test_a_wrong_value_is_said_while_it_is_typed_and_changes_nothing():
+    app = inspector(settings=Settings(budget=4000))
+    async with app.run_test(size=(120, 40)):
+        await settle(app)
+        await press(app, "equals_sign", *"x")
+        assert any("'4,000x' is not a number" in one for one in await settle(app))
+        await press(app, "enter")
+        assert settings_of(app) == Settings(budget=4000)
+        await press(app, "equals_sign", "escape")
+        assert settings_of(app) == Settings(budget=4000)
+
+
+async def test_every_setting_that_decides_is_a_knob_and_its_value_can_be_typed():
+    app = inspector(settings=Settings(budget=4000))
+    async with app.run_test(size=(120, 40)):
+        await settle(app)
+        panel = bench_of(app).knobs
+        few = len(panel.knobs)
+        await press(app, "M")
+        labels = [knob.label for knob in panel.knobs]
+        assert {"profile", "counter", "depth", "top k", "lexical", "history", "−test"} <= set(labels)
+        assert panel.has_focus
+        while panel.chosen.label != "history":
+            await press(app, "down")
+        lines = await settle(app)
+        assert any("history" in one for one in lines)  # scrolled into sight
+        await press(app, "right")
+        assert settings_of(app).relevance.history == 0.05
+        await press(app, "equals_sign", *["backspace"] * 4, *"2.6", "enter")
+        assert settings_of(app).relevance.history == 2.6
+        await press(app, "M")
+        assert len(panel.knobs) == few
+
+
+async def test_a_profile_and_a_counter_are_turned_like_any_knob():
+    app = inspector(settings=Settings(budget=4000))
+    async with app.run_test(size=(120, 40)):
+        await settle(app)
+        panel = bench_of(app).knobs
+        await press(app, "M")
+        while panel.chosen.label != "profile":
+            await press(app, "down")
+        await press(app, "right")
+        await settle(app)
+        assert settings_of(app).profile == "recommended" and settings_of(app).relevance.pool == "all"
+        await press(app, "r")
+        assert settings_of(app).profile == "spec"
+        await press(app, "down", "right")
+        await settle(app)
+        assert settings_of(app).tokens.counter == "cl100k_base"
+
+
+@pytest.mark.parametrize("size", [(120, 40), (80, 24)])
+async def test_all_knobs_fit_on_the_screen(size):
+    app = inspector(settings=Settings(budget=4000))
+    async with app.run_test(size=size):
+        await settle(app)
+        await press(app, "M", *["down"] * 40)
+        lines = await settle(app)
+        assert len(lines) == size[1] and bench_of(app).knobs.region.bottom <= size[1]
+
+
+async def test_a_preferred_candidate_is_remembered_in_the_users_folder_and_retrieved_anew(tmp_path):
+    environ = {"SECATEUR_CONFIG_DIR": str(tmp_path / "own")}
+    app = inspector(settings=Settings(budget=4000), path=str(tmp_path), environ=environ)
+    async with app.run_test(size=(120, 40)):
+        await settle(app)
+        await press(app, "asterisk")
+        await settle(app)
+        (path,) = (tmp_path / "own").rglob("preferences.json")
+        assert bench_of(app).entry in path.read_text() and settings_of(app).preference.enabled
+        await press(app, "asterisk")
+        await settle(app)
+        assert bench_of(app).entry not in path.read_text()

@@ -1,0 +1,152 @@
+"""Overrules decisions by key: pins, excludes and boosts the item at the cursor, remembers that it is preferred, and
+takes typed values of the budget and of any knob."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+
+from secateur import directories
+from secateur.errors import SecateurError
+from secateur.kinds.knobs import Knob, typed
+from secateur.kinds.steering import Steer
+from secateur.remembered.preferences import PreferenceStore
+from secateur.settings import Settings, with_values
+from secateur.terminal import visible
+
+from secateur_tui.pages.search import SearchPage
+from secateur_tui.part import ScreenPart
+from secateur_tui.screen import Bench
+from secateur_tui.styled_text import Line, Span, line, wrapped
+from secateur_tui.widgets.ask_page import AskPage
+
+STEP = 10
+"""Tokens of the finest step of a budget by key; any number can be typed."""
+
+_STEERS = {"pin": Steer.PIN, "exclude": Steer.EXCLUDE, "boost": Steer.BOOST, "damp": Steer.DAMP}
+
+
+class Steering(ScreenPart):
+    """See the module docstring. All but what is remembered is settings of the run, and can be undone."""
+
+    def __init__(self, bench: Bench) -> None:
+        self._bench = bench
+
+    @property
+    def actions(self) -> Mapping[str, Callable[[], object]]:
+        return {
+            **{action: partial(self._steer, action) for action in _STEERS},
+            "prefer": self._prefer,
+            "type": self._ask_value,
+            "budget-step-up": partial(self._step, STEP),
+            "budget-step-down": partial(self._step, -STEP),
+            "all-knobs": self._toggle_knobs,
+        }
+
+    def unavailable(self, action: str) -> str:
+        if action in _STEERS:
+            if action == "pin" and self._bench.app.stop is not None:
+                return ""
+            found = self._steered(_STEERS[action])
+            return found if isinstance(found, str) else ""
+        if action == "prefer":
+            if not isinstance(self._bench.subject, SearchPage):
+                return "only a candidate of a search is preferred"
+            return "" if self._bench.entry else "there is no candidate"
+        return ""
+
+    # --- items ---
+
+    def _steered(self, how: Steer) -> Settings | str:
+        """The settings with the item at the cursor steered, or no longer; or why it cannot be."""
+        state, outcome = self._bench.state, self._bench.outcome
+        if outcome is None or not state.listed:
+            return "there is no answer yet"
+        number = state.subject.entry_number(state.answer, state.cursor)
+        if number is None:
+            return f"nothing here is {how.value}"
+        return state.subject.kind.steer(outcome, number, state.settings, how)
+
+    def _steer(self, action: str) -> None:
+        if action == "pin" and self._bench.app.stop is not None:  # of a recording it is the next stop
+            self._bench.app.replay(1)
+            return
+        settings = self._steered(_STEERS[action])
+        if isinstance(settings, Settings):
+            factor = settings.boosts.get(self._bench.entry, 1.0)
+            self._bench.change(settings)
+            if action in ("boost", "damp"):
+                self._bench.app.say(f"priority × {factor:g}: {visible(self._bench.entry)}")
+
+    def _prefer(self) -> None:
+        """Remembers the candidate at the cursor as preferred in this repository, or no longer."""
+        bench, page = self._bench, self._bench.subject
+        assert isinstance(page, SearchPage)
+        symbol, rules = bench.entry, bench.state.settings.preference
+        try:
+            root = page.outside.folder_of(page.path)
+            store = PreferenceStore(directories.config_dir(bench.app.environ), root, time.time)
+            if symbol in store.values(rules.half_life):
+                store.remove(symbol, rules.half_life)
+                said = f"no longer preferred here: {symbol}"
+            else:
+                store.add(symbol, 1.0, rules.half_life)
+                said = f"preferred here, half in {rules.half_life} days: {symbol}"
+        except SecateurError as error:
+            bench.app.say(error.message)
+            return
+        bench.app.say(said)
+        if rules.enabled:
+            bench.read_again()
+        else:
+            bench.change(with_values(bench.state.settings, {"preference.enabled": True}))
+
+    # --- values ---
+
+    @property
+    def _in_force(self) -> int:
+        state = self._bench.state
+        return state.subject.budget_in_force(state.settings, state.answer if state.asked == state.wanted else None)
+
+    def _step(self, by: int) -> None:
+        budget, low = self._bench.subject.budget, 0
+        settings = self._bench.state.settings
+        try:
+            self._bench.change(budget.put(settings, max(low, self._in_force + by)))
+        except SecateurError as error:
+            self._bench.app.say(error.message)
+
+    @property
+    def _knob(self) -> Knob:
+        """The knob whose value is typed: the chosen one where the keys go to the knobs, else the budget."""
+        panel = self._bench.knobs
+        return panel.chosen if panel.has_focus else self._bench.subject.budget
+
+    def _ask_value(self) -> None:
+        knob, settings = self._knob, self._bench.state.settings
+        if knob == self._bench.subject.budget:
+            settings = knob.put(settings, self._in_force)
+        page = AskPage(knob.label.capitalize(), partial(self._draw_value, knob, settings), knob.text(settings))
+        self._bench.app.push_screen(page, partial(self._take_value, knob, settings))
+
+    def _draw_value(self, knob: Knob, settings: Settings, cells: int, text: str) -> Sequence[Line]:
+        if not text:
+            return [line("")]
+        try:
+            value = knob.text(typed(knob, text, settings))
+        except SecateurError as error:
+            return [*wrapped(visible(error.message), cells, "error"), *wrapped(visible(error.hint), cells, "faint")]
+        return [line(Span(f"{knob.label} {value}", "accent"))]
+
+    def _take_value(self, knob: Knob, settings: Settings, text: str | None) -> None:
+        if not text:
+            return
+        try:
+            self._bench.change(typed(knob, text, settings))
+        except SecateurError as error:
+            self._bench.app.say(f"{error.message}; {error.hint}")
+
+    def _toggle_knobs(self) -> None:
+        self._bench.knobs.toggle_all()
+        self._bench.open_knobs()
