@@ -108,7 +108,7 @@ BENCHES: dict[str, tuple[Callable[[], Inspector], str]] = {
 
 async def save(app: Inspector, name: str = SAVED) -> list[str]:
     """Saves the screen under a name."""
-    await press(app, "S")
+    await press(app, "S", "enter")
     await settle(app)
     app.screen.query_one("#answer").value = name  # type: ignore[attr-defined]
     await press(app, "enter")
@@ -203,7 +203,7 @@ async def test_the_name_is_asked_and_an_older_file_is_left_alone() -> None:
         await press(app, "m")
         await settle(app)
         assert "no scenario is open; S saves this screen as one" in said(app)
-        await press(app, "S")
+        await press(app, "S", "enter")
         for size in SIZES:
             await pilot.resize_terminal(*size)
             assert_golden(f"scenario_save_{size[0]}x{size[1]}", await settle(app))

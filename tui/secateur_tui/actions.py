@@ -100,9 +100,17 @@ ACTIONS = (
     Action("copy-pack", (), "Copy what goes out", "Copy the text that a model reads", "Change"),
     Action("copy-item", (), "Copy this item", "Copy the text of the item under the cursor", "Change"),
     Action("export", ("E",), "Export", "Write an HTML page, Markdown, JSON or a picture to show", "Change"),
+    Action("edit", ("e",), "Edit", "Open the item in $EDITOR at its line", "Change", footer=True),
+    Action("copy", ("y",), "Copy", "Copy and show the command line that reproduces this screen", "Change", footer=True),
     Action(
-        "save", ("S",), "Save", "Save this screen as a scenario, which `secateur check` guards", "Guard", footer=True
+        "save",
+        ("S",),
+        "Save",
+        "Keep the settings as a profile, or this screen as a scenario, which `secateur check` guards",
+        "Guard",
+        footer=True,
     ),
+    Action("default", ("D",), "Default", "Make the profile on the screen your default", "Guard"),
     Action(
         "must", ("m",), "Must", "Assert what became of this item in the scenario; again: keep it, or nothing", "Guard"
     ),

@@ -11,6 +11,7 @@ from secateur_tui.parts.comparing import Comparing
 from secateur_tui.parts.counting import Counting
 from secateur_tui.parts.exporting import Exporting
 from secateur_tui.parts.finding import ItemFinding
+from secateur_tui.parts.keeping import Keeping
 from secateur_tui.parts.looking import Looking
 from secateur_tui.parts.observing import Observing
 from secateur_tui.parts.program import Program
@@ -28,6 +29,7 @@ PARTS: Sequence[Callable[[Bench], ScreenPart]] = (
     Asking,
     Tuning,
     Steering,
+    Keeping,
     Looking,
     Exporting,
     Comparing,

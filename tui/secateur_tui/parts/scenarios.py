@@ -82,7 +82,7 @@ class Scenarios(ScreenPart):
 
     @property
     def actions(self) -> Mapping[str, Callable[[], object]]:
-        return {"save": self._ask_name, "must": self._assert, "check": self._check, "accept": self._ask_to_accept}
+        return {"must": self._assert, "check": self._check, "accept": self._ask_to_accept}
 
     @property
     def _state(self) -> BenchState[KindPage[Any, Any]]:
@@ -168,8 +168,6 @@ class Scenarios(ScreenPart):
 
     def unavailable(self, action: str) -> str:
         save = self._bench.app.keymap.shown("save")
-        if action == "save" and self._bench.outcome is None:
-            return "there is no answer yet"
         if action in ("must", "check", "accept"):
             if self._held is None:
                 return "no scenario is open" + (f"; {save} saves this screen as one" if save else "")
@@ -212,7 +210,13 @@ class Scenarios(ScreenPart):
         """The folder that relative inputs start from."""
         return self._state.subject.folder or Path.cwd()
 
-    def _ask_name(self) -> None:
+    @property
+    def cannot_save(self) -> str:
+        """Why this screen can be no scenario now; "" where it can."""
+        return "there is no answer yet" if self._bench.outcome is None else ""
+
+    def ask_name(self) -> None:
+        """Asks for the name of the file, and saves the screen as a scenario."""
         try:
             path = (
                 self._held.path if self._held is not None else proposed_path(self._kind, self._bench.given, self._base)

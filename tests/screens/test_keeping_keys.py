@@ -1,0 +1,103 @@
+"""What was tuned is kept: as a profile of the user or the repository, as the default; an item opens in an editor."""
+
+import os
+import shlex
+from pathlib import Path
+
+import tomli
+from inspector_kit import bench_of, inspector, press, settle
+from secateur.settings import Settings, load
+from support.cli import secateur
+
+TIGHT = Settings(budget=5000)
+
+
+def of(tmp_path, **environ):
+    variables = {"SECATEUR_CONFIG_DIR": str(tmp_path / "own"), "PATH": os.environ["PATH"], **environ}
+    return inspector(settings=TIGHT, path=str(tmp_path), environ=variables)
+
+
+def own(tmp_path):
+    return tomli.loads((tmp_path / "own" / "secateur.toml").read_text())
+
+
+async def test_knobs_are_saved_as_a_profile_of_the_user_and_read_back_headless(tmp_path, monkeypatch):
+    app = of(tmp_path)
+    async with app.run_test(size=(120, 40)):
+        await settle(app)
+        await press(app, "w", "right")
+        await press(app, "S", *"yours")
+        lines = await settle(app)
+        assert any("yours" in one and "every repository" in one for one in lines), "\n".join(lines)
+        await press(app, "enter")
+        lines = await settle(app)
+        assert any("[profiles.mine]" in one for one in lines), "\n".join(lines)
+        await press(app, "enter")
+        await settle(app)
+        assert bench_of(app).state.settings.profiles["mine"]["graph_rag"]["token_budget"] == 5000
+    saved = load(None, user_dir=tmp_path / "own", profile="mine").settings
+    assert saved.smart_pruning.priority_weights.relevance == 0.45 and saved.graph_rag.token_budget == 5000
+    monkeypatch.setenv("SECATEUR_CONFIG_DIR", str(tmp_path / "own"))
+    ran = secateur("search", "refund", "sample:orders", "--profile", "mine", "--format", "json")
+    assert ran.code == 0 and ran.json["budget"] == 5000 and ran.json["profile"] == "mine"
+
+
+async def test_a_repository_is_given_what_it_may_set_and_the_rest_is_named(tmp_path):
+    app = of(tmp_path)
+    async with app.run_test(size=(120, 40)):
+        await settle(app)
+        await press(app, "p", "S", *"repository", "enter")
+        lines = await settle(app)
+        assert any("not relevance.low_threshold" in one for one in lines)
+        await press(app, *["backspace"] * 20, *"ours", "enter")
+        await settle(app)
+    assert "ours" in tomli.loads((tmp_path / "secateur.toml").read_text())["profiles"]
+    assert load(tmp_path, profile="ours").notices == ()
+
+
+async def test_escape_saves_nothing_and_a_wrong_name_is_said(tmp_path):
+    app = of(tmp_path)
+    async with app.run_test(size=(120, 40)):
+        await settle(app)
+        await press(app, "S", "escape")
+        await press(app, "S", *"yours", "enter", *["backspace"] * 4, *"spec", "enter")
+        await settle(app)
+    assert not (tmp_path / "own").exists()
+
+
+async def test_a_profile_is_made_the_default_by_one_key(tmp_path):
+    app = of(tmp_path)
+    async with app.run_test(size=(120, 40)):
+        await settle(app)
+        await press(app, "p", "D")
+        await settle(app)
+    assert own(tmp_path) == {"profile": "recommended"}
+
+
+async def test_an_item_opens_in_a_window_editor_at_its_line(tmp_path):
+    script, said = tmp_path / "bin" / "code", tmp_path / "said"
+    script.parent.mkdir()
+    script.write_text(f'#!/bin/sh\nprintf "%s\\n" "$@" > {shlex.quote(str(said))}.new && mv {said}.new {said}\n')
+    script.chmod(0o755)
+    app = of(tmp_path, EDITOR=f"{shlex.quote(str(script))} --wait")
+    async with app.run_test(size=(120, 40)):
+        await settle(app)
+        place = bench_of(app).state.answer.selection.pool
+        row = bench_of(app).state.cursor
+        file = tmp_path / place.path[row]
+        file.parent.mkdir(parents=True)
+        file.write_text("x\n")
+        await press(app, "e")
+        while not said.exists():
+            await settle(app)
+        words = said.read_text().splitlines()
+        assert words == ["--wait", "--goto", f"{Path(file)}:{place.line_start[row]}"]
+
+
+async def test_where_there_is_no_editor_or_no_file_it_is_said(tmp_path):
+    app = of(tmp_path)
+    async with app.run_test(size=(120, 40)):
+        await settle(app)
+        await press(app, "e")
+        await settle(app)
+        assert app.is_running  # the prepared pool is of files that are not there

@@ -1,0 +1,205 @@
+"""Keeps what was tuned: asks where to, as a profile of the user or of the repository, as the default, or as a scenario;
+opens the item at the cursor in the user's editor."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+
+from secateur import directories
+from secateur.errors import SecateurError
+from secateur.profile_files import (
+    ConfigPlace,
+    WrittenProfile,
+    adopt_profile,
+    own_file,
+    profile_of,
+    repository_file,
+    write_profile,
+)
+from secateur.settings import PROFILES, with_profile, with_values
+from secateur.terminal import visible
+from textual.app import SuspendNotSupported
+
+from secateur_tui.part import ScreenPart
+from secateur_tui.parts.scenarios import Scenarios
+from secateur_tui.screen import Bench
+from secateur_tui.state.editors import EditorCommand, editor_command
+from secateur_tui.styled_text import Line, Span, line, wrapped
+from secateur_tui.widgets.ask_page import AskPage
+from secateur_tui.widgets.chooser import ChoiceLine, Chooser, Offers
+
+SCENARIO, YOURS, REPOSITORY, DEFAULT = "scenario", "yours", "repository", "default"
+
+_NEW = "mine"
+"""Name that is proposed for a profile."""
+
+
+class Keeping(ScreenPart):
+    """See the module docstring."""
+
+    def __init__(self, bench: Bench) -> None:
+        self._bench = bench
+
+    @property
+    def actions(self) -> Mapping[str, Callable[[], object]]:
+        return {"save": self._choose, "default": self._make_default, "edit": self._edit}
+
+    def unavailable(self, action: str) -> str:
+        if action == "edit":
+            return "" if self._bench.outcome is not None and self._bench.state.listed else "there is no item"
+        return ""
+
+    # --- where to keep it ---
+
+    def _choose(self) -> None:
+        self._bench.app.push_screen(Chooser("Save", self._places, "scenario, yours, repository, default"), self._chosen)
+
+    def _places(self, typed: str) -> Offers:
+        """The places that a text names."""
+        profile, no_scenario = self._bench.state.settings.profile, self._bench.part(Scenarios).cannot_save
+        places = {
+            SCENARIO: "this screen: input, settings and decisions, for `secateur check`",
+            YOURS: "the settings as a profile in your configuration, for every repository",
+            REPOSITORY: "the settings as a profile in its secateur.toml, as far as it may set them",
+            DEFAULT: f"{profile} is your default from now on",
+        }
+        told = []
+        if no_scenario:
+            del places[SCENARIO]
+            told.append(f"no scenario: {no_scenario}")
+        if self._root is None:
+            del places[REPOSITORY]
+        words = typed.lower().split()
+        found = [name for name, said in places.items() if all(word in f"{name} {said}".lower() for word in words)]
+        found.sort(key=lambda name: not name.startswith(typed.lower().strip()))
+        lines = [ChoiceLine(name, partial(_place_line, name, places[name])) for name in found]
+        return Offers(lines, "; ".join(told))
+
+    def _chosen(self, choice: str | None) -> None:
+        if choice == SCENARIO:
+            self._bench.part(Scenarios).ask_name()
+        elif choice == DEFAULT:
+            self._make_default()
+        elif choice is not None:
+            page = AskPage("Save as a profile", partial(self._draw_profile, choice), self._proposed)
+            self._bench.app.push_screen(page, partial(self._save_profile, choice))
+
+    @property
+    def _proposed(self) -> str:
+        profile = self._bench.state.settings.profile
+        return _NEW if profile in PROFILES else profile
+
+    @property
+    def _root(self) -> Path | None:
+        """The folder of the repository that is inspected."""
+        given = self._bench.given
+        path = given.get("path")
+        try:
+            folder = self._bench.subject.outside.folder_of(path) if isinstance(path, str) and path else Path()
+        except SecateurError:
+            return None
+        return folder if folder.is_dir() else None
+
+    @property
+    def _user_dir(self) -> Path:
+        return directories.config_dir(self._bench.app.environ)
+
+    def _place(self, choice: str) -> ConfigPlace:
+        return repository_file(self._root or Path()) if choice == REPOSITORY else own_file(self._user_dir)
+
+    def _draw_profile(self, choice: str, cells: int, name: str) -> Sequence[Line]:
+        settings = self._bench.state.settings
+        try:
+            place = self._place(choice)
+        except SecateurError as error:
+            return wrapped(visible(error.message), cells, "error")
+        values, refused = profile_of(settings, place.scope)
+        words = wrapped(f"[profiles.{visible(name)}] in {visible(str(place.path))}: {len(values):,} settings.", cells)
+        if name in settings.profiles:
+            words += wrapped("There is such a profile: it is replaced.", cells, "accent")
+        for key, why in refused.items():
+            words += wrapped(f"not {key}: {why}", cells, "warning")
+        return words
+
+    def _save_profile(self, choice: str, name: str | None) -> None:
+        if not name:
+            return
+        bench = self._bench
+        try:
+            written = write_profile(self._place(choice), name, bench.state.settings)
+        except SecateurError as error:
+            bench.app.say(f"{error.message}; {error.hint}")
+            return
+        profiles = {**bench.state.settings.profiles, name: _nested(written)}
+        bench.change(with_values(bench.state.settings, {"profiles": profiles}))
+        bench.app.say(f"saved: [profiles.{name}] in {written.path}")
+
+    def _make_default(self) -> None:
+        """Makes the profile on the screen the user's default."""
+        self.adopt(self._bench.state.settings.profile)
+
+    def adopt(self, profile: str) -> None:
+        """Makes a profile the user's default, and decides under it."""
+        bench = self._bench
+        try:
+            path = adopt_profile(self._user_dir, profile)
+        except SecateurError as error:
+            bench.app.say(f"{error.message}; {error.hint}")
+            return
+        if bench.state.settings.profile != profile:
+            budget = bench.state.settings.budget
+            bench.change(with_values(with_profile(bench.state.settings, profile), {"budget": budget}))
+        bench.app.say(f"{profile} is your default from now on: {path}")
+
+    # --- the editor ---
+
+    def _edit(self) -> None:
+        bench, state, outcome = self._bench, self._bench.state, self._bench.outcome
+        number = state.subject.entry_number(state.answer, state.cursor)
+        if outcome is None or number is None:
+            return
+        page = state.subject
+        try:
+            place = page.kind.location(outcome, number, page.given(state.inputs), page.outside)
+            if place is None:
+                bench.app.say("this item stands in no file that is there now")
+                return
+            command = editor_command(bench.app.environ, place.path, place.line)
+        except SecateurError as error:
+            bench.app.say(f"{error.message}; {error.hint}")
+            return
+        try:
+            self._run(command)
+        except SuspendNotSupported:
+            bench.app.say(f"no editor can be shown here; run {shlex.join(command.words)}")
+        except (OSError, ValueError) as error:
+            bench.app.say(f"{command.words[0]} cannot be started: {getattr(error, 'strerror', None) or error}")
+
+    def _run(self, command: EditorCommand) -> None:
+        if command.takes_terminal:
+            with self._bench.app.suspend():
+                subprocess.run(command.words, check=False)
+            self._bench.app.refresh(layout=True)
+            self._bench.returned_to()
+            return
+        with open(os.devnull, "r+b") as nothing:  # noqa: PTH123 - a device
+            started = subprocess.Popen(
+                command.words, stdin=nothing, stdout=nothing, stderr=nothing, start_new_session=True
+            )
+        threading.Thread(target=started.wait, daemon=True).start()  # nobody else takes note of its end
+
+
+def _place_line(name: str, said: str, cells: int) -> Line:  # noqa: ARG001 - the list clips it
+    return line(Span(f" {name:<11}", "bold"), said)
+
+
+def _nested(written: WrittenProfile) -> dict[str, object]:
+    from secateur.settings.keys import nested
+
+    return nested(written.values)
