@@ -44,6 +44,7 @@ ACTIONS = (
         "Ask",
         footer=True,
     ),
+    Action("again", ("H",), "Ask again", "Questions asked before, and those that the repository suggests", "Ask"),
     Action("refresh", ("R",), "Refresh", "Read again what is on disk", "Ask"),
     Action("budget-up", ("b",), "Budget+", "A larger budget", "Turn", footer=True),
     Action("budget-down", ("B",), "Budget−", "A smaller budget", "Turn"),
@@ -100,8 +101,9 @@ ACTIONS = (
     Action("copy-pack", (), "Copy what goes out", "Copy the text that a model reads", "Change"),
     Action("copy-item", (), "Copy this item", "Copy the text of the item under the cursor", "Change"),
     Action("export", ("E",), "Export", "Write an HTML page, Markdown, JSON or a picture to show", "Change"),
+    Action("recover", ("z",), "Recover", "Take up what a session that was cut off had tuned", "Change"),
+    Action("forget", ("Z",), "Forget", "Forget what a session that was cut off had tuned", "Change"),
     Action("edit", ("e",), "Edit", "Open the item in $EDITOR at its line", "Change", footer=True),
-    Action("copy", ("y",), "Copy", "Copy and show the command line that reproduces this screen", "Change", footer=True),
     Action(
         "save",
         ("S",),

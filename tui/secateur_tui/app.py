@@ -19,6 +19,7 @@ from secateur.errors import UsageError
 from secateur.kinds import registry
 from secateur.model import Notice
 from secateur.output_files import write_output
+from secateur.remembered.inspector_session import SessionStore
 from secateur.replays.recorder import Recorder
 from secateur.replays.recording import Recording
 from secateur.replays.replaying import root_for
@@ -297,8 +298,15 @@ def run(
         opener=lambda folder, under: opened(samples.path_of(folder, directories.cache_dir(variables)), under),
         theme_folders=(directories.config_dir(variables) / "themes",),
     )
-    with recording(app, record, variables):
-        return _finished(app, app.run())
+    remembers = settings.ui.remember and scenario is None and record is None
+    sessions = SessionStore(directories.config_dir(variables), Path(path), on=remembers)
+    with recording(app, record, variables), sessions.opened() as memory:
+        if remembers:
+            app.remember(sessions, memory)
+        code = app.run()
+        if app.return_code:  # it failed: what was tuned is offered again
+            memory.cut_off()
+    return _finished(app, code)
 
 
 def replaying(player: ReplayPlayer, pace: Pace, theme_folders: Sequence[Path] = ()) -> Inspector:

@@ -14,6 +14,7 @@ from secateur import directories
 from secateur.errors import SecateurError
 from secateur.kinds import registry
 from secateur.model import Notice
+from secateur.remembered.inspector_session import OpenSession, SessionStore, UnfinishedSession
 from secateur.replays.recorder import Observation, Recorder
 from secateur.settings import Settings
 from secateur.terminal import visible
@@ -66,6 +67,9 @@ class Host(Guarded, App[int]):
         watcher: looks for changes on disk: that must neither wait for a retrieval nor hold one up.
         prover: proves hints.
         recorder: writes down what is done; None: nothing does.
+        sessions, memory: remember what is asked and tuned; None: nothing is remembered.
+        unfinished: what a session that was cut off had tuned; None: nothing is offered.
+        recent: questions that were asked before, the latest first.
     """
 
     SURVIVES: ClassVar[bool] = True  # an error inside a widget does not end the session
@@ -79,6 +83,10 @@ class Host(Guarded, App[int]):
         self.pace = pace or Pace()
         self.thread, self.watcher, self.prover = EngineThread(), EngineThread(), EngineThread()
         self.recorder: Recorder | None = None
+        self.sessions: SessionStore | None = None
+        self.memory: OpenSession | None = None
+        self.unfinished: UnfinishedSession | None = None
+        self.recent: Sequence[str] = ()
         self.keymap = actions.keymap(settings.ui.keys)
         self.set_keymap(actions.overrides(self.keymap))
         self._palette: tuple[str, Palette] | None = None
@@ -158,6 +166,19 @@ class Host(Guarded, App[int]):
     def picture(self) -> str:
         """Returns the screen as SVG, which loads nothing: the font's name stays, with monospace behind it."""
         return _WEB_FONT.sub("", self.export_screenshot())
+
+    def remember(self, sessions: SessionStore, memory: OpenSession) -> None:
+        """Remembers from now on, and offers what is remembered."""
+        self.sessions, self.memory = sessions, memory
+        known = sessions.read()
+        self.recent = known.queries
+        self.unfinished = next(iter(known.unfinished), None)
+
+    def forget_unfinished(self) -> None:
+        """Offers what a session had tuned no longer."""
+        if self.unfinished is not None and self.sessions is not None:
+            self.sessions.forget(self.unfinished)
+        self.unfinished = None
 
     def say(self, message: str) -> None:
         """Shows a passing message; text from outside is allowed in it."""

@@ -18,15 +18,14 @@ from textual import on
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
-from textual.screen import Screen
 from textual.widget import Widget
 from textual.widgets import ContentSwitcher, Input
 from textual.worker import Worker, WorkerState
 
 from secateur_tui import actions
 from secateur_tui.answering import Answering
+from secateur_tui.field_screen import FieldScreen
 from secateur_tui.frame import HEIGHTS, WIDTHS, Frame, classes_at, draw_small, fewer
-from secateur_tui.guards import Guarded
 from secateur_tui.host import Host
 from secateur_tui.jobs import Jobs
 from secateur_tui.messages import ActionClicked, CursorMoved, IndexProgress, PartMessage, Reselect, SegmentChosen
@@ -50,7 +49,7 @@ P = TypeVar("P", bound=ScreenPart)
 Page = KindPage[Any, Any]
 
 
-class Bench(Guarded, Screen[None]):
+class Bench(FieldScreen):
     """`Bench(state, PARTS)`; `state` holds all that is known; everything on screen is drawn from it.
 
     Attributes:

@@ -245,6 +245,10 @@ class OpenSession:
 
         self._store.change(saved)
 
+    def cut_off(self) -> None:
+        """Leaves the last state to be offered again: the session failed."""
+        self._last = None
+
     def ended(self) -> None:
         """Keeps the last state as that of a session that ended."""
         if self._last is None:

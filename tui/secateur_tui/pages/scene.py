@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from secateur.what_if.trials import Trials
+from secateur.evaluation.example_queries import ExampleQuery
 
 from secateur_tui.actions import Keymap
 from secateur_tui.jobs import Jobs
@@ -31,3 +32,6 @@ class Scene:
     ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict)  # of each number that changes nothing
     curve: ProvenCurve | None = None  # what goes out against the budget
     crossings: Sequence[Crossing] = ()  # what crosses the cut of the present answer one step up, and one down
+    typing: bool = False  # whether the keys go to a field
+    recent: Sequence[str] = ()  # questions that were asked before, the latest first
+    examples: Sequence[ExampleQuery] = ()  # questions that the repository suggests

@@ -38,6 +38,7 @@ from secateur_tui.styled_text import Line, line, wrapped
 from secateur_tui.widgets import blank
 from secateur_tui.widgets.budget_bar import BudgetPicture
 from secateur_tui.widgets.candidate_list import CandidateListing
+from secateur_tui.widgets.first_screen import draw_first_screen
 from secateur_tui.widgets.listing import Listing
 from secateur_tui.widgets.preview import PreviewText
 from secateur_tui.widgets.search_bar import draw_gap, picture_of
@@ -256,7 +257,8 @@ class SearchPage(KindPage[Any, SearchDecision]):
         if jobs.activity == INDEXING and state.answer is None and (jobs.progress is not None or state.asks):
             return blank.draw_progress(self.engine.source_name, jobs.progress, cells)
         if not state.asks:
-            return blank.draw_no_query(self.indexed, keys.shown("query"), keys.shown("help"), cells)
+            shown = keys.shown("query"), keys.shown("help"), keys.shown("again")
+            return draw_first_screen(self.indexed, scene.examples, scene.recent, shown, cells, typing=scene.typing)
         if pool is not None and not len(pool) and not state.needs_reading:
             return blank.draw_no_match(state.question, pool, self.indexed, cells)
         return [line("searching …")]

@@ -11,11 +11,13 @@ from secateur_tui.parts.comparing import Comparing
 from secateur_tui.parts.counting import Counting
 from secateur_tui.parts.exporting import Exporting
 from secateur_tui.parts.finding import ItemFinding
+from secateur_tui.parts.first_answers import FirstAnswers
 from secateur_tui.parts.keeping import Keeping
 from secateur_tui.parts.looking import Looking
 from secateur_tui.parts.observing import Observing
 from secateur_tui.parts.program import Program
 from secateur_tui.parts.proofs import Proofs
+from secateur_tui.parts.remembering import Remembering
 from secateur_tui.parts.replays import Replays
 from secateur_tui.parts.scenarios import Scenarios
 from secateur_tui.parts.staleness import Staleness
@@ -30,6 +32,8 @@ PARTS: Sequence[Callable[[Bench], ScreenPart]] = (
     Tuning,
     Steering,
     Keeping,
+    Remembering,
+    FirstAnswers,
     Looking,
     Exporting,
     Comparing,

@@ -27,6 +27,7 @@ from secateur.terminal import visible
 from textual.app import SuspendNotSupported
 
 from secateur_tui.part import ScreenPart
+from secateur_tui.parts.first_answers import FirstAnswers
 from secateur_tui.parts.scenarios import Scenarios
 from secateur_tui.screen import Bench
 from secateur_tui.state.editors import EditorCommand, editor_command
@@ -141,8 +142,8 @@ class Keeping(ScreenPart):
         bench.app.say(f"saved: [profiles.{name}] in {written.path}")
 
     def _make_default(self) -> None:
-        """Makes the profile on the screen the user's default."""
-        self.adopt(self._bench.state.settings.profile)
+        """Makes the profile that is offered, else the one on the screen, the user's default."""
+        self.adopt(self._bench.part(FirstAnswers).offered or self._bench.state.settings.profile)
 
     def adopt(self, profile: str) -> None:
         """Makes a profile the user's default, and decides under it."""

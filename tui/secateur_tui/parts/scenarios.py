@@ -212,7 +212,7 @@ class Scenarios(ScreenPart):
 
     @property
     def cannot_save(self) -> str:
-        """Why this screen can be no scenario now; "" where it can."""
+        """The reason why this screen can be no scenario now; "" where it can."""
         return "there is no answer yet" if self._bench.outcome is None else ""
 
     def ask_name(self) -> None:

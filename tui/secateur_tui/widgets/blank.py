@@ -38,19 +38,6 @@ def draw_error(error: SecateurError, cells: int) -> list[Line]:
     return [*lines, (), line(Span(visible(error.code), "faint"))]
 
 
-def draw_no_query(status: Status | None, query_key: str, help_key: str, cells: int) -> list[Line]:
-    """Nothing was asked yet."""
-    lines = [line(Span("Ask in the words of the task, or name what you mean:", "bold")), ()]
-    lines += [
-        line(Span("  " + example, "accent"))
-        for example in ("where is the refund total rounded?", "Cart.total", "订单处理逻辑")
-    ]
-    lines += [(), *wrapped(f"{query_key} goes to the query, {help_key} shows every key.", cells, "faint")]
-    if status is not None:
-        lines += [(), *_indexed(status, cells)]
-    return lines
-
-
 def draw_no_match(query: str, pool: Pool, status: Status | None, cells: int) -> list[Line]:
     """The pool is empty: nothing indexed, or nothing matched."""
     if status is not None and status.fragments == 0:

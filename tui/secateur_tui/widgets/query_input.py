@@ -27,6 +27,7 @@ class QueryInput(Guarded, Input):
 
     def __init__(self, value: str, placeholder: str, *, lines: bool = False, **options: Any) -> None:
         self._lines = lines
+        self._note = "", ""  # what was pasted last, and what of it was not taken
         super().__init__(visible(value), placeholder=placeholder, select_on_focus=False, **options)
 
     @property
@@ -39,15 +40,30 @@ class QueryInput(Guarded, Input):
         self.value = visible(text)
         self.cursor_position = len(self.value)
 
+    def take(self, text: str) -> None:
+        """Takes a pasted text in place of the present one."""
+        self.put(self._pasted(text))
+
     def watch_value(self, value: str) -> None:
-        if self._lines:
-            count = value.count(NEWLINE) + 1
-            self.border_subtitle = Content(f"{count:,} lines" if count > 1 else "")
+        taken, note = self._note
+        lines = value.count(NEWLINE) + 1 if self._lines else 1
+        told = [*([f"{lines:,} lines"] if lines > 1 else []), *([note] if note and taken in value else [])]
+        if self._lines or note:
+            self.border_subtitle = Content(", ".join(told))
 
     def _on_paste(self, event: events.Paste) -> None:
         # Textual calls the handler of `Input` after this one, on the same event.
+        event.text = self._pasted(event.text)
+
+    def _pasted(self, text: str) -> str:
+        """The part of a pasted text that is taken; the lower border says what is not."""
         if self._lines:
-            clean = "\n".join(event.text.splitlines()).strip()
-            event.text = visible(clean[:MOST_PASTED])
+            clean = "\n".join(text.splitlines()).strip()
+            taken = visible(clean[:MOST_PASTED])
+            note = f"{MOST_PASTED:,} of {len(clean):,} characters" if len(clean) > MOST_PASTED else ""
         else:
-            event.text = visible(next((text for text in event.text.splitlines() if text.strip()), ""))
+            lines = [one for one in text.splitlines() if one.strip()]
+            taken = visible(lines[0]) if lines else ""
+            note = f"the first of {len(lines):,} lines" if len(lines) > 1 else ""
+        self._note = taken, note
+        return taken

@@ -1,0 +1,180 @@
+"""The first screen, questions asked before, what a session that was cut off had tuned, the first answer, and pastes."""
+
+from pathlib import Path
+
+import pytest
+import tomli
+from inspector_kit import bench_of, inspector, press, settle
+from secateur.engine import Engine
+from secateur.remembered.inspector_session import SessionStore
+from secateur.settings import Settings
+from secateur_tui.parts.remembering import Remembering
+from secateur_tui.widgets.query_input import MOST_PASTED
+from textual import events
+
+TRACEBACK = 'Traceback (most recent call last):\n  File "money.py", line 3, in round\nValueError: no rate for JPY\n'
+
+
+def words(lines):
+    return " ".join(" ".join(line.replace("│", " ").split()) for line in lines)
+
+
+@pytest.fixture
+def store(tmp_path):
+    return SessionStore(tmp_path / "own", tmp_path / "repository", on=True)
+
+
+# --- where the keys go ------------------------------------------------------------------------------------------------
+
+
+async def test_the_first_screen_is_true_of_where_the_keys_go():
+    app = inspector(query="")
+    async with app.run_test(size=(120, 40)):
+        typing = words(await settle(app))
+        assert "Esc leaves the query; then ? shows every key" in typing and "/ goes to the query" not in typing
+        await press(app, "question_mark")  # it is typed
+        assert bench_of(app).state.question == "?"
+        await press(app, "backspace", "escape")
+        assert "/ goes to the query, ? shows every key" in words(await settle(app))
+
+
+async def test_a_repository_suggests_questions_of_its_own_which_are_cut(orders):
+    with Engine.open(orders) as engine:
+        app = inspector(engine, query="", path="sample:orders")
+        async with app.run_test(size=(120, 40)):
+            first = words(await settle(app))
+            assert "This repository suggests:" in first
+            bench = bench_of(app)
+            example = bench.scene.examples[0]
+            assert example.query in first
+            await press(app, "escape", "H", *example.query[:6].lower(), "enter")
+            await settle(app)
+            assert bench.state.question == example.query and bench.state.settings.effective_budget == example.budget
+            kept = len(bench.state.answer.selection.kept_rows)
+            assert (kept, len(bench.state.answer) - kept) == (example.kept, example.dropped)
+
+
+# --- remembered -------------------------------------------------------------------------------------------------------
+
+
+async def test_questions_and_knobs_are_remembered_and_asked_again(store):
+    app = inspector(settings=Settings(budget=4000))
+    with store.opened() as memory:
+        app.remember(store, memory)
+        async with app.run_test(size=(120, 40)):
+            await settle(app)
+            await press(app, "b")
+            bench_of(app).part(Remembering).write()
+    known = store.read()
+    assert known.queries == ("where is the refund total rounded?",) and known.values == {"budget": 4500}
+    again = inspector(query="")
+    with store.opened() as memory:
+        again.remember(store, memory)
+        async with again.run_test(size=(120, 40)):
+            shown = words(await settle(again))
+            assert "Asked before:" in shown and known.queries[0] in shown
+            await press(again, "escape", "H", "enter")
+            await settle(again)
+            assert bench_of(again).state.question == known.queries[0]
+
+
+async def test_what_a_session_that_was_cut_off_had_tuned_is_offered_and_taken_up(store):
+    with pytest.raises(RuntimeError), store.opened() as memory:
+        memory.tuned("search", {"query": "round"}, {"budget": 900, "pins": ["src/orders/audit.py::record"]})
+        raise RuntimeError
+    app = inspector(settings=Settings(budget=4000))
+    with store.opened() as memory:
+        app.remember(store, memory)
+        async with app.run_test(size=(120, 40)):
+            offered = words(await settle(app))
+            assert "a session was cut off; it had tuned budget 900" in offered and "z takes it up" in offered
+            await press(app, "z")
+            assert "cut off" not in words(await settle(app))
+            state = bench_of(app).state
+            assert (state.settings.budget, state.question) == (900, "round")
+            assert state.settings.pins == ("src/orders/audit.py::record",)
+    assert store.read().unfinished == ()
+
+
+async def test_what_was_cut_off_can_be_forgotten(store):
+    with pytest.raises(RuntimeError), store.opened() as memory:
+        memory.tuned("search", {}, {"budget": 900})
+        raise RuntimeError
+    app = inspector(settings=Settings(budget=4000))
+    with store.opened() as memory:
+        app.remember(store, memory)
+        async with app.run_test(size=(120, 40)):
+            await settle(app)
+            await press(app, "Z")
+            await settle(app)
+            assert bench_of(app).unavailable("recover") == "no session was cut off"
+            assert bench_of(app).state.settings == Settings(budget=4000)
+    assert store.read().unfinished == ()
+
+
+# --- the first answer -------------------------------------------------------------------------------------------------
+
+
+async def test_the_first_answer_offers_recommended_which_one_key_adopts(store, orders, tmp_path):
+    environ = {"SECATEUR_CONFIG_DIR": str(tmp_path / "own")}
+    for first in (True, False):
+        with Engine.open(orders) as engine, store.opened() as memory:
+            app = inspector(engine, Settings(budget=1000), path="sample:orders", environ=environ)
+            app.remember(store, memory)
+            async with app.run_test(size=(120, 40)):
+                said = words(await settle(app))
+                assert ("recommended keeps" in said and "others:" in said) == first
+                if first:
+                    await press(app, "D")
+                    await settle(app)
+                    assert bench_of(app).state.settings.profile == "recommended"
+                    assert bench_of(app).state.settings.budget == 1000
+                    assert "recommended keeps" not in words(await settle(app))
+    assert tomli.loads((tmp_path / "own" / "secateur.toml").read_text()) == {"profile": "recommended"}
+
+
+async def test_an_answer_of_which_nothing_was_cut_says_so():
+    app = inspector(settings=Settings(budget=16000))
+    async with app.run_test(size=(120, 40)):
+        assert "nothing was cut: all 12 candidates fit 16,000 tokens; B cuts" in words(await settle(app))
+        await press(app, *["B"] * 20)
+        assert "nothing was cut" not in words(await settle(app))
+
+
+# --- pastes -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("in_the_field", [True, False])
+async def test_a_pasted_traceback_arrives_whole_wherever_the_keys_go(in_the_field):
+    app = inspector(query="")
+    async with app.run_test(size=(120, 40)):
+        await settle(app)
+        if not in_the_field:
+            await press(app, "escape")
+        app.post_message(events.Paste(TRACEBACK))
+        lines = await settle(app)
+        assert bench_of(app).state.question.replace("␊", "\n") == TRACEBACK.strip()
+        assert any("3 lines" in line for line in lines)
+
+
+async def test_a_paste_that_is_too_long_says_what_of_it_is_taken():
+    app = inspector(query="")
+    async with app.run_test(size=(120, 40)):
+        await settle(app)
+        app.post_message(events.Paste("word " * 5_000))
+        assert any(f"{MOST_PASTED:,} of 24,999 characters" in line for line in await settle(app))
+
+
+async def test_a_field_of_one_line_says_that_it_takes_the_first(tmp_path, monkeypatch):
+    from ledger_kit import opened, write_files
+
+    monkeypatch.chdir(tmp_path)
+    write_files(Path())
+    app = opened("files")
+    async with app.run_test(size=(120, 40)):
+        await settle(app)
+        field = bench_of(app).field("path")
+        bench_of(app).go_to(field)
+        app.post_message(events.Paste("a\nb\nc\n"))
+        await settle(app)
+        assert "the first of 3 lines" in str(field.border_subtitle)

@@ -1,0 +1,68 @@
+"""Says of an answer that nothing was cut, and once for a repository what the recommended profile would keep instead."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import partial
+
+from secateur.engine import Engine
+from secateur.errors import SecateurError
+from secateur.kinds.search.first_answer import RECOMMENDED, FirstAnswer, first_answer
+from secateur.settings import Settings
+
+from secateur_tui.background import Cancelled
+from secateur_tui.pages.search import SearchPage
+from secateur_tui.part import ScreenPart
+from secateur_tui.screen import Bench
+from secateur_tui.state.search_answer import SearchAnswer
+from secateur_tui.styled_text import Line, wrapped
+
+NOTED = "first answer on the screen"
+"""The name under which is remembered that the comparison was shown."""
+
+FEWEST = 5
+"""Candidates that an answer has, for it to be worth saying that all of them fit."""
+
+
+class FirstAnswers(ScreenPart):
+    """See the module docstring."""
+
+    def __init__(self, bench: Bench) -> None:
+        self._bench = bench
+        self._found: FirstAnswer | None = None
+        self._asked = False
+
+    @property
+    def offered(self) -> str:
+        """The profile that is offered; "" for none."""
+        here = self._bench.state.settings.profile
+        return RECOMMENDED if self._found is not None and self._found.profile == here else ""
+
+    def painted(self) -> None:
+        bench, page = self._bench, self._bench.subject
+        memory, settings = bench.app.sessions, bench.state.settings
+        if self._asked or memory is None or not isinstance(page, SearchPage) or not isinstance(page.engine, Engine):
+            return
+        if bench.outcome is None or settings.profile != Settings().profile or not settings.ui.compare_first:
+            return
+        self._asked = True
+        if memory.first_time(NOTED):
+            bench.jobs.start(self._compare(page.engine, bench.state.question, settings), "first answer")
+
+    async def _compare(self, engine: Engine, query: str, settings: Settings) -> None:
+        try:
+            self._found = await self._bench.jobs.run(partial(first_answer, engine, query, settings))
+        except (SecateurError, Cancelled):  # the answer itself is there
+            return
+        self._bench.paint()
+
+    def notices(self, cells: int) -> Iterable[Line]:
+        bench, answer = self._bench, self._bench.state.answer
+        shown = bench.app.keymap.shown
+        if self.offered and self._found is not None and (said := self._found.sentence()):
+            keys = f"{shown('compare')} compares, {shown('default')} makes {RECOMMENDED} your default"
+            return wrapped(f"! {said}: {keys}", cells, "accent")
+        if isinstance(answer, SearchAnswer) and FEWEST <= len(answer) == len(answer.selection.kept_rows):
+            fit = f"! nothing was cut: all {len(answer):,} candidates fit {answer.selection.budget:,} tokens"
+            return wrapped(f"{fit}; {shown('budget-down')} cuts, {shown('compare')} compares profiles", cells, "faint")
+        return ()
