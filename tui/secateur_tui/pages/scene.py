@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from secateur.what_if.trials import Trials
 from secateur.evaluation.example_queries import ExampleQuery
+from secateur.what_if.trials import Trials
 
 from secateur_tui.actions import Keymap
 from secateur_tui.jobs import Jobs
