@@ -96,6 +96,20 @@ async def test_what_a_session_that_was_cut_off_had_tuned_is_offered_and_taken_up
     assert store.read().unfinished == ()
 
 
+async def test_it_is_offered_before_anything_is_asked(store):
+    with pytest.raises(RuntimeError), store.opened() as memory:
+        memory.tuned("search", {"query": "round"}, {"budget": 900})
+        raise RuntimeError
+    app = inspector(query="")
+    with store.opened() as memory:
+        app.remember(store, memory)
+        async with app.run_test(size=(120, 40)):
+            assert "it had tuned budget 900: z takes it up" in words(await settle(app))
+            await press(app, "escape", "z")
+            await settle(app)
+            assert bench_of(app).state.question == "round" and bench_of(app).state.settings.budget == 900
+
+
 async def test_what_was_cut_off_can_be_forgotten(store):
     with pytest.raises(RuntimeError), store.opened() as memory:
         memory.tuned("search", {}, {"budget": 900})

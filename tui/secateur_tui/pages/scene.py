@@ -32,6 +32,7 @@ class Scene:
     ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict)  # of each number that changes nothing
     curve: ProvenCurve | None = None  # what goes out against the budget
     crossings: Sequence[Crossing] = ()  # what crosses the cut of the present answer one step up, and one down
+    offered: str = ""  # what a session that was cut off had tuned, in words; "" for nothing
     typing: bool = False  # whether the keys go to a field
     recent: Sequence[str] = ()  # questions that were asked before, the latest first
     examples: Sequence[ExampleQuery] = ()  # questions that the repository suggests

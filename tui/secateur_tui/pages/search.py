@@ -258,7 +258,9 @@ class SearchPage(KindPage[Any, SearchDecision]):
             return blank.draw_progress(self.engine.source_name, jobs.progress, cells)
         if not state.asks:
             shown = keys.shown("query"), keys.shown("help"), keys.shown("again")
-            return draw_first_screen(self.indexed, scene.examples, scene.recent, shown, cells, typing=scene.typing)
+            offered = [*wrapped(f"! {scene.offered}", cells, "warning"), ()] if scene.offered else []
+            first = draw_first_screen(self.indexed, scene.examples, scene.recent, shown, cells, typing=scene.typing)
+            return [*offered, *first]
         if pool is not None and not len(pool) and not state.needs_reading:
             return blank.draw_no_match(state.question, pool, self.indexed, cells)
         return [line("searching …")]

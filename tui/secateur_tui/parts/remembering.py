@@ -51,7 +51,7 @@ class Remembering(ScreenPart):
 
     def mounted(self) -> None:
         self._bench.scene.recent = self._bench.app.recent
-        self._bench.scene.typing = self._bench.in_field
+        self._bench.scene.typing, self._bench.scene.offered = self._bench.in_field, self._told()
 
     def job_ended(self, group: str) -> None:
         if group != _SUGGESTING:
@@ -84,17 +84,20 @@ class Remembering(ScreenPart):
         return offered if offered is not None and offered.bench == self._bench.name_of_bench else None
 
     def notices(self, cells: int) -> Iterable[Line]:
+        return wrapped(f"! {offered}", cells, "warning") if (offered := self._bench.scene.offered) else ()
+
+    def _told(self) -> str:
+        """The offer in words; "" for none."""
         offer = self._offer
         if offer is None:
-            return ()
+            return ""
         named = [f"{name} {value}" for name, value in list(offer.values.items())[:NAMED]]
         more = f" and {len(offer.values) - NAMED} more" if len(offer.values) > NAMED else ""
         shown = self._bench.app.keymap.shown
-        told = (
-            f"! a session was cut off; it had tuned {clip(visible(', '.join(named)), 90)}{more}:"
+        return (
+            f"a session was cut off; it had tuned {clip(visible(', '.join(named)), 90)}{more}:"
             f" {shown('recover')} takes it up, {shown('forget')} forgets it"
         )
-        return wrapped(told, cells, "warning")
 
     def _recover(self) -> None:
         offer, bench = self._offer, self._bench
@@ -108,6 +111,7 @@ class Remembering(ScreenPart):
 
     def _forget(self) -> None:
         self._bench.app.forget_unfinished()
+        self._bench.scene.offered = ""
         self._bench.paint()
 
     # --- questions ---
@@ -145,7 +149,7 @@ class Remembering(ScreenPart):
     def _take(self, question: ExampleQuery | str | None) -> None:
         if question is None:
             return
-        if isinstance(question, ExampleQuery):
+        if isinstance(question, ExampleQuery) and question.budget != self._bench.state.settings.effective_budget:
             self._bench.change(with_values(self._bench.state.settings, {"budget": question.budget}))
         text = question.query if isinstance(question, ExampleQuery) else question
         self._bench.part(Asking).type({self._bench.subject.fields[0].name: text})

@@ -60,9 +60,10 @@ class Steering(ScreenPart):
 
     def _steered(self, how: Steer) -> Settings | str:
         """The settings with the item at the cursor steered, or no longer; or why it cannot be."""
-        state, outcome = self._bench.state, self._bench.outcome
-        if outcome is None or not state.listed:
+        state = self._bench.state
+        if not state.listed:
             return "there is no answer yet"
+        outcome = state.subject.outcome_of(state.answer)  # in a burst of keys that of the settings before
         number = state.subject.entry_number(state.answer, state.cursor)
         if number is None:
             return f"nothing here is {how.value}"
