@@ -66,7 +66,7 @@ async def test_a_typed_budget_is_met_to_the_token_and_single_steps_leave_round_n
         await settle(app)
         await press(app, "equals_sign")
         assert any("budget 4,000" in one for one in await settle(app))
-        await press(app, *["backspace"] * 5, *"4,107", "enter")
+        await press(app, *"4,107", "enter")
         assert settings_of(app).budget == 4107
         await press(app, "plus", "plus", "underscore")
         assert settings_of(app).budget == 4117
@@ -80,8 +80,8 @@ async def test_a_wrong_value_is_said_while_it_is_typed_and_changes_nothing():
     app = inspector(settings=Settings(budget=4000))
     async with app.run_test(size=(120, 40)):
         await settle(app)
-        await press(app, "equals_sign", *"x")
-        assert any("'4,000x' is not a number" in one for one in await settle(app))
+        await press(app, "equals_sign", *"4x")
+        assert any("'4x' is not a number" in one for one in await settle(app))
         await press(app, "enter")
         assert settings_of(app) == Settings(budget=4000)
         await press(app, "equals_sign", "escape")
@@ -104,7 +104,7 @@ async def test_every_setting_that_decides_is_a_knob_and_its_value_can_be_typed()
         assert any("history" in one for one in lines)  # scrolled into sight
         await press(app, "right")
         assert settings_of(app).relevance.history == 0.05
-        await press(app, "equals_sign", *["backspace"] * 4, *"2.6", "enter")
+        await press(app, "equals_sign", *"2.6", "enter")
         assert settings_of(app).relevance.history == 2.6
         await press(app, "M")
         assert len(panel.knobs) == few

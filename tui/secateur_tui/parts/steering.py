@@ -128,7 +128,8 @@ class Steering(ScreenPart):
         knob, settings = self._knob, self._bench.state.settings
         if knob == self._bench.subject.budget:
             settings = knob.put(settings, self._in_force)
-        page = AskPage(knob.label.capitalize(), partial(self._draw_value, knob, settings), knob.text(settings))
+        draw = partial(self._draw_value, knob, settings)
+        page = AskPage(knob.label.capitalize(), draw, knob.text(settings), replaced=True)
         self._bench.app.push_screen(page, partial(self._take_value, knob, settings))
 
     def _draw_value(self, knob: Knob, settings: Settings, cells: int, text: str) -> Sequence[Line]:

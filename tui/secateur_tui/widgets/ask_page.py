@@ -27,6 +27,7 @@ class AskPage(Dialogue[str | None]):
     Args:
         draw: of the width and of the text in the field.
         text: proposed in the field; None: there is no field.
+        replaced: what is typed takes the place of the text.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -35,9 +36,16 @@ class AskPage(Dialogue[str | None]):
         Binding("q,n", "answer(False)", show=False),
     ]
 
-    def __init__(self, title: str, draw: Callable[[int, str], Sequence[Line]], text: str | None = None) -> None:
+    def __init__(
+        self,
+        title: str,
+        draw: Callable[[int, str], Sequence[Line]],
+        text: str | None = None,
+        *,
+        replaced: bool = False,
+    ) -> None:
         super().__init__()
-        self._title, self._draw_words, self._text = title, draw, text
+        self._title, self._draw_words, self._text, self._replaced = title, draw, text, replaced
 
     def compose(self) -> ComposeResult:
         with Vertical(id="page") as page:
@@ -49,6 +57,8 @@ class AskPage(Dialogue[str | None]):
 
     def on_mount(self) -> None:
         self.set_focus(self.query_one(QueryInput if self._text is not None else AskText))
+        if self._replaced:
+            self.query_one(QueryInput).select_all()
 
     @property
     def _typed(self) -> str:
