@@ -149,3 +149,11 @@ async def test_a_bench_chosen_while_a_page_lies_on_top_takes_the_place_of_both()
         await press(app, "escape", "1")
         await settle(app)
         assert bench_of(app).state.listed
+
+
+@pytest.mark.parametrize("cells", [120, 149, 150, 200, 240])
+async def test_the_open_page_is_drawn_at_every_width_that_has_room_for_it(cells: int) -> None:
+    app = inspector()
+    async with app.run_test(size=(cells, 40)):
+        lines = await settle(app)
+        assert any("KEPT #1 of 12" in line for line in lines)

@@ -181,7 +181,7 @@ class Bench(FieldScreen):
     @property
     def pages_in_sight(self) -> bool:
         """Tells whether the right side with its pages is on screen."""
-        return self.has_class("-wide") or self.has_class("-show-pages")
+        return any(map(self.has_class, ("-wide", "-roomy", "-show-pages")))
 
     @property
     def in_page(self) -> bool:
