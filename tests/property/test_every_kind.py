@@ -23,6 +23,7 @@ from secateur.kinds.base import Outcome
 from secateur.ledger import WRAPPER, Entry, Ledger, State
 from secateur.settings import with_values
 from secateur_tui.columns import laid_out
+from secateur_tui.glossary import COLUMNS
 from secateur_tui.pages.kind_page import KindPage
 from secateur_tui.pages.registry import page_of
 from secateur_tui.state.diff_rows import DiffAnswer, RowKind
@@ -63,6 +64,9 @@ def is_on_screen(subject: KindPage[Any, Any], answer: LedgerAnswer[Outcome[Any]]
     """Every row has the figures of an entry, the page Why its name and reason, the bar the sums of all."""
     ledger, drawn, listing = answer.ledger, [], ledger_list.LedgerListing(subject, answer)
     layout = laid_out(listing.columns, CELLS)
+    assert {column.title for column in listing.columns} <= {"", *COLUMNS}, "the glossary explains every title"
+    pack = subject.pack(answer)
+    assert "\n".join(pack.lines) == subject.kind.leaving(answer.result), "the pack is what leaves"
     assert [entry for entry in ledger.entries if entry.id != WRAPPER or entry.before or entry.after] == answer.entries
     for item, entry in enumerate(answer.entries):
         row = plain(draw_row(listing, item, layout))
@@ -97,6 +101,7 @@ def is_in_chunks(answer: DiffAnswer) -> None:
     stands behind the changes."""
     ledger, shown = answer.ledger, dict.fromkeys((entry.id for entry in answer.ledger.entries), (0, 0))
     beside, listing = 0, chunk_list.ChunkListing(answer)
+    assert {column.title for column in listing.columns} <= {"", *COLUMNS}
     layout = laid_out(listing.columns, CELLS)
     for item, row in enumerate(answer.rows):
         text = plain(listing.heading(item, CELLS) or draw_row(listing, item, layout))

@@ -17,6 +17,7 @@ from secateur.errors import RepositoryError
 from secateur.index.update.staleness import Changes
 from secateur.model import Channel, Pool, Selection
 from secateur.render import json_report
+from secateur.render.pack import render_pack
 from secateur.selection import select
 from secateur.settings import Settings
 from secateur_tui.app import Inspector
@@ -147,6 +148,7 @@ def make_pool(candidates: Sequence[Candidate] = ORDERS, query: str = QUERY, **ch
             "caller_depth": np.zeros(n, dtype=np.int64),
             "callee_depth": np.zeros(n, dtype=np.int64),
             "overhead": 21 if n else 0,
+            "facts": {"terms": {"refund": 9, "total": 31, "round": 12}} if query == QUERY else {},
         }
         | changes
     )
@@ -227,6 +229,17 @@ class ScriptedEngine:
 
     def walk(self, selection: Selection, settings: Settings | None = None) -> Any:  # noqa: ARG002
         raise RepositoryError("prepared pools have no call graph", hint="ask a real engine")
+
+    def render(self, selection: Selection, format: str = "markdown") -> str:
+        return render_pack(
+            selection,
+            lambda row: self.content(selection.pool, row),
+            lambda row: self.signature(selection.pool, row),
+            format,
+        )
+
+    def signature(self, pool: Pool, row: int) -> str:
+        return self.content(pool, row).split("\n")[0]
 
     def content(self, pool: Pool, row: int) -> str:
         default = (

@@ -106,10 +106,11 @@ async def test_the_palette_lists_the_registry() -> None:
         assert bench_of(app).state.settings.budget == 4500
 
 
-async def test_a_wide_terminal_shows_names_too() -> None:
+async def test_a_wide_terminal_shows_all_of_it() -> None:
     app = inspector(settings=TIGHT)
     async with app.run_test(size=(200, 50)):
         lines = await settle(app)
+        assert any("KEPT #1 of 12" in line for line in lines), "the page beside the list"
         assert any("src/orders/refund.py:18" in line and "refund_total" in line for line in lines[:16])
 
 

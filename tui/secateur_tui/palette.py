@@ -39,10 +39,11 @@ _COLOURS = {
 _GROUNDS = {"cursor": "panel", "cursor-blurred": "surface"}
 """Variable of the theme behind a role."""
 
-_BOLD = frozenset({"bold", "key", "cursor"})
+_BOLD = frozenset({"bold", "key", "cursor", "match"})
 _ITALIC = frozenset({"comment"})
+_UNDERLINED = frozenset({"match"})
 
-ROLES = frozenset({"bold", *_COLOURS, *_GROUNDS})
+ROLES = frozenset({"bold", *_UNDERLINED, *_COLOURS, *_GROUNDS})
 
 
 class Palette:
@@ -55,6 +56,7 @@ class Palette:
                 bgcolor=variables[_GROUNDS[role]] if role in _GROUNDS else None,
                 bold=True if role in _BOLD else None,
                 italic=True if role in _ITALIC else None,
+                underline=True if role in _UNDERLINED else None,
             )
             for role in sorted(ROLES)
         }

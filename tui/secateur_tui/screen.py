@@ -42,6 +42,9 @@ from secateur_tui.widgets.line_view import DrawnView, Fixed
 from secateur_tui.widgets.query_input import QueryInput
 from secateur_tui.widgets.tab_line import TabLine
 
+ZOOMED = ("-zoom-items", "-zoom-pages")
+"""Classes under which a pane fills the screen."""
+
 WITHOUT_A_FOLDER = ("query", "theme", "back", "help", "quit")
 """Actions that can be done where nothing is open, beside going to another bench."""
 
@@ -162,13 +165,21 @@ class Bench(FieldScreen):
         self.go_to(self.home)
 
     def close_overlays(self) -> None:
-        """Closes what lies on top of the items on a narrow screen."""
-        self.remove_class("-show-pages", "-show-knobs")
+        """Closes what lies on top of the items on a narrow screen; no pane fills the screen any longer."""
+        self.remove_class("-show-pages", "-show-knobs", *ZOOMED)
+
+    def zoom(self) -> None:
+        """Lets the pane that the keys go to fill the screen, or no longer."""
+        zoomed = any(self.has_class(name) for name in ZOOMED)
+        self.remove_class(*ZOOMED)
+        if not zoomed:
+            self.add_class(ZOOMED[self.in_page])
+        self.call_after_refresh(self.paint)
 
     def open_knobs(self) -> None:
         """Moves the focus to the knobs."""
         self.set_class(True, "-show-knobs")
-        self.set_class(False, "-show-pages")
+        self.remove_class("-show-pages", *ZOOMED)
         self.go_to(self.knobs)
 
     # --- pages ---
@@ -181,7 +192,7 @@ class Bench(FieldScreen):
     @property
     def pages_in_sight(self) -> bool:
         """Tells whether the right side with its pages is on screen."""
-        return any(map(self.has_class, ("-wide", "-roomy", "-show-pages")))
+        return not self.has_class("-narrow") or self.has_class("-show-pages")
 
     @property
     def in_page(self) -> bool:
@@ -192,7 +203,7 @@ class Bench(FieldScreen):
         """Opens a page; the keys go where they went before, unless the page takes the place of the knobs."""
         self._open(page)
         self.set_class(True, "-show-pages")
-        self.set_class(False, "-show-knobs")
+        self.remove_class("-show-knobs", ZOOMED[0])
         if self.has_class("-narrow") and self.focused is not self.home:
             self.go_to(self.home)
         self.paint_page()

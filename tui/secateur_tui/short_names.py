@@ -13,6 +13,9 @@ _SCOPES = re.compile(r"(?<=.)(?:::|[./\\#])")
 _WORDS = re.compile(r"(?<=.)(?:::|[/\\.#:\-_\[ ])|(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 """Places where a name may be cut at last: before a separator, and where a word of a CamelCase name begins."""
 
+_FILE_WORDS = re.compile(r"(?<=.)[/\\_\- ]|(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+"""The same of a file: its ending alone tells nothing."""
+
 _ENDS = re.compile(r"\w+\b|[^\w\s]+")
 """Words of a text, and what stands between them: it may be cut behind each."""
 
@@ -22,12 +25,12 @@ _LONGEST = 400
 
 def short_path(text: str, cells: int) -> str:
     """A path with its first folders cut off: `…/sessions.py:337`. Expects visible text."""
-    return _last(text, cells, _FOLDERS)
+    return _last(text, cells, _FOLDERS, _FILE_WORDS)
 
 
 def short_name(text: str, cells: int) -> str:
     """A name with the scopes it stands in cut off: `….save_session`. Expects visible text."""
-    return _last(text, cells, _SCOPES)
+    return _last(text, cells, _SCOPES, _WORDS)
 
 
 def short_words(text: str, cells: int) -> str:
@@ -41,15 +44,15 @@ def short_words(text: str, cells: int) -> str:
     return kept[: ends[-1] if ends else None].rstrip() + ELLIPSIS
 
 
-def _last(text: str, cells: int, parts: re.Pattern[str]) -> str:
+def _last(text: str, cells: int, parts: re.Pattern[str], words: re.Pattern[str]) -> str:
     """The longest end of a text that fits, cut at a part, else at a word; else the beginning of its last word."""
     if len(text) <= cells and cell_width(text) <= cells:
         return text
     text = text[-_LONGEST:]
-    for cuts in (parts, _WORDS):
+    for cuts in (parts, words):
         for found in cuts.finditer(text):
             end = text[found.start() :]
             if cell_width(end) < cells:
                 return ELLIPSIS + end
-    last = max((found.start() for found in _WORDS.finditer(text)), default=0)
+    last = max((found.start() for found in words.finditer(text)), default=0)
     return clip(text[last:] + ELLIPSIS, cells)

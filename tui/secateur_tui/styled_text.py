@@ -81,6 +81,53 @@ def clipped(spans: Line, cells: int) -> Line:
     return tuple(out)
 
 
+def cut(spans: Line, start: int, cells: int) -> Line:
+    """The cells of a line from `start` on, at most so many; half of a wide character is a blank."""
+    out: list[Span] = []
+    at, end = 0, start + cells
+    for span in spans:
+        text, used = span.text, cell_width(span.text)
+        if at + used > start and at < end:
+            wide = used != len(text)
+            part = _cut_wide(text, start - at, end - at) if wide else text[max(0, start - at) : end - at]
+            out.append(span._replace(text=part))
+        at += used
+        if at >= end:
+            break
+    return tuple(out)
+
+
+def _cut_wide(text: str, start: int, end: int) -> str:
+    out, at = "", 0
+    for character in text:
+        used = cell_width(character)
+        if start <= at and at + used <= end:
+            out += character
+        elif at < end and at + used > start and used > 1:
+            out += " "
+        at += used
+    return out
+
+
+def marked(spans: Line, places: Sequence[tuple[int, int]], role: str = "match") -> Line:
+    """The line with a further role on what stands between these characters; places are in order, and do not overlap."""
+    if not places:
+        return spans
+    out: list[Span] = []
+    at = 0
+    for span in spans:
+        text, done = span.text, 0
+        for start, end in places:
+            first, last = max(done, start - at), min(len(text), end - at)
+            if first < last and last > 0:
+                hit = Span(text[first:last], f"{span.role} {role}", span.action)
+                out += [span._replace(text=text[done:first]), hit]
+                done = last
+        out.append(span._replace(text=text[done:]))
+        at += len(text)
+    return tuple(span for span in out if span.text)
+
+
 def fit(text: str, cells: int) -> str:
     """Text clipped with an ellipsis and padded to exactly `cells`."""
     text = clip(text, cells)

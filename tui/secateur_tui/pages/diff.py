@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -24,9 +25,10 @@ from secateur_tui.pages.kind_page import KindPage
 from secateur_tui.pages.scene import Scene
 from secateur_tui.state.bench_state import BenchState
 from secateur_tui.state.command_lines import CommandWords, toml
-from secateur_tui.state.diff_rows import ChunkMoves, DiffAnswer, chunk_moves, diff_answer
+from secateur_tui.state.diff_rows import ChunkMoves, DiffAnswer, RowKind, chunk_moves, diff_answer
 from secateur_tui.state.input_files import FileWatch, stamp
 from secateur_tui.state.ledger_answer import LedgerAnswer, LedgerComparison
+from secateur_tui.state.pack_text import PackText
 from secateur_tui.state.subject import Inputs
 from secateur_tui.styled_text import Line, line, wrapped
 from secateur_tui.widgets import chunk_list, chunk_pages
@@ -63,6 +65,20 @@ class DiffPage(KindPage[MeasuredDiff, Planned]):
 
     def drawn(self, settings: Settings, outcome: Outcome[Planned]) -> DiffAnswer:
         return diff_answer(settings, outcome)
+
+    def pack(self, answer: LedgerAnswer[Outcome[Planned]]) -> PackText:
+        """Every chunk; what stands around its files is the chunk's."""
+        assert isinstance(answer, DiffAnswer)
+        heads: dict[int, int] = {}
+        pieces: dict[int, list[tuple[int, str]]] = defaultdict(list)
+        for item, row in enumerate(answer.rows):
+            if row.kind is RowKind.CHUNK:
+                heads[row.chunk] = item
+            elif row.piece is not None:
+                pieces[row.chunk].append((item, row.piece.text))
+        return PackText.joined(
+            [PackText.of(answer.text(chunk), pieces[chunk], around=head) for chunk, head in heads.items()]
+        )
 
     def hold(self, answer: LedgerAnswer[Outcome[Planned]], item: int, settings: Settings) -> Settings | str:
         assert isinstance(answer, DiffAnswer)

@@ -114,7 +114,8 @@ class KindPage(Subject[M, P]):
 
     def listing(self, scene: Scene) -> Listing:
         """Returns what the list shows of the answer."""
-        return LedgerListing(self, _ledger(scene), scene.state.comparison, scene.crossings)
+        answer = _ledger(scene)
+        return LedgerListing(self, answer, scene.state.comparison, scene.crossings)
 
     def draw_caption(self, scene: Scene, cells: int) -> Line:
         """Draws the line in the lower border of the list."""

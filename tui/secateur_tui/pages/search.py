@@ -3,7 +3,7 @@ to select from it is pure and instant."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
@@ -13,8 +13,9 @@ from secateur.kinds.knobs import Knob
 from secateur.kinds.search import knobs
 from secateur.kinds.search.kind import Search, SearchDecision
 from secateur.kinds.search.listed import listed_ledger
-from secateur.model import Pool, Reason
+from secateur.model import Channel, Pool, Reason, State
 from secateur.progress import Progress, unreported
+from secateur.render.pack import body
 from secateur.replays.recorder import Observation
 from secateur.scenarios.opened_scenario import OpenedScenario
 from secateur.scenarios.running import BEST_DROPPED, Decided
@@ -24,6 +25,7 @@ from secateur.settings import Settings
 from secateur.terminal import visible
 from secateur.what_if.trials import Trials
 
+from secateur_tui.glossary import draw_words
 from secateur_tui.pages.kind_page import KindPage
 from secateur_tui.pages.scene import Scene
 from secateur_tui.state.bench_state import BenchState
@@ -128,6 +130,17 @@ class SearchPage(KindPage[Any, SearchDecision]):
 
     def count(self, answer: Any) -> None:
         answer.recounted = self.engine.pack_tokens(answer.selection)
+
+    def state_of(self, answer: SearchAnswer, item: int) -> State:
+        return State(int(answer.selection.state[item]))
+
+    def query_terms(self, answer: SearchAnswer) -> Collection[str]:
+        terms: Collection[str] = answer.selection.pool.facts.get("terms", {}).keys()
+        return terms
+
+    def _leaving_parts(self, answer: Any, outcome: Outcome[SearchDecision]) -> Iterator[tuple[int, str]]:
+        for row in answer.selection.kept_rows:
+            yield row, body(self.search.texts(outcome, answer.line_of(row))[1])
 
     def outcome_of(self, answer: SearchAnswer) -> Outcome[SearchDecision]:
         return self.search.outcome_of(cast("Engine", self.engine), answer.selection, answer.settings)
@@ -269,7 +282,27 @@ class SearchPage(KindPage[Any, SearchDecision]):
         answer = _answer(scene)
         if answer is None or not len(answer):
             return []
-        return draw_why(answer, scene.state.cursor, cells)
+        return [
+            *draw_why(
+                answer,
+                scene.state.cursor,
+                cells,
+                found=scene.found,
+                exact=scene.exact,
+            ),
+            (),
+            *draw_words(self._words_of(answer, scene.state.cursor), cells),
+        ]
+
+    def _words_of(self, answer: SearchAnswer, row: int) -> Iterator[str]:
+        """The words on the page Why of a candidate that the glossary has."""
+        decision = answer.selection.decision(row)
+        yield from ("priority", *decision.terms)
+        yield from ("churn rank", "complexity rank") if decision.terms.get("hotspot") else ()
+        yield from (
+            channel.name.lower() for channel in Channel if int(answer.selection.pool.channels[row]) >> channel & 1
+        )
+        yield from ("anchor",) if answer.selection.pool.anchor[row] else ()
 
     def draw_diff(self, scene: Scene, cells: int) -> Sequence[Line]:
         answer, baseline = _answer(scene), cast("SearchAnswer | None", scene.state.baseline)

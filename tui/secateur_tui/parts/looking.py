@@ -17,6 +17,8 @@ from secateur_tui.widgets.hint_lines import among, draw_hints
 from secateur_tui.widgets.line_view import DrawnView
 from secateur_tui.widgets.preview import Preview, PreviewText
 
+_TEXT = "text"
+
 
 class Looking(ScreenPart):
     """See the module docstring. The text of a candidate of a search is read when it is looked at."""
@@ -32,6 +34,8 @@ class Looking(ScreenPart):
             "why": partial(self._bench.show_page, "why"),
             "preview": partial(self._bench.show_page, "preview"),
             "diff": partial(self._bench.show_page, "diff"),
+            "decimals": self._turn_decimals,
+            "zoom": self._bench.zoom,
             "ghost": self._pin,
         }
 
@@ -44,7 +48,7 @@ class Looking(ScreenPart):
     @property
     def tabs(self) -> Sequence[Tab]:
         return (
-            self._tab("why", "Why", self._draw_why),
+            Tab("why", "Why", self._make_why, self._paint_why),
             Tab("preview", "Preview", self._make_preview, self._paint_preview),
             self._tab("diff", "Trim diff", lambda cells: self._page.draw_diff(self._bench.scene, cells)),
         )
@@ -81,9 +85,13 @@ class Looking(ScreenPart):
                     view.scroll_to(y=0, animate=False, immediate=True)
 
     def state_taken(self) -> None:
-        self._text_of, self._text = None, None
+        self._bench.jobs.stop(_TEXT)
+        self._text_of, self._text, self._bench.scene.found = None, None, None
 
-    # --- the preview ---
+    # --- why, and the preview ---
+
+    def _make_why(self) -> Widget:
+        return DrawnView(self._draw_why, id="why")
 
     def _make_preview(self) -> Widget:
         if self._page.reads_texts:
@@ -98,11 +106,24 @@ class Looking(ScreenPart):
         if not isinstance(answer, SearchAnswer) or not len(answer):
             view.show(None, None, 0)
             return
+        self._read_text(answer, row)
+        view.show(self._text, answer, row, self._page.query_terms(answer))
+
+    def _paint_why(self) -> None:
+        """Why says in which lines of the text the words of the query are."""
+        answer, row = self._bench.state.answer, self._bench.state.cursor
+        if isinstance(answer, SearchAnswer) and len(answer) and self._text_of != (answer.selection.pool, row):
+            self._bench.scene.found = None
+            rest = self._bench.app.pace.rest  # a cursor that runs through a list reads nothing
+            self._bench.jobs.after(_TEXT, rest, partial(self._read_text, answer, row))
+        self._repaint("why")
+
+    def _read_text(self, answer: SearchAnswer, row: int) -> None:
+        """Reads the text of a candidate, unless that was done, or is under way."""
         wanted = answer.selection.pool, row
         if self._text_of != wanted:
-            self._text_of, self._text = wanted, None
+            self._text_of, self._text, self._bench.scene.found = wanted, None, None
             self._bench.jobs.start(self._read(answer, row), "preview")
-        view.show(self._text, answer, row)
 
     async def _read(self, answer: SearchAnswer, row: int) -> None:
         page = self._page
@@ -110,7 +131,12 @@ class Looking(ScreenPart):
         text = await self._bench.jobs.run(partial(page.text, answer, row))
         if self._text_of == (answer.selection.pool, row):
             self._text = text
+            self._bench.scene.found = text.lines_with(page.query_terms(answer))
             self._bench.paint_page()
+
+    def _turn_decimals(self) -> None:
+        self._bench.scene.exact = not self._bench.scene.exact
+        self._bench.paint_page()
 
     # --- the baseline ---
 

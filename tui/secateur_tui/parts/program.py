@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 from secateur_tui import actions
+from secateur_tui.glossary import draw_glossary
 from secateur_tui.part import ScreenPart
 from secateur_tui.screen import Bench
 from secateur_tui.styled_text import Line, Span, line, wrapped
@@ -16,6 +17,10 @@ _MOVES = (
     ("PgUp PgDn", "A page"),
     ("Home End g G", "First, last"),
     ("Tab", "The next part"),
+    ("L", "In a text: wrap long lines, or not"),
+    ("← →", "In a text: pan"),
+    ("/ n N", "In a text: find, the next, the one before"),
+    ("@", "In the pack: go to the item of the first line"),
     ("ctrl+p", "All actions by name"),
     ("ctrl+c", "Leave, also while something is under way"),
 )
@@ -66,4 +71,5 @@ class Program(ScreenPart):
             for index, part in enumerate(text):
                 lines.append((Span(f" {keys if index == 0 else '':<16} ", "key"), *part))
         lines += [(), line(Span("Move", "bold accent"))]
-        return [*lines, *(line(Span(f" {keys:<16} ", "key"), words) for keys, words in _MOVES)]
+        lines += [line(Span(f" {keys:<16} ", "key"), words) for keys, words in _MOVES]
+        return [*lines, *draw_glossary(self._bench.subject.knobs_of(self._bench.state.settings), cells)]

@@ -9,7 +9,7 @@ answers are columns and whose decisions are instant.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Generic, TypeVar
 
@@ -32,6 +32,7 @@ from secateur_tui.state.input_files import FileWatch
 from secateur_tui.state.ledger_answer import LedgerAnswer, compared
 from secateur_tui.state.ledger_entries import entry_ids, entry_number_of
 from secateur_tui.state.list_view import ItemColumns, ledger_columns
+from secateur_tui.state.pack_text import PackText
 from secateur_tui.styled_text import Line
 
 M = TypeVar("M")  # what was read
@@ -322,6 +323,27 @@ class Subject(Generic[M, P]):
     def texts(self, answer: Any, item: int) -> tuple[str, str]:
         """Returns (what came in, what goes out) of an item, as text for people; "" for nothing."""
         return self.kind.texts(answer.result, item)
+
+    def state_of(self, answer: Any, item: int) -> State:
+        """Returns what became of an item."""
+        state: State = answer.entries[item].state
+        return state
+
+    def query_terms(self, answer: Any) -> Collection[str]:
+        """Returns the words that the items were looked for by, as the search counts them; none where nothing was."""
+        return ()
+
+    def pack(self, answer: Any) -> PackText:
+        """Returns what leaves, with the item of every line. Slow; on the engine's thread. Raises SecateurError."""
+        outcome = self.outcome_of(answer)
+        return PackText.of(self.kind.leaving(outcome), self._leaving_parts(answer, outcome))
+
+    def _leaving_parts(self, answer: Any, outcome: Outcome[P]) -> Iterator[tuple[int, str]]:
+        """(item, text) of what leaves, in the order it leaves."""
+        leaving = [(entry.position or 0, item) for item, entry in enumerate(answer.entries) if entry.after > 0]
+        for _, item in sorted(leaving):
+            if (number := self.entry_number(answer, item)) is not None:
+                yield item, self.kind.texts(outcome, number)[1]
 
     def refused(self, material: M, inputs: Inputs, settings: Settings, cells: int) -> list[Line]:
         """Returns what stands below an error of `decide`: the figures that help to make it fit."""

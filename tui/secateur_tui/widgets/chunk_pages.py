@@ -10,8 +10,9 @@ from secateur.kinds.diff.changes import Treatment
 from secateur.kinds.diff.plan import Coverage
 from secateur.kinds.diff.skip_rules import pattern_of
 from secateur.model import Reason
-from secateur.terminal import clip_left, visible
+from secateur.terminal import visible
 
+from secateur_tui.short_names import short_path
 from secateur_tui.state.diff_rows import (
     DROPPED,
     MOVED,
@@ -90,7 +91,7 @@ def _why_chunk(answer: DiffAnswer, number: int, cells: int) -> list[Line]:
     largest = sorted(pieces, key=lambda piece: (-piece.cost, piece.file.number, piece.number))
     for piece in largest[:_LONGEST_LIST]:
         part = f" {piece.number}/{piece.of}" if piece.part is not None else ""
-        path = clip_left(visible(piece.file.change.path), max(1, cells - 11 - len(part)))
+        path = short_path(visible(piece.file.change.path), max(1, cells - 11 - len(part)))
         lines.append(line(f"  {piece.cost:>8,} ", path, Span(part, "faint")))
     return lines
 
@@ -208,7 +209,7 @@ def draw_preview(answer: DiffAnswer, item: int, cells: int) -> Sequence[Line]:
     lines = [line(Span("○ nothing of these goes out", "dropped"))]
     for entry in answer.left_out[:_LONGEST_LIST]:
         lines += [
-            line(f"{entry.entry.before:>8,} ", Span(clip_left(visible(entry.path), max(1, cells - 9)))),
+            line(f"{entry.entry.before:>8,} ", Span(short_path(visible(entry.path), max(1, cells - 9)))),
             *wrapped(visible(entry.reason), cells, "faint", " " * 9),
         ]
     return [*lines, *_more(len(answer.left_out))]
@@ -260,7 +261,7 @@ def draw_moves(answer: DiffAnswer, moved: ChunkMoves | None, item: int, cells: i
     if moved.gone:
         lines += [(), line(Span(f"in the diff no longer ({len(moved.gone):,})", "down"))]
         lines += [
-            line("  ", Span(clip_left(visible(path), max(1, cells - 2)))) for path in moved.gone[:_LONGEST_LIST]
+            line("  ", Span(short_path(visible(path), max(1, cells - 2)))) for path in moved.gone[:_LONGEST_LIST]
         ] + _more(len(moved.gone))
     return (
         lines
@@ -276,7 +277,7 @@ def _group(title: str, role: str, moved: ChunkMoves, entries: Sequence[Coverage]
     for entry in entries[:_LONGEST_LIST]:
         was = moved.then.chunks_of.get(entry.path)
         head = f"{'–' if was is None else numbers(was):>5} → {numbers(entry.chunks):<5} "
-        lines.append(line(Span(head, "faint"), clip_left(visible(entry.path), max(1, cells - len(head)))))
+        lines.append(line(Span(head, "faint"), short_path(visible(entry.path), max(1, cells - len(head)))))
     return lines + _more(len(entries))
 
 

@@ -7,8 +7,9 @@ from typing import Any
 
 from secateur.ledger import CHARS_AFTER, CHARS_BEFORE
 from secateur.model import State
-from secateur.terminal import clip_left, visible
+from secateur.terminal import visible
 
+from secateur_tui.short_names import short_path
 from secateur_tui.state.ledger_answer import ABSENT, LedgerAnswer, LedgerComparison
 from secateur_tui.state.subject import STATE_WORDS, Subject
 from secateur_tui.styled_text import Line, Span, clipped, line, outside, signed, width, wrapped
@@ -62,7 +63,7 @@ def draw_diff(
     """Draws what changed since the baseline, then what pruning does to the item at the cursor."""
     lines = draw_since(comparison, cells)
     before, after = subject.texts(answer, item)
-    lines += [(), line(Span(clip_left(visible(answer.entries[item].id), cells), "bold"))]
+    lines += [(), line(Span(short_path(visible(answer.entries[item].id), cells), "bold"))]
     return [
         *lines,
         *(draw_changes(before, after, cells) if before != after else [line(Span("goes out as it came", "faint"))]),
@@ -90,7 +91,7 @@ def draw_since(comparison: LedgerComparison | None, cells: int) -> list[Line]:
     if comparison.vanished:
         lines += [(), line(Span(f"there no longer ({len(comparison.vanished):,})", "down"))]
         names = (comparison.then.entries[item].id for item in comparison.vanished[:_LONGEST_LIST])
-        lines += [line("   ", Span(clip_left(visible(name), max(1, cells - 3)))) for name in names]
+        lines += [line("   ", Span(short_path(visible(name), max(1, cells - 3)))) for name in names]
     return lines if comparison.moved or comparison.vanished else [*lines, (), line(Span("the same goes out", "faint"))]
 
 
@@ -116,7 +117,7 @@ def _group(title: str, role: str, comparison: LedgerComparison, items: Sequence[
         place = comparison.place_then(item)
         before = " " if place == ABSENT else comparison.then.entries[place].state.glyph
         head = f"{before}→{comparison.now.entries[item].state.glyph} {signed(comparison.gained(item)):>8} "
-        lines.append(line(head, Span(clip_left(visible(comparison.now.entries[item].id), max(1, cells - len(head))))))
+        lines.append(line(head, Span(short_path(visible(comparison.now.entries[item].id), max(1, cells - len(head))))))
     return (
         lines
         if len(items) <= _LONGEST_LIST

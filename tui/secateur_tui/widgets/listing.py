@@ -11,7 +11,7 @@ from secateur.terminal import cell_width
 
 from secateur_tui.columns import NAME, PLACE, Column, Label, Layout, usual
 from secateur_tui.short_names import short_name, short_path, short_words
-from secateur_tui.styled_text import Line, Span, clipped, first_fitting, line, signed, width
+from secateur_tui.styled_text import ELLIPSIS, Line, Span, clipped, first_fitting, line, signed, width
 
 _GAP = Span(" ")
 _NAME_CELLS, _PLACE_CELLS = (8, 24, 44), (6, 22, 70)
@@ -138,7 +138,11 @@ def draw_label(label: Label, name: int, place: int, tone: str = "") -> Line:
 def _place(label: Label, cells: int) -> Line:
     if cells < min(_LEAST_PLACE, cell_width(label.place)):
         return ()
-    return (Span((short_words if label.prose else short_path)(label.place, cells), "faint"),)
+    if label.prose:
+        return (Span(short_words(label.place, cells), "faint"),)
+    text = short_path(label.place, cells)
+    whole = text == label.place or text.startswith(ELLIPSIS)  # else not even the name of the file fits
+    return (Span(text, "faint"),) if whole else ()
 
 
 def _padded(drawn: Line, cells: int, right: bool = False) -> Line:

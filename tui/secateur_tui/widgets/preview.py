@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from secateur.index.facts.lexical import places_of
 from secateur.model import State
 from secateur.terminal import visible
 
 from secateur_tui.highlight import highlight
 from secateur_tui.state.search_answer import SearchAnswer
-from secateur_tui.styled_text import ELLIPSIS, Line, Span, line
-from secateur_tui.widgets.line_view import LineView
+from secateur_tui.styled_text import ELLIPSIS, Line, Span, line, marked, plain
+from secateur_tui.widgets.text_view import TextView
 
 _TAB = 4
 _LONGEST_LINE = 2_000
 """Characters of a line that are looked at; no terminal is wider."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False, slots=True)
 class PreviewText:
     """A fragment ready to be painted: safe lines with roles, the number of the first."""
 
@@ -34,6 +36,25 @@ class PreviewText:
         expanded = [text.expandtabs(_TAB) for text in cut]
         indent = min((len(text) - len(text.lstrip(" ")) for text in expanded if text.strip()), default=0)
         return cls(tuple(highlight([visible(text[indent:]) for text in expanded], language)), first)
+
+    def places(self, number: int, terms: Collection[str]) -> Sequence[tuple[int, int]]:
+        """(start, end) of the words in a line that count as one of these terms of a search."""
+        return [(start, end) for start, end, _ in places_of(plain(self.lines[number]), terms)] if terms else []
+
+    def lines_with(self, terms: Collection[str]) -> Mapping[str, Sequence[int]]:
+        """Per term the numbers of the lines that hold it; terms in the order given."""
+        found: dict[str, list[int]] = {term: [] for term in terms}
+        for number, drawn in enumerate(self.lines):
+            for term in dict.fromkeys(term for _, _, term in places_of(plain(drawn), terms)):
+                found[term].append(self.first + number)
+        return found
+
+    def found(self, words: str) -> list[int]:
+        """The lines that hold these words, upper and lower case alike."""
+        wanted = words.casefold()
+        return (
+            [number for number, drawn in enumerate(self.lines) if wanted in plain(drawn).casefold()] if wanted else []
+        )
 
 
 def out_lines(answer: SearchAnswer, row: int) -> tuple[int, int]:
@@ -57,36 +78,52 @@ def draw_head(answer: SearchAnswer, row: int) -> Line:
     return line(Span(f"{state.glyph} {words}", state.label))
 
 
-class Preview(LineView, can_focus=True):
-    """Shows one fragment."""
+class Preview(TextView):
+    """Shows one fragment; lines that hold words of the query are marked, and the words in them."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
         self._text: PreviewText | None = None
         self._answer: SearchAnswer | None = None
         self._row = 0
+        self._terms: Collection[str] = ()
 
-    def show(self, text: PreviewText | None, answer: SearchAnswer | None, row: int) -> None:
+    def show(
+        self, text: PreviewText | None, answer: SearchAnswer | None, row: int, terms: Collection[str] = ()
+    ) -> None:
         """Paint a text; None while it is being read."""
-        if text is not self._text:
-            self.scroll_to(y=0, animate=False, immediate=True)
-        self._text, self._answer, self._row = text, answer, row
+        other = text is not self._text
+        self._text, self._answer, self._row, self._terms = text, answer, row, terms
+        if other:
+            self.changed()
         self.repaint()
 
-    def line_count(self) -> int:
+    def text_lines(self) -> int:
         if self._answer is None:
             return 0
-        return 1 + (len(self._text.lines) if self._text else 1)
+        return len(self._text.lines) if self._text is not None else 1
 
-    def draw_line(self, index: int, cells: int) -> Line:  # noqa: ARG002 - lines are clipped where they are painted
-        assert self._answer is not None
-        if index == 0:
-            return draw_head(self._answer, self._row)
-        if self._text is None:
+    def draw_text(self, number: int) -> Line:
+        if self._text is None or self._answer is None:
             return line(Span("reading …", "faint"))
-        number = self._text.first + index - 1
         first, last = out_lines(self._answer, self._row)
-        text = self._text.lines[index - 1]
-        if not first <= number <= last:
+        text = self._text.lines[number]
+        if not first <= self._text.first + number <= last:
             text = tuple(Span(span.text, "faint") for span in text)
-        return (Span(f"{number:>{len(str(self._text.first + len(self._text.lines)))}} ", "faint"), *text)
+        return marked(text, self._text.places(number, self._terms))
+
+    def draw_gutter(self, number: int, *, first: bool) -> Line:
+        if self._text is None:
+            return ()
+        digits = len(str(self._text.first + len(self._text.lines)))
+        found = bool(self._text.places(number, self._terms))
+        shown = f"{self._text.first + number:>{digits}}" if first else " " * digits
+        return line(Span(shown, "faint"), Span("▎" if found else " ", "accent"))
+
+    def draw_head(self, cells: int) -> Line:  # noqa: ARG002 - clipped where it is painted
+        if self._answer is None:
+            return ()
+        return (*draw_head(self._answer, self._row), Span("  L wraps, ←/→ pans, / finds", "faint"))
+
+    def find_lines(self, words: str) -> Sequence[int]:
+        return self._text.found(words) if self._text is not None else ()

@@ -28,9 +28,9 @@ class TitleFacts:
 
 
 def draw_title(facts: TitleFacts, cells: int) -> Line:
-    """One line. With too little room go, in this order: keys of benches, words before values, the remedy, names of
-    other benches than the open one (their keys stay), the counter, the count, single keys of those (neighbours become
-    "2-6"), what is stale, benches; the source is clipped.
+    """One line. With too little room go, in this order: words before values, the remedy, the counter, names of other
+    benches than the open one (their keys stay), the count, single keys of those (neighbours become "2-6"), what is
+    stale, benches; the source is clipped.
     """
     count = (
         ()
@@ -39,10 +39,6 @@ def draw_title(facts: TitleFacts, cells: int) -> Line:
     )
     profile = line(outside(facts.profile), Span("*" if facts.changed else "", "accent"))
     counter = line(outside(facts.counter))
-    named = (
-        Span("  "),
-        *(Span(f" {bench.title}", "bold" if bench.open else "faint", bench.action) for bench in facts.benches),
-    )
     with_keys = (Span("  "), *(span for bench in facts.benches for span in _bench(bench, bench.title)))
     keys = (Span("  "), *(span for bench in facts.benches for span in _bench(bench, bench.title if bench.open else "")))
     runs = (Span("  "), *_key_runs(facts.benches))
@@ -57,10 +53,9 @@ def draw_title(facts: TitleFacts, cells: int) -> Line:
             *with_remedy,
             *with_keys,
         ),
-        (Span("   profile ", "faint"), *profile, Span("   tokens ", "faint"), *counter, *count, *with_remedy, *named),
-        (Span("   "), *profile, Span("   "), *counter, *count, *with_remedy, *named),
-        (Span("   "), *profile, Span("   "), *counter, *count, *told, *named),
-        (Span("   "), *profile, Span("   "), *counter, *count, *told, *keys),
+        (Span("   "), *profile, Span("   "), *counter, *count, *with_remedy, *with_keys),
+        (Span("   "), *profile, Span("   "), *counter, *count, *told, *with_keys),
+        (Span("   "), *profile, *count, *told, *with_keys),
         (Span("   "), *profile, *count, *told, *keys),
         (Span("   "), *profile, *told, *keys),
         (Span("   "), *profile, *told, *runs),

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 from secateur.model import Pool, State
-from secateur.terminal import clip_left, visible
+from secateur.terminal import cell_width, visible
 
+from secateur_tui.short_names import short_path
 from secateur_tui.state.search_comparison import ABSENT, SearchComparison
 from secateur_tui.styled_text import Line, Span, clipped, line, signed
+from secateur_tui.widgets.candidate_list import label_of
+from secateur_tui.widgets.listing import draw_label
 
 _LONGEST_LIST = 200
 """Candidates listed under one heading; the rest is counted."""
@@ -69,25 +72,29 @@ def _group(title: str, role: str, pool: Pool, rows: list[int], comparison: Searc
 
 def _entry(mark: str, pool: Pool, row: int, cells: int) -> Line:
     head = f"{mark} {int(pool.tokens[row]):>6,} "
-    lines = int(pool.line_start[row]), int(pool.line_end[row])
-    known = any(lines)  # of a scenario's recorded decision there is the name alone
-    where = visible(f"{pool.path[row]}:{lines[0]}-{lines[1]}" if known else pool.symbol_id[row])
-    return line(head, Span(clip_left(where, max(1, cells - len(head)))))
+    return (Span(head), *_named(pool, row, cells - len(head)))
+
+
+def _named(pool: Pool, row: int, cells: int) -> Line:
+    """A candidate by its name, and behind it its place; of a scenario's recorded decision there is the name alone."""
+    if not int(pool.line_start[row]):
+        return line(Span(short_path(visible(pool.symbol_id[row]), max(1, cells))))
+    label = label_of(pool, row)
+    name = min(cell_width(label.name), max(1, cells))
+    return draw_label(label, name, max(0, cells - name - 1))
 
 
 def _moves(comparison: SearchComparison, cells: int) -> list[Line]:
     """The largest moves in rank among what stayed as it was."""
     size = np.where(comparison.flipped, 0, np.abs(comparison.moved))
-    count = int((comparison.moved != 0).sum())
+    count = int((size > 0).sum())
     if not count:
         return []
-    order = np.lexsort((comparison.now.rank, -size))[:_MOVES]
     lines = [(), line(Span(f"moved ({count:,})", "faint"))]
-    for row in (int(row) for row in order if size[row]):
+    for row in np.lexsort((comparison.now.rank, -size))[: min(count, _MOVES)].tolist():
         moved = int(comparison.moved[row])
         mark = f"{'▲' if moved > 0 else '▼'}{abs(moved):,}".rjust(6)
-        where = clip_left(
-            f"{visible(comparison.now.pool.path[row])}:{int(comparison.now.pool.line_start[row])}", max(1, cells - 8)
+        lines.append(
+            (Span(mark, "up" if moved > 0 else "down"), Span("  "), *_named(comparison.now.pool, row, cells - 8))
         )
-        lines.append(line(Span(mark, "up" if moved > 0 else "down"), "  ", Span(where)))
-    return lines
+    return lines if count <= _MOVES else [*lines, line(Span(f"and {count - _MOVES:,} more", "faint"))]

@@ -3,29 +3,47 @@ found."""
 
 from __future__ import annotations
 
-from secateur.kinds.knobs import decimal
-from secateur.model import Channel, Decision, State
-from secateur.render import why
-from secateur.terminal import clip_left, visible
+from collections.abc import Mapping, Sequence
 
+from secateur.index.facts.lexical import places_of, word_terms, words
+from secateur.kinds.knobs import decimal
+from secateur.model import Channel, Decision, Pool, State
+from secateur.render import why
+from secateur.terminal import visible
+
+from secateur_tui.short_names import short_path
 from secateur_tui.state.search_answer import SearchAnswer
 from secateur_tui.state.signals import SIGNALS, effective_distance, value_and_weight
-from secateur_tui.styled_text import Line, Span, bar, clipped, line, outside, width, wrapped
+from secateur_tui.styled_text import Line, Span, bar, clipped, fit, line, width, wrapped
 
 _SHORTEST_BAR = 3
+_LINES, _WORD_CELLS = 6, 14
+"""Lines that are told of a word, and cells that it has."""
 
 
-def exact(number: float) -> str:
-    """Three decimals, up to six where they are there: scores are multiples of 1e-6, so printed terms add up to the
-    printed sum."""
-    text = f"{number:.6f}"
+def figure(number: float, exact: bool = False) -> str:
+    """Three decimals; with `exact` up to six where they are there: scores are multiples of 1e-6, so the terms add up to
+    the sum."""
+    text = f"{number:.6f}" if exact else f"{number:.3f}"
     while text.endswith("0") and len(text) - text.index(".") > 4:
         text = text[:-1]
     return text.replace("-", "−")
 
 
-def draw_why(answer: SearchAnswer, row: int, cells: int) -> list[Line]:
-    """Everything about the decision on `row`."""
+def draw_why(
+    answer: SearchAnswer,
+    row: int,
+    cells: int,
+    *,
+    found: Mapping[str, Sequence[int]] | None = None,
+    exact: bool = False,
+) -> list[Line]:
+    """Everything about the decision on `row`.
+
+    Args:
+        found: per word of the query the lines of its text that hold it; None while that is not known.
+        exact: with all decimals of the figures.
+    """
     selection, pool = answer.selection, answer.selection.pool
     decision = selection.decision(row)
     state = decision.state
@@ -33,33 +51,32 @@ def draw_why(answer: SearchAnswer, row: int, cells: int) -> list[Line]:
         Span(f"{state.glyph} {state.label.upper()} #{decision.rank:,}", f"bold {state.label}"),
         Span(f" of {len(selection):,}", "faint"),
     )
-    figure = line(f"priority {exact(decision.priority)}")
-    lines = [(*head, Span(" " * max(2, cells - width(head) - width(figure))), *figure)]
-    lines.append(
-        line(Span(clip_left(f"{visible(pool.path[row])}:{int(pool.line_start[row])}-{int(pool.line_end[row])}", cells)))
-    )
+    priority = line(f"priority {figure(decision.priority, exact)}")
+    lines = [(*head, Span(" " * max(2, cells - width(head) - width(priority))), *priority)]
     lines.append(
         line(
-            outside(pool.qualname[row] or "(no name)"),
+            Span(visible(pool.qualname[row]) or "(no name)", "bold"),
             Span(f"  {visible(pool.kind[row])}, {visible(pool.language[row])}", "faint"),
         )
     )
+    place = f"{visible(pool.path[row])}:{int(pool.line_start[row])}-{int(pool.line_end[row])}"
+    lines.append(line(Span(short_path(place, cells))))
     lines += wrapped(f"because {why(selection, decision)}", cells, state.label)
     lines.append(())
     for name, term in decision.terms.items():
-        lines += _term(answer, decision, name, term, cells)
-    lines.append(line(Span("sum = priority ", "faint"), exact(sum(decision.terms.values()))))
+        lines += _term(answer, decision, name, term, cells, exact)
+    lines.append(line(Span("sum = priority ", "faint"), figure(sum(decision.terms.values()), exact)))
     if selection.strategy == "density":
         power = answer.settings.smart_pruning.density_exponent
         lines += wrapped(
             f"ordered by density: priority × evidence / relevance / cost^{power:g} ="
-            f" {exact(float(selection.score[row]))}",
+            f" {figure(float(selection.score[row]), exact)}",
             cells,
             "faint",
         )
     elif selection.strategy == "relevance":
         lines += wrapped("ordered by relevance alone, the priority is shown for comparison", cells, "faint")
-    lines += [(), *_found(answer, row, cells)]
+    lines += [(), *_found(answer, row, cells), *_words(pool, row, found, cells)]
     lines.append(
         line(f"{decision.tokens_before:,} tokens", Span(f", at most {int(pool.cost[row]):,} with its wrapper", "faint"))
     )
@@ -68,15 +85,41 @@ def draw_why(answer: SearchAnswer, row: int, cells: int) -> list[Line]:
     return [clipped(drawn, cells) for drawn in lines]
 
 
-def _term(answer: SearchAnswer, decision: Decision, name: str, term: float, cells: int) -> list[Line]:
+def _words(pool: Pool, row: int, found: Mapping[str, Sequence[int]] | None, cells: int) -> list[Line]:
+    """Which words of the query are in its name, its path and its lines, and which are not."""
+    terms = pool.facts.get("terms", {})
+    if not terms or found is None:
+        return []
+    asked = {term: word for word in reversed(words(pool.query)) for term in word_terms(word) if term in terms}
+    shown = {term: visible(asked.get(term, term)) for term in terms}
+    named = {term for _, _, term in places_of(visible(pool.qualname[row]), terms)}
+    placed = {term for _, _, term in places_of(visible(pool.path[row]), terms)}
+    lines = [line("words of the query")]
+    for term in terms:
+        numbers = found.get(term, ())
+        where = [*(["name"] if term in named else []), *(["path"] if term in placed else [])]
+        if numbers:
+            more = f" and {len(numbers) - _LINES:,} more" if len(numbers) > _LINES else ""
+            first = ", ".join(map(str, numbers[:_LINES]))
+            where.append(f"line{'s' if len(numbers) > 1 else ''} {first}{more}")
+        if where:
+            told = wrapped(" · ".join(where), max(10, cells - _WORD_CELLS - 3), "faint")
+            for number, part in enumerate(told):
+                word = fit(shown[term] if number == 0 else "", _WORD_CELLS)
+                lines.append((Span("  "), Span(word, "match" if number == 0 else ""), Span(" "), *part))
+    missing = [shown[term] for term in terms if term not in named | placed and not found.get(term)]
+    return [*lines, *(wrapped(f"not in it: {', '.join(missing)}", cells, "faint", indent="  ") if missing else [])]
+
+
+def _term(answer: SearchAnswer, decision: Decision, name: str, term: float, cells: int, exact: bool) -> list[Line]:
     signal = SIGNALS[name]
     pool, row = answer.selection.pool, decision.row
     factors = value_and_weight(name, pool, answer.settings, row)
     if factors is None:
         factor = answer.settings.boosts.get(pool.symbol_id[row], 1.0)
-        sum_text = f"× {decimal(factor)} on the sum = {exact(term)}"
+        sum_text = f"× {decimal(factor)} on the sum = {figure(term, exact)}"
     else:
-        sum_text = f"{exact(factors[0])} × {decimal(factors[1])} = {exact(term)}"
+        sum_text = f"{figure(factors[0], exact)} × {decimal(factors[1])} = {figure(term, exact)}"
     head = line(Span(f"{signal.texture} {signal.letter} ", name), f"{name:<10} {sum_text} ")
     room = cells - width(head)
     share = bar([(term, signal.texture, name)], max(decision.priority, 1e-9), room) if room >= _SHORTEST_BAR else ()
@@ -84,7 +127,7 @@ def _term(answer: SearchAnswer, decision: Decision, name: str, term: float, cell
     parts = [(part, float(column[row])) for part, column in pool.parts.get(name, {}).items()]
     product = name == "hotspot"  # the part that is 0 is the reason, and is told
     told = [
-        f"{visible(part)} {exact(amount)}"
+        f"{visible(part)} {figure(amount, exact)}"
         for part, amount in sorted(parts, key=lambda item: -item[1])
         if product or abs(amount) > 0
     ]
@@ -112,6 +155,6 @@ def _found(answer: SearchAnswer, row: int, cells: int) -> list[Line]:
         edge = "anchor" if step == 0 else visible(pool.predecessor_edge[at]) or "linked"
         head = f"{'◎' if step == 0 else '└'} {edge.replace('_', ' ')} "
         room = max(1, cells - 2 * min(step, 3) - len(head))
-        name = Span(clip_left(visible(pool.symbol_id[at]), room), "bold" if at == row else "")
+        name = Span(short_path(visible(pool.symbol_id[at]), room), "bold" if at == row else "")
         lines.append(line(" " * (2 * min(step, 3)), Span(head, "accent" if step == 0 else "faint"), name))
     return lines

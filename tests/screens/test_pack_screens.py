@@ -1,0 +1,149 @@
+"""The page with the pack, panes that fill the screen, and texts that are panned, wrapped and searched."""
+
+from pathlib import Path
+
+import pytest
+from inspector_kit import assert_golden, bench_of, inspector, orders_engine, press, settle
+from ledger_kit import ledger_bench, opened, write_transcript
+from secateur.settings import Settings, with_values
+from secateur_tui.widgets.pack_view import PackView
+from secateur_tui.widgets.preview import Preview
+
+SIZES = [(120, 40), (80, 24)]
+TIGHT = Settings(budget=4000)
+LONG = "src/orders/refund.py::refund_total"
+TEXTS = {LONG: "def refund_total(order):\n    return " + "x" * 150 + "total\n" + "    pass\n" * 40}
+
+
+@pytest.mark.parametrize(("name", "keys"), [("pack", "P"), ("zoom", "down enter"), ("pack_zoomed", "P tab tab enter")])
+async def test_screen(name: str, keys: str) -> None:
+    app = inspector(settings=TIGHT)
+    async with app.run_test(size=SIZES[0], notifications=True) as pilot:
+        await settle(app)
+        for key in keys.split():
+            await press(app, key)
+            await settle(app)
+        for size in SIZES:
+            await pilot.resize_terminal(*size)
+            lines = await settle(app)
+            assert max(map(len, lines)) <= size[0] and len(lines) == size[1]
+            assert_golden(f"search_{name}_{size[0]}x{size[1]}", lines)
+
+
+async def test_the_pack_is_what_the_command_prints_and_each_part_leads_to_its_item() -> None:
+    app = inspector(settings=TIGHT)
+    async with app.run_test(size=SIZES[0], notifications=True):
+        await settle(app)
+        await press(app, "P")
+        await settle(app)
+        bench, view = bench_of(app), app.screen.query_one(PackView)
+        answer = bench.state.answer
+        assert answer is not None and view._pack is not None
+        engine = bench.subject.engine
+        assert "\n".join(view._pack.lines) == engine.render(answer.selection, "markdown")
+        assert [item for item in dict.fromkeys(view._pack.items.tolist()) if item >= 0] == answer.selection.kept_rows
+        await press(app, "down", "down")
+        await settle(app)
+        app.screen.set_focus(view)
+        await press(app, "end")
+        await settle(app)
+        await press(app, "at")
+        await settle(app)
+        assert bench.state.cursor != answer.selection.kept_rows[2]
+        assert answer.selection.state[bench.state.cursor]
+
+
+async def test_words_are_looked_for_in_the_pack_and_no_action_is_done_meanwhile() -> None:
+    app = inspector(settings=TIGHT)
+    async with app.run_test(size=SIZES[1], notifications=True):
+        await settle(app)
+        await press(app, "P")
+        await settle(app)
+        app.screen.set_focus(app.screen.query_one(PackView))
+        await press(app, "slash", *"qbx")
+        assert any("/qbx▏" in line for line in await settle(app)) and app.is_running
+        await press(app, "backspace", "backspace", "backspace", *"Half", "enter")
+        lines = await settle(app)
+        bench = bench_of(app)
+        assert bench.state.answer is not None
+        text = bench.subject.engine.render(bench.state.answer.selection, "markdown").lower()
+        holding = sum("half" in line for line in text.split("\n"))
+        assert any("/Half" in line and f"of {holding} lines" in line for line in lines)
+        top = app.screen.query_one(PackView).scroll_offset.y
+        await press(app, "n", "n", "n")
+        assert app.screen.query_one(PackView).scroll_offset.y > top
+        await press(app, "N")
+        await press(app, "slash", *"nowhere", "enter")
+        assert any("in no line" in line for line in await settle(app))
+        await press(app, "slash", "escape")
+        assert any("lines leave" in line for line in await settle(app))
+        assert bench_of(app).state.settings.budget == 4000
+
+
+async def test_a_long_line_is_panned_or_wrapped_and_words_of_the_query_are_marked() -> None:
+    app = inspector(orders_engine(texts=TEXTS), TIGHT)
+    async with app.run_test(size=SIZES[0], notifications=True):
+        await settle(app)
+        await press(app, "v")
+        lines = await settle(app)
+        assert any("18▎def refund_total(order):" in line for line in lines), "a line that matches"
+        assert not any("xtotal" in line for line in lines)
+        view = app.screen.query_one(Preview)
+        app.screen.set_focus(view)
+        await press(app, *["right"] * 17)
+        assert any("xtotal" in line for line in await settle(app))
+        assert bench_of(app).state.settings is bench_of(app).state.opened, "the knobs stay where they are"
+        await press(app, "L")
+        lines = await settle(app)
+        assert any("xtotal" in line for line in lines) and any("def refund_total" in line for line in lines)
+        assert view.line_count() > len(TEXTS[LONG].split("\n"))
+
+
+async def test_the_transcript_that_leaves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_transcript(tmp_path)
+    app = opened("conversation", with_values(Settings(), {"conversation_prune.safe_zone_tokens": 3000}))
+    async with app.run_test(size=SIZES[0], notifications=True):
+        await settle(app)
+        await press(app, "P")
+        lines = await settle(app)
+        text = "\n".join(lines)
+        assert "── result of read_file ──" in text and "unknown" not in text, "a cleared result keeps its tool"
+        bench = ledger_bench(app)
+        answer = bench.state.answer
+        assert answer is not None
+        pack = app.screen.query_one(PackView)._pack
+        assert pack is not None and "\n".join(pack.lines) == bench.subject.kind.leaving(answer.result)
+
+
+async def test_a_pane_fills_the_screen_and_gives_it_back() -> None:
+    app = inspector(settings=TIGHT)
+    async with app.run_test(size=SIZES[0], notifications=True):
+        before = await settle(app)
+        await press(app, "enter")
+        lines = await settle(app)
+        assert not any("Budget ─" in line for line in lines)
+        assert any("refund_total" in line and "src/orders/refund.py:18" in line for line in lines)
+        await press(app, "enter")
+        assert await settle(app) == before
+        for key in ("escape", "w", "v", "slash"):
+            await press(app, "enter", key)
+            await settle(app)
+            assert app.screen.focused is not None and app.screen.focused.region.area, key
+            await press(app, "escape")
+            await settle(app)
+
+
+async def test_a_click_on_a_segment_goes_to_its_item() -> None:
+    app = inspector(settings=TIGHT)
+    async with app.run_test(size=SIZES[0], notifications=True) as pilot:
+        await settle(app)
+        bench = bench_of(app)
+        answer = bench.state.answer
+        assert answer is not None
+        await pilot.click("#budget", offset=(60, 2))
+        await settle(app)
+        assert answer.selection.pool.qualname[bench.state.cursor] == "test_half_even"
+        await pilot.click("#budget", offset=(117, 2))  # what is free is no item
+        await settle(app)
+        assert answer.selection.pool.qualname[bench.state.cursor] == "test_half_even"

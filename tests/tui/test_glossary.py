@@ -1,0 +1,39 @@
+"""Every word that stands on the screen is explained."""
+
+import re
+
+from secateur.kinds import registry
+from secateur.model import State
+from secateur.settings import key_of
+from secateur_tui.glossary import BUDGET, SECTIONS, TERMS, draw_glossary, draw_words
+from secateur_tui.state.ledger_answer import Sum
+from secateur_tui.state.signals import SIGNALS
+from secateur_tui.styled_text import plain, width
+from secateur_tui.widgets.budget_bar import BudgetPicture, Frame, draw_headline
+
+
+def test_every_word_of_the_headline_has_an_entry() -> None:
+    sums = dict.fromkeys(State, Sum(1, 20, 10))
+    told = ""
+    for budget in (50, 5000):
+        frame = Frame.of(budget, [(0, 90, State.KEPT)], 10)
+        picture = BudgetPicture((frame,), sums, further=("reserve 5", "fewest 2", "3 chunks"))
+        told += plain(draw_headline(picture, picture, 400))
+    words = set(re.findall(r"[a-z]+", told)) - {"of"}
+    assert words <= {*BUDGET, "chunks"}, words - {*BUDGET}
+    assert {state.label for state in State} <= BUDGET.keys()
+
+
+def test_every_signal_and_every_knob_has_an_entry() -> None:
+    assert SIGNALS.keys() <= TERMS.keys()
+    for kind in registry.kinds().values():
+        text = "\n".join(plain(drawn) for drawn in draw_glossary(kind.knobs, 300))
+        assert all(knob.label in text and key_of(knob.key).doc in text for knob in kind.knobs)
+
+
+def test_the_glossary_keeps_to_its_width() -> None:
+    knobs = registry.kind("search").knobs
+    assert all(width(drawn) <= 60 for drawn in draw_glossary(knobs, 60))
+    words = draw_words(["gap", "no such word", "hotspot"], 60)
+    assert [plain(drawn).split()[0] for drawn in words if plain(drawn)[1] != " "] == ["gap", "hotspot"]
+    assert all(text.strip() for section in SECTIONS.values() for text in section.values())

@@ -1,0 +1,103 @@
+"""The words on the screen, each explained once: `?` lists them, and Why tells those that stand on it.
+
+Knobs are explained by their settings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from secateur.kinds.knobs import Knob
+from secateur.settings import key_of
+
+from secateur_tui.styled_text import Line, Span, line, wrapped
+
+BUDGET: Mapping[str, str] = {
+    "kept": "leaves as it came",
+    "shortened": "a part of it leaves",
+    "summarised": "something that tells of it leaves in its place",
+    "dropped": "nothing of it leaves",
+    "wrapper": "tokens around the items: headings, fences, names; what an estimate of the whole differs by",
+    "free": "tokens of the budget that nothing takes",
+    "over": "tokens that leave above the budget, because less cannot leave",
+    "reserve": "tokens of the model's window that are kept free for its answer",
+    "was": "tokens of the ghost, and the difference to it",
+    "chunk": "a part of a pull request that goes to a model at once",
+    "fewest": "chunks that these files need at least",
+    "ghost": "the answer before the first change, or that at which x was pressed",
+    "cut": "the line where the budget ends: the first item below it had no room to leave whole",
+    "last out": "the last item that leaves, by rank",
+    "first dropped": "the first item that does not leave, by rank",
+    "gap": "the score of the last that leaves less that of the first that does not; below 0 where a smaller one fitted",
+}
+"""Words of the budget's headline, its bar, the cut, and the line below the list."""
+
+COLUMNS: Mapping[str, str] = {
+    "#": "rank, or the number of a message; = marks what a provider's prompt cache still holds",
+    "Δ": "places moved since the ghost, or tokens gained or lost; ! marks another decision",
+    "name": "what it is called",
+    "in": "where it is; of figures, tokens that came in",
+    "out": "tokens that leave; · where they are those that came in",
+    "tok": "tokens of the whole item",
+    "tokens": "tokens of the item",
+    "prio": "the priority: the sum of the weighted terms",
+    "why it ranks": "the terms of the priority, as long as they are: relevance, hotspot, distance",
+    "file": "the file",
+    "folder": "the folder that the file is in",
+    "score": "how well the file answers the query, from 0 to 10",
+    "section": "a section of the envelope, or a field of it",
+    "stage": "what shortened it: 1 lists and references, 2 long texts, 3 whole sections",
+    "characters": "characters that came in, and that leave",
+    "role": "who said it",
+    "beginning": "how it begins",
+    "tool": "the tool that it calls, or has the result of",
+    "share": "the part of the safe zone that it takes",
+    "was": "the chunks that the file was in before the last change",
+    "lines": "lines added and removed, the lines of a part, or why it is left out",
+}
+"""Titles of the columns of all lists."""
+
+TERMS: Mapping[str, str] = {
+    "priority": "what the candidates are ordered by: the sum of the terms below it",
+    "relevance": "how well it answers the query, by its words, its names and its meaning; 0 to 1",
+    "hotspot": "how often its file changes and how complicated it is: code where bugs are; 0 to 1",
+    "distance": "1 / steps of calls from what answers best, which counts 1",
+    "preference": "what you prefer in this repository",
+    "boost": "a factor of yours on the other terms",
+    "anchor": "one of the candidates that answer best; the calls around them are followed",
+    "lexical": "found by words of the query in its text",
+    "semantic": "found by its meaning, through an embedding",
+    "mention": "found because the query names its file or line",
+    "graph": "found through calls from what answers",
+    "churn rank": "how often and how lately its file changed, among all files",
+    "complexity rank": "how complicated it is, among all of the code",
+    "density": "priority by the tokens it costs",
+    "re-run": "the engine decided again with the change, and it held",
+    "range": "the values of a weight between which the same items leave",
+}
+"""Words of the page Why of a search, and of the weights."""
+
+SECTIONS: Mapping[str, Mapping[str, str]] = {"Budget": BUDGET, "Columns": COLUMNS, "Terms": TERMS}
+
+
+def draw_words(words: Iterable[str], cells: int) -> list[Line]:
+    """Explains those of these words that a page holds, in their order."""
+    known = {word: text for section in SECTIONS.values() for word, text in section.items()}
+    return _drawn({word: known[word] for word in words if word in known}, cells)
+
+
+def draw_glossary(knobs: Sequence[Knob], cells: int) -> list[Line]:
+    """All words under their headings, the knobs of the bench among them."""
+    lines: list[Line] = [(), line(Span("Knobs", "bold accent"))] if knobs else []
+    lines += _drawn({knob.label: key_of(knob.key).doc for knob in knobs}, cells)
+    for title, section in SECTIONS.items():
+        lines += [(), line(Span(f"Words: {title.lower()}", "bold accent")), *_drawn(section, cells)]
+    return lines
+
+
+def _drawn(words: Mapping[str, str], cells: int) -> list[Line]:
+    lines: list[Line] = []
+    for word, text in words.items():
+        for number, part in enumerate(wrapped(text, max(10, cells - 18))):
+            lines.append((Span(f" {word if number == 0 else '':<16} ", "key"), *part))
+    return lines

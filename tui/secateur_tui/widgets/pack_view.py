@@ -1,0 +1,105 @@
+"""What leaves, as it leaves: every line of the pack, with the item it is of on its left."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from typing import Any, ClassVar
+
+from secateur.index.facts.lexical import places_of
+from secateur.model import State
+from secateur.terminal import visible
+from textual import events
+from textual.binding import Binding, BindingType
+
+from secateur_tui.messages import SegmentChosen
+from secateur_tui.state.pack_text import NONE, PackText
+from secateur_tui.styled_text import Line, Span, line, marked
+from secateur_tui.widgets.text_view import TextView
+
+_TAB = 4
+_LONGEST_LINE = 20_000
+"""Characters of a line that are drawn; a line of JSON may hold all there is."""
+
+
+class PackView(TextView):
+    """`said(item)` names an item, `state(item)` tells what became of it. `@`, or a click on a line, leads to the item
+    of the line."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("at", "follow", show=False)]
+
+    def __init__(self, said: Callable[[int], str], state: Callable[[int], State], **options: Any) -> None:
+        super().__init__(**options)
+        self._said, self._state = said, state
+        self._pack: PackText | None = None
+        self._terms: Collection[str] = ()
+        self._waits = ""
+        self._item = NONE
+
+    def show(self, pack: PackText | None, item: int, terms: Collection[str] = (), waits: str = "") -> None:
+        """Paints a pack with the part of an item marked and in sight; None: `waits` says why there is none."""
+        followed = item != self._item or pack is not self._pack
+        if pack is not self._pack:
+            self._pack = pack
+            self.changed()
+        self._terms, self._waits, self._item = terms, waits, item
+        self.repaint()
+        start = pack.line_of(item) if pack is not None else None
+        if followed and start is not None and not self.has_focus:
+            self.show_line(start)
+
+    def text_lines(self) -> int:
+        return len(self._pack.lines) + (1 if self._pack.further else 0) if self._pack is not None else 0
+
+    def draw_text(self, number: int) -> Line:
+        if self._pack is None:
+            return ()
+        if number >= len(self._pack.lines):
+            return line(Span(f"… {self._pack.further:,} more characters", "faint"))
+        text = visible(self._pack.lines[number][:_LONGEST_LINE].expandtabs(_TAB))
+        item = int(self._pack.items[number])
+        drawn = line(Span(text, "faint" if item == NONE else ""))
+        return marked(drawn, [(start, end) for start, end, _ in places_of(text, self._terms)] if self._terms else ())
+
+    def draw_gutter(self, number: int, *, first: bool) -> Line:
+        if self._pack is None or number >= len(self._pack.items):
+            return line("  ")
+        item = int(self._pack.items[number])
+        if item == NONE:
+            return line("  ")
+        state = self._state(item)
+        begins = first and (number == 0 or int(self._pack.items[number - 1]) != item)
+        glyph = state.glyph if begins else "┃" if item == self._item else "│"
+        return line(Span(f"{glyph} ", "accent bold" if item == self._item else state.label))
+
+    def draw_head(self, cells: int) -> Line:  # noqa: ARG002 - clipped where it is painted
+        if self._pack is None:
+            return line(Span(self._waits, "faint"))
+        item = self._top_item
+        lines = f"{len(self._pack.lines):,} line{'' if len(self._pack.lines) == 1 else 's'}"
+        named = f"{self._said(item)}" if item is not None else "around the items"
+        keys = "@ goes to it" if item is not None else "/ finds"
+        return line(Span(f"{lines} leave · ", "faint"), named, Span(f" · {keys} · L wraps", "faint"))
+
+    @property
+    def _top_item(self) -> int | None:
+        """The item of the first line in sight, or of the next that is of one."""
+        if self._pack is None or not len(self._pack.items):
+            return None
+        ahead = self._pack.items[self.top_line :]
+        items = ahead[ahead != NONE]
+        return int(items[0]) if len(items) else None
+
+    def find_lines(self, words: str) -> Sequence[int]:
+        return self._pack.found(words) if self._pack is not None else ()
+
+    def action_follow(self) -> None:
+        item = self._top_item
+        if item is not None:
+            self.post_message(SegmentChosen(item))
+
+    def on_click(self, event: events.Click) -> None:
+        if self._pack is None or not event.y:
+            return
+        number, _ = self._place(event.y - 1 + int(self.scroll_offset.y))
+        if 0 <= number < len(self._pack.items) and (item := int(self._pack.items[number])) != NONE:
+            self.post_message(SegmentChosen(item))

@@ -1,0 +1,197 @@
+"""A text in a pane: its lines are drawn when they come into sight, wrapped or panned, and searched."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from bisect import bisect_right
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+from rich.style import Style
+from secateur.terminal import visible
+from textual import events
+from textual.binding import Binding, BindingType
+from textual.strip import Strip
+
+from secateur_tui.styled_text import Line, Span, clipped, cut, line, marked, width
+from secateur_tui.widgets.line_view import LineView
+
+PAN = 8
+"""Cells that one key pans."""
+
+
+class TextView(LineView, can_focus=True):
+    """Subclasses draw the head, which stays in sight, the lines, and what stands on their left."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("left", "pan(-1)", show=False),
+        Binding("right", "pan(1)", show=False),
+        Binding("L", "wrap", show=False),
+        Binding("slash", "find", show=False),
+        Binding("n", "next(1)", show=False),
+        Binding("N", "next(-1)", show=False),
+    ]
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self.wraps = False
+        self._panned = 0
+        self._rows: Sequence[int] = ()  # where lines wrap: rows before each line, and behind the last
+        self._typed: str | None = None  # what is looked for, while it is typed
+        self._words = ""  # what is looked for
+        self._hits: Sequence[int] = ()
+
+    # --- what a text is ---
+
+    @abstractmethod
+    def text_lines(self) -> int:
+        """Returns the number of lines."""
+
+    @abstractmethod
+    def draw_text(self, number: int) -> Line:
+        """Draws a line of the text, of any width."""
+
+    @abstractmethod
+    def draw_head(self, cells: int) -> Line:
+        """Draws the line above the text."""
+
+    def draw_gutter(self, number: int, *, first: bool) -> Line:  # noqa: ARG002 - many have none
+        """Draws what stands left of a line, and, where it is wrapped, of the rows behind its first. It is as wide
+        everywhere."""
+        return ()
+
+    @abstractmethod
+    def find_lines(self, words: str) -> Sequence[int]:
+        """Returns the lines that hold these words."""
+
+    # --- showing ---
+
+    def changed(self) -> None:
+        """Takes another text: it is shown from its beginning."""
+        self._panned, self._typed, self._words, self._hits = 0, None, "", ()
+        self.scroll_to(y=0, animate=False, immediate=True, force=True)
+
+    def repaint(self) -> None:
+        self._rows = self._wrapped_rows() if self.wraps else ()
+        super().repaint()
+
+    def line_count(self) -> int:
+        return 1 + (self._rows[-1] if self._rows else self.text_lines())
+
+    def _room(self, cells: int) -> int:
+        return max(1, cells - width(self.draw_gutter(0, first=True))) if self.text_lines() else cells
+
+    def _wrapped_rows(self) -> Sequence[int]:
+        room, rows = self._room(self.content_cells), [0]
+        for number in range(self.text_lines()):
+            rows.append(rows[-1] + max(1, -(-width(self.draw_text(number)) // room)))
+        return rows
+
+    def _place(self, row: int) -> tuple[int, int]:
+        """(line, which part of it) of a row below the head."""
+        if not self._rows:
+            return row, 0
+        number = bisect_right(self._rows, row) - 1
+        return number, row - self._rows[number]
+
+    def _row_of(self, number: int) -> int:
+        return self._rows[number] if self._rows else number
+
+    @property
+    def top_line(self) -> int:
+        """The first line in sight."""
+        return min(max(0, self.text_lines() - 1), self._place(int(self.scroll_offset.y))[0])
+
+    def show_line(self, number: int) -> None:
+        """Scrolls so that a line is in sight, near the top."""
+        self.scroll_to(y=max(0, self._row_of(number) - 1), animate=False, immediate=True, force=True)
+        self.refresh()
+
+    def render_line(self, y: int) -> Strip:
+        if y:
+            return super().render_line(y)
+        cells = self.scrollable_content_region.width
+        return self.paint(clipped(self._head(cells), cells), cells, self._base)
+
+    @property
+    def _base(self) -> Style:
+        return self.rich_style
+
+    def _head(self, cells: int) -> Line:
+        if self._typed is not None:
+            return line(Span("/", "accent"), f"{self._typed}▏", Span("  Enter finds, Esc leaves it", "faint"))
+        if not self._words:
+            return self.draw_head(cells)
+        at = bisect_right(self._hits, self.top_line + 1)
+        told = f"{at:,} of {len(self._hits):,} lines" if self._hits else "in no line"
+        return line(Span(f"/{visible(self._words)}", "accent"), f"  {told}", Span("  n N next, before", "faint"))
+
+    def draw_line(self, index: int, cells: int) -> Line:
+        number, part = self._place(index - 1)
+        gutter = self.draw_gutter(number, first=part == 0)
+        room = max(1, cells - width(gutter))
+        drawn = self.draw_text(number)
+        if self._words:
+            drawn = marked(drawn, _places("".join(span.text for span in drawn), self._words))
+        return (*gutter, *cut(drawn, part * room if self.wraps else self._panned, room))
+
+    # --- keys ---
+
+    def action_pan(self, by: int) -> None:
+        if not self.wraps:
+            self._panned = max(0, self._panned + by * PAN)
+            self.refresh()
+
+    def action_wrap(self) -> None:
+        number = self.top_line
+        self.wraps, self._panned = not self.wraps, 0
+        self.repaint()
+        self.show_line(number)
+
+    def action_find(self) -> None:
+        self._typed = ""
+        self.refresh()
+
+    def action_next(self, by: int) -> None:
+        if not self._hits:
+            return
+        here = self.top_line + 1 if self.scroll_offset.y else 0
+        if by > 0:
+            hit = next((hit for hit in self._hits if hit > here), self._hits[0])
+        else:
+            hit = next((hit for hit in reversed(self._hits) if hit < here), self._hits[-1])
+        self.show_line(hit)
+
+    def check_consume_key(self, key: str, character: str | None) -> bool:  # noqa: ARG002
+        """Tells whether a key is typed and does nothing else."""
+        return self._typed is not None
+
+    def on_key(self, event: events.Key) -> None:
+        """Takes what is typed while something is looked for."""
+        if self._typed is None:
+            return
+        event.stop()
+        event.prevent_default()
+        if event.key == "enter":
+            self._words, self._typed = self._typed, None
+            self._hits = self.find_lines(self._words)
+            if self._hits:
+                self.show_line(next((hit for hit in self._hits if hit >= self.top_line), self._hits[0]))
+        elif event.key == "escape":
+            self._typed, self._words, self._hits = None, "", ()
+        elif event.key == "backspace":
+            self._typed = self._typed[:-1]
+        elif event.is_printable and event.character:
+            self._typed += event.character
+        self.refresh()
+
+
+def _places(text: str, words: str) -> list[tuple[int, int]]:
+    """(start, end) of what is looked for, wherever it stands."""
+    low, wanted, found, at = text.casefold(), visible(words).casefold(), [], 0
+    if len(low) != len(text) or not wanted:  # some letters fold into two: nothing is marked then
+        return []
+    while (at := low.find(wanted, at)) >= 0:
+        found.append((at, at + len(wanted)))
+        at += len(wanted)
+    return found
