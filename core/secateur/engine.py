@@ -56,6 +56,7 @@ from secateur.retrieval.retrieve import Retrieval, retrieve_with_model
 from secateur.retrieval.walk import CallMap, deeper_search, graph_view, walk_of
 from secateur.selection import select
 from secateur.settings import Embedding, Settings, condensed
+from secateur.sources.git_log import HistoryCommit
 from secateur.sources.open import SourceOpener
 from secateur.sources.source import Source
 from secateur.tokens import Counter
@@ -310,16 +311,17 @@ class Engine:
     # --- what is known ------------------------------------------------------------------------------------------------
 
     def content(self, pool: Pool, row: int) -> str:
-        """Text of a candidate, as it is in the source.
-
-        Raises:
-            RepositoryError: the file changed since it was indexed.
-        """
+        """Text of a candidate, as it is in the source. Raises RepositoryError where the file changed since it was
+        indexed."""
         return self._text(pool, row, pool.line_start, pool.line_end)
 
     def signature(self, pool: Pool, row: int) -> str:
         """Declaration lines of a candidate; raises like `content`."""
         return self._text(pool, row, pool.sig_start, pool.sig_end)
+
+    def changes_of(self, pool: Pool, row: int, limit: int = 5) -> list[HistoryCommit]:
+        """The last commits that changed the file of a candidate, newest first: what its hotspot score comes from."""
+        return self._index.source.changes_of(pool.path[row], limit)
 
     def status(self) -> IndexStatus:
         """Reports what is indexed and what was skipped at the last look; looks first if there was none."""
@@ -327,11 +329,7 @@ class Engine:
 
     def changes(self) -> Changes:
         """Lists the differences from the state that was read last: nothing is parsed or written. Never waits for a
-        retrieval of another thread.
-
-        Raises:
-            RepositoryError: the source cannot be listed any more.
-        """
+        retrieval of another thread. Raises RepositoryError where the source cannot be listed any more."""
         return self._index.changes()
 
     def unread(self) -> Changes | None:

@@ -20,6 +20,7 @@ from secateur.render import json_report
 from secateur.render.pack import render_pack
 from secateur.selection import select
 from secateur.settings import Settings
+from secateur.sources.git_log import HistoryCommit
 from secateur_tui.app import Inspector
 from secateur_tui.host import Pace
 from secateur_tui.messages import Look
@@ -237,6 +238,9 @@ class ScriptedEngine:
             lambda row: self.signature(selection.pool, row),
             format,
         )
+
+    def changes_of(self, pool: Pool, row: int) -> list[HistoryCommit]:
+        return [HistoryCommit("4f2c91d0a1b2", 1_772_000_000, "Ada", f"Change {row} of the rounding", (pool.path[row],))]
 
     def signature(self, pool: Pool, row: int) -> str:
         return self.content(pool, row).split("\n")[0]

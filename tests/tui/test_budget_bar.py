@@ -11,8 +11,8 @@ from secateur.settings import Settings
 from secateur_tui.state.ledger_answer import LedgerAnswer
 from secateur_tui.styled_text import plain, width
 from secateur_tui.widgets.budget_bar import (
+    BudgetFrame,
     BudgetPicture,
-    Frame,
     draw_bar,
     draw_budget,
     draw_headline,
@@ -110,7 +110,7 @@ def test_the_segment_at_the_cursor_is_lit_and_marked() -> None:
 
 
 def test_chunks_have_a_frame_each_as_long_as_there_is_room() -> None:
-    frames = tuple(Frame.of(100, [(number, 50, State.KEPT)], 0) for number in range(4))
+    frames = tuple(BudgetFrame.of(100, [(number, 50, State.KEPT)], 0) for number in range(4))
     picture = BudgetPicture(frames, {})
     _, bar = draw_bar(picture, None, None, "", 43)
     assert plain(bar) == " ".join(["████▌·····"] * 4)

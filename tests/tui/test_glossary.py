@@ -9,14 +9,14 @@ from secateur_tui.glossary import BUDGET, SECTIONS, TERMS, draw_glossary, draw_w
 from secateur_tui.state.ledger_answer import Sum
 from secateur_tui.state.signals import SIGNALS
 from secateur_tui.styled_text import plain, width
-from secateur_tui.widgets.budget_bar import BudgetPicture, Frame, draw_headline
+from secateur_tui.widgets.budget_bar import BudgetFrame, BudgetPicture, draw_headline
 
 
 def test_every_word_of_the_headline_has_an_entry() -> None:
     sums = dict.fromkeys(State, Sum(1, 20, 10))
     told = ""
     for budget in (50, 5000):
-        frame = Frame.of(budget, [(0, 90, State.KEPT)], 10)
+        frame = BudgetFrame.of(budget, [(0, 90, State.KEPT)], 10)
         picture = BudgetPicture((frame,), sums, further=("reserve 5", "fewest 2", "3 chunks"))
         told += plain(draw_headline(picture, picture, 400))
     words = set(re.findall(r"[a-z]+", told)) - {"of"}

@@ -13,13 +13,13 @@ from secateur.model import Reason, State
 from secateur.selection import select
 from secateur.settings import Settings
 from secateur.terminal import cell_width, visible
-from secateur_tui.columns import NAME, PLACE, Column, Label, laid_out
+from secateur_tui.columns import NAME, PLACE, Label, ListColumn, laid_out
 from secateur_tui.short_names import short_name, short_path, short_words
 from secateur_tui.state.search_answer import SearchAnswer
 from secateur_tui.state.subject import named
 from secateur_tui.styled_text import ELLIPSIS, plain, width
 from secateur_tui.widgets.candidate_list import CandidateListing
-from secateur_tui.widgets.listing import Crossing, Cut, draw_cut, draw_label, draw_row, draw_titles
+from secateur_tui.widgets.listing import Crossing, CutLine, draw_cut, draw_label, draw_row, draw_titles
 
 LISTS = range(18, 239)
 """Cells of a list: from less than a terminal of 80 columns leaves to one of 240 that shows nothing else."""
@@ -35,17 +35,20 @@ def listing(**settings: object) -> CandidateListing:
 
 
 @st.composite
-def columns(draw: st.DrawFn) -> list[Column]:
-    made = [Column(NAME, "name", 1, draw(st.integers(8, 30)), 1, most=40), Column(PLACE, "in", 8, 20, 6, most=50)]
+def columns(draw: st.DrawFn) -> list[ListColumn]:
+    made = [
+        ListColumn(NAME, "name", 1, draw(st.integers(8, 30)), 1, most=40),
+        ListColumn(PLACE, "in", 8, 20, 6, most=50),
+    ]
     for number in range(draw(st.integers(0, 5))):
         least = draw(st.integers(1, 12))
         wants = least + draw(st.integers(0, 10))
-        made.append(Column(f"{number}", "title", least, wants, draw(st.integers(0, 9))))
+        made.append(ListColumn(f"{number}", "title", least, wants, draw(st.integers(0, 9))))
     return made
 
 
 @given(columns())
-def test_a_wider_list_never_shows_fewer_columns(given_columns: list[Column]) -> None:
+def test_a_wider_list_never_shows_fewer_columns(given_columns: list[ListColumn]) -> None:
     by_matter = [column.id for column in sorted(given_columns, key=lambda one: one.matters)]
     shown = 0
     for cells in LISTS:
@@ -133,7 +136,7 @@ def test_the_cut_stands_where_the_budget_ends() -> None:
 def test_the_cut_says_what_crosses_it_where_there_is_room(
     cells: int, keeps: list[str], loses: list[str], below: int
 ) -> None:
-    cut = Cut(3, 4000, below, (Crossing(110, keeps, loses), Crossing(-35, (), keeps)))
+    cut = CutLine(3, 4000, below, (Crossing(110, keeps, loses), Crossing(-35, (), keeps)))
     drawn = draw_cut(cut, cells)
     assert width(drawn) <= cells
     if cells == 240:

@@ -36,7 +36,7 @@ class Label(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class ListColumn:
     """A column as it is declared."""
 
     id: str
@@ -49,21 +49,21 @@ class Column:
     most: int = 0  # cells it makes use of once all columns have what they want
 
     @classmethod
-    def fixed(cls, id_: str, title: str, cells: int, matters: int, *, right: bool = True) -> Column:
+    def fixed(cls, id_: str, title: str, cells: int, matters: int, *, right: bool = True) -> ListColumn:
         """A column that is as wide as its figures, or not there."""
         return cls(id_, title, cells, cells, matters, right)
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class ListLayout:
     """Columns that have room, from left to right, each with its cells; a blank for the cursor stands before them."""
 
-    columns: tuple[Column, ...]
+    columns: tuple[ListColumn, ...]
     cells: Mapping[str, int]
     joined: bool  # whether the place stands right behind the name, which may take cells of it
 
 
-def laid_out(columns: Sequence[Column], cells: int) -> Layout:
+def laid_out(columns: Sequence[ListColumn], cells: int) -> ListLayout:
     """Returns the columns that fit into a list of so many cells. A wider list never shows fewer of them."""
     room = cells  # of it a cell is the cursor's, and each column has a gap on its left: together as many as columns
     given: dict[str, int] = {}
@@ -82,7 +82,7 @@ def laid_out(columns: Sequence[Column], cells: int) -> Layout:
         given[stretches] += max(0, room)
     shown = tuple(column for column in columns if column.id in given)
     ids = [column.id for column in shown]
-    return Layout(shown, given, (NAME, PLACE) in pairwise(ids))
+    return ListLayout(shown, given, (NAME, PLACE) in pairwise(ids))
 
 
 def sampled(count: int) -> range:

@@ -35,6 +35,9 @@ HEIGHTS = [(0, "-flat"), (LEAST_HEIGHT, "-tall")]
 REPLAY_FOOTER = (actions.REPLAY_NEXT, actions.REPLAY_BACK, "why", "preview", "diff", "help", "quit")
 """Actions that the last line names while a recording is played."""
 
+ZOOMED = ("-zoom-items", "-zoom-pages")
+"""Classes under which a pane fills the screen."""
+
 MOST_NOTICE_LINES = 3
 """Lines that notices may take from the items."""
 

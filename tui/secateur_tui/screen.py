@@ -25,7 +25,7 @@ from textual.worker import Worker, WorkerState
 from secateur_tui import actions
 from secateur_tui.answering import Answering
 from secateur_tui.field_screen import FieldScreen
-from secateur_tui.frame import HEIGHTS, WIDTHS, Frame, classes_at, draw_small, fewer
+from secateur_tui.frame import HEIGHTS, WIDTHS, ZOOMED, Frame, classes_at, draw_small, fewer
 from secateur_tui.host import Host
 from secateur_tui.jobs import Jobs
 from secateur_tui.messages import ActionClicked, CursorMoved, IndexProgress, PartMessage, Reselect, SegmentChosen
@@ -41,9 +41,6 @@ from secateur_tui.widgets.knob_panel import KnobPanel
 from secateur_tui.widgets.line_view import DrawnView, Fixed
 from secateur_tui.widgets.query_input import QueryInput
 from secateur_tui.widgets.tab_line import TabLine
-
-ZOOMED = ("-zoom-items", "-zoom-pages")
-"""Classes under which a pane fills the screen."""
 
 WITHOUT_A_FOLDER = ("query", "theme", "back", "help", "quit")
 """Actions that can be done where nothing is open, beside going to another bench."""
@@ -167,14 +164,6 @@ class Bench(FieldScreen):
     def close_overlays(self) -> None:
         """Closes what lies on top of the items on a narrow screen; no pane fills the screen any longer."""
         self.remove_class("-show-pages", "-show-knobs", *ZOOMED)
-
-    def zoom(self) -> None:
-        """Lets the pane that the keys go to fill the screen, or no longer."""
-        zoomed = any(self.has_class(name) for name in ZOOMED)
-        self.remove_class(*ZOOMED)
-        if not zoomed:
-            self.add_class(ZOOMED[self.in_page])
-        self.call_after_refresh(self.paint)
 
     def open_knobs(self) -> None:
         """Moves the focus to the knobs."""

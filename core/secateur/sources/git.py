@@ -256,6 +256,11 @@ class Git:
         for head, paths in self._logged("--no-merges", HISTORY_FORMAT, commit, limit, since):
             yield history_commit(head, paths)
 
+    def changes_of(self, commit: str, path: str, *, limit: int) -> Iterator[HistoryCommit]:
+        """The last `limit` commits of `history` that changed a file below the opened folder."""
+        for head, paths in self._logged("--no-merges", HISTORY_FORMAT, commit, limit, "", path):
+            yield history_commit(head, paths)
+
     def log(self, commit: str, *, limit: int = HISTORY_LIMIT) -> Iterator[LoggedCommit]:
         """The last `limit` commits that led to `commit`, merges among them, newest first, with their messages;
         streamed."""
@@ -263,13 +268,16 @@ class Git:
             yield logged_commit(head, paths)
 
     def _logged(
-        self, merges: str, form: str, commit: str, limit: int, since: str
+        self, merges: str, form: str, commit: str, limit: int, since: str, path: str = ""
     ) -> Iterator[tuple[list[bytes], list[bytes]]]:
-        """The fields of each commit, and its paths; `form` is a format of `git_log`."""
+        """The fields of each commit, and its paths; `form` is a format of `git_log`. With `path` those that changed
+        this file, which have to be found soon."""
         relative, below = (["--relative"], ["."]) if self.prefix else ([], [])
+        seconds = self._patience.query if path else None
+        below = [path] if path else below  # taken literally, as every path is
         shape = ["-z", "--name-only", "--no-renames", *filter(None, [merges]), f"--max-count={limit}", *relative, form]
         revisions = [commit, f"^{since}"] if since else [commit]
-        with self._run("log", *shape, *_PLAIN_LOG, *revisions, "--", *below) as output:
+        with self._run("log", *shape, *_PLAIN_LOG, *revisions, "--", *below, seconds=seconds) as output:
             yield from commits_of(output)
 
     def merge_base(self, one: str, other: str) -> str | None:

@@ -46,6 +46,15 @@ class RepositorySource:
         except RepositoryError as error:
             self._note(HISTORY_INCOMPLETE, f"hotspots know only a part of the history: {error.message}")
 
+    def changes_of(self, path: str, limit: int) -> list[HistoryCommit]:
+        """The last commits that changed a file; none where they cannot be found soon."""
+        if self._git is None or not self.commit:
+            return []
+        try:
+            return list(self._git.changes_of(self.commit, path, limit=limit))
+        except RepositoryError:
+            return []
+
     @cached_property
     def history_id(self) -> str:
         if self._git is None or not self.commit:

@@ -73,6 +73,9 @@ class Source(Protocol):
     def history(self, limit: int = HISTORY_LIMIT) -> Iterator[HistoryCommit]:
         """Commits that led here, newest first, without merges; empty where there is no history."""
 
+    def changes_of(self, path: str, limit: int) -> list[HistoryCommit]:
+        """The last commits of `history` that changed a file; none where they cannot be found soon."""
+
     @property
     def history_id(self) -> str:
         """An id of all that `history` depends on: the commit, and where a shallow clone ends; "" where there is no
@@ -148,6 +151,9 @@ class MemorySource:
 
     def history(self, limit: int = HISTORY_LIMIT) -> Iterator[HistoryCommit]:  # noqa: ARG002 - the protocol's name
         return iter(())
+
+    def changes_of(self, path: str, limit: int) -> list[HistoryCommit]:  # noqa: ARG002
+        return []
 
     @property
     def history_id(self) -> str:

@@ -16,7 +16,7 @@ from secateur.ledger import WRAPPER
 from secateur.model import State
 from secateur.terminal import visible
 
-from secateur_tui.columns import Column, Label, sampled, usual
+from secateur_tui.columns import Label, ListColumn, sampled, usual
 from secateur_tui.pages.kind_page import KindPage
 from secateur_tui.short_names import short_words
 from secateur_tui.state.ledger_answer import LedgerAnswer
@@ -47,10 +47,12 @@ class ConversationPage(KindPage[MeasuredTranscript, Pruned]):
         )
         return [*told, (words, "accent")]
 
-    def columns(self, answer: LedgerAnswer[Outcome[Pruned]]) -> tuple[Sequence[Column], Sequence[Column]]:
-        number = Column.fixed("number", "#", max(3, len(f"{len(answer.result.payload.transcript.messages):,}") + 1), 2)
-        tool = Column("tool", "tool", _LEAST_TOOL, _tool_cells(answer.result), 5)
-        return (number,), (tool, Column.fixed("share", "share", _SHARE_CELLS, 7))
+    def columns(self, answer: LedgerAnswer[Outcome[Pruned]]) -> tuple[Sequence[ListColumn], Sequence[ListColumn]]:
+        number = ListColumn.fixed(
+            "number", "#", max(3, len(f"{len(answer.result.payload.transcript.messages):,}") + 1), 2
+        )
+        tool = ListColumn("tool", "tool", _LEAST_TOOL, _tool_cells(answer.result), 5)
+        return (number,), (tool, ListColumn.fixed("share", "share", _SHARE_CELLS, 7))
 
     def cell(self, answer: LedgerAnswer[Outcome[Pruned]], item: int, column: str, cells: int) -> Line:
         row, message = item_of(answer.result.payload, item), message_of(answer.result.payload, item)

@@ -34,7 +34,7 @@ from secateur_tui.styled_text import Line, line, wrapped
 from secateur_tui.widgets import chunk_list, chunk_pages
 from secateur_tui.widgets.budget_bar import BudgetPicture
 from secateur_tui.widgets.ledger_pages import draw_since
-from secateur_tui.widgets.listing import Listing
+from secateur_tui.widgets.listing import ItemListing
 
 STATES = ("--staged", "--worktree", "--untracked")
 """Words that the field of the head takes beside a revision: the flags of `secateur chunk` for what is not committed. No
@@ -174,7 +174,7 @@ class DiffPage(KindPage[MeasuredDiff, Planned]):
     def picture(self, answer: LedgerAnswer[Any]) -> BudgetPicture:
         return chunk_list.picture_of(answer) if isinstance(answer, DiffAnswer) else super().picture(answer)
 
-    def listing(self, scene: Scene) -> Listing:
+    def listing(self, scene: Scene) -> ItemListing:
         return chunk_list.ChunkListing(_chunks(scene), _moves(scene))
 
     def draw_why(self, scene: Scene, cells: int) -> Sequence[Line]:

@@ -17,7 +17,7 @@ from secateur.model import State
 from secateur.settings import Settings
 from secateur.terminal import clip_left, visible
 
-from secateur_tui.columns import Column
+from secateur_tui.columns import ListColumn
 from secateur_tui.pages.kind_page import KindPage
 from secateur_tui.state.ledger_answer import LedgerAnswer
 from secateur_tui.state.subject import Inputs
@@ -43,10 +43,12 @@ class EnvelopePage(KindPage[Read, TrimmedEnvelope]):
         whole = all(entry.state is State.KEPT for entry in ledger.entries)
         return [(f"it fits as it is: {ledger.before:,} of {ledger.budget:,} tokens", "faint")] if whole else []
 
-    def columns(self, answer: LedgerAnswer[Outcome[TrimmedEnvelope]]) -> tuple[Sequence[Column], Sequence[Column]]:
+    def columns(
+        self, answer: LedgerAnswer[Outcome[TrimmedEnvelope]]
+    ) -> tuple[Sequence[ListColumn], Sequence[ListColumn]]:
         return (), (
-            Column.fixed("stage", "stage", _STAGE_CELLS, 5, right=False),
-            Column.fixed("characters", "characters", _CHARS_CELLS, 7),
+            ListColumn.fixed("stage", "stage", _STAGE_CELLS, 5, right=False),
+            ListColumn.fixed("characters", "characters", _CHARS_CELLS, 7),
         )
 
     def cell(self, answer: LedgerAnswer[Outcome[TrimmedEnvelope]], item: int, column: str, cells: int) -> Line:

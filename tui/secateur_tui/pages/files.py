@@ -14,7 +14,7 @@ from secateur.kinds.files.sourcecode import SCORES
 from secateur.settings import Settings
 from secateur.terminal import visible
 
-from secateur_tui.columns import Column
+from secateur_tui.columns import ListColumn
 from secateur_tui.pages.kind_page import KindPage
 from secateur_tui.state.ledger_answer import LedgerAnswer
 from secateur_tui.styled_text import Line, Span, bar, line, wrapped
@@ -38,10 +38,10 @@ class FilesPage(KindPage[ReadFiles, PrunedFiles]):
     def paths(self, answer: LedgerAnswer[Outcome[PrunedFiles]]) -> Sequence[str]:
         return answer.ids
 
-    def columns(self, answer: LedgerAnswer[Outcome[PrunedFiles]]) -> tuple[Sequence[Column], Sequence[Column]]:
+    def columns(self, answer: LedgerAnswer[Outcome[PrunedFiles]]) -> tuple[Sequence[ListColumn], Sequence[ListColumn]]:
         return (), (
-            Column("bar", "", _BAR_CELLS // 2, _BAR_CELLS, 7),
-            Column.fixed("score", "score", _SCORE_CELLS, 5),
+            ListColumn("bar", "", _BAR_CELLS // 2, _BAR_CELLS, 7),
+            ListColumn.fixed("score", "score", _SCORE_CELLS, 5),
         )
 
     def cell(self, answer: LedgerAnswer[Outcome[PrunedFiles]], item: int, column: str, cells: int) -> Line:

@@ -22,7 +22,7 @@ from secateur_tui.styled_text import Line, Span, line, wrapped
 from secateur_tui.widgets import blank, ledger_bar, ledger_pages
 from secateur_tui.widgets.budget_bar import BudgetPicture, draw_budget, item_at, reach_of
 from secateur_tui.widgets.ledger_list import LedgerListing
-from secateur_tui.widgets.listing import Listing
+from secateur_tui.widgets.listing import ItemListing
 
 M = TypeVar("M")
 P = TypeVar("P")
@@ -112,7 +112,7 @@ class KindPage(Subject[M, P]):
 
     # --- the list ---
 
-    def listing(self, scene: Scene) -> Listing:
+    def listing(self, scene: Scene) -> ItemListing:
         """Returns what the list shows of the answer."""
         answer = _ledger(scene)
         return LedgerListing(self, answer, scene.state.comparison, scene.crossings)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from secateur.evaluation.example_queries import ExampleQuery
+from secateur.sources.git_log import HistoryCommit
 from secateur.what_if.trials import Trials
 
 from secateur_tui.actions import Keymap
@@ -37,4 +38,5 @@ class Scene:
     recent: Sequence[str] = ()  # questions that were asked before, the latest first
     examples: Sequence[ExampleQuery] = ()  # questions that the repository suggests
     found: Mapping[str, Sequence[int]] | None = None  # per word of the query the lines of the item that hold it
+    commits: Sequence[HistoryCommit] = ()  # the last that changed the file of the item
     exact: bool = False  # whether figures are shown with all their decimals

@@ -22,6 +22,7 @@ from secateur.scenarios.running import BEST_DROPPED, Decided
 from secateur.scenarios.scenario import Recorded
 from secateur.selection.pool_trials import PoolTrials
 from secateur.settings import Settings
+from secateur.sources.git_log import HistoryCommit
 from secateur.terminal import visible
 from secateur.what_if.trials import Trials
 
@@ -41,7 +42,7 @@ from secateur_tui.widgets import blank
 from secateur_tui.widgets.budget_bar import BudgetPicture
 from secateur_tui.widgets.candidate_list import CandidateListing
 from secateur_tui.widgets.first_screen import draw_first_screen
-from secateur_tui.widgets.listing import Listing
+from secateur_tui.widgets.listing import ItemListing
 from secateur_tui.widgets.preview import PreviewText
 from secateur_tui.widgets.search_bar import draw_gap, picture_of
 from secateur_tui.widgets.trim_diff import draw_trim_diff
@@ -249,7 +250,7 @@ class SearchPage(KindPage[Any, SearchDecision]):
     def picture(self, answer: SearchAnswer) -> BudgetPicture:
         return picture_of(answer)
 
-    def listing(self, scene: Scene) -> Listing:
+    def listing(self, scene: Scene) -> ItemListing:
         answer = _answer(scene)
         assert answer is not None
         return CandidateListing(answer, scene.state.comparison, scene.crossings)
@@ -288,6 +289,7 @@ class SearchPage(KindPage[Any, SearchDecision]):
                 scene.state.cursor,
                 cells,
                 found=scene.found,
+                commits=scene.commits,
                 exact=scene.exact,
             ),
             (),
@@ -308,6 +310,10 @@ class SearchPage(KindPage[Any, SearchDecision]):
         answer, baseline = _answer(scene), cast("SearchAnswer | None", scene.state.baseline)
         tokens = baseline.tokens if baseline else 0, answer.tokens if answer else 0
         return draw_trim_diff(scene.state.comparison, tokens, cells)
+
+    def commits(self, answer: SearchAnswer, row: int) -> Sequence[HistoryCommit]:
+        """Returns the last commits that changed the file of a candidate. Slow."""
+        return self.engine.changes_of(answer.selection.pool, row)
 
     def text(self, answer: SearchAnswer, row: int) -> PreviewText:
         """Reads the text of a candidate, or says why it cannot be read. Slow."""

@@ -15,7 +15,7 @@ from secateur_tui.parts.first_answers import FirstAnswers
 from secateur_tui.parts.keeping import Keeping
 from secateur_tui.parts.looking import Looking
 from secateur_tui.parts.observing import Observing
-from secateur_tui.parts.packing import Packing
+from secateur_tui.parts.packing import ShowingPack
 from secateur_tui.parts.program import Program
 from secateur_tui.parts.proofs import Proofs
 from secateur_tui.parts.remembering import Remembering
@@ -37,7 +37,7 @@ PARTS: Sequence[Callable[[Bench], ScreenPart]] = (
     FirstAnswers,
     Looking,
     Exporting,
-    Packing,
+    ShowingPack,
     Comparing,
     Walking,
     ItemFinding,

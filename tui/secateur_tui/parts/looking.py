@@ -8,6 +8,7 @@ from typing import Any
 
 from textual.widget import Widget
 
+from secateur_tui.frame import ZOOMED
 from secateur_tui.pages.search import SearchPage
 from secateur_tui.part import ScreenPart, Tab
 from secateur_tui.screen import Bench
@@ -35,7 +36,7 @@ class Looking(ScreenPart):
             "preview": partial(self._bench.show_page, "preview"),
             "diff": partial(self._bench.show_page, "diff"),
             "decimals": self._turn_decimals,
-            "zoom": self._bench.zoom,
+            "zoom": self._zoom,
             "ghost": self._pin,
         }
 
@@ -110,10 +111,10 @@ class Looking(ScreenPart):
         view.show(self._text, answer, row, self._page.query_terms(answer))
 
     def _paint_why(self) -> None:
-        """Why says in which lines of the text the words of the query are."""
+        """Paints why, which says in which lines of the text the words of the query are."""
         answer, row = self._bench.state.answer, self._bench.state.cursor
         if isinstance(answer, SearchAnswer) and len(answer) and self._text_of != (answer.selection.pool, row):
-            self._bench.scene.found = None
+            self._bench.scene.found, self._bench.scene.commits = None, ()
             rest = self._bench.app.pace.rest  # a cursor that runs through a list reads nothing
             self._bench.jobs.after(_TEXT, rest, partial(self._read_text, answer, row))
         self._repaint("why")
@@ -123,6 +124,7 @@ class Looking(ScreenPart):
         wanted = answer.selection.pool, row
         if self._text_of != wanted:
             self._text_of, self._text, self._bench.scene.found = wanted, None, None
+            self._bench.scene.commits = ()
             self._bench.jobs.start(self._read(answer, row), "preview")
 
     async def _read(self, answer: SearchAnswer, row: int) -> None:
@@ -133,10 +135,23 @@ class Looking(ScreenPart):
             self._text = text
             self._bench.scene.found = text.lines_with(page.query_terms(answer))
             self._bench.paint_page()
+            commits = await self._bench.app.prover.run(partial(page.commits, answer, row))
+            if self._text_of == (answer.selection.pool, row):
+                self._bench.scene.commits = commits
+                self._bench.paint_page()
 
     def _turn_decimals(self) -> None:
         self._bench.scene.exact = not self._bench.scene.exact
         self._bench.paint_page()
+
+    def _zoom(self) -> None:
+        """The pane that the keys go to fills the screen, or no longer."""
+        bench = self._bench
+        zoomed = any(bench.has_class(name) for name in ZOOMED)
+        bench.remove_class(*ZOOMED)
+        if not zoomed:
+            bench.add_class(ZOOMED[bench.in_page])
+        bench.call_after_refresh(bench.paint)
 
     # --- the baseline ---
 

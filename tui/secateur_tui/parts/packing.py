@@ -18,7 +18,7 @@ from secateur_tui.widgets.pack_view import PackView
 PACK = "pack"
 
 
-class Packing(ScreenPart):
+class ShowingPack(ScreenPart):
     """The page with the pack."""
 
     def __init__(self, bench: Bench) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Protocol
 
 from secateur.index.update.staleness import Changes
@@ -10,6 +11,7 @@ from secateur.progress import Progress
 from secateur.render.walk_shapes import Walk
 from secateur.retrieval.walk import CallMap
 from secateur.settings import Settings
+from secateur.sources.git_log import HistoryCommit
 
 
 class Status(Protocol):
@@ -55,6 +57,10 @@ class SearchEngine(Protocol):
 
     def pack_tokens(self, selection: Selection) -> int:
         """Returns the recounted tokens of the pack; `selection.used` is an upper bound of them. Reads the texts."""
+        ...
+
+    def changes_of(self, pool: Pool, row: int) -> Sequence[HistoryCommit]:
+        """The last commits that changed the file of a candidate."""
         ...
 
     def content(self, pool: Pool, row: int) -> str:

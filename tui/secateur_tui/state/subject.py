@@ -26,7 +26,7 @@ from secateur.scenarios.scenario import Recorded
 from secateur.settings import Settings
 from secateur.terminal import visible
 
-from secateur_tui.columns import Column, Label
+from secateur_tui.columns import Label, ListColumn
 from secateur_tui.state.command_lines import CommandWords, quoted
 from secateur_tui.state.input_files import FileWatch
 from secateur_tui.state.ledger_answer import LedgerAnswer, compared
@@ -296,7 +296,7 @@ class Subject(Generic[M, P]):
         """Returns (text, role) of what has to be said beside the warnings."""
         return ()
 
-    def columns(self, answer: Any) -> tuple[Sequence[Column], Sequence[Column]]:
+    def columns(self, answer: Any) -> tuple[Sequence[ListColumn], Sequence[ListColumn]]:
         """Returns the columns of its own that stand before and behind those of every list."""
         return (), ()
 

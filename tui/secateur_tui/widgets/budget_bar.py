@@ -38,7 +38,7 @@ _TITLE = "Budget ─ "
 
 
 @dataclass(frozen=True, eq=False)
-class Frame:
+class BudgetFrame:
     """One budget and what fills it. `items`, `tokens` and `states` are columns over its segments."""
 
     budget: int
@@ -48,7 +48,7 @@ class Frame:
     around: int  # tokens that belong to no item; negative where an estimate of the whole is below its parts
 
     @classmethod
-    def of(cls, budget: int, segments: Sequence[tuple[int, int, State]], around: int) -> Frame:
+    def of(cls, budget: int, segments: Sequence[tuple[int, int, State]], around: int) -> BudgetFrame:
         """A frame of (item, tokens, state) in the order they leave."""
         columns = np.array([(item, tokens, int(state)) for item, tokens, state in segments], dtype=np.int64)
         columns = columns.reshape(-1, 3)
@@ -74,7 +74,7 @@ class Frame:
 class BudgetPicture:
     """All that is drawn of a budget."""
 
-    frames: tuple[Frame, ...]
+    frames: tuple[BudgetFrame, ...]
     sums: Mapping[State, Sum]  # of the items, without the wrapper
     counted: bool = True  # whether the tokens are counted; else at most these leave
     further: tuple[str, ...] = ()  # figures of a kind
@@ -89,12 +89,12 @@ class BudgetPicture:
         return sum(frame.after for frame in self.frames)
 
     @cached_property
-    def joined(self) -> Frame:
+    def joined(self) -> BudgetFrame:
         """All frames as one."""
         if len(self.frames) == 1:
             return self.frames[0]
         nothing = np.zeros(0, dtype=np.int64)
-        return Frame(
+        return BudgetFrame(
             self.budget,
             np.concatenate([nothing, *(frame.items for frame in self.frames)]),
             np.concatenate([nothing, *(frame.tokens for frame in self.frames)]),
@@ -102,7 +102,7 @@ class BudgetPicture:
             sum(frame.around for frame in self.frames),
         )
 
-    def slots(self, cells: int) -> list[tuple[Frame, int]]:
+    def slots(self, cells: int) -> list[tuple[BudgetFrame, int]]:
         """The frames side by side, a gap between them, each with its cells; one frame where there is no room."""
         count = len(self.frames)
         slot = (cells - count + 1) // count if count else 0
@@ -111,7 +111,7 @@ class BudgetPicture:
         )
 
 
-def owners(frame: Frame, cells: int, reach: int = 0) -> IntArray:
+def owners(frame: BudgetFrame, cells: int, reach: int = 0) -> IntArray:
     """Per cell the number of the segment in whose middle it lies, or one of the negative owners.
 
     Args:
@@ -170,7 +170,7 @@ def _runs(cells: IntArray) -> Iterator[tuple[int, int]]:
     return ((owner, len(list(run))) for owner, run in groupby(cells.tolist()))
 
 
-def _segment(frame: Frame, owner: int, run: int, lit: bool) -> Line:
+def _segment(frame: BudgetFrame, owner: int, run: int, lit: bool) -> Line:
     if owner < 0:
         texture, role = _DRAWN[owner]
         return line(Span(texture * run, role))
@@ -198,7 +198,7 @@ def _above(then: BudgetPicture | None, reach: int, mark: int, said: str, cells: 
     return line(Span(thin[:mark], "faint"), Span(_MARK, "bold accent"), Span(thin[mark + 1 :], "faint"))
 
 
-def _thin(frame: Frame, cells: int, reach: int) -> str:
+def _thin(frame: BudgetFrame, cells: int, reach: int) -> str:
     text = ""
     for owner, run in _runs(owners(frame, cells, reach)):
         drawn = owner >= 0 or owner in (_WRAPPER, _OVER)

@@ -11,12 +11,12 @@ import numpy as np
 from secateur.model import Pool, Reason, Selection, State
 from secateur.terminal import visible
 
-from secateur_tui.columns import Column, Label, sampled
+from secateur_tui.columns import Label, ListColumn, sampled
 from secateur_tui.state.search_answer import SearchAnswer
 from secateur_tui.state.search_comparison import ABSENT, SearchComparison
 from secateur_tui.state.signals import SIGNALS
 from secateur_tui.styled_text import Line, Span, bar, line
-from secateur_tui.widgets.listing import Crossing, Cut, Listing, label_columns
+from secateur_tui.widgets.listing import Crossing, CutLine, ItemListing, label_columns
 
 _BREAKDOWN = (8, 14, 28)
 """Cells of the bar of terms: least, wanted, most."""
@@ -25,7 +25,7 @@ _WITHOUT_ROOM = (Reason.NO_ROOM, Reason.SIGNATURE)
 """Reasons of what would leave whole under a larger budget."""
 
 
-class CandidateListing(Listing):
+class CandidateListing(ItemListing):
     """See the module docstring; an item is a row of the pool."""
 
     def __init__(
@@ -55,7 +55,7 @@ class CandidateListing(Listing):
     def after(self, item: int) -> int:
         return self._selection.decision(item).tokens_after
 
-    def cell(self, item: int, column: Column, cells: int) -> Line:
+    def cell(self, item: int, column: ListColumn, cells: int) -> Line:
         selection, id_ = self._selection, column.id
         if id_ == "rank":
             return (Span(f"{int(selection.rank[item]):,}", "faint"),)
@@ -81,35 +81,35 @@ def label_of(pool: Pool, row: int) -> Label:
 
 
 @lru_cache(maxsize=2)
-def _columns(pool: Pool) -> tuple[Column, ...]:
+def _columns(pool: Pool) -> tuple[ListColumn, ...]:
     """The columns of all answers from a pool: they stay where they are while knobs turn."""
     digits = len(f"{len(pool):,}")
     most = int(pool.tokens.max()) if len(pool) else 0
     name, place = label_columns([label_of(pool, row) for row in sampled(len(pool))], "name", "in")
     return (
-        Column.fixed("rank", "#", max(2, digits), 2),
-        Column.fixed("delta", "Δ", max(3, digits + 1), 4),
-        Column.fixed("state", "", 2, 0),
+        ListColumn.fixed("rank", "#", max(2, digits), 2),
+        ListColumn.fixed("delta", "Δ", max(3, digits + 1), 4),
+        ListColumn.fixed("state", "", 2, 0),
         name,
         place,
-        Column("terms", "why it ranks", *_BREAKDOWN[:2], 7, brief="why", most=_BREAKDOWN[2]),
-        Column.fixed("tokens", "tok", max(5, len(f"{most:,}")), 3),
-        Column.fixed("priority", "prio", 5, 5),
+        ListColumn("terms", "why it ranks", *_BREAKDOWN[:2], 7, brief="why", most=_BREAKDOWN[2]),
+        ListColumn.fixed("tokens", "tok", max(5, len(f"{most:,}")), 3),
+        ListColumn.fixed("priority", "prio", 5, 5),
     )
 
 
 @lru_cache(maxsize=2)
-def _cut_of(selection: Selection) -> Cut | None:
+def _cut_of(selection: Selection) -> CutLine | None:
     reason, rank = selection.reason, selection.rank
     short = rank[(reason == _WITHOUT_ROOM[0]) | (reason == _WITHOUT_ROOM[1])]
     if not len(short):
         return None
     above = int(short.min()) - 1
     leaving = rank[np.flatnonzero(selection.state != State.DROPPED)]
-    return Cut(above, selection.budget, int((leaving > above).sum()))
+    return CutLine(above, selection.budget, int((leaving > above).sum()))
 
 
-def cut_of(selection: Selection, crossings: Sequence[Crossing] = ()) -> Cut | None:
+def cut_of(selection: Selection, crossings: Sequence[Crossing] = ()) -> CutLine | None:
     """The place where the budget ends: before the first candidate that had no room whole. None: all had."""
     cut = _cut_of(selection)
     return replace(cut, crossings=crossings) if cut is not None else None

@@ -10,14 +10,14 @@ from secateur.ledger import WRAPPER
 from secateur.model import State
 from secateur.terminal import clip, visible
 
-from secateur_tui.columns import Column, Label, sampled, usual
+from secateur_tui.columns import Label, ListColumn, sampled, usual
 from secateur_tui.short_names import short_words
 from secateur_tui.state.diff_rows import ChunkMoves, ChunkRow, DiffAnswer, RowKind
 from secateur_tui.state.ledger_answer import sums_of
 from secateur_tui.state.subject import named
 from secateur_tui.styled_text import Line, Span, bar, line, width
-from secateur_tui.widgets.budget_bar import BudgetPicture, Frame
-from secateur_tui.widgets.listing import Listing, label_columns
+from secateur_tui.widgets.budget_bar import BudgetFrame, BudgetPicture
+from secateur_tui.widgets.listing import ItemListing, label_columns
 
 _WAS, _TOKENS, _BESIDE = 5, 7, (8, 20, 40)
 _SHORTEST_BAR, _LONGEST_BAR = 8, 40
@@ -34,7 +34,7 @@ _LETTERS: Mapping[Treatment, str] = {
 """Letters of what a diff does to a file, as git abbreviates it."""
 
 
-class ChunkListing(Listing):
+class ChunkListing(ItemListing):
     """The chunks as headings, and their files below them. An item is a row of the answer."""
 
     def __init__(self, answer: DiffAnswer, moves: ChunkMoves | None = None) -> None:
@@ -73,7 +73,7 @@ class ChunkListing(Listing):
             Span(f"  {counted(len(left), 'file')}, {tokens:,} tokens of the diff", "faint"),
         )
 
-    def cell(self, item: int, column: Column, cells: int) -> Line:
+    def cell(self, item: int, column: ListColumn, cells: int) -> Line:
         row = self._answer.rows[item]
         covered, state = row.coverage, row.share.state
         assert covered is not None
@@ -97,18 +97,18 @@ def _label(row: ChunkRow) -> Label:
 
 
 @lru_cache(maxsize=2)
-def _columns(answer: DiffAnswer) -> tuple[Column, ...]:
+def _columns(answer: DiffAnswer) -> tuple[ListColumn, ...]:
     files = [row for number in sampled(len(answer)) if (row := answer.rows[number]).coverage is not None]
     name, place = label_columns(map(_label, files), "file", "folder")
     beside, most = usual(map(_beside, files), *_BESIDE)
     return (
-        Column.fixed("was", "was", _WAS, 4),
-        Column.fixed("state", "", 2, 0),
-        Column.fixed("change", "", 1, 3),
+        ListColumn.fixed("was", "was", _WAS, 4),
+        ListColumn.fixed("state", "", 2, 0),
+        ListColumn.fixed("change", "", 1, 3),
         name,
         place,
-        Column("beside", "lines", _BESIDE[0], beside, 5, right=True, most=most),
-        Column.fixed("tokens", "tokens", _TOKENS, 2),
+        ListColumn("beside", "lines", _BESIDE[0], beside, 5, right=True, most=most),
+        ListColumn.fixed("tokens", "tokens", _TOKENS, 2),
     )
 
 
@@ -171,7 +171,7 @@ def picture_of(answer: DiffAnswer) -> BudgetPicture:
             segments[row.chunk - 1].append((item, row.share.after, row.share.state))
     frames = []
     for filled, tokens in zip(segments, answer.tokens, strict=True):
-        frames.append(Frame.of(plan.limit, filled, tokens - sum(one[1] for one in filled)))
+        frames.append(BudgetFrame.of(plan.limit, filled, tokens - sum(one[1] for one in filled)))
     files = [entry for entry in answer.ledger.entries if entry.id != WRAPPER]
     further = (counted(len(frames), "chunk"), f"fewest {plan.fewest:,}")
     return BudgetPicture(tuple(frames), sums_of(files), further=further)

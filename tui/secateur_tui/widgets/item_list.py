@@ -7,12 +7,12 @@ from typing import Any, ClassVar
 from textual import events
 from textual.binding import Binding, BindingType
 
-from secateur_tui.columns import Layout, laid_out
+from secateur_tui.columns import ListLayout, laid_out
 from secateur_tui.messages import CursorMoved
 from secateur_tui.state.answer import ListedItems
 from secateur_tui.styled_text import Line, Span, line
 from secateur_tui.widgets.line_view import LineView
-from secateur_tui.widgets.listing import Listing, draw_cut, draw_row, draw_titles
+from secateur_tui.widgets.listing import ItemListing, draw_cut, draw_row, draw_titles
 
 
 class ItemList(LineView, can_focus=True):
@@ -30,12 +30,12 @@ class ItemList(LineView, can_focus=True):
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
-        self._listing: Listing | None = None
+        self._listing: ItemListing | None = None
         self._items: ListedItems | None = None  # the items by line: all of the listing, or those of a view
-        self._layout: Layout | None = None
+        self._layout: ListLayout | None = None
         self._index = 0  # the cursor's place among the items, as last painted
 
-    def show(self, listing: Listing | None, item: int, view: ListedItems | None = None) -> None:
+    def show(self, listing: ItemListing | None, item: int, view: ListedItems | None = None) -> None:
         """Paints a listing with the cursor on `item`, which keeps its place on the screen while lines move around it.
 
         Args:

@@ -9,7 +9,7 @@ from typing import Any
 from secateur.ledger import WRAPPER
 
 from secateur_tui.state.ledger_answer import LedgerAnswer, sums_of
-from secateur_tui.widgets.budget_bar import BudgetPicture, Frame
+from secateur_tui.widgets.budget_bar import BudgetFrame, BudgetPicture
 
 
 @lru_cache(maxsize=4)
@@ -21,5 +21,5 @@ def picture_of(answer: LedgerAnswer[Any]) -> BudgetPicture:
     segments = [(item, entry.after, entry.state) for item, entry in leaving]
     around = answer.ledger.after - sum(entry.after for _, entry in items)
     further = (f"reserve {answer.reserve:,}",) if answer.reserve else ()
-    frame = Frame.of(answer.ledger.budget, segments, around)
+    frame = BudgetFrame.of(answer.ledger.budget, segments, around)
     return BudgetPicture((frame,), sums_of(entry for _, entry in items), further=further)

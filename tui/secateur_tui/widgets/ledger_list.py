@@ -11,23 +11,23 @@ from typing import Any
 from secateur.ledger import WRAPPER
 from secateur.model import Reason, State
 
-from secateur_tui.columns import Column, Label, sampled
+from secateur_tui.columns import Label, ListColumn, sampled
 from secateur_tui.state.ledger_answer import ABSENT, LedgerAnswer, LedgerComparison
 from secateur_tui.state.subject import Subject
 from secateur_tui.styled_text import Line, Span, line, signed
-from secateur_tui.widgets.listing import Crossing, Cut, Listing, label_columns
+from secateur_tui.widgets.listing import Crossing, CutLine, ItemListing, label_columns
 
 LEAST_FIGURE = 5
 """Cells of a number of tokens, at least."""
 
 
 @lru_cache(maxsize=2)
-def _label_columns(subject: Subject[Any, Any], answer: LedgerAnswer[Any]) -> tuple[Column, Column]:
+def _label_columns(subject: Subject[Any, Any], answer: LedgerAnswer[Any]) -> tuple[ListColumn, ListColumn]:
     labels = [subject.label(answer, item) for item in sampled(len(answer))]
     return label_columns(labels, *subject.label_titles)
 
 
-class LedgerListing(Listing):
+class LedgerListing(ItemListing):
     """See the module docstring; an item is that of the answer."""
 
     def __init__(
@@ -43,12 +43,12 @@ class LedgerListing(Listing):
         before, after = subject.columns(answer)
         self.columns = (
             *before,
-            Column.fixed("delta", "Δ", figure + 1, 4),
-            Column.fixed("state", "", 2, 0),
+            ListColumn.fixed("delta", "Δ", figure + 1, 4),
+            ListColumn.fixed("state", "", 2, 0),
             *_label_columns(subject, answer),
             *after,
-            Column.fixed("in", "in", figure, 3),
-            Column.fixed("out", "out", figure, 2),
+            ListColumn.fixed("in", "in", figure, 3),
+            ListColumn.fixed("out", "out", figure, 2),
         )
         self.cut = cut_of(answer, crossings) if subject.spends_in_order else None
 
@@ -70,7 +70,7 @@ class LedgerListing(Listing):
     def after(self, item: int) -> int:
         return self._answer.entries[item].after
 
-    def cell(self, item: int, column: Column, cells: int) -> Line:
+    def cell(self, item: int, column: ListColumn, cells: int) -> Line:
         entry = self._answer.entries[item]
         if column.id == "delta":
             return _gained(self._comparison, item)
@@ -85,16 +85,16 @@ class LedgerListing(Listing):
 
 
 @lru_cache(maxsize=2)
-def _cut_of(answer: LedgerAnswer[Any]) -> Cut | None:
+def _cut_of(answer: LedgerAnswer[Any]) -> CutLine | None:
     ordered = [answer.entries[answer.item_at(number)] for number in range(len(answer))]
     above = next((number for number, entry in enumerate(ordered) if entry.reason is Reason.NO_ROOM), None)
     if above is None:
         return None
     below = sum(entry.state is not State.DROPPED and entry.id != WRAPPER for entry in ordered[above:])
-    return Cut(above, answer.ledger.budget, below)
+    return CutLine(above, answer.ledger.budget, below)
 
 
-def cut_of(answer: LedgerAnswer[Any], crossings: Sequence[Crossing] = ()) -> Cut | None:
+def cut_of(answer: LedgerAnswer[Any], crossings: Sequence[Crossing] = ()) -> CutLine | None:
     """The place where the budget ends, in a list in the order in which it is spent: before the first item that had no
     room. None: all had."""
     cut = _cut_of(answer)

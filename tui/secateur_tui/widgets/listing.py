@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from secateur.terminal import cell_width
 
-from secateur_tui.columns import NAME, PLACE, Column, Label, Layout, usual
+from secateur_tui.columns import NAME, PLACE, Label, ListColumn, ListLayout, usual
 from secateur_tui.short_names import short_name, short_path, short_words
 from secateur_tui.styled_text import ELLIPSIS, Line, Span, clipped, first_fitting, line, signed, width
 
@@ -32,7 +32,7 @@ class Crossing:
 
 
 @dataclass(frozen=True, slots=True)
-class Cut:
+class CutLine:
     """The line of a list where the budget ends."""
 
     above: int  # items above it: of them whatever may leave leaves
@@ -41,11 +41,11 @@ class Cut:
     crossings: Sequence[Crossing] = ()
 
 
-class Listing(ABC):
+class ItemListing(ABC):
     """See the module docstring. A line is the number of an item in the order of the list."""
 
-    columns: Sequence[Column]
-    cut: Cut | None = None
+    columns: Sequence[ListColumn]
+    cut: CutLine | None = None
 
     @abstractmethod
     def __len__(self) -> int: ...
@@ -63,7 +63,7 @@ class Listing(ABC):
         """Returns what an item is called."""
 
     @abstractmethod
-    def cell(self, item: int, column: Column, cells: int) -> Line:
+    def cell(self, item: int, column: ListColumn, cells: int) -> Line:
         """Returns the cell of an item in another column than those of the label; it is padded where it is shorter."""
 
     @abstractmethod
@@ -84,16 +84,16 @@ class Listing(ABC):
         return None
 
 
-def label_columns(labels: Iterable[Label], name: str, place: str) -> tuple[Column, Column]:
+def label_columns(labels: Iterable[Label], name: str, place: str) -> tuple[ListColumn, ListColumn]:
     """The columns of names and places under their titles, as wide as most of these labels need."""
     sample = list(labels)
     names, most = usual([label.name for label in sample], *_NAME_CELLS)
     places, longest = usual([label.place for label in sample], *_PLACE_CELLS)
     least = min(places, _LEAST_COLUMN)
-    return Column(NAME, name, 1, names, 1, most=most), Column(PLACE, place, least, places, 6, most=longest)
+    return ListColumn(NAME, name, 1, names, 1, most=most), ListColumn(PLACE, place, least, places, 6, most=longest)
 
 
-def draw_titles(layout: Layout) -> Line:
+def draw_titles(layout: ListLayout) -> Line:
     """Titles of the columns."""
     spans = [Span(" ")]
     for column in layout.columns:
@@ -103,7 +103,7 @@ def draw_titles(layout: Layout) -> Line:
     return tuple(spans[1:])
 
 
-def draw_row(listing: Listing, item: int, layout: Layout) -> Line:
+def draw_row(listing: ItemListing, item: int, layout: ListLayout) -> Line:
     """One item in these columns; a blank for the cursor comes first. A name takes the cells of its place where it needs
     them."""
     tone, label, cells = listing.tone(item), listing.label(item), layout.cells
@@ -155,7 +155,7 @@ def _padded(drawn: Line, cells: int, right: bool = False) -> Line:
     return (blank, *drawn) if right else (*drawn, blank)
 
 
-def draw_cut(cut: Cut, cells: int) -> Line:
+def draw_cut(cut: CutLine, cells: int) -> Line:
     """The line where the budget ends, and what crosses it; fewer words where there is less room."""
     budget = Span(f"cut at {cut.budget:,}", "bold accent")
     below = (

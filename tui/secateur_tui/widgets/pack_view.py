@@ -1,4 +1,4 @@
-"""What leaves, as it leaves: every line of the pack, with the item it is of on its left."""
+"""Shows what leaves, as it leaves: every line of the pack, with the item it is of on its left."""
 
 from __future__ import annotations
 

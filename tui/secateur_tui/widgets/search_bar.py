@@ -11,7 +11,7 @@ from secateur.model import Pool, Selection, State
 from secateur_tui.state.ledger_answer import Sum
 from secateur_tui.state.search_answer import SearchAnswer
 from secateur_tui.styled_text import Line, first_fitting, line
-from secateur_tui.widgets.budget_bar import BudgetPicture, Frame
+from secateur_tui.widgets.budget_bar import BudgetFrame, BudgetPicture
 
 
 def picture_of(answer: SearchAnswer) -> BudgetPicture:
@@ -31,7 +31,7 @@ def _picture(selection: Selection, after: int, counted: bool) -> BudgetPicture:
         sums[one] = Sum(int(mask.sum()), int(pool.tokens[rows[mask]].sum()), int(tokens[mask].sum()))
     sums[State.DROPPED] = Sum(dropped, _all_tokens(pool) - sum(total.before for total in sums.values()))
     around = after - int(tokens.sum())
-    frame = Frame(selection.budget, rows, tokens, states, around)
+    frame = BudgetFrame(selection.budget, rows, tokens, states, around)
     return BudgetPicture((frame,), sums, counted)
 
 

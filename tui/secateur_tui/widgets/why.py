@@ -4,19 +4,22 @@ found."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 
 from secateur.index.facts.lexical import places_of, word_terms, words
 from secateur.kinds.knobs import decimal
 from secateur.model import Channel, Decision, Pool, State
 from secateur.render import why
+from secateur.sources.git_log import HistoryCommit
 from secateur.terminal import visible
 
-from secateur_tui.short_names import short_path
+from secateur_tui.short_names import short_path, short_words
 from secateur_tui.state.search_answer import SearchAnswer
 from secateur_tui.state.signals import SIGNALS, effective_distance, value_and_weight
 from secateur_tui.styled_text import Line, Span, bar, clipped, fit, line, width, wrapped
 
 _SHORTEST_BAR = 3
+_COMMIT_CELLS = 7
 _LINES, _WORD_CELLS = 6, 14
 """Lines that are told of a word, and cells that it has."""
 
@@ -36,12 +39,14 @@ def draw_why(
     cells: int,
     *,
     found: Mapping[str, Sequence[int]] | None = None,
+    commits: Sequence[HistoryCommit] = (),
     exact: bool = False,
 ) -> list[Line]:
     """Everything about the decision on `row`.
 
     Args:
         found: per word of the query the lines of its text that hold it; None while that is not known.
+        commits: the last that changed its file.
         exact: with all decimals of the figures.
     """
     selection, pool = answer.selection, answer.selection.pool
@@ -76,7 +81,7 @@ def draw_why(
         )
     elif selection.strategy == "relevance":
         lines += wrapped("ordered by relevance alone, the priority is shown for comparison", cells, "faint")
-    lines += [(), *_found(answer, row, cells), *_words(pool, row, found, cells)]
+    lines += [(), *_found(answer, row, cells), *_words(pool, row, found, cells), *_commits(commits, cells)]
     lines.append(
         line(f"{decision.tokens_before:,} tokens", Span(f", at most {int(pool.cost[row]):,} with its wrapper", "faint"))
     )
@@ -85,8 +90,18 @@ def draw_why(
     return [clipped(drawn, cells) for drawn in lines]
 
 
+def _commits(commits: Sequence[HistoryCommit], cells: int) -> list[Line]:
+    """The commits behind the hotspot."""
+    lines = [line("last commits of the file")] if commits else []
+    for one in commits:
+        day = datetime.fromtimestamp(one.time, tz=UTC).date().isoformat()
+        head = f"  {one.id[:_COMMIT_CELLS]} {day} "
+        lines.append(line(Span(head, "faint"), Span(short_words(visible(one.subject), max(1, cells - len(head))))))
+    return lines
+
+
 def _words(pool: Pool, row: int, found: Mapping[str, Sequence[int]] | None, cells: int) -> list[Line]:
-    """Which words of the query are in its name, its path and its lines, and which are not."""
+    """Tells which words of the query are in its name, its path and its lines, and which are not."""
     terms = pool.facts.get("terms", {})
     if not terms or found is None:
         return []
