@@ -97,6 +97,10 @@ class KindPage(Subject[M, P]):
         picture = self.picture(state.answer)
         return item_at(picture, cell, cells, reach_of(picture, self._picture_then(state)))
 
+    def ready(self, answer: Any, baseline: Any) -> None:
+        super().ready(answer, baseline)
+        self.picture(answer)
+
     def picture(self, answer: Any) -> BudgetPicture:
         """Returns the picture of the budget of an answer."""
         return ledger_bar.picture_of(answer)
