@@ -1,7 +1,21 @@
 from hypothesis import given
 from hypothesis import strategies as st
 from secateur.terminal import cell_width, visible
-from secateur_tui.styled_text import ELLIPSIS, Span, bar, clipped, fit, line, outside, plain, signed, width, wrapped
+from secateur_tui.styled_text import (
+    ELLIPSIS,
+    Span,
+    bar,
+    clipped,
+    cut,
+    fit,
+    line,
+    marked,
+    outside,
+    plain,
+    signed,
+    width,
+    wrapped,
+)
 
 texts = st.text(alphabet=st.sampled_from("ab c订é[/]$x\\\x1b\u202e"), max_size=20).map(visible)
 
@@ -49,3 +63,25 @@ def test_text_from_outside_becomes_visible() -> None:
 
 def test_differences_carry_their_sign() -> None:
     assert [signed(n) for n in (1234, -1234, 0)] == ["+1,234", "−1,234", "±0"]
+
+
+@given(st.lists(texts, max_size=4), st.integers(0, 30), st.integers(1, 20))
+def test_a_cut_is_so_many_cells_of_a_line(parts: list[str], start: int, cells: int) -> None:
+    whole = line(*parts)
+    shown = cut(whole, start, cells)
+    assert width(shown) == max(0, min(cells, width(whole) - start))
+    windows = [plain(cut(whole, at, cells)) for at in range(0, width(whole), cells)]
+    assert "".join(windows) == plain(whole) or "\u8ba2" in plain(whole), "only a wide character may be halved"
+
+
+@given(st.lists(texts, max_size=4), st.lists(st.integers(0, 40), max_size=6, unique=True))
+def test_a_mark_changes_no_text(parts: list[str], edges: list[int]) -> None:
+    whole, ordered = line(*parts), sorted(edges)
+    places = list(zip(ordered[::2], ordered[1::2], strict=False))
+    found = marked(whole, places)
+    assert plain(found) == plain(whole)
+    at, hit = 0, set()
+    for span in found:
+        hit |= set(range(at, at + len(span.text))) if "match" in span.role else set()
+        at += len(span.text)
+    assert hit == {index for first, last in places for index in range(first, min(last, at))}

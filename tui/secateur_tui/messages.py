@@ -54,7 +54,7 @@ class CursorMoved(_Flood):
 
 
 @dataclass
-class SegmentChosen(Message):
+class SegmentChosen(PartMessage):
     """An item was pointed at in the bar of the budget."""
 
     item: int

@@ -28,7 +28,7 @@ from secateur_tui.field_screen import FieldScreen
 from secateur_tui.frame import HEIGHTS, WIDTHS, ZOOMED, Frame, classes_at, draw_small, fewer
 from secateur_tui.host import Host
 from secateur_tui.jobs import Jobs
-from secateur_tui.messages import ActionClicked, CursorMoved, IndexProgress, PartMessage, Reselect, SegmentChosen
+from secateur_tui.messages import ActionClicked, CursorMoved, IndexProgress, PartMessage, Reselect
 from secateur_tui.pages.kind_page import KindPage
 from secateur_tui.pages.scene import Scene
 from secateur_tui.part import ScreenPart, Tab
@@ -345,10 +345,6 @@ class Bench(FieldScreen):
         self.query_one("#budget", BudgetBar).repaint()
         self.paint_page()
         self._each(lambda part: part.cursor_moved())
-
-    @on(SegmentChosen)
-    def _segment_chosen(self, event: SegmentChosen) -> None:
-        self.move_cursor(event.item)
 
     def _fit(self) -> None:
         """Takes the classes of the present size: Textual tells the size of the terminal to no screen but the one in

@@ -9,6 +9,7 @@ from typing import Any
 from textual.widget import Widget
 
 from secateur_tui.frame import ZOOMED
+from secateur_tui.messages import PartMessage, SegmentChosen
 from secateur_tui.pages.search import SearchPage
 from secateur_tui.part import ScreenPart, Tab
 from secateur_tui.screen import Bench
@@ -84,6 +85,10 @@ class Looking(ScreenPart):
             for tab in self._bench.tabs:
                 for view in self._bench.query(f"#{tab}").results(DrawnView):
                     view.scroll_to(y=0, animate=False, immediate=True)
+
+    def told(self, message: PartMessage) -> None:
+        if isinstance(message, SegmentChosen):
+            self._bench.move_cursor(message.item)
 
     def state_taken(self) -> None:
         self._bench.jobs.stop(_TEXT)
