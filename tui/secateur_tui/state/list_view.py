@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial
 from types import MappingProxyType
 from typing import Any
 
@@ -28,6 +28,37 @@ MOST_FOLDERS = 2
 
 HIDDEN = -1
 """The line of an item that the list does not show."""
+
+
+class SameColumn:
+    """A column as a key: equal to itself alone. What is worked out of it is not worked out again for the answer to the
+    next step of a knob, which has the same column."""
+
+    __slots__ = ("values",)
+
+    def __init__(self, values: Sequence[str]) -> None:
+        self.values = values
+
+    def __hash__(self) -> int:
+        return id(self.values)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, SameColumn) and self.values is other.values
+
+
+@lru_cache(maxsize=8)
+def _coded(column: SameColumn) -> tuple[Mapping[str, int], IntArray]:
+    numbers: dict[str, int] = {}
+    codes = np.array([numbers.setdefault(value, len(numbers)) for value in column.values], dtype=np.int64)
+    return numbers, codes
+
+
+@lru_cache(maxsize=2)
+def _alphabetical(names: SameColumn, ids: SameColumn) -> IntArray:
+    """Per item the place of its name in the alphabet; equal names have one place."""
+    folded = [(name or one).casefold() for name, one in zip(names.values, ids.values, strict=True)]
+    place = {name: number for number, name in enumerate(sorted(set(folded)))}
+    return np.array([place[name] for name in folded], dtype=np.int64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,8 +192,8 @@ def listed_view(columns: ItemColumns, choice: ListChoice) -> ListView:
     """The items of a choice in its order. A filter or an order that the columns do not have changes nothing."""
     items = columns.order[mask_of(columns, choice)[columns.order]]
     if choice.by == NAME:
-        names = [(columns.names[item] or columns.ids[item]).casefold() for item in items.tolist()]
-        items = items[np.array(sorted(range(len(names)), key=names.__getitem__), dtype=np.int64)]
+        places = _alphabetical(SameColumn(columns.names), SameColumn(columns.ids))
+        items = items[np.argsort(places[items], kind="stable")]
     elif choice.by in columns.figures:
         items = items[np.argsort(-columns.figures[choice.by][items], kind="stable")]
     return ListView(items, len(columns), choice)
@@ -221,7 +252,7 @@ def search_columns(selection: Selection, changed: BoolArray | None = None) -> It
             "state": partial(_labels, State, selection.state),
             "kind": lambda: pool.kind,
             "language": lambda: pool.language,
-            "folder": partial(_folders, pool.path),
+            "folder": partial(_folders, SameColumn(pool.path)),
             "reason": partial(_labels, Reason, selection.reason),
         },
         figures={
@@ -260,7 +291,7 @@ def ledger_columns(
     state = np.array([entry.state for entry in entries], dtype=np.int8)
     places: dict[str, Callable[[], Sequence[str]]] = {
         "language": lambda: [language_of(path) if path else "" for path in paths],
-        "folder": partial(_folders, paths),
+        "folder": partial(_folders, SameColumn(paths)),
     }
     ids = [entry.id for entry in entries]
     return ItemColumns(
@@ -280,9 +311,10 @@ def ledger_columns(
     )
 
 
-def _folders(paths: Sequence[str]) -> list[str]:
-    known = {path: folder_of(path) for path in dict.fromkeys(paths)}
-    return [known[path] for path in paths]
+@lru_cache(maxsize=2)
+def _folders(paths: SameColumn) -> list[str]:
+    known = {path: folder_of(path) for path in dict.fromkeys(paths.values)}
+    return [known[path] for path in paths.values]
 
 
 def _labels(names: type[State] | type[Reason], column: np.ndarray[Any, np.dtype[np.int8]]) -> list[str]:
