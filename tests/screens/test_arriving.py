@@ -47,7 +47,7 @@ async def test_a_repository_suggests_questions_of_its_own_which_are_cut(orders):
             bench = bench_of(app)
             example = bench.scene.examples[0]
             assert example.query in first
-            await press(app, "escape", "H", *example.query[:6].lower(), "enter")
+            await press(app, "escape", "Q", *example.query[:6].lower(), "enter")
             await settle(app)
             assert bench.state.question == example.query and bench.state.settings.effective_budget == example.budget
             kept = len(bench.state.answer.selection.kept_rows)
@@ -73,7 +73,7 @@ async def test_questions_and_knobs_are_remembered_and_asked_again(store):
         async with again.run_test(size=(120, 40)):
             shown = words(await settle(again))
             assert "Asked before:" in shown and known.queries[0] in shown
-            await press(again, "escape", "H", "enter")
+            await press(again, "escape", "Q", "enter")
             await settle(again)
             assert bench_of(again).state.question == known.queries[0]
 

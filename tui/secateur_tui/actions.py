@@ -44,7 +44,7 @@ ACTIONS = (
         "Ask",
         footer=True,
     ),
-    Action("again", ("H",), "Ask again", "Questions asked before, and those that the repository suggests", "Ask"),
+    Action("again", ("Q",), "Ask again", "Questions asked before, and those that the repository suggests", "Ask"),
     Action("refresh", ("R",), "Refresh", "Read again what is on disk", "Ask"),
     Action("budget-up", ("b",), "Budget+", "A larger budget", "Turn", footer=True),
     Action("budget-down", ("B",), "Budget−", "A smaller budget", "Turn"),
