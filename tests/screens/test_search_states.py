@@ -65,7 +65,7 @@ async def test_an_error_shows_message_and_hint_and_can_be_left() -> None:
         assert "does not answer" in text and "embedding.model = static" in text
         await press(app, "slash", "s")
         text = "\n".join(await settle(app))
-        assert "does not answer" not in text and "src/orders/money.py" in text
+        assert "does not answer" not in text and "Money.round_half_even" in text
 
 
 async def test_progress_of_the_index_is_counted() -> None:
