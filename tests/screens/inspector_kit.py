@@ -16,8 +16,7 @@ import numpy as np
 from secateur.errors import RepositoryError
 from secateur.index.update.staleness import Changes
 from secateur.model import Channel, Pool, Selection
-from secateur.render import json_report
-from secateur.render.pack import render_pack
+from secateur.render import json_report, render_pack, search_page
 from secateur.selection import select
 from secateur.settings import Settings
 from secateur.sources.git_log import HistoryCommit
@@ -231,19 +230,18 @@ class ScriptedEngine:
     def walk(self, selection: Selection, settings: Settings | None = None) -> Any:  # noqa: ARG002
         raise RepositoryError("prepared pools have no call graph", hint="ask a real engine")
 
-    def render(self, selection: Selection, format: str = "markdown") -> str:
-        return render_pack(
-            selection,
-            lambda row: self.content(selection.pool, row),
-            lambda row: self.signature(selection.pool, row),
-            format,
-        )
-
     def changes_of(self, pool: Pool, row: int) -> list[HistoryCommit]:
         return [HistoryCommit("4f2c91d0a1b2", 1_772_000_000, "Ada", f"Change {row} of the rounding", (pool.path[row],))]
 
+    def page(self, selection: Selection, *, explain: bool = False, settings: Settings | None = None) -> Any:  # noqa: ARG002
+        return search_page(selection, self.pack_tokens(selection), explain=explain)
+
+    def render(self, selection: Selection, format: str = "markdown") -> str:
+        texts = partial(self.content, selection.pool), partial(self.signature, selection.pool)
+        return render_pack(selection, *texts, format) if selection.kept_rows else ""
+
     def signature(self, pool: Pool, row: int) -> str:
-        return self.content(pool, row).split("\n")[0]
+        return self.content(pool, row).partition("\n")[0] + "\n"
 
     def content(self, pool: Pool, row: int) -> str:
         default = (

@@ -5,7 +5,7 @@ import shlex
 from pathlib import Path
 
 import pytest
-from inspector_kit import Inspector, bench_of, press, settle
+from inspector_kit import Inspector, bench_of, inspector, press, settle
 from ledger_kit import WRITERS, opened
 from secateur.engine import Engine
 from secateur.settings import Settings, with_values
@@ -161,3 +161,16 @@ async def test_json_of_the_screen_is_json() -> None:
         await settle(app)
         await exported(app, "j", "enter")
     assert "ledger" in json.loads(Path("envelope-2.json").read_text("utf-8"))
+
+
+async def test_what_a_search_sends_is_copied_and_exported_in_every_format() -> None:
+    app = inspector(settings=with_values(Settings(), {"budget": 4000}))
+    async with app.run_test(size=SIZE, notifications=True):
+        await settle(app)
+        await press(app, "y", "p")
+        await settle(app)
+        assert "round_half_even" in app.clipboard and "copied: the text that goes out" in notices(app)
+        for key, ending in (("h", ".html"), ("m", ".md"), ("j", ".json"), ("s", ".svg")):
+            await exported(app, key, "enter")
+            assert f"rounded{ending}" in notices(app)
+            assert "round_half_even" in Path("where-is-the-refund-total-rounded" + ending).read_text("utf-8")

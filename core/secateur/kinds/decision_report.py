@@ -24,6 +24,7 @@ from secateur.render.report.html_page import html_page
 from secateur.render.report.markdown_report import markdown_report
 from secateur.render.report.picture import svg_picture
 from secateur.render.report.plain_lines import plain_lines
+from secateur.render.walk_shapes import Walk
 from secateur.settings import Settings
 from secateur.terminal import visible
 from secateur.version import __version__
@@ -100,13 +101,13 @@ def report_of(
         wrapper=wrapper,
         items=[_item(kind, outcome, entry, number, texts.get(number)) for entry, number in listed],
         unlisted=unlisted,
-        further=[] if brief else _titled(kind.further(outcome, page)),
+        further=[] if brief else _further(kind, outcome, page),
         notices=outcome.warnings,
         command=visible(command),
         leaving=None if brief else _excerpt(kind.leaving(outcome), TEXT_LIMIT // 4),
         without_text=without_text,
         version=__version__,
-        walk=None if brief else kind.walked(outcome),
+        walk=None if brief else _walked(kind, outcome),
     )
 
 
@@ -200,6 +201,22 @@ def _texts(
         room -= taken
         texts[number] = before, after
     return texts, without
+
+
+def _walked(kind: Kind[Any, Any], outcome: Outcome[Any]) -> Walk | None:
+    """The calls around what goes out; None also where they cannot be had any more."""
+    try:
+        return kind.walked(outcome)
+    except SecateurError:
+        return None
+
+
+def _further(kind: Kind[Any, Any], outcome: Outcome[Any], page: Page) -> list[tuple[str, str]]:
+    """The sections below the list; none where they cannot be had any more, which costs them alone."""
+    try:
+        return _titled(kind.further(outcome, page))
+    except SecateurError:
+        return []
 
 
 def _titled(sections: Iterable[Section]) -> list[tuple[str, str]]:
