@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from secateur import ConversationPruner, Engine, PruneContext, Settings, SourceCode, chunk_diff, count_tokens
 from secateur.index.facts.extract import decode, encode, extract
+from secateur.kinds.command_line import quoted
 from secateur.settings import Embedding, Tokens
 from secateur.sources.source import MemorySource
 from secateur.tokens import COUNTERS, get_counter
-from secateur_tui.state.command_lines import quoted
 from support.cli import secateur
 
 HALF = "x \ud800 y \udcff z \udfff"

@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from secateur.kinds.command_line import quoted
+from secateur.kinds.search.command_line import search_command
 from secateur.settings import Settings, load, with_profile, with_values
-from secateur_tui.state.command_lines import quoted, search_command
 
 
 def settings_of(command: str) -> Settings:

@@ -17,14 +17,12 @@ from secateur.kinds.diff.measured_diff import LINTER, SIGNATURES, MeasuredDiff
 from secateur.progress import Progress
 from secateur.scenarios.opened_scenario import OpenedScenario
 from secateur.settings import Settings
-from secateur.settings import keys as setting_keys
 from secateur.sources import samples
 from secateur.terminal import clip, visible
 
 from secateur_tui.pages.kind_page import KindPage
 from secateur_tui.pages.scene import Scene
 from secateur_tui.state.bench_state import BenchState
-from secateur_tui.state.command_lines import CommandWords, toml
 from secateur_tui.state.diff_rows import ChunkMoves, DiffAnswer, RowKind, chunk_moves, diff_answer
 from secateur_tui.state.input_files import FileWatch, stamp
 from secateur_tui.state.ledger_answer import LedgerAnswer, LedgerComparison
@@ -40,7 +38,6 @@ STATES = ("--staged", "--worktree", "--untracked")
 """Words that the field of the head takes beside a revision: the flags of `secateur chunk` for what is not committed. No
 revision begins with a dash."""
 
-_IGNORE = "chunking.ignore"
 _PATH_CELLS = 100
 
 _MOVED = (("HEAD",), ("index",), ("logs", "HEAD"))
@@ -116,33 +113,6 @@ class DiffPage(KindPage[MeasuredDiff, Planned]):
             line(f"{sum(file.tokens for file in material.files):>9,} the diff"),
             line(f"{settings.chunking.max_chunk_tokens:>9,} the limit of a chunk"),
         ]
-
-    def command(self, inputs: Inputs, settings: Settings, opened: Settings) -> str:
-        given = self.given_now(inputs)
-        spelled = CommandWords(self.kind.command, settings, opened)
-        spelled.flag("--max-tokens", str(settings.chunking.max_chunk_tokens), self.budget.key)
-        if opened.chunking.ignore:  # the flag adds to what a file may hold
-            spelled.set(_IGNORE, toml(()))
-        for pattern in (*settings.chunking.ignore, *given["ignore"]):
-            spelled.words(f"--ignore={pattern}")
-        spelled.differing(
-            (*(key for key in setting_keys() if key.startswith("chunking.") and key != _IGNORE), "tokens.")
-        )
-        for name in (
-            "skill",
-            "rules",
-            "no_rules",
-            "linter",
-            "base",
-            "head",
-            *(one.removeprefix("--") for one in STATES),
-        ):
-            spelled.input(name, given[name])
-        diff = given["diff"]
-        if diff is None:
-            return spelled.line(given["path"])
-        spelled.words(*([f"--diff={diff}"] if diff.startswith("-") else ["--diff", diff]))
-        return spelled.line(*([given["path"]] if given["path"] != "." or diff.startswith("-") else []))
 
     def typed(self, inputs: Inputs) -> dict[str, Any]:
         typed = {

@@ -30,7 +30,6 @@ from secateur_tui.glossary import draw_words
 from secateur_tui.pages.kind_page import KindPage
 from secateur_tui.pages.scene import Scene
 from secateur_tui.state.bench_state import BenchState
-from secateur_tui.state.command_lines import search_command
 from secateur_tui.state.list_view import ItemColumns, search_columns
 from secateur_tui.state.recorded_search import recorded_answer
 from secateur_tui.state.search_answer import SearchAnswer, SearchRequest, compared_searches
@@ -229,10 +228,6 @@ class SearchPage(KindPage[Any, SearchDecision]):
     def given(self, inputs: Inputs) -> dict[str, Any]:
         none = self.search.blank()
         return none | {"query": inputs["query"], "path": self.path, "rev": self.rev or none["rev"]}
-
-    def command(self, inputs: Inputs, settings: Settings, opened: Settings) -> str:
-        rev = self.given_now(inputs)["rev"] or None
-        return search_command(inputs["query"], self.path, settings, opened, rev)
 
     # --- drawing ---
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Generic, TypeVar
 
 from secateur.kinds.base import Environment, Kind, Outcome
+from secateur.kinds.command_line import quoted
 from secateur.kinds.knobs import Knob, further_knobs, round_step
 from secateur.kinds.revisions import with_commits
 from secateur.ledger import WRAPPER
@@ -27,7 +28,6 @@ from secateur.settings import Settings
 from secateur.terminal import visible
 
 from secateur_tui.columns import Label, ListColumn
-from secateur_tui.state.command_lines import CommandWords, quoted
 from secateur_tui.state.input_files import FileWatch
 from secateur_tui.state.ledger_answer import LedgerAnswer, compared
 from secateur_tui.state.ledger_entries import entry_ids, entry_number_of
@@ -384,19 +384,7 @@ class Subject(Generic[M, P]):
     def command(self, inputs: Inputs, settings: Settings, opened: Settings) -> str:
         """Returns the command line whose answer is the one on screen. Every flag of the kind is spelled out, so that no
         configuration file can change the answer."""
-        kind, given = self.kind, self.given_now(inputs)
-        spelled = CommandWords(kind.command, settings, opened)
-        for one in kind.inputs:
-            if not one.positional and one.role != "output":
-                spelled.input(one.name, given[one.name])
-        for flag in kind.flags:
-            spelled.setting(flag)
-        if settings.llm.enabled:
-            spelled.set("llm.enabled", "false")
-        tables = {knob.key.partition(".")[0] + "." for knob in kind.knobs}
-        spelled.differing((*sorted(tables), *kind.depends_on))
-        files = given[kind.inputs[0].name]
-        return spelled.line(*(files if isinstance(files, list) else [files]))
+        return self.kind.command_line(self.given_now(inputs), settings, opened)
 
     def command_anywhere(self, inputs: Inputs, settings: Settings, opened: Settings) -> str:
         """Returns the command line with the folder that its paths start from, where that is another one."""
