@@ -13,6 +13,7 @@ from secateur.kinds.search.command_line import search_command
 from secateur.kinds.search.flag_values import boosts_of, weights_of
 from secateur.kinds.search.knobs import BUDGET, DEPTH, PREFERENCE, SIGNATURES, STRATEGY, TOP_K, WEIGHTS
 from secateur.kinds.search.listed import listed_ledger, row_of
+from secateur.kinds.search.opened_engine import open_engine, query_of
 from secateur.kinds.search.rehearsal import SearchRehearsal, tunable
 from secateur.kinds.steering import FilePlace, Steer, location_in, steered
 from secateur.llm.interface import Reply
@@ -175,7 +176,7 @@ class Search(Kind[RetrievedPool, SearchDecision]):
     def read(self, inputs: Inputs, settings: Settings, environment: Environment) -> RetrievedPool:
         """Retrieves candidates. Their costs are bounds for the pack of `environment.form`; of text and JSON that is
         Markdown."""
-        query, form, use_cache = _query(inputs, environment), environment.form or "markdown", not inputs["no_cache"]
+        query, form, use_cache = query_of(inputs, environment), environment.form or "markdown", not inputs["no_cache"]
         shared = environment.shared
         if shared is not None:
             # What the index is made with; answers are not kept: many different queries would only displace others.
@@ -183,14 +184,14 @@ class Search(Kind[RetrievedPool, SearchDecision]):
             rev = inputs["rev"] or ""
             opened = inputs["path"], "" if environment.moving else rev, *made_with, environment.notices
             if opened not in shared:
-                shared[opened] = _engine(inputs, settings, environment)
+                shared[opened] = open_engine(inputs, settings, environment)
             elif environment.moving:
                 shared[opened].move(environment.folder_of(inputs["path"]), rev or None)
             pool = shared[opened].retrieve(
                 query, settings, format=form, use_cache=False, progress=environment.progress, refresh=False
             )
             return RetrievedPool(shared[opened], pool, True)
-        engine = _engine(inputs, settings, environment)
+        engine = open_engine(inputs, settings, environment)
         try:
             pool = engine.retrieve(query, format=form, use_cache=use_cache, progress=environment.progress)
         except BaseException:
@@ -241,8 +242,8 @@ class Search(Kind[RetrievedPool, SearchDecision]):
         also: Callable[[Outcome[SearchDecision]], None] | None = None,
     ) -> Delivery:
         """The answer as it was kept, where nothing changed since."""
-        query = _query(inputs, environment)
-        with _engine(inputs, loaded.settings, environment) as engine:
+        query = query_of(inputs, environment)
+        with open_engine(inputs, loaded.settings, environment) as engine:
             if also is not None:
                 form, use_cache = environment.form, not inputs["no_cache"]
                 selection = engine.search(query, format=form, use_cache=use_cache, progress=environment.progress)
@@ -411,28 +412,6 @@ class Search(Kind[RetrievedPool, SearchDecision]):
         selection = outcome.payload.selection
         row = row_of(selection, number)
         return super().because(outcome, number) if row is None else why(selection, selection.decision(row))
-
-
-def _query(inputs: Inputs, environment: Environment) -> str:
-    query: str = inputs["query"]
-    if query != "-":
-        return query
-    return environment.bytes_of(query, "query", instead="write the query instead of -").decode("utf-8", "replace")
-
-
-def _engine(inputs: Inputs, settings: Settings, environment: Environment) -> Engine:
-    # Imported here: who asks for the help, or for another kind, waits for no index.
-    from secateur.engine import Engine
-
-    engine = Engine.open(
-        environment.folder_of(inputs["path"]),
-        settings,
-        rev=inputs["rev"] or None,
-        environ=environment.environ,
-        notices=environment.notices,
-    )
-    engine.warns_of_index = environment.shared is None  # what is shared is the same on every machine
-    return engine
 
 
 def _listed(inputs: Inputs) -> int | None:
