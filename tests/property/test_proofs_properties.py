@@ -22,7 +22,7 @@ from secateur.settings import with_values
 from secateur.what_if.explanation import Explanation, explain
 from secateur.what_if.flips import TurningValue
 from secateur.what_if.knapsack import solve
-from secateur.what_if.trials import BUDGET, Runs
+from secateur.what_if.trials import BUDGET, TrialRuns
 from support.kind_cases import CASES
 from support.strategies import cases
 
@@ -33,7 +33,7 @@ ALL_BUDGETS = 120
 def holds(explanation: Explanation) -> None:
     """Decides again at every value that is told, and sees what is told."""
     trials = explanation.trials
-    runs = Runs(trials)
+    runs = TrialRuns(trials)
     for item, flip in explanation.flips.items():
         if flip is None:
             continue
@@ -58,7 +58,7 @@ def holds(explanation: Explanation) -> None:
         assert trials.decide(BUDGET, least) is not None and trials.decide(BUDGET, least - 1) is None
 
 
-def turned(runs: Runs, item: int, name: str, turn: TurningValue) -> None:
+def turned(runs: TrialRuns, item: int, name: str, turn: TurningValue) -> None:
     again, now = runs.at(name, turn.value), runs.trials.now
     assert again is not None and again.whole[item] != now.whole[item]
     assert turn.loses == tuple(one for one in np.flatnonzero(now.out & ~again.out).tolist() if one != item)
@@ -121,7 +121,7 @@ def test_what_is_proven_of_any_kind_holds(name: str, data: st.DataObject) -> Non
     explanation = explain(trials)
     holds(explanation)
     assert explanation.runs <= trials.most
-    runs = Runs(trials)
+    runs = TrialRuns(trials)
     for budget in range(trials.low, trials.enough + 1, 1 + (trials.enough - trials.low) // 12):
         again = runs.at(BUDGET, budget)
         assert again is None or not (trials.fixed & (again.whole != trials.now.whole)).any(), "said to be fixed"

@@ -81,7 +81,7 @@ async def test_every_hint_turns_the_decision(app: Inspector) -> None:
         await to_an_item_that_something_turns(app)
         name, number = bench.entry, len(bench.scene.hints)
         for chosen in range(number):
-            await press(app, *["H"] * chosen)
+            await press(app, *["I"] * chosen)
             assert bench.scene.chosen_hint == chosen
             await press(app, "h")
             await settle(app)

@@ -9,7 +9,7 @@ from secateur.selection import select
 from secateur.selection.pool_trials import SIGNALS, WEIGHT_STEP, PoolTrials
 from secateur.settings import Settings, with_values
 from secateur.what_if.flips import ItemFlip, TurningValue, budget_flip, flip_of, knob_flip, unchanged_range
-from secateur.what_if.trials import BUDGET, Runs
+from secateur.what_if.trials import BUDGET, TrialRuns
 from support.pools import Row, kept, names, pool_of
 
 SIZES = (3000, 5000, 2000)
@@ -26,23 +26,23 @@ def weighing(now: Settings, signal: str, weight: float) -> Settings:
 
 def of_budget(pool: Pool, now: Settings, name: str) -> TurningValue | None:
     trials = PoolTrials(pool, now)
-    return budget_flip(Runs(trials), pool.qualname.index(name), trials.sweep())
+    return budget_flip(TrialRuns(trials), pool.qualname.index(name), trials.sweep())
 
 
 def of_weight(pool: Pool, now: Settings, name: str, signal: str) -> TurningValue | None:
     trials = PoolTrials(pool, now)
     knob = next(knob for knob in trials.knobs if knob.name == signal)
-    return knob_flip(Runs(trials), pool.qualname.index(name), knob)
+    return knob_flip(TrialRuns(trials), pool.qualname.index(name), knob)
 
 
 def of_row(pool: Pool, now: Settings, name: str) -> ItemFlip | None:
     trials = PoolTrials(pool, now)
-    return flip_of(Runs(trials), pool.qualname.index(name), trials.sweep())
+    return flip_of(TrialRuns(trials), pool.qualname.index(name), trials.sweep())
 
 
 def unchanged(pool: Pool, now: Settings, signal: str) -> tuple[float, float]:
     trials = PoolTrials(pool, now)
-    return unchanged_range(Runs(trials), next(knob for knob in trials.knobs if knob.name == signal))
+    return unchanged_range(TrialRuns(trials), next(knob for knob in trials.knobs if knob.name == signal))
 
 
 def is_kept(pool: Pool, now: Settings, name: str) -> bool:
@@ -206,7 +206,7 @@ def test_the_unchanged_range_ends_where_the_next_step_changes_a_state() -> None:
 
 def test_a_decision_is_worked_out_for_the_value_that_is_asked_for_and_once() -> None:
     pool, now = close_pair(), settings(budget=100)
-    runs = Runs(PoolTrials(pool, now))
+    runs = TrialRuns(PoolTrials(pool, now))
     for signal in SIGNALS:
         for weight in (0.0, 0.29, 1.0, 0.29):
             decided = runs.at(signal, weight)

@@ -77,6 +77,7 @@ ACTIONS = (
     Action("next-hint", ("H",), "Next hint", "Mark the next hint", "Turn"),
     Action("decimals", ("percent_sign",), "Decimals", "All decimals of the figures in Why, or three", "Look"),
     Action("zoom", ("enter",), "Zoom", "The pane with the keys fills the screen, or no longer", "Look"),
+    Action("next-hint", ("I",), "Next hint", "Mark the next hint", "Turn"),
     Action("ghost", ("x",), "Ghost", "Compare with the present answer from now on", "Look", footer=True),
     Action("compare", ("c",), "Compare", "Lay another profile, budget or commit, or the ghost, beside this", "Look"),
     Action("adopt", ("a",), "Adopt", "Take the settings of the right side of the comparison", "Look"),

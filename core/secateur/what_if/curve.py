@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 
 from secateur.model import FloatArray, IntArray
-from secateur.what_if.trials import BUDGET, Runs, Swept
+from secateur.what_if.trials import BUDGET, Swept, TrialRuns
 
 POINTS = 40
 """Points of a curve, about."""
@@ -67,7 +67,7 @@ class Curve:
     least: int | None = None
 
 
-def curve_of(runs: Runs, swept: Swept | None) -> Curve:
+def curve_of(runs: TrialRuns, swept: Swept | None) -> Curve:
     """Draws the curve of what was decided, by deciding at each of its points."""
     trials = runs.trials
     for budget in spread(trials.low, trials.end, POINTS if swept is not None else POINTS // 2):
@@ -96,7 +96,7 @@ def curve_of(runs: Runs, swept: Swept | None) -> Curve:
     return Curve(shown, knee, drops, dropping, every, tried, trials.enough, least)
 
 
-def _least(runs: Runs) -> int | None:
+def _least(runs: TrialRuns) -> int | None:
     """The least budget at which there is an answer; None where there is one at the least that is tried."""
     trials = runs.trials
     if runs.at(BUDGET, trials.low) is not None:
@@ -126,7 +126,7 @@ def knee_of(budgets: IntArray, height: FloatArray) -> int | None:
     return int(budgets[place]) if above[place] >= LEAST_BEND else None
 
 
-def _point(runs: Runs, budget: int) -> Point | None:
+def _point(runs: TrialRuns, budget: int) -> Point | None:
     decided = runs.at(BUDGET, budget)
     if decided is None:
         return None
@@ -146,7 +146,7 @@ def _thinned(points: tuple[Point, ...], needed: set[int | None], end: int) -> tu
     return tuple(kept)
 
 
-def _drops(runs: Runs, swept: Swept | None) -> tuple[tuple[Drop, ...], int]:
+def _drops(runs: TrialRuns, swept: Swept | None) -> tuple[tuple[Drop, ...], int]:
     """The next budgets that drop something, and how many of all that were looked at do."""
     present = runs.trials.budget
     if swept is None:
@@ -160,7 +160,7 @@ def _drops(runs: Runs, swept: Swept | None) -> tuple[tuple[Drop, ...], int]:
     return tuple(drop for drop in named if drop is not None), len(places)
 
 
-def _drop(runs: Runs, below: int, budget: int) -> Drop | None:
+def _drop(runs: TrialRuns, below: int, budget: int) -> Drop | None:
     before, now = runs.at(BUDGET, below), runs.at(BUDGET, budget)
     if before is None or now is None:
         return None

@@ -16,7 +16,7 @@ from secateur.progress import Progress, unreported
 from secateur.what_if.curve import Curve, curve_of, spread
 from secateur.what_if.flips import ItemFlip, TurningValue, flip_of, unchanged_range
 from secateur.what_if.knapsack import Best, best_selection
-from secateur.what_if.trials import BUDGET, Runs, Trials
+from secateur.what_if.trials import BUDGET, TrialRuns, Trials
 
 LOSES_LISTED = 10
 """Ids of what a budget would cost that are listed; the others are counted."""
@@ -133,7 +133,7 @@ def explain(trials: Trials, items: Sequence[int] | None = None, progress: Progre
     Args:
         items: those asked about; None: those that the least change of the budget turns.
     """
-    runs = Runs(trials, progress)
+    runs = TrialRuns(trials, progress)
     swept = trials.sweep()
     if swept is None:
         for budget in (*trials.guesses(), *spread(trials.low, trials.end, _FIRST_BUDGETS), trials.enough):
@@ -147,7 +147,7 @@ def explain(trials: Trials, items: Sequence[int] | None = None, progress: Progre
     return Explanation(trials, flips, ranges, curve, best, runs.number)
 
 
-def _nearest_to_turn(runs: Runs) -> list[int]:
+def _nearest_to_turn(runs: TrialRuns) -> list[int]:
     """The items that a budget nearest to the present one turns, of the budgets that were tried, and then the others; so
     many of those that go out whole, and of the rest. Nothing turns one that is fixed, and to say so costs nothing."""
     trials = runs.trials

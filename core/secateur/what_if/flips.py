@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from secateur.what_if.trials import BUDGET, NumberKnob, Runs, Swept, Tried
+from secateur.what_if.trials import BUDGET, NumberKnob, Swept, TrialRuns, Tried
 
 _HALVINGS = 40
 """More than halve any budget to one token."""
@@ -36,7 +36,7 @@ class ItemFlip:
     knobs: Mapping[str, TurningValue]
 
 
-def flip_of(runs: Runs, item: int, swept: Swept | None) -> ItemFlip | None:
+def flip_of(runs: TrialRuns, item: int, swept: Swept | None) -> ItemFlip | None:
     """Finds what would let an item go out whole, or keep it from that if it does; None where nothing does that is
     tried."""
     if runs.trials.fixed[item]:
@@ -46,7 +46,7 @@ def flip_of(runs: Runs, item: int, swept: Swept | None) -> ItemFlip | None:
     return ItemFlip(budget, knobs) if budget is not None or knobs else None
 
 
-def budget_flip(runs: Runs, item: int, swept: Swept | None) -> TurningValue | None:
+def budget_flip(runs: TrialRuns, item: int, swept: Swept | None) -> TurningValue | None:
     """The nearest budget that turns an item: the smallest above the present one where it does not go out whole, the
     largest below where it does. No budget between that was tried turns it."""
     trials = runs.trials
@@ -80,7 +80,7 @@ def budget_flip(runs: Runs, item: int, swept: Swept | None) -> TurningValue | No
     return _change(runs, item, BUDGET, turn)
 
 
-def nearest_change(runs: Runs, swept: Swept | None, *, up: bool) -> TurningValue | None:
+def nearest_change(runs: TrialRuns, swept: Swept | None, *, up: bool) -> TurningValue | None:
     """The budget nearest to the present one, above it or below it, at which anything is decided otherwise, and what it
     changes; of those tried."""
     trials = runs.trials
@@ -112,12 +112,12 @@ def nearest_change(runs: Runs, swept: Swept | None, *, up: bool) -> TurningValue
     return TurningValue(other, tuple(loses), tuple(gains))
 
 
-def _same(runs: Runs, budget: int) -> bool:
+def _same(runs: TrialRuns, budget: int) -> bool:
     decided = runs.at(BUDGET, budget)
     return decided is not None and np.array_equal(decided.state, runs.trials.now.state)
 
 
-def knob_flip(runs: Runs, item: int, knob: NumberKnob) -> TurningValue | None:
+def knob_flip(runs: TrialRuns, item: int, knob: NumberKnob) -> TurningValue | None:
     """The value of a knob nearest to the present one that turns an item; of those tried."""
     if runs.trials.fixed[item]:
         return None
@@ -131,7 +131,7 @@ def knob_flip(runs: Runs, item: int, knob: NumberKnob) -> TurningValue | None:
     return _change(runs, item, knob.name, value)
 
 
-def unchanged_range(runs: Runs, knob: NumberKnob) -> tuple[float, float]:
+def unchanged_range(runs: TrialRuns, knob: NumberKnob) -> tuple[float, float]:
     """Values of a knob around the present one between which, of those tried, nothing changes: every item keeps its
     state, and as many tokens go out."""
     now = runs.trials.now
@@ -156,7 +156,7 @@ def unchanged_range(runs: Runs, knob: NumberKnob) -> tuple[float, float]:
     return ends[0], ends[1]
 
 
-def _first_on_side(runs: Runs, item: int, knob: NumberKnob, step: int) -> int | None:
+def _first_on_side(runs: TrialRuns, item: int, knob: NumberKnob, step: int) -> int | None:
     """The place of the nearest value on one side that turns an item."""
     still = knob.place
     for place in _outwards(knob, step):
@@ -182,15 +182,15 @@ def _outwards(knob: NumberKnob, step: int) -> Iterator[int]:
         away = away + 1 if knob.every else away * 2
 
 
-def _turned(runs: Runs, item: int, name: str, value: float) -> bool:
+def _turned(runs: TrialRuns, item: int, name: str, value: float) -> bool:
     decided = runs.at(name, value)
     return decided is not None and _differs(runs, decided, item)
 
 
-def _differs(runs: Runs, decided: Tried, item: int) -> bool:
+def _differs(runs: TrialRuns, decided: Tried, item: int) -> bool:
     return bool(decided.whole[item] != runs.trials.now.whole[item])
 
 
-def _change(runs: Runs, item: int, name: str, value: float) -> TurningValue:
+def _change(runs: TrialRuns, item: int, name: str, value: float) -> TurningValue:
     loses, gains = (tuple(one for one in side if one != item) for side in runs.differences(name, value))
     return TurningValue(value, loses, gains)

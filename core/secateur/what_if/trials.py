@@ -141,10 +141,10 @@ class Trials(ABC):
         return max(self.low, min(self.enough, max(_CURVE_TIMES * self.budget, _CURVE_LEAST)))
 
 
-class Runs:
+class TrialRuns:
     """Decides again, each value once, at most so many times.
 
-    runs = Runs(trials)
+    runs = TrialRuns(trials)
     runs.at(BUDGET, 8_500)      # a Tried; None: no answer there, or no run is left
     """
 
@@ -164,7 +164,7 @@ class Runs:
 
     @property
     def left(self) -> int:
-        """Runs that are left."""
+        """TrialRuns that are left."""
         return max(0, self.trials.most - self.number)
 
     def at(self, name: str, value: float) -> Tried | None:

@@ -16,7 +16,7 @@ from secateur.render.proofs import NOTHING_FIXED, searched_words
 from secateur.what_if.curve import Curve, curve_of, spread
 from secateur.what_if.flips import TurningValue, budget_flip, knob_flip, nearest_change, unchanged_range
 from secateur.what_if.knapsack import Best, best_selection
-from secateur.what_if.trials import BUDGET, Runs, Swept, Trials
+from secateur.what_if.trials import BUDGET, Swept, TrialRuns, Trials
 
 _FIRST_BUDGETS = 16
 """Budgets that are tried first where they are tried one by one."""
@@ -79,7 +79,7 @@ class Proving:
 
     trials: Trials
     stop: Progress = unreported
-    runs: Runs = field(init=False)
+    runs: TrialRuns = field(init=False)
     swept: Swept | None = None
     _begun: bool = False
     _ranges: dict[str, Range] = field(default_factory=dict)
@@ -88,7 +88,7 @@ class Proving:
     _crossed: Crossed | None = None
 
     def __post_init__(self) -> None:
-        self.runs = Runs(self.trials, lambda *told: self.stop(*told))
+        self.runs = TrialRuns(self.trials, lambda *told: self.stop(*told))
 
     def proofs(self, item: int | None, *, curve: bool) -> Iterator[Proof]:
         """Yields what turns an item, then the ranges, then, if it is wanted, the curve. Who iterates ends it when the
