@@ -74,7 +74,6 @@ ACTIONS = (
     Action("walk", ("W",), "Walk", "Who calls this item and what it calls, step by step; Esc leads back", "Look"),
     Action("curve", ("l",), "Curve", "What goes out against the budget, and the best possible selection", "Look"),
     Action("hint", ("h",), "Hint", "Apply the marked hint: the value that turns the decision on this item", "Turn"),
-    Action("next-hint", ("H",), "Next hint", "Mark the next hint", "Turn"),
     Action("decimals", ("percent_sign",), "Decimals", "All decimals of the figures in Why, or three", "Look"),
     Action("zoom", ("enter",), "Zoom", "The pane with the keys fills the screen, or no longer", "Look"),
     Action("next-hint", ("I",), "Next hint", "Mark the next hint", "Turn"),
