@@ -236,6 +236,16 @@ async def nothing_is_lost(app: Inspector) -> None:
 # --- a session ---
 
 
+async def rested(app: Inspector) -> bool:
+    """Waits until nothing moves, and tells whether the session goes on."""
+    try:
+        await settle(app)
+    except AssertionError:
+        if not left(app):
+            raise
+    return not left(app)
+
+
 async def do(pilot: Pilot[int], app: Inspector, step: Step) -> None:
     match step:
         case Pressed(keys):
@@ -248,8 +258,7 @@ async def do(pilot: Pilot[int], app: Inspector, step: Step) -> None:
         case Clicked(x, y):
             await pilot.click(offset=(x * app.size.width // 1000, y * app.size.height // 1000))
         case Rested():
-            await settle(app)
-            if not left(app):
+            if await rested(app):
                 all_is_well(app)
 
 
@@ -263,8 +272,7 @@ async def session(opened: str, folder: Path, done: list[Step]) -> None:
             await do(pilot, app, step)
             if left(app):
                 return
-        await quiet(app)
-        if left(app):
+        if not await rested(app):
             return
         while isinstance(app.screen, ModalScreen):
             app.post_message(events.Key("escape", None))

@@ -20,7 +20,7 @@ from secateur.settings import Settings
 from secateur.terminal import visible
 from textual._context import active_message_pump
 from textual.actions import ActionParseResult
-from textual.app import App
+from textual.app import App, ScreenStackError
 from textual.dom import DOMNode
 
 from secateur_tui import actions
@@ -113,6 +113,8 @@ class Host(Guarded, App[int]):
 
     def survive(self, error: Exception) -> bool:
         """Says that a part of the screen failed, once for each error, and returns whether the session goes on."""
+        if self._exit and isinstance(error, ScreenStackError):
+            return True  # a key typed ahead, after the screens have gone
         if not self.SURVIVES:
             return False
         told = f"{type(error).__name__}: {error}"
