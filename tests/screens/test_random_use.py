@@ -35,7 +35,7 @@ from textual.screen import ModalScreen
 
 EXPLORING = not settings().derandomize
 SESSIONS = 40 if EXPLORING else 3
-STEPS = 40
+STEPS = 24
 
 # --- what a session does ---
 

@@ -1,0 +1,104 @@
+"""Faults that users met, each told by the screen as they saw it."""
+
+import re
+from pathlib import Path
+
+import pytest
+from inspector_kit import Inspector, bench_of, inspector, press, settle
+from ledger_kit import WRITERS, opened
+from secateur.ledger import WRAPPER
+from secateur.model import State
+from secateur.settings import Settings, with_values
+
+SIZE = (120, 40)
+
+
+@pytest.fixture(autouse=True)
+def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the benches open is in the working folder."""
+    for write in WRITERS.values():
+        write(tmp_path)
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.parametrize("size", [SIZE, (80, 24)])
+@pytest.mark.parametrize("key", ["i", "v", "d"])
+async def test_a_page_is_opened_and_the_arrows_go_on_through_the_list(key: str, size: tuple[int, int]) -> None:
+    app = inspector()
+    async with app.run_test(size=size):
+        await settle(app)
+        await press(app, key)
+        await settle(app)
+        bench = bench_of(app)
+        assert bench.focused is bench.home
+        before = bench.state.cursor
+        await press(app, "down")
+        assert bench.state.cursor != before
+
+
+@pytest.mark.parametrize("start", [lambda: inspector(query=""), lambda: opened("conversation", path="absent.json")])
+async def test_no_proof_is_said_to_be_under_way_where_there_is_no_answer(start) -> None:
+    app: Inspector = start()
+    async with app.run_test(size=SIZE):
+        assert not any("re-running" in line for line in await settle(app))
+
+
+async def test_leaving_is_by_one_key_whoever_names_it() -> None:
+    app = inspector()
+    async with app.run_test(size=SIZE):
+        lines = await settle(app)
+        assert "q Quit" in lines[-1]
+        await press(app, "question_mark", "end")
+        assert not any("ctrl+q" in line.lower() for line in await settle(app))
+        await press(app, "escape")
+        with pytest.raises(AssertionError, match="has ended"):
+            await press(app, "ctrl+c")
+        assert app.return_value == 130 and not app._notifications
+
+
+async def test_a_summary_has_the_tokens_in_its_row_that_the_bar_charges_it() -> None:
+    settings = {"conversation_prune.strategy": "summarize", "conversation_prune.safe_zone_tokens": 3_000}
+    app = opened("conversation", with_values(Settings(), settings))
+    async with app.run_test(size=SIZE):
+        await settle(app)
+        bench = bench_of(app)
+        answer = bench.state.answer
+        assert answer is not None
+        told = [item for item, entry in enumerate(answer.entries) if entry.state is State.SUMMARISED and entry.after]
+        assert told
+        bench.move_cursor(told[0])
+        row = next(line for line in await settle(app) if "▸" in line)
+        leaves = re.findall(r"[\d,]+", row.partition("││")[0])[-1]
+        assert leaves == f"{answer.entries[told[0]].after:,}"
+
+
+LEGEND = re.compile(r"(kept|shortened|summarised|dropped) ([\d,]+) \(([\d,]+)(?: of ([\d,]+))?\)")
+
+
+def number(text: str) -> int:
+    return int(text.replace(",", ""))
+
+
+@pytest.mark.parametrize(
+    ("start", "least"),
+    [
+        (lambda: inspector(settings=Settings(budget=1_500)), 2),
+        (lambda: opened("conversation", with_values(Settings(), {"conversation_prune.safe_zone_tokens": 3_000})), 2),
+        (lambda: opened("files", Settings(budget=300)), 1),
+    ],
+    ids=["search", "conversation", "files"],
+)
+async def test_a_legend_counts_items_first_and_what_leaves_of_them_in_brackets(start, least: int) -> None:
+    app: Inspector = start()
+    async with app.run_test(size=(160, 40)):
+        await settle(app)
+        bench = bench_of(app)
+        assert bench.outcome is not None
+        title = str(bench.query_one("#budget").border_title)
+        said = LEGEND.findall(title)
+        assert len(said) >= least, title
+        for label, items, leaves, came in said:
+            entries = [one for one in bench.outcome.ledger.entries if one.state.label == label and one.id != WRAPPER]
+            assert number(items) == len(entries), title
+            assert number(leaves) == sum(entry.after for entry in entries), title
+            assert number(came or leaves) == sum(entry.before for entry in entries), title
