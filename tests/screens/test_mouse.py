@@ -70,7 +70,7 @@ async def test_a_choice_is_clicked_forwards_and_backwards() -> None:
 
 async def test_keys_of_the_last_line_are_clicked() -> None:
     app = inspector()
-    async with running(app) as pilot:
+    async with running(app, (240, 40)) as pilot:
         budget = bench_of(app).state.settings.effective_budget
         await click(pilot, app, "Budget+")
         assert bench_of(app).state.settings.effective_budget > budget
@@ -81,7 +81,7 @@ async def test_keys_of_the_last_line_are_clicked() -> None:
 
 async def test_a_key_that_cannot_be_done_says_why_when_it_is_clicked() -> None:
     app = inspector()
-    async with running(app) as pilot:
+    async with running(app, (240, 40)) as pilot:
         await click(pilot, app, "Undo")
         assert any("nothing was changed" in notice.message for notice in app._notifications)
 
@@ -113,3 +113,20 @@ async def test_pages_and_rows_are_clicked_where_the_right_side_lies_on_top() -> 
         await settle(app)
         await click(pilot, app, "refund.py", of="│")
         assert "refund.py" in next(line for line in screen_lines(app) if "▸" in line)
+
+
+async def test_a_click_on_a_segment_of_the_bar_goes_to_its_item() -> None:
+    app = inspector()
+    async with running(app) as pilot:
+        bench = bench_of(app)
+        region = bench.query_one("#budget").content_region
+        seen = []
+        for x in (2, region.width // 4, region.width // 2):
+            await pilot.click(offset=(region.x + x, region.y + 1))
+            await settle(app)
+            assert bench.outcome is not None
+            assert bench.outcome.ledger.entries[
+                bench.subject.entry_number(bench.state.answer, bench.state.cursor) or 0
+            ].after
+            seen.append(bench.state.cursor)
+        assert len(set(seen)) == 3

@@ -73,7 +73,7 @@ def clicked(knob: Knob, settings: Settings, drawn: str, cell: int) -> KnobClicke
     """Returns what a click on a cell of a drawn knob turns; None for nothing."""
     value = knob.value(settings)
     if isinstance(value, str | bool):
-        start, end = drawn.find("‹"), drawn.find("›")
+        start, end = drawn.find("‹"), drawn.rfind("›")
         inside = 0 <= start <= cell <= end
         return KnobClicked(knob, direction=-1 if cell == start else 1) if inside else None
     track = [place for place, character in enumerate(drawn) if character in (_BEFORE, _PLACE, _AFTER)]
