@@ -7,10 +7,12 @@ what the cursor is on is in sight, and the figures on screen are those of the le
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import os
 import re
 import tempfile
+import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -282,9 +284,11 @@ async def session(opened: str, folder: Path, done: list[Step]) -> None:
         await nothing_is_lost(app)
 
 
-@pytest.mark.filterwarnings("ignore:.*was never awaited", "ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize("opened", list(OPENED))
 @settings(max_examples=SESSIONS, suppress_health_check=list(HealthCheck))
 @given(done=steps)
 def test_a_session_of_anything(opened: str, folder: Path, done: list[Step]) -> None:
-    asyncio.run(session(opened, folder, done))  # one that is left while a job starts leaves a coroutine behind
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a session that is left while a job starts leaves its coroutine behind
+        asyncio.run(session(opened, folder, done))
+        gc.collect()
