@@ -139,7 +139,7 @@ async def test_pages_open_and_say_what_is_true() -> None:
     answer, row = bench.state.answer, bench.state.cursor
     assert answer is not None
     decision = answer.selection.decision(row)
-    text = "\n".join(line[72:] for line in lines)
+    text = "\n".join(line[60:] for line in lines)
     assert f"#{decision.rank}" in text and decision.state.label.upper() in text
     assert f"needs {decision.needed}, only {decision.left} left" in text or decision.state is not State.DROPPED
     for term in decision.terms.values():
@@ -193,7 +193,7 @@ async def test_copy_shows_and_copies_the_command() -> None:
 
 async def test_help_lists_every_action_with_its_key() -> None:
     app = inspector(settings=replace(TIGHT, ui=Ui(keys={"copy": "c"})))
-    async with app.run_test(size=(120, 150)):
+    async with app.run_test(size=(140, 260)):
         await settle(app)
         await press(app, "question_mark")
         text = "\n".join(await settle(app))

@@ -34,8 +34,8 @@ class RememberedError(SecateurError):
 
     default_code = "REMEMBERED"
 
-    def __init__(self, message: str, *, why: str, hint: str) -> None:
-        super().__init__(f"{message}: {why}", hint=hint)
+    def __init__(self, message: str, *, hint: str = "", code: str = "", why: str = "") -> None:
+        super().__init__(f"{message}: {why}" if why else message, hint=hint, code=code)
         self.why = why
 
 

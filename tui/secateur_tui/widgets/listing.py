@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from secateur.terminal import cell_width
+from secateur.terminal import cell_width, visible
 
 from secateur_tui.columns import NAME, PLACE, Label, ListColumn, ListLayout, usual
 from secateur_tui.short_names import short_name, short_path, short_words
@@ -183,5 +183,5 @@ def _crossing(crossing: Crossing, whole: bool) -> Line:
     for verb, names in (("keeps", crossing.keeps), ("loses", crossing.loses)):
         if names:
             more = f" and {len(names) - 1:,} more" if len(names) > 1 else ""
-            words.append(f"{verb} {names[0]}{more}" if whole else f"{verb} {len(names):,}")
+            words.append(f"{verb} {visible(names[0])}{more}" if whole else f"{verb} {len(names):,}")
     return line(Span(f"{signed(crossing.by)} {', '.join(words) or 'changes nothing'}", "accent"))
