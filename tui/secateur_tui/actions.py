@@ -111,7 +111,7 @@ ACTIONS = (
         "save",
         ("S",),
         "Save",
-        "Keep the settings as a profile, or this screen as a scenario for `secateur check`",
+        "Keep the settings as a profile, or this screen as a scenario to check",
         "Guard",
         footer=True,
     ),
