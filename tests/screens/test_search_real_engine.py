@@ -127,3 +127,45 @@ def test_a_picture_for_the_documentation(shop: Path, tmp_path: Path) -> None:
     )
     text = output.read_text(encoding="utf-8")
     assert text.startswith("<svg") and "refund.py" in text and "0.45" in text
+
+
+async def test_tuned_hinted_compared_saved_and_the_same_headless(
+    shop: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A journey: a budget is typed, a hint applied, another profile compared, the screen saved; check agrees."""
+    monkeypatch.chdir(shop)
+    with Engine.open(shop, Settings()) as engine:
+        app = inspector(engine, query="where is the refund total rounded?", path=".")
+        async with app.run_test(size=(120, 40)):
+            await settle(app)
+            await press(app, "equals_sign", "ctrl+a", "ctrl+k", *"140", "enter")
+            await settle(app)
+            bench = bench_of(app)
+            assert bench.state.settings.budget == 140
+            await press(app, "greater_than_sign")
+            await settle(app)
+            dropped = bench.entry
+            answer = bench.state.answer
+            assert answer is not None and answer.selection.decision(bench.state.cursor).state.label == "dropped"
+            await press(app, "h")
+            await settle(app)
+            answer = bench.state.answer
+            assert answer is not None and bench.entry == dropped
+            assert answer.selection.decision(bench.state.cursor).state.label == "kept", "the hint was proven"
+            tuned = bench.state.settings
+            await press(app, "c", "ctrl+a", "ctrl+k", *"recommended", "enter")
+            assert any("profile recommended" in line for line in await settle(app))
+            assert bench.state.settings is tuned, "comparing turns nothing"
+            await press(app, "i", "S", "enter")
+            await settle(app)
+            app.screen.query_one("#answer").value = "journey.scenario.toml"  # type: ignore[attr-defined]
+            await press(app, "enter")
+            await settle(app)
+            await press(app, "y")
+            await settle(app)
+            report = engine.report(answer.selection)
+    capsys.readouterr()
+    assert main([*shlex.split(app.clipboard)[1:], "--format", "json", "--quiet"]) == 0
+    assert json.loads(capsys.readouterr().out) == json.loads(json.dumps(report))
+    assert main(["check", "--quiet"]) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == "1 scenario: 1 passed"
