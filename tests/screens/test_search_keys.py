@@ -139,7 +139,7 @@ async def test_pages_open_and_say_what_is_true() -> None:
     answer, row = bench.state.answer, bench.state.cursor
     assert answer is not None
     decision = answer.selection.decision(row)
-    text = "\n".join(line[60:] for line in lines)
+    text = "\n".join(line.rsplit("│", 1)[-1] for line in lines)  # the page on the right, and no row of the list
     assert f"#{decision.rank}" in text and decision.state.label.upper() in text
     assert f"needs {decision.needed}, only {decision.left} left" in text or decision.state is not State.DROPPED
     for term in decision.terms.values():
