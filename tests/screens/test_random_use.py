@@ -289,6 +289,8 @@ async def session(opened: str, folder: Path, done: list[Step]) -> None:
 @given(done=steps)
 def test_a_session_of_anything(opened: str, folder: Path, done: list[Step]) -> None:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # a session that is left while a job starts leaves its coroutine behind
+        warnings.filterwarnings(
+            "ignore", "coroutine .* was never awaited", RuntimeWarning
+        )  # a session that is left while a job starts leaves its coroutine behind
         asyncio.run(session(opened, folder, done))
         gc.collect()
