@@ -7,7 +7,7 @@ import unicodedata
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from secateur.terminal import ELLIPSIS, cell_width, clip, clip_left, color_allowed, visible
+from secateur.terminal import ELLIPSIS, cell_width, clip, clip_left, visible
 
 _TROUBLE = (
     "\x00\x07\x1b\x7f\x9b\x9d\u00ad\u034f\u061c\u200b\u200d\u200e\u2028\u2029"
@@ -112,31 +112,3 @@ def test_width_counts_cells() -> None:
     assert cell_width("订单") == 4
     assert cell_width("e\u0301") == 1
     assert cell_width("ｗ") == 2
-
-
-class _Stream:
-    def __init__(self, tty: bool) -> None:
-        self._tty = tty
-
-    def isatty(self) -> bool:
-        return self._tty
-
-
-@pytest.mark.parametrize(
-    ("tty", "environ", "allowed"),
-    [
-        (True, {}, True),
-        (False, {}, False),
-        (True, {"NO_COLOR": "1"}, False),
-        (True, {"NO_COLOR": ""}, True),
-        (True, {"TERM": "dumb"}, False),
-        (True, {"CLICOLOR": "0"}, False),
-        (True, {"CLICOLOR": "1"}, True),
-        (False, {"CLICOLOR_FORCE": "1"}, True),
-        (False, {"CLICOLOR_FORCE": "0"}, False),
-        (False, {"CLICOLOR_FORCE": "1", "NO_COLOR": "1"}, False),
-        (False, {"CLICOLOR_FORCE": "1", "TERM": "dumb"}, True),
-    ],
-)
-def test_colour_follows_the_conventions(tty: bool, environ: dict[str, str], allowed: bool) -> None:
-    assert color_allowed(_Stream(tty), environ) is allowed

@@ -10,9 +10,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Mapping
 from functools import lru_cache
-from typing import Protocol
 
 TAB = "    "
 """The spaces that a tab becomes; columns after it do not line up, nothing jumps."""
@@ -57,12 +55,6 @@ def _harmful(kept: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
 
 
 _PATTERNS = {(lines, tabs): _harmful("\n" * lines + "\t" * tabs) for lines in (False, True) for tabs in (False, True)}
-
-
-class Stream(Protocol):
-    """Is what `color_allowed` asks of a stream."""
-
-    def isatty(self) -> bool: ...
 
 
 def visible(text: str, *, keep_newlines: bool = False, keep_tabs: bool = False) -> str:
@@ -137,18 +129,6 @@ def clip_left(text: str, width: int) -> str:
         if used <= room and cells:  # a combining mark must not move to the ellipsis
             start = position
     return text
-
-
-def color_allowed(stream: Stream, environ: Mapping[str, str]) -> bool:
-    """Decides whether to colour what goes to `stream`: https://no-color.org, then CLICOLOR_FORCE, TERM=dumb, CLICOLOR,
-    then whether it is a terminal."""
-    if environ.get("NO_COLOR"):
-        return False
-    if environ.get("CLICOLOR_FORCE", "0") not in ("", "0"):
-        return True
-    if environ.get("TERM") == "dumb" or environ.get("CLICOLOR") == "0":
-        return False
-    return stream.isatty()
 
 
 @lru_cache(maxsize=4096)

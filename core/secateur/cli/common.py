@@ -10,19 +10,15 @@ import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from secateur import directories
 from secateur.cli.output import emit, interrupted, on_terminal, tell
 from secateur.cli.parsing import one_of
 from secateur.cli.termination import unwound
 from secateur.errors import SecateurError
-from secateur.inputs import read_input
 from secateur.settings import Committed, Loaded, load
 from secateur.terminal import visible
-
-if TYPE_CHECKING:
-    from secateur.model import ModelCall
 
 _SECRET = re.compile(r"((?:api[_-]?key|token|password)\s*=\s*)\S+", re.IGNORECASE)
 
@@ -135,27 +131,10 @@ def here() -> Path | None:
         return None
 
 
-def input_bytes(
-    name: str, what: str, hint: str = "", flag: str = "", instead: str = "name a file instead of -"
-) -> bytes:
-    """`secateur.inputs.read_input` with this process's standard input."""
-    stdin = sys.stdin.buffer.read if sys.stdin is not None else None
-    return read_input(name, what, hint=hint, flag=flag, stdin=stdin, instead=instead)
-
-
 def say(options: argparse.Namespace, message: str) -> None:
     """Prints one line on stderr, unless --quiet."""
     if not options.quiet:
         tell(visible(message) + "\n")
-
-
-def model_line(calls: Sequence[ModelCall]) -> list[str]:
-    """Returns what a language model answered and cost as a line of a text report; none where it was not asked."""
-    if not calls:
-        return []
-    spent = sum(call.prompt_tokens + call.completion_tokens for call in calls)
-    answered = sum(call.outcome == "answered" for call in calls)
-    return [f"{'model':<9} {answered:,} of {len(calls):,} questions answered, {spent:,} tokens"]
 
 
 class ProgressBar:

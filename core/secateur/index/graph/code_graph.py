@@ -87,16 +87,6 @@ class Reach:
     def __len__(self) -> int:
         return len(self.nodes)
 
-    def path_to(self, node: int) -> list[int]:
-        """Nodes from a root to `node`, both included; empty if the search did not reach it."""
-        place = {int(reached): position for position, reached in enumerate(self.nodes)}
-        path: list[int] = []
-        current = node
-        while current >= 0 and current in place:
-            path.append(current)
-            current = int(self.predecessor[place[current]])
-        return path[::-1]
-
 
 @dataclass(frozen=True, eq=False)
 class CodeGraph:

@@ -47,7 +47,6 @@ _UNTOLD = frozenset({UNKNOWN, *(value_of(name) for name in ("string", "number", 
 
 _INSIDE = words("await_expression parenthesized_expression non_null_expression spread_element expression_statement")
 _VALUES = {"assignment_expression": "right", "augmented_assignment_expression": "right"}
-_DEFINED = words("function_expression generator_function function_declaration generator_function_declaration")
 _EACH = words("forEach map filter find findIndex findLast some every flatMap")
 """Methods that call what they are given with the elements of a container."""
 
