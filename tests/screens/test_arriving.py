@@ -147,6 +147,22 @@ async def test_the_first_answer_offers_recommended_which_one_key_adopts(store, o
     assert tomli.loads((tmp_path / "own" / "secateur.toml").read_text()) == {"profile": "recommended"}
 
 
+@pytest.mark.parametrize(
+    ("keys", "undo"), [(("b",), ("u",)), (("slash", "x", "escape"), None)], ids=["budget", "question"]
+)
+async def test_the_offer_is_of_the_answer_that_it_was_found_for_and_of_no_other(store, orders, keys, undo):
+    with Engine.open(orders) as engine, store.opened() as memory:
+        app = inspector(engine, Settings(budget=1000), path="sample:orders")
+        app.remember(store, memory)
+        async with app.run_test(size=(120, 40)):
+            assert "recommended keeps" in words(await settle(app))
+            await press(app, *keys)
+            assert "recommended keeps" not in words(await settle(app))
+            if undo:
+                await press(app, *undo)
+                assert "recommended keeps" in words(await settle(app))
+
+
 async def test_an_answer_of_which_nothing_was_cut_says_so():
     app = inspector(settings=Settings(budget=16000))
     async with app.run_test(size=(120, 40)):

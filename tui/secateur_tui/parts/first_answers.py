@@ -30,13 +30,14 @@ class FirstAnswers(ScreenPart):
     def __init__(self, bench: Bench) -> None:
         self._bench = bench
         self._found: FirstAnswer | None = None
+        self._of: tuple[str, Settings] | None = None  # the question and the settings that it was found for
         self._asked = False
 
     @property
     def offered(self) -> str:
-        """The profile that is offered; "" for none."""
-        here = self._bench.state.settings.profile
-        return RECOMMENDED if self._found is not None and self._found.profile == here else ""
+        """The profile that is offered for the answer on the screen; "" for none, as of any other answer."""
+        state = self._bench.state
+        return RECOMMENDED if self._found is not None and self._of == (state.question, state.settings) else ""
 
     def painted(self) -> None:
         bench, page = self._bench, self._bench.subject
@@ -47,7 +48,8 @@ class FirstAnswers(ScreenPart):
             return
         self._asked = True
         if memory.first_time(NOTED):
-            bench.jobs.start(self._compare(page.engine, bench.state.question, settings), "first answer")
+            self._of = bench.state.question, settings
+            bench.jobs.start(self._compare(page.engine, *self._of), "first answer")
 
     async def _compare(self, engine: Engine, query: str, settings: Settings) -> None:
         try:
