@@ -13,7 +13,7 @@ from secateur.settings import Settings, with_values
 from secateur_tui.pages.diff import DiffPage
 from secateur_tui.widgets.query_input import QueryInput
 from support.cli import secateur
-from support.repos import write
+from support.repos import committed, git, write
 from test_hostile_screens import HOSTILE, assert_harmless
 
 SIZE = (120, 40)
@@ -75,6 +75,20 @@ async def test_the_copied_command_reproduces_the_chunks(
     assert "HEAD" not in command
     markdown = secateur(*shlex.split(command)[1:], "--format", "markdown")
     assert markdown.out == "".join(chunk.text for chunk in chunks)
+
+
+async def test_the_copied_command_names_the_commits_that_were_read_and_not_those_that_came_since() -> None:
+    shop = committed(Path("moved"), {"a.py": "x = 1\n"})
+    base = git(shop, "rev-parse", "HEAD")
+    write(shop, {"a.py": "x = 2\n"})
+    git(shop, "commit", "-q", "-am", "Two")
+    app = opened(path="moved", base="HEAD~1")
+    async with app.run_test(size=SIZE):
+        await settle(app)
+        git(shop, "commit", "-q", "--allow-empty", "-m", "Nothing")
+        assert f"--base {base}" in diff_bench(app).command()
+        await press(app, *["B"] * 40)
+        assert f"--base {base}" in diff_bench(app).command()
 
 
 def test_paths_and_patterns_that_look_like_flags_stay_what_they_are() -> None:

@@ -58,17 +58,17 @@ def test_preference_is_a_knob_only_where_it_is_on() -> None:
 @given(st.integers(0, 200_000))
 def test_budget_steps_land_on_round_numbers_and_come_back(budget: int) -> None:
     settings = Settings(budget=budget)
-    up = knobs.budget_turned(settings, 1)
+    up = knobs.BUDGET.turned(settings, 1)
     assert up.effective_budget > budget
     assert up.effective_budget % 50 == 0
-    again = knobs.budget_turned(up, 1)
-    assert knobs.budget_turned(again, -1).effective_budget == up.effective_budget
+    again = knobs.BUDGET.turned(up, 1)
+    assert knobs.BUDGET.turned(again, -1).effective_budget == up.effective_budget
 
 
 def test_a_budget_never_goes_below_zero() -> None:
     settings = Settings(budget=0)
-    assert knobs.budget_turned(settings, -1) is settings
-    assert knobs.budget_turned(Settings(budget=30), -1).effective_budget == 0
+    assert knobs.BUDGET.turned(settings, -1) is settings
+    assert knobs.BUDGET.turned(Settings(budget=30), -1).effective_budget == 0
 
 
 @pytest.mark.parametrize(("value", "text"), [(0.4, "0.40"), (0.333, "0.333"), (1 / 3, "0.3333"), (10.0, "10.00")])

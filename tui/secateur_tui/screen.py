@@ -282,7 +282,7 @@ class Bench(FieldScreen):
     def command(self) -> str:
         """Returns the command line that reproduces the screen."""
         state = self.state
-        return state.subject.command_anywhere(state.inputs, state.settings, state.opened)
+        return state.subject.command(state.inputs, state.settings, state.opened, state.answer_to_inputs)
 
     @property
     def busy(self) -> bool:

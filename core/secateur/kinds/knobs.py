@@ -60,24 +60,23 @@ class Knob:
         if isinstance(value, str):
             place = self.choices.index(value) + direction
             return self.put(settings, self.choices[place % len(self.choices)])
-        schema = key_of(self.key)
         if self.rounded and not fine:
             moved: float = round_step(int(value), direction)
         else:
             step = (self.fine_step if fine else self.step) or (1 if self.integer else 0.01 if fine else 0.05)
             moved = round(value + direction * step, 6)
-        if schema.low is not None:
-            moved = max(schema.low, moved)
-        if schema.high is not None:
-            moved = min(schema.high, moved)
-        return self.put(settings, int(moved) if self.integer else float(moved))
+        return self.within(settings, moved)
 
     def near(self, settings: Settings, value: float) -> Settings:
         """The settings with a fraction at the multiple of its step next to `value`, within its range."""
-        schema, step = key_of(self.key), self.step or 0.05
-        moved = round(round(value / step) * step, 6)
-        moved = moved if schema.low is None else max(schema.low, moved)
-        return self.put(settings, moved if schema.high is None else min(schema.high, moved))
+        step = self.step or 0.05
+        return self.within(settings, round(round(value / step) * step, 6))
+
+    def within(self, settings: Settings, value: float) -> Settings:
+        """The settings with this number at `value`, or at the end of its range that lies nearest."""
+        schema = key_of(self.key)
+        value = value if schema.low is None else max(schema.low, value)
+        return self.put(settings, value if schema.high is None else min(schema.high, value))
 
     def put(self, settings: Settings, value: str | int | float) -> Settings:
         """The settings with this knob at `value`; the very same object when nothing changes."""

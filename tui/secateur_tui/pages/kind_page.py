@@ -74,7 +74,7 @@ class KindPage(Subject[M, P]):
 
     def budget_now(self, state: BenchState[Any]) -> int:
         """Returns the budget in force."""
-        return self.budget_in_force(state.settings, state.answer if state.asked == state.wanted else None)
+        return self.budget_in_force(state.settings, state.answer_in_force)
 
     def draw_budget(self, scene: Scene, cells: int) -> Sequence[Line]:
         """Draws the headline of the budget, and the two lines below it."""

@@ -210,12 +210,6 @@ class SearchPage(KindPage[Any, SearchDecision]):
     def budget_in_force(self, settings: Settings, answer: Any) -> int:
         return settings.effective_budget
 
-    def budget_turned(self, settings: Settings, answer: Any, direction: int) -> Settings:
-        return knobs.budget_turned(settings, direction)
-
-    def turned(self, knob: Knob, settings: Settings, answer: Any, direction: int, *, fine: bool) -> Settings:
-        return knob.turned(settings, direction, fine=fine)
-
     def knob_notes(self, state: BenchState[Any]) -> Mapping[str, str]:
         had = cast("SearchRequest", state.reading.key) if state.reading is not None else None
         depth = had.settings.graph_rag.max_depth if had is not None else 0

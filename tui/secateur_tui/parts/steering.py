@@ -108,15 +108,10 @@ class Steering(ScreenPart):
     @property
     def _in_force(self) -> int:
         state = self._bench.state
-        return state.subject.budget_in_force(state.settings, state.answer if state.asked == state.wanted else None)
+        return state.subject.budget_in_force(state.settings, state.answer_in_force)
 
     def _step(self, by: int) -> None:
-        budget, low = self._bench.subject.budget, 0
-        settings = self._bench.state.settings
-        try:
-            self._bench.change(budget.put(settings, max(low, self._in_force + by)))
-        except SecateurError as error:
-            self._bench.app.say(error.message)
+        self._bench.change(self._bench.subject.budget_at(self._bench.state.settings, self._in_force + by))
 
     @property
     def _knob(self) -> Knob:

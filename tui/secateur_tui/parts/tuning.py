@@ -57,12 +57,6 @@ class Tuning(ScreenPart):
     def _knob(self) -> Knob:
         return self._bench.knobs.chosen
 
-    @property
-    def _answer(self) -> object:
-        """The answer to the present settings; None while there is none."""
-        state = self._bench.state
-        return state.answer if state.asked == state.wanted else None
-
     def told(self, message: PartMessage) -> None:
         if isinstance(message, KnobClicked):
             settings = self._bench.state.settings
@@ -73,11 +67,13 @@ class Tuning(ScreenPart):
 
     def _turn(self, direction: int, *, fine: bool = False) -> None:
         state = self._bench.state
-        self._bench.change(state.subject.turned(self._knob, state.settings, self._answer, direction, fine=fine))
+        self._bench.change(
+            state.subject.turned(self._knob, state.settings, state.answer_in_force, direction, fine=fine)
+        )
 
     def _turn_budget(self, direction: int) -> None:
         state = self._bench.state
-        self._bench.change(state.subject.budget_turned(state.settings, self._answer, direction))
+        self._bench.change(state.subject.budget_turned(state.settings, state.answer_in_force, direction))
 
     def _mute(self) -> None:
         self._bench.change(self._knob.put(self._bench.state.settings, 0.0))

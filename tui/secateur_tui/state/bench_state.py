@@ -48,6 +48,11 @@ class Request:
     inputs: tuple[tuple[str, str], ...]
     settings: Settings
 
+    @property
+    def question(self) -> str:
+        """The text of the first field."""
+        return self.inputs[0][1]
+
 
 @dataclass(slots=True)
 class BenchState(Generic[S]):
@@ -61,7 +66,7 @@ class BenchState(Generic[S]):
     asked: Request | None = None  # what `answer` or `refusal` is for
     answer: ShownAnswer | None = None
     refusal: SecateurError | None = None  # in place of an answer: why there is none
-    answered: str = ""  # the question that `answer` answers
+    answered: Request | None = None  # what `answer` is for
     baseline: ShownAnswer | None = None  # what the answer is compared with
     cursor: int = 0  # item looked at
     page: str = "why"  # the open page beside the list
@@ -103,6 +108,17 @@ class BenchState(Generic[S]):
     def needs_answer(self) -> bool:
         """Tells whether the answer on screen belongs to another request."""
         return self.asks and (self.needs_reading or self.asked != self.wanted)
+
+    @property
+    def answer_in_force(self) -> ShownAnswer | None:
+        """The answer, where it is that to what is wanted."""
+        return self.answer if self.asked == self.wanted else None
+
+    @property
+    def answer_to_inputs(self) -> ShownAnswer | None:
+        """The answer, where it is that to the present inputs, under whatever settings."""
+        answered = self.answered
+        return self.answer if answered is not None and answered.inputs == self.wanted.inputs else None
 
     @property
     def listed(self) -> bool:
@@ -189,12 +205,13 @@ class BenchState(Generic[S]):
         if isinstance(answer, SecateurError):
             self.refusal = answer
             return
-        before = self.answer if self.answered == self.question else None
+        answered = self.answered
+        before = self.answer if answered is not None and answered.question == self.question else None
         name = before.ids[self.cursor] if before is not None and len(before) else ""
         first = min(self.cursor, max(0, len(answer) - 1))
         if len(answer) and (before is None or self.subject.ranks):
             first = answer.item_at(0)
-        self.answer, self.refusal, self.answered = answer, None, self.question
+        self.answer, self.refusal, self.answered = answer, None, asked
         if before is None:
             self.choice = WHOLE
         if before is None or answer.ids is not before.ids:

@@ -16,7 +16,6 @@ from typing import Any, ClassVar, Generic, TypeVar
 from secateur.kinds.base import Environment, Kind, Outcome
 from secateur.kinds.command_line import quoted
 from secateur.kinds.knobs import Knob, further_knobs, round_step
-from secateur.kinds.revisions import with_commits
 from secateur.ledger import WRAPPER
 from secateur.model import State
 from secateur.progress import Progress, unreported
@@ -278,7 +277,11 @@ class Subject(Generic[M, P]):
     def budget_turned(self, settings: Settings, answer: Any, direction: int) -> Settings:
         """Returns the settings with the next larger (1) or smaller (-1) budget; `answer` is to these settings, or
         None."""
-        return self.budget.put(settings, round_step(self.budget_in_force(settings, answer), direction))
+        return self.budget_at(settings, round_step(self.budget_in_force(settings, answer), direction))
+
+    def budget_at(self, settings: Settings, tokens: int) -> Settings:
+        """Returns the settings with a budget, or with the least or the largest there may be."""
+        return self.budget.within(settings, max(self.kind.least_budget(), tokens))
 
     def turned(self, knob: Knob, settings: Settings, answer: Any, direction: int, *, fine: bool) -> Settings:
         """Returns the settings with a knob one step further."""
@@ -364,10 +367,6 @@ class Subject(Generic[M, P]):
         held = self.scenario.inputs
         return {name: held[name] if typed[name] == shown[name] else typed[name] for name in typed}
 
-    def given_now(self, inputs: Inputs) -> dict[str, Any]:
-        """The inputs of the kind with every revision as the commit that it names now."""
-        return with_commits(self.kind, self.given(inputs), self.outside)
-
     def typed(self, inputs: Inputs) -> dict[str, Any]:
         """Returns what was typed, and nothing for the inputs that have no field."""
         given = self.kind.blank() | dict(inputs)
@@ -381,12 +380,15 @@ class Subject(Generic[M, P]):
         values = {field.name: given[field.name] for field in self.fields}
         return {name: " ".join(value) if isinstance(value, list) else value or "" for name, value in values.items()}
 
-    def command(self, inputs: Inputs, settings: Settings, opened: Settings) -> str:
-        """Returns the command line whose answer is the one on screen. Every flag of the kind is spelled out, so that no
-        configuration file can change the answer."""
-        return self.kind.command_line(self.given_now(inputs), settings, opened)
+    def command(self, inputs: Inputs, settings: Settings, opened: Settings, answer: Any = None) -> str:
+        """Returns the command line whose answer is the one on screen, with the folder that its paths start from, where
+        that is another one. Every flag of the kind is spelled out, so that no configuration file can change the answer.
 
-    def command_anywhere(self, inputs: Inputs, settings: Settings, opened: Settings) -> str:
-        """Returns the command line with the folder that its paths start from, where that is another one."""
-        command = self.command(inputs, settings, opened)
+        Args:
+            answer: an answer to these inputs: revisions are named by the commits that it was read from.
+        """
+        given = self.given(inputs)
+        if answer is not None:
+            given = {**self.kind.resolved(self.outcome_of(answer), given)}
+        command = self.kind.command_line(given, settings, opened)
         return f"cd {quoted(str(self.folder))} && {command}" if self.folder is not None else command

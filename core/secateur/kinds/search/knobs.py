@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from secateur.kinds.knobs import Knob, round_step
+from secateur.kinds.knobs import Knob
 from secateur.settings import Settings
 
 BUDGET = Knob("budget", "budget", rounded=True)
@@ -26,8 +26,3 @@ def knobs_of(settings: Settings) -> tuple[Knob, ...]:
     """The knobs that do something under these settings, in the order of the panel."""
     preference = (PREFERENCE,) if settings.preference.enabled else ()
     return (*WEIGHTS, *preference, SIGNATURES, STRATEGY, DEPTH, TOP_K)
-
-
-def budget_turned(settings: Settings, direction: int) -> Settings:
-    """The next round budget of a search above (1) or below (-1) the present one."""
-    return BUDGET.put(settings, round_step(settings.effective_budget, direction))
