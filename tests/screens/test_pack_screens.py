@@ -1,5 +1,6 @@
 """The page with the pack, panes that fill the screen, and texts that are panned, wrapped and searched."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ from ledger_kit import ledger_bench, opened, write_transcript
 from secateur.settings import Settings, with_values
 from secateur_tui.widgets.pack_view import PackView
 from secateur_tui.widgets.preview import Preview
+from secateur_tui.widgets.text_page import TextPage
 
 SIZES = [(120, 40), (80, 24)]
 TIGHT = Settings(budget=4000)
@@ -97,6 +99,36 @@ async def test_a_long_line_is_panned_or_wrapped_and_words_of_the_query_are_marke
         lines = await settle(app)
         assert any("xtotal" in line for line in lines) and any("def refund_total" in line for line in lines)
         assert view.line_count() > len(TEXTS[LONG].split("\n"))
+
+
+async def test_the_text_of_any_item_is_wrapped_panned_and_searched(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    long = "a " * 70 + "needle" + " b" * 70
+    Path("talk.jsonl").write_text(
+        "".join(json.dumps({"role": role, "content": text}) + "\n" for role, text in (("user", long), ("user", "end")))
+    )
+    app = opened("conversation", path="talk.jsonl")
+    async with app.run_test(size=SIZES[0], notifications=True):
+        await settle(app)
+        await press(app, "v")
+        assert any("Tab leads here" in line for line in await settle(app)), "/ goes to the field as yet"
+        view = app.screen.query_one(TextPage)
+        app.screen.set_focus(view)
+        lines = await settle(app)
+        assert any("needle" in line for line in lines) and any("L unwraps, / finds" in line for line in lines)
+        await press(app, "L")
+        lines = await settle(app)
+        assert not any("needle" in line for line in lines) and any(line.rstrip("│ ").endswith("…") for line in lines)
+        await press(app, *["right"] * 15)
+        assert any("needle" in line for line in await settle(app))
+        await press(app, "slash", *"NEEDLE", "enter")
+        assert any("1 of 1 lines" in line for line in await settle(app))
+        app.screen.set_focus(ledger_bench(app).home)
+        await press(app, "down")
+        lines = await settle(app)
+        assert any("end" in line for line in lines) and not any("1 of 1 lines" in line for line in lines)
 
 
 async def test_the_transcript_that_leaves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -101,7 +101,8 @@ def _cut_wide(text: str, start: int, end: int) -> str:
     out, at = "", 0
     for character in text:
         used = cell_width(character)
-        if start <= at and at + used <= end:
+        inside = start <= at and at + used <= end
+        if inside and (used or at > start or not at):  # what has no width of its own stays with what is before it
             out += character
         elif at < end and at + used > start and used > 1:
             out += " "
@@ -148,7 +149,7 @@ def wrapped(text: str, cells: int, role: str = "", indent: str = "") -> list[Lin
             if current:
                 lines.append(current)
                 current = ""
-            cut = _prefix(word, max(1, cells - cell_width(indent)))
+            cut = prefix(word, max(1, cells - cell_width(indent)))
             lines.append(word[:cut])
             word = word[cut:]
         if not current:
@@ -163,8 +164,10 @@ def wrapped(text: str, cells: int, role: str = "", indent: str = "") -> list[Lin
     return [(Span(indent + text, role),) for text in lines]
 
 
-def _prefix(word: str, cells: int) -> int:
+def prefix(word: str, cells: int) -> int:
     """Characters of `word` that fit into `cells`, at least one."""
+    if word.isascii() and word.isprintable():
+        return min(len(word), max(1, cells))
     used = 0
     for index, character in enumerate(word):
         used += cell_width(character)

@@ -33,6 +33,7 @@ from secateur_tui.widgets import chunk_list, chunk_pages
 from secateur_tui.widgets.budget_bar import BudgetPicture
 from secateur_tui.widgets.ledger_pages import draw_since
 from secateur_tui.widgets.listing import ItemListing
+from secateur_tui.widgets.text_page import ItemText
 
 STATES = ("--staged", "--worktree", "--untracked")
 """Words that the field of the head takes beside a revision: the flags of `secateur chunk` for what is not committed. No
@@ -152,8 +153,8 @@ class DiffPage(KindPage[MeasuredDiff, Planned]):
             return []
         return chunk_pages.draw_why(_chunks(scene), scene.state.cursor, cells, scene.keys.shown("hold"))
 
-    def draw_preview(self, scene: Scene, cells: int) -> Sequence[Line]:
-        return chunk_pages.draw_preview(_chunks(scene), scene.state.cursor, cells) if scene.state.listed else []
+    def text_of(self, scene: Scene) -> ItemText | None:
+        return chunk_pages.text_of(_chunks(scene), scene.state.cursor) if scene.state.listed else None
 
     def draw_diff(self, scene: Scene, cells: int) -> Sequence[Line]:
         state = scene.state

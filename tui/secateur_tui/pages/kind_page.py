@@ -23,6 +23,7 @@ from secateur_tui.widgets import blank, ledger_bar, ledger_pages
 from secateur_tui.widgets.budget_bar import BudgetPicture, draw_budget, item_at, reach_of
 from secateur_tui.widgets.ledger_list import LedgerListing
 from secateur_tui.widgets.listing import ItemListing
+from secateur_tui.widgets.text_page import ItemText
 
 M = TypeVar("M")
 P = TypeVar("P")
@@ -165,9 +166,9 @@ class KindPage(Subject[M, P]):
         """Draws why the item at the cursor was decided so."""
         return ledger_pages.draw_why(self, _ledger(scene), scene.state.cursor, cells) if scene.state.listed else []
 
-    def draw_preview(self, scene: Scene, cells: int) -> Sequence[Line]:
-        """Draws the text of the item at the cursor."""
-        return ledger_pages.draw_preview(self, _ledger(scene), scene.state.cursor, cells) if scene.state.listed else []
+    def text_of(self, scene: Scene) -> ItemText | None:
+        """Returns the text of the item at the cursor; None: there is none."""
+        return ledger_pages.text_of(self, _ledger(scene), scene.state.cursor) if scene.state.listed else None
 
     def draw_diff(self, scene: Scene, cells: int) -> Sequence[Line]:
         """Draws what changed since the baseline."""

@@ -18,6 +18,7 @@ from secateur_tui.styled_text import Line
 from secateur_tui.widgets.hint_lines import among, draw_hints
 from secateur_tui.widgets.line_view import DrawnView
 from secateur_tui.widgets.preview import Preview, PreviewText
+from secateur_tui.widgets.text_page import ItemText, TextPage
 
 _TEXT = "text"
 
@@ -29,6 +30,8 @@ class Looking(ScreenPart):
         self._bench = bench
         self._text_of: tuple[Any, int] | None = None
         self._text: PreviewText | None = None
+        self._item: tuple[Any, int, bool] | None = None  # whose text is below: of an answer, and whether it is listed
+        self._item_text: ItemText | None = None
 
     @property
     def actions(self) -> Mapping[str, Callable[[], object]]:
@@ -93,6 +96,7 @@ class Looking(ScreenPart):
     def state_taken(self) -> None:
         self._bench.jobs.stop(_TEXT)
         self._text_of, self._text, self._bench.scene.found = None, None, None
+        self._item = self._item_text = None
 
     # --- why, and the preview ---
 
@@ -102,11 +106,11 @@ class Looking(ScreenPart):
     def _make_preview(self) -> Widget:
         if self._page.reads_texts:
             return Preview(id="preview")
-        return DrawnView(lambda cells: self._page.draw_preview(self._bench.scene, cells), id="preview")
+        return TextPage(id="preview")
 
     def _paint_preview(self) -> None:
         if not self._page.reads_texts:
-            self._repaint("preview")
+            self._paint_text()
             return
         answer, row, view = self._bench.state.answer, self._bench.state.cursor, self._bench.query_one(Preview)
         if not isinstance(answer, SearchAnswer) or not len(answer):
@@ -114,6 +118,14 @@ class Looking(ScreenPart):
             return
         self._read_text(answer, row)
         view.show(self._text, answer, row, self._page.query_terms(answer))
+
+    def _paint_text(self) -> None:
+        """Paints the text of the item at the cursor, which the answer holds."""
+        state, before = self._bench.state, self._item
+        if before is None or before[0] is not state.answer or before[1:] != (state.cursor, state.listed):
+            self._item = state.answer, state.cursor, state.listed
+            self._item_text = self._page.text_of(self._bench.scene)
+        self._bench.query_one(TextPage).show(self._item_text)
 
     def _paint_why(self) -> None:
         """Paints why, which says in which lines of the text the words of the query are."""

@@ -4,7 +4,6 @@ since the baseline."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 
 from secateur.kinds.diff.changes import Treatment
 from secateur.kinds.diff.plan import Coverage
@@ -27,17 +26,10 @@ from secateur_tui.state.diff_rows import (
 )
 from secateur_tui.styled_text import Line, Span, clipped, line, outside, signed, width, wrapped
 from secateur_tui.widgets.chunk_list import counted, draw_fill
-from secateur_tui.widgets.texts import wrapped_text
+from secateur_tui.widgets.text_page import ItemText, text_lines
 
 _LONGEST_LIST = 100
 """Files listed under one heading; the rest is counted."""
-
-_LONGEST_SHOWN = 600_000
-"""Characters of a chunk that its preview shows: some 150,000 tokens, more than most models take; what is behind them is
-counted."""
-
-_STRETCH = 4_000
-"""Characters of a line that are wrapped in one go."""
 
 _GROUPS: Mapping[str, str] = {TAKEN_IN: "up", DROPPED: "down", MOVED: "accent", NEW: "accent"}
 
@@ -191,43 +183,31 @@ def _treated(treatment: Treatment) -> str:
     return {Treatment.MODE: "only its mode", Treatment.TYPE: "another type of file"}.get(treatment, treatment.value)
 
 
-def draw_preview(answer: DiffAnswer, item: int, cells: int) -> Sequence[Line]:
+def text_of(answer: DiffAnswer, item: int) -> ItemText:
     """A chunk as it will be sent, a file as it stands in its chunk; of what is left out what the diff says."""
     row = answer.rows[item]
     if row.kind is RowKind.CHUNK:
-        return [
-            line(Span(f"chunk {row.chunk} as it is sent: {answer.tokens[row.chunk - 1]:,} tokens", "kept")),
-            *_drawn(answer.text(row.chunk), cells, ""),
-        ]
+        said = f"chunk {row.chunk} as it is sent: {answer.tokens[row.chunk - 1]:,} tokens"
+        return ItemText(line(Span(said, "kept")), _coloured(answer.text(row.chunk)))
     if row.piece is not None:
-        return [line(Span(f"as it stands in chunk {row.chunk}", "kept")), *_drawn(row.piece.text, cells, "")]
+        return ItemText(line(Span(f"as it stands in chunk {row.chunk}", "kept")), _coloured(row.piece.text))
     if row.coverage is not None:
-        return [
-            line(Span("○ nothing of it goes out", "dropped")),
-            *_drawn(row.coverage.file.change.text, cells, "faint"),
-        ]
-    lines = [line(Span("○ nothing of these goes out", "dropped"))]
+        head = line(Span("○ nothing of it goes out", "dropped"))
+        return ItemText(head, [*text_lines(row.coverage.file.change.text, "faint")])
+    lines: list[Line] = []
     for entry in answer.left_out[:_LONGEST_LIST]:
         lines += [
-            line(f"{entry.entry.before:>8,} ", Span(short_path(visible(entry.path), max(1, cells - 9)))),
-            *wrapped(visible(entry.reason), cells, "faint", " " * 9),
+            line(f"{entry.entry.before:>8,} ", outside(entry.path)),
+            line(Span(f"{'':>8} {visible(entry.reason)}", "faint")),
         ]
-    return [*lines, *_more(len(answer.left_out))]
+    return ItemText(line(Span("○ nothing of these goes out", "dropped")), [*lines, *_more(len(answer.left_out))])
 
 
-@lru_cache(maxsize=2)
-def _drawn(text: str, cells: int, role: str) -> Sequence[Line]:
-    """The lines of a chunk, coloured as a diff; kept for the next frame."""
-    lines: list[Line] = []
-    for drawn in visible(text[:_LONGEST_SHOWN], keep_newlines=True).removesuffix("\n").split("\n"):
-        tone = role or _LINE_ROLES.get(drawn[:1], "")
-        if len(drawn) <= cells and drawn.isascii():
-            lines.append((Span(drawn, tone),))
-            continue
-        for start in range(0, len(drawn), _STRETCH):  # cutting a line takes the square of its length
-            lines += [(Span(part, tone),) for part in wrapped_text(drawn[start : start + _STRETCH], cells)]
-    more = len(text) - _LONGEST_SHOWN
-    return [*lines, *([line(Span(f"… {more:,} more characters", "faint"))] if more > 0 else [])]
+def _coloured(text: str) -> list[Line]:
+    """The lines of a chunk, coloured as a diff."""
+    return [
+        (Span(drawn[0].text, drawn[0].role or _LINE_ROLES.get(drawn[0].text[:1], "")),) for drawn in text_lines(text)
+    ]
 
 
 def draw_moves(answer: DiffAnswer, moved: ChunkMoves | None, item: int, cells: int) -> list[Line]:

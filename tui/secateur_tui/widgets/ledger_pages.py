@@ -13,7 +13,8 @@ from secateur_tui.short_names import short_path
 from secateur_tui.state.ledger_answer import ABSENT, LedgerAnswer, LedgerComparison
 from secateur_tui.state.subject import STATE_WORDS, Subject
 from secateur_tui.styled_text import Line, Span, clipped, line, outside, signed, width, wrapped
-from secateur_tui.widgets.texts import draw_changes, draw_text
+from secateur_tui.widgets.text_page import ItemText, text_lines
+from secateur_tui.widgets.texts import draw_changes
 
 _LONGEST_LIST = 100
 """Items listed under one heading; the rest is counted."""
@@ -43,18 +44,19 @@ def draw_why(subject: Subject[Any, Any], answer: LedgerAnswer[Any], item: int, c
     return [clipped(drawn, cells) for drawn in (*lines, (), *facts)]
 
 
-def draw_preview(subject: Subject[Any, Any], answer: LedgerAnswer[Any], item: int, cells: int) -> list[Line]:
-    """Draws what goes out of an item, then what came in where that is something else."""
+def text_of(subject: Subject[Any, Any], answer: LedgerAnswer[Any], item: int) -> ItemText:
+    """Returns what goes out of an item, then what came in where that is something else."""
     state = answer.entries[item].state
     before, after = subject.texts(answer, item)
-    lines = [line(Span(f"{state.glyph} {STATE_WORDS[state]}", state.label))]
+    head = line(Span(f"{state.glyph} {STATE_WORDS[state]}", state.label))
     if before == after:
-        return [*lines, *draw_text(before, cells)]
+        return ItemText(head, [*text_lines(before)])
+    lines: list[Line] = []
     if after:
-        lines += [line(Span("goes out", "bold")), *draw_text(after, cells), ()]
+        lines += [line(Span("goes out", "bold")), *text_lines(after), ()]
     if before:
-        lines += [line(Span("came in", "bold")), *draw_text(before, cells, "" if after else "faint")]
-    return lines
+        lines += [line(Span("came in", "bold")), *text_lines(before, "" if after else "faint")]
+    return ItemText(head, lines)
 
 
 def draw_diff(

@@ -77,8 +77,8 @@ class PackView(TextView):
         item = self._top_item
         lines = f"{len(self._pack.lines):,} line{'' if len(self._pack.lines) == 1 else 's'}"
         named = f"{self._said(item)}" if item is not None else "around the items"
-        keys = "@ goes to it" if item is not None else "/ finds"
-        return line(Span(f"{lines} leave · ", "faint"), named, Span(f" · {keys} · L wraps", "faint"))
+        keys = f"@ goes to it, {self.keys_told}" if item is not None and self.has_focus else self.keys_told
+        return line(Span(f"{lines} leave · ", "faint"), named, Span(f" · {keys}", "faint"))
 
     @property
     def _top_item(self) -> int | None:

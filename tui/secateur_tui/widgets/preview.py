@@ -49,13 +49,6 @@ class PreviewText:
                 found[term].append(self.first + number)
         return found
 
-    def found(self, words: str) -> list[int]:
-        """The lines that hold these words, upper and lower case alike."""
-        wanted = words.casefold()
-        return (
-            [number for number, drawn in enumerate(self.lines) if wanted in plain(drawn).casefold()] if wanted else []
-        )
-
 
 def out_lines(answer: SearchAnswer, row: int) -> tuple[int, int]:
     """First and last line that go out; (0, -1) for a dropped candidate."""
@@ -123,7 +116,4 @@ class Preview(TextView):
     def draw_head(self, cells: int) -> Line:  # noqa: ARG002 - clipped where it is painted
         if self._answer is None:
             return ()
-        return (*draw_head(self._answer, self._row), Span("  L wraps, ←/→ pans, / finds", "faint"))
-
-    def find_lines(self, words: str) -> Sequence[int]:
-        return self._text.found(words) if self._text is not None else ()
+        return (*draw_head(self._answer, self._row), Span(f"  {self.keys_told}", "faint"))

@@ -1,19 +1,19 @@
-"""A text in a pane: its lines are drawn when they come into sight, wrapped or panned, and searched."""
+"""A text in a pane: its lines are drawn when they come into sight, wrapped at blanks or panned, and searched."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from rich.style import Style
-from secateur.terminal import visible
+from secateur.terminal import cell_width, visible
 from textual import events
 from textual.binding import Binding, BindingType
 from textual.strip import Strip
 
-from secateur_tui.styled_text import Line, Span, clipped, cut, line, marked, width
+from secateur_tui.styled_text import ELLIPSIS, Line, Span, clipped, cut, line, marked, plain, prefix, width
 from secateur_tui.widgets.line_view import LineView
 
 PAN = 8
@@ -37,6 +37,8 @@ class TextView(LineView, can_focus=True):
         self.wraps = False
         self._panned = 0
         self._rows: Sequence[int] = ()  # where lines wrap: rows before each line, and behind the last
+        self._starts: Mapping[int, Sequence[int]] = {}  # per line of several rows the cell at which each begins
+        self._wrapped_for: int | None = None  # cells that both were measured for
         self._typed: str | None = None  # what is looked for, while it is typed
         self._words = ""  # what is looked for
         self._hits: Sequence[int] = ()
@@ -60,19 +62,28 @@ class TextView(LineView, can_focus=True):
         everywhere."""
         return ()
 
-    @abstractmethod
     def find_lines(self, words: str) -> Sequence[int]:
-        """Returns the lines that hold these words."""
+        """Returns the lines that hold these words, upper and lower case alike."""
+        wanted = visible(words).casefold()
+        lines = range(self.text_lines()) if wanted else ()
+        return [number for number in lines if wanted in plain(self.draw_text(number)).casefold()]
+
+    @property
+    def keys_told(self) -> str:
+        """The keys of the text, as long as they go there."""
+        if not self.has_focus:
+            return "Tab leads here"
+        return "L unwraps, / finds" if self.wraps else "L wraps, ←/→ pans, / finds"
 
     # --- showing ---
 
     def changed(self) -> None:
         """Takes another text: it is shown from its beginning."""
-        self._panned, self._typed, self._words, self._hits = 0, None, "", ()
+        self._panned, self._typed, self._words, self._hits, self._wrapped_for = 0, None, "", (), None
         self.scroll_to(y=0, animate=False, immediate=True, force=True)
 
     def repaint(self) -> None:
-        self._rows = self._wrapped_rows() if self.wraps else ()
+        self._wrap()
         super().repaint()
 
     def line_count(self) -> int:
@@ -81,11 +92,21 @@ class TextView(LineView, can_focus=True):
     def _room(self, cells: int) -> int:
         return max(1, cells - width(self.draw_gutter(0, first=True))) if self.text_lines() else cells
 
-    def _wrapped_rows(self) -> Sequence[int]:
-        room, rows = self._room(self.content_cells), [0]
+    def _wrap(self) -> None:
+        """Measures where lines wrap, unless that was done for this text and width."""
+        if not self.wraps:
+            self._rows, self._starts, self._wrapped_for = (), {}, None
+            return
+        room = self._room(self.content_cells)
+        if room == self._wrapped_for:
+            return
+        rows, starts = [0], {}
         for number in range(self.text_lines()):
-            rows.append(rows[-1] + max(1, -(-width(self.draw_text(number)) // room)))
-        return rows
+            begins = row_starts(plain(self.draw_text(number)), room)
+            rows.append(rows[-1] + len(begins))
+            if len(begins) > 1:
+                starts[number] = begins
+        self._rows, self._starts, self._wrapped_for = rows, starts, room
 
     def _place(self, row: int) -> tuple[int, int]:
         """(line, which part of it) of a row below the head."""
@@ -133,7 +154,17 @@ class TextView(LineView, can_focus=True):
         drawn = self.draw_text(number)
         if self._words:
             drawn = marked(drawn, _places("".join(span.text for span in drawn), self._words))
-        return (*gutter, *cut(drawn, part * room if self.wraps else self._panned, room))
+        if not self.wraps:
+            return (*gutter, *_panned(drawn, self._panned, room))
+        begins = self._starts.get(number, (0,))
+        start, end = begins[part], begins[part + 1] if part + 1 < len(begins) else begins[part] + room
+        return (*gutter, *cut(drawn, start, min(room, end - start)))
+
+    def on_focus(self) -> None:
+        self.refresh()
+
+    def on_blur(self) -> None:
+        self.refresh()
 
     # --- keys ---
 
@@ -184,6 +215,26 @@ class TextView(LineView, can_focus=True):
         elif event.is_printable and event.character:
             self._typed += event.character
         self.refresh()
+
+
+def row_starts(text: str, cells: int) -> Sequence[int]:
+    """The cells at which the rows of a wrapped line begin: behind a blank, where one is in the row's second half."""
+    starts, edges, at, edge = [0], [0], 0, 0
+    while at + (room := prefix(text[at : at + cells + 1], cells)) < len(text):
+        blank = text.rfind(" ", at + 1, at + room + 1)
+        behind = blank + 1 if blank - at > room // 2 else at + room
+        edge += cell_width(text[at:behind])
+        at = behind
+        starts.append(at)
+        edges.append(edge)
+    return edges
+
+
+def _panned(drawn: Line, start: int, cells: int) -> Line:
+    """The cells of a line from `start` on; an ellipsis ends it where it goes on."""
+    if width(drawn) <= start + cells:
+        return cut(drawn, start, cells)
+    return (*cut(drawn, start, cells - 1), Span(ELLIPSIS, "faint"))
 
 
 def _places(text: str, words: str) -> list[tuple[int, int]]:

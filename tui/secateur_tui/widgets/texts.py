@@ -1,4 +1,4 @@
-"""Texts before and after pruning, as lines of a page: bounded, wrapped, safe to print."""
+"""Texts before and after pruning compared line by line: bounded, wrapped, safe to print."""
 
 from __future__ import annotations
 
@@ -9,24 +9,17 @@ from secateur.terminal import cell_width, visible
 
 from secateur_tui.styled_text import Line, Span, line
 
-LONGEST_SHOWN = 20_000
-"""Characters of a text that a page shows: some dozen screens; what is behind them is counted."""
+LONGEST_COMPARED = 20_000
+"""Characters of a text that are compared: some dozen screens."""
 
 MOST_COMPARED = 400
 """Lines that are compared: the comparison may take the square of it."""
 
 
-def draw_text(text: str, cells: int, role: str = "") -> list[Line]:
-    """A text from outside, its lines wrapped at blanks where it has any; what is left out at the end is counted."""
-    lines = [line(Span(part, role)) for part in wrapped_text(_shown(text), cells)]
-    more = len(text) - LONGEST_SHOWN
-    return [*lines, *([line(Span(f"… {more:,} more characters", "faint"))] if more > 0 else [])]
-
-
 def draw_changes(before: str, after: str, cells: int) -> list[Line]:
     """Line by line what goes (−), comes (+) and stays."""
     then, now = _shown(before).split("\n"), _shown(after).split("\n")
-    longer = max(len(before), len(after)) > LONGEST_SHOWN or max(len(then), len(now)) > MOST_COMPARED
+    longer = max(len(before), len(after)) > LONGEST_COMPARED or max(len(then), len(now)) > MOST_COMPARED
     then, now = then[:MOST_COMPARED], now[:MOST_COMPARED]
     drawn: list[Line] = []
     for kind, start, stop, begin, end in difflib.SequenceMatcher(None, then, now, autojunk=False).get_opcodes():
@@ -44,7 +37,7 @@ def _marked(mark: str, texts: Sequence[str], role: str, cells: int) -> Iterator[
 
 
 def _shown(text: str) -> str:
-    return visible(text[:LONGEST_SHOWN], keep_newlines=True)
+    return visible(text[:LONGEST_COMPARED], keep_newlines=True)
 
 
 def wrapped_text(text: str, cells: int) -> Iterator[str]:

@@ -1,0 +1,66 @@
+"""The text of an item of any kind, ready to be shown, and the page that shows it: wrapped, panned and searched."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from secateur.terminal import visible
+
+from secateur_tui.styled_text import Line, Span, line
+from secateur_tui.widgets.text_view import TextView
+
+LONGEST_SHOWN = 600_000
+"""Characters of a text that a page shows: some 150,000 tokens, more than most models take; what is behind them is
+counted."""
+
+_STRETCH = 4_000
+"""Characters after which a line goes on in another one: drawing a part of a line takes the time of all of it."""
+
+_TAB = 4
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class ItemText:
+    """Safe lines with roles, of any width, and the line above them."""
+
+    head: Line
+    lines: Sequence[Line]
+
+
+def text_lines(text: str, role: str = "") -> Iterator[Line]:
+    """The lines of a text from outside; what is left out at the end is counted."""
+    shown = text[:LONGEST_SHOWN].replace("\r\n", "\n").removesuffix("\n")
+    for raw in shown.split("\n"):
+        drawn = visible(raw.expandtabs(_TAB))
+        for start in range(0, len(drawn) or 1, _STRETCH):
+            yield line(Span(drawn[start : start + _STRETCH], role))
+    if (more := len(text) - LONGEST_SHOWN) > 0:
+        yield line(Span(f"… {more:,} more characters", "faint"))
+
+
+class TextPage(TextView):
+    """Shows the text of one item. Lines are wrapped at first: most of these texts are prose."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self.wraps = True
+        self._text: ItemText | None = None
+
+    def show(self, text: ItemText | None) -> None:
+        """Paints a text; None: there is none."""
+        other = text is not self._text
+        self._text = text
+        if other:
+            self.changed()
+        self.repaint()
+
+    def text_lines(self) -> int:
+        return len(self._text.lines) if self._text is not None else 0
+
+    def draw_text(self, number: int) -> Line:
+        return self._text.lines[number] if self._text is not None else ()
+
+    def draw_head(self, cells: int) -> Line:  # noqa: ARG002 - clipped where it is painted
+        return (*self._text.head, Span(f"  {self.keys_told}", "faint")) if self._text is not None else ()
