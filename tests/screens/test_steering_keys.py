@@ -4,7 +4,7 @@ import pytest
 from inspector_kit import bench_of, inspector, press, settle
 from ledger_kit import opened, write_transcript
 from secateur.model import State
-from secateur.settings import Settings
+from secateur.settings import Settings, key_of
 
 
 def settings_of(app):
@@ -34,6 +34,19 @@ async def test_a_dropped_candidate_is_pinned_excluded_and_all_is_taken_back():
         assert settings_of(app).excludes == ()
         await press(app, "u", "u", "u")
         assert settings_of(app) == Settings(budget=2000)
+
+
+async def test_the_meaning_of_the_chosen_knob_stands_below_the_knobs_while_the_keys_go_there():
+    app = inspector(settings=Settings(budget=2000))
+    async with app.run_test(size=(120, 40)):
+        assert not any("Weight of" in line for line in await settle(app))
+        await press(app, "w")
+        for _ in bench_of(app).knobs.knobs:
+            words = key_of(bench_of(app).knobs.chosen.key).doc.split()
+            assert any(" ".join(words[:3]) in line for line in await settle(app)), words
+            await press(app, "down")
+        await press(app, "escape")
+        assert not any("Weight of" in line for line in await settle(app))
 
 
 async def test_factors_go_up_and_down_and_are_a_term_of_their_own():

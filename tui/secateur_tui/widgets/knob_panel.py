@@ -7,12 +7,13 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
 from secateur.kinds.knobs import Knob, decimal
-from secateur.settings import Settings
+from secateur.settings import Settings, key_of
 from secateur.terminal import clip
 from textual import events
 from textual.binding import Binding, BindingType
 
 from secateur_tui.messages import KnobClicked
+from secateur_tui.short_names import short_words
 from secateur_tui.state.signals import SIGNALS
 from secateur_tui.styled_text import Line, Span, fit, line, plain, width
 from secateur_tui.widgets.line_view import LineView
@@ -94,9 +95,14 @@ def draw_legend(proven: bool, proving: bool, cells: int) -> Line:
     return line(Span(clip(words, cells), "faint"))
 
 
+def draw_meaning(knob: Knob, cells: int) -> Line:
+    """Draws what a knob means, as far as there is room; `?` shows all of it."""
+    return line(Span(short_words(key_of(knob.key).doc, cells), "accent"))
+
+
 class KnobPanel(LineView, can_focus=True):
     """Shows the settings; remembers which knob is chosen. With `ranges` the last line says what the figures at the
-    right mean."""
+    right mean, and what the chosen knob means while the keys go here."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up,k", "choose(-1)", show=False),
@@ -162,6 +168,8 @@ class KnobPanel(LineView, can_focus=True):
         if index == len(self.knobs) + self._with_ranges:
             return self._figures
         if index == len(self.knobs):
+            if self.has_focus:
+                return draw_meaning(self.chosen, cells)
             return draw_legend(bool(self._ranges), self._proving, cells)
         knob = self.knobs[index]
         drawn = draw_knob(knob, self._settings, self._opened, self._ranges, cells, self._notes.get(knob.key, ""))
