@@ -1,11 +1,17 @@
 """No error of a widget ends a session, and every bench can be left from every state and at every size."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from inspector_kit import Inspector, bench_of, inspector, press, screen_lines, settle
 from ledger_kit import WRITERS, opened
+from secateur.remembered.inspector_session import SessionStore
+from secateur.settings import Settings
+from secateur_tui.app import run
+from secateur_tui.parts.remembering import Remembering
 from secateur_tui.screen import Bench
+from support.repos import write
 from textual import events
 from textual.pilot import Pilot
 
@@ -53,6 +59,30 @@ async def test_a_page_that_cannot_be_drawn_is_said_and_the_keys_go_on(monkeypatc
         before = bench_of(app).state.cursor
         await press(app, "up")
         assert app.is_running and bench_of(app).state.cursor != before
+
+
+def test_a_session_that_failed_offers_what_it_had_tuned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken() -> None:
+        raise ZeroDivisionError("of this test")
+
+    async def fail(pilot: Pilot[int]) -> None:
+        tuned = pilot.app
+        assert isinstance(tuned, Inspector)
+        await settle(tuned)
+        await press(tuned, "b")
+        bench_of(tuned).part(Remembering).write()
+        tuned.call_later(broken)
+
+    class Failing(Inspector):
+        def run(self, **_: Any) -> int | None:
+            return super().run(headless=True, size=SIZE, auto_pilot=fail)
+
+    monkeypatch.setattr("secateur_tui.app.Inspector", Failing)
+    own, folder = tmp_path / "own", write(tmp_path / "shop", {"a.py": "def round_total():\n    return 1\n"})
+    environ = {"SECATEUR_CONFIG_DIR": str(own), "SECATEUR_CACHE_DIR": str(tmp_path / "cache")}
+    assert run(folder, settings=Settings(budget=4000), inputs={"query": "round"}, environ=environ) == 1
+    (offered,) = SessionStore(own, folder, on=True).read().unfinished
+    assert offered.values == {"budget": 4500} and offered.inputs == {"query": "round"}
 
 
 @pytest.mark.parametrize("kind", list(WRITERS))
@@ -109,6 +139,23 @@ async def test_a_bench_that_was_away_during_a_resize_has_its_right_side(
         await press(app, "2")
         assert any("Trim diff" in line for line in await settle(app))
         assert screen_lines(app)
+
+
+async def test_a_bench_that_hears_of_a_resize_after_it_was_left_has_its_right_side(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    WRITERS["files"](tmp_path)
+    app = inspector(folder="shop")
+    async with app.run_test(size=(140, 40)):
+        await settle(app)
+        left = bench_of(app)
+        await press(app, "2")
+        await settle(app)
+        left.post_message(events.Resize.from_dimensions((80, 24), None))  # the terminal is as before again
+        await settle(app)
+        await press(app, "1")
+        assert any("Trim diff" in line for line in await settle(app))
 
 
 @pytest.mark.parametrize("key", ["enter", "escape"])

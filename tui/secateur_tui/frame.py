@@ -124,15 +124,6 @@ class Frame:
         return draw_stop(stop, cells) if stop is not None else []
 
 
-def classes_at(size: Size) -> dict[str, bool]:
-    """Returns which classes the screen has in a terminal of this size."""
-    found: dict[str, bool] = {}
-    for steps, extent in ((WIDTHS, size.width), (HEIGHTS, size.height)):
-        _, present = max(step for step in steps if extent >= step[0])
-        found |= {name: name == present for _, name in steps}
-    return found
-
-
 def draw_small(size: Size, cells: int) -> Sequence[Line]:
     """Draws that a terminal of this size is too small."""
     words = f"secateur needs {LEAST_WIDTH}×{LEAST_HEIGHT}, this is {size.width}×{size.height}"

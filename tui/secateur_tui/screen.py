@@ -25,7 +25,7 @@ from textual.worker import Worker, WorkerState
 from secateur_tui import actions
 from secateur_tui.answering import Answering
 from secateur_tui.field_screen import FieldScreen
-from secateur_tui.frame import HEIGHTS, WIDTHS, ZOOMED, Frame, classes_at, draw_small, fewer
+from secateur_tui.frame import HEIGHTS, WIDTHS, ZOOMED, Frame, draw_small, fewer
 from secateur_tui.host import Host
 from secateur_tui.jobs import Jobs
 from secateur_tui.messages import ActionClicked, CursorMoved, IndexProgress, PartMessage, Reselect
@@ -346,15 +346,6 @@ class Bench(FieldScreen):
         self.paint_page()
         self._each(lambda part: part.cursor_moved())
 
-    def _fit(self) -> None:
-        """Takes the classes of the present size: Textual tells the size of the terminal to no screen but the one in
-        front, so that one that comes back later would lose its right side."""
-        before = self.classes
-        for name, holds in classes_at(self.app.size).items():
-            self.set_class(holds, name)
-        if self.classes != before:
-            self.call_after_refresh(self.paint)
-
     def move_cursor(self, item: int) -> None:
         """Puts the cursor on an item; filters that hide it are taken off."""
         self.state.look_at(item)
@@ -369,7 +360,6 @@ class Bench(FieldScreen):
         self._each(lambda part: part.cursor_moved())
 
     def on_screen_resume(self) -> None:
-        self._fit()
         self._each(lambda part: part.in_front())
 
     # --- painting ---

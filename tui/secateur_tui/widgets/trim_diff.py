@@ -48,6 +48,7 @@ def draw_trim_diff(comparison: SearchComparison | None, tokens: tuple[int, int],
     if comparison.vanished:
         lines += [(), line(Span(f"no longer candidates ({len(comparison.vanished):,})", "down"))]
         lines += [_entry("  ", then.pool, row, cells) for row in comparison.vanished[:_LONGEST_LIST]]
+        lines += _rest(len(comparison.vanished), _LONGEST_LIST)
     lines += _moves(comparison, cells)
     if len(lines) == 2:
         lines += [(), line(Span("the same candidates go out, in the same order", "faint"))]
@@ -65,9 +66,12 @@ def _group(title: str, role: str, pool: Pool, rows: list[int], comparison: Searc
     for row in rows[:_LONGEST_LIST]:
         before = " " if comparison.row_then[row] == ABSENT else State(int(comparison.state_then[row])).glyph
         lines.append(_entry(f"{before}→{State(int(comparison.now.state[row])).glyph}", pool, row, cells))
-    if len(rows) > _LONGEST_LIST:
-        lines.append(line(Span(f"and {len(rows) - _LONGEST_LIST:,} more", "faint")))
-    return lines
+    return [*lines, *_rest(len(rows), _LONGEST_LIST)]
+
+
+def _rest(count: int, listed: int) -> list[Line]:
+    """The number of those that are not listed."""
+    return [line(Span(f"and {count - listed:,} more", "faint"))] if count > listed else []
 
 
 def _entry(mark: str, pool: Pool, row: int, cells: int) -> Line:
@@ -97,4 +101,4 @@ def _moves(comparison: SearchComparison, cells: int) -> list[Line]:
         lines.append(
             (Span(mark, "up" if moved > 0 else "down"), Span("  "), *_named(comparison.now.pool, row, cells - 8))
         )
-    return lines if count <= _MOVES else [*lines, line(Span(f"and {count - _MOVES:,} more", "faint"))]
+    return [*lines, *_rest(count, _MOVES)]
