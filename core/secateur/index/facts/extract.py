@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from secateur.errors import SecateurError
 from secateur.index.facts.lexical import LEXICON_VERSION, TermBag
+from secateur.index.facts.runs import RunCounts
 from secateur.languages.syntax.file_flags import UNINDEXED, UNREADABLE_TEXT, classify
 from secateur.model import FileFacts, Fragment, FragmentKind
 
@@ -156,7 +157,7 @@ def unindexed(*flags: str) -> Record:
 def _record(
     path: str, data: bytes, flags: frozenset[str], facts: FileFacts, counter: Counter, embedder: Embedder | None
 ) -> Record:
-    from secateur.index.facts.embedding import document_text
+    from secateur.index.facts.embedding import documents
     from secateur.index.graph.resolve.exported_symbols import digest_of_links
     from secateur.languages.syntax.fragments import decode as decode_text
     from secateur.languages.syntax.fragments import split_lines
@@ -170,10 +171,11 @@ def _record(
         text_of(lines, f.sig_start, f.sig_end) if has else ""
         for f, has in zip(facts.fragments, signed(facts.fragments), strict=True)
     ]
+    runs = RunCounts.of(texts)
     vectors = b""
     if embedder is not None and texts:
-        documents = [document_text(f"{path}::{name}", text) for name, text in zip(names, texts, strict=True)]
-        vectors = np.ascontiguousarray(embedder.embed(documents, "document"), dtype=np.int8).tobytes()
+        embedded = documents(embedder, [f"{path}::{name}" for name in names], texts, runs)
+        vectors = np.ascontiguousarray(embedded, dtype=np.int8).tobytes()
     return Record(
         facts=facts,
         lines=len(lines),
@@ -181,7 +183,7 @@ def _record(
         tokens=_column(counter.count_many([body(text) for text in texts])),
         sig_tokens=_column(counter.count_many([body(text) if text else "" for text in declared])),
         wrapping=np.array([ingredients(text) for text in texts], dtype="<i4").tobytes(),
-        body=_bag(TermBag.of(texts)),
+        body=_bag(TermBag.of_runs(runs)),
         names=_bag(TermBag.of(names)),
         docs=_bag(TermBag.of(description(lines, fragment) for fragment in facts.fragments)),
         vectors=vectors,

@@ -19,6 +19,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from secateur.index.facts.runs import RunCounts, RunTable
+
 LEXICON_VERSION = 2
 """Changes when the same text yields other words: part of the key of everything derived from them."""
 
@@ -145,6 +147,15 @@ def term_counts(text: str) -> dict[str, int]:
     return counts
 
 
+def _hashed(run: str) -> dict[int, int]:
+    """Counts the terms of a run by their hashes."""
+    return {hash_of(term): times for term, times in term_counts(run).items()}
+
+
+_TERMS = RunTable(_hashed)
+"""The terms of every run that this process met."""
+
+
 def has_cjk(text: str) -> bool:
     """True if the text holds Chinese, Japanese or Korean characters."""
     return _CJK.search(text) is not None
@@ -161,14 +172,15 @@ class TermBag:
 
     @classmethod
     def of(cls, texts: Iterable[str]) -> TermBag:
-        """One document a text."""
-        start, hashes, counts = [0], [], []
-        for text in texts:
-            for term, times in term_counts(text).items():
-                hashes.append(hash_of(term))
-                counts.append(min(times, 255))
-            start.append(len(hashes))
-        return cls(np.array(start, dtype=np.int64), np.array(hashes, dtype=np.uint64), np.array(counts, dtype=np.uint8))
+        """One document a text; the terms of a document by hash."""
+        return cls.of_runs(RunCounts.of(texts))
+
+    @classmethod
+    def of_runs(cls, counts: RunCounts) -> TermBag:
+        """The same of texts whose runs were counted."""
+        owner, hashes, times = _TERMS.counted(counts)
+        start = np.searchsorted(owner, np.arange(len(counts.start)))
+        return cls(start.astype(np.int64), hashes, np.minimum(times, 255).astype(np.uint8))
 
     @classmethod
     def concatenate(cls, bags: Sequence[TermBag]) -> TermBag:

@@ -7,7 +7,7 @@ SemanticSpace(matrix).similarity(embedder.embed([query], "query")[0])
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from secateur.index.facts.embedding.vectors import (
     Embedder,
@@ -18,9 +18,20 @@ from secateur.index.facts.embedding.vectors import (
     document_text,
     quantise,
 )
+from secateur.index.facts.runs import RunCounts
 from secateur.settings import Embedding
 
-__all__ = ["Embedder", "SemanticSpace", "TextKind", "Vectors", "center", "document_text", "open_embedder", "quantise"]
+__all__ = [
+    "Embedder",
+    "SemanticSpace",
+    "TextKind",
+    "Vectors",
+    "center",
+    "document_text",
+    "documents",
+    "open_embedder",
+    "quantise",
+]
 
 
 def open_embedder(settings: Embedding, environ: Mapping[str, str]) -> Embedder | None:
@@ -42,3 +53,13 @@ def open_embedder(settings: Embedding, environ: Mapping[str, str]) -> Embedder |
 
     key = key_from(environ, settings.api_key_env, "embedding", EmbeddingError)
     return ServerEmbedder(settings.model, settings.base_url, settings.server_model, key=key)
+
+
+def documents(embedder: Embedder, symbol_ids: Sequence[str], texts: Sequence[str], runs: RunCounts) -> Vectors:
+    """The vectors of fragments by symbol id and text; `runs` are those of the texts, which not every embedder counts
+    again. Raises EmbeddingError."""
+    from secateur.index.facts.embedding.static import StaticEmbedder
+
+    if isinstance(embedder, StaticEmbedder):
+        return embedder.embed_counted(symbol_ids, runs)
+    return embedder.embed([document_text(name, text) for name, text in zip(symbol_ids, texts, strict=True)], "document")

@@ -12,22 +12,20 @@ from __future__ import annotations
 
 import importlib.util
 import re
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from secateur.errors import EmbeddingError
+from secateur.index.facts.embedding.pieces import WordPieces, read_matrix
 from secateur.index.facts.embedding.vectors import SCALE, TextKind, Vectors
-
-if TYPE_CHECKING:
-    from tokenizers import Tokenizer
+from secateur.index.facts.runs import RunCounts, RunTable, summed
 
 WEIGHTS = "weights/l2_supercat_256.safetensors"
+MATRIX = "embedding.weight"
 TOKENIZER = "tokenizers/l2_supercat_tokenizer_config.json"
 DIMENSION = 256
 
@@ -63,8 +61,8 @@ FIRST_ROWS = 1024
 CACHED_WORDS = 65_536
 """Words kept per process, about 33 MB; beyond that the cache starts anew."""
 
-CACHED_LETTERS = 64
-"""Longer runs are data, not names: they do not come again, and would fill the memory."""
+BLOCK = 32
+"""Documents that are summed in one product of matrices: enough for their words to be many documents' words."""
 
 LEARNED_AT_ONCE = 1024
 """Words whose vectors are worked out together: enough that numpy's calls cost nothing, little enough to take a few
@@ -75,10 +73,6 @@ LARGEST_PART = 512
 
 FLOAT32_WHOLE = 1 << 24
 """Whole numbers below this are exact in 32 bits, and so are their sums."""
-
-_RUN = re.compile(r"[\w×÷\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
-"""Runs of what words are made of (the two signs lie inside the ranges of letters below): no word reaches across their
-ends."""
 
 _WORDS = re.compile(
     r"[A-ZÀ-Þ]+(?=[A-ZÀ-Þ][a-zß-ɏ])|[A-ZÀ-Þ]?[a-zß-ɏ]{2,}|[A-ZÀ-Þ]{2,}"  # camelCase, PascalCase, CONSTANT
@@ -98,7 +92,7 @@ _KEYWORDS = (
 
 
 class StaticEmbedder:
-    """wordllama's vectors with code-aware words and fixed weights. Reads them, in about 0.2 s, when it first embeds.
+    """wordllama's vectors with code-aware words and fixed weights. Reads them, in about 20 ms, when it first embeds.
     Raises EmbeddingError without its data."""
 
     id = "wordllama-l2-supercat/secateur-1/256"
@@ -107,21 +101,16 @@ class StaticEmbedder:
     def __init__(self) -> None:
         self._folder = _package_folder()
         self._damped = dict.fromkeys(_KEYWORDS.split(), KEYWORD_WEIGHT) | dict.fromkeys(_STOP.split(), STOP_WEIGHT)
-        self._place: dict[str, int] = {}
-        self._split: dict[str, tuple[str, ...]] = {}
         self._table = np.zeros((FIRST_ROWS, DIMENSION), dtype=np.int16)
+        self._begin()
 
     @cached_property
-    def _data(self) -> tuple[npt.NDArray[np.float16], Tokenizer]:
+    def _data(self) -> tuple[npt.NDArray[np.float16], WordPieces]:
         """Vectors of the pieces and what cuts words into pieces."""
         folder = self._folder
-        from safetensors.numpy import load_file
-        from tokenizers import Tokenizer
-
         try:
-            pieces: npt.NDArray[np.float16] = load_file(folder / WEIGHTS)["embedding.weight"]
-            tokenizer: Tokenizer = Tokenizer.from_file(str(folder / TOKENIZER))
-        except Exception as error:  # both libraries raise bare exceptions of their own
+            pieces, cutter = read_matrix(folder / WEIGHTS, MATRIX), WordPieces.read(folder / TOKENIZER)
+        except (OSError, ValueError) as error:
             raise EmbeddingError(
                 f"The word vectors in {folder} cannot be read: {error}", hint="Reinstall wordllama."
             ) from None
@@ -130,64 +119,89 @@ class StaticEmbedder:
                 f"The word vectors in {folder} have the shape {pieces.shape}, not (pieces, {DIMENSION}).",
                 hint="Install wordllama 0.4.",
             )
-        return pieces, tokenizer
+        return pieces, cutter
 
     def embed(self, texts: Sequence[str], kind: TextKind) -> Vectors:
         """See `Embedder`. The first line of a document is its symbol id (`document_text`)."""
-        counted = [self._counts(text, kind) for text in texts]
-        self._learn(dict.fromkeys(word for counts in counted for word in counts))
-        sums = np.zeros((len(texts), DIMENSION), dtype=np.int64)
-        for row, counts in enumerate(counted):
-            places = [self._place[word] for word in counts]
-            uses = np.rint(COUNT_SCALE * np.sqrt(np.array(list(counts.values()), dtype=np.float64)))
-            # Whole numbers, exact in any order; those of all but the longest texts also in the smaller type, which is
-            # twice as fast.
-            exact = np.float32 if uses.sum() * LARGEST_PART < FLOAT32_WHOLE else np.float64
-            sums[row] = uses.astype(exact) @ self._table[places].astype(exact)
+        named = [_name(text.partition("\n")[0]) for text in texts] if kind == "document" else []
+        return self._embedded([(RunCounts.of(texts), 1), (RunCounts.of(named), NAME_WEIGHT - 1)], len(texts))
+
+    def embed_counted(self, headings: Sequence[str], texts: RunCounts) -> Vectors:
+        """The vectors of documents whose texts' runs were counted; `headings` are their symbol ids."""
+        named = [_name(heading.partition("\n")[0]) for heading in headings]
+        counted = [(texts, 1), (RunCounts.of(headings), 1), (RunCounts.of(named), NAME_WEIGHT - 1)]
+        return self._embedded(counted, len(headings))
+
+    def _embedded(self, counted: Sequence[tuple[RunCounts, int]], documents: int) -> Vectors:
+        """The vectors of documents that are made of several texts each, each with a weight."""
+        blocks = [
+            self._block([(runs.part(at, min(at + BLOCK, documents)), weight) for runs, weight in counted if runs.runs])
+            for at in range(0, documents, BLOCK)
+        ]
+        sums = np.concatenate([np.zeros((0, DIMENSION), dtype=np.int64), *blocks])[:documents]
         length = np.sqrt((sums * sums).sum(axis=1, keepdims=True).astype(np.float64))
         return np.rint(sums * (SCALE / np.where(length > 0, length, 1.0))).astype(np.int8)
 
-    def _counts(self, text: str, kind: TextKind) -> dict[str, int]:
-        counts: dict[str, int] = {}
-        for run, times in Counter(_RUN.findall(text)).items():
-            for word in self._words(run):
-                counts[word] = counts.get(word, 0) + times
-        if kind == "document":
-            name = text.partition("\n")[0].rpartition("::")[2].rpartition(".")[2]
-            for word in self._words(name):
-                counts[word] = counts.get(word, 0) + NAME_WEIGHT - 1
-        return counts
+    def _block(self, counted: Sequence[tuple[RunCounts, int]]) -> npt.NDArray[np.int64]:
+        """The sums of a few documents' words, [BLOCK, DIMENSION]."""
+        if len(self._place) > CACHED_WORDS:
+            self._begin()
+        entries = [(*self._runs.entries(runs), weight) for runs, weight in counted]
+        self._learn()
+        sums = np.zeros((BLOCK, DIMENSION), dtype=np.int64)
+        if not entries:
+            return sums
+        owner, place, times = summed(
+            np.concatenate([owner for owner, _, _, _ in entries]),
+            np.concatenate([place for _, place, _, _ in entries]),
+            np.concatenate([times * weight for _, _, times, weight in entries]),
+        )
+        uses = np.rint(COUNT_SCALE * np.sqrt(times.astype(np.float64)))
+        used, column = np.unique(place, return_inverse=True)
+        # Whole numbers, exact in any order; those of all but the longest texts also in the smaller type, which is
+        # twice as fast.
+        largest = np.bincount(owner, uses, minlength=1).max() * LARGEST_PART
+        exact = np.float32 if largest < FLOAT32_WHOLE else np.float64
+        matrix = np.zeros((BLOCK, len(used)), dtype=exact)
+        matrix[owner, column] = uses
+        with np.errstate(invalid="ignore"):  # as in `vectors._products`
+            sums[:] = matrix @ self._table[used.astype(np.int64)].astype(exact)
+        return sums
 
-    def _words(self, run: str) -> tuple[str, ...]:
-        """Words of an identifier or another run of letters, remembered: most occur again and again."""
-        words = self._split.get(run)
-        if words is None:
-            words = tuple(word.lower() for word in _WORDS.findall(run))
-            if len(run) <= CACHED_LETTERS:
-                if len(self._split) >= CACHED_WORDS:
-                    self._split.clear()
-                self._split[run] = words
-        return words
+    def _begin(self) -> None:
+        """Start with no word learned."""
+        self._place: dict[str, int] = {}
+        self._unlearned: list[str] = []
+        self._runs = RunTable(self._places)
 
-    def _learn(self, words: Iterable[str]) -> None:
-        """Have a row of the table for each of the words."""
-        new = [word for word in words if word not in self._place]
-        if len(self._place) + len(new) > CACHED_WORDS:
-            self._place.clear()
-            new = list(words)
-        first, end = len(self._place), len(self._place) + len(new)
-        while end > len(self._table):
+    def _places(self, run: str) -> dict[int, int]:
+        """The rows of the words of a run, and how often each is in it."""
+        places: dict[int, int] = {}
+        for word in _WORDS.findall(run):
+            lower = word.lower()
+            place = self._place.get(lower)
+            if place is None:
+                place = self._place[lower] = len(self._place)
+                self._unlearned.append(lower)
+            places[place] = places.get(place, 0) + 1
+        return places
+
+    def _learn(self) -> None:
+        """Fill the rows of the table that words were given since."""
+        new, self._unlearned = self._unlearned, []
+        first = len(self._place) - len(new)
+        while len(self._place) > len(self._table):
             self._table = np.concatenate([self._table, np.zeros_like(self._table)])
         for start in range(0, len(new), LEARNED_AT_ONCE):
             batch = new[start : start + LEARNED_AT_ONCE]
             self._table[first + start : first + start + len(batch)] = self._vectors(batch)
-        self._place.update(zip(new, range(first, end), strict=True))
 
     def _vectors(self, words: Sequence[str]) -> npt.NDArray[np.int16]:
         """Weighted vectors of words, [words, DIMENSION]; zeros where the vocabulary knows no piece."""
-        vectors, tokenizer = self._data
-        encoded = (tokenizer.encode(word, add_special_tokens=False).ids for word in words)
-        pieces = [[piece for piece in ids if piece >= FIRST_WORD and piece != SPACE_PIECE] for ids in encoded]
+        vectors, cutter = self._data
+        pieces = [
+            [piece for piece in cutter.pieces(word) if piece >= FIRST_WORD and piece != SPACE_PIECE] for word in words
+        ]
         known = [row for row, ids in enumerate(pieces) if ids]
         weighted = np.zeros((len(words), DIMENSION), dtype=np.int16)
         if not known:
@@ -203,6 +217,11 @@ class StaticEmbedder:
         scale = weight * WORD_SCALE / np.where(length > 0, length, 1.0)
         weighted[known] = np.rint(total * scale[:, np.newaxis])
         return weighted
+
+
+def _name(symbol_id: str) -> str:
+    """The last part of a symbol id: the fragment's own name."""
+    return symbol_id.rpartition("::")[2].rpartition(".")[2]
 
 
 def _package_folder() -> Path:
