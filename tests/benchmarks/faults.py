@@ -8,6 +8,9 @@ import re
 BODY_WORDS = (15, 400)
 """Fewest and most words of a message's body that make a report."""
 
+NOTE_WORDS = (12, 400)
+"""Of a note for users."""
+
 _FAULT = re.compile(
     r"\b(fix\w*|bugs?|crash\w*|incorrect\w*|wrong\w*|rais(e|es|ed|ing)|fail\w*|errors?|broken|breaks?|regress\w*|unexpected\w*|leak\w*|hangs?"
     r"|panic\w*|exceptions?|invalid|mistaken\w*|overflow\w*|ignored|deadlock\w*|race|missing|cannot|can't|doesn't|does"
@@ -19,10 +22,11 @@ _SYMPTOM = re.compile(
     re.IGNORECASE,
 )
 _CHORE = re.compile(
-    r"^(revert|merge|release|bump|docs?|test\w*|refactor\w*|chore|style|ci|build|typo|rename\w*|clean|clippy|lint|format\w*|deprecat\w*|feat\w*|perf)\b",
+    r"^(revert|merge|release|bump|docs?|test\w*|refactor\w*|chore|style|ci|build|typo|rename\w*|clean|clippy|lint"
+    r"|format\w*|deprecat\w*|feat\w*|perf|(remov|delet)\w+ (dead|unused|obsolete))\b",
     re.IGNORECASE,
 )
-_TITLE_AREA = re.compile(r"^(\[[^\]]*\]\s*)*([\w./*,{}-]+(\([^)]*\))?!?:\s+)?")
+_TITLE_AREA = re.compile(r"^(\[[^\]]*\]\s*)*([\w./*,{}-]+(\([^)]*\))?!?:\s+){0,3}")
 """`fix(core):`, `net/http:`, `[ABC-12]`: where the fix went, which somebody who reports a fault does not know."""
 
 _REFERENCE = re.compile(
@@ -41,7 +45,8 @@ _DONE = (
 _REMEDY = re.compile(
     r"((this|the) (commit|change|patch|pr|pull request|fix\w*|solution)|(we |i )?(now |also |just"
     rf" )?({_DONE.replace(' ', '|')})\w*"
-    r"|to (fix|solve|address|resolve|avoid)|so\b|instead,|tests?\b|release notes?)",
+    r"|(this|it) (must|should|can|may|needs? to) be (back)?ported"
+    r"|to (fix|solve|address|resolve|avoid)|so\b|instead,|test\w*\b|release notes?)",
     re.IGNORECASE,
 )
 """How a paragraph begins that tells what was done, not what was wrong."""
@@ -54,10 +59,39 @@ _REFERRING = re.compile(
 )
 """Lines that say nothing once their references are gone."""
 
+_REVIEW = re.compile(
+    r"^(testing( done)?|test plan|how (was|to)( this| it)? test\w*|review\w*( by)?|bugs closed)\b:?\s*$.*"
+    r"|^(test plan|reviewers|testing): .*",
+    re.IGNORECASE | re.MULTILINE | re.DOTALL,
+)
+"""From here on a message tells how the change was tried and read."""
+
+_LABEL = re.compile(
+    r"^#*\s*(summary|description|problem|issue|symptoms?|what happened|why|context|background|motivation)\b"
+    r":?\**:?[ \t]*$|^summary:[ \t]*",
+    re.IGNORECASE | re.MULTILINE,
+)
+
 _TEMPLATE = re.compile(
     r"<!--.*?-->|^#+ *(check ?list|this pull request is|pull request check\w*|type of change)\b.*",
     re.IGNORECASE | re.DOTALL | re.MULTILINE,
 )
+
+_NOTE_OTHER = re.compile(
+    r"^(prelude|features|upgrade|deprecations|security|issues|critical|other|api|perf\w*|critical_\w+):", re.MULTILINE
+)
+"""Sections of a note that tell of anything but a fault."""
+
+_NOTE_FIXES = re.compile(r"^fixes:\s*$(.*?)(?=^\w+:|\Z)", re.MULTILINE | re.DOTALL)
+_MARKUP = re.compile(r":[\w:]+:`([^`]*)`|``([^`]*)``|`([^`<]*?)(?: <[^>]*>)?`_{0,2}")
+_BUG = re.compile(
+    r"\W*\b(bug|lp|story|issue|ticket|rhbz)s?:? *#?\d+\W*(?=$|\n)|\[?`?(bug|story) +\d+`?\]?:?|<https?://[^>\s]+>_{0,2}",
+    re.IGNORECASE,
+)
+
+
+def _told(body: str) -> str:
+    return _LABEL.sub("", _REVIEW.sub("", _TEMPLATE.sub("", body)))
 
 
 def query_of(message: str) -> str:
@@ -67,7 +101,7 @@ def query_of(message: str) -> str:
     if _CHORE.match(title):
         return ""
     title = " ".join(_REFERENCE.sub("", _TITLE_AREA.sub("", title, count=1)).split())
-    kept = [_REFERENCE.sub("", line).rstrip() for line in _TEMPLATE.sub("", body).split("\n")]
+    kept = [_REFERENCE.sub("", line).rstrip() for line in _told(body).split("\n")]
     kept = [line for line in kept if not line or not (_TRAILER.match(line) or _REFERRING.fullmatch(line))]
     paragraphs = [
         part for part in re.split(r"\n\s*\n", "\n".join(kept).strip("\n")) if not _REMEDY.match(part.lstrip(" *->#"))
@@ -77,4 +111,22 @@ def query_of(message: str) -> str:
     said = f"{title}\n\n{body}\n"
     if not BODY_WORDS[0] <= len(body.split()) <= BODY_WORDS[1] or bullets * 2 > body.count("\n") + 1:
         return ""
-    return said if len(_FAULT.findall(said)) >= 2 and len(_SYMPTOM.findall(said)) >= 2 else ""
+    faults, symptoms = len(_FAULT.findall(said)), len(_SYMPTOM.findall(said))
+    return said if faults and symptoms and faults + symptoms >= 3 else ""
+
+
+def note_of(text: str) -> str:
+    """What a note for users (one section of a change log, in a file of its own) says was mended: its first sentence
+    as a title, then the rest; "" when it tells of anything else, or too little."""
+    if re.search(r"^\w+:\s*$", text, re.MULTILINE):
+        sections = _NOTE_FIXES.findall(text)
+        if not sections or _NOTE_OTHER.search(text):
+            return ""
+        text = re.sub(r"^\s*-\s*[|>]?-?", "", sections[0], flags=re.MULTILINE)
+    text = _BUG.sub("", _MARKUP.sub(lambda match: match[1] or match[2] or match[3] or "", _REFERENCE.sub("", text)))
+    lines = [line.strip() for line in text.split("\n")]
+    said = " ".join(" ".join(lines).split())
+    title, _, rest = said.partition(". ")
+    if not NOTE_WORDS[0] <= len(said.split()) <= NOTE_WORDS[1] or not _FAULT.search(said):
+        return ""
+    return f"{title}\n\n{rest}\n" if rest else f"{title}\n"
