@@ -25,6 +25,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from hashlib import blake2b
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +35,7 @@ from secateur.engine import Engine
 from secateur.index.facts.snapshot import Snapshot
 from secateur.retrieval.evidence import evidence
 from secateur.retrieval.query import parse_query
-from secateur.retrieval.relevance import penalties
+from secateur.retrieval.relevance import ALWAYS_ASKED, penalties
 from secateur.selection.greedy import greedy_mask
 from secateur.settings import Penalty, Settings, load
 from support.weights import PARTS
@@ -99,13 +100,16 @@ def collect(cases: Path, mirror: Path, out: Path, cache: Path | None) -> None:
     out.mkdir(parents=True, exist_ok=True)
     with cases.open(encoding="utf-8") as lines:
         todo = sorted((json.loads(line) for line in lines), key=lambda case: (case["repo"], case["base_commit"]))
-    for case in todo:
-        path = out / f"{case['id'].replace('/', '_')}.npz"
-        if not path.exists() and case["gold_functions"]:
-            with Engine.open(repository(mirror, case["repo"]), rev=case["base_commit"], cache_dir=cache) as engine:
-                engine.refresh()
+    for (repo, base), some in groupby(todo, key=lambda case: (case["repo"], case["base_commit"])):
+        paths = {out / f"{case['id'].replace('/', '_')}.npz": case for case in some if case["gold_functions"]}
+        missing = {path: case for path, case in paths.items() if not path.exists()}
+        if not missing:
+            continue
+        with Engine.open(repository(mirror, repo), rev=base, cache_dir=cache) as engine:
+            engine.refresh()
+            for path, case in missing.items():
                 np.savez(path, **_collected(case, engine, settings))
-            print(case["id"], file=sys.stderr)
+                print(case["id"], file=sys.stderr)
 
 
 def _collected(case: dict[str, Any], engine: Engine, settings: Settings) -> dict[str, np.ndarray]:
@@ -134,7 +138,14 @@ def _collected(case: dict[str, Any], engine: Engine, settings: Settings) -> dict
         "cost": snapshot.column("tokens")[rows].astype(np.int64) + WRAPPER,
         "parts": np.array([(number, place.get(row, -1), share) for number, row, share in parts]).reshape(-1, 3),
         "gold": np.array(len(case["gold_functions"])),
+        "most": np.array(_most(columns, settings)),
     }
+
+
+def _most(columns: dict[str, np.ndarray], settings: Settings) -> float:
+    """The divisor of relevance: the weights of what this query can have."""
+    asked = [name for name, column in columns.items() if name in ALWAYS_ASKED or column.any()]
+    return float(sum(getattr(settings.relevance, name) for name in asked)) or 1.0
 
 
 def _parts(functions: Sequence[dict[str, Any]], snapshot: Snapshot) -> Iterable[tuple[int, int, float]]:
