@@ -49,7 +49,7 @@ from secateur.retrieval.cache import ResultCache
 from secateur.retrieval.explanation import explained, explained_page
 from secateur.retrieval.fitting import fitting
 from secateur.retrieval.preference import Preferences, preferences_of
-from secateur.retrieval.query import parse_with_dictionary
+from secateur.retrieval.query import parse_with_dictionary, with_kind
 from secateur.retrieval.rerank import Reranker, reranker_of
 from secateur.retrieval.results import Answer, Results
 from secateur.retrieval.retrieve import Retrieval, retrieve_with_model
@@ -404,7 +404,8 @@ class Engine:
             preferences=self._preferences(settings),
             notices=tuple(dict.fromkeys((*self._notices, *snapshot.notices, *degraded(snapshot), *notices))),
         )
-        return retrieve_with_model(parsed, retrieval, settings, partial(self._reranker, settings))
+        asked = with_kind(parsed, settings.relevance.query_kind)
+        return retrieve_with_model(asked, retrieval, settings, partial(self._reranker, settings))
 
     def _reranker(self, settings: Settings) -> Reranker:
         embedder, snapshot = self._models.embedder(settings.embedding), self._current()

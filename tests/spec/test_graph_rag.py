@@ -320,6 +320,7 @@ def reports(orders: Path) -> list[dict[str, Any]]:
 
 def test_output_head(reports: list[dict[str, Any]]) -> None:
     assert [report["source"] for report in reports] == ["graph-rag", "embedding", "keyword", "graph-rag"]
+    assert reports[-1].pop("query_kind") == {"kind": "question", "subject": "", "because": "it is a question"}
     for report in reports:
         assert report["schema_version"] == "1.0"
         assert type(report["token_count"]) is int

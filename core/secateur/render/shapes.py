@@ -116,6 +116,14 @@ class Neighbours(Shape):
     callees: list[Neighbour]
 
 
+class QueryKindShape(Shape):
+    """The kind of the query, the name that it is about, and why it is that kind."""
+
+    kind: str
+    subject: str
+    because: str
+
+
 class SearchOutput(PrunedOutput):
     """The output of `secateur search --format json`."""
 
@@ -131,6 +139,7 @@ class SearchOutput(PrunedOutput):
     dropped: list[DroppedCandidate]
     graph: Neighbours
     report: ReportShape
+    query_kind: Annotated[QueryKindShape, Meta(description="Unless `relevance.query_kind` is off.")] | UnsetType = UNSET
     message_tokens: Annotated[Count, Meta(description="Where nothing goes out.")] | UnsetType = UNSET
     walk: Annotated[Walk, Meta(description="With --explain.")] | UnsetType = UNSET
 

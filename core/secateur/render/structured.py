@@ -105,7 +105,8 @@ def _head(selection: Selection, pack_tokens: int, message_tokens: int) -> dict[s
         "anchored_by": pool.anchored_by,
         "profile": selection.profile,
     }
-    return head | ({} if selection.kept_rows else {"message_tokens": message_tokens})
+    kind = {"query_kind": told} if (told := pool.facts.get("query_kind")) else {}
+    return head | kind | ({} if selection.kept_rows else {"message_tokens": message_tokens})
 
 
 def _sizes(

@@ -47,6 +47,8 @@ def search_page(
             f"by {selection.strategy}, profile {visible(selection.profile)}, source {pool.source}, vectors {vectors}",
         ),
     )
+    if kind := kind_of(pool):
+        head = (*head, ("kind", kind))
     if "preference" in selection.terms:
         head = (*head, ("prefers", f"{np.count_nonzero(pool.preference):,} of the candidates (secateur prefer list)"))
     if explain:
@@ -59,6 +61,12 @@ def search_page(
     walked = walk_sections(walk) if walk is not None else ()
     sections = (candidates, *walked, totals) if len(selection) else ()
     return Page(head, sections, notices_of(selection), label_cells=LABEL_CELLS)
+
+
+def kind_of(pool: Pool) -> str:
+    """The kind of the query and why it is that; "" where queries of all kinds are answered alike."""
+    told = pool.facts.get("query_kind")
+    return visible(f"{told['kind']} ({told['because']})") if told else ""
 
 
 def why(selection: Selection, decision: Decision) -> str:

@@ -15,6 +15,7 @@ from secateur.index.facts.postings import Postings
 from secateur.index.facts.snapshot import Snapshot
 from secateur.index.graph.resolve import TRUSTED, EdgeKind
 from secateur.model import FloatArray
+from secateur.retrieval.named_code import definitions, usages
 from secateur.retrieval.query import Query
 
 PATH_MENTIONED = 0.6
@@ -52,6 +53,8 @@ def evidence(
         "siblings": siblings(snapshot, body),
         "semantic": _semantic(query, snapshot, embedder),
         "mention": names.exact,
+        "definition": definitions(query, snapshot),
+        "usage": usages(query, snapshot),
         "location": _locations(query, snapshot),
         "history": _history(query, snapshot, commits)[snapshot.file],
         "callers": calls.callers(found),

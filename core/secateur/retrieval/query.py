@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from secateur.index.facts.lexical import CJK, STOP_WORDS, has_cjk, hash_of, word_terms, words
 from secateur.model import Notice
+from secateur.retrieval.query_kind import QueryKind, ToldKind, told_kind
 from secateur.retrieval.query_lines import weighted_lines
 from secateur.retrieval.query_translation import translated_query
 
@@ -68,6 +69,7 @@ class Query:
         title: its first line.
         asks: kinds of file it asks for by name ("test", "documentation", ...), which then get no penalty.
         foreign: True if it holds Chinese, Japanese or Korean text.
+        told: its kind; None where queries of all kinds are answered alike.
     """
 
     text: str
@@ -79,6 +81,7 @@ class Query:
     title: str
     asks: frozenset[str]
     foreign: bool
+    told: ToldKind | None = None
 
     @property
     def terms(self) -> list[tuple[int, float]]:
@@ -173,6 +176,17 @@ def _paths(body: str) -> list[str]:
             if len(parts) > 1 or (parts and _FILE_NAME.search(parts[0])):
                 found["/".join(parts)] = None
     return list(found)
+
+
+def with_kind(query: Query, wanted: str) -> Query:
+    """The query with its kind, told or as set: a value of `relevance.query_kind`."""
+    if wanted == "off":
+        return query
+    told = told_kind(query.text[:MAX_QUERY], len(query.frames))
+    if wanted == "auto":
+        return replace(query, told=told)
+    subject = told.subject or next(iter(query.identifiers), "")
+    return replace(query, told=ToldKind(QueryKind(wanted), subject, "relevance.query_kind says so"))
 
 
 def parse_with_dictionary(text: str, frequency: Callable[[int], float]) -> tuple[Query, tuple[Notice, ...]]:

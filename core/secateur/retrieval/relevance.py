@@ -17,6 +17,7 @@ from secateur.index.facts.embedding import Embedder
 from secateur.index.facts.snapshot import KINDS, Snapshot
 from secateur.model import Channel, FloatArray, FragmentKind, IntArray
 from secateur.retrieval.evidence import evidence, flagged
+from secateur.retrieval.kind_weights import weights_of_kind
 from secateur.retrieval.query import Query
 from secateur.retrieval.rerank import Reranker
 from secateur.selection.priority import HALF, quantised
@@ -66,6 +67,7 @@ def score(
     Raises:
         EmbeddingError: the reranker's model or server failed.
     """
+    weights = weights_of_kind(weights, query.told.kind if query.told else None)
     names = snapshot.name_table.match(query.identifiers, query.plain)
     columns = evidence(query, snapshot, embedder, names, weights.history_commits)
     factor = 1.0 - penalties(query, snapshot, weights.penalty)
@@ -143,8 +145,8 @@ def _channels(columns: dict[str, FloatArray], weights: Relevance) -> IntArray:
     channels = np.zeros(len(columns["lexical"]), dtype=np.int64)
     for channel, found in (
         (Channel.LEXICAL, columns["lexical"] > EVIDENCE),
-        (Channel.NAME, np.maximum(columns["name"], columns["path"]) > EVIDENCE),
-        (Channel.MENTION, np.maximum(columns["mention"], columns["location"]) > 0),
+        (Channel.NAME, np.maximum(np.maximum(columns["name"], columns["path"]), columns["definition"]) > EVIDENCE),
+        (Channel.MENTION, np.maximum(np.maximum(columns["mention"], columns["location"]), columns["usage"]) > 0),
         (Channel.SEMANTIC, columns["semantic"] > weights.semantic_threshold),
     ):
         channels |= np.where(found, 1 << channel, 0)

@@ -365,7 +365,8 @@ def _no_match(snapshot: Snapshot, relevance: FloatArray, settings: Settings) -> 
 
 def _facts(query: Query, retrieval: Retrieval, scores: Scores, reach: Reach) -> dict[str, Any]:
     snapshot = retrieval.snapshot
-    return {
+    kind = {"query_kind": query.told.to_dict()} if query.told else {}
+    return kind | {
         "files": len(snapshot.paths),
         "fragments": len(snapshot),
         "relevant": int((scores.relevance > 0).sum()),

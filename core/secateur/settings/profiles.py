@@ -18,6 +18,7 @@ PROFILES: Mapping[str, Mapping[str, Any]] = {
         },
         "relevance": {
             "pool": "anchors",
+            "query_kind": "off",
             "lexical": 0.5,
             "name": 0.15,
             "path": 0.05,
@@ -38,6 +39,7 @@ PROFILES: Mapping[str, Mapping[str, Any]] = {
         },
         "relevance": {
             "pool": "all",
+            "query_kind": "auto",
             "no_match_threshold": 0.05,
             "low_threshold": 0.35,
             "lexical": 2.0,
@@ -49,6 +51,8 @@ PROFILES: Mapping[str, Mapping[str, Any]] = {
             "siblings": 0.05,
             "semantic": 0.6,
             "mention": 0.4,
+            "definition": 2.0,
+            "usage": 2.0,
             "location": 0.25,
             "history": 2.6,
             "callers": 0.08,

@@ -108,6 +108,15 @@ class Relevance:
             scope="any",
         ),
     ] = "anchors"
+    query_kind: Annotated[
+        Literal["off", "auto", "symbol", "usage", "message", "phrase", "question", "issue", "trace"],
+        about(
+            "Kind of the query, which says what its answer is: a definition, callers, ... `auto`: told from its text;"
+            " `off`: all are answered alike.",
+            flag="--query-kind",
+            scope="any",
+        ),
+    ] = "off"
     pool_cap: Annotated[
         int,
         Meta(ge=50, le=200_000),
@@ -129,6 +138,12 @@ class Relevance:
     siblings: Annotated[Part, about("Weight of the best match among the file's other fragments.", scope="any")] = 0.0
     semantic: Annotated[Part, about("Weight of the embedding similarity.", scope="any")] = 0.3
     mention: Annotated[Part, about("Weight of names the query writes out, rare ones more.", scope="any")] = 0.0
+    definition: Annotated[
+        Part, about("Weight of a name that is what the query asks for, by kind `symbol` or `phrase`.", scope="any")
+    ] = 0.0
+    usage: Annotated[
+        Part, about("Weight of what calls or holds the name that the query asks for, by kind `usage`.", scope="any")
+    ] = 0.0
     location: Annotated[Part, about("Weight of paths and stack frames in the query.", scope="any")] = 0.0
     history: Annotated[
         Part, about("Weight of commits whose message is like the query and that touched the file.", scope="any")

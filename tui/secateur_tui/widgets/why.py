@@ -10,6 +10,7 @@ from secateur.index.facts.lexical import places_of, word_terms, words
 from secateur.kinds.knobs import decimal
 from secateur.model import Channel, Decision, Pool, State
 from secateur.render import why
+from secateur.render.text import kind_of
 from secateur.sources.git_log import HistoryCommit
 from secateur.terminal import visible
 
@@ -67,6 +68,8 @@ def draw_why(
     place = f"{visible(pool.path[row])}:{int(pool.line_start[row])}-{int(pool.line_end[row])}"
     lines.append(line(Span(short_path(place, cells))))
     lines += wrapped(f"because {why(selection, decision)}", cells, state.label)
+    if kind := kind_of(pool):
+        lines += wrapped(f"query: {kind}", cells, "faint")
     lines.append(())
     for name, term in decision.terms.items():
         lines += _term(answer, decision, name, term, cells, exact)

@@ -21,7 +21,7 @@ from secateur.model import Ledger, Pool, Selection, State, TrimReport
 from secateur.progress import Progress, unreported
 from secateur.render import DROPPED_LISTED, dumps_report, notices_of, search_ledger, search_report, why
 from secateur.render.page import Page, Section
-from secateur.render.text import signals_of
+from secateur.render.text import kind_of, signals_of
 from secateur.render.walk_shapes import Walk
 from secateur.render.walk_text import walk_sections
 from secateur.retrieval.results import Answer
@@ -144,6 +144,13 @@ class Search(Kind[RetrievedPool, SearchDecision]):
         Flag(TOP_K.key, "K", "anchors, 5-50 (default 10)"),
         Flag(DEPTH.key, "D", "steps of calls followed, 1-4 (default 2)"),
         Flag(STRATEGY.key, "S", "priority (default), relevance or density"),
+        Flag(
+            "relevance.query_kind",
+            "KIND",
+            "kind of the query: auto, off, symbol, usage, message, phrase, question, issue or trace (default: off; auto"
+            " with recommended)",
+            typed="--query-kind",
+        ),
         Flag("pins", "ID", "keep this symbol id first (--explain shows ids); repeatable", repeatable=True),
         Flag("excludes", "ID", "drop this symbol id; repeatable", repeatable=True),
         Flag(
@@ -308,7 +315,8 @@ class Search(Kind[RetrievedPool, SearchDecision]):
             return ()
         pool = selection.pool
         what = f"{pool.kind[row]}, {pool.language[row]}"
-        return ("id", pool.symbol_id[row]), ("what", what), *signals_of(selection, row, DIGITS_SHOWN)
+        kind = [("query", told)] if (told := kind_of(pool)) else []
+        return ("id", pool.symbol_id[row]), ("what", what), *kind, *signals_of(selection, row, DIGITS_SHOWN)
 
     def further(self, outcome: Outcome[SearchDecision], page: Page) -> Sequence[Section]:
         """The calls among what goes out, and around it; with `explain` also what is proven."""

@@ -18,6 +18,8 @@ from typing import Any
 import numpy as np
 
 from secateur.model import FloatArray, IntArray, Pool, falling
+from secateur.retrieval.kind_weights import weights_of_kind
+from secateur.retrieval.query_kind import QueryKind
 from secateur.retrieval.relevance import ALWAYS_ASKED, PENALTY
 from secateur.selection.greedy import greedy_mask
 from secateur.selection.priority import HALF, quantised, terms_of
@@ -119,6 +121,7 @@ class SearchRehearsal:
     def _weighted(self, weights: Relevance) -> FloatArray:
         if not self.evidence:
             return self.pool.relevance
+        weights = weights_of_kind(weights, kind_of(self.pool))
         wanted = np.array([getattr(weights, name) for name in self.evidence])
         asked = [weight for name, weight in zip(self.evidence, wanted, strict=True) if self._asked[name]]
         found = (wanted @ self._matrix) * self.factor
@@ -136,6 +139,7 @@ class SearchRehearsal:
 def evidence_of(pool: Pool, weights: Relevance) -> tuple[dict[str, FloatArray], FloatArray]:
     """The evidence behind the parts of relevance of a pool, and what a penalty leaves of each row; no evidence where
     relevance is the similarity of vectors alone, or for parts without weight."""
+    weights = weights_of_kind(weights, kind_of(pool))
     parts = pool.parts.get("relevance", {})
     names = [name for name in part_names() if name in parts and getattr(weights, name)]
     if pool.anchored_by == "embedding" or not names:
@@ -149,6 +153,12 @@ def evidence_of(pool: Pool, weights: Relevance) -> tuple[dict[str, FloatArray], 
     scale = (1 + HALF - after) / (HALF * (most or 1.0))  # = (1 + HALF) / (found + HALF * most)
     factor = np.divide(after, before, out=np.ones(len(pool)), where=before > 0)
     return {name: parts[name] / (getattr(weights, name) * scale) for name in names}, factor
+
+
+def kind_of(pool: Pool) -> QueryKind | None:
+    """The kind of the query that found a pool; None where queries of all kinds are answered alike."""
+    told = pool.facts.get("query_kind")
+    return QueryKind(told["kind"]) if told else None
 
 
 def rows_of(pool: Pool, rows: IntArray) -> Pool:

@@ -1,0 +1,111 @@
+"""Evidence for a query that names code: what it names, and what uses that. Columns over all fragments, each in [0, 1];
+0 everywhere for a query of another kind."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+import numpy as np
+import numpy.typing as npt
+
+from secateur.index.facts.lexical import STOP_WORDS, hash_of, word_terms, words
+from secateur.index.facts.snapshot import KINDS, Snapshot
+from secateur.index.graph.resolve import EdgeKind
+from secateur.model import FloatArray, FragmentKind
+from secateur.retrieval.query import Query
+from secateur.retrieval.query_kind import QueryKind
+
+OWNED = 0.9
+"""A match of the name together with its owner's (`Cart.total`), against one of the name alone."""
+
+CONSTRUCTOR = 0.85
+"""A class is asked for by its name, and its constructor has it too."""
+
+FURTHER_PART = 0.6
+"""A class that is cut by its methods has several parts; its declaration is in the first."""
+
+LEAST_HELD = 0.4
+"""Share of the query's rare words that a name must hold to be compared: the rest cannot be what is named."""
+
+HELD = 0.5
+"""A text that holds the name may use it; a call that is resolved does."""
+
+_SEPARATORS = re.compile(r"::|->|#|\.|/")
+_CONSTRUCTORS = frozenset({"__init__", "init", "new", "constructor", "initialize", "__construct"})
+
+
+def definitions(query: Query, snapshot: Snapshot) -> FloatArray:
+    """Compares each fragment's own name with what the query names: the shared words against those of the longer of the
+    two, rare ones more. 1 for `LineReader` asked as "line reader"."""
+    column = np.zeros(len(snapshot))
+    told = query.told
+    if told is None or told.kind not in (QueryKind.SYMBOL, QueryKind.PHRASE):
+        return column
+    asked = _parts(part for part in _SEPARATORS.split(told.subject or query.title) if part)
+    worth = {part: snapshot.names.idf(hash_of(part)) for part in asked}
+    total = sum(worth.values())
+    if not total:
+        return column
+    held = np.zeros(len(snapshot))
+    for part in asked:
+        held[snapshot.names.holders(hash_of(part))] += worth[part]
+    names, ordinals = snapshot.qualnames, snapshot.arrays["fragment.ordinal"]
+    class_ = KINDS.index(FragmentKind.CLASS)
+    kinds = snapshot.column("kind")
+    for row in np.flatnonzero(held >= LEAST_HELD * total).tolist():
+        *owners, own = names[row].split(".")
+        best = _alike(_parts([own]), asked, worth, snapshot)
+        if owners:
+            best = max(best, OWNED * _alike(_parts([owners[-1], own]), asked, worth, snapshot))
+            if own.lower() in _CONSTRUCTORS or own == owners[-1]:
+                best *= CONSTRUCTOR
+        if kinds[row] == class_ and ordinals[row] > 1:
+            best *= FURTHER_PART
+        column[row] = best
+    return column
+
+
+def usages(query: Query, snapshot: Snapshot) -> FloatArray:
+    """Finds callers of the code that the query names, by the confidence of the call; HELD for what only holds the name.
+    The definition itself does not count."""
+    column = np.zeros(len(snapshot))
+    told = query.told
+    if told is None or told.kind is not QueryKind.USAGE or not told.subject:
+        return column
+    parts = [part.lower() for part in _SEPARATORS.split(told.subject) if part]
+    terms = word_terms(parts[-1].strip("@$~"))
+    if terms:
+        column[snapshot.body.holders(hash_of(terms[0]))] = HELD
+    defining = _defining(parts, snapshot)
+    graph = snapshot.graph
+    source = np.repeat(np.arange(len(snapshot)), np.diff(graph.indptr))
+    calls = np.flatnonzero(defining[graph.indices] & (graph.kind == EdgeKind.CALLS))
+    np.maximum.at(column, source[calls], graph.confidence[calls] / 1000)
+    column[defining] = 0.0
+    return column
+
+
+def _defining(parts: list[str], snapshot: Snapshot) -> npt.NDArray[np.bool_]:
+    """The fragments that have the name with its owners, or else its last part."""
+    names = [name.lower().rstrip("!?").split(".") for name in snapshot.qualnames]
+    whole = np.array([name[-len(parts) :] == parts for name in names], dtype=np.bool_)
+    return whole if whole.any() else np.array([name[-1] == parts[-1] for name in names], dtype=np.bool_)
+
+
+def _parts(texts: Iterable[str]) -> frozenset[str]:
+    """The stemmed words of names, without the whole that several make, and without those that say nothing."""
+    found: set[str] = set()
+    for word in (word for text in texts for word in words(text)):
+        whole, *parts = word_terms(word) or ("",)
+        found.update(parts or [whole] if word.lower() not in STOP_WORDS else ())
+    return frozenset(found - {""})
+
+
+def _alike(parts: frozenset[str], asked: frozenset[str], worth: dict[str, float], snapshot: Snapshot) -> float:
+    for part in parts:
+        if part not in worth:
+            worth[part] = snapshot.names.idf(hash_of(part))
+    shared = sum(sorted(worth[part] for part in parts & asked))
+    longer = max(sum(sorted(worth[part] for part in some)) for some in (parts, asked))
+    return round(shared / longer, 6) if longer else 0.0
