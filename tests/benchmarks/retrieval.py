@@ -1,13 +1,16 @@
 """The retrieval yardstick: does the selected text hold what a real fix edited?
 
     python tests/benchmarks/retrieval.py --bench DIR --mirror DIR --out DIR [--profile NAME ...] [--ablate] [--only
-    REPO]
+    REPO] [--weights FILE] [--vs RUN] [--scored]
 
 DIR of --bench holds `cases.jsonl` (id, repo, base_commit, query, ...) and `score.py`; --mirror holds bare repositories
 `owner+name/`. For each variant one file is written to --out, a row per case and budget: {"id", "budget", "selections":
-[{"file", "line_start", "line_end"}]}, and scored by the yardstick's own script. --ablate adds the `recommended` profile
-with each part of it switched off in turn. Nothing of the yardstick is read by the product, and nothing is fitted per
-repository or case.
+[{"file", "line_start", "line_end"}], "gold"}, and scored by the yardstick's own script. Printed are recall and
+efficiency with intervals over repositories, the same for issues that name neither file nor function, and the classes of
+misses: where the functions stood that did not go out. --ablate adds the `recommended` profile with each part of it
+switched off in turn; --weights FILE (written by `weights.py fit`) adds `held_out`, where every repository is read with
+weights fitted on the others; --vs RUN.jsonl adds differences from an earlier run; --scored reads the runs that are in
+--out already. Nothing of the yardstick is read by the product, and nothing is fitted per repository or case.
 """
 
 from __future__ import annotations
@@ -25,13 +28,12 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from recall_report import BUDGETS, Scores, gold_places, report
 from secateur.engine import Engine
 from secateur.model import Selection, State
 from secateur.settings import Settings, load, with_profile, with_values
 from support.weights import PARTS
 
-BUDGETS = (4000, 8000, 16000)
-METRICS = ("func_recall", "file_recall", "edit_recall")
 RANK_FILE = ("o200k_base", "fb374d419588a4632f3f557e76b4b70aebbca790")
 """The encoding the yardstick counts with, and the name under which tiktoken looks for it."""
 
@@ -46,18 +48,43 @@ def main() -> int:
     parser.add_argument("--profile", action="append", default=[], help="repeatable (default: spec and recommended)")
     parser.add_argument("--ablate", action="store_true", help="also `recommended` without each of its parts")
     parser.add_argument("--only", help="only repositories whose name holds this")
+    parser.add_argument("--weights", type=Path, help="tables per repository, fitted on the others: adds `held_out`")
+    parser.add_argument("--vs", type=Path, help="a run to be compared with, case by case")
+    parser.add_argument("--scored", action="store_true", help="run nothing: read what is in --out")
     options = parser.parse_args()
-    variants = {name: load(None, profile=name).settings for name in options.profile or ("spec", "recommended")}
-    if options.ablate:
-        variants |= ablations(with_profile(Settings(), "recommended"))
+    variants = variants_of(options)
     with (options.bench / "cases.jsonl").open(encoding="utf-8") as lines:
         cases = [case for case in map(json.loads, lines) if not options.only or options.only in case["repo"]]
+    if not cases:
+        parser.error(f"no case is of a repository whose name holds {options.only}")
     cases.sort(key=lambda case: (case["repo"], case["base_commit"]))
     options.out.mkdir(parents=True, exist_ok=True)
-    run(cases, variants, options.mirror, options.out, options.cache)
     (options.out / "cases.jsonl").write_text("".join(json.dumps(case) + "\n" for case in cases), encoding="utf-8")
-    table(options.bench / "score.py", options.mirror, options.out, list(variants))
+    paths = {name: options.out / f"{name.replace(' ', '_')}.jsonl" for name in variants}
+    if not options.scored:
+        run(cases, variants, options.mirror, paths, options.cache)
+    scored = {
+        name: (path, scores(options.bench / "score.py", options.mirror, options.out, path))
+        for name, path in paths.items()
+    }
+    other = scores(options.bench / "score.py", options.mirror, options.out, options.vs) if options.vs else None
+    print(report(scored, cases, other))
     return 0
+
+
+def variants_of(options: argparse.Namespace) -> dict[str, dict[str, Settings]]:
+    """By name of the variant the settings by repository; those under "" are for all others."""
+    variants = {name: {"": load(None, profile=name).settings} for name in options.profile or ("spec", "recommended")}
+    recommended = with_profile(Settings(), "recommended")
+    if options.ablate:
+        variants |= {name: {"": settings} for name, settings in ablations(recommended).items()}
+    if options.weights:
+        tables = json.loads(options.weights.read_text(encoding="utf-8"))
+        variants["held_out"] = {
+            repo: with_values(recommended, values)
+            for repo, values in (tables["held_out"] | {"": tables["all"]}).items()
+        }
+    return variants
 
 
 def ablations(settings: Settings) -> dict[str, Settings]:
@@ -73,22 +100,30 @@ def ablations(settings: Settings) -> dict[str, Settings]:
 
 
 def run(
-    cases: list[dict[str, Any]], variants: dict[str, Settings], mirror: Path, out: Path, cache: Path | None
+    cases: list[dict[str, Any]],
+    variants: dict[str, dict[str, Settings]],
+    mirror: Path,
+    paths: dict[str, Path],
+    cache: Path | None,
 ) -> None:
     """Write one file a variant."""
-    files = {name: (out / f"{name.replace(' ', '_')}.jsonl").open("w", encoding="utf-8") for name in variants}
+    files = {name: path.open("w", encoding="utf-8") for name, path in paths.items()}
     try:
         for number, case in enumerate(cases, 1):
             start = time.perf_counter()
             with Engine.open(repository(mirror, case["repo"]), rev=case["base_commit"], cache_dir=cache) as engine:
-                for name, settings in variants.items():
+                for name, tables in variants.items():
+                    settings = tables.get(case["repo"], tables[""])
                     pool = engine.retrieve(case["query"], settings, use_cache=False)
                     for budget in BUDGETS:
                         selection = engine.select(pool, replace(settings, budget=budget))
-                        files[name].write(
-                            json.dumps({"id": case["id"], "budget": budget, "selections": list(selections(selection))})
-                            + "\n"
-                        )
+                        row = {
+                            "id": case["id"],
+                            "budget": budget,
+                            "selections": list(selections(selection)),
+                            "gold": list(gold_places(selection, case["gold_functions"])),
+                        }
+                        files[name].write(json.dumps(row) + "\n")
             print(f"{number}/{len(cases)} {case['id']} {time.perf_counter() - start:.1f} s", file=sys.stderr)
     finally:
         for file in files.values():
@@ -110,25 +145,14 @@ def selections(selection: Selection) -> Iterator[dict[str, Any]]:
         yield {"file": pool.path[row], "line_start": int(first), "line_end": int(last)}
 
 
-def table(score: Path, mirror: Path, out: Path, variants: list[str]) -> None:
-    """Recall at the three budgets per variant, as a Markdown table; counts of cases over budget, which score 0."""
+def scores(script: Path, mirror: Path, out: Path, run: Path) -> Scores:
+    """What the yardstick's own script says of a run, by case and budget."""
     environment = os.environ | {"BENCH_MIRROR": str(mirror), "TIKTOKEN_CACHE_DIR": str(_ranks(out))}
-    print("| variant | " + " | ".join(METRICS) + " | over |\n|---|" + "---|" * (len(METRICS) + 1))
-    for name in variants:
-        words = [
-            sys.executable,
-            str(score),
-            str(out / f"{name.replace(' ', '_')}.jsonl"),
-            "--cases",
-            str(out / "cases.jsonl"),
-            "--json",
-        ]
-        report = json.loads(subprocess.run(words, env=environment, check=True, capture_output=True).stdout)
-        cells = [" / ".join(f"{report[str(budget)][metric]['mean']:.3f}" for budget in BUDGETS) for metric in METRICS]
-        print(
-            f"| {name} | " + " | ".join(cells) + f" | {sum(report[str(budget)]['over'] for budget in BUDGETS)} |",
-            flush=True,
-        )
+    per_case = out / f"{run.stem}.scores.jsonl"
+    words = [sys.executable, str(script), str(run), "--cases", str(out / "cases.jsonl"), "--per-case", str(per_case)]
+    subprocess.run(words, env=environment, check=True, stdout=subprocess.DEVNULL)
+    rows = [json.loads(line) for line in per_case.read_text(encoding="utf-8").splitlines()]
+    return {(row["id"], row["budget"]): row for row in rows}
 
 
 def _ranks(out: Path) -> Path:
