@@ -402,6 +402,7 @@ class Engine:
             commit=self._index.source.commit or (self._index.status.snapshot if self._index.status else ""),
             format=format_,
             preferences=self._preferences(settings),
+            lines=partial(self._index.lines, snapshot),
             notices=tuple(dict.fromkeys((*self._notices, *snapshot.notices, *degraded(snapshot), *notices))),
         )
         asked = with_kind(parsed, settings.relevance.query_kind)

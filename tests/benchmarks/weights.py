@@ -120,7 +120,9 @@ def _collected(case: dict[str, Any], engine: Engine, settings: Settings) -> dict
         snapshot,
         embedder,
         snapshot.name_table.match(query.identifiers, query.plain),
-        settings.relevance.history_commits,
+        settings.relevance,
+        engine.code()[1],
+        whole=True,
     )
     matrix = np.stack([columns[name] for name in NAMES], axis=1)
     kinds = np.stack([penalties(query, snapshot, Penalty(**{kind: 0.5})) * 2 for kind in KINDS], axis=1)

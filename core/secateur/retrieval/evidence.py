@@ -3,47 +3,57 @@ business."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 import numpy.typing as npt
 
 from secateur.index.facts.embedding import Embedder
 from secateur.index.facts.names import NameMatch
-from secateur.index.facts.postings import Postings
 from secateur.index.facts.snapshot import Snapshot
 from secateur.index.graph.resolve import TRUSTED, EdgeKind
 from secateur.model import FloatArray
 from secateur.retrieval.named_code import definitions, usages
+from secateur.retrieval.named_evidence import file_stems, held_words, spelled_names
+from secateur.retrieval.nearby_evidence import class_members, file_share, first_look, near_by_calls, rarest_words
+from secateur.retrieval.phrase_evidence import quoted_messages
+from secateur.retrieval.placed_evidence import named_files, trace_frames, written_places
 from secateur.retrieval.query import Query
+from secateur.settings import Relevance
 
-PATH_MENTIONED = 0.6
-"""A file that is mentioned says less about each of its fragments than a stack frame inside one."""
+Lines = Callable[[str], list[str]]
 
-FRAME_LINE = 0.8
-"""A frame's line lies in the fragment; its function's name says more, because lines move between versions."""
-
-NAMED_BY = 20.0
-"""Sum of idf at which words of the query in a name or a path say all they can: two rare words, or four common ones."""
+ELSEWHERE = 0.15
+"""What counts of the match of a test, a document or code of others where the best fragments are looked for."""
 
 TITLE_SHARE = 2 / 3
 """Of the similarity with a query of several lines: a long text is about many things, its first line about one."""
 
 
 def evidence(
-    query: Query, snapshot: Snapshot, embedder: Embedder | None, names: NameMatch, commits: int
+    query: Query,
+    snapshot: Snapshot,
+    embedder: Embedder | None,
+    names: NameMatch,
+    weights: Relevance,
+    lines: Lines | None = None,
+    *,
+    whole: bool = False,
 ) -> dict[str, FloatArray]:
-    """All columns by name; the names are those of the weights in `[relevance]`.
+    """Columns by name; the names are those of the weights in `[relevance]`. Those of `further` are left out where their
+    weight is 0.
 
     Args:
-        commits: most commits of the history that are evidence for their files.
+        lines: of a file by its path, for what is looked for in texts.
+        whole: all columns, whatever their weights.
     """
     terms = query.terms
     body, name = snapshot.body.score(terms), held_words(snapshot.names, terms)
     found = np.minimum(1.0, body + name + names.exact)
     calls = Calls.of(snapshot)
-    return {
+    columns = {
         "lexical": body,
         "title": snapshot.body.score(query.title_terms),
         "name": np.maximum(name, names.near),
@@ -55,11 +65,43 @@ def evidence(
         "mention": names.exact,
         "definition": definitions(query, snapshot),
         "usage": usages(query, snapshot),
-        "location": _locations(query, snapshot),
-        "history": _history(query, snapshot, commits)[snapshot.file],
+        "location": written_places(query, snapshot),
+        "history": _history(query, snapshot, weights.history_commits)[snapshot.file],
         "callers": calls.callers(found),
         "callees": calls.callees(found),
         "tests": calls.callers(np.where(flagged(snapshot, "test"), found, 0.0)),
+    }
+    for column, made in further(query, snapshot, columns, lines).items():
+        if whole or getattr(weights, column):
+            columns[column] = made()
+    return columns
+
+
+def further(
+    query: Query, snapshot: Snapshot, columns: Mapping[str, FloatArray], lines: Lines | None
+) -> dict[str, Callable[[], FloatArray]]:
+    """The columns that cost something and are made only where they count; what they are made of is in `columns`."""
+    terms, titled, body = query.terms, query.title_terms, snapshot.body
+
+    @cache
+    def first() -> FloatArray:
+        kept = np.ones(len(snapshot))
+        for kind in ("test", "documentation", "example", "vendored", "generated"):
+            if kind not in query.asks:
+                kept = np.where(flagged(snapshot, kind), ELSEWHERE, kept)
+        return first_look(columns, kept)
+
+    return {
+        "spelled": lambda: spelled_names(snapshot.names, terms),
+        "title_name": lambda: spelled_names(snapshot.names, titled),
+        "stem": lambda: file_stems(query, snapshot)[snapshot.file],
+        "rarest": lambda: rarest_words(terms, body),
+        "share": lambda: file_share(terms, snapshot),
+        "phrase": lambda: quoted_messages(query, snapshot, lines),
+        "named_file": lambda: named_files(query, snapshot)[snapshot.file],
+        "trace": lambda: trace_frames(query, snapshot),
+        "members": lambda: class_members(snapshot, np.minimum(1.0, first())),
+        "near": lambda: near_by_calls(snapshot, first()),
     }
 
 
@@ -67,15 +109,6 @@ def flagged(snapshot: Snapshot, flag: str) -> npt.NDArray[np.bool_]:
     """Per fragment whether its file is of a kind: "test", "generated", ..."""
     files = np.array([flag in flags for flags in snapshot.flags], dtype=np.bool_)
     return np.asarray(files[snapshot.file], dtype=np.bool_)
-
-
-def held_words(postings: Postings, terms: Sequence[tuple[int, float]]) -> FloatArray:
-    """Per document how much its few words are words of the query, rare ones more; however long the query is, and
-    whatever else it says."""
-    held = np.zeros(postings.documents)
-    for term, _ in terms:
-        held[postings.holders(term)] += postings.idf(term)
-    return np.minimum(1.0, held / NAMED_BY)
 
 
 def siblings(snapshot: Snapshot, score: FloatArray) -> FloatArray:
@@ -129,48 +162,6 @@ def _semantic(query: Query, snapshot: Snapshot, embedder: Embedder | None) -> Fl
         return np.zeros(len(snapshot))
     whole, title = (snapshot.space.similarity(vector) for vector in embedder.embed([query.text, query.title], "query"))
     return np.asarray((1 - TITLE_SHARE) * whole + TITLE_SHARE * title, dtype=np.float64)
-
-
-def _locations(query: Query, snapshot: Snapshot) -> FloatArray:
-    """Paths and stack frames the query writes out."""
-    column = np.zeros(len(snapshot))
-    if not query.paths and not query.frames:
-        return column
-    by_name: dict[str, list[int]] = {}
-    for number, path in enumerate(snapshot.paths):
-        by_name.setdefault(path.rpartition("/")[2], []).append(number)
-    for wanted in query.paths:
-        for number in by_name.get(wanted.rpartition("/")[2], []):
-            if _same_place(snapshot.paths[number], wanted):
-                rows = _rows(snapshot, number)
-                column[rows] = np.maximum(column[rows], PATH_MENTIONED)
-    for wanted, line, function in query.frames:
-        for number in by_name.get(wanted.rpartition("/")[2], []):
-            if not _same_place(snapshot.paths[number], wanted):
-                continue
-            rows = _rows(snapshot, number)
-            inside = (snapshot.line_start[rows] <= line) & (snapshot.line_end[rows] >= line)
-            column[rows] = np.maximum(column[rows], np.where(inside, FRAME_LINE, 0.0))
-            if function:
-                named = np.array(
-                    [snapshot.qualnames[row].rpartition(".")[2] == function for row in range(rows.start, rows.stop)],
-                    dtype=np.bool_,
-                )
-                column[rows] = np.maximum(column[rows], named)
-    return column
-
-
-def _same_place(path: str, wanted: str) -> bool:
-    """The same file, whichever of the two names was written from further up: installed paths end like those of the
-    repository."""
-    have, want = path.split("/"), wanted.split("/")
-    common = min(len(have), len(want), 2)
-    return have[-common:] == want[-common:]
-
-
-def _rows(snapshot: Snapshot, file: int) -> slice:
-    first, last = np.searchsorted(snapshot.file, (file, file + 1))
-    return slice(int(first), int(last))
 
 
 def _history(query: Query, snapshot: Snapshot, commits: int) -> FloatArray:

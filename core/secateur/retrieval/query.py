@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from secateur.index.facts.lexical import CJK, STOP_WORDS, has_cjk, hash_of, word_terms, words
 from secateur.model import Notice
@@ -55,6 +56,14 @@ _FILE_NAME = re.compile(r".\.(?:py|js|jsx|ts|tsx|go|java|rs|c|h|cc|cpp|hpp|cs|rb
 _CODE_LIKE = re.compile(r"[a-z0-9][A-Z]|[A-Z]{2}[a-z]|_|\.|::|#|->|\$|\d")
 
 
+class StackFrame(NamedTuple):
+    """A line of a stack trace; function "" where it names none."""
+
+    path: str
+    line: int
+    function: str
+
+
 @dataclass(frozen=True, slots=True)
 class Query:
     """A cleaned query.
@@ -65,11 +74,13 @@ class Query:
         identifiers: names as written that look like code, or the whole query if it is one word.
         plain: its words as written, in lower case, without stop words.
         paths: file paths it mentions, with forward slashes, without what leads there from elsewhere (`/`, `./`, `../`).
-        frames: (path, line, function) of stack traces in it; function "" where the trace names none.
+        frames: of stack traces in it, each once.
         title: its first line.
         asks: kinds of file it asks for by name ("test", "documentation", ...), which then get no penalty.
         foreign: True if it holds Chinese, Japanese or Korean text.
         told: its kind; None where queries of all kinds are answered alike.
+        told_paths: of its paths those that stand outside of stack traces.
+        raising: its frames, in each trace from the one that raised on.
     """
 
     text: str
@@ -77,11 +88,13 @@ class Query:
     identifiers: tuple[str, ...]
     plain: tuple[str, ...]
     paths: tuple[str, ...]
-    frames: tuple[tuple[str, int, str], ...]
+    frames: tuple[StackFrame, ...]
     title: str
     asks: frozenset[str]
     foreign: bool
     told: ToldKind | None = None
+    told_paths: tuple[str, ...] = ()
+    raising: tuple[StackFrame, ...] = ()
 
     @property
     def terms(self) -> list[tuple[int, float]]:
@@ -132,31 +145,53 @@ def parse_query(text: str, translation: tuple[str, ...] = ()) -> Query:
     plain = dict.fromkeys(
         word.lower() for word in words(body) if len(word) >= MIN_PLAIN and word.lower() not in STOP_WORDS
     )
+    frames = _frames(body)
     return Query(
         text=text,
         words=tuple(weights.items()),
         identifiers=tuple(identifiers[:MAX_NAMES]),
         plain=tuple(plain)[: 4 * MAX_NAMES],
         paths=tuple(_paths(body)[:MAX_NAMES]),
-        frames=tuple(_frames(body)[:MAX_NAMES]),
+        frames=tuple(dict.fromkeys(frame for some in frames for frame in some))[:MAX_NAMES],
         title=lines[0][0] if lines else "",
         asks=_asked(body) if len(body) <= SHORT_QUERY else frozenset(),
         foreign=has_cjk(body),
+        told_paths=tuple(_paths(_without_frames(body))[:MAX_NAMES]),
+        raising=tuple(dict.fromkeys(_from_the_raising(frames)))[:MAX_NAMES],
     )
 
 
-def _frames(body: str) -> list[tuple[str, int, str]]:
-    """Frames of Python, Java and JavaScript traces, and `path:line` as compilers, Go and Rust write it."""
-    found: dict[tuple[str, int, str], None] = {}
+def _frames(body: str) -> list[list[StackFrame]]:
+    """By notation the frames of Python's, of Java's and JavaScript's traces, and `path:line` as compilers, Go and Rust
+    write it, as they follow each other."""
+    found = []
     for pattern in _FRAMES:
-        for match in pattern.finditer(body):
-            groups = match.groupdict()
-            found[
-                groups["path"].replace("\\", "/"),
-                int(groups["line"][:7]),
-                (groups.get("name") or "").rpartition(".")[2],
-            ] = None
-    return list(found)
+        groups = [match.groupdict() for match in pattern.finditer(body)]
+        found.append(
+            [
+                StackFrame(
+                    group["path"].replace("\\", "/"),
+                    int(group["line"][:7]),
+                    (group.get("name") or "").rpartition(".")[2],
+                )
+                for group in groups
+            ]
+        )
+    return found
+
+
+def _from_the_raising(frames: list[list[StackFrame]]) -> list[StackFrame]:
+    """The frames of all traces, the one that raised first: Python's, and pytest's `path:line`, end with it, others
+    begin with it."""
+    python, others, plain = frames
+    backwards = bool(plain) and plain[0].path.endswith(".py")
+    return [*reversed(python), *others, *(reversed(plain) if backwards else plain)]
+
+
+def _without_frames(body: str) -> str:
+    for pattern in _FRAMES:
+        body = pattern.sub(" ", body)
+    return body
 
 
 def _asked(body: str) -> frozenset[str]:

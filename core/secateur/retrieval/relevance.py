@@ -16,7 +16,7 @@ import numpy as np
 from secateur.index.facts.embedding import Embedder
 from secateur.index.facts.snapshot import KINDS, Snapshot
 from secateur.model import Channel, FloatArray, FragmentKind, IntArray
-from secateur.retrieval.evidence import evidence, flagged
+from secateur.retrieval.evidence import Lines, evidence, flagged
 from secateur.retrieval.kind_weights import weights_of_kind
 from secateur.retrieval.query import Query
 from secateur.retrieval.rerank import Reranker
@@ -55,6 +55,7 @@ def score(
     snapshot: Snapshot,
     embedder: Embedder | None,
     weights: Relevance,
+    lines: Lines | None = None,
     reranker: Reranker | None = None,
     *,
     vectors_alone: bool = False,
@@ -62,6 +63,7 @@ def score(
     """Score all fragments (REQ-GRAG-001: relevance in [0, 1]).
 
     Args:
+        lines: of a file by its path; without it, texts are not looked into.
         vectors_alone: relevance is the similarity of the vectors and nothing else; of `weights` the threshold is read.
 
     Raises:
@@ -69,7 +71,7 @@ def score(
     """
     weights = weights_of_kind(weights, query.told.kind if query.told else None)
     names = snapshot.name_table.match(query.identifiers, query.plain)
-    columns = evidence(query, snapshot, embedder, names, weights.history_commits)
+    columns = evidence(query, snapshot, embedder, names, weights, lines)
     factor = 1.0 - penalties(query, snapshot, weights.penalty)
     if weights.penalty.duplicate:
         duplicates = copies(factor * _total(columns, weights), snapshot, weights.duplicate_similarity)

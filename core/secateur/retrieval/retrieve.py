@@ -16,6 +16,7 @@ from secateur.index.graph.code_graph import Direction, Reach
 from secateur.model import UNREACHABLE, BoolArray, Channel, FloatArray, IntArray, Notice, Pool
 from secateur.render.costs import PackCosts
 from secateur.render.layouts import LONGEST_LABEL, Item
+from secateur.retrieval.evidence import Lines
 from secateur.retrieval.preference import Preferences, preference_notices, preference_scores
 from secateur.retrieval.query import Query
 from secateur.retrieval.relevance import Scores, score
@@ -39,6 +40,7 @@ class Retrieval:
     format: str
     preferences: Preferences
     notices: tuple[Notice, ...] = ()  # of whoever prepared the query
+    lines: Lines | None = None  # of a file by its path; raises RepositoryError where it changed
     reranker: Reranker | None = None  # a better model for the best candidates
 
     @property
@@ -63,7 +65,15 @@ def retrieve(query: Query, retrieval: Retrieval, settings: Settings) -> Pool:
             hint="set embedding.model, or graph_rag.anchors = mixed",
         )
     vectors = (None, None) if query.empty else (retrieval.embedder, retrieval.reranker)
-    scores = score(query, snapshot, vectors[0], settings.relevance, vectors[1], vectors_alone=vectors_alone)
+    scores = score(
+        query,
+        snapshot,
+        vectors[0],
+        settings.relevance,
+        retrieval.lines,
+        vectors[1],
+        vectors_alone=vectors_alone,
+    )
     eligible = scores.relevance > 0 if vectors_alone else _eligible(scores, query, snapshot, settings.relevance)
     anchors = _anchors(scores.relevance, eligible, snapshot, settings.graph_rag.top_k)
     depth = settings.graph_rag.max_depth if settings.graph_rag.enabled else 0

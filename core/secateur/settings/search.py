@@ -151,6 +151,30 @@ class Relevance:
     callers: Annotated[Part, about("Weight of the best match among what calls the fragment.", scope="any")] = 0.0
     callees: Annotated[Part, about("Weight of the best match among what the fragment calls.", scope="any")] = 0.0
     tests: Annotated[Part, about("Weight of the best match among the tests that call the fragment.", scope="any")] = 0.0
+    spelled: Annotated[
+        Part, about("Weight of the share of the qualified name that words of the query spell out.", scope="any")
+    ] = 0.0
+    title_name: Annotated[
+        Part, about("Weight of the share of the qualified name that words of its first line spell out.", scope="any")
+    ] = 0.0
+    stem: Annotated[
+        Part, about("Weight of a word of the first line that is the name of the file, without ending.", scope="any")
+    ] = 0.0
+    rarest: Annotated[Part, about("Weight of the rarest words of the query that the fragment has.", scope="any")] = 0.0
+    share: Annotated[
+        Part, about("Weight of what the fragment holds of all its file has of the query.", scope="any")
+    ] = 0.0
+    phrase: Annotated[
+        Part, about("Weight of messages in its string literals that the query quotes word for word.", scope="any")
+    ] = 0.0
+    named_file: Annotated[
+        Part, about("Weight of a file that the query names outside of stack traces.", scope="any")
+    ] = 0.0
+    trace: Annotated[
+        Part, about("Weight of frames of a stack trace, those next to what was raised more.", scope="any")
+    ] = 0.0
+    members: Annotated[Part, about("Weight of the best match among the members of its class.", scope="any")] = 0.0
+    near: Annotated[Part, about("Weight of few calls between the fragment and what matches best.", scope="any")] = 0.0
     no_match_threshold: Annotated[
         Share,
         about(

@@ -71,6 +71,18 @@ class Postings:
         begin, end = self._span(term)
         return self.document[begin:end]
 
+    def counted(self, term: int) -> tuple[npt.NDArray[np.int32], FloatArray]:
+        """The documents that hold the term, ascending, and how often."""
+        begin, end = self._span(term)
+        return self.document[begin:end], self.count[begin:end].astype(np.float64)
+
+    @cached_property
+    def weights(self) -> FloatArray:
+        """Per document the idf of its terms together."""
+        df = np.diff(self.start)
+        idf = np.round(np.log(1 + (self.documents - df + 0.5) / (df + 0.5)), 6)
+        return np.bincount(self.document, weights=np.repeat(idf, df), minlength=self.documents).astype(np.float64)
+
     def idf(self, term: int) -> float:
         """ln(1 + (N - df + 0.5) / (df + 0.5)), rounded so that it does not depend on a processor's logarithm."""
         df = self.frequency(term)

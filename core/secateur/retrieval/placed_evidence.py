@@ -1,0 +1,108 @@
+"""Evidence from places the query writes out: paths, and frames of stack traces, nearest to what was raised first."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from secateur.index.facts.snapshot import Snapshot
+from secateur.model import FloatArray
+from secateur.retrieval.query import Query, StackFrame
+
+PATH_MENTIONED = 0.6
+"""A file that is mentioned says less about each of its fragments than a stack frame inside one."""
+
+FRAME_LINE = 0.8
+"""A frame's line lies in the fragment; its function's name says more, because lines move between versions."""
+
+FRAME_FURTHER = 0.75
+"""What each further frame of the repository's own code counts of the one before it."""
+
+FRAME_OF_TEST = 0.3
+"""A frame in a test, or in code of others, says how the fault was met and not where it is."""
+
+FOREIGN = frozenset({"test", "vendored", "generated", "example", "documentation"})
+
+
+class Places:
+    """The files of a snapshot by their names."""
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        self._snapshot = snapshot
+        self._by_name: dict[str, list[int]] = {}
+        for number, path in enumerate(snapshot.paths):
+            self._by_name.setdefault(path.rpartition("/")[2], []).append(number)
+
+    def files(self, wanted: str) -> list[int]:
+        """The files that a path, as it was written somewhere, may mean."""
+        found = self._by_name.get(wanted.rpartition("/")[2], [])
+        return [number for number in found if _same_place(self._snapshot.paths[number], wanted)]
+
+    def rows(self, file: int) -> slice:
+        first, last = np.searchsorted(self._snapshot.file, (file, file + 1))
+        return slice(int(first), int(last))
+
+    def frame(self, frame: StackFrame, file: int) -> FloatArray:
+        """Per fragment of a file how surely the frame is in it."""
+        rows = self.rows(file)
+        starts, ends = self._snapshot.line_start[rows], self._snapshot.line_end[rows]
+        column = np.where((starts <= frame.line) & (ends >= frame.line), FRAME_LINE, 0.0)
+        if frame.function:
+            names = self._snapshot.qualnames[rows]
+            named = np.array([name.rpartition(".")[2] == frame.function for name in names], dtype=np.bool_)
+            column = np.maximum(column, named)
+        return np.asarray(column, dtype=np.float64)
+
+
+def written_places(query: Query, snapshot: Snapshot) -> FloatArray:
+    """Paths and stack frames the query writes out."""
+    column = np.zeros(len(snapshot))
+    if not query.paths and not query.frames:
+        return column
+    places = Places(snapshot)
+    for wanted in query.paths:
+        for file in places.files(wanted):
+            rows = places.rows(file)
+            column[rows] = np.maximum(column[rows], PATH_MENTIONED)
+    for frame in query.frames:
+        for file in places.files(frame.path):
+            rows = places.rows(file)
+            column[rows] = np.maximum(column[rows], places.frame(frame, file))
+    return column
+
+
+def named_files(query: Query, snapshot: Snapshot) -> FloatArray:
+    """Per file whether the query names it outside of stack traces."""
+    column = np.zeros(len(snapshot.paths))
+    if query.told_paths:
+        places = Places(snapshot)
+        for wanted in query.told_paths:
+            files = places.files(wanted)
+            if files:
+                column[files] = np.maximum(column[files], round(1 / (1 + np.log2(len(files))), 6))
+    return column
+
+
+def trace_frames(query: Query, snapshot: Snapshot) -> FloatArray:
+    """Frames of stack traces, the repository's own from the one that raised on, each further one less; those of tests
+    and of code that is only kept here hardly."""
+    column = np.zeros(len(snapshot))
+    if not query.frames:
+        return column
+    places, own = Places(snapshot), 0
+    for frame in query.raising:
+        files = places.files(frame.path)
+        foreign = all(snapshot.flags[file] & FOREIGN for file in files)
+        for file in files:
+            rows = places.rows(file)
+            weight = FRAME_OF_TEST if foreign else FRAME_FURTHER**own
+            column[rows] = np.maximum(column[rows], weight * places.frame(frame, file))
+        own += bool(files) and not foreign
+    return column
+
+
+def _same_place(path: str, wanted: str) -> bool:
+    """The same file, whichever of the two names was written from further up: installed paths end like those of the
+    repository."""
+    have, want = path.split("/"), wanted.split("/")
+    common = min(len(have), len(want), 2)
+    return have[-common:] == want[-common:]
