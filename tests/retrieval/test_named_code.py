@@ -22,7 +22,9 @@ FILES = {
         "    '''Says how a line reader might parse a line.'''\n    return len(lines)\n\n\n"
         "def report(lines):\n    return LineReader(lines).read()\n"
     ),
-    "tests/test_cart.py": "from shop.cart import parse_line\n\n\ndef test_parse_line():\n    assert parse_line('a b')\n",
+    "tests/test_cart.py": (
+        "from shop.cart import parse_line\n\n\ndef test_parse_line():\n    assert parse_line('a b')\n"
+    ),
 }
 
 

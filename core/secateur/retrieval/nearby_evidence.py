@@ -30,7 +30,7 @@ STEPS = 3
 """Calls followed from them, either way."""
 
 DECAY = 0.6
-"""What each further call counts of the one before."""
+"""The share of the one before that each further call counts."""
 
 FOLLOWED = (FragmentKind.FUNCTION, FragmentKind.METHOD, FragmentKind.CLASS)
 

@@ -15,7 +15,7 @@ FRAME_LINE = 0.8
 """A frame's line lies in the fragment; its function's name says more, because lines move between versions."""
 
 FRAME_FURTHER = 0.75
-"""What each further frame of the repository's own code counts of the one before it."""
+"""The share of the one before it that each further frame of the repository's own code counts."""
 
 FRAME_OF_TEST = 0.3
 """A frame in a test, or in code of others, says how the fault was met and not where it is."""
