@@ -26,7 +26,7 @@ from secateur.settings import Relevance
 Lines = Callable[[str], list[str]]
 
 ELSEWHERE = 0.15
-"""The share that counts of the match of a test, a document or code of others where the best fragments are looked for."""
+"""The share that counts of the match of a test, a document or code of others where the best are sought."""
 
 TITLE_SHARE = 2 / 3
 """Of the similarity with a query of several lines: a long text is about many things, its first line about one."""
