@@ -94,7 +94,8 @@ def test_what_is_cut_is_cut_where_a_word_begins(text: str, cells: int, short: ob
         end = cut[1:]
         assert text.endswith(end)
         before = text[: -len(end)][-1:]
-        assert end[0] in "./_" or (before.islower() or before.isdecimal()) or (before.isupper() and end[0].isupper())
+        inside = (before.islower() or before.isdecimal()) or (before.isupper() and end[0].isupper())
+        assert end[0] in "./_" or before == "/" or inside
     else:  # not even its last word fits
         assert (
             cell_width(re.split(r"[./_]", text)[-1]) + 1 >= cells or len(cut) <= 1 or re.search("[a-z0-9][A-Z]", text)
@@ -110,6 +111,29 @@ def test_a_text_is_cut_behind_a_word(text: str, cells: int) -> None:
         assert text.startswith(kept)
         inside = kept[-1:].isalnum() and text[len(kept) : len(kept) + 1].isalnum()
         assert not inside or " " not in kept
+
+
+def test_a_long_name_keeps_as_much_of_its_class_as_there_is_room_for() -> None:
+    name = "SecureCookieSessionInterface.get_signing_serializer"
+    assert short_name(name, 46) == "…CookieSessionInterface.get_signing_serializer"
+    assert short_name(name, 36) == "…Interface.get_signing_serializer"
+    assert short_name(name, 24) == "….get_signing_serializer"
+    assert short_name(name, 20) == "…_signing_serializer"
+
+
+def test_a_place_gives_up_its_folders_then_its_line_and_then_its_cells() -> None:
+    label = Label("dmp_factor_list", "sympy/polys/compatibility.py:139")
+    told = [plain(draw_label(label, 15, cells)).removeprefix("dmp_factor_list").strip() for cells in (23, 21, 18, 15)]
+    assert told == ["…/compatibility.py:139", "…compatibility.py:139", "…/compatibility.py", ""]
+
+
+def test_spare_cells_go_to_the_places_before_they_go_to_the_column_of_names() -> None:
+    chosen = [ListColumn(NAME, "name", 1, 24, 1, most=44), ListColumn(PLACE, "in", 8, 22, 6, most=40)]
+    assert [laid_out(chosen, cells).cells for cells in (58, 70, 100)] == [
+        {NAME: 24, PLACE: 32},
+        {NAME: 28, PLACE: 40},
+        {NAME: 44, PLACE: 54},
+    ]
 
 
 def test_names_and_places_of_entries() -> None:

@@ -2,8 +2,9 @@
 
 A kind declares its columns with what each needs and how much it matters. Room is given out in that order: each column
 takes what it wants before the next one has any, and a column is left out where less than its least cells remain. What
-is left when all have what they want goes, in the same order, to those that can make use of more, and then to the
-places. Nothing matters more than the state and the name.
+is left when all have what they want goes to the places, then in the same order to the others that can make use of more,
+and at last to the places again: a name that is longer than its column takes cells of its place. Nothing matters more
+than the state and the name.
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ _SAMPLED = 500
 """Names that are measured to find how wide their columns want to be."""
 
 _MOST_OF_A_HUNDRED = 80
-"""Of a hundred names so many shall stand whole in their column."""
+_NEARLY_ALL_OF_A_HUNDRED = 95
+"""Of a hundred names so many shall stand whole in their column: where room is scarce, and where there is more."""
 
 
 class Label(NamedTuple):
@@ -72,7 +74,9 @@ def laid_out(columns: Sequence[ListColumn], cells: int) -> ListLayout:
             break
         given[column.id] = max(1, min(column.wants, room - _GAP))
         room -= given[column.id] + _GAP
-    for column in sorted(columns, key=lambda one: one.matters):
+    for column in sorted(
+        columns, key=lambda one: (one.id != PLACE, one.matters)
+    ):  # a long name takes cells of its place
         if column.id in given and len(given) == len(columns):
             more = max(0, min(room, column.most - given[column.id]))
             given[column.id] += more
@@ -95,3 +99,9 @@ def usual(texts: Iterable[str], least: int, wanted: int, most: int) -> tuple[int
     widths = sorted(map(cell_width, texts)) or [0]
     wants = max(least, min(wanted, widths[len(widths) * _MOST_OF_A_HUNDRED // 100]))
     return wants, max(wants, min(most, widths[-1]))
+
+
+def nearly_all(texts: Iterable[str], least: int, most: int) -> int:
+    """Cells that all of these texts fit into but the few longest, within these bounds."""
+    widths = sorted(map(cell_width, texts)) or [0]
+    return max(least, min(most, widths[len(widths) * _NEARLY_ALL_OF_A_HUNDRED // 100]))

@@ -9,7 +9,7 @@ from secateur.terminal import cell_width, clip
 from secateur_tui.styled_text import ELLIPSIS
 
 _FOLDERS = re.compile(r"(?<=.)[/\\]")
-_SCOPES = re.compile(r"(?<=.)(?:::|[./\\#])")
+_INSIDE_FOLDERS = re.compile(r"(?<=[/\\])(?=[^/\\]*$)")
 _WORDS = re.compile(r"(?<=.)(?:::|[/\\.#:\-_\[ ])|(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 """Places where a name may be cut at last: before a separator, and where a word of a CamelCase name begins."""
 
@@ -24,13 +24,14 @@ _LONGEST = 400
 
 
 def short_path(text: str, cells: int) -> str:
-    """A path with its first folders cut off: `…/sessions.py:337`. Expects visible text."""
-    return _last(text, cells, _FOLDERS, _FILE_WORDS)
+    """A path with its first folders cut off: `…/sessions.py:337`, or `…sessions.py:337`. Expects visible text."""
+    return _last(text, cells, _FOLDERS, _INSIDE_FOLDERS, _FILE_WORDS)
 
 
 def short_name(text: str, cells: int) -> str:
-    """A name with the scopes it stands in cut off: `….save_session`. Expects visible text."""
-    return _last(text, cells, _SCOPES, _WORDS)
+    """The last words of a name: `…Interface.save_session`; `….save_session` where not one word of the class fits.
+    Expects visible text."""
+    return _last(text, cells, _WORDS)
 
 
 def short_words(text: str, cells: int) -> str:
@@ -44,15 +45,16 @@ def short_words(text: str, cells: int) -> str:
     return kept[: ends[-1] if ends else None].rstrip() + ELLIPSIS
 
 
-def _last(text: str, cells: int, parts: re.Pattern[str], words: re.Pattern[str]) -> str:
-    """The longest end of a text that fits, cut at a part, else at a word; else the beginning of its last word."""
+def _last(text: str, cells: int, *places: re.Pattern[str]) -> str:
+    """The longest end of a text that fits, cut at the first of these places where one does; else the beginning of its
+    last word."""
     if len(text) <= cells and cell_width(text) <= cells:
         return text
     text = text[-_LONGEST:]
-    for cuts in (parts, words):
+    for cuts in places:
         for found in cuts.finditer(text):
             end = text[found.start() :]
             if cell_width(end) < cells:
                 return ELLIPSIS + end
-    last = max((found.start() for found in words.finditer(text)), default=0)
+    last = max((found.start() for found in places[-1].finditer(text)), default=0)
     return clip(text[last:] + ELLIPSIS, cells)

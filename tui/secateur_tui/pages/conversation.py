@@ -14,9 +14,9 @@ from secateur.kinds.conversation.messages import Message, PartKind
 from secateur.kinds.conversation.unreadable import UnreadLine
 from secateur.ledger import WRAPPER
 from secateur.model import State
-from secateur.terminal import visible
+from secateur.terminal import cell_width, visible
 
-from secateur_tui.columns import Label, ListColumn, sampled, usual
+from secateur_tui.columns import Label, ListColumn, sampled
 from secateur_tui.pages.kind_page import KindPage
 from secateur_tui.short_names import short_words
 from secateur_tui.state.ledger_answer import LedgerAnswer
@@ -155,9 +155,9 @@ def _tools(message: Message | None) -> str:
 
 @lru_cache(maxsize=2)
 def _tool_cells(outcome: Outcome[Pruned]) -> int:
-    """Cells that most of the tools take."""
+    """Cells that the tools take; a column cuts the longest."""
     named = (_tools(message_of(outcome.payload, item)) for item in sampled(len(outcome.ledger.entries)))
-    return usual(named, _LEAST_TOOL, _TOOL_CELLS, _TOOL_CELLS)[0]
+    return max(_LEAST_TOOL, min(_TOOL_CELLS, max(map(cell_width, named), default=0)))
 
 
 def _first_words(message: Message) -> str:

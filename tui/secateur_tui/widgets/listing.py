@@ -3,13 +3,14 @@ and where in this order the budget ends."""
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from secateur.terminal import cell_width, visible
 
-from secateur_tui.columns import NAME, PLACE, Label, ListColumn, ListLayout, usual
+from secateur_tui.columns import NAME, PLACE, Label, ListColumn, ListLayout, nearly_all, usual
 from secateur_tui.short_names import short_name, short_path, short_words
 from secateur_tui.styled_text import ELLIPSIS, Line, Span, clipped, first_fitting, line, signed, width
 
@@ -20,6 +21,10 @@ cells of the place behind it."""
 
 _LEAST_COLUMN, _LEAST_PLACE = 14, 6
 """Cells of the column of places, and of a place behind a long name; it is left out where it would have fewer."""
+
+
+_NUMBER = re.compile(r":[0-9]+$")
+"""The number of a line behind a path, which gives way before the path does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,9 +93,12 @@ def label_columns(labels: Iterable[Label], name: str, place: str) -> tuple[ListC
     """The columns of names and places under their titles, as wide as most of these labels need."""
     sample = list(labels)
     names, most = usual([label.name for label in sample], *_NAME_CELLS)
-    places, longest = usual([label.place for label in sample], *_PLACE_CELLS)
-    least = min(places, _LEAST_COLUMN)
-    return ListColumn(NAME, name, 1, names, 1, most=most), ListColumn(PLACE, place, least, places, 6, most=longest)
+    least, wanted, longest = _PLACE_CELLS
+    shown = [label.place for label in sample]
+    places, _ = usual(shown, least, wanted, longest)
+    name_column = ListColumn(NAME, name, 1, names, 1, most=most)
+    spare = nearly_all(shown, places, longest)
+    return name_column, ListColumn(PLACE, place, min(places, _LEAST_COLUMN), places, 6, most=spare)
 
 
 def draw_titles(layout: ListLayout) -> Line:
@@ -140,9 +148,11 @@ def _place(label: Label, cells: int) -> Line:
         return ()
     if label.prose:
         return (Span(short_words(label.place, cells), "faint"),)
-    text = short_path(label.place, cells)
-    whole = text == label.place or text.startswith(ELLIPSIS)  # else not even the name of the file fits
-    return (Span(text, "faint"),) if whole else ()
+    for place in (label.place, _NUMBER.sub("", label.place)):
+        text = short_path(place, cells)
+        if text == place or text.startswith(ELLIPSIS):  # else not even the name of the file fits
+            return (Span(text, "faint"),)
+    return ()
 
 
 def _padded(drawn: Line, cells: int, right: bool = False) -> Line:
