@@ -63,7 +63,7 @@ async def test_the_screen_of_a_stale_answer(size: tuple[int, int]) -> None:
 async def test_the_key_that_reads_again_is_named_as_it_is_mapped() -> None:
     engine = refreshing_engine()
     app = inspector(engine, replace(Settings(), ui=Ui(keys={"refresh": "f5"})))
-    async with app.run_test(size=(200, 40)):
+    async with app.run_test(size=(160, 40)):
         await settle(app)
         engine.changed = Changes(("a.py",))
         assert "○ stale: 1 file changed, f5 reads again" in (await looked(app))[0].lower()

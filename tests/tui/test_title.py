@@ -28,8 +28,9 @@ FACTS = TitleFacts(
     ("cells", "shown"),
     [
         (200, "1 Search 2 Files 3 Conversation 4 Envelope 5 Diff"),
-        (170, "the file changed, R reads again   1 Search 2 Files 3 Conversation 4 Envelope 5 Diff"),
-        (140, "○ stale: the file changed   1 Search 2 Files 3 Conversation 4 Envelope 5 Diff"),
+        (150, "the file changed, R reads again   1 Search 2 Files 3 Conversation 4 Envelope 5 Diff"),
+        (125, "○ stale: the file changed, R reads again   1 2 3 Conversation 4 5"),
+        (110, "recommended*   ○ stale: the file changed, R reads again   1 2 3 Conversation 4 5"),
         (95, "○ stale: the file changed   1 2 3 Conversation 4 5"),
         (80, "○ stale   1 2 3 Conversation 4 5"),
         (50, "○ stale"),

@@ -28,8 +28,8 @@ class TitleFacts:
 
 
 def draw_title(facts: TitleFacts, cells: int) -> Line:
-    """One line. With too little room go, in this order: words before values, the remedy, the counter, names of other
-    benches than the open one (their keys stay), the count, single keys of those (neighbours become "2-6"), what is
+    """One line. With too little room go, in this order: words before values, the counter, names of other benches than
+    the open one (their keys stay), the count, the remedy, single keys of those (neighbours become "2-6"), what is
     stale, benches; the source is clipped.
     """
     count = (
@@ -54,9 +54,9 @@ def draw_title(facts: TitleFacts, cells: int) -> Line:
             *with_keys,
         ),
         (Span("   "), *profile, Span("   "), *counter, *count, *with_remedy, *with_keys),
-        (Span("   "), *profile, Span("   "), *counter, *count, *told, *with_keys),
-        (Span("   "), *profile, *count, *told, *with_keys),
-        (Span("   "), *profile, *count, *told, *keys),
+        (Span("   "), *profile, *count, *with_remedy, *with_keys),
+        (Span("   "), *profile, *count, *with_remedy, *keys),
+        (Span("   "), *profile, *with_remedy, *keys),
         (Span("   "), *profile, *told, *keys),
         (Span("   "), *profile, *told, *runs),
         (Span("   "), *profile, *mark, *keys),
