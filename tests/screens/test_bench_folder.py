@@ -28,3 +28,21 @@ async def test_diff_and_files_start_on_the_folder_that_is_inspected(tmp_path: Pa
         await settle(app)
         assert isinstance(app.screen, Bench)
         assert app.screen.state.question == ""
+
+
+async def test_files_take_along_what_is_asked_and_say_what_they_want_where_nothing_is(tmp_path: Path) -> None:
+    write(tmp_path, {"refund.py": "def total():\n    return 1\n"})
+    app = inspector(query="", folder=str(tmp_path))
+    async with app.run_test(size=(120, 40)):
+        assert any("Esc Leave the field  then" in line for line in await settle(app)), "? would be typed"
+        await press(app, "escape")
+        assert not any("Leave the field" in line for line in await settle(app))
+        await press(app, "2")
+        said = " ".join(await settle(app))
+        assert "Say what the files are for" in said and "/ goes to the field for it" in said
+        await press(app, "escape", "1", "slash", *"refund")
+        await settle(app)
+        await press(app, "escape", "2")
+        lines = await settle(app)
+        assert isinstance(app.screen, Bench) and app.screen.state.inputs["query"] == "refund"
+        assert any("● refund.py" in line for line in lines)

@@ -40,6 +40,7 @@ from secateur_tui.pages.kind_page import KindPage
 from secateur_tui.pages.registry import page_of
 from secateur_tui.pages.search import SearchPage
 from secateur_tui.parts import PARTS
+from secateur_tui.parts.asking import Asking
 from secateur_tui.replay_player import BenchStage, ReplayPlayer
 from secateur_tui.screen import Bench
 from secateur_tui.state.bench_state import BenchState
@@ -170,7 +171,21 @@ class Inspector(Host):
     def show_bench(self, name: str) -> None:
         while isinstance(self.screen, ModalScreen):  # else the other bench would take its place, on top of this one
             self.screen.dismiss(None)
-        self.switch_screen(self._bench(name))
+        bench = self._bench(name)
+        if bench is not self._present() and self._player is None:
+            self._take_along(self._present(), bench)
+        self.switch_screen(bench)
+
+    def _take_along(self, here: Bench, there: Bench) -> None:
+        """Asks what is asked here there too, where both read the same folder and nothing is asked there."""
+        query = here.state.inputs.get("query", "")
+        same = all(bench.subject.name == "search" or bench.subject.reads_folders for bench in (here, there))
+        if not query or not same or there.state.inputs.get("query", query):
+            return
+        if there.standing:
+            there.part(Asking).type({"query": query})
+        else:
+            there.state.type("query", query)
 
     def bench_titles(self, current: str) -> Sequence[BenchTitle]:
         return [

@@ -25,8 +25,8 @@ class FieldScreen(Guarded, Screen[None]):
     def on_descendant_focus(self) -> None:
         """Draws the words about keys anew: they say where the keys go."""
         self.scene.typing = self.in_field
-        for blank in self.query("#blank").results(DrawnView):
-            blank.repaint()
+        for drawn in self.query("#blank, #footer").results(DrawnView):
+            drawn.repaint()
 
     on_descendant_blur = on_descendant_focus
 

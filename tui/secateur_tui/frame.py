@@ -117,7 +117,8 @@ class Frame:
 
     def _draw_footer(self, cells: int) -> Sequence[Line]:
         host = self._host()
-        return [draw_footer(host.keymap, self._unavailable, cells, REPLAY_FOOTER if host.stop is not None else None)]
+        only = REPLAY_FOOTER if host.stop is not None else None
+        return [draw_footer(host.keymap, self._unavailable, cells, only, typing=self._scene.typing)]
 
     def _draw_stop(self, cells: int) -> Sequence[Line]:
         stop = self._host().stop

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import ClassVar
 
+from secateur.errors import UsageError
 from secateur.kinds.base import Outcome
 from secateur.kinds.files.kind import ReadFiles
 from secateur.kinds.files.pruned_files import PrunedFiles
@@ -16,6 +17,7 @@ from secateur.terminal import visible
 
 from secateur_tui.columns import ListColumn
 from secateur_tui.pages.kind_page import KindPage
+from secateur_tui.pages.scene import Scene
 from secateur_tui.state.ledger_answer import LedgerAnswer
 from secateur_tui.styled_text import Line, Span, bar, line, wrapped
 
@@ -34,6 +36,18 @@ class FilesPage(KindPage[ReadFiles, PrunedFiles]):
         """The best files are listed first."""
         answer, decisions = super().drawn(settings, outcome), outcome.payload.decisions
         return replace(answer, order=sorted(range(len(decisions)), key=lambda number: -decisions[number].score))
+
+    def draw_blank(self, scene: Scene, cells: int) -> Sequence[Line]:
+        if not isinstance(scene.jobs.error or scene.state.refusal, UsageError) or scene.state.inputs["query"]:
+            return super().draw_blank(scene, cells)
+        key = scene.keys.shown("query")
+        return [
+            *wrapped("Say what the files are for: each is scored by how well it answers.", cells, "bold"),
+            (),
+            *wrapped(f"{key} goes to the field for it; Enter reads them.", cells, "faint"),
+            (),
+            *super().draw_blank(scene, cells),
+        ]
 
     def paths(self, answer: LedgerAnswer[Outcome[PrunedFiles]]) -> Sequence[str]:
         return answer.ids
