@@ -40,6 +40,7 @@ class Counter(Protocol):
 
     def count(self, text: str) -> int: ...
     def count_many(self, texts: Iterable[str]) -> list[int]: ...
+    def load(self) -> None: ...  # get ready for much text at once
 
 
 def get_counter(name: str = DEFAULT_COUNTER) -> Counter:

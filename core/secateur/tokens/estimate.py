@@ -75,6 +75,9 @@ class EstimateCounter:
     def count_many(self, texts: Iterable[str]) -> list[int]:
         return [self.count(text) for text in texts]
 
+    def load(self) -> None:
+        """Nothing is loaded."""
+
 
 class CharacterCounter:
     """Characters over a ratio, rounded up (REQ-SP-004): an average of English code, off by a third either way on single
@@ -97,6 +100,9 @@ class CharacterCounter:
 
     def count_many(self, texts: Iterable[str]) -> list[int]:
         return [self.count(text) for text in texts]
+
+    def load(self) -> None:
+        """Nothing is loaded."""
 
 
 def _tokens_of(text: str) -> float:

@@ -13,6 +13,7 @@ from threading import Lock
 from typing import TYPE_CHECKING
 
 from secateur.tokens.ranks import CL100K, O200K, RankFile, data_folder, read_ranks
+from secateur.tokens.small_texts import CL100K_WORDS, O200K_WORDS, SmallTexts
 
 if TYPE_CHECKING:
     import tiktoken
@@ -57,16 +58,22 @@ class Vocabulary:
     name: str
     file: RankFile
     split: str
+    words: str  # the same over ASCII: `small_texts.py`
 
 
-_O200K = Vocabulary("o200k_base", O200K, _O200K_SPLIT)
+_O200K = Vocabulary("o200k_base", O200K, _O200K_SPLIT, O200K_WORDS)
 VOCABULARIES = {
     "o200k_base": _O200K,
-    "cl100k_base": Vocabulary("cl100k_base", CL100K, _CL100K_SPLIT),
+    "cl100k_base": Vocabulary("cl100k_base", CL100K, _CL100K_SPLIT, CL100K_WORDS),
     "o200k_harmony": _O200K,  # differs in special tokens only, and those are ordinary text here
 }
 
+LITTLE = 3_000_000
+"""Characters that a process counts before it loads tiktoken: about where the time that this takes is won again."""
+
 _loaded: dict[Vocabulary, tiktoken.Encoding] = {}
+_little: dict[Vocabulary, SmallTexts] = {}
+_counted: dict[Vocabulary, int] = {}
 _loading = Lock()
 
 
@@ -99,11 +106,35 @@ class ExactCounter:
 
     def count_many(self, texts: Iterable[str]) -> list[int]:
         """Tokens of each text; a plain loop, because tiktoken's batch call is three times slower on short texts."""
+        if self._vocabulary in _loaded:
+            return [self._counted(text) for text in texts]
+        found = []
+        for text in texts:
+            little = self._little(text)
+            found.append(self._counted(text) if little is None else little)
+        return found
+
+    def load(self) -> None:
+        """Load tiktoken at once, for whoever is going to count much. Raises TokenizerError."""
+        _encoding(self._vocabulary)
+
+    def _counted(self, text: str) -> int:
+        """Tokens by tiktoken."""
         encode = _encoding(self._vocabulary).encode_ordinary
-        return [
-            len(encode(text)) if len(text) <= LONGEST_RUN else sum(len(encode(piece)) for piece in _pieces(text))
-            for text in texts
-        ]
+        return len(encode(text)) if len(text) <= LONGEST_RUN else sum(len(encode(piece)) for piece in _pieces(text))
+
+    def _little(self, text: str) -> int | None:
+        """Tokens of a text, without tiktoken; None where that would not be faster, or is not for this text."""
+        vocabulary = self._vocabulary
+        so_far = _counted.get(vocabulary, 0) + len(text)
+        if so_far > LITTLE or vocabulary in _loaded:
+            return None
+        _counted[vocabulary] = so_far
+        with _loading:
+            little = _little.get(vocabulary)
+            if little is None:
+                little = _little[vocabulary] = SmallTexts(vocabulary.file, vocabulary.words)
+        return little.count(text)
 
 
 def _pieces(text: str) -> Iterator[str]:
@@ -123,6 +154,7 @@ def _encoding(vocabulary: Vocabulary) -> tiktoken.Encoding:
             encoding = _loaded.get(vocabulary)
             if encoding is None:
                 encoding = _loaded[vocabulary] = _build(vocabulary)
+                _little.pop(vocabulary, None)
     return encoding
 
 

@@ -54,6 +54,18 @@ def read_ranks(file: RankFile, folder: Path) -> dict[bytes, int]:
     Raises:
         TokenizerError: the file is missing, unreadable or not the published one.
     """
+    fields = _unpacked(file, folder).split()
+    return dict(zip(map(a2b_base64, fields[::2]), map(int, fields[1::2]), strict=True))
+
+
+def read_table(file: RankFile, folder: Path) -> dict[bytes, int]:
+    """The same with tokens as the file has them, in base64: a third of the time. Raises TokenizerError like
+    `read_ranks`."""
+    tokens = _unpacked(file, folder).split()[::2]
+    return dict(zip(tokens, range(len(tokens)), strict=True))  # the files count from 0 without a gap
+
+
+def _unpacked(file: RankFile, folder: Path) -> bytes:
     path = folder / file.name
     try:
         raw = gzip.decompress(path.read_bytes())
@@ -61,8 +73,7 @@ def read_ranks(file: RankFile, folder: Path) -> dict[bytes, int]:
         raise TokenizerError(f"the token table {path} cannot be read: {error}", hint=_HINT) from error
     if hashlib.sha256(raw).hexdigest() != file.sha256:
         raise TokenizerError(f"the token table {path} is damaged: its digest is not the published one", hint=_HINT)
-    fields = raw.split()
-    return dict(zip(map(a2b_base64, fields[::2]), map(int, fields[1::2]), strict=True))
+    return raw
 
 
 _HINT = f'reinstall {CARRIER}, or set tokens.counter = "estimate"'

@@ -45,6 +45,7 @@ def main(counter_name: str, with_vectors: bool) -> None:
 
     source, sink = sys.stdin.buffer, sys.stdout.buffer
     counter, embedder = get_counter(counter_name), open_embedder(Embedding(), {}) if with_vectors else None
+    counter.load()
     while (message := receive(source)) is not None:
         records = []
         for path, data, problem in _TASKS.decode(message):
