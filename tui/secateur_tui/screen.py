@@ -142,7 +142,8 @@ class Bench(FieldScreen):
     @property
     def standing(self) -> bool:
         """Tells whether the widgets are there: a job may end together with its screen."""
-        return all(self.query(part) for part in ("#title", "#items #list", "#page-switch", "#footer"))
+        parts = (self.query_one_optional(part) for part in ("#title", "#list", "#page-switch", "#footer"))
+        return all(part is not None and part.is_attached for part in parts)
 
     # --- where the keys go ---
 
@@ -374,12 +375,13 @@ class Bench(FieldScreen):
         items.set_class(not shown, "-blank")
         if shown and self.focused is None:
             self.set_focus(self.home)
-        for widget in self.query(", ".join(("#budget, #notices, #columns, #list", *(f"#{tab}" for tab in self.tabs)))):
-            widget.set_class(self.answering.outdated, "-stale")
+        outdated = self.answering.outdated
+        for name in ("budget", "notices", "columns", "list", *self.tabs):
+            self.query_one(f"#{name}").set_class(outdated, "-stale")
         self.paint_list()
         described = subject.described(state.reading.material) if state.reading is not None else ""
         if described or not subject.asks_while_typing:
-            self.field(subject.fields[0].name).border_subtitle = Content(visible(described))
+            self.caption(self.field(subject.fields[0].name), line(visible(described)))
         self._each(lambda part: part.list_painted())
         for name in ("notices", "columns", "blank"):
             self.query_one(f"#{name}", DrawnView).repaint()
@@ -419,12 +421,16 @@ class Bench(FieldScreen):
 
     def repaint_frame(self) -> None:
         """Repaints title, budget, the caption of a recording, and footer."""
-        for part in self.query("#title, #budget, #stop, #footer").results(Fixed):
-            part.repaint()
+        for name in ("title", "budget", "stop", "footer"):
+            part = self.query_one_optional(f"#{name}", Fixed)
+            if part is not None:
+                part.repaint()
 
     def caption(self, widget: Widget, drawn: Line) -> None:
         """Puts a line into the lower border of a widget; as content, never as markup."""
-        widget.border_subtitle = Content(plain(drawn))
+        content = Content(plain(drawn))
+        if widget.border_subtitle != content.markup:  # Textual paints a widget whole for the same words, too
+            widget.border_subtitle = content
 
     def _draw_notices(self, cells: int) -> Sequence[Line]:
         lines = [part for one in self.parts for part in one.notices(cells)]

@@ -6,7 +6,7 @@ Nothing derived is stored: what is stale follows from comparing what was asked w
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any, Generic, TypeVar
@@ -71,6 +71,7 @@ class BenchState(Generic[S]):
     cursor: int = 0  # item looked at
     page: str = "why"  # the open page beside the list
     choice: ListChoice = WHOLE  # the part of the list that is shown, and its order
+    _key: tuple[Mapping[str, str], Settings, Hashable] | None = None  # what `key` was made of, and it
     hinted: tuple[str, Settings] | None = None  # the entry that a hint was applied for, and the settings that made
 
     def __post_init__(self) -> None:
@@ -96,8 +97,13 @@ class BenchState(Generic[S]):
 
     @property
     def key(self) -> Hashable:
-        """The key of what should be read."""
-        return self.subject.reading_key(self.inputs, self.settings)
+        """The key of what should be read. It is asked for many times a frame, and made of every setting."""
+        known, inputs, settings = self._key, self.inputs, self.settings
+        if known is not None and known[0] is inputs and known[1] is settings:
+            return known[2]
+        key: Hashable = self.subject.reading_key(inputs, settings)
+        self._key = inputs, settings, key
+        return key
 
     @property
     def needs_reading(self) -> bool:

@@ -13,19 +13,23 @@ from secateur.settings import Settings
 from secateur_tui.state.search_comparison import SearchComparison
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class SearchRequest:
     """A query and the settings that a pool is retrieved for."""
 
     query: str
     settings: Settings
 
+    @cached_property
+    def _pool_key(self) -> tuple[object, ...]:
+        return pool_key(self.settings)
+
     def serves(self, other: SearchRequest) -> bool:
         """Returns whether a pool retrieved for this request also answers `other`."""
         return (
             self.query == other.query
             and self.settings.graph_rag.max_depth >= other.settings.graph_rag.max_depth
-            and pool_key(self.settings) == pool_key(other.settings)
+            and self._pool_key == other._pool_key
         )
 
 

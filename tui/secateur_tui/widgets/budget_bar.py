@@ -17,7 +17,6 @@ import numpy as np
 from secateur.model import IntArray, State
 from textual import events
 from textual.content import Content
-from textual.geometry import Size
 
 from secateur_tui.messages import SegmentChosen
 from secateur_tui.state.ledger_answer import Sum
@@ -256,13 +255,15 @@ class BudgetBar(Fixed):
         """`draw(cells)` returns the headline and the lines below it, `hit(cell, cells)` the item of a cell."""
         super().__init__(draw, **options)
         self._hit = hit
+        self._headline = ""
 
-    def repaint(self) -> None:
-        super().repaint()
+    def take_lines(self) -> None:
+        super().take_lines()
         if self._lines:
-            headline, *self._lines = self._lines
-            self.border_title = Content(_TITLE + plain(headline))
-            self.virtual_size = Size(self.content_cells, len(self._lines))
+            first, *self._lines = self._lines
+            if self._headline != (headline := plain(first)):
+                self._headline = headline
+                self.border_title = Content(_TITLE + headline)
 
     def on_click(self, event: events.Click) -> None:
         at = event.get_content_offset(self)

@@ -44,8 +44,9 @@ class ItemList(LineView, can_focus=True):
         offset = self._row(self._index) - self.scroll_offset.y
         self._listing, self._items = listing, view or listing
         self._index = max(0, self._items.line_of(item)) if self._items is not None and len(self._items) else 0
-        self.repaint()
+        self.measure()
         self._scroll(self._row(self._index) - offset)
+        self.repaint_lines()
 
     def draw_titles(self, cells: int) -> Line:
         """Draws the titles of the columns in a line above the list, which is as wide as the list with its scroll
@@ -74,9 +75,9 @@ class ItemList(LineView, can_focus=True):
     def line_count(self) -> int:
         return self._count + (self._cut_row >= 0)
 
-    def repaint(self) -> None:
+    def measure(self) -> None:
         self._layout = laid_out(self._listing.columns, self.content_cells) if self._listing is not None else None
-        super().repaint()
+        super().measure()
 
     def draw_line(self, index: int, cells: int) -> Line:
         if self._listing is None or self._items is None or self._layout is None:
@@ -120,7 +121,7 @@ class ItemList(LineView, can_focus=True):
         row, top = self._row(index), self.scroll_offset.y
         height = max(1, self.scrollable_content_region.height)
         self._scroll(row if row < top else row - height + 1 if row >= top + height else top)
-        self.refresh()
+        self.repaint_lines()
         self.post_message(CursorMoved(self._items.item_at(index)))
 
     def on_resize(self) -> None:

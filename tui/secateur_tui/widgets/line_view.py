@@ -1,22 +1,24 @@
 """The base of every view: a scrolling widget that paints lines of styled text by the line API, so its cost is that of
-the rows in sight."""
+the rows in sight that differ from what is painted."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Self
 
+from rich.cells import cell_len
 from rich.segment import Segment
 from rich.style import Style
 from textual import events
-from textual.geometry import Size
+from textual.geometry import Region, Size
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from secateur_tui.guards import Guarded
 from secateur_tui.host import Host
 from secateur_tui.messages import ActionClicked
+from secateur_tui.palette import Palette
 from secateur_tui.styled_text import Line, action_at, clipped
 
 
@@ -24,6 +26,14 @@ class LineView(Guarded, ScrollView):
     """A view of lines. Subclasses say how many lines there are and draw one at a time."""
 
     app: Host
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self._painted: dict[int, Line] = {}  # by row in sight: as it is on screen
+        self._drawn: dict[int, Line] = {}  # by row in sight: as it is drawn next
+        self._drawn_at = 0, 0  # the width and the first line in sight of what is drawn
+        self._ground_style: Style | None = None
+        self._palette: Palette | None = None
 
     @abstractmethod
     def line_count(self) -> int:
@@ -34,12 +44,39 @@ class LineView(Guarded, ScrollView):
         """One line, at most `cells` wide."""
 
     def repaint(self) -> None:
-        """Takes the present state of what is drawn: measures again and paints the lines in sight."""
+        """Takes the present state of what is drawn: measures again and paints the lines in sight that differ."""
+        self.measure()
+        self.repaint_lines()
+
+    def measure(self) -> None:
+        """Takes the present number of lines."""
         # Two passes settle the vertical scroll bar, which takes cells from the width.
-        count = self.line_count()
-        if self.virtual_size.height != count or self.virtual_size.width != self.content_cells:
-            self.virtual_size = Size(self.content_cells, count)
-        self.refresh()
+        size = Size(self.content_cells, self.line_count())
+        if self.virtual_size == size:
+            return
+        if self.styles.is_auto_height:
+            self.virtual_size = size
+        else:  # only the scroll bar depends on it: to lay out the whole screen anew costs more than all else
+            self.set_reactive(LineView.virtual_size, size)
+            self._scroll_update(size)
+
+    def repaint_lines(self) -> None:
+        """Paints the lines in sight that differ from what is on screen."""
+        palette = self.app.palette
+        if palette is not self._palette:
+            self._palette = palette
+            self.refresh()
+            return
+        region, top = self.scrollable_content_region, self.scroll_offset.y
+        drawn = {y: self.draw_in_sight(y, region.width) for y in range(region.height)}
+        changed = [y for y, spans in drawn.items() if self._painted.get(y) != spans]
+        if changed:
+            self.refresh(*(Region(0, y, region.width, 1) for y in changed))
+        self._drawn, self._drawn_at = drawn, (region.width, top)
+
+    def refresh(self, *regions: Region, repaint: bool = True, layout: bool = False, recompose: bool = False) -> Self:
+        self._drawn = {}  # whoever asks for this has changed something that was drawn
+        return super().refresh(*regions, repaint=repaint, layout=layout, recompose=recompose)
 
     @property
     def content_cells(self) -> int:
@@ -49,13 +86,23 @@ class LineView(Guarded, ScrollView):
     def on_resize(self) -> None:
         self.repaint()
 
+    def render_lines(self, crop: Region) -> list[Strip]:
+        self._ground_style = self.rich_style
+        return super().render_lines(crop)
+
     def render_line(self, y: int) -> Strip:
-        cells = self.scrollable_content_region.width
+        cells, top = self.scrollable_content_region.width, self.scroll_offset.y
+        spans = self._drawn.get(y) if self._drawn_at == (cells, top) else None
+        if spans is None:
+            spans = self.draw_in_sight(y, cells)
+        self._painted[y] = spans
+        base = self._ground_style if self._ground_style is not None else self.rich_style
+        return self.paint(spans, cells, base) if spans else Strip.blank(cells, base)
+
+    def draw_in_sight(self, y: int, cells: int) -> Line:
+        """Draws a row in sight, of which 0 is the uppermost; nothing below the last line."""
         index = y + self.scroll_offset.y
-        base = self.rich_style
-        if not 0 <= index < self.line_count():
-            return Strip.blank(cells, base)
-        return self.paint(clipped(self.draw_line(index, cells), cells), cells, base)
+        return clipped(self.draw_line(index, cells), cells) if 0 <= index < self.line_count() else ()
 
     def on_click(self, event: events.Click) -> None:
         """Does what the words under the pointer name, where they name an action."""
@@ -68,19 +115,26 @@ class LineView(Guarded, ScrollView):
 
     def paint(self, spans: Line, cells: int, base: Style) -> Strip:
         """Returns a line as a strip of exactly `cells`; a role may name several classes, later ones on top."""
-        segments = [Segment(span.text, base + self.role_style(span.role)) for span in spans]
-        # The strip measures with the compositor's own table: whatever a character's true width, the line never leaves
-        # its place.
-        return Strip(segments).adjust_cell_length(cells, base + self.role_style(_row_role(spans)))
+        style = self.role_style
+        segments = [Segment(span.text, base + style(span.role)) for span in spans]
+        # Measured with the compositor's own table: whatever a character's true width, the line never leaves its place.
+        length = sum(cell_len(span.text) for span in spans)
+        ground = base + style(_row_role(spans))
+        if length < cells:
+            segments.append(Segment(" " * (cells - length), ground))
+        return Strip(segments, max(length, cells)).adjust_cell_length(cells, ground)
 
     def role_style(self, role: str) -> Style:
         """The style of a role under the present theme."""
         return self.app.palette.style(role)
 
 
+_GROUNDS = ("cursor", "cursor-blurred")
+
+
 def _row_role(spans: Line) -> str:
     """The background of a cursor row runs to the end of the line."""
-    return next((name for span in spans for name in span.role.split() if name.startswith("cursor")), "")
+    return next((name for span in spans if "cursor" in span.role for name in span.role.split() if name in _GROUNDS), "")
 
 
 class DrawnView(LineView):
@@ -97,8 +151,12 @@ class DrawnView(LineView):
     def draw_line(self, index: int, cells: int) -> Line:  # noqa: ARG002 - drawn for this width already
         return self._lines[index]
 
-    def repaint(self) -> None:
+    def take_lines(self) -> None:
+        """Draws the lines."""
         self._lines = self._draw(self.content_cells)
+
+    def repaint(self) -> None:
+        self.take_lines()
         super().repaint()
 
 

@@ -7,11 +7,9 @@ from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
-from rich.style import Style
 from secateur.terminal import cell_width, visible
 from textual import events
 from textual.binding import Binding, BindingType
-from textual.strip import Strip
 
 from secateur_tui.styled_text import ELLIPSIS, Line, Span, clipped, cut, line, marked, plain, prefix, width
 from secateur_tui.widgets.line_view import LineView
@@ -128,15 +126,8 @@ class TextView(LineView, can_focus=True):
         self.scroll_to(y=max(0, self._row_of(number) - 1), animate=False, immediate=True, force=True)
         self.refresh()
 
-    def render_line(self, y: int) -> Strip:
-        if y:
-            return super().render_line(y)
-        cells = self.scrollable_content_region.width
-        return self.paint(clipped(self._head(cells), cells), cells, self._base)
-
-    @property
-    def _base(self) -> Style:
-        return self.rich_style
+    def draw_in_sight(self, y: int, cells: int) -> Line:
+        return super().draw_in_sight(y, cells) if y else clipped(self._head(cells), cells)
 
     def _head(self, cells: int) -> Line:
         if self._typed is not None:
