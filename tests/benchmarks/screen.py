@@ -28,7 +28,7 @@ from typing import Any
 ROOT = Path(__file__).parents[2]
 sys.path[:0] = [str(ROOT / "core"), str(ROOT / "tui"), str(ROOT / "tests"), str(ROOT / "tests" / "screens")]
 
-from inspector_kit import ScriptedEngine, large_pool, settle  # noqa: E402 - the paths come first
+from inspector_kit import ScriptedEngine, bench_of, large_pool  # noqa: E402 - the paths come first
 from secateur.settings import Settings  # noqa: E402
 from secateur_tui.app import Inspector  # noqa: E402
 from secateur_tui.host import Pace  # noqa: E402
@@ -40,6 +40,9 @@ LEDGER_KEYS = ("down", "pagedown", "b", "B", "right", "left", "d", "down", "i", 
 WORDS = ("return", "total", "order", "rounded", "def", "import")
 NO_FRAME = 0.2
 """Seconds after which a key is taken for one that paints nothing, such as `end` at the end."""
+
+STARTED = 900.0
+"""Seconds after which a start is given up."""
 
 REST = 0.05
 """Seconds between keys: what one led to besides its frame, such as a recount, is not charged to the next."""
@@ -64,7 +67,7 @@ async def measured(app: Clocked, keys: tuple[str, ...], rounds: int) -> Took:
     took: Took = defaultdict(list)
     async with app.run_test(size=(160, 45)) as pilot:
         await pilot.pause()
-        await settle(app)
+        await at_rest(app)
         for _ in range(rounds):
             for key in keys:
                 begun, worked = time.perf_counter(), time.thread_time()
@@ -78,6 +81,14 @@ async def measured(app: Clocked, keys: tuple[str, ...], rounds: int) -> Took:
                 await asyncio.sleep(REST)
         app.exit()
     return took
+
+
+async def at_rest(app: Clocked) -> None:
+    """Waits until everything that a start leads to is done, the proofs too, however long another program takes."""
+    begun = time.perf_counter()
+    while bench_of(app).busy or not bench_of(app).answered:
+        assert time.perf_counter() - begun < STARTED, "the screen does not come to rest"
+        await asyncio.sleep(0.1)
 
 
 async def handled(app: Clocked) -> float:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
-from inspector_kit import Inspector, assert_golden, bench_of, inspector, press, settle
+from inspector_kit import QUERY, Inspector, assert_golden, bench_of, inspector, orders_engine, press, settle
 from ledger_kit import WRITERS, opened
 from secateur.model import State
 from secateur.settings import Settings, with_values
@@ -157,3 +159,30 @@ async def test_hints_of_another_item_do_not_stay() -> None:
         await press(app, "up")
         await settle(app)
         assert {hint.item for hint in bench.scene.hints} <= {bench.state.cursor} and bench.scene.hints != had
+
+
+async def test_what_is_not_known_in_time_is_said_and_nothing_waits_for_it() -> None:
+    app = Inspector(orders_engine(), TIGHT, path="orders", query=QUERY, pace=Pace(0.001, 0.001, 0, proof=0))
+    async with app.run_test(size=SIZE):
+        lines = await settle(app)
+        bench = bench_of(app)
+        assert not bench.scene.proving and not bench.scene.ranges and not bench.scene.hints
+        assert any("range: not known within 0 s" in one for one in lines)
+        assert any("not known within 0 s" in one and "range:" not in one for one in lines)
+
+
+async def test_a_job_whose_place_is_taken_before_it_begins_never_begins() -> None:
+    """Neither does one whose session is left: nothing is created that nobody awaits, which would be a warning."""
+    begun = []
+
+    async def work(name: str) -> None:
+        begun.append(name)
+
+    app = inspector()
+    async with app.run_test(size=SIZE):
+        await settle(app)
+        for name in ("first", "second"):
+            bench_of(app).jobs.start(partial(work, name), "group")
+        await settle(app)
+    assert begun == ["second"]
+    gc.collect()

@@ -40,7 +40,7 @@ def of_row(pool: Pool, now: Settings, name: str) -> ItemFlip | None:
     return flip_of(TrialRuns(trials), pool.qualname.index(name), trials.sweep())
 
 
-def unchanged(pool: Pool, now: Settings, signal: str) -> tuple[float, float]:
+def unchanged(pool: Pool, now: Settings, signal: str) -> tuple[float, float] | None:
     trials = PoolTrials(pool, now)
     return unchanged_range(TrialRuns(trials), next(knob for knob in trials.knobs if knob.name == signal))
 

@@ -3,7 +3,7 @@ import gc
 import threading
 
 import pytest
-from secateur_tui.background import MANY, EngineThread, uncollected
+from secateur_tui.background import MANY, Courtesy, EngineThread, uncollected
 
 
 async def test_calls_run_one_after_another_on_one_thread() -> None:
@@ -75,3 +75,17 @@ def test_what_a_job_makes_in_great_numbers_is_not_looked_through_for_garbage() -
     with pytest.raises(ZeroDivisionError), uncollected():
         _ = 1 / 0
     assert gc.isenabled()
+
+
+async def test_work_that_nobody_waits_for_stands_back_while_keys_arrive() -> None:
+    courtesy, thread, went = Courtesy(), EngineThread(), list[str]()
+    courtesy.give_way(1e6)  # a key, and no rest after it
+    waiting = asyncio.ensure_future(thread.run(lambda: (courtesy.wait(lambda: False), went.append("on"))))
+    await asyncio.sleep(0)
+    assert not went
+    courtesy.give_way(0)  # the rest is over
+    await waiting
+    assert went == ["on"]
+    courtesy.give_way(1e6)
+    await thread.run(lambda: courtesy.wait(lambda: True))  # unwanted: it does not wait
+    thread.close()

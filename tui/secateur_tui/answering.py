@@ -9,6 +9,7 @@ dimmed and never painted as the answer to a newer one.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
+from functools import partial
 from typing import Any
 
 from secateur.errors import SecateurError
@@ -81,7 +82,7 @@ class Answering:
         state = self._state()
         reads = self._reads is not None and state.subject.serves(self._reads, state.key)
         if again or not state.subject.prepared or (state.needs_answer and not reads):
-            self._jobs.start(self._serve(again), ENGINE)
+            self._jobs.start(partial(self._serve, again), ENGINE)
         self._paint()
 
     def _act(self, activity: str) -> None:

@@ -40,6 +40,31 @@ def uncollected() -> Iterator[None]:
         gc.enable()
 
 
+class Courtesy:
+    """Lets work that nobody waits for stand back while keys arrive: Python runs one thread at a time."""
+
+    def __init__(self) -> None:
+        self._free = threading.Event()
+        self._free.set()
+        self._timer: asyncio.TimerHandle | None = None
+
+    def give_way(self, seconds: float) -> None:
+        """Makes the work wait for so long from now on."""
+        self._free.clear()
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = asyncio.get_running_loop().call_later(seconds, self._free.set)
+
+    def wait(self, unwanted: Callable[[], bool]) -> None:
+        """Waits on the work's thread until it may go on, or is unwanted."""
+        while not self._free.wait(_LOOK) and not unwanted():
+            pass
+
+
+_LOOK = 0.05
+"""Seconds between two looks whether work that waits is wanted at all."""
+
+
 class Cancelled(Exception):
     """Raised inside a job whose result is no longer wanted."""
 

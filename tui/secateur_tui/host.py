@@ -18,13 +18,14 @@ from secateur.remembered.inspector_session import OpenSession, SessionStore, Unf
 from secateur.replays.recorder import Observation, Recorder
 from secateur.settings import Settings
 from secateur.terminal import visible
+from textual import events
 from textual._context import active_message_pump
 from textual.actions import ActionParseResult
 from textual.app import App, ScreenStackError
 from textual.dom import DOMNode
 
 from secateur_tui import actions
-from secateur_tui.background import EngineThread
+from secateur_tui.background import Courtesy, EngineThread
 from secateur_tui.bench_names import BenchTitle
 from secateur_tui.guards import Guarded, PatientPalette
 from secateur_tui.palette import Palette
@@ -42,6 +43,7 @@ class Pace:
     rest: float = 0.25  # before proofs are worked out: longer than the time between two steps of a knob held down
     watch: float = 2.0  # between two looks whether files have changed; 0: only when the terminal comes to the front
     proves: bool = True  # whether proofs are worked out at all
+    proof: float = 10.0  # of processor time that the proofs for an item may take
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +68,7 @@ class Host(Guarded, App[int]):
         thread: runs what retrieves, reads and decides.
         watcher: looks for changes on disk: that must neither wait for a retrieval nor hold one up.
         prover: proves hints.
+        courtesy: makes the prover wait while keys arrive.
         recorder: writes down what is done; None: nothing does.
         sessions, memory: remember what is asked and tuned; None: nothing is remembered.
         unfinished: what a session that was cut off had tuned; None: nothing is offered.
@@ -82,6 +85,7 @@ class Host(Guarded, App[int]):
         self.watching = settings.ui.watch
         self.pace = pace or Pace()
         self.thread, self.watcher, self.prover = EngineThread(), EngineThread(), EngineThread()
+        self.courtesy = Courtesy()
         self.recorder: Recorder | None = None
         self.sessions: SessionStore | None = None
         self.memory: OpenSession | None = None
@@ -108,6 +112,11 @@ class Host(Guarded, App[int]):
     def on_unmount(self) -> None:
         for thread in (self.thread, self.watcher, self.prover):
             thread.close()
+
+    async def on_event(self, event: events.Event) -> None:
+        if isinstance(event, events.InputEvent | events.Paste):
+            self.courtesy.give_way(self.pace.rest)
+        await super().on_event(event)
 
     # --- going on after an error ---
 

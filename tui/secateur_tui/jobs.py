@@ -4,7 +4,7 @@ All background work of a screen goes through its `Jobs`. A newer job of a group 
 does a newer timer of a name; the results of an older job are ignored.
 
     jobs.after("rest", 0.25, prove)            # calls `prove`, unless "rest" is set again before
-    jobs.start(self._count(answers), "recount")  # an async method; in it: `await jobs.run(slow_call)`
+    jobs.start(self._count, "recount")         # an async method; in it: `await jobs.run(slow_call)`
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 from secateur.errors import SecateurError
 from secateur.progress import Progress
 from textual.screen import Screen
+from textual.worker import Worker
 
 from secateur_tui.background import Cancelled
 from secateur_tui.host import Host
@@ -51,9 +52,10 @@ class Jobs:
 
     # --- jobs ---
 
-    def start(self, work: Coroutine[Any, Any, None], group: str) -> None:
-        """Starts a job; one of the same group that is under way is cancelled."""
-        self._owner.run_worker(work, group=group, exclusive=True)
+    def start(self, work: Callable[[], Coroutine[None, None, None]], group: str) -> None:
+        """Starts a job, an async method or a `partial` of one; one of the same group that is under way is cancelled,
+        and never begins where it has not yet."""
+        _: Worker[None] = self._owner.run_worker(work, group=group, exclusive=True)
 
     def cancel(self, group: str) -> None:
         """Cancels the job of a group."""

@@ -412,7 +412,7 @@ class Bench(FieldScreen):
         if self.standing:
             state = self.state
             notes = state.subject.knob_notes(state)
-            self.knobs.show(state.settings, state.opened, self.scene.ranges, notes, proving=self.scene.proving)
+            self.knobs.show(state.settings, state.opened, self.scene.ranges, notes, self.scene.ranges_pending)
 
     def paint_page(self) -> None:
         """Paints the open page where it is in sight."""
@@ -422,8 +422,7 @@ class Bench(FieldScreen):
     def repaint_frame(self) -> None:
         """Repaints title, budget, the caption of a recording, and footer."""
         for name in ("title", "budget", "stop", "footer"):
-            part = self.query_one_optional(f"#{name}", Fixed)
-            if part is not None:
+            if (part := self.query_one_optional(f"#{name}", Fixed)) is not None:
                 part.repaint()
 
     def caption(self, widget: Widget, drawn: Line) -> None:

@@ -13,6 +13,7 @@ from secateur.errors import SecateurError
 from secateur.kinds.knobs import Knob
 from secateur.kinds.outcomes import Outcome
 from secateur.ledger import NOT_LISTED, WRAPPER, State
+from secateur.progress import Progress, unreported
 from secateur.settings import Settings, key_of
 from secateur.what_if.trials import BUDGET, FIXED, Knapsack, NumberKnob, Trials, Tried
 
@@ -36,7 +37,9 @@ class Decider(Protocol):
     @property
     def most_runs(self) -> int: ...
 
-    def decide(self, material: Any, inputs: Mapping[str, Any], settings: Settings) -> Outcome[Any]: ...
+    def decide(
+        self, material: Any, inputs: Mapping[str, Any], settings: Settings, *, progress: Progress = unreported
+    ) -> Outcome[Any]: ...
     def budget_in_force(self, settings: Settings, outcome: Outcome[Any] | None) -> int: ...
     def reading_of(self, inputs: Mapping[str, Any], settings: Settings) -> Any: ...
     def least_budget(self) -> int: ...
@@ -73,10 +76,11 @@ class KindTrials(Trials):
             if knob.key != kind.budget.key and (number := self._number(name, knob)) is not None
         )
 
-    def decide(self, name: str, value: float) -> Tried | None:
+    def decide(self, name: str, value: float, progress: Progress = unreported) -> Tried | None:
         knob = self._kind.budget if name == BUDGET else self._knobs[name]
+        settings = knob.put(self._settings, value)
         try:
-            return self._decided(self._kind.decide(self._material, self._inputs, knob.put(self._settings, value)))
+            return self._decided(self._kind.decide(self._material, self._inputs, settings, progress=progress))
         except SecateurError:  # a budget that cannot be met, or values that do not go together
             return None
 

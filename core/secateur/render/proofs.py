@@ -48,7 +48,8 @@ def explained_page(page: Page, explanation: Explanation) -> Page:
 def sections_of(explanation: Explanation) -> Sequence[Section]:
     """The proofs as sections of a report."""
     curve, trials = explanation.curve, explanation.trials
-    ranges = [(name, range_words(*ends)) for name, ends in explanation.ranges.items()]
+    not_known = f"not known within {explanation.reached}"
+    ranges = [(name, range_words(*ends) if ends else not_known) for name, ends in explanation.ranges.items()]
     points = tuple(_points(curve, trials.budget, trials.budget_label))
     columns = (*_POINTS, *[_FIGURE] * len(figures_of(curve)), _MARK)
     found = [
@@ -70,8 +71,8 @@ def flip_words(explanation: Explanation, item: int) -> Iterator[tuple[str, str]]
     if trials.fixed[item]:
         yield "", NOTHING_FIXED
     elif flip is None:
-        curve = explanation.curve
-        yield "", f"nothing in range: {searched_words(trials, curve.tried, curve.every)}"
+        curve, reached = explanation.curve, explanation.reached if item in explanation.unknown else ""
+        yield "", nothing_words(trials, curve.tried, curve.every, reached)
     else:
         turns = {trials.budget_label: flip.budget} if flip.budget is not None else {}
         turns |= flip.knobs
@@ -92,13 +93,18 @@ def named(trials: Trials, items: Sequence[int]) -> str:
     return f"{len(items):,}"
 
 
-def searched_words(trials: Trials, tried: int, every: tuple[int, int] | None) -> str:
-    """The budgets and values that were looked at, none of which turns an item.
+def nothing_words(trials: Trials, tried: int, every: tuple[int, int] | None, reached: str = "") -> str:
+    """That nothing turns an item of the budgets and values that were looked at.
 
     Args:
         tried: how many budgets were.
         every: between these every single one was.
+        reached: the limit that kept others from being looked at, in words; "" for none.
     """
+    return f"{f'not known within {reached}' if reached else 'nothing in range'}: {_searched(trials, tried, every)}"
+
+
+def _searched(trials: Trials, tried: int, every: tuple[int, int] | None) -> str:
     budgets = f"none of {counted(tried, 'budget')} up to {trials.enough:,}"
     if every is not None:
         low, high = every
@@ -108,6 +114,8 @@ def searched_words(trials: Trials, tried: int, every: tuple[int, int] | None) ->
 
 def curve_words(trials: Trials, curve: Curve) -> Iterator[str]:
     """The curve in sentences."""
+    if curve.reached:
+        yield f"not all is known within {curve.reached}: {counted(curve.tried, 'budget')} were tried"
     if curve.least is not None:
         yield f"below {curve.least:,} there is no answer"
     if curve.knee is not None:

@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from secateur.model import BoolArray, Pool, Reason, Selection, State
+from secateur.progress import Progress, unreported
 from secateur.selection.budget_sweep import sweep
 from secateur.selection.select import mask_of, select
 from secateur.settings import Settings, with_values
@@ -71,7 +72,7 @@ class PoolTrials(Trials):
         """Rows that may go out at some budget."""
         return ~np.isin(self._selection.reason, [*FIXED, Reason.NO_SIGNAL])
 
-    def decide(self, name: str, value: float) -> Tried:
+    def decide(self, name: str, value: float, progress: Progress = unreported) -> Tried:  # noqa: ARG002 - it is instant
         """Never None: a search has an answer at every budget and weight."""
         if name == BUDGET:
             return _decided(select(self._pool, replace(self._settings, budget=int(value))))

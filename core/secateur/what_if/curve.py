@@ -65,6 +65,7 @@ class Curve:
     tried: int
     enough: int
     least: int | None = None
+    reached: str = ""  # the limit that kept a budget from being tried, in words
 
 
 def curve_of(runs: TrialRuns, swept: Swept | None) -> Curve:
@@ -93,19 +94,22 @@ def curve_of(runs: TrialRuns, swept: Swept | None) -> Curve:
     every = (swept.low, swept.high) if swept is not None else None
     tried = len(swept.columns.budgets) if swept is not None else len(runs.tried(BUDGET))
     shown = _thinned(points, {trials.budget, knee}, trials.end)
-    return Curve(shown, knee, drops, dropping, every, tried, trials.enough, least)
+    return Curve(shown, knee, drops, dropping, every, tried, trials.enough, least, runs.reached)
 
 
 def _least(runs: TrialRuns) -> int | None:
     """The least budget at which there is an answer; None where there is one at the least that is tried."""
     trials = runs.trials
-    if runs.at(BUDGET, trials.low) is not None:
+    if runs.at(BUDGET, trials.low) is not None or not runs.knows(BUDGET, trials.low):
         return None
     above = int(runs.tried(BUDGET)[0])
     below = max((int(budget) for budget in runs.unanswered(BUDGET) if budget < above), default=trials.low)
-    while above - below > 1 and runs.left:
+    while above - below > 1:
         middle = (above + below) // 2
-        above, below = (above, middle) if runs.at(BUDGET, middle) is None else (middle, below)
+        answered = runs.at(BUDGET, middle) is not None
+        if not runs.knows(BUDGET, middle):
+            break
+        above, below = (middle, below) if answered else (above, middle)
     return above
 
 

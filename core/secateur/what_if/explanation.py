@@ -16,7 +16,7 @@ from secateur.progress import Progress, unreported
 from secateur.what_if.curve import Curve, curve_of, spread
 from secateur.what_if.flips import ItemFlip, TurningValue, flip_of, unchanged_range
 from secateur.what_if.knapsack import Best, best_selection
-from secateur.what_if.trials import BUDGET, TrialRuns, Trials
+from secateur.what_if.trials import BUDGET, TimeLimit, TrialRuns, Trials
 
 LOSES_LISTED = 10
 """Ids of what a budget would cost that are listed; the others are counted."""
@@ -33,14 +33,23 @@ _FIRST_BUDGETS = 16
 
 @dataclass(frozen=True, eq=False)
 class Explanation:
-    """All that is proven of a decision. Items are numbers in `trials.ids`."""
+    """All that is proven of a decision. Items are numbers in `trials.ids`.
+
+    Attributes:
+        ranges: by the name of a knob; None: not known, as the limit came first.
+        runs: how often was decided again.
+        reached: the limit that was reached, in words: "60 s", "40 decisions"; "" for none.
+        unknown: items that nothing turned until then; something may.
+    """
 
     trials: Trials
     flips: Mapping[int, ItemFlip | None]
-    ranges: Mapping[str, tuple[float, float]]
+    ranges: Mapping[str, tuple[float, float] | None]
     curve: Curve
     best: Best | None
-    runs: int  # how often was decided again
+    runs: int
+    reached: str = ""
+    unknown: frozenset[int] = frozenset()
 
     def what_if(self, item: int) -> dict[str, Any] | None:
         """The values that turn an item, as JSON; None: nothing that was tried does."""
@@ -50,12 +59,18 @@ class Explanation:
     def to_dict(self) -> dict[str, Any]:
         """`ranges` of weights, `knob_ranges` of other settings, `curve` and `best` as JSON."""
         weighs = self._weighs
-        ranges = {name: [_number(low), _number(high)] for name, (low, high) in self.ranges.items()}
+        ranges = {name: [_number(end) for end in ends] if ends else None for name, ends in self.ranges.items()}
+        not_known = {
+            "within": self.reached,
+            "what_if": self._ids(sorted(self.unknown)),
+            "ranges": sorted(name for name, ends in ranges.items() if ends is None),
+        }
         return {
             "ranges": {name: ends for name, ends in ranges.items() if name in weighs},
             "knob_ranges": {name: ends for name, ends in ranges.items() if name not in weighs},
             "curve": self._curve(),
             "best": self._best(),
+            **({"not_known": not_known} if self.reached else {}),
         }
 
     @property
@@ -126,25 +141,36 @@ class Explanation:
         return [self.trials.ids[item] for item in items]
 
 
-def explain(trials: Trials, items: Sequence[int] | None = None, progress: Progress = unreported) -> Explanation:
-    """Proves what can be said of a decision, as far as `trials.most` runs go: ranges first, then what turns each of
-    these items, then the curve.
+def explain(
+    trials: Trials,
+    items: Sequence[int] | None = None,
+    progress: Progress = unreported,
+    limit: TimeLimit | None = None,
+) -> Explanation:
+    """Proves what can be said of a decision, as far as `trials.most` runs and the time go: ranges first, then what
+    turns each of these items, then the curve.
 
     Args:
         items: those asked about; None: those that the least change of the budget turns.
+        limit: None: a minute of processor time.
     """
-    runs = TrialRuns(trials, progress)
+    runs = TrialRuns(trials, progress, limit or TimeLimit())
     swept = trials.sweep()
     if swept is None:
         for budget in (*trials.guesses(), *spread(trials.low, trials.end, _FIRST_BUDGETS), trials.enough):
             runs.at(BUDGET, budget)
     ranges = {knob.name: unchanged_range(runs, knob) for knob in trials.knobs}
     items = _nearest_to_turn(runs) if items is None else items
-    flips = {item: flip_of(runs, item, swept) for item in items}
+    flips: dict[int, ItemFlip | None] = {}
+    unknown = set[int]()
+    for item in items:
+        flips[item] = flip_of(runs, item, swept)
+        if flips[item] is None and runs.reached and not trials.fixed[item]:
+            unknown.add(item)
     curve = curve_of(runs, swept)
     question = trials.knapsack()
     best = best_selection(question, trials.now.whole) if question is not None else None
-    return Explanation(trials, flips, ranges, curve, best, runs.number)
+    return Explanation(trials, flips, ranges, curve, best, runs.number, runs.reached, frozenset(unknown))
 
 
 def _nearest_to_turn(runs: TrialRuns) -> list[int]:

@@ -131,13 +131,26 @@ def knob_flip(runs: TrialRuns, item: int, knob: NumberKnob) -> TurningValue | No
     return _change(runs, item, knob.name, value)
 
 
-def unchanged_range(runs: TrialRuns, knob: NumberKnob) -> tuple[float, float]:
+def unchanged_range(runs: TrialRuns, knob: NumberKnob) -> tuple[float, float] | None:
     """Values of a knob around the present one between which, of those tried, nothing changes: every item keeps its
-    state, and as many tokens go out."""
+    state, and as many tokens go out. None where a limit was reached before both ends were found."""
+    try:
+        return _unchanged_range(runs, knob)
+    except _NotTried:
+        return None
+
+
+class _NotTried(Exception):
+    """A limit kept a value from being tried."""
+
+
+def _unchanged_range(runs: TrialRuns, knob: NumberKnob) -> tuple[float, float]:
     now = runs.trials.now
 
     def same(place: int) -> bool:
         decided = runs.at(knob.name, knob.values[place])
+        if decided is None and not runs.knows(knob.name, knob.values[place]):
+            raise _NotTried
         return decided is not None and decided.tokens == now.tokens and np.array_equal(decided.state, now.state)
 
     ends = []
@@ -147,8 +160,6 @@ def unchanged_range(runs: TrialRuns, knob: NumberKnob) -> tuple[float, float]:
             if not same(place):
                 while abs(place - reached) > 1:
                     middle = (place + reached) // 2
-                    if runs.at(knob.name, knob.values[middle]) is None and not runs.left:
-                        break
                     place, reached = (place, middle) if same(middle) else (middle, reached)
                 break
             reached = place

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import time
 from abc import ABC, abstractmethod
 from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
@@ -27,8 +29,24 @@ FIXED = frozenset(
 )
 """Reasons that no budget changes, and no setting that is a number: that nothing turns such an item is said at once."""
 
+SECONDS = 60.0
+"""Seconds that all proofs of one decision may take."""
+
 _CURVE_TIMES, _CURVE_LEAST = 8, 2_000
 """A curve ends at so many times the present budget, or at so many tokens."""
+
+
+@dataclass(frozen=True, slots=True)
+class TimeLimit:
+    """The time that proofs may take: seconds of a clock, by default of the processor time of the thread, which other
+    programs do not change."""
+
+    seconds: float = SECONDS
+    clock: Callable[[], float] = time.thread_time
+
+
+class TimeIsUp(Exception):
+    """Ends a decision that was begun within the time and did not end in it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,7 +138,7 @@ class Trials(ABC):
     most: int = 400  # runs that one explanation may take
 
     @abstractmethod
-    def decide(self, name: str, value: float) -> Tried | None:
+    def decide(self, name: str, value: float, progress: Progress = unreported) -> Tried | None:
         """Decides with this budget (BUDGET) or this value of a knob; None: there is no answer at it."""
 
     def guesses(self) -> Sequence[int]:
@@ -142,15 +160,22 @@ class Trials(ABC):
 
 
 class TrialRuns:
-    """Decides again, each value once, at most so many times.
+    """Decides again, each value once, at most so many times and for so long.
 
     runs = TrialRuns(trials)
-    runs.at(BUDGET, 8_500)      # a Tried; None: no answer there, or no run is left
+    runs.at(BUDGET, 8_500)      # a Tried; None: no answer there, or it could not be tried
+    runs.knows(BUDGET, 8_500)   # whether it was tried
+
+    Attributes:
+        reached: the limit that kept a value from being tried, in words: "60 s", "40 decisions"; "" for none.
     """
 
-    def __init__(self, trials: Trials, progress: Progress = unreported) -> None:
+    def __init__(self, trials: Trials, progress: Progress = unreported, limit: TimeLimit | None = None) -> None:
         self.trials = trials
+        self.reached = ""
         self._progress = progress
+        self._limit, self._end = limit, math.inf
+        self.allow(limit)
         self._known: dict[tuple[str, float], Tried | None] = {(BUDGET, trials.budget): trials.now}
         for knob in trials.knobs:
             self._known[knob.name, knob.present] = trials.now
@@ -162,19 +187,37 @@ class TrialRuns:
         """The number of times that was decided again."""
         return len(self._known) - 1 - len(self.trials.knobs)
 
+    def allow(self, limit: TimeLimit | None) -> None:
+        """Takes another limit, which counts from now on."""
+        self._limit, self.reached = limit, ""
+        self._end = limit.clock() + limit.seconds if limit is not None else math.inf
+
     @property
-    def left(self) -> int:
-        """TrialRuns that are left."""
-        return max(0, self.trials.most - self.number)
+    def _late(self) -> bool:
+        return self._limit is not None and self._limit.clock() > self._end
+
+    def knows(self, name: str, value: float) -> bool:
+        """Tells whether this value was tried."""
+        return (name, value) in self._known
 
     def at(self, name: str, value: float) -> Tried | None:
-        """The decision on the items at this value; None: there is no answer at it, or no run is left."""
-        if (name, value) not in self._known:
-            if not self.left:
+        """The decision on the items at this value; None: there is no answer at it, or it could not be tried."""
+        if not self.knows(name, value):
+            if self.number >= self.trials.most:
+                self.reached = self.reached or f"{self.trials.most:,} decisions"
                 return None
-            self._progress("proving", self.number, 0)
-            self._known[name, value] = self.trials.decide(name, value)
+            try:
+                self._step()
+                self._known[name, value] = self.trials.decide(name, value, self._step)
+            except TimeIsUp:
+                self.reached = f"{self._limit.seconds:g} s" if self._limit is not None else ""
+                return None
         return self._known[name, value]
+
+    def _step(self, phase: str = "", done: int = 0, total: int = 0) -> None:  # noqa: ARG002 - a report of progress
+        self._progress("proving", self.number, 0)
+        if self._late:
+            raise TimeIsUp
 
     def tried(self, name: str) -> list[float]:
         """The values of a knob, or the budgets, that were tried, ascending; without those at which there is no
@@ -186,13 +229,16 @@ class TrialRuns:
         return sorted(value for (known, value), decided in self._known.items() if known == name and decided is None)
 
     def nearest(self, knob: NumberKnob) -> IntArray:
-        """Per item the place of the value nearest to the present one that turns it, of all values; -1: none does."""
+        """Per item the place of the value nearest to the present one that turns it, of all values that could be tried;
+        -1: none does."""
         if knob.name not in self._nearest:
             now, found = self.trials.now.whole, np.full(len(self.trials.ids), -1, dtype=np.int64)
             places = range(len(knob.values))
             for place in sorted(places, key=lambda one: (abs(knob.values[one] - knob.present), knob.values[one])):
                 if (decided := self.at(knob.name, knob.values[place])) is not None:
                     found[(found < 0) & (decided.whole != now)] = place
+            if not all(self.knows(knob.name, value) for value in knob.values):
+                return found
             self._nearest[knob.name] = found
         return self._nearest[knob.name]
 

@@ -31,6 +31,7 @@ class Scene:
     trials: Trials | None = None  # what these were proven with
     proving: bool = False  # whether further proofs may come
     ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict)  # of each number that changes nothing
+    not_known: str = ""  # the limit within which not every range is known, in words; "" for none
     curve: ProvenCurve | None = None  # what goes out against the budget
     crossings: Sequence[Crossing] = ()  # what crosses the cut of the present answer one step up, and one down
     offered: str = ""  # what a session that was cut off had tuned, in words; "" for nothing
@@ -40,3 +41,10 @@ class Scene:
     found: Mapping[str, Sequence[int]] | None = None  # per word of the query the lines of the item that hold it
     commits: Sequence[HistoryCommit] = ()  # the last that changed the file of the item
     exact: bool = False  # whether figures are shown with all their decimals
+
+    @property
+    def ranges_pending(self) -> str:
+        """Why not every range is there; "" where all are, or none will come."""
+        if self.proving:
+            return "re-running …"
+        return f"not known within {self.not_known}" if self.not_known else ""

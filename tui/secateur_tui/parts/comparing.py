@@ -115,7 +115,7 @@ class Comparing(ScreenPart):
         answer, outcome = self._bench.state.answer, self._bench.outcome
         if self._word and outcome is not None and self._compared != (answer, self._word):
             self._compared = answer, self._word
-            self._bench.jobs.start(self._compare(outcome), "compare")
+            self._bench.jobs.start(partial(self._compare, outcome), "compare")
         self._bench.query_one(f"#{PAGE}", DrawnView).repaint()
 
     async def _compare(self, outcome: Outcome[Any]) -> None:

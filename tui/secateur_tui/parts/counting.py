@@ -26,7 +26,7 @@ class Counting(ScreenPart):
         uncounted = state.subject.uncounted(shown)
         if uncounted and not state.needs_reading and self._counting != uncounted:
             self._counting = uncounted
-            self._bench.jobs.start(self._count(uncounted), "recount")
+            self._bench.jobs.start(partial(self._count, uncounted), "recount")
 
     def state_taken(self) -> None:
         self._counting = ()

@@ -106,7 +106,7 @@ class Exporting(ScreenPart):
     def _copy_other(self, what: str) -> None:
         outcome, number = self._bench.outcome, self._number
         if outcome is not None and (what == _PACK or number is not None):
-            self._bench.jobs.start(self._copy_text(outcome, what, number or 0), "copy")
+            self._bench.jobs.start(partial(self._copy_text, outcome, what, number or 0), "copy")
 
     async def _copy_text(self, outcome: Outcome[Any], what: str, number: int) -> None:
         kind = self._bench.subject.kind
@@ -171,7 +171,7 @@ class Exporting(ScreenPart):
             bench.app.say(f"not exported: {error.message}; {error.hint}")
             return
         if chosen.form == SCREEN:  # once the page with the question is gone
-            bench.call_after_refresh(lambda: bench.jobs.start(self._write(path, bench.app.picture), "export"))
+            bench.call_after_refresh(lambda: bench.jobs.start(partial(self._write, path, bench.app.picture), "export"))
             return
         outcome = bench.outcome
         if outcome is None:
@@ -182,7 +182,7 @@ class Exporting(ScreenPart):
         def draw() -> str:
             return draw_report(kind, outcome, report_of(kind, outcome, given, command), chosen.form)
 
-        bench.jobs.start(self._write(path, partial(bench.jobs.run, draw)), "export")
+        bench.jobs.start(partial(self._write, path, partial(bench.jobs.run, draw)), "export")
 
     async def _write(self, path: Path, draw: Callable[[], Any]) -> None:
         try:

@@ -123,7 +123,7 @@ class ItemFinding(ScreenPart):
         bench.app.push_screen(self._chooser, self._go)
         if self._made_for is not state.answer.ids:
             self._haystack = None
-            bench.jobs.start(self._make(state.answer), _HAYSTACK)
+            bench.jobs.start(partial(self._make, state.answer), _HAYSTACK)
 
     async def _make(self, answer: ShownAnswer) -> None:
         """Makes what is looked through, on the engine's thread."""
@@ -168,7 +168,7 @@ class ItemFinding(ScreenPart):
         jobs.stop(_PAUSE)
         if len(sought.strip()) >= LEAST_TEXT:
             pause = self._bench.app.pace.debounce
-            jobs.after(_PAUSE, pause, lambda: jobs.start(self._look_through(sought), _TEXTS), matters=False)
+            jobs.after(_PAUSE, pause, lambda: jobs.start(partial(self._look_through, sought), _TEXTS), matters=False)
 
     async def _look_through(self, sought: str) -> None:
         """Adds what is found in texts, a few texts at a time; a further key cancels it."""

@@ -49,7 +49,7 @@ class FirstAnswers(ScreenPart):
         self._asked = True
         if memory.first_time(NOTED):
             self._of = bench.state.question, settings
-            bench.jobs.start(self._compare(page.engine, *self._of), "first answer")
+            bench.jobs.start(partial(self._compare, page.engine, *self._of), "first answer")
 
     async def _compare(self, engine: Engine, query: str, settings: Settings) -> None:
         try:

@@ -142,7 +142,7 @@ class Looking(ScreenPart):
         if self._text_of != wanted:
             self._text_of, self._text, self._bench.scene.found = wanted, None, None
             self._bench.scene.commits = ()
-            self._bench.jobs.start(self._read(answer, row), "preview")
+            self._bench.jobs.start(partial(self._read, answer, row), "preview")
 
     async def _read(self, answer: SearchAnswer, row: int) -> None:
         page = self._page

@@ -60,7 +60,7 @@ class ShowingPack(ScreenPart):
             return
         if self._of is not answer:
             self._of, self._pack, self._wrong = answer, None, ""
-            self._bench.jobs.start(self._make_pack(answer), PACK)
+            self._bench.jobs.start(partial(self._make_pack, answer), PACK)
         terms = self._bench.subject.query_terms(answer)
         view.show(self._pack, state.cursor, terms, self._wrong or "laying out what leaves …")
 

@@ -4,19 +4,18 @@ what goes out against the budget. A key applies a hint."""
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable, Mapping, Sequence
 
 from secateur.kinds.knobs import Knob
 from secateur.render.proofs import NOTHING_FIXED
-from secateur.what_if.trials import BUDGET, FIXED
+from secateur.what_if.trials import BUDGET, FIXED, TimeLimit
 
 from secateur_tui.background import Cancelled
 from secateur_tui.messages import PartMessage, Proven
 from secateur_tui.part import ScreenPart, Tab
 from secateur_tui.screen import Bench
 from secateur_tui.state.answer import ShownAnswer
-from secateur_tui.state.proving import Crossed, Nothing, ProvenCurve, ProvenHint, Proving, Range
+from secateur_tui.state.proving import Crossed, Nothing, NotKnown, ProvenCurve, ProvenHint, Proving, Range
 from secateur_tui.styled_text import Line, Span, line
 from secateur_tui.widgets.curve_page import draw_curve
 from secateur_tui.widgets.line_view import DrawnView
@@ -40,6 +39,7 @@ class Proofs(ScreenPart):
         self._hints: list[ProvenHint] = []
         self._chosen = 0
         self._nothing = ""
+        self._not_known = ""  # the limit that ended the latest proofs, in words
         self._ranges: dict[str, tuple[float, float]] = {}
         self._curve: ProvenCurve | None = None
         self._crossings: Sequence[Crossing] = ()
@@ -91,7 +91,7 @@ class Proofs(ScreenPart):
         self._show()
 
     def _forget_hints(self, answer: ShownAnswer) -> None:
-        self._hints, self._chosen, self._nothing = [], 0, ""
+        self._hints, self._chosen, self._nothing, self._not_known = [], 0, "", ""
         if self._bench.subject.reason_of(answer, self._bench.state.cursor) in FIXED:
             self._nothing = NOTHING_FIXED
 
@@ -107,7 +107,7 @@ class Proofs(ScreenPart):
     # --- proving ---
 
     def _prove(self) -> None:
-        self._bench.jobs.start(self._run(), _PROOFS)
+        self._bench.jobs.start(self._run, _PROOFS)
 
     async def _run(self) -> None:
         bench, prover, unwanted = self._bench, self._bench.app.prover, threading.Event()
@@ -117,9 +117,12 @@ class Proofs(ScreenPart):
         curve = bench.page == CURVE or self._curve is not None
 
         def stop(phase: str, done: int, total: int) -> None:  # noqa: ARG001 - a report of progress
-            time.sleep(0)  # whatever the screen has to do goes first
-            if unwanted.is_set() or prover.closing.is_set():
+            bench.app.courtesy.wait(ended)
+            if ended():
                 raise Cancelled
+
+        def ended() -> bool:
+            return unwanted.is_set() or prover.closing.is_set()
 
         def prove() -> None:
             proving = self._proving
@@ -130,7 +133,7 @@ class Proofs(ScreenPart):
                 proving = Proving(trials)
                 if answer is self._answer:
                     self._proving = proving
-            proving.stop = stop
+            proving.stop, proving.limit = stop, TimeLimit(bench.app.pace.proof)
             try:
                 for proof in proving.proofs(item, curve=curve):
                     stop("", 0, 0)
@@ -154,6 +157,8 @@ class Proofs(ScreenPart):
         elif isinstance(proof, Crossed):
             self._crossed(proof)
             return
+        elif isinstance(proof, NotKnown):
+            self._not_known = proof.within
         elif proof.item != self._item:
             return
         elif isinstance(proof, Nothing):
@@ -161,7 +166,7 @@ class Proofs(ScreenPart):
         elif proof not in self._hints:
             self._hints.append(proof)
         self._show()
-        if isinstance(proof, Range):
+        if isinstance(proof, Range | NotKnown):
             self._bench.paint_knobs()
         else:
             self._bench.paint_page()
@@ -202,6 +207,7 @@ class Proofs(ScreenPart):
         scene.hints, scene.chosen_hint, scene.nothing = self._hints, self._chosen, self._nothing
         scene.trials = self._proving.trials if self._proving is not None else None
         scene.ranges = self._ranges if self._present else {}
+        scene.not_known = self._not_known if self._present else ""
         scene.curve = self._curve
         scene.crossings = self._crossings if self._present else ()
         scene.proving = self._bench.jobs.waits(_REST) or self._bench.jobs.runs(_PROOFS)

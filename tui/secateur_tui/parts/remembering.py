@@ -122,7 +122,7 @@ class Remembering(ScreenPart):
         wanted = isinstance(page, SearchPage) and page.prepared and not state.asks and isinstance(page.engine, Engine)
         if wanted and not self._suggested and not self._bench.jobs.at_work:
             self._suggested = True
-            self._bench.jobs.start(self._find_examples(), _SUGGESTING)
+            self._bench.jobs.start(self._find_examples, _SUGGESTING)
 
     async def _find_examples(self) -> None:
         page, settings = self._bench.subject, self._bench.state.settings

@@ -129,7 +129,7 @@ class Scenarios(ScreenPart):
     def _start_comparing(self) -> None:
         held, outcome = self._held, self._bench.outcome
         if held is not None and outcome is not None:
-            self._bench.jobs.start(self._compare(held, outcome, self._state.answer), "scenario")
+            self._bench.jobs.start(partial(self._compare, held, outcome, self._state.answer), "scenario")
 
     async def _compare(self, held: HeldScenario, outcome: Outcome[Any], answer: object) -> None:
         recorded, state, kind = held.scenario.recorded, self._state, self._kind
@@ -252,7 +252,7 @@ class Scenarios(ScreenPart):
         self._write(path, saved, pin=True)
 
     def _write(self, path: Path, write: Callable[[], tuple[Scenario, str]], *, pin: bool = False) -> None:
-        self._bench.jobs.start(self._written(path, write, pin=pin), _SAVING)
+        self._bench.jobs.start(partial(self._written, path, write, pin=pin), _SAVING)
 
     async def _written(self, path: Path, write: Callable[[], tuple[Scenario, str]], *, pin: bool) -> None:
         """Writes a scenario on the engine's thread and follows it from then on."""

@@ -40,7 +40,7 @@ class Staleness(ScreenPart):
 
     def told(self, message: PartMessage) -> None:
         if isinstance(message, Look) and self._bench.app.watching != "off" and not self._bench.subject.unopened:
-            self._bench.jobs.start(self._look(), "watch")
+            self._bench.jobs.start(self._look, "watch")
 
     async def _look(self) -> None:
         bench = self._bench

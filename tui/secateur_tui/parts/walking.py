@@ -100,13 +100,13 @@ class Walking(ScreenPart):
         whole = self._whole[1] if self._whole is not None and self._whole[0] is answer else None
         if whole is None and not self._bench.jobs.waits(_REST) and not self._bench.jobs.runs(_WHOLE):
             rest = self._bench.app.pace.rest
-            self._bench.jobs.after(_REST, rest, lambda: self._bench.jobs.start(self._walk(), _WHOLE))
+            self._bench.jobs.after(_REST, rest, lambda: self._bench.jobs.start(self._walk, _WHOLE))
         view.show(self._tree, whole, "" if self._tree is not None else "its file has changed since it was indexed")
 
     def _start(self, answer: SearchAnswer) -> None:
         if self._opening is not answer.selection.pool:
             self._opening, self._told = answer.selection.pool, "one moment"
-            self._bench.jobs.start(self._open_graph(answer), _GRAPH)
+            self._bench.jobs.start(partial(self._open_graph, answer), _GRAPH)
 
     async def _open_graph(self, answer: SearchAnswer) -> None:
         page = self._bench.subject

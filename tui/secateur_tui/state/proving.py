@@ -12,11 +12,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from secateur.progress import Progress, unreported
-from secateur.render.proofs import NOTHING_FIXED, searched_words
+from secateur.render.proofs import NOTHING_FIXED, nothing_words
 from secateur.what_if.curve import Curve, curve_of, spread
 from secateur.what_if.flips import TurningValue, budget_flip, knob_flip, nearest_change, unchanged_range
 from secateur.what_if.knapsack import Best, best_selection
-from secateur.what_if.trials import BUDGET, Swept, TrialRuns, Trials
+from secateur.what_if.trials import BUDGET, Swept, TimeLimit, TrialRuns, Trials
 
 _FIRST_BUDGETS = 16
 """Budgets that are tried first where they are tried one by one."""
@@ -65,20 +65,30 @@ class Crossed:
     steps: tuple[TurningValue, ...]
 
 
-Proof = ProvenHint | Range | ProvenCurve | Nothing | Crossed
+@dataclass(frozen=True)
+class NotKnown:
+    """A limit ended the proofs before all was known."""
+
+    within: str  # the limit in words: "10 s"
+
+
+Proof = ProvenHint | Range | ProvenCurve | Nothing | Crossed | NotKnown
 
 
 @dataclass(eq=False)
 class Proving:
-    """The proofs of one answer. What was decided for one of them serves the others.
+    """The proofs of one answer. What was decided for one of them serves the others, and what a limit kept from being
+    known is looked for again when something is asked again.
 
     Attributes:
-        stop: called before each decision; raises to end the work.
+        stop: called before each decision, and by one that takes long; raises to end the work, or waits.
+        limit: the time that each asking may take.
         swept: decisions at many budgets at once, where the kind makes them.
     """
 
     trials: Trials
     stop: Progress = unreported
+    limit: TimeLimit | None = None
     runs: TrialRuns = field(init=False)
     swept: Swept | None = None
     _begun: bool = False
@@ -93,19 +103,26 @@ class Proving:
     def proofs(self, item: int | None, *, curve: bool) -> Iterator[Proof]:
         """Yields what turns an item, then the ranges, then, if it is wanted, the curve. Who iterates ends it when the
         answer or the item is looked at no longer; what was found until then is kept."""
+        self.runs.allow(self.limit)
         self._begin()
         if item is not None and item < len(self.trials.ids):
             yield from self._hints_for(item)
         if self._crossed is None:
-            found = (nearest_change(self.runs, self.swept, up=up) for up in (True, False))
-            self._crossed = Crossed(tuple(step for step in found if step is not None))
-        yield self._crossed
+            steps = [nearest_change(self.runs, self.swept, up=up) for up in (True, False)]
+            crossed = Crossed(tuple(step for step in steps if step is not None))
+            yield crossed
+            self._crossed = crossed if not self.runs.reached else None
+        else:
+            yield self._crossed
         if curve:
             yield self._curve_of()
         for knob in self.trials.knobs:
-            if knob.name not in self._ranges:
-                self._ranges[knob.name] = Range(knob.name, *unchanged_range(self.runs, knob))
-            yield self._ranges[knob.name]
+            if knob.name not in self._ranges and (ends := unchanged_range(self.runs, knob)) is not None:
+                self._ranges[knob.name] = Range(knob.name, *ends)
+            if knob.name in self._ranges:
+                yield self._ranges[knob.name]
+        if self.runs.reached:
+            yield NotKnown(self.runs.reached)
 
     def _begin(self) -> None:
         if self._begun:
@@ -114,40 +131,44 @@ class Proving:
         if self.swept is None:
             for budget in (*self.trials.guesses(), *spread(self.trials.low, self.trials.end, _FIRST_BUDGETS)):
                 self.runs.at(BUDGET, budget)
-        self._begun = True
+        self._begun = not self.runs.reached
 
     def _hints_for(self, item: int) -> Iterator[ProvenHint | Nothing]:
+        found = self._hints.get(item, [])
         if item not in self._hints:
-            yield from self._found(item)
+            for hint in self._found(item):
+                found.append(hint)
+                yield hint
+            if not self.runs.reached:
+                self._hints[item] = found
         else:
-            yield from self._hints[item]
-        if not self._hints[item]:
+            yield from found
+        if not found:
             yield Nothing(item, self._searched(item))
 
     def _searched(self, item: int) -> str:
         if self.trials.fixed[item]:
             return NOTHING_FIXED
         every = (self.swept.low, self.swept.high) if self.swept is not None else None
-        return f"nothing in range: {searched_words(self.trials, len(self.runs.tried(BUDGET)), every)}"
+        return nothing_words(self.trials, len(self.runs.tried(BUDGET)), every, self.runs.reached)
 
     def _found(self, item: int) -> Iterator[ProvenHint]:
-        found: list[ProvenHint] = []
         gains = not self.trials.now.whole[item]
         turn = budget_flip(self.runs, item, self.swept)
         if turn is not None:
-            found.append(ProvenHint(item, BUDGET, turn, gains))
-            yield found[-1]
+            yield ProvenHint(item, BUDGET, turn, gains)
         for knob in self.trials.knobs:
             turn = knob_flip(self.runs, item, knob)
             if turn is not None:
-                found.append(ProvenHint(item, knob.name, turn, gains))
-                yield found[-1]
-        self._hints[item] = found
+                yield ProvenHint(item, knob.name, turn, gains)
 
     def _curve_of(self) -> ProvenCurve:
         if self._curve is None:
             drawn = curve_of(self.runs, self.swept)
             question = self.trials.knapsack()
             best = best_selection(question, self.trials.now.whole) if question is not None else None
-            self._curve = ProvenCurve(self.trials, drawn, best)
+            proven = ProvenCurve(self.trials, drawn, best)
+            if drawn.reached:
+                return proven
+            self._curve = proven
         return self._curve

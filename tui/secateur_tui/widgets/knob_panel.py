@@ -87,9 +87,9 @@ def _figure(value: float) -> str:
     return f"{value:,}" if isinstance(value, int) else decimal(value)
 
 
-def draw_legend(proven: bool, proving: bool, cells: int) -> Line:
+def draw_legend(proven: bool, pending: str, cells: int) -> Line:
     """Draws the meaning of the figures at the right; nothing where there are none and none will come."""
-    words = "range: re-running …" if proving else ""
+    words = f"range: {pending}" if pending else ""
     if proven:
         words = "range: selection unchanged inside (re-run ✓)"
     return line(Span(clip(words, cells), "faint"))
@@ -124,7 +124,7 @@ class KnobPanel(LineView, can_focus=True):
         self._settings = self._opened = settings
         self._ranges: Ranges = {}
         self._notes: Mapping[str, str] = {}
-        self._proving = False
+        self._pending = ""
         self._figures: Line = ()
         self._chosen = 0
 
@@ -145,10 +145,10 @@ class KnobPanel(LineView, can_focus=True):
         return self.knobs[min(self._chosen, len(self.knobs) - 1)]
 
     def show(
-        self, settings: Settings, opened: Settings, ranges: Ranges, notes: Mapping[str, str], *, proving: bool = False
+        self, settings: Settings, opened: Settings, ranges: Ranges, notes: Mapping[str, str], pending: str = ""
     ) -> None:
-        """Paint settings. `notes` are further words per setting key; `proving` says that ranges may still come."""
-        self._proving = proving
+        """Paint settings. `notes` are further words per setting key; `pending` says why not every range is there."""
+        self._pending = pending
         self._settings, self._opened, self._ranges, self._notes = settings, opened, ranges, notes
         self.repaint()
 
@@ -170,7 +170,7 @@ class KnobPanel(LineView, can_focus=True):
         if index == len(self.knobs):
             if self.has_focus:
                 return draw_meaning(self.chosen, cells)
-            return draw_legend(bool(self._ranges), self._proving, cells)
+            return draw_legend(bool(self._ranges), self._pending, cells)
         knob = self.knobs[index]
         drawn = draw_knob(knob, self._settings, self._opened, self._ranges, cells, self._notes.get(knob.key, ""))
         if knob != self.chosen:

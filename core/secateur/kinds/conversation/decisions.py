@@ -11,10 +11,10 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter as Tally
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -30,18 +30,26 @@ from secateur.tokens import Counter
 COUNTED_AT_ONCE = 500
 """Texts that a thread counts at once; the progress bar moves after each such batch."""
 
+ITEMS_A_STEP = 1_000
+"""Items between two steps of the progress bar."""
+
 COUNTING_THREADS = 2
 """Two threads take two thirds of the time of one; more wait for each other."""
 
 
 @dataclass(frozen=True, slots=True)
 class MeasuredTranscript:
-    """A transcript whose parts are counted."""
+    """A transcript whose parts are counted.
+
+    Attributes:
+        known: what decisions work out of it that depends on no setting; each saves the next one the work.
+    """
 
     transcript: Transcript
     parts: tuple[tuple[int, ...], ...]  # tokens per part per message
     tokens: tuple[int, ...]  # per message
     head: int  # tokens of the request's system prompt and tools
+    known: dict[Hashable, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def total(self) -> int:
@@ -238,22 +246,27 @@ def is_summary(message: Message) -> bool:
 
 
 def edited(
-    measured: MeasuredTranscript, counter: Counter, number: int, changes: Mapping[MessagePart, str]
+    measured: MeasuredTranscript, number: int, changes: Mapping[MessagePart, tuple[str, int]]
 ) -> tuple[dict[str, Any], int]:
-    """A copy of message `number` with other texts in some parts, and its tokens."""
+    """A copy of message `number` with other texts, of so many tokens, in some parts, and its tokens."""
     message = measured.transcript.messages[number]
     kept = sum(
         tokens for part, tokens in zip(message.parts, measured.parts[number], strict=True) if part not in changes
     )
-    return replaced(message.raw, changes), kept + sum(counter.count_many(changes.values()))
+    texts = {part: text for part, (text, _) in changes.items()}
+    return replaced(message.raw, texts), kept + sum(tokens for _, tokens in changes.values())
 
 
 def finish(
-    measured: MeasuredTranscript, items: Sequence[MessageDecision], safe_zone: int, warnings: Sequence[Notice] = ()
+    measured: MeasuredTranscript,
+    items: Sequence[MessageDecision],
+    safe_zone: int,
+    warnings: Sequence[Notice] = (),
+    progress: Progress | None = None,
 ) -> Pruned:
     """Closes the ledger: one entry per message in order, then what was added; sums are those of the report."""
     after = measured.head + sum(item.after for item in items)
-    ledger = Ledger.closed("conversation", safe_zone, _entries(measured, items), after)
+    ledger = Ledger.closed("conversation", safe_zone, _entries(measured, items, progress), after)
     notes = [*measured.transcript.notices, *warnings, *_estimated(measured)]
     if after > safe_zone:
         over = (
@@ -265,16 +278,22 @@ def finish(
     return Pruned(measured.transcript, tuple(items), ledger, _cache(measured, items), cleaned, tuple(notes))
 
 
-def _entries(measured: MeasuredTranscript, items: Sequence[MessageDecision]) -> Iterator[Entry]:
+def _entries(
+    measured: MeasuredTranscript, items: Sequence[MessageDecision], progress: Progress | None
+) -> Iterator[Entry]:
     """The request's system prompt and tools, where there are any; then one entry per item."""
     position = 0
     if measured.transcript.head is not None:
         position += 1
         yield Entry(REQUEST, State.KEPT, Reason.SYSTEM, measured.head, measured.head, position=position)
     told: Tally[str] = Tally()
-    for item in items:
-        told[item.name] += 1
-        name = item.name + (f" #{told[item.name]}" if told[item.name] > 1 else "")
+    for number, item in enumerate(items):
+        if progress is not None and number % ITEMS_A_STEP == 0:
+            progress("deciding", number, len(items))
+        name = item.name
+        told[name] += 1
+        if told[name] > 1:
+            name += f" #{told[name]}"
         position += item.leaves
         place = position if item.leaves else None
         yield Entry(name, item.state, item.reason, item.before, item.after, position=place)

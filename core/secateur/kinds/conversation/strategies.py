@@ -143,7 +143,7 @@ def decide(
     zone, counter = settings.conversation_prune, get_counter(settings.tokens.counter)
     strategy, transcript = _known(strategy or zone.strategy), measured.transcript
     if strategy == "tool-results":
-        return clear_results(measured, counter, zone.safe_zone_tokens, zone.keep_last, zone.keep_tools)
+        return clear_results(measured, counter, zone.safe_zone_tokens, zone.keep_last, zone.keep_tools, progress)
     elements = elements_of(transcript.messages)
     items = _standing(measured, elements)
     if strategy != "truncate" and measured.total > zone.safe_zone_tokens:
@@ -160,7 +160,7 @@ def decide(
         else:
             told = Retold(told.items, notices=asked.unasked())
     linked = _linked(measured, told.items) if transcript.format == "claude-code" else told.items
-    pruned = finish(measured, linked, zone.safe_zone_tokens, told.notices)
+    pruned = finish(measured, linked, zone.safe_zone_tokens, told.notices, progress)
     return replace(pruned, calls=told.calls, questions=questions)
 
 

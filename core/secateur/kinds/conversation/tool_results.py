@@ -12,7 +12,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import Counter as Multiset
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from html import escape, unescape
 from typing import Any
@@ -53,6 +53,9 @@ LONGEST_NAME = 100
 
 LONGEST_WAY = 400
 """Characters that say how to get a result back, at most: what is longer is no placeholder."""
+
+RESULTS_A_STEP = 1_000
+"""Results between two steps of the progress bar."""
 
 NOTE_SHARE = 0.1
 """A later read of less than this share of the length is taken for a note that the file is unchanged, as some agents
@@ -114,6 +117,7 @@ class AgenticConversationPruner(TranscriptPruner):
             zone.safe_zone_tokens,
             zone.keep_last,
             zone.keep_tools,
+            progress,
         )
 
     def get_cleanup_statistics(
@@ -127,42 +131,67 @@ class AgenticConversationPruner(TranscriptPruner):
 
 
 def clear_results(
-    measured: MeasuredTranscript, counter: Counter, safe_zone: int, keep_last: int = 0, keep_tools: Sequence[str] = ()
+    measured: MeasuredTranscript,
+    counter: Counter,
+    safe_zone: int,
+    keep_last: int = 0,
+    keep_tools: Sequence[str] = (),
+    progress: Progress | None = None,
 ) -> Pruned:
     """Replace tool results by placeholders, the needless first, then from the oldest, until `safe_zone` tokens hold the
     rest."""
     messages = measured.transcript.messages
     spared = _spared(messages, keep_last, frozenset(keep_tools))
-    changes: dict[int, dict[MessagePart, str]] = {}
+    changes: dict[int, dict[MessagePart, tuple[str, int]]] = {}
     reasons: dict[int, Reason] = {}
-    total = measured.total
-    for result in _in_order(messages):
+    total, order = measured.total, _known_order(measured)
+    for number, result in enumerate(order):
         if total <= safe_zone:
             break
+        if progress is not None and number % RESULTS_A_STEP == 0:
+            progress("clearing", number, len(order))
         before = measured.parts[result.message][result.number]
         if (result.message, result.number) in spared or is_cleared(result.part) or before == 0:
             continue
         # What names no later result may be shorter; and it is what a second pruning would write, when that later result
         # is cleared itself.
-        for text in dict.fromkeys(
-            (placeholder(result, before), placeholder(replace(result, why=Reason.OLDEST_RESULT), before))
-        ):
-            after = counter.count(text)
+        for text, after in _placeholders(measured, counter, result, before):
             if after < before and (len(text) < len(result.part.text) or result.part.media):
                 break
         else:
             continue
-        changes.setdefault(result.message, {})[result.part] = text
+        changes.setdefault(result.message, {})[result.part] = text, after
         reasons.setdefault(result.message, result.why)
         total += after - before
     last = last_user(messages)
     items = unchanged(measured, lambda number: standing(messages[number], last, number) or Reason.KEPT)
     for number, parts in changes.items():
-        new, after = edited(measured, counter, number, parts)
+        new, after = edited(measured, number, parts)
         items[number] = MessageDecision(
             number, measured.tokens[number], after, State.SHORTENED, reasons[number], new, cleaned=len(parts)
         )
-    return finish(measured, items, safe_zone)
+    return finish(measured, items, safe_zone, progress=progress)
+
+
+def _known_order(measured: MeasuredTranscript) -> Sequence[ToolResult]:
+    """`_in_order`, worked out once: no setting changes it."""
+    order: Sequence[ToolResult] | None = measured.known.get(_in_order)
+    if order is None:
+        order = measured.known[_in_order] = _in_order(measured.transcript.messages)
+    return order
+
+
+def _placeholders(
+    measured: MeasuredTranscript, counter: Counter, result: ToolResult, before: int
+) -> Iterator[tuple[str, int]]:
+    """The texts that may stand in the place of a result, the best first, and their tokens; each worked out once."""
+    for why in dict.fromkeys((result.why, Reason.OLDEST_RESULT)):
+        key = placeholder, counter.name, result.message, result.number, why
+        told: tuple[str, int] | None = measured.known.get(key)
+        if told is None:
+            text = placeholder(replace(result, why=why), before)
+            told = measured.known[key] = text, counter.count(text)
+        yield told
 
 
 def is_cleared(part: MessagePart) -> bool:
