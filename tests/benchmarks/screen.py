@@ -8,7 +8,7 @@ change; beside them the load of the machine. The frame is the one after everythi
 own thread was handled: work on other threads, such as proofs, counts where it delays that. Aims, on an idle machine:
 50 ms at 10,000 candidates, 100 ms at 100,000 candidates or messages, at the 95th percentile.
 
-Last the start: processor time of the whole process, from its beginning to the first frame that shows the bench.
+First the start: processor time of the whole process, from its beginning to the first frame that shows the bench.
 """
 
 from __future__ import annotations
@@ -17,7 +17,10 @@ import argparse
 import asyncio
 import json
 import os
+import pty
 import random
+import select
+import subprocess
 import sys
 import tempfile
 import time
@@ -38,6 +41,9 @@ from textual.keys import key_to_character  # noqa: E402
 SEARCH_KEYS = ("down", "pagedown", "right", "left", "b", "B", "s", "u", "U", "d", "right", "i", "v", "down", "end", "p")
 LEDGER_KEYS = ("down", "pagedown", "b", "B", "right", "left", "d", "down", "i", "v", "end", "home", "u", "U")
 WORDS = ("return", "total", "order", "rounded", "def", "import")
+STARTS = 6
+"""Starts that are measured, with the one that writes the bytecode."""
+
 NO_FRAME = 0.2
 """Seconds after which a key is taken for one that paints nothing, such as `end` at the end."""
 
@@ -138,12 +144,70 @@ def transcript(messages: int, path: Path) -> None:
                 file.write(json.dumps({"role": role, "content": [part]}) + "\n")
 
 
+STARTING = """
+import os, sys, time
+from secateur_tui.app import Inspector
+
+def painted(app, screen, renderable, display=Inspector._display):
+    display(app, screen, renderable)
+    if getattr(screen, "standing", False):  # the bench, and not the blank screen below it
+        os.write({pipe}, repr(time.process_time()).encode())
+        os._exit(0)
+
+Inspector._display = painted
+from secateur.cli.main import main
+main(["inspect", {folder!r}])
+"""
+"""A start of the command that ends with the first frame of the bench, and tells the processor time until then."""
+
+
+def start_time(folder: Path, bytecode: str) -> float:
+    """Seconds of processor time from the beginning of the process to its first frame, in a terminal of its own."""
+    readable, writable = os.pipe()
+    environ = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    environ |= {"PYTHONPYCACHEPREFIX": bytecode, "TERM": "xterm-256color", "COLUMNS": "120", "LINES": "40"}
+    environ |= {"PYTHONPATH": os.pathsep.join((str(ROOT / "core"), str(ROOT / "tui"))), "XDG_CACHE_HOME": bytecode}
+    terminal, inner = pty.openpty()
+    code = STARTING.format(pipe=writable, folder=str(folder))
+    command = [sys.executable, "-c", code]
+    process = subprocess.Popen(
+        command, stdin=inner, stdout=inner, stderr=inner, env=environ, pass_fds=(writable,), start_new_session=True
+    )
+    os.close(writable)
+    os.close(inner)
+    said = b""
+    while process.poll() is None or select.select([terminal], [], [], 0)[0]:
+        if select.select([terminal], [], [], 0.1)[0]:
+            try:
+                said += os.read(terminal, 1 << 16)  # else the terminal fills up, and the frame waits
+            except OSError:  # closed
+                break
+    process.wait()
+    told = os.read(readable, 100)
+    os.close(readable)
+    os.close(terminal)
+    assert told, said.decode("utf-8", "replace")[-2_000:]
+    return float(told)
+
+
+def told_start() -> None:
+    """Prints what a start costs in a small folder, in a process that finds its bytecode."""
+    with tempfile.TemporaryDirectory() as bytecode, tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "money.py").write_text("def rounded(amount):\n    return round(amount, 2)\n", encoding="utf-8")
+        times = sorted(start_time(Path(folder), bytecode) for _ in range(STARTS))[:-1]  # the first writes the bytecode
+    load = os.getloadavg()[0]
+    print(f"start, load {load:.1f}: processor least {times[0]:.2f} s, median {times[len(times) // 2]:.2f} s")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--candidates", type=int, nargs="*", default=[10_000, 100_000])
     parser.add_argument("--messages", type=int, default=100_000, help="of the conversation; 0: none")
     parser.add_argument("--rounds", type=int, default=10)
+    parser.add_argument("--no-start", action="store_true", help="do not measure the start")
     options = parser.parse_args()
+    if not options.no_start:
+        told_start()
     pace = Pace(debounce=0.12, rest=0.25, watch=0)
     for count in options.candidates:
         pool = large_pool(count)
