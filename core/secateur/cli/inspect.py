@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from secateur.cli import check, kinds, status
+from secateur.cli import kinds
 from secateur.cli.common import (
     common_arguments,
     quiet_settings,
@@ -23,13 +23,9 @@ from secateur.cli.common import (
 from secateur.cli.inspector import installed_inspector
 from secateur.cli.output import on_terminal
 from secateur.cli.parsing import literal, whole_number
-from secateur.cli.replay import play, print_replay
 from secateur.errors import ConfigError, SecateurError, UsageError
 from secateur.kinds import registry
 from secateur.kinds.base import Environment, Input, Kind
-from secateur.replays.recording import read_recording
-from secateur.scenarios.opened_scenario import open_scenario
-from secateur.scenarios.running import session
 from secateur.scenarios.scenario import SUFFIX
 from secateur.settings import Committed, Loaded, Settings
 
@@ -105,6 +101,8 @@ def run(options: argparse.Namespace) -> int:
         if not options.plain:
             say(options, "no terminal here: printing the headless report")
         if not kind.asks(inputs):
+            from secateur.cli import status
+
             options.check = False
             return status.run(options)
         return kinds.run_with(kind, inputs, options, flags, plain=options.plain)
@@ -133,7 +131,12 @@ def _scenario(options: argparse.Namespace) -> int:
     if _headless(options):
         if not options.plain:
             say(options, "no terminal here: checking the scenario")
+        from secateur.cli import check
+
         return check.run(_check_options(options))
+    from secateur.scenarios.opened_scenario import open_scenario
+    from secateur.scenarios.running import session
+
     with session(os.environ) as opened:
         scenario = open_scenario(Path(options.path), opened)
     settings = quiet_settings(options, None, {}, None).settings
@@ -152,6 +155,8 @@ def _given_flags(options: argparse.Namespace) -> list[str]:
 
 def _check_options(options: argparse.Namespace) -> argparse.Namespace:
     """The options of `secateur check` for one scenario."""
+    from secateur.cli import check
+
     parser = argparse.ArgumentParser()
     check.arguments(parser)
     given = parser.parse_args(["--format", options.format, "--", options.path])
@@ -161,6 +166,9 @@ def _check_options(options: argparse.Namespace) -> argparse.Namespace:
 
 def _replayed(options: argparse.Namespace) -> int:
     """Shows a recording; without a terminal prints it."""
+    from secateur.cli.replay import play, print_replay
+    from secateur.replays.recording import read_recording
+
     given = [*(["PATH"] if options.path != "." else []), *_given_flags(options)]
     if given:
         hint = f"leave {given[0]} out: the recording says what is read, and under which settings"

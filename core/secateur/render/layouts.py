@@ -16,8 +16,8 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from html import escape  # xml.sax would import urllib, http and ssl
 from typing import Protocol
-from xml.sax.saxutils import escape
 
 from secateur.errors import UsageError
 from secateur.model import FragmentKind, Notice
@@ -32,7 +32,6 @@ CDATA_END = "]]>"
 _CDATA_END_SPLIT = "]]]]><![CDATA[>"
 _NOT_TAG = re.compile("[^a-z0-9]")
 _ENDS_IN_WORD = re.compile(r"[^\W_]\Z")
-_QUOTES = {'"': "&quot;"}
 _MEMBERS = (FragmentKind.FUNCTION, FragmentKind.METHOD, FragmentKind.CLASS)
 """Kinds whose qualified name is made of the names of what they stand in."""
 
@@ -115,7 +114,7 @@ class Xml:
         return f'<context query="{_attribute(_line(query))}">\n' if query else "<context>\n"
 
     def notice(self, notice: Notice) -> str:
-        return f'<warning code="{_attribute(notice.code)}">{escape(one_line(notice.message))}</warning>\n'
+        return f'<warning code="{_attribute(notice.code)}">{escape(one_line(notice.message), quote=False)}</warning>\n'
 
     def open(self, language: str, backticks: int) -> str:  # noqa: ARG002
         return f'<fragment language="{_tag(language)}"'
@@ -171,7 +170,7 @@ def _owner(item: Item) -> str:
 
 
 def _attribute(text: str) -> str:
-    return escape(visible(text), _QUOTES)
+    return escape(visible(text), quote=False).replace('"', "&quot;")
 
 
 def pack_format(form: str) -> str:
