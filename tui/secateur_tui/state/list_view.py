@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache, partial
+from operator import ne
 from types import MappingProxyType
 from typing import Any
 
@@ -57,8 +58,11 @@ def _coded(column: SameColumn) -> tuple[Mapping[str, int], IntArray]:
 def _alphabetical(names: SameColumn, ids: SameColumn) -> IntArray:
     """Per item the place of its name in the alphabet; equal names have one place."""
     folded = [(name or one).casefold() for name, one in zip(names.values, ids.values, strict=True)]
-    place = {name: number for number, name in enumerate(sorted(set(folded)))}
-    return np.array([place[name] for name in folded], dtype=np.int64)
+    order = sorted(range(len(folded)), key=folded.__getitem__)  # names come in runs, which a set would scatter
+    ranked = [folded[item] for item in order]
+    places = np.zeros(len(folded), dtype=np.int64)
+    places[order[1:]] = np.cumsum(np.fromiter(map(ne, ranked[1:], ranked), dtype=np.int64, count=len(ranked[1:])))
+    return places
 
 
 @dataclass(frozen=True, eq=False)
