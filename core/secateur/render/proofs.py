@@ -94,7 +94,7 @@ def named(trials: Trials, items: Sequence[int]) -> str:
 
 
 def nothing_words(trials: Trials, tried: int, every: tuple[int, int] | None, reached: str = "") -> str:
-    """That nothing turns an item of the budgets and values that were looked at.
+    """The sentence that nothing turns an item of the budgets and values that were looked at.
 
     Args:
         tried: how many budgets were.

@@ -44,7 +44,7 @@ class Scene:
 
     @property
     def ranges_pending(self) -> str:
-        """Why not every range is there; "" where all are, or none will come."""
+        """The reason why not every range is there; "" where all are, or none will come."""
         if self.proving:
             return "re-running …"
         return f"not known within {self.not_known}" if self.not_known else ""
