@@ -163,6 +163,8 @@ REPOSITORY_MAY_SET = {
     "graph_rag.top_k",
     "smart_pruning.strategy",
     "smart_pruning.signature_share",
+    "smart_pruning.stop",
+    "smart_pruning.least_chance",
     "smart_pruning.priority_weights.relevance",
     "smart_pruning.priority_weights.hotspot",
     "smart_pruning.priority_weights.distance",

@@ -67,6 +67,8 @@ class Reason(IntEnum):
     EXCLUDED = auto()  # dropped: the user said so
     BEYOND_DEPTH = auto()  # dropped: further from the anchors than max_depth
     NO_SIGNAL = auto()  # dropped: its priority is 0
+    UNLIKELY = auto()  # dropped: the pack ends before it, its chance to be needed is below `least`
+    UNLIKELY_WHOLE = auto()  # shortened: as before, its declaration goes out all the same
 
     # files
     DISABLED = auto()  # kept: pruning is switched off

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from secateur.model import QUANTUM, UNREACHABLE, Channel, Pool
+from secateur.model.chance import ODDS, PLACE_POWER, SHARE_POWER
 from secateur.selection.priority import HALF
 from secateur.settings import Settings
 
@@ -75,6 +76,18 @@ def select(pool: Pool, settings: Settings) -> Naive:
             barred.add(row)
             reason[row] = why
 
+    unlikely: set[int] = set()
+    if settings.smart_pruning.stop == "marginal":
+        allowed = [row for row in order if row not in barred]
+        for place, row in enumerate(allowed, 1):
+            share_of_best = by[row] / by[allowed[0]] if by[allowed[0]] else 0.0
+            odds = ODDS * share_of_best**SHARE_POWER / place**PLACE_POWER
+            if unlikely or (place > 1 and round(odds / (1 + odds), 6) < settings.smart_pruning.least_chance):
+                unlikely.add(row)
+        unlikely -= {row for row in unlikely if pool.symbol_id[row] in settings.pins}
+        for row in unlikely:
+            reason[row] = "unlikely"
+
     def take(rows: list[int], budget: int, costs: list[int], as_state: str, why: str) -> int:
         taken, free = greedy([costs[row] for row in rows], budget)
         for row, kept, room in zip(rows, taken, free, strict=True):
@@ -86,12 +99,15 @@ def select(pool: Pool, settings: Settings) -> Naive:
 
     cost, sig_cost = [int(c) for c in pool.cost], [int(c) for c in pool.sig_cost]
     pinned = [row for row in order if row not in barred and pool.symbol_id[row] in settings.pins]
-    others = [row for row in order if row not in barred and row not in set(pinned)]
+    doubted = [row for row in order if row not in barred and row not in set(pinned)]
+    others = [row for row in doubted if row not in unlikely]
     free = capacity - take(pinned, capacity, cost, "kept", "pinned")
     reserve = min(int(capacity * share), free)
     free -= take(others, free - reserve, cost, "kept", "fits")
     if share > 0:
-        waiting = [row for row in others if state[row] == "dropped" and 0 < sig_cost[row] < cost[row]]
+        if settings.smart_pruning.stop == "marginal":
+            reserve = min(reserve, int((capacity - free) * share / (1 - share)))
+        waiting = [row for row in doubted if state[row] == "dropped" and 0 < sig_cost[row] < cost[row]]
         seen = {pool.path[row] for row in range(n) if state[row] == "kept"}
         first: list[int] = []
         for row in waiting:
@@ -103,9 +119,11 @@ def select(pool: Pool, settings: Settings) -> Naive:
             [row for row in waiting if state[row] == "dropped"], reserve - spent, sig_cost, "shortened", "signature"
         )
         free -= spent
+        for row in unlikely:
+            reason[row] = "unlikely_whole" if state[row] == "shortened" else "unlikely"
         free -= take([row for row in others if state[row] == "dropped"], free, cost, "kept", "fits")
     for row in range(n):
-        if state[row] == "dropped" and row not in barred:
+        if state[row] == "dropped" and row not in barred and row not in unlikely:
             reason[row] = (
                 "zero_budget"
                 if settings.effective_budget == 0

@@ -10,9 +10,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from secateur.ledger import Notice, Reason, State
+from secateur.ledger import Figure, Notice, Reason, State
+from secateur.model.chance import chance
 from secateur.model.columns import BoolArray, FloatArray, IntArray, falling
 from secateur.model.pool import Pool
+
+_DOUBTED = (Reason.UNLIKELY, Reason.UNLIKELY_WHOLE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,13 +32,19 @@ class Decision:
     tokens_after: int
     needed: int  # its cost as a whole
     left: int  # what was free when it was last tried as a whole; all there is to spend if it never was
+    chance: float | None = None  # that it is needed, and the least that is asked: of what the pack ended before
+    least: float | None = None
+
+    @property
+    def figures(self) -> dict[str, Figure]:
+        """The figures of the reason: none of what is kept whole."""
+        if self.chance is not None and self.least is not None:
+            return {"needed": self.needed, "chance": self.chance, "least": self.least}
+        return {"needed": self.needed, "left": self.left} if self.state is not State.KEPT else {}
 
     def to_dict(self) -> dict[str, Any]:
-        """`{"state", "reason"}` and, for drops, `needed` and `left`."""
-        out: dict[str, Any] = {"state": self.state.label, "reason": self.reason.label}
-        if self.state is not State.KEPT:
-            out |= {"needed": self.needed, "left": self.left}
-        return out
+        """`{"state", "reason"}` and the figures."""
+        return {"state": self.state.label, "reason": self.reason.label, **self.figures}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -67,6 +76,7 @@ class Selection:
     turns: tuple[Turn, ...]
     capacity: int  # tokens there were to spend on candidates: the budget less the pack's head
     used: int  # tokens charged, overhead included; an upper bound of the rendered pack
+    least_chance: float = 0.0  # rows with a smaller one end the pack; 0: the budget alone does
     warnings: tuple[Notice, ...] = ()
 
     def __len__(self) -> int:
@@ -100,6 +110,23 @@ class Selection:
         return left
 
     @cached_property
+    def chance(self) -> FloatArray:
+        """Per row, the chance that it is needed (`model.chance`); 0 of what may not leave at all."""
+        allowed = ~np.isin(self.reason, (Reason.EXCLUDED, Reason.BEYOND_DEPTH, Reason.NO_SIGNAL))
+        rows = self.order[allowed[self.order]]
+        out = np.zeros(len(self))
+        if len(rows) and self.score[rows[0]] > 0:
+            out[rows] = chance(self.score[rows] / self.score[rows[0]], np.arange(1, len(rows) + 1))
+        return out
+
+    @cached_property
+    def ended(self) -> int:
+        """The number of rows, by rank, before the one at which the pack ended because what follows is unlikely to be
+        needed; of all where it did not."""
+        unlikely = self.rank[np.isin(self.reason, _DOUBTED)]
+        return int(unlikely.min()) - 1 if len(unlikely) else len(self)
+
+    @cached_property
     def kept_rows(self) -> list[int]:
         """Rows that go out (kept or shortened), by rank."""
         out = np.flatnonzero(self.state != State.DROPPED)
@@ -125,7 +152,13 @@ class Selection:
             tokens_after=int(after[row]) if after is not None else 0,
             needed=int(self.needed[row]),
             left=int(self.left[row]),
+            **self._doubt(row),
         )
+
+    def _doubt(self, row: int) -> dict[str, float]:
+        if self.reason[row] not in _DOUBTED:
+            return {}
+        return {"chance": round(float(self.chance[row]), 6), "least": self.least_chance}
 
     @property
     def decisions(self) -> Iterator[Decision]:

@@ -61,14 +61,13 @@ def search_action(entry: Entry) -> TrimAction | None:
 
 def _entry(selection: Selection, row: int, position: int | None) -> Entry:
     decision = selection.decision(row)
-    figures = {"needed": decision.needed, "left": decision.left} if decision.state is not State.KEPT else {}
     return Entry(
         selection.pool.symbol_id[row],
         decision.state,
         decision.reason,
         decision.tokens_before,
         decision.tokens_after,
-        figures,
+        decision.figures,
         decision.terms,
         position,
     )

@@ -23,6 +23,10 @@ SENTENCES: Mapping[Reason, str] = {
     Reason.EXCLUDED: "excluded",
     Reason.BEYOND_DEPTH: "further from the anchors than max_depth",
     Reason.NO_SIGNAL: "its priority is 0",
+    Reason.UNLIKELY: "the pack ends before it: needed with a chance of {chance:.1%}, less than {least:.1%}",
+    Reason.UNLIKELY_WHOLE: (
+        "its declaration alone goes out: needed with a chance of {chance:.1%}, less than the {least:.1%} of whole ones"
+    ),
     Reason.DISABLED: "pruning is switched off",
     Reason.WHOLE: "it is relevant, and within the share for whole files",
     Reason.NOT_SHORTER: "its snippets would take as many tokens as the whole",

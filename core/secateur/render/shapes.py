@@ -44,12 +44,14 @@ DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
 class DecisionShape(Shape):
-    """The decision on a candidate. `needed` and `left` are left out of one that is kept whole."""
+    """The decision on a candidate: with `needed` and `left` where it is not kept whole, or `chance` and `least`."""
 
     state: StateName
     reason: ReasonCode
     needed: Count | UnsetType = UNSET
     left: int | UnsetType = UNSET
+    chance: Annotated[float, Meta(description="That it is needed.")] | UnsetType = UNSET
+    least: Annotated[float, Meta(description="The chance at which the pack ends.")] | UnsetType = UNSET
 
 
 class _Place(Shape):

@@ -43,9 +43,10 @@ def sweep(pool: Pool, settings: Settings, budgets: IntArray) -> Sweep:
     capacity = np.maximum(budgets - pool.overhead, 0)
     priority = total_of(terms_of(pool, settings), pool)
     score, pinned = strategy_score(pool, priority, pruning), mask_of(pool, settings.pins)
-    barred = reasons_of(pool, settings, priority, pinned) != Reason.NO_ROOM
+    reason = reasons_of(pool, settings, priority, score, pinned)
     order = falling(score)
-    order = order[~barred[order]]
+    waiting = order[np.isin(reason[order], (Reason.NO_ROOM, Reason.UNLIKELY)) & ~pinned[order]]
+    order = order[reason[order] == Reason.NO_ROOM]
     open_ = order[~pinned[order]]
     turns = _Turns(pool, len(budgets))
     free = capacity.copy()
@@ -54,7 +55,10 @@ def sweep(pool: Pool, settings: Settings, budgets: IntArray) -> Sweep:
     reserve = np.minimum((capacity * share).astype(np.int64), free)
     free -= turns.keep(open_, free - reserve)
     if share > 0:
-        free -= turns.shorten(open_[(pool.sig_cost[open_] > 0) & (pool.sig_cost[open_] < pool.cost[open_])], reserve)
+        if pruning.stop == "marginal":
+            reserve = np.minimum(reserve, ((capacity - free) * share / (1.0 - share)).astype(np.int64))
+        shorter = (pool.sig_cost[waiting] > 0) & (pool.sig_cost[waiting] < pool.cost[waiting])
+        free -= turns.shorten(waiting[shorter], reserve)
         free -= turns.keep(open_, free)
     used = capacity - free
     tokens = np.where(used > 0, used + pool.overhead, 0)

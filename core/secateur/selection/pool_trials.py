@@ -28,7 +28,11 @@ SIGNALS = ("relevance", "hotspot", "distance")
 """Signals whose weights are tried."""
 
 SHARE, DEPTH, PREFERENCE = "smart_pruning.signature_share", "graph_rag.max_depth", "preference"
+LEAST = "smart_pruning.least_chance"
 """Names of further knobs that are tried; `preference` where it counts."""
+
+_CHANCES = tuple(step / 1000 for step in range(501))
+"""Least chances that are tried; the first never ends a pack: `stop = "budget"`."""
 
 _MOST_BUDGETS = 1 << 15
 _LEAST_BUDGETS = 2_048
@@ -43,6 +47,7 @@ _KEYS = {
     PREFERENCE: "preference.weight",
     SHARE: SHARE,
     DEPTH: DEPTH,
+    LEAST: LEAST,
 }
 
 
@@ -70,7 +75,7 @@ class PoolTrials(Trials):
     @cached_property
     def _open(self) -> BoolArray:
         """Rows that may go out at some budget."""
-        return ~np.isin(self._selection.reason, [*FIXED, Reason.NO_SIGNAL])
+        return ~np.isin(self._selection.reason, [*FIXED, Reason.NO_SIGNAL, Reason.UNLIKELY])
 
     def decide(self, name: str, value: float, progress: Progress = unreported) -> Tried:  # noqa: ARG002 - it is instant
         """Never None: a search has an answer at every budget and weight."""
@@ -130,6 +135,9 @@ def _knobs(settings: Settings) -> tuple[NumberKnob, ...]:
         weights[PREFERENCE] = settings.preference.weight
     found = [NumberKnob(name, value, _grid(value, WEIGHT_LIMIT), weighs=True) for name, value in weights.items()]
     found.append(NumberKnob(SHARE, pruning.signature_share, _grid(pruning.signature_share, SHARE_LIMIT)))
+    if pruning.stop == "marginal":
+        tried = tuple(sorted({pruning.least_chance, *_CHANCES}))
+        found.append(NumberKnob(LEAST, pruning.least_chance, tried, every=False))
     depth = settings.graph_rag.max_depth
     return (*found, NumberKnob(DEPTH, depth, tuple(range(1, depth + 1))))
 

@@ -6,7 +6,8 @@ import numpy as np
 import numpy.typing as npt
 
 from secateur.errors import UsageError
-from secateur.model import BoolArray, Channel, FloatArray, Notice, Pool, Reason, Selection, State, Turn
+from secateur.model import BoolArray, Channel, FloatArray, Notice, Pool, Reason, Selection, State, Turn, falling
+from secateur.model.chance import chance, least_share
 from secateur.selection.greedy import greedy_rows
 from secateur.selection.priority import HALF, quantised, terms_of, total_of
 from secateur.settings import Settings, SmartPruning
@@ -14,7 +15,7 @@ from secateur.settings import Settings, SmartPruning
 _MOST_TOKENS = 1 << 62
 """A larger budget counts as this many tokens: columns are 64-bit integers, and no text is that long."""
 
-_BARRED = (Reason.EXCLUDED, Reason.BEYOND_DEPTH, Reason.NO_SIGNAL)
+_BARRED = (Reason.EXCLUDED, Reason.BEYOND_DEPTH, Reason.NO_SIGNAL, Reason.UNLIKELY)
 
 
 def select(pool: Pool, settings: Settings) -> Selection:
@@ -39,10 +40,11 @@ def select(pool: Pool, settings: Settings) -> Selection:
     score = strategy_score(pool, priority, pruning)
 
     pinned = mask_of(pool, settings.pins)
-    reason = reasons_of(pool, settings, priority, pinned)
-    barred = reason != Reason.NO_ROOM
+    reason = reasons_of(pool, settings, priority, score, pinned)
+    unlikely = reason == Reason.UNLIKELY
+    barred = (reason != Reason.NO_ROOM) & ~unlikely
     pinned &= ~barred
-    open_ = ~barred & ~pinned
+    open_ = ~barred & ~pinned & ~unlikely
     state = np.full(len(pool), State.DROPPED, dtype=np.int8)
     turns: list[Turn] = []
     free = capacity
@@ -58,19 +60,22 @@ def select(pool: Pool, settings: Settings) -> Selection:
     reserve = min(int(capacity * pruning.signature_share), free)
     free -= keep(open_, free - reserve, Reason.FITS)
     if pruning.signature_share > 0:
+        if pruning.stop == "marginal":
+            reserve = min(reserve, proportional(capacity - free, pruning.signature_share))
         # A declaration that is no cheaper than the whole would only hide the body.
-        worth = open_ & (pool.sig_cost > 0) & (pool.sig_cost < pool.cost)
+        worth = (open_ | unlikely) & (pool.sig_cost > 0) & (pool.sig_cost < pool.cost)
         for first in (True, False):
             waiting = worth & (state == State.DROPPED)
             rows = greedy_rows(
                 score, pool.sig_cost, _best_of_unseen_files(pool, score, state, waiting) if first else waiting, reserve
             )
-            state[rows], reason[rows] = State.SHORTENED, Reason.SIGNATURE
+            state[rows] = State.SHORTENED
+            reason[rows] = np.where(unlikely[rows], Reason.UNLIKELY_WHOLE, Reason.SIGNATURE)
             reserve -= int(pool.sig_cost[rows].sum())
             free -= int(pool.sig_cost[rows].sum())
         free -= keep(open_ & (state == State.DROPPED), free, Reason.FITS)
 
-    undecided = ~barred & (state == State.DROPPED)
+    undecided = ~barred & ~unlikely & (state == State.DROPPED)
     if budget == 0:
         reason[undecided] = Reason.ZERO_BUDGET
     else:
@@ -85,6 +90,7 @@ def select(pool: Pool, settings: Settings) -> Selection:
         terms=terms,
         state=state,
         reason=reason,
+        least_chance=least_chance_of(pruning),
         turns=tuple(turns),
         capacity=capacity,
         used=capacity - free + pool.overhead if free < capacity else 0,
@@ -129,7 +135,19 @@ def evidence_share(pool: Pool) -> FloatArray:
     return np.asarray((evidence + HALF) / (1 + HALF), dtype=np.float64)
 
 
-def reasons_of(pool: Pool, settings: Settings, priority: FloatArray, pinned: BoolArray) -> npt.NDArray[np.int8]:
+def proportional(whole: int, share: float) -> int:
+    """The tokens of declarations that are this share of a pack with so many tokens of whole fragments."""
+    return int(whole * share / (1.0 - share))
+
+
+def least_chance_of(rules: SmartPruning) -> float:
+    """The chance with which a row must be needed; 0 where the budget alone ends the pack."""
+    return rules.least_chance if rules.stop == "marginal" else 0.0
+
+
+def reasons_of(
+    pool: Pool, settings: Settings, priority: FloatArray, score: FloatArray, pinned: BoolArray
+) -> npt.NDArray[np.int8]:
     """The reason why each row is barred whatever the budget; NO_ROOM for all that are not."""
     reason = np.full(len(pool), Reason.NO_ROOM, dtype=np.int8)
     reason[(priority <= 0) & ~pinned] = Reason.NO_SIGNAL
@@ -137,7 +155,24 @@ def reasons_of(pool: Pool, settings: Settings, priority: FloatArray, pinned: Boo
         Reason.BEYOND_DEPTH
     )
     reason[mask_of(pool, settings.excludes)] = Reason.EXCLUDED
+    if least := least_chance_of(settings.smart_pruning):
+        allowed = reason == Reason.NO_ROOM
+        reason[allowed & ~pinned & ~likely(score, allowed, least)] = Reason.UNLIKELY
     return reason
+
+
+def likely(score: FloatArray, allowed: BoolArray, least: float) -> BoolArray:
+    """Of the allowed rows those before the first, in the order of the score, whose chance to be needed is below
+    `least`. The best is always one: a pack that ends before it would say nothing."""
+    mask = np.zeros(len(score), dtype=np.bool_)
+    best = score[allowed].max(initial=0.0)
+    # Only rows that have the chance in some place are put in order: of a hundred thousand a few hundred.
+    rows = np.flatnonzero(allowed & (score >= best * least_share(least)))
+    rows = rows[falling(score[rows])]
+    share = score[rows] / best if best > 0 else np.zeros(len(rows))
+    enough = chance(share, np.arange(1, len(rows) + 1)) >= least
+    mask[rows[: max(1, len(rows) if enough.all() else int(np.argmin(enough)))]] = True
+    return mask
 
 
 def mask_of(pool: Pool, symbols: tuple[str, ...]) -> BoolArray:

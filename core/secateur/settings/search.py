@@ -68,8 +68,30 @@ class SmartPruning:
     signature_share: Annotated[
         float,
         Meta(ge=0, le=0.5),
-        about("Share of the budget for declarations of fragments that did not fit whole.", scope="any"),
+        about(
+            "Share of the budget for declarations of fragments that did not fit whole; with `stop = marginal` of what"
+            " goes out.",
+            scope="any",
+        ),
     ] = 0.0
+    stop: Annotated[
+        Literal["budget", "marginal"],
+        about(
+            "Where the pack ends: `budget` fills the budget; `marginal` takes it as a ceiling and ends before what is"
+            " unlikely to be needed (`least_chance`).",
+            flag="--stop",
+            scope="any",
+        ),
+    ] = "budget"
+    least_chance: Annotated[
+        Share,
+        about(
+            "With `stop = marginal` the pack ends before the first candidate that is needed with less than this"
+            " chance, as told from its place and its share of the best score; behind it go declarations alone."
+            " 0 fills the budget.",
+            scope="any",
+        ),
+    ] = 0.06
     density_exponent: Annotated[
         float,
         Meta(ge=0, le=2),

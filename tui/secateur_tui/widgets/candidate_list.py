@@ -102,15 +102,21 @@ def _columns(pool: Pool) -> tuple[ListColumn, ...]:
 def _cut_of(selection: Selection) -> CutLine | None:
     reason, rank = selection.reason, selection.rank
     short = rank[(reason == _WITHOUT_ROOM[0]) | (reason == _WITHOUT_ROOM[1])]
-    if not len(short):
+    ended = selection.ended
+    above = min(int(short.min(initial=len(selection) + 1)) - 1, ended)
+    if above >= len(selection):
         return None
-    above = int(short.min()) - 1
     leaving = rank[np.flatnonzero(selection.state != State.DROPPED)]
-    return CutLine(above, selection.budget, int((leaving > above).sum()))
+    below = int((leaving > above).sum())
+    if ended == above:
+        return CutLine(above, selection.budget, below, ended=f"ends here, chances < {selection.least_chance:.1%}")
+    later = f"ends at #{ended:,}" if ended < len(selection) else ""
+    return CutLine(above, selection.budget, below, later=later)
 
 
 def cut_of(selection: Selection, crossings: Sequence[Crossing] = ()) -> CutLine | None:
-    """The place where the budget ends: before the first candidate that had no room whole. None: all had."""
+    """The place where the pack ends: before the first candidate that had no room whole, or the first that is unlikely
+    to be needed. None: all leave that may."""
     cut = _cut_of(selection)
     return replace(cut, crossings=crossings) if cut is not None else None
 

@@ -9,6 +9,8 @@ _SEARCH_TABLES = (
     "graph_rag.anchors",
     "graph_rag.enabled",
     "smart_pruning.signature_share",
+    "smart_pruning.stop",
+    "smart_pruning.least_chance",
     "relevance.",
     "embedding.",
     "tokens.",

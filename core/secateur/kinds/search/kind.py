@@ -11,7 +11,17 @@ from secateur.kinds.knobs import Knob
 from secateur.kinds.search.advice import advice
 from secateur.kinds.search.command_line import search_command
 from secateur.kinds.search.flag_values import boosts_of, weights_of
-from secateur.kinds.search.knobs import BUDGET, DEPTH, PREFERENCE, SIGNATURES, STRATEGY, TOP_K, WEIGHTS
+from secateur.kinds.search.knobs import (
+    BUDGET,
+    DEPTH,
+    LEAST_CHANCE,
+    PREFERENCE,
+    SIGNATURES,
+    STOP,
+    STRATEGY,
+    TOP_K,
+    WEIGHTS,
+)
 from secateur.kinds.search.listed import listed_ledger, row_of
 from secateur.kinds.search.opened_engine import open_engine, query_of
 from secateur.kinds.search.rehearsal import SearchRehearsal, tunable
@@ -144,6 +154,7 @@ class Search(Kind[RetrievedPool, SearchDecision]):
         Flag(TOP_K.key, "K", "anchors, 5-50 (default 10)"),
         Flag(DEPTH.key, "D", "steps of calls followed, 1-4 (default 2)"),
         Flag(STRATEGY.key, "S", "priority (default), relevance or density"),
+        Flag(STOP.key, "S", "budget: fill it (default), or marginal: end before what is unlikely to be needed"),
         Flag(
             "relevance.query_kind",
             "KIND",
@@ -159,7 +170,17 @@ class Search(Kind[RetrievedPool, SearchDecision]):
     )
     budget = BUDGET
     strategy = STRATEGY
-    knobs: ClassVar[Sequence[Knob]] = (BUDGET, *WEIGHTS, PREFERENCE, SIGNATURES, STRATEGY, DEPTH, TOP_K)
+    knobs: ClassVar[Sequence[Knob]] = (
+        BUDGET,
+        *WEIGHTS,
+        PREFERENCE,
+        SIGNATURES,
+        STRATEGY,
+        STOP,
+        LEAST_CHANCE,
+        DEPTH,
+        TOP_K,
+    )
     formats = ("text", "json", "markdown", "xml")
     depends_on = (*_POOL_TABLES, "smart_pruning.", "graph_rag.hub_limit", "graph_rag.token_budget", "preference.")
     finds_entries = True
