@@ -34,12 +34,13 @@ from secateur.index.open_index import OpenIndex
 from secateur.index.update.parallel import Extractor
 from secateur.index.update.refresh import IndexStatus, RecordedState
 from secateur.index.update.staleness import Changes
-from secateur.model import IntArray, Notice, Pool, Selection
+from secateur.model import Notice, Pool, Selection
 from secateur.progress import Progress
 from secateur.render.bounds import DROPPED_LISTED
 from secateur.render.layouts import LAYOUTS, pack_format
 from secateur.render.ledger import recount
 from secateur.render.notices import notices_of
+from secateur.render.omissions import sent_text
 from secateur.render.pack import render_message, render_pack
 from secateur.render.page import Page, render_page
 from secateur.render.structured import dumps_report, json_report
@@ -267,9 +268,7 @@ class Engine:
         """The pack as Markdown or XML: the text a model reads; what says why there is none where nothing goes out."""
         if not selection.kept_rows:
             return render_message(selection, self._counter_of(selection), format)
-        return render_pack(
-            selection, partial(self.content, selection.pool), partial(self.signature, selection.pool), format
-        )
+        return render_pack(selection, partial(self.content, selection.pool), partial(self.sent, selection), format)
 
     def report(
         self,
@@ -289,7 +288,7 @@ class Engine:
         Raises:
             UsageError: `explain`, and the selection was decided with other settings.
         """
-        texts = partial(self.content, selection.pool), partial(self.signature, selection.pool)
+        texts = partial(self.content, selection.pool), partial(self.sent, selection)
         said = 0 if selection.kept_rows else self._counter_of(selection).count(self.render(selection))
         tokens = self.pack_tokens(selection)
         report = json_report(selection, *texts, tokens, explain=explain, dropped=dropped, message_tokens=said)
@@ -313,11 +312,11 @@ class Engine:
     def content(self, pool: Pool, row: int) -> str:
         """Text of a candidate, as it is in the source. Raises RepositoryError where the file changed since it was
         indexed."""
-        return self._text(pool, row, pool.line_start, pool.line_end)
+        return text_of(self._lines(pool, row), int(pool.line_start[row]), int(pool.line_end[row]))
 
-    def signature(self, pool: Pool, row: int) -> str:
-        """Declaration lines of a candidate; raises like `content`."""
-        return self._text(pool, row, pool.sig_start, pool.sig_end)
+    def sent(self, selection: Selection, row: int) -> str:
+        """The text that goes out of a candidate, "" for none; raises like `content`."""
+        return sent_text(selection, row, self._lines(selection.pool, row))
 
     def changes_of(self, pool: Pool, row: int, limit: int = 5) -> list[HistoryCommit]:
         """The last commits that changed the file of a candidate, newest first: what its hotspot score comes from."""
@@ -435,9 +434,8 @@ class Engine:
         """The warnings of every answer: about the engine's input, the index and the source."""
         return (*self._given, *self._index.notices[: None if self.warns_of_index else 0], *self._index.source.notices())
 
-    def _text(self, pool: Pool, row: int, first: IntArray, last: IntArray) -> str:
-        snapshot = self._snapshots.get(pool) or self._current()
-        return text_of(self._index.lines(snapshot, pool.path[row]), int(first[row]), int(last[row]))
+    def _lines(self, pool: Pool, row: int) -> list[str]:
+        return self._index.lines(self._snapshots.get(pool) or self._current(), pool.path[row])
 
     def _counter_of(self, selection: Selection) -> Counter:
         return self._models.counter(selection.pool.counter)

@@ -30,7 +30,7 @@ from typing import Any
 
 from recall_report import BUDGETS, Scores, gold_places, report
 from secateur.engine import Engine
-from secateur.model import Selection, State
+from secateur.model import Selection
 from secateur.settings import Settings, load, with_profile, with_values
 from support.weights import PARTS
 
@@ -88,15 +88,19 @@ def variants_of(options: argparse.Namespace) -> dict[str, dict[str, Settings]]:
 
 
 def ablations(settings: Settings) -> dict[str, Settings]:
-    """The same settings with one part off, by name."""
+    """The same settings with one part off, or one option on, by name."""
     weights = settings.smart_pruning.priority_weights
     off = {name: {f"relevance.{name}": 0.0} for name in PARTS}
     off["penalty"] = {f"relevance.penalty.{spec.name}": 0.0 for spec in fields(settings.relevance.penalty)}
     off["copies"] = {"relevance.penalty.duplicate": 0.0}
     off["signatures"] = {"smart_pruning.signature_share": 0.0}
+    on = {option: {f"shorten.{option}": True} for option in ("docstrings", "licences", "literals")}
+    on["marginal"] = {"smart_pruning.stop": "marginal"}
     off["hotspot"] = {"smart_pruning.priority_weights.hotspot": 0.0} if weights.hotspot else {}
     off["distance"] = {"smart_pruning.priority_weights.distance": 0.0} if weights.distance else {}
-    return {f"without {name}": with_values(settings, changes) for name, changes in off.items()}
+    ablated = {f"without {name}": changes for name, changes in off.items()}
+    ablated |= {f"with {name}": changes for name, changes in on.items()}
+    return {name: with_values(settings, changes) for name, changes in ablated.items()}
 
 
 def run(
@@ -140,9 +144,8 @@ def selections(selection: Selection) -> Iterator[dict[str, Any]]:
     """Lines that go out."""
     pool = selection.pool
     for row in selection.kept_rows:
-        whole = selection.state[row] == State.KEPT
-        first, last = (pool.line_start[row], pool.line_end[row]) if whole else (pool.sig_start[row], pool.sig_end[row])
-        yield {"file": pool.path[row], "line_start": int(first), "line_end": int(last)}
+        for first, last in selection.lines_out(row):
+            yield {"file": pool.path[row], "line_start": first, "line_end": last}
 
 
 def scores(script: Path, mirror: Path, out: Path, run: Path) -> Scores:

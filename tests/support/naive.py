@@ -33,6 +33,7 @@ class Naive:
     state: list[str]
     reason: list[str]
     left: list[int]
+    needed: list[int]
     used: int
 
 
@@ -95,9 +96,14 @@ def select(pool: Pool, settings: Settings) -> Naive:
                 left[row] = room
             if kept:
                 state[row], reason[row] = as_state, why
+                if as_state == "kept" and cost[row] != int(pool.cost[row]):
+                    state[row], reason[row] = "shortened", "condensed"
         return sum(costs[row] for row, kept in zip(rows, taken, strict=True) if kept)
 
     cost, sig_cost = [int(c) for c in pool.cost], [int(c) for c in pool.sig_cost]
+    for row in range(n if pool.condensed is not None else 0):
+        if pool.condensed.cost[row] and not (row not in barred and pool.symbol_id[row] in settings.pins):
+            cost[row] = int(pool.condensed.cost[row])
     pinned = [row for row in order if row not in barred and pool.symbol_id[row] in settings.pins]
     doubted = [row for row in order if row not in barred and row not in set(pinned)]
     others = [row for row in doubted if row not in unlikely]
@@ -108,7 +114,7 @@ def select(pool: Pool, settings: Settings) -> Naive:
         if settings.smart_pruning.stop == "marginal":
             reserve = min(reserve, int((capacity - free) * share / (1 - share)))
         waiting = [row for row in doubted if state[row] == "dropped" and 0 < sig_cost[row] < cost[row]]
-        seen = {pool.path[row] for row in range(n) if state[row] == "kept"}
+        seen = {pool.path[row] for row in range(n) if state[row] != "dropped"}
         first: list[int] = []
         for row in waiting:
             if pool.path[row] not in seen:
@@ -132,7 +138,7 @@ def select(pool: Pool, settings: Settings) -> Naive:
                 else "no_room"
             )
     spent = capacity - free
-    return Naive(order, [m * QUANTUM for m in micro], state, reason, left, spent + pool.overhead if spent else 0)
+    return Naive(order, [m * QUANTUM for m in micro], state, reason, left, cost, spent + pool.overhead if spent else 0)
 
 
 def _terms(pool: Pool, settings: Settings, row: int) -> dict[str, int]:

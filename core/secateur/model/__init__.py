@@ -10,7 +10,7 @@ processor.
 from secateur.ledger import Entry, Ledger, ModelCall, Notice, Reason, State, TrimAction, TrimReport
 from secateur.model.columns import QUANTUM, BoolArray, FloatArray, IntArray, falling
 from secateur.model.facts import Annotation, Base, Call, FileFacts, Fragment, FragmentKind, Import
-from secateur.model.pool import UNREACHABLE, Channel, Pool
+from secateur.model.pool import UNREACHABLE, Channel, LineRange, Pool, ShorterForm
 from secateur.model.selection import Decision, Selection, Turn
 
 __all__ = [
@@ -30,11 +30,13 @@ __all__ = [
     "Import",
     "IntArray",
     "Ledger",
+    "LineRange",
     "ModelCall",
     "Notice",
     "Pool",
     "Reason",
     "Selection",
+    "ShorterForm",
     "State",
     "TrimAction",
     "TrimReport",

@@ -14,8 +14,8 @@ import numpy as np
 
 from secateur.model.columns import FloatArray, IntArray
 
-ODDS = 0.45
-SHARE_POWER = 1.5
+ODDS = 0.6
+SHARE_POWER = 2.6
 PLACE_POWER = 1.0
 
 DIGITS = 6

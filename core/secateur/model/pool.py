@@ -27,6 +27,24 @@ class Channel(IntEnum):
     GRAPH = 4
 
 
+LineRange = tuple[int, int]
+"""First and last line, both included."""
+
+
+@dataclass(frozen=True, eq=False)
+class ShorterForm:
+    """A form of rows with fewer lines: which of them go out, and what they take."""
+
+    lines: Mapping[int, tuple[LineRange, ...]]  # of the rows that have this form
+    tokens: IntArray  # per row; 0 where it has not
+    cost: IntArray  # the same with wrapper
+
+    def rows(self, rows: IntArray) -> ShorterForm:
+        """The form of some rows, in their order."""
+        lines = {place: self.lines[row] for place, row in enumerate(rows.tolist()) if row in self.lines}
+        return ShorterForm(lines, self.tokens[rows], self.cost[rows])
+
+
 @dataclass(frozen=True, eq=False)
 class Pool:
     """All candidates of one query as columns; row i is one fragment. Built by `retrieve`, read by `select`.
@@ -71,6 +89,7 @@ class Pool:
     facts: Mapping[str, Any] = field(
         default_factory=dict
     )  # figures for the screen: indexed files, fragments, embedding model, matched terms...
+    condensed: ShorterForm | None = None  # whole but for documentation, licences and long literals; None: not asked for
 
     def __len__(self) -> int:
         return len(self.symbol_id)

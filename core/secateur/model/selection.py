@@ -13,7 +13,7 @@ import numpy.typing as npt
 from secateur.ledger import Figure, Notice, Reason, State
 from secateur.model.chance import chance
 from secateur.model.columns import BoolArray, FloatArray, IntArray, falling
-from secateur.model.pool import Pool
+from secateur.model.pool import LineRange, Pool
 
 _DOUBTED = (Reason.UNLIKELY, Reason.UNLIKELY_WHOLE)
 
@@ -34,10 +34,14 @@ class Decision:
     left: int  # what was free when it was last tried as a whole; all there is to spend if it never was
     chance: float | None = None  # that it is needed, and the least that is asked: of what the pack ended before
     least: float | None = None
+    lines: int = 0  # that stay behind of what goes out condensed, of so many
+    of: int = 0
 
     @property
     def figures(self) -> dict[str, Figure]:
         """The figures of the reason: none of what is kept whole."""
+        if self.reason is Reason.CONDENSED:
+            return {"lines": self.lines, "of": self.of, "saved": self.tokens_before - self.tokens_after}
         if self.chance is not None and self.least is not None:
             return {"needed": self.needed, "chance": self.chance, "least": self.least}
         return {"needed": self.needed, "left": self.left} if self.state is not State.KEPT else {}
@@ -73,6 +77,7 @@ class Selection:
     terms: dict[str, FloatArray]  # per row; sum over terms == priority
     state: npt.NDArray[np.int8]  # per row, State
     reason: npt.NDArray[np.int8]  # per row, Reason
+    needed: IntArray  # per row, its cost in the form in which it goes out at best: whole, or condensed
     turns: tuple[Turn, ...]
     capacity: int  # tokens there were to spend on candidates: the budget less the pack's head
     used: int  # tokens charged, overhead included; an upper bound of the rendered pack
@@ -95,9 +100,32 @@ class Selection:
         return rank
 
     @property
-    def needed(self) -> IntArray:
-        """Per row, its cost as a whole."""
-        return self.pool.cost
+    def in_full(self) -> BoolArray:
+        """Per row, whether it goes out whole, or condensed, which is no less."""
+        return np.asarray((self.state == State.KEPT) | (self.reason == Reason.CONDENSED))
+
+    @cached_property
+    def tokens_after(self) -> IntArray:
+        """Per row, the tokens that go out of it."""
+        pool = self.pool
+        after = np.where(self.state == State.KEPT, pool.tokens, 0)
+        after = np.where(self.state == State.SHORTENED, pool.sig_tokens, after)
+        return after if pool.condensed is None else np.where(self._condensed, pool.condensed.tokens, after)
+
+    @property
+    def _condensed(self) -> BoolArray:
+        return np.asarray(self.reason == Reason.CONDENSED)
+
+    def lines_out(self, row: int) -> tuple[LineRange, ...]:
+        """The lines that go out of a row, in their order; none of what is dropped."""
+        pool, state = self.pool, self.state[row]
+        if state == State.DROPPED:
+            return ()
+        if state == State.KEPT:
+            return ((int(pool.line_start[row]), int(pool.line_end[row])),)
+        if pool.condensed is not None and self.reason[row] == Reason.CONDENSED:
+            return pool.condensed.lines[row]
+        return ((int(pool.sig_start[row]), int(pool.sig_end[row])),)
 
     @cached_property
     def left(self) -> IntArray:
@@ -105,7 +133,7 @@ class Selection:
         left = np.full(len(self), self.capacity, dtype=np.int64)
         for turn in self.turns:
             spent = np.zeros(len(self) + 1, dtype=np.int64)
-            spent[self.rank[turn.kept]] = self.pool.cost[turn.kept]
+            spent[self.rank[turn.kept]] = self.needed[turn.kept]
             left[turn.tried] = turn.free - np.cumsum(spent)[self.rank[turn.tried] - 1]
         return left
 
@@ -140,7 +168,6 @@ class Selection:
     def decision(self, row: int) -> Decision:
         """The decision on one row of the pool."""
         state = State(int(self.state[row]))
-        after = {State.KEPT: self.pool.tokens, State.SHORTENED: self.pool.sig_tokens}.get(state)
         return Decision(
             row=row,
             rank=int(self.rank[row]),
@@ -149,16 +176,19 @@ class Selection:
             priority=float(self.priority[row]),
             terms={name: float(column[row]) for name, column in self.terms.items()},
             tokens_before=int(self.pool.tokens[row]),
-            tokens_after=int(after[row]) if after is not None else 0,
+            tokens_after=int(self.tokens_after[row]),
             needed=int(self.needed[row]),
             left=int(self.left[row]),
-            **self._doubt(row),
+            **self._further(row),
         )
 
-    def _doubt(self, row: int) -> dict[str, float]:
-        if self.reason[row] not in _DOUBTED:
-            return {}
-        return {"chance": round(float(self.chance[row]), 6), "least": self.least_chance}
+    def _further(self, row: int) -> dict[str, Any]:
+        if self.reason[row] == Reason.CONDENSED:
+            of = int(self.pool.line_end[row] - self.pool.line_start[row]) + 1
+            return {"lines": of - sum(last - first + 1 for first, last in self.lines_out(row)), "of": of}
+        if self.reason[row] in _DOUBTED:
+            return {"chance": float(self.chance[row]), "least": self.least_chance}
+        return {}
 
     @property
     def decisions(self) -> Iterator[Decision]:
@@ -169,5 +199,5 @@ class Selection:
         """(number of inputs in `state`, their tokens: what goes out for kept and shortened, what is lost for
         dropped)."""
         mask = self.state == state
-        column = self.pool.sig_tokens if state is State.SHORTENED else self.pool.tokens
+        column = self.tokens_after if state is State.SHORTENED else self.pool.tokens
         return int(mask.sum()), int(column[mask].sum())

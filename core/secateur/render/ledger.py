@@ -36,7 +36,7 @@ def search_ledger(selection: Selection, pack_tokens: int, rows: Sequence[int] | 
     unnamed[list(rows)] = False
     for state, after in (
         (State.KEPT, pool.tokens),
-        (State.SHORTENED, pool.sig_tokens),
+        (State.SHORTENED, selection.tokens_after),
         (State.DROPPED, np.zeros_like(pool.tokens)),
     ):
         others = unnamed & (selection.state == state)

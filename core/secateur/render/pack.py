@@ -42,14 +42,14 @@ def item_text(layout: Layout, item: Item, language: str, text: str) -> str:
 
 
 def render_pack(
-    selection: Selection, content: Callable[[int], str], signature: Callable[[int], str], form: str = "markdown"
+    selection: Selection, content: Callable[[int], str], shortened: Callable[[int], str], form: str = "markdown"
 ) -> str:
     """The pack in `form` ("markdown" or "xml"). An empty selection gives its notices, all of them; `render_message`
     keeps to the budget.
 
     Args:
         content: text of a pool row; asked only for rows kept whole.
-        signature: declaration of a pool row; asked only for shortened rows.
+        shortened: what goes out of a pool row; asked only for shortened rows.
 
     Raises:
         UsageError: no such format.
@@ -58,16 +58,16 @@ def render_pack(
     parts = [layout.head(pool.query if selection.kept_rows else "")]
     parts += [layout.notice(notice) for notice in notices_of(selection)]
     for row in selection.kept_rows:
-        shortened = selection.state[row] == State.SHORTENED
+        whole = selection.state[row] == State.KEPT
         item = Item(
             pool.path[row],
             int(pool.line_start[row]),
             int(pool.line_end[row]),
             pool.kind[row],
             pool.qualname[row],
-            bool(shortened),
+            not selection.in_full[row],
         )
-        parts.append(item_text(layout, item, pool.language[row], (signature if shortened else content)(row)))
+        parts.append(item_text(layout, item, pool.language[row], (content if whole else shortened)(row)))
     parts.append(layout.foot())
     return "".join(parts).rstrip("\n") + "\n"
 

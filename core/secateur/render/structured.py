@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from secateur.errors import SecateurError
-from secateur.model import UNREACHABLE, Channel, Notice, Pool, Selection, State
+from secateur.model import UNREACHABLE, Channel, Notice, Pool, Reason, Selection, State
 from secateur.render.bounds import DROPPED_LISTED, JSON_LIMIT, Extent, Sizes, fitted
 from secateur.render.ledger import search_action, search_ledger, search_report
 from secateur.render.notices import notices_of
@@ -42,7 +42,7 @@ _COMPACT = (",", ":")
 def json_report(
     selection: Selection,
     content: Callable[[int], str],
-    signature: Callable[[int], str],
+    shortened: Callable[[int], str],
     pack_tokens: int,
     *,
     explain: bool = False,
@@ -59,13 +59,13 @@ def json_report(
 
     Args:
         content: text of a pool row; asked only for rows kept whole.
-        signature: declaration of a pool row; asked only for shortened rows.
+        shortened: what goes out of a pool row; asked only for shortened rows.
         pack_tokens: what `recount` says of the Markdown pack.
         dropped: most entries of `dropped`, best first; the ledger counts the rest in one entry. None: all.
         message_tokens: of what the Markdown pack says where nothing goes out.
     """
     kept = selection.kept_rows
-    texts = [(signature if selection.state[row] == State.SHORTENED else content)(row) for row in kept]
+    texts = [(shortened if selection.state[row] == State.SHORTENED else content)(row) for row in kept]
     others = selection.dropped_rows[:dropped]
     full = Extent(len(others), len(kept), len(kept), len(kept))
     items = {row: _candidate(selection, row, explain) for row in (*kept, *others)}
@@ -226,6 +226,8 @@ def _candidate(selection: Selection, row: int, explain: bool) -> dict[str, Any]:
         "token_count": decision.tokens_after or decision.tokens_before,
         "decision": decision.to_dict(),
     }
+    if decision.reason is Reason.CONDENSED:
+        out["lines"] = [list(span) for span in selection.lines_out(row)]
     if explain:
         out["parts"] = {
             signal: {part: _number(column[row]) for part, column in parts.items()}

@@ -77,7 +77,7 @@ def why(selection: Selection, decision: Decision) -> str:
 
 
 def end_words(selection: Selection) -> str:
-    """Why the pack ends where `Selection.ended` says."""
+    """The reason why the pack ends where `Selection.ended` says."""
     return f"the pack ends here: what follows is needed with a chance below {selection.least_chance:.1%}"
 
 

@@ -16,6 +16,7 @@ from secateur.index.graph.code_graph import Direction, Reach
 from secateur.model import UNREACHABLE, BoolArray, Channel, FloatArray, IntArray, Notice, Pool
 from secateur.render.costs import PackCosts
 from secateur.render.layouts import LONGEST_LABEL, Item
+from secateur.retrieval.condensing import condensed
 from secateur.retrieval.evidence import Lines
 from secateur.retrieval.preference import Preferences, preference_notices, preference_scores
 from secateur.retrieval.query import Query
@@ -208,7 +209,8 @@ def _pool(
         warnings=_warnings(query, retrieval, settings, scores, anchors, symbols),
         facts=_facts(query, retrieval, scores, reach),
     )
-    return _priced(pool, retrieval, rows)
+    pool = _priced(pool, retrieval, rows)
+    return pool if retrieval.lines is None else condensed(pool, retrieval.lines, retrieval.counter, settings.shorten)
 
 
 def _depths(reach: Reach, fragments: int) -> IntArray:

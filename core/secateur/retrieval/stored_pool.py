@@ -15,7 +15,7 @@ from zlib import compress, decompress
 import numpy as np
 import numpy.typing as npt
 
-from secateur.model import Notice, Pool
+from secateur.model import Notice, Pool, ShorterForm
 
 MAX_ROWS = 20_000
 """Larger pools are not kept: reading one takes as long as finding it."""
@@ -42,11 +42,16 @@ def restored(text: str) -> Pool:
     values["parts"] = {
         signal: {part: _unpacked(column) for part, column in parts.items()} for signal, parts in values["parts"].items()
     }
+    if (form := values["condensed"]) is not None:
+        lines = {int(row): tuple((first, last) for first, last in out) for row, out in form["lines"].items()}
+        values["condensed"] = ShorterForm(lines, _unpacked(form["tokens"]), _unpacked(form["cost"]))
     values["warnings"] = tuple(Notice(code, message) for code, message in values["warnings"])
     return Pool(**values)
 
 
-def _packed(column: npt.NDArray[Any]) -> dict[str, str]:
+def _packed(column: npt.NDArray[Any] | ShorterForm) -> dict[str, Any]:
+    if isinstance(column, ShorterForm):
+        return {"lines": column.lines, "tokens": column.tokens, "cost": column.cost}
     dtype = _DTYPES[column.dtype.kind]
     return {"dtype": dtype, "bytes": b64encode(compress(column.astype(dtype).tobytes(), _FASTEST)).decode()}
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from secateur.model import BoolArray, FloatArray, IntArray, Pool, Reason, falling
 from secateur.selection.priority import terms_of, total_of
-from secateur.selection.select import mask_of, reasons_of, strategy_score
+from secateur.selection.select import cost_in_full, mask_of, reasons_of, strategy_score
 from secateur.settings import Settings
 
 _LOOKED_AT = 32
@@ -48,7 +48,8 @@ def sweep(pool: Pool, settings: Settings, budgets: IntArray) -> Sweep:
     waiting = order[np.isin(reason[order], (Reason.NO_ROOM, Reason.UNLIKELY)) & ~pinned[order]]
     order = order[reason[order] == Reason.NO_ROOM]
     open_ = order[~pinned[order]]
-    turns = _Turns(pool, len(budgets))
+    cost = cost_in_full(pool, pinned & (reason == Reason.NO_ROOM))
+    turns = _Turns(pool, cost, len(budgets))
     free = capacity.copy()
     free -= turns.keep(order[pinned[order]], free)
     share = pruning.signature_share
@@ -57,7 +58,7 @@ def sweep(pool: Pool, settings: Settings, budgets: IntArray) -> Sweep:
     if share > 0:
         if pruning.stop == "marginal":
             reserve = np.minimum(reserve, ((capacity - free) * share / (1.0 - share)).astype(np.int64))
-        shorter = (pool.sig_cost[waiting] > 0) & (pool.sig_cost[waiting] < pool.cost[waiting])
+        shorter = (pool.sig_cost[waiting] > 0) & (pool.sig_cost[waiting] < cost[waiting])
         free -= turns.shorten(waiting[shorter], reserve)
         free -= turns.keep(open_, free)
     used = capacity - free
@@ -68,15 +69,15 @@ def sweep(pool: Pool, settings: Settings, budgets: IntArray) -> Sweep:
 class _Turns:
     """The rows that go out so far, per budget."""
 
-    def __init__(self, pool: Pool, budgets: int) -> None:
-        self._pool, self._budgets = pool, budgets
+    def __init__(self, pool: Pool, cost: IntArray, budgets: int) -> None:
+        self._pool, self._cost, self._budgets = pool, cost, budgets
         self._kept: dict[int, BoolArray] = {}
         self._shortened: dict[int, BoolArray] = {}
 
     def keep(self, rows: IntArray, room: IntArray) -> IntArray:
         """Tries rows whole, in this order, where they do not go out yet; returns tokens spent."""
         room, before = room.copy(), room
-        cost = self._pool.cost
+        cost = self._cost
         for row in _fitting(rows, cost, room):
             fits = room >= cost[row]
             for out in (self._kept.get(row), self._shortened.get(row)):

@@ -69,7 +69,7 @@ class PoolTrials(Trials):
     @cached_property
     def enough(self) -> int:  # type: ignore[override]
         """A budget that all fit which may go out, with what is set aside for declarations."""
-        total = int(self._pool.cost[self._open].sum())
+        total = int(self._selection.needed[self._open].sum())
         return self._pool.overhead + math.ceil(total / (1 - self._settings.smart_pruning.signature_share)) + 1
 
     @cached_property
@@ -89,7 +89,7 @@ class PoolTrials(Trials):
         """Every budget from 0 to the end of the curve, if they are not too many; else those around the present one, and
         some of the others."""
         end = self.end
-        cheapest = np.cumsum(np.sort(self._pool.cost[self._open]))
+        cheapest = np.cumsum(np.sort(self._selection.needed[self._open]))
         fitting = int(np.searchsorted(cheapest, min(end, _MOST_BUDGETS)))
         number = max(_LEAST_BUDGETS, min(_MOST_BUDGETS, _CELLS // max(1, fitting)))
         low = max(0, min(min(self.budget, self.enough) - number // 2, end + 1 - number))
@@ -118,14 +118,15 @@ class PoolTrials(Trials):
     def knapsack(self) -> Knapsack:
         """Whole candidates by priority, in the room that declarations leave."""
         pool, selection = self._pool, self._selection
-        declared = int(pool.sig_cost[selection.state == State.SHORTENED].sum())
-        held = mask_of(pool, self._settings.pins) & (selection.state == State.KEPT)
-        return Knapsack(selection.capacity - declared, pool.cost, selection.priority, self._open, held)
+        declared = int(pool.sig_cost[(selection.state == State.SHORTENED) & ~selection.in_full].sum())
+        held = mask_of(pool, self._settings.pins) & selection.in_full
+        return Knapsack(selection.capacity - declared, selection.needed, selection.priority, self._open, held)
 
 
 def _decided(selection: Selection) -> Tried:
-    whole = selection.state == State.KEPT
-    return Tried(selection.state, selection.used, float(selection.priority[whole].sum()))
+    whole = selection.in_full  # what goes out condensed is turned where it would go out no longer
+    state = np.where(whole, State.KEPT, selection.state).astype(np.int8)
+    return Tried(state, selection.used, float(selection.priority[whole].sum()))
 
 
 def _knobs(settings: Settings) -> tuple[NumberKnob, ...]:

@@ -6,7 +6,19 @@ import numpy as np
 import numpy.typing as npt
 
 from secateur.errors import UsageError
-from secateur.model import BoolArray, Channel, FloatArray, Notice, Pool, Reason, Selection, State, Turn, falling
+from secateur.model import (
+    BoolArray,
+    Channel,
+    FloatArray,
+    IntArray,
+    Notice,
+    Pool,
+    Reason,
+    Selection,
+    State,
+    Turn,
+    falling,
+)
 from secateur.model.chance import chance, least_share
 from secateur.selection.greedy import greedy_rows
 from secateur.selection.priority import HALF, quantised, terms_of, total_of
@@ -49,11 +61,15 @@ def select(pool: Pool, settings: Settings) -> Selection:
     turns: list[Turn] = []
     free = capacity
 
+    cost = cost_in_full(pool, pinned)
+    condensed = cost != pool.cost
+
     def keep(tried: BoolArray, room: int, why: Reason) -> int:
-        rows = greedy_rows(score, pool.cost, tried, room)
+        rows = greedy_rows(score, cost, tried, room)
         turns.append(Turn(tried, rows, room))
-        state[rows], reason[rows] = State.KEPT, why
-        return int(pool.cost[rows].sum())
+        state[rows] = np.where(condensed[rows], State.SHORTENED, State.KEPT)
+        reason[rows] = np.where(condensed[rows], Reason.CONDENSED, why)
+        return int(cost[rows].sum())
 
     if settings.pins:
         free -= keep(pinned, free, Reason.PINNED)
@@ -63,7 +79,7 @@ def select(pool: Pool, settings: Settings) -> Selection:
         if pruning.stop == "marginal":
             reserve = min(reserve, proportional(capacity - free, pruning.signature_share))
         # A declaration that is no cheaper than the whole would only hide the body.
-        worth = (open_ | unlikely) & (pool.sig_cost > 0) & (pool.sig_cost < pool.cost)
+        worth = (open_ | unlikely) & (pool.sig_cost > 0) & (pool.sig_cost < cost)
         for first in (True, False):
             waiting = worth & (state == State.DROPPED)
             rows = greedy_rows(
@@ -79,7 +95,7 @@ def select(pool: Pool, settings: Settings) -> Selection:
     if budget == 0:
         reason[undecided] = Reason.ZERO_BUDGET
     else:
-        reason[undecided & (pool.cost > capacity)] = Reason.LARGER_THAN_BUDGET
+        reason[undecided & (cost > capacity)] = Reason.LARGER_THAN_BUDGET
     return Selection(
         pool=pool,
         budget=budget,
@@ -90,11 +106,12 @@ def select(pool: Pool, settings: Settings) -> Selection:
         terms=terms,
         state=state,
         reason=reason,
+        needed=cost,
         least_chance=least_chance_of(pruning),
         turns=tuple(turns),
         capacity=capacity,
         used=capacity - free + pool.overhead if free < capacity else 0,
-        warnings=pool.warnings + _warnings(pool, budget, state, reason),
+        warnings=pool.warnings + _warnings(pool, cost, budget, state, reason),
     )
 
 
@@ -103,7 +120,7 @@ def _best_of_unseen_files(pool: Pool, score: FloatArray, state: npt.NDArray[np.i
     of the same."""
     files = int(pool.file.max(initial=-1)) + 1
     seen = np.zeros(files, dtype=np.bool_)
-    seen[pool.file[state == State.KEPT]] = True
+    seen[pool.file[state != State.DROPPED]] = True
     rows = np.flatnonzero(waiting & ~seen[pool.file])
     highest = np.full(files, -np.inf)
     np.maximum.at(highest, pool.file[rows], score[rows])
@@ -133,6 +150,13 @@ def evidence_share(pool: Pool) -> FloatArray:
         return np.ones(len(pool))
     evidence = HALF * pool.relevance / (1 + HALF - pool.relevance)
     return np.asarray((evidence + HALF) / (1 + HALF), dtype=np.float64)
+
+
+def cost_in_full(pool: Pool, pinned: BoolArray) -> IntArray:
+    """Per row the cost in the form in which it goes out at best: condensed where it has that form and is not pinned."""
+    if pool.condensed is None:
+        return pool.cost
+    return np.where((pool.condensed.cost > 0) & ~pinned, pool.condensed.cost, pool.cost)
 
 
 def proportional(whole: int, share: float) -> int:
@@ -182,7 +206,9 @@ def mask_of(pool: Pool, symbols: tuple[str, ...]) -> BoolArray:
     return mask
 
 
-def _warnings(pool: Pool, budget: int, state: npt.NDArray[np.int8], reason: npt.NDArray[np.int8]) -> tuple[Notice, ...]:
+def _warnings(
+    pool: Pool, cost: IntArray, budget: int, state: npt.NDArray[np.int8], reason: npt.NDArray[np.int8]
+) -> tuple[Notice, ...]:
     """Warnings that say which kind of empty an empty selection is."""
     if not len(pool) or (state != State.DROPPED).any():
         return ()
@@ -192,7 +218,7 @@ def _warnings(pool: Pool, budget: int, state: npt.NDArray[np.int8], reason: npt.
     if not allowed.any():
         counts = ", ".join(f"{int((reason == why).sum())} {why.label}" for why in _BARRED if (reason == why).any())
         return (Notice("nothing_eligible", f"No candidate may be kept, whatever the budget: {counts}."),)
-    smallest = int(pool.cost[allowed].min()) + pool.overhead
+    smallest = int(cost[allowed].min()) + pool.overhead
     return (
         Notice(
             "budget_too_small",

@@ -6,7 +6,7 @@ from secateur.settings.loading import MAX_FILE_BYTES, PROJECT_NAME, Committed, l
 from secateur.settings.profiles import PROFILES
 from secateur.settings.ranges import about
 from secateur.settings.schema import Chunking, ContextBudget, ContextPrune, ConversationPrune, Log, Settings
-from secateur.settings.search import GraphRag, Penalty, Preference, PriorityWeights, Relevance, SmartPruning
+from secateur.settings.search import GraphRag, Penalty, Preference, PriorityWeights, Relevance, Shorten, SmartPruning
 from secateur.settings.services import Embedding, Index, Llm, Tokens, Ui
 
 __all__ = [
@@ -34,6 +34,7 @@ __all__ = [
     "PriorityWeights",
     "Relevance",
     "Settings",
+    "Shorten",
     "SmartPruning",
     "Tokens",
     "Ui",

@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta
 
 from secateur.settings.ranges import Limit, Share, about
-from secateur.settings.search import GraphRag, Preference, Relevance, SmartPruning
+from secateur.settings.search import GraphRag, Preference, Relevance, Shorten, SmartPruning
 from secateur.settings.services import Embedding, Index, Llm, Tokens, Ui
 
 
@@ -247,6 +247,7 @@ class Settings:
     ] = "spec"
     graph_rag: GraphRag = field(default_factory=GraphRag)
     smart_pruning: SmartPruning = field(default_factory=SmartPruning)
+    shorten: Shorten = field(default_factory=Shorten)
     relevance: Relevance = field(default_factory=Relevance)
     index: Index = field(default_factory=Index)
     embedding: Embedding = field(default_factory=Embedding)

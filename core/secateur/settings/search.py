@@ -91,7 +91,7 @@ class SmartPruning:
             " 0 fills the budget.",
             scope="any",
         ),
-    ] = 0.06
+    ] = 0.07
     density_exponent: Annotated[
         float,
         Meta(ge=0, le=2),
@@ -100,6 +100,18 @@ class SmartPruning:
         ),
     ] = 0.2
     priority_weights: PriorityWeights = field(default_factory=PriorityWeights)
+
+
+@dataclass(frozen=True, slots=True)
+class Shorten:
+    """`[shorten]`: lines of fragments that stay behind, so that more fragments go out."""
+
+    docstrings: Annotated[
+        bool, about("Of docstrings, and comments before a definition, the first paragraph alone.", scope="any")
+    ] = False
+    licences: Annotated[bool, about("No licence texts in comments.", scope="any")] = False
+    literals: Annotated[bool, about("Of long literals and tables the first lines and the last.", scope="any")] = False
+    most: Annotated[Share, about("Most of a fragment's lines that stay behind.", scope="any")] = 0.2
 
 
 @dataclass(frozen=True, slots=True)

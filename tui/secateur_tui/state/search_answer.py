@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
-from secateur.kinds.search.kind import pool_key
+from secateur.kinds.search.pool_key import pool_key
 from secateur.model import IntArray, Selection
 from secateur.settings import Settings
 

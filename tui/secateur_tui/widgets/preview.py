@@ -50,24 +50,11 @@ class PreviewText:
         return found
 
 
-def out_lines(answer: SearchAnswer, row: int) -> tuple[int, int]:
-    """First and last line that go out; (0, -1) for a dropped candidate."""
-    pool = answer.selection.pool
-    state = answer.selection.state[row]
-    if state == State.DROPPED:
-        return 0, -1
-    if state == State.SHORTENED:
-        return int(pool.sig_start[row]), int(pool.sig_end[row])
-    return int(pool.line_start[row]), int(pool.line_end[row])
-
-
 def draw_head(answer: SearchAnswer, row: int) -> Line:
     """Draws what goes out of this text."""
     state = State(int(answer.selection.state[row]))
-    first, last = out_lines(answer, row)
-    words = {State.KEPT: "goes out whole", State.DROPPED: "nothing of it goes out"}.get(
-        state, f"lines {first}-{last} go out"
-    )
+    out = ", ".join(f"{first}-{last}" for first, last in answer.selection.lines_out(row))
+    words = {State.KEPT: "goes out whole", State.DROPPED: "nothing of it goes out"}.get(state, f"lines {out} go out")
     return line(Span(f"{state.glyph} {words}", state.label))
 
 
@@ -99,9 +86,8 @@ class Preview(TextView):
     def draw_text(self, number: int) -> Line:
         if self._text is None or self._answer is None:
             return line(Span("reading …", "faint"))
-        first, last = out_lines(self._answer, self._row)
-        text = self._text.lines[number]
-        if not first <= self._text.first + number <= last:
+        text, here = self._text.lines[number], self._text.first + number
+        if not any(first <= here <= last for first, last in self._answer.selection.lines_out(self._row)):
             text = tuple(Span(span.text, "faint") for span in text)
         return marked(text, self._text.places(number, self._terms))
 

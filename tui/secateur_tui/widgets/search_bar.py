@@ -24,7 +24,7 @@ def _picture(selection: Selection, after: int, counted: bool) -> BudgetPicture:
     pool, state = selection.pool, selection.state
     rows = np.array(selection.kept_rows, dtype=np.int64)
     states = state[rows].astype(np.int64)
-    tokens = np.where(states == State.SHORTENED, pool.sig_tokens[rows], pool.tokens[rows])
+    tokens = selection.tokens_after[rows]
     sums, dropped = {}, len(selection) - len(rows)
     for one in (State.KEPT, State.SHORTENED):
         mask = states == one

@@ -89,7 +89,8 @@ def draw_why(
         line(f"{decision.tokens_before:,} tokens", Span(f", at most {int(pool.cost[row]):,} with its wrapper", "faint"))
     )
     if state is State.SHORTENED:
-        lines.append(line(Span("its declaration alone: ", "faint"), f"{decision.tokens_after:,} tokens"))
+        form = "condensed" if selection.in_full[row] else "its declaration alone"
+        lines.append(line(Span(f"{form}: ", "faint"), f"{decision.tokens_after:,} tokens"))
     return [clipped(drawn, cells) for drawn in lines]
 
 

@@ -12,6 +12,7 @@ _SEARCH_TABLES = (
     "smart_pruning.stop",
     "smart_pruning.least_chance",
     "relevance.",
+    "shorten.",
     "embedding.",
     "tokens.",
     "preference.",

@@ -22,12 +22,13 @@ from secateur.kinds.search.knobs import (
     TOP_K,
     WEIGHTS,
 )
-from secateur.kinds.search.listed import listed_ledger, row_of
+from secateur.kinds.search.listed import listed_ledger, most_listed, row_of
 from secateur.kinds.search.opened_engine import open_engine, query_of
+from secateur.kinds.search.pool_key import POOL_TABLES, pool_key
 from secateur.kinds.search.rehearsal import SearchRehearsal, tunable
 from secateur.kinds.steering import FilePlace, Steer, location_in, steered
 from secateur.llm.interface import Reply
-from secateur.model import Ledger, Pool, Selection, State, TrimReport
+from secateur.model import Ledger, Pool, Selection, TrimReport
 from secateur.progress import Progress, unreported
 from secateur.render import DROPPED_LISTED, dumps_report, notices_of, search_ledger, search_report, why
 from secateur.render.page import Page, Section
@@ -40,7 +41,6 @@ from secateur.selection import select
 from secateur.selection.pool_trials import PoolTrials
 from secateur.settings import Settings
 from secateur.settings.keys import keys as setting_keys
-from secateur.settings.keys import lookup
 from secateur.settings.layers import Loaded
 from secateur.settings.ranges import Part
 from secateur.what_if.trials import Trials
@@ -53,24 +53,6 @@ LOW = 4
 
 DIGITS_SHOWN = 3
 """Decimals of scores as people print them; the JSON has six."""
-
-_POOL_TABLES = (
-    "graph_rag.anchors",
-    "graph_rag.enabled",
-    "graph_rag.top_k",
-    "relevance.",
-    "index.",
-    "embedding.",
-    "tokens.",
-    "preference.enabled",
-)
-"""Keys (prefixes) that change what is retrieved. `graph_rag.max_depth` is apart: a smaller depth is a mask over a
-deeper pool."""
-
-
-def pool_key(settings: Settings) -> tuple[object, ...]:
-    """The values that what is retrieved depends on, depth apart."""
-    return tuple(lookup(settings, name) for name in setting_keys() if name.startswith(_POOL_TABLES))
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,7 +164,7 @@ class Search(Kind[RetrievedPool, SearchDecision]):
         TOP_K,
     )
     formats = ("text", "json", "markdown", "xml")
-    depends_on = (*_POOL_TABLES, "smart_pruning.", "graph_rag.hub_limit", "graph_rag.token_budget", "preference.")
+    depends_on = (*POOL_TABLES, "smart_pruning.", "graph_rag.hub_limit", "graph_rag.token_budget", "preference.")
     finds_entries = True
     opens_folders = True
 
@@ -241,7 +223,7 @@ class Search(Kind[RetrievedPool, SearchDecision]):
         progress: Progress = unreported,
     ) -> Outcome[SearchDecision]:
         selection = select(material.pool, settings)
-        return self.outcome_of(material.engine, selection, settings, inputs["explain"], _listed(inputs))
+        return self.outcome_of(material.engine, selection, settings, inputs["explain"], most_listed(inputs["dropped"]))
 
     def outcome_of(
         self,
@@ -275,7 +257,9 @@ class Search(Kind[RetrievedPool, SearchDecision]):
             if also is not None:
                 form, use_cache = environment.form, not inputs["no_cache"]
                 selection = engine.search(query, format=form, use_cache=use_cache, progress=environment.progress)
-                outcome = self.outcome_of(engine, selection, loaded.settings, inputs["explain"], _listed(inputs))
+                outcome = self.outcome_of(
+                    engine, selection, loaded.settings, inputs["explain"], most_listed(inputs["dropped"])
+                )
                 also(outcome)
                 delivery = self.deliver(outcome, inputs, form, verbose=verbose)
             else:
@@ -283,7 +267,7 @@ class Search(Kind[RetrievedPool, SearchDecision]):
                     query,
                     environment.form,
                     explain=inputs["explain"],
-                    dropped=_listed(inputs),
+                    dropped=most_listed(inputs["dropped"]),
                     use_cache=not inputs["no_cache"],
                     progress=environment.progress,
                 )
@@ -397,11 +381,7 @@ class Search(Kind[RetrievedPool, SearchDecision]):
         found = outcome.payload
         if (row := row_of(found.selection, number)) is None:
             return "", ""
-        pool, state = found.selection.pool, found.selection.state[row]
-        before = found.engine.content(pool, row)
-        if state == State.SHORTENED:
-            return before, found.engine.signature(pool, row)
-        return before, before if state == State.KEPT else ""
+        return found.engine.content(found.selection.pool, row), found.engine.sent(found.selection, row)
 
     def leaving(self, outcome: Outcome[SearchDecision]) -> str:
         return self.document(outcome, "markdown") if outcome.payload.selection.kept_rows else ""
@@ -416,8 +396,8 @@ class Search(Kind[RetrievedPool, SearchDecision]):
 
     def ranked(self, outcome: Outcome[SearchDecision]) -> Sequence[tuple[str, bool]]:
         selection = outcome.payload.selection
-        symbols, state = selection.pool.symbol_id, selection.state
-        return [(symbols[row], bool(state[row] == State.KEPT)) for row in selection.kept_rows]
+        symbols, in_full = selection.pool.symbol_id, selection.in_full
+        return [(symbols[row], bool(in_full[row])) for row in selection.kept_rows]
 
     def unknown(self, outcome: Outcome[SearchDecision], ids: Collection[str]) -> Sequence[str]:
         found = outcome.payload
@@ -441,14 +421,6 @@ class Search(Kind[RetrievedPool, SearchDecision]):
         selection = outcome.payload.selection
         row = row_of(selection, number)
         return super().because(outcome, number) if row is None else why(selection, selection.decision(row))
-
-
-def _listed(inputs: Inputs) -> int | None:
-    """The most dropped candidates that the JSON lists; None: all."""
-    dropped = inputs["dropped"]
-    if dropped == "all":
-        return None
-    return DROPPED_LISTED if dropped in (None, "") else int(dropped)
 
 
 def _delivery(answer: Answer, engine: Engine, inputs: Inputs, *, verbose: bool) -> Delivery:

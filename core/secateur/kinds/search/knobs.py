@@ -27,5 +27,5 @@ TOP_K = Knob("graph_rag.top_k", "top k")
 def knobs_of(settings: Settings) -> tuple[Knob, ...]:
     """The knobs that do something under these settings, in the order of the panel."""
     preference = (PREFERENCE,) if settings.preference.enabled else ()
-    chance = (LEAST_CHANCE,) if settings.smart_pruning.stop == "marginal" else ()
-    return (*WEIGHTS, *preference, SIGNATURES, STRATEGY, STOP, *chance, DEPTH, TOP_K)
+    stop = (STOP, LEAST_CHANCE) if settings.smart_pruning.stop == "marginal" else ()
+    return (*WEIGHTS, *preference, SIGNATURES, STRATEGY, *stop, DEPTH, TOP_K)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from secateur.model import Ledger, Selection, State
-from secateur.render import search_ledger
+from secateur.render import DROPPED_LISTED, search_ledger
 
 
 def listed_ledger(
@@ -18,6 +18,13 @@ def listed_ledger(
     wanted = {*selection.kept_rows, *gone.tolist(), *(pool.row_of[one] for one in ids if one in pool.row_of)}
     numbers = [number for number, row in enumerate(order.tolist()) if row in wanted]
     return search_ledger(selection, pack_tokens, [int(order[number]) for number in numbers]), numbers
+
+
+def most_listed(typed: str | int | None) -> int | None:
+    """The most dropped candidates that the JSON lists, as typed; None: all."""
+    if typed == "all":
+        return None
+    return DROPPED_LISTED if typed in (None, "") else int(typed or 0)
 
 
 def row_of(selection: Selection, number: int) -> int | None:

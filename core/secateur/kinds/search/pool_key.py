@@ -1,0 +1,25 @@
+"""The settings that a retrieved pool depends on."""
+
+from __future__ import annotations
+
+from secateur.settings import Settings, lookup
+from secateur.settings import keys as setting_keys
+
+POOL_TABLES = (
+    "graph_rag.anchors",
+    "graph_rag.enabled",
+    "graph_rag.top_k",
+    "relevance.",
+    "shorten.",
+    "index.",
+    "embedding.",
+    "tokens.",
+    "preference.enabled",
+)
+"""Keys (prefixes) that change what is retrieved. `graph_rag.max_depth` is apart: a smaller depth is a mask over a
+deeper pool."""
+
+
+def pool_key(settings: Settings) -> tuple[object, ...]:
+    """The values that what is retrieved depends on, depth apart."""
+    return tuple(lookup(settings, name) for name in setting_keys() if name.startswith(POOL_TABLES))
