@@ -239,10 +239,12 @@ def _compare(revision: str, only: str, mirror: Path | None, after: Mapping[str, 
 
 
 def _update(outputs: Mapping[str, Output]) -> int:
+    """Command lines that were not run keep their digests."""
     for public in (False, True):
-        wanted = {each.line for each in commands() if each.public == public} & outputs.keys()
-        if wanted:
-            stored = {"versions": versions(), "commands": {line: outputs[line].digest for line in sorted(wanted)}}
+        lines = {each.line for each in commands() if each.public == public}
+        if lines & outputs.keys():
+            known = digests(public)["commands"] | {line: output.digest for line, output in outputs.items()}
+            stored = {"versions": versions(), "commands": {line: known[line] for line in sorted(lines & known.keys())}}
             _digest_file(public).write_text(json.dumps(stored, ensure_ascii=False, indent=1) + "\n", "utf-8")
     return 0
 

@@ -59,7 +59,7 @@ async def test_leaving_is_by_one_key_whoever_names_it() -> None:
 async def test_a_summary_has_the_tokens_in_its_row_that_the_bar_charges_it() -> None:
     settings = {"conversation_prune.strategy": "summarize", "conversation_prune.safe_zone_tokens": 3_000}
     app = opened("conversation", with_values(Settings(), settings))
-    async with app.run_test(size=SIZE):
+    async with app.run_test(size=(200, 40)):
         await settle(app)
         bench = bench_of(app)
         answer = bench.state.answer
@@ -70,6 +70,9 @@ async def test_a_summary_has_the_tokens_in_its_row_that_the_bar_charges_it() -> 
         row = next(line for line in await settle(app) if "▸" in line)
         leaves = re.findall(r"[\d,]+", row.partition("││")[0])[-1]
         assert leaves == f"{answer.entries[told[0]].after:,}"
+        share = f"{answer.entries[told[0]].after / 3_000:.1%}"
+        assert share != "0.0%" and share in row.partition("││")[0]
+        assert bench.outcome is not None and f"{share} " in bench.subject.kind.render(bench.outcome, "text")
 
 
 LEGEND = re.compile(r"(kept|shortened|summarised|dropped) ([\d,]+) \(([\d,]+)(?: of ([\d,]+))?\)")

@@ -9,9 +9,17 @@ from typing import ClassVar
 
 from secateur.kinds.base import Outcome
 from secateur.kinds.conversation.decisions import MeasuredTranscript, MessageDecision, Pruned
-from secateur.kinds.conversation.kind import item_of, message_of, parsed, text_going_out
+from secateur.kinds.conversation.kind import (
+    first_words,
+    item_of,
+    message_of,
+    parsed,
+    share_of,
+    share_told,
+    text_going_out,
+    tools_of,
+)
 from secateur.kinds.conversation.messages import Message, PartKind
-from secateur.kinds.conversation.unreadable import UnreadLine
 from secateur.ledger import WRAPPER
 from secateur.model import State
 from secateur.terminal import cell_width, visible
@@ -25,9 +33,7 @@ from secateur_tui.widgets.texts import wrapped_text
 
 _LEAST_TOOL, _TOOL_CELLS, _SHARE_CELLS = 8, 14, 6
 _FIRST_CHARS = 400
-"""Characters of a message's beginning that are looked at for its line."""
-_FIRST_PARTS = 20
-"""Parts of a message that are looked at for its line."""
+"""Characters of a text's beginning that stand below the reason."""
 
 
 class ConversationPage(KindPage[MeasuredTranscript, Pruned]):
@@ -60,14 +66,14 @@ class ConversationPage(KindPage[MeasuredTranscript, Pruned]):
             number = "" if row is None or row.number < 0 else f"{row.number:,}"
             return line(Span(f"{number}{'=' if _cached(answer, item) else ' '}", "faint"))
         if column == "share":
-            return line(f"{_share(answer, item):.1%}")
+            return line(f"{share_of(answer.result.payload, answer.entries[item].after):.1%}")
         return line(short_words(_tools(message), cells))
 
     def label(self, answer: LedgerAnswer[Outcome[Pruned]], item: int) -> Label:
         if answer.entries[item].id == WRAPPER:
             return Label(WRAPPER)
         message = message_of(answer.result.payload, item)
-        words = visible(_first_words(message)) if message is not None else ""
+        words = visible(first_words(message)) if message is not None else ""
         return Label(_role(answer, item), words, prose=True)
 
     def facets(self, answer: LedgerAnswer[Outcome[Pruned]]) -> Mapping[str, Callable[[], Sequence[str]]]:
@@ -79,14 +85,8 @@ class ConversationPage(KindPage[MeasuredTranscript, Pruned]):
 
     def facts(self, answer: LedgerAnswer[Outcome[Pruned]], item: int, cells: int) -> list[Line]:
         row, message = item_of(answer.result.payload, item), message_of(answer.result.payload, item)
-        entry, zone = answer.entries[item], max(1, answer.ledger.budget)
-        came = f", {entry.before / zone:.1%} as it came in" if entry.before != entry.after and entry.before else ""
-        cached = _cached(answer, item)
-        lines = wrapped(
-            f"{_share(answer, item):.1%} of the safe zone{came}; {'still' if cached else 'no longer'} in the cached"
-            f" prefix{' (=)' if cached else ''}",
-            cells,
-        )
+        cached = "still in the cached prefix (=)" if _cached(answer, item) else "no longer in the cached prefix"
+        lines = wrapped(f"{share_told(answer.result.payload, item)}; {cached}", cells)
         if row is None:
             return [*lines, *wrapped("system prompt and tools of the request", cells, "faint")]
         for part in message.parts if message is not None else ():
@@ -149,8 +149,7 @@ def _beginning(text: str, cells: int, role: str) -> list[Line]:
 
 def _tools(message: Message | None) -> str:
     """The tools that a message calls, or has results of."""
-    parts = message.parts[:_FIRST_PARTS] if message is not None else ()
-    return visible(", ".join(dict.fromkeys(part.tool for part in parts if part.tool)))
+    return visible(tools_of(message)) if message is not None else ""
 
 
 @lru_cache(maxsize=2)
@@ -160,24 +159,11 @@ def _tool_cells(outcome: Outcome[Pruned]) -> int:
     return max(_LEAST_TOOL, min(_TOOL_CELLS, max(map(cell_width, named), default=0)))
 
 
-def _first_words(message: Message) -> str:
-    """The beginning of a message."""
-    if isinstance(message.raw, UnreadLine):
-        return " ".join(message.raw[:_FIRST_CHARS].split())
-    text = " ".join(part.text[:_FIRST_CHARS] for part in message.parts[:_FIRST_PARTS] if part.text)
-    return " ".join(text[:_FIRST_CHARS].split())
-
-
 def _role(answer: LedgerAnswer[Outcome[Pruned]], item: int) -> str:
     row, message = item_of(answer.result.payload, item), message_of(answer.result.payload, item)
     if row is None or row.number < 0:
         return "request" if row is None else "summary"
     return message.role if message is not None else ""
-
-
-def _share(answer: LedgerAnswer[Outcome[Pruned]], item: int) -> float:
-    """The part of the safe zone that an item takes: together they are what the bar shows."""
-    return answer.entries[item].after / max(1, answer.ledger.budget)
 
 
 def _cached(answer: LedgerAnswer[Outcome[Pruned]], item: int) -> bool:

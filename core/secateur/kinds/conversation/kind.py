@@ -178,6 +178,7 @@ class Conversation(Kind[MeasuredTranscript, Pruned]):
             ),
             ("results", f"{figures['tool_results_cleaned']:,} tool results gone"),
             ("cache", _cached(pruned.cache, rules)),
+            ("share", "of the safe zone, by what goes out of a message"),
         ]
         listed = [item for item in pruned.items if verbose or item.state is not State.KEPT]
         shown = listed if verbose else listed[:SHOWN_MESSAGES]
@@ -191,8 +192,7 @@ class Conversation(Kind[MeasuredTranscript, Pruned]):
         name, message = outcome.ledger.entries[number].id, message_of(outcome.payload, number)
         if message is None:
             return name, ""
-        tools = ", ".join(dict.fromkeys(part.tool for part in message.parts[:_NAMED_PARTS] if part.tool))
-        return name, f"{message.role} {tools}".strip()
+        return name, f"{message.role} {tools_of(message)}".strip()
 
     def beside(self, outcome: Outcome[Pruned], number: int) -> str:
         """The beginning of a message."""
@@ -203,9 +203,8 @@ class Conversation(Kind[MeasuredTranscript, Pruned]):
         pruned, item = outcome.payload, item_of(outcome.payload, number)
         if item is None:
             return ()
-        share = f"{item.before / max(pruned.ledger.budget, 1):.1%} of the safe zone"
         cached = "still" if pruned.cache.holds(item.number) else "no longer"
-        return ("share", share), ("prompt cache", f"{cached} in the cached prefix")
+        return ("share", share_told(pruned, number)), ("prompt cache", f"{cached} in the cached prefix")
 
     def texts(self, outcome: Outcome[Pruned], number: int) -> tuple[str, str]:
         pruned = outcome.payload
@@ -290,13 +289,30 @@ def first_words(message: Message) -> str:
     return " ".join(text[:_FIRST_CHARS].split())
 
 
+def tools_of(message: Message) -> str:
+    """The tools that a message calls, or has results of; text from outside."""
+    return ", ".join(dict.fromkeys(part.tool for part in message.parts[:_NAMED_PARTS] if part.tool))
+
+
+def share_of(pruned: Pruned, tokens: int) -> float:
+    """The part of the safe zone that so many tokens take."""
+    return tokens / max(pruned.ledger.budget, 1)
+
+
+def share_told(pruned: Pruned, number: int) -> str:
+    """The part of the safe zone that an entry takes as it goes out, and took as it came in where that is another."""
+    entry = pruned.ledger.entries[number]
+    came = entry.before and entry.before != entry.after
+    told = f"{share_of(pruned, entry.after):.1%} of the safe zone"
+    return f"{told}, {share_of(pruned, entry.before):.1%} as it came in" if came else told
+
+
 def _row(pruned: Pruned, item: MessageDecision) -> Sequence[str]:
     message = pruned.transcript.messages[item.number] if item.number >= 0 else None
-    tools = ",".join(dict.fromkeys(part.tool for part in message.parts if part.tool)) if message else ""
+    tools = tools_of(message) if message else ""
     cached = "=" if pruned.cache.holds(item.number) else " "
     said = clip(visible(f"{message.role if message else 'summary'} {tools}".strip()), _ROLE_CELLS)
-    share = item.before / max(pruned.ledger.budget, 1)
-    figures = f"{item.before:,}", "->", f"{item.after:,}", f"{share:.1%}"
+    figures = f"{item.before:,}", "->", f"{item.after:,}", f"{share_of(pruned, item.after):.1%}"
     return cached, item.name, said, *figures, f"{VERBS[item.state]}: {item.reason.label}"
 
 
