@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +13,9 @@ from secateur.errors import SecateurError
 from secateur.kinds import registry
 from secateur.kinds.base import Environment
 from secateur.scenarios.bisection import ItemOutcome, Moved, Side, bisect, bisected_input, has_moved
+from secateur.scenarios.scenario import read_scenario
 from secateur.settings import Settings, with_profile, with_values
+from support.cli import secateur
 from support.repos import QUERY, SHOP, handlers, write
 
 EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
@@ -127,3 +131,27 @@ def test_an_id_that_neither_side_has_is_answered_with_the_nearest(tmp_path: Path
     assert raised.value.code == "NO_SUCH_ITEM"
     assert raised.value.hint == "did you mean shop/refund.py::refund_total?"
     assert os.sep + "tmp" not in raised.value.message
+
+
+@pytest.mark.parametrize(
+    ("name", "key", "value"),
+    [
+        ("envelope", "context_budget.tokens", 1_000),
+        ("diff", "chunking.ignore", ["*.py"]),
+        ("log", "log.max_tokens", 60),
+    ],
+)
+def test_a_saved_scenario_of_any_kind_is_bisected(saved: Callable[..., Path], name: str, key: str, value: Any) -> None:
+    path = saved(name)
+    recorded = read_scenario(path).recorded
+    assert recorded is not None
+    found = []
+    for item in [one.id for one in recorded.items]:
+        ran = secateur("bisect", path, "--to", f"{key}={json.dumps(value)}", "--item", item, "--format", "json")
+        assert (ran.code, ran.err) == (0, ""), item
+        answer = ran.json
+        if answer["from"]["state"] != answer["to"]["state"]:
+            assert [change["key"] for one in answer["sets"] for change in one["settings"]] == [key], answer
+            assert answer["sets"][0]["with"]["state"] == answer["to"]["state"]
+            found.append(item)
+    assert found, "the settings move nothing"

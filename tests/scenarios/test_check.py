@@ -56,6 +56,22 @@ def test_scenarios_of_one_input_decide_alike_in_any_order(saved: Save) -> None:
         assert [check_one(path, opened).verdict for path in (*paths, *reversed(paths))] == [CheckVerdict.PASSED] * 6
 
 
+def test_a_file_that_changed_after_it_was_indexed_is_told_from_a_changed_decision(shop: Path, saved: Save) -> None:
+    striped = shop / "animals.py"
+    striped.write_text("def zebra():\n    return 'striped'\n")
+    lexical = "--set", "relevance.semantic=0", "--top-k", "5"
+    first = saved("first", "search", "refund", ".", *lexical)
+    second = saved("second", "search", "zebra", ".", *lexical)
+    with session(os.environ) as opened:  # both are decided from one look at the folder
+        assert check_one(first, opened).verdict is CheckVerdict.PASSED
+        striped.write_text("def zebra():\n    return 'spotted'\n")
+        stale = check_one(second, opened)
+    assert stale.verdict is CheckVerdict.STALE, stale
+    assert (stale.verdict.exit_code, stale.to_dict()["verdict"]) == (1, "index_stale")
+    assert stale.error is not None and stale.error.message == "animals.py: changed since it was indexed"
+    assert checked(second).verdict is CheckVerdict.PASSED, "read anew, it is decided as before"
+
+
 def test_scenarios_pass_at_another_path_with_another_hash_seed_other_workers_and_no_cache(
     shop: Path, saved: Save, tmp_path: Path
 ) -> None:

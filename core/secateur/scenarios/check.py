@@ -14,7 +14,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from secateur.errors import IndexingError, SecateurError
+from secateur.errors import SecateurError
 from secateur.output_files import write_output
 from secateur.scenarios.comparison import CheckFindings, compare, wanted_ids
 from secateur.scenarios.location import root_of
@@ -118,7 +118,7 @@ def check_one(path: Path, session: Session, name: str | None = None) -> Result:
             return result
         return replace(result, compared=_with_lines(result.compared, text), remarks=_remarks(decided, root))
     except SecateurError as error:
-        stale = isinstance(error, IndexingError) or error.code in STALE_CODES
+        stale = error.code in STALE_CODES
         verdict = CheckVerdict.STALE if stale else CheckVerdict.CANNOT_RUN
         said = placed(error, path, text, given, settings)
         line = said.line if isinstance(said, ScenarioError) else 1
