@@ -14,7 +14,7 @@ import random
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +24,8 @@ from secateur.scenarios.check import CheckVerdict, Result, check_one
 from secateur.scenarios.running import session
 from secateur.scenarios.saving import save_scenario
 from secateur.scenarios.toml_writing import toml_value
-from secateur.settings import load
+from secateur.settings import Settings as AllSettings
+from secateur.settings import load, lookup, with_profile
 from support.cli import secateur
 
 FOLDER = "scenarios"
@@ -85,6 +86,14 @@ class Mutation:
     key: str  # the setting that it changed; "": none
     settings: Mapping[str, Settings]  # by case whose own settings it changed
     undo: Callable[[], None]
+    value: Any = None  # of that setting
+
+    def counts_for(self, case: Case) -> bool:
+        """Whether it gives a setting of the case's kind another value: one that is written may be that in force."""
+        if not self.key.startswith(OF_KIND[case.kind]):
+            return False
+        profile = with_profile(AllSettings(), str(case.settings.get("profile", "spec")))
+        return bool(case.settings.get(self.key, lookup(profile, self.key)) != self.value)
 
 
 @dataclass(frozen=True)
@@ -254,7 +263,7 @@ class Laboratory:
         yield from self._told_wrongly(result, wanted, self.before[case.name], now)
         if not wanted:
             return
-        counts = mutation.key.startswith(OF_KIND[case.kind])
+        counts = mutation.counts_for(case)
         knobs = set(result.compared.knobs) - ({"budget"} if mutation.key in BUDGETS else set())
         if counts and mutation.key not in knobs | {"profile"} and mutation.key not in BUDGETS:
             yield f"{mutation.key} was changed, and {sorted(knobs)} are blamed"
@@ -314,9 +323,8 @@ class Laboratory:
         path = self.root / "secateur.toml"
         old = path.read_text() if path.exists() else ""
         others = "".join(line for line in old.splitlines(keepends=True) if not line.startswith(f"{key} "))
-        return self._written(
-            "secateur.toml", f"{others}{key} = {toml_value(value)}\n", "knob", f"secateur.toml: {key} = {value}", key
-        )
+        text, told = f"{others}{key} = {toml_value(value)}\n", f"secateur.toml: {key} = {value}"
+        return replace(self._written("secateur.toml", text, "knob", told, key), value=value)
 
     def _own_knob(self) -> Mutation | None:
         case = self.random.choice(self.cases)
@@ -326,7 +334,7 @@ class Laboratory:
         written = "[settings]\n" + "".join(f"{name} = {toml_value(one)}\n" for name, one in settings.items()) + "\n"
         text = re.sub(r"\[settings\]\n(?:[^\[\n].*\n)*\n?", "", text).replace("[expect]\n", written + "[expect]\n", 1)
         mutation = self._written(case.file, text, "own knob", f"{case.name}: {key} = {value}", key)
-        return Mutation(mutation.what, mutation.told, mutation.file, key, {case.name: settings}, mutation.undo)
+        return replace(mutation, settings={case.name: settings}, value=value)
 
     def _value(self, names: Sequence[str]) -> tuple[str, Any]:
         key = self.random.choice(names)
