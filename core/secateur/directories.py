@@ -40,3 +40,11 @@ def data_dir(name: str) -> Path:
     package = Path(__file__).resolve().parent
     packaged = package / "_data" / name
     return packaged if packaged.is_dir() else package.parents[1] / name
+
+
+def current_folder() -> Path | None:
+    """The working folder; None where it was removed."""
+    try:
+        return Path.cwd()
+    except OSError:
+        return None

@@ -123,14 +123,6 @@ def sample_or_path(text: str) -> Path:
     return samples.folder_of(text, directories.cache_dir(os.environ))
 
 
-def here() -> Path | None:
-    """Returns the working folder; None where it was removed."""
-    try:
-        return Path.cwd()
-    except OSError:
-        return None
-
-
 def say(options: argparse.Namespace, message: str) -> None:
     """Prints one line on stderr, unless --quiet."""
     if not options.quiet:
@@ -180,7 +172,7 @@ def guarded(run: Callable[[argparse.Namespace], int], options: argparse.Namespac
     except Exception as error:
         if options.debug:
             raise
-        if isinstance(error, OSError) and here() is None:
+        if isinstance(error, OSError) and directories.current_folder() is None:
             gone = SecateurError(
                 "the working folder does not exist any more", hint="change to another folder", code="NO_WORKING_FOLDER"
             )

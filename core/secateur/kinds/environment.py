@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from secateur.directories import cache_dir
+from secateur.directories import cache_dir, current_folder
 from secateur.inputs import read_input
 from secateur.model import Notice
 from secateur.progress import Progress, unreported
@@ -78,11 +78,3 @@ class Environment:
             regular=self.regular,
             folder=self.folder,
         )
-
-
-def current_folder() -> Path | None:
-    """The working folder; None where it was removed."""
-    try:
-        return Path.cwd()
-    except OSError:
-        return None

@@ -85,6 +85,11 @@ class Knob:
         return settings if value == self.value(settings) else with_values(settings, {self.key: value})
 
 
+def profiles_of(settings: Settings) -> list[str]:
+    """Names of the profiles there are, ours first."""
+    return [*PROFILES, *(name for name in settings.profiles if name not in PROFILES)]
+
+
 @dataclass(frozen=True, slots=True)
 class ProfileKnob(Knob):
     """The profile as a knob: it leads round the profiles that come along and the user's own."""
@@ -94,7 +99,7 @@ class ProfileKnob(Knob):
 
     def turned(self, settings: Settings, direction: int, *, fine: bool = False) -> Settings:  # noqa: ARG002
         """The settings under the next profile."""
-        names = [*PROFILES, *(name for name in settings.profiles if name not in PROFILES)]
+        names = profiles_of(settings)
         return self.put(settings, names[(names.index(settings.profile) + direction) % len(names)])
 
     def put(self, settings: Settings, value: str | int | float) -> Settings:

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -99,11 +98,6 @@ class RememberedFile:
         except OSError as error:
             raise self._unwritable(reason_of(error)) from error
         return broken
-
-    def remove(self) -> None:
-        """Forgets everything; what cannot be removed stays."""
-        with suppress(OSError):
-            self.path.unlink(missing_ok=True)
 
     def _unreadable(self, why: str) -> RememberedError:
         return RememberedError(f"cannot read {shown(self.path)}", why=why, hint="remove the file, or mend it")

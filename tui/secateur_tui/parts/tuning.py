@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import partial
 
-from secateur.kinds.knobs import Knob
-from secateur.settings import PROFILES, Settings, with_profile
+from secateur.kinds.knobs import Knob, ProfileKnob
+from secateur.settings import Settings
 
 from secateur_tui.messages import KnobClicked, PartMessage
 from secateur_tui.part import ScreenPart
@@ -88,10 +88,7 @@ class Tuning(ScreenPart):
             self._bench.change(state.subject.strategy.turned(state.settings, 1))
 
     def _next_profile(self) -> None:
-        settings = self._bench.state.settings
-        names = [*PROFILES, *(name for name in settings.profiles if name not in PROFILES)]
-        place = names.index(settings.profile) + 1
-        self._bench.change(with_profile(settings, names[place % len(names)]))
+        self._bench.change(ProfileKnob().turned(self._bench.state.settings, 1))
 
     def _held(self) -> Settings | str:
         """The settings with the item at the cursor held, or no longer; or why it cannot be."""

@@ -8,7 +8,8 @@ from typing import Any
 
 from secateur.errors import UsageError, shown
 from secateur.kinds.base import Kind
-from secateur.settings import PROFILES, Settings, with_profile
+from secateur.kinds.knobs import profiles_of
+from secateur.settings import Settings, with_profile
 from secateur.suggestions import suggestion
 
 GHOST = "ghost"
@@ -30,11 +31,6 @@ class Alternative:
     settings: Settings
     inputs: Mapping[str, Any]
     ghost: bool = False
-
-
-def profiles_of(settings: Settings) -> Sequence[str]:
-    """Names of the profiles there are, ours first."""
-    return [*PROFILES, *(name for name in settings.profiles if name not in PROFILES)]
 
 
 def offered(kind: Kind[Any, Any], settings: Settings, in_force: int, *, ghost: bool) -> Sequence[str]:

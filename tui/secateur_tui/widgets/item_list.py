@@ -2,31 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 from textual import events
-from textual.binding import Binding, BindingType
 
 from secateur_tui.columns import ListLayout, laid_out
 from secateur_tui.messages import CursorMoved
 from secateur_tui.state.answer import ListedItems
-from secateur_tui.styled_text import Line, Span, line
-from secateur_tui.widgets.line_view import LineView
+from secateur_tui.styled_text import Line
+from secateur_tui.widgets.cursor_view import CursorView
 from secateur_tui.widgets.listing import ItemListing, draw_cut, draw_row, draw_titles
 
 
-class ItemList(LineView, can_focus=True):
+class ItemList(CursorView):
     """Shows a listing of any kind. The cursor is an item, not a line: it stays on its item when others move around it,
     and passes over the line where the budget ends. Posts `CursorMoved`."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("up,k", "move(-1)", show=False),
-        Binding("down,j", "move(1)", show=False),
-        Binding("pageup", "page(-1)", show=False),
-        Binding("pagedown", "page(1)", show=False),
-        Binding("home,g", "edge(0)", show=False),
-        Binding("end,G", "edge(1)", show=False),
-    ]
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
@@ -89,27 +79,16 @@ class ItemList(LineView, can_focus=True):
         drawn = self._listing.heading(item, cells) or draw_row(self._listing, item, self._layout)
         if place != self._index:
             return drawn
-        cursor = "cursor" if self.has_focus else "cursor-blurred"
-        mark = line(Span("▸" if self.has_focus else "›", f"accent {cursor}"), Span(drawn[0].text[1:], cursor))
-        return mark + tuple(Span(span.text, f"{span.role} {cursor}") for span in drawn[1:])
+        return self.with_cursor(drawn)
 
     def action_move(self, by: int) -> None:
         self._go(self._index + by)
-
-    def action_page(self, by: int) -> None:
-        self._go(self._index + by * max(1, self.size.height - 1))
 
     def action_edge(self, last: int) -> None:
         self._go(self._count - 1 if last else 0)
 
     def on_click(self, event: events.Click) -> None:
         self._go(self._index_at(event.y + self.scroll_offset.y))
-
-    def on_focus(self) -> None:
-        self.refresh()
-
-    def on_blur(self) -> None:
-        self.refresh()
 
     def _go(self, index: int) -> None:
         if self._items is None or not self._count:
@@ -118,9 +97,7 @@ class ItemList(LineView, can_focus=True):
         if index == self._index:
             return
         self._index = index
-        row, top = self._row(index), self.scroll_offset.y
-        height = max(1, self.scrollable_content_region.height)
-        self._scroll(row if row < top else row - height + 1 if row >= top + height else top)
+        self._scroll(self.scroll_offset.y)
         self.repaint_lines()
         self.post_message(CursorMoved(self._items.item_at(index)))
 
@@ -130,8 +107,5 @@ class ItemList(LineView, can_focus=True):
         self._scroll(self.scroll_offset.y)
 
     def _scroll(self, top: int) -> None:
-        """Scroll so that `top` is the first line, as far as the list reaches and the cursor stays in sight."""
-        height = max(1, self.scrollable_content_region.height)
-        row = self._row(self._index)
-        top = max(row - height + 1, min(row, top))
-        self.scroll_to(y=max(0, min(top, self.line_count() - height)), animate=False, immediate=True, force=True)
+        """Scrolls so that `top` is the first line, as far as the cursor stays in sight."""
+        self.scroll_near(top, self._row(self._index))

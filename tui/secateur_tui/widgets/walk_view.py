@@ -10,24 +10,18 @@ from textual import events
 from textual.binding import Binding, BindingType
 
 from secateur_tui.state.walking import LineKind, WalkTree
-from secateur_tui.styled_text import Line, Span, line, wrapped
-from secateur_tui.widgets.line_view import LineView
+from secateur_tui.styled_text import Line, wrapped
+from secateur_tui.widgets.cursor_view import CursorView
 from secateur_tui.widgets.walk_lines import draw_chains, draw_tree_line, draw_whole
 
 KEYS = "→ opens · ← closes · Enter goes there · r roots here · p paths"
 
 
-class WalkView(LineView, can_focus=True):
+class WalkView(CursorView):
     """`go` is called with the node that the user wants to see in the list. Keys are those of the tree while it has the
     focus."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("up,k", "move(-1)", show=False),
-        Binding("down,j", "move(1)", show=False),
-        Binding("pageup", "page(-1)", show=False),
-        Binding("pagedown", "page(1)", show=False),
-        Binding("home,g", "edge(0)", show=False),
-        Binding("end,G", "edge(1)", show=False),
         Binding("right,l", "open", show=False),
         Binding("left,h", "close", show=False),
         Binding("enter", "go", show=False),
@@ -86,17 +80,12 @@ class WalkView(LineView, can_focus=True):
         drawn = draw_tree_line(self.calls, index, cells)
         if index != self.calls.cursor:
             return drawn
-        cursor = "cursor" if self.has_focus else "cursor-blurred"
-        mark = line(Span("▸" if self.has_focus else "›", f"accent {cursor}"), Span(drawn[0].text[1:], cursor))
-        return mark + tuple(Span(span.text, f"{span.role} {cursor}") for span in drawn[1:])
+        return self.with_cursor(drawn)
 
     # --- keys ---
 
     def action_move(self, by: int) -> None:
         self._turn(lambda tree: tree.move(tree.cursor + by))
-
-    def action_page(self, by: int) -> None:
-        self.action_move(by * max(1, self.size.height - 1))
 
     def action_edge(self, last: int) -> None:
         self._turn(lambda tree: tree.move(len(tree.lines) if last else 0))
@@ -131,12 +120,6 @@ class WalkView(LineView, can_focus=True):
         again = index == self.calls.cursor
         self._turn(lambda tree: tree.turn() if again else tree.move(index))
 
-    def on_focus(self) -> None:
-        self.refresh()
-
-    def on_blur(self) -> None:
-        self.refresh()
-
     def _turn(self, change: Callable[[WalkTree], None]) -> None:
         if self.calls is not None:
             change(self.calls)
@@ -145,8 +128,5 @@ class WalkView(LineView, can_focus=True):
 
     def _scroll(self) -> None:
         """Scrolls so that the cursor is in sight."""
-        if self.calls is None:
-            return
-        top, height = self.scroll_offset.y, max(1, self.scrollable_content_region.height)
-        top = max(self.calls.cursor - height + 1, min(self.calls.cursor, top))
-        self.scroll_to(y=max(0, min(top, self.line_count() - height)), animate=False, immediate=True, force=True)
+        if self.calls is not None:
+            self.scroll_near(self.scroll_offset.y, self.calls.cursor)
