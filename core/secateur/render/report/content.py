@@ -61,6 +61,11 @@ class ReportItem:
     def sums(self) -> Sums:
         return Sums(1, self.before, self.after)
 
+    @property
+    def tokens(self) -> str:
+        """Its tokens for people: "120", "690 → 31"."""
+        return f"{self.after:,}" if self.before == self.after else f"{self.before:,} → {self.after:,}"
+
 
 @dataclass(frozen=True)
 class DecisionReport:
@@ -109,8 +114,14 @@ class DecisionReport:
 
     @property
     def saved(self) -> str:
-        """The share of what came in that is saved: "92.1 %"; "" where nothing came in."""
-        return f"{1 - self.after / self.before:.1%}".replace("%", " %") if self.before > 0 else ""
+        """The share of what came in that is saved: "92.1 %"; "" where nothing came in, or more goes out."""
+        known = self.before > 0 and self.after <= self.before
+        return f"{1 - self.after / self.before:.1%}".replace("%", " %") if known else ""
+
+    @property
+    def saved_words(self) -> str:
+        """The same behind what came in: ", 92.1 % less"."""
+        return f", {self.saved} less" if self.saved else ""
 
     @cached_property
     def scored(self) -> bool:

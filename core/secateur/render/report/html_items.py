@@ -6,7 +6,7 @@ from html import escape
 
 from secateur.ledger import State
 from secateur.render.report.content import STATE_ORDER, DecisionReport, Excerpt, ReportItem
-from secateur.render.report.looks import known_signal
+from secateur.render.report.looks import known_signal, stacked_bar
 from secateur.render.report.text_diff import changed_lines
 
 SCORE_CELLS = 110
@@ -85,16 +85,10 @@ def _tokens(item: ReportItem) -> str:
 
 def _score(item: ReportItem, most: float) -> str:
     """The terms as one stacked bar, and their sum."""
-    drawn, left = [], 0.0
-    for name, value in item.terms.items():
-        wide = SCORE_CELLS * max(0.0, value) / most if most > 0 else 0.0
-        if wide >= 0.01:
-            drawn.append(f'<rect class="{known_signal(name)}" x="{left:.2f}" width="{wide:.2f}" height="11"/>')
-            left += wide
     told = " + ".join(f"{name} {value:.3f}" for name, value in item.terms.items())
     return (
         f'<svg width="{SCORE_CELLS}" height="11" aria-hidden="true"><title>{escape(told)}</title>'
-        f'<rect class="track" width="{SCORE_CELLS}" height="11"/>{"".join(drawn)}</svg>{item.score:.3f}'
+        f"{stacked_bar(item.terms, most, SCORE_CELLS)}</svg>{item.score:.3f}"
     )
 
 
@@ -105,7 +99,7 @@ def _body(item: ReportItem) -> str:
 def _terms(item: ReportItem) -> str:
     if not item.terms:
         return ""
-    most = max(*item.terms.values(), 0.0) if len(item.terms) > 1 else max(0.0, *item.terms.values())
+    most = max(0.0, *item.terms.values())
     rows = []
     for name, value in item.terms.items():
         wide = 140 * max(0.0, value) / most if most > 0 else 0.0

@@ -130,7 +130,7 @@ def _figures(report: DecisionReport) -> str:
         _figure(f"{report.after:,}", f"tokens go out, of {report.budget:,}", "of over" if over else "of"),
         _figure(f"{report.before:,}", "tokens came in"),
     ]
-    if report.saved and report.after <= report.before:
+    if report.saved:
         told.append(_figure(report.saved, "less"))
     for state in STATE_ORDER:
         sums = report.counts[state]

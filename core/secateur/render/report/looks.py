@@ -59,6 +59,17 @@ def known_signal(name: str) -> str:
     return name if name in SIGNALS else SIGNALS[0]
 
 
+def stacked_bar(terms: Mapping[str, float], most: float, wide: int) -> str:
+    """The terms of a score side by side on a track, in SVG; `most` is as long as the track."""
+    drawn, left = [f'<rect class="track" width="{wide}" height="11"/>'], 0.0
+    for name, value in terms.items():
+        part = wide * max(0.0, value) / most if most > 0 else 0.0
+        if part >= 0.01:
+            drawn.append(f'<rect class="{known_signal(name)}" x="{left:.2f}" width="{part:.2f}" height="11"/>')
+            left += part
+    return "".join(drawn)
+
+
 @cache
 def palette(name: str) -> ThemeColours:
     """A theme that comes along."""

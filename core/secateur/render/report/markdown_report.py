@@ -48,9 +48,8 @@ def _head(report: DecisionReport) -> str:
 
 
 def _figures(report: DecisionReport) -> str:
-    saved = f", {report.saved} less" if report.saved and report.after <= report.before else ""
     lines = [
-        f"**{report.after:,} of {report.budget:,} tokens** go out; {report.before:,} came in{saved}.",
+        f"**{report.after:,} of {report.budget:,} tokens** go out; {report.before:,} came in{report.saved_words}.",
         f"{'; '.join(state_words(report)) or 'Nothing was decided'}.",
         "",
     ]
@@ -91,10 +90,9 @@ def _rows(items: Sequence[ReportItem], report: DecisionReport) -> Iterator[str]:
         place = f" {_code(item.place)}" if item.place else ""
         beside = f" {_prose(item.beside[:60])}" if item.beside else ""
         score = f"{item.score:.3f} | " if report.scored else ""
-        tokens = f"{item.after:,}" if item.before == item.after else f"{item.before:,} → {item.after:,}"
         state = f"{item.state.glyph} {item.state.label}"
         name = f"{_code(item.name)}{place}{beside}"
-        yield f"| {state} | {name} | {score}{tokens} | {_prose(item.reason)} |\n"
+        yield f"| {state} | {name} | {score}{item.tokens} | {_prose(item.reason)} |\n"
 
 
 def _unlisted(report: DecisionReport, *, out: bool) -> int:
@@ -103,13 +101,15 @@ def _unlisted(report: DecisionReport, *, out: bool) -> int:
 
 def _prose(text: str) -> str:
     """A text from outside in a line, of which nothing is a mark, a mention or a link."""
-    line = one_line(text)
-    cut = line if len(line) <= LONGEST_CELL else line[: LONGEST_CELL - 1] + ELLIPSIS
-    return _MENTION.sub("@<!-- -->", escaped(cut))
+    return _MENTION.sub("@<!-- -->", escaped(_cut(text)))
 
 
 def _code(text: str) -> str:
     """A text from outside between backticks, where nothing is a mark, a mention or a link."""
-    line = one_line(text)
-    cut = line if len(line) <= LONGEST_CELL else line[: LONGEST_CELL - 1] + ELLIPSIS
+    cut = _cut(text)
     return f"`{cut}`".replace("|", "\\|") if cut.strip() else ""
+
+
+def _cut(text: str) -> str:
+    line = one_line(text)
+    return line if len(line) <= LONGEST_CELL else line[: LONGEST_CELL - 1] + ELLIPSIS

@@ -12,7 +12,7 @@ from html import escape
 
 from secateur.ledger import State
 from secateur.render.report.content import STATE_ORDER, DecisionReport, ReportItem
-from secateur.render.report.looks import DARK, known_signal, palette, pattern_defs, pattern_styles
+from secateur.render.report.looks import DARK, palette, pattern_defs, pattern_styles, stacked_bar
 from secateur.render.report.segments import FREE, fitted, segments_of
 from secateur.terminal import cell_width, clip
 
@@ -85,10 +85,9 @@ def _head(report: DecisionReport) -> Iterator[str]:
     where = "   ".join(filter(None, (report.kind, report.source)))
     yield _text(MARGIN + 10 * CELL, 46, clip(where, 100), "faint")
     yield _text(MARGIN, 84, clip(" ".join(report.question.split()), 84), "question")
-    saved = f", {report.saved} less" if report.saved and report.after <= report.before else ""
     figures = f"{report.after:,} of {report.budget:,} tokens"
     yield _text(MARGIN, 124, figures, "bold")
-    rest = f"from {report.before:,}{saved}"
+    rest = f"from {report.before:,}{report.saved_words}"
     at = MARGIN + (cell_width(figures) + 3) * CELL
     yield _text(at, 124, rest, "faint")
     at += (cell_width(rest) + 4) * CELL
@@ -155,8 +154,7 @@ def _row(item: ReportItem, report: DecisionReport) -> str:
     parts.append(_text(at, 0, f"{item.state.glyph} {item.state.label}", f"text-{item.state.label}"))
     at += 14 * CELL
     right = float(WIDTH - MARGIN)
-    tokens = f"{item.after:,}" if item.before == item.after else f"{item.before:,} → {item.after:,}"
-    parts.append(_text(right, 0, tokens, end=True))
+    parts.append(_text(right, 0, item.tokens, end=True))
     right -= 18 * CELL
     if report.scored:
         parts.append(_text(right, 0, f"{item.score:.3f}", end=True))
@@ -175,11 +173,4 @@ def _row(item: ReportItem, report: DecisionReport) -> str:
 
 def _score(item: ReportItem, report: DecisionReport, left: float) -> str:
     most = max(other.score for other in report.items)
-    drawn = [f'<rect class="track" width="{_SCORE}" height="11"/>']
-    at = 0.0
-    for name, value in item.terms.items():
-        wide = _SCORE * max(0.0, value) / most if most > 0 else 0.0
-        if wide >= 0.01:
-            drawn.append(f'<rect class="{known_signal(name)}" x="{at:.2f}" width="{wide:.2f}" height="11"/>')
-            at += wide
-    return f'<g transform="translate({left:.1f} -10)">{"".join(drawn)}</g>'
+    return f'<g transform="translate({left:.1f} -10)">{stacked_bar(item.terms, most, _SCORE)}</g>'

@@ -22,8 +22,7 @@ def _lines(report: DecisionReport) -> Iterator[str]:
     yield f"secateur, {report.kind}{source}"
     for line in report.question.split("\n"):
         yield f"asked: {line}"
-    saved = f", {report.saved} less" if report.saved and report.after <= report.before else ""
-    yield f"budget: {report.after:,} of {report.budget:,} tokens go out, {report.before:,} came in{saved}"
+    yield f"budget: {report.after:,} of {report.budget:,} tokens go out, {report.before:,} came in{report.saved_words}"
     counts = "; ".join(state_words(report)) or "nothing"
     yield f"decided: {counts}; {report.wrapper:,} tokens around them, {report.free:,} free"
     for label, text in report.figures:
