@@ -190,6 +190,7 @@ REPOSITORY_MAY_SET = {
     "relevance.callers",
     "relevance.callees",
     "relevance.tests",
+    "relevance.title_meaning",
     "relevance.spelled",
     "relevance.title_name",
     "relevance.stem",

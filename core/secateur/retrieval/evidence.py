@@ -53,6 +53,7 @@ def evidence(
     body, name = snapshot.body.score(terms), held_words(snapshot.names, terms)
     found = np.minimum(1.0, body + name + names.exact)
     calls = Calls.of(snapshot)
+    of_all, of_title = _similarities(query, snapshot, embedder)
     columns = {
         "lexical": body,
         "title": snapshot.body.score(query.title_terms),
@@ -61,7 +62,7 @@ def evidence(
         "path": held_words(snapshot.path_words, terms)[snapshot.file],
         "file": snapshot.file_words.score(terms)[snapshot.file],
         "siblings": siblings(snapshot, body),
-        "semantic": _semantic(query, snapshot, embedder),
+        "semantic": (1 - TITLE_SHARE) * of_all + TITLE_SHARE * of_title,
         "mention": names.exact,
         "definition": definitions(query, snapshot),
         "usage": usages(query, snapshot),
@@ -71,6 +72,8 @@ def evidence(
         "callees": calls.callees(found),
         "tests": calls.callers(np.where(flagged(snapshot, "test"), found, 0.0)),
     }
+    if whole or weights.title_meaning:
+        columns["title_meaning"] = of_title
     for column, made in further(query, snapshot, columns, lines).items():
         if whole or getattr(weights, column):
             columns[column] = made()
@@ -156,12 +159,12 @@ class Calls:
         return best
 
 
-def _semantic(query: Query, snapshot: Snapshot, embedder: Embedder | None) -> FloatArray:
-    """Similarity with the query, most of it with its first line."""
+def _similarities(query: Query, snapshot: Snapshot, embedder: Embedder | None) -> tuple[FloatArray, FloatArray]:
+    """Similarity with the whole query, and with its first line."""
     if embedder is None or not len(snapshot):
-        return np.zeros(len(snapshot))
+        return np.zeros(len(snapshot)), np.zeros(len(snapshot))
     whole, title = (snapshot.space.similarity(vector) for vector in embedder.embed([query.text, query.title], "query"))
-    return np.asarray((1 - TITLE_SHARE) * whole + TITLE_SHARE * title, dtype=np.float64)
+    return whole, title
 
 
 def _history(query: Query, snapshot: Snapshot, commits: int) -> FloatArray:

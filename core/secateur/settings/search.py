@@ -185,6 +185,9 @@ class Relevance:
     callers: Annotated[Part, about("Weight of the best match among what calls the fragment.", scope="any")] = 0.0
     callees: Annotated[Part, about("Weight of the best match among what the fragment calls.", scope="any")] = 0.0
     tests: Annotated[Part, about("Weight of the best match among the tests that call the fragment.", scope="any")] = 0.0
+    title_meaning: Annotated[
+        Part, about("Weight of the embedding similarity with the query's first line alone.", scope="any")
+    ] = 0.0
     spelled: Annotated[
         Part, about("Weight of the share of the qualified name that words of the query spell out.", scope="any")
     ] = 0.0
