@@ -16,7 +16,6 @@ from typing import Any, TypeVar
 from secateur.errors import SecateurError
 from secateur.progress import Progress
 from textual.screen import Screen
-from textual.worker import Worker
 
 from secateur_tui.background import Cancelled
 from secateur_tui.host import Host
@@ -55,7 +54,11 @@ class Jobs:
     def start(self, work: Callable[[], Coroutine[None, None, None]], group: str) -> None:
         """Starts a job, an async method or a `partial` of one; one of the same group that is under way is cancelled,
         and never begins where it has not yet."""
-        _: Worker[None] = self._owner.run_worker(work, group=group, exclusive=True)
+
+        async def job() -> None:  # Textual describes what it is given by its repr: of a `partial` that is the answer's
+            await work()
+
+        self._owner.run_worker(job, group=group, exclusive=True)
 
     def cancel(self, group: str) -> None:
         """Cancels the job of a group."""
