@@ -3,7 +3,7 @@ import gc
 import threading
 
 import pytest
-from secateur_tui.background import MANY, Courtesy, EngineThread, uncollected
+from secateur_tui.background import MANY, Courtesy, EngineThread, fewer_collections, uncollected
 
 
 async def test_calls_run_one_after_another_on_one_thread() -> None:
@@ -89,3 +89,10 @@ async def test_work_that_nobody_waits_for_stands_back_while_keys_arrive() -> Non
     courtesy.give_way(1e6)
     await thread.run(lambda: courtesy.wait(lambda: True))  # unwanted: it does not wait
     thread.close()
+
+
+def test_a_session_collects_garbage_more_rarely_and_leaves_the_collector_as_it_was() -> None:
+    before = gc.get_threshold(), gc.get_freeze_count()
+    with fewer_collections():
+        assert gc.get_threshold()[0] > before[0][0] and gc.get_freeze_count() > before[1]
+    assert gc.get_threshold() == before[0]

@@ -33,6 +33,7 @@ from textual.screen import ModalScreen, Screen
 
 from secateur_tui import actions
 from secateur_tui.animation import animated
+from secateur_tui.background import fewer_collections
 from secateur_tui.bench_names import BENCHES, BenchTitle
 from secateur_tui.host import Host, Pace, RecordedStop
 from secateur_tui.pages.folder import FolderPage
@@ -315,7 +316,7 @@ def run(
     )
     remembers = settings.ui.remember and scenario is None and record is None
     sessions = SessionStore(directories.config_dir(variables), Path(path), on=remembers)
-    with recording(app, record, variables), sessions.opened() as memory:
+    with fewer_collections(), recording(app, record, variables), sessions.opened() as memory:
         if remembers:
             app.remember(sessions, memory)
         code = app.run()
