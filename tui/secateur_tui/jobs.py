@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 from secateur.errors import SecateurError
 from secateur.progress import Progress
 from textual.screen import Screen
+from textual.worker import Worker
 
 from secateur_tui.background import Cancelled
 from secateur_tui.host import Host
@@ -58,7 +59,7 @@ class Jobs:
         async def job() -> None:  # Textual describes what it is given by its repr: of a `partial` that is the answer's
             await work()
 
-        self._owner.run_worker(job, group=group, exclusive=True)
+        _: Worker[None] = self._owner.run_worker(job, group=group, exclusive=True)
 
     def cancel(self, group: str) -> None:
         """Cancels the job of a group."""
