@@ -50,7 +50,7 @@ from secateur.retrieval.cache import ResultCache
 from secateur.retrieval.explanation import explained, explained_page
 from secateur.retrieval.fitting import fitting
 from secateur.retrieval.preference import Preferences, preferences_of
-from secateur.retrieval.query import parse_with_dictionary, with_kind
+from secateur.retrieval.query import parsed_query
 from secateur.retrieval.rerank import Reranker, reranker_of
 from secateur.retrieval.results import Answer, Results
 from secateur.retrieval.retrieve import Retrieval, retrieve_with_model
@@ -393,7 +393,7 @@ class Engine:
     def _found(self, query: str, settings: Settings, format_: str) -> Pool:
         self.retrievals += 1
         snapshot = self._current()
-        parsed, notices = parse_with_dictionary(query, snapshot.body.frequency)
+        parsed, notices = parsed_query(query, snapshot.body.frequency, settings.relevance.query_kind)
         retrieval = Retrieval(
             snapshot=snapshot,
             embedder=self._vectors(settings),
@@ -404,8 +404,7 @@ class Engine:
             lines=partial(self._index.lines, snapshot),
             notices=tuple(dict.fromkeys((*self._notices, *snapshot.notices, *degraded(snapshot), *notices))),
         )
-        asked = with_kind(parsed, settings.relevance.query_kind)
-        return retrieve_with_model(asked, retrieval, settings, partial(self._reranker, settings))
+        return retrieve_with_model(parsed, retrieval, settings, partial(self._reranker, settings))
 
     def _reranker(self, settings: Settings) -> Reranker:
         embedder, snapshot = self._models.embedder(settings.embedding), self._current()

@@ -79,3 +79,12 @@ def test_the_kind_can_be_set() -> None:
 def test_a_kind_that_there_is_not_is_an_error_that_lists_the_kinds() -> None:
     with pytest.raises(ConfigError, match="query_kind"):
         with_values(Settings(), {"relevance.query_kind": "riddle"})
+
+
+def test_of_copies_the_one_nearest_to_the_root_comes_first_and_the_others_far_behind() -> None:
+    text = "def parse_header(line):\n    key, value = line.split(':')\n    return key.strip(), value.strip()\n"
+    files = {"build/es5/header.py": text, "build/header.py": text, "header.py": text, "other.py": "x = 1\n"}
+    pool = pool_for(files, "parse_header", profile="recommended")
+    relevance = dict(zip(pool.symbol_id, pool.relevance.tolist(), strict=True))
+    leader = relevance.pop("header.py::parse_header")
+    assert max(relevance.values()) < 0.75 * leader

@@ -28,7 +28,7 @@ def test_a_repeated_word_weighs_more_up_to_three_times():
 
 
 def test_translated_words_are_added_with_less_weight_and_never_over_a_word_that_is_there():
-    query = parse_query("订单 order", translation=("order", "purchase"))
+    query = parse_query("订单 order", translation=(("order", TRANSLATED_WEIGHT), ("purchase", TRANSLATED_WEIGHT)))
     assert dict(query.words) == {"订单": 1.0, "order": 1.0, "purchas": TRANSLATED_WEIGHT}
     assert query.foreign
 

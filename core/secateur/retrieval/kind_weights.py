@@ -13,13 +13,16 @@ from secateur.retrieval.query_kind import QueryKind
 from secateur.settings import Relevance
 
 FACTORS: Mapping[QueryKind, Mapping[str, float]] = {
-    # Who writes a name wants its definition; a class is defined by its header.
-    QueryKind.SYMBOL: {"penalty.header": 0.0},
-    QueryKind.PHRASE: {"penalty.header": 0.0},
+    # Who writes a name wants its definition: a class is defined by its header, what repeats the name most is seldom the
+    # definition, and of copies one is enough.
+    QueryKind.SYMBOL: {"penalty.header": 0.0, "penalty.duplicate": 4.0, "lexical": 0.4, "semantic": 0.4},
+    QueryKind.PHRASE: {"penalty.header": 0.0, "penalty.duplicate": 4.0},
     # Who asks where something is used knows its definition.
     QueryKind.USAGE: {"mention": 0.0, "name": 0.0},
-    QueryKind.QUESTION: {},
-    QueryKind.MESSAGE: {},
+    # Few words are like those of many commits.
+    QueryKind.QUESTION: {"history": 0.4},
+    # The words of a message stand in the code that says it.
+    QueryKind.MESSAGE: {"history": 0.4, "lexical": 2.0},
     QueryKind.ISSUE: {},
     QueryKind.TRACE: {},
 }

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from secateur.index.facts.lexical import CJK, STOP_WORDS, has_cjk, hash_of, word_terms, words
 from secateur.model import Notice
+from secateur.retrieval.query_glossary import GLOSSED, weighted_translation
 from secateur.retrieval.query_kind import QueryKind, ToldKind, told_kind
 from secateur.retrieval.query_lines import weighted_lines
 from secateur.retrieval.query_translation import translated_query
@@ -113,12 +114,12 @@ class Query:
         return not self.words and not self.identifiers and not self.paths
 
 
-def parse_query(text: str, translation: tuple[str, ...] = ()) -> Query:
+def parse_query(text: str, translation: tuple[tuple[str, float], ...] = ()) -> Query:
     """Clean a query: URLs, traces, tables and stop words out, title weighted, identifiers and paths recognised.
 
     Args:
         text: any text; only the first MAX_QUERY characters are read.
-        translation: English words for the Chinese part of it, if a dictionary is there.
+        translation: English words for the Chinese part of it, with weights, if a dictionary is there.
     """
     body = _URL.sub(" ", text[:MAX_QUERY])
     lines = weighted_lines(body)
@@ -134,9 +135,9 @@ def parse_query(text: str, translation: tuple[str, ...] = ()) -> Query:
                     weights[term] = weight
                 elif times <= 4:
                     weights[term] = round(weights[term] + REPEATED * weight, 6)
-    for word in translation:
+    for word, weight in translation:
         for term in word_terms(word):
-            weights.setdefault(term, TRANSLATED_WEIGHT)
+            weights.setdefault(term, weight)
     if not weights:  # nothing but stop words: better to look for them than for nothing
         weights = {term: 1.0 for word in words(body) for term in word_terms(word)}
     candidates = dict.fromkeys(_IDENTIFIER.findall(body))
@@ -213,15 +214,35 @@ def _paths(body: str) -> list[str]:
     return list(found)
 
 
-def with_kind(query: Query, wanted: str) -> Query:
-    """The query with its kind, told or as set: a value of `relevance.query_kind`."""
-    if wanted == "off":
-        return query
-    told = told_kind(query.text[:MAX_QUERY], len(query.frames))
-    if wanted == "auto":
-        return replace(query, told=told)
-    subject = told.subject or next(iter(query.identifiers), "")
-    return replace(query, told=ToldKind(QueryKind(wanted), subject, "relevance.query_kind says so"))
+def parse_with_glossary(text: str, frequency: Callable[[int], float]) -> tuple[Query, tuple[Notice, ...]]:
+    """The query, its Chinese words in the English of programmers; pairs of its letters count where they occur. What is
+    translated of its first line is its title."""
+    query = parse_query(text)
+    english = weighted_translation(text[:MAX_QUERY]) if query.foreign else ()
+    parsed = parse_query(text, english)
+    if not english or not any(frequency(term) for term, _ in parsed.terms):
+        return parse_with_dictionary(text, frequency)
+    words = tuple((word, weight) for word, weight in parsed.words if not has_cjk(word) or frequency(hash_of(word)))
+    glossed = " ".join(word for word, weight in weighted_translation(query.title) if weight == GLOSSED)
+    plain = " ".join(re.findall(rf"[^\s{CJK}]+", query.title))
+    return replace(parsed, words=words, title=f"{plain} {glossed}".strip() or query.title), ()
+
+
+def parsed_query(text: str, frequency: Callable[[int], float], kind: str) -> tuple[Query, tuple[Notice, ...]]:
+    """The query with its kind, and notices about its words.
+
+    Args:
+        frequency: how often a term occurs in what is searched.
+        kind: a value of `relevance.query_kind`.
+    """
+    if kind == "off":
+        return parse_with_dictionary(text, frequency)
+    query, notices = parse_with_glossary(text, frequency)
+    told = told_kind(text[:MAX_QUERY], len(query.frames))
+    if kind != "auto":
+        subject = told.subject or next(iter(query.identifiers), "")
+        told = ToldKind(QueryKind(kind), subject, "relevance.query_kind says so")
+    return replace(query, told=told), notices
 
 
 def parse_with_dictionary(text: str, frequency: Callable[[int], float]) -> tuple[Query, tuple[Notice, ...]]:
@@ -235,7 +256,7 @@ def parse_with_dictionary(text: str, frequency: Callable[[int], float]) -> tuple
         return query, ()
     english = translated_query(text)
     if english is not None:
-        return parse_query(text, tuple(english)), ()
+        return parse_query(text, tuple((word, TRANSLATED_WEIGHT) for word in english)), ()
     if any(frequency(term) for term, _ in query.terms):
         return query, ()
     hint = "No word of the query occurs here. For Chinese queries on English code install secateur[zh]."

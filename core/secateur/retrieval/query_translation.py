@@ -10,6 +10,7 @@ from __future__ import annotations
 import gzip
 import importlib.util
 import re
+from collections.abc import Container, Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 
@@ -50,16 +51,56 @@ def translated_query(query: str) -> list[str] | None:
     if words is None:
         return None
     out: dict[str, None] = {}
-    for run in _HAN.findall(query):
-        terms: list[str] = []
-        end = len(run)
-        while end:  # longest match from the end: the heads of Chinese compounds stand last
-            length = next((size for size in range(min(LONGEST_WORD, end), 1, -1) if run[end - size : end] in words), 1)
-            terms.append(run[end - length : end])
-            end -= length
-        for term in reversed(terms):
+    for run in han_runs(query):
+        for term in longest_words(run, (words,)):
             out.update(dict.fromkeys(_english(words.get(term, ""))))
     return list(out)
+
+
+def han_runs(text: str) -> list[str]:
+    """The runs of Chinese characters in a text, in order."""
+    return _HAN.findall(text)
+
+
+def longest_words(run: str, known: Sequence[Container[str]], *, forward: bool = False) -> list[str]:
+    """The longest known words that a run consists of, in order; a character that no word has is one of its own.
+
+    Cut from the end, as the heads of Chinese compounds stand last, or from the beginning.
+    """
+    terms: list[str] = []
+    rest = run
+    while rest:
+        for size in range(min(LONGEST_WORD, len(rest)), 0, -1):
+            word = rest[:size] if forward else rest[-size:]
+            if size == 1 or any(word in words for words in known):
+                break
+        terms.append(word)
+        rest = rest[size:] if forward else rest[:-size]
+    return terms if forward else terms[::-1]
+
+
+class DictionaryWords(Mapping[str, tuple[str, ...]]):
+    """English words by Chinese word, read from the definitions of the dictionary when asked for."""
+
+    def __init__(self, definitions: Mapping[str, str]) -> None:
+        self._definitions = definitions
+
+    def __getitem__(self, word: str) -> tuple[str, ...]:
+        return tuple(_english(self._definitions[word]))
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._definitions)
+
+    def __len__(self) -> int:
+        return len(self._definitions)
+
+    def __contains__(self, word: object) -> bool:
+        return word in self._definitions
+
+
+def dictionary_words() -> DictionaryWords:
+    """The dictionary of the extra `[zh]`, as far as it is installed."""
+    return DictionaryWords(_dictionary() or {})
 
 
 def _english(definitions: str) -> list[str]:

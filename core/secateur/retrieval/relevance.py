@@ -125,9 +125,11 @@ def penalties(query: Query, snapshot: Snapshot, shares: Penalty) -> FloatArray:
 
 
 def copies(score: FloatArray, snapshot: Snapshot, least: float) -> IntArray:
-    """Rows among the COMPARED best that are nearly the same text as a better one: the cosine of the vectors is `least`
-    or more, and sizes are within a twentieth."""
+    """Rows among the COMPARED best that are nearly the same text as a better one, or as one that is as good and nearer
+    to the root: the cosine of the vectors is `least` or more, and sizes are within a twentieth."""
     best = np.lexsort((np.arange(len(score)), -score))[:COMPARED]
+    depth = np.array([snapshot.paths[file].count("/") for file in snapshot.file[best].tolist()], dtype=np.int64)
+    best = best[np.lexsort((best, depth, -score[best]))]
     vectors = snapshot.space.matrix[best].astype(np.float32)  # sums of products stay below 2 ** 24: exact in any order
     length = np.sqrt((vectors * vectors).sum(axis=1).astype(np.float64))
     tokens = snapshot.column("tokens")[best].astype(np.float64)

@@ -27,7 +27,7 @@ from secateur.languages.syntax.fragments import split_lines
 from secateur.model import QUANTUM, FragmentKind, Notice
 from secateur.progress import Progress
 from secateur.render.notices import listed
-from secateur.retrieval.query import Query, parse_query
+from secateur.retrieval.query import TRANSLATED_WEIGHT, Query, parse_query
 from secateur.retrieval.query_translation import translated_query
 from secateur.retrieval.relevance import Scores, score
 from secateur.settings import Embedding, Settings
@@ -45,7 +45,11 @@ def query_of(text: str) -> tuple[Query, tuple[str, ...]]:
     """The query in a text, and English words for what of it is Chinese, where a dictionary is installed."""
     query = parse_query(text)
     english = translated_query(text) if query.foreign else None
-    return (parse_query(text, tuple(english)), tuple(english)) if english else (query, ())
+    return (
+        (parse_query(text, tuple((word, TRANSLATED_WEIGHT) for word in english)), tuple(english))
+        if english
+        else (query, ())
+    )
 
 
 def pieces_of(
