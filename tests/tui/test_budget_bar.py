@@ -99,6 +99,17 @@ def test_what_is_over_the_budget_is_told_apart() -> None:
     assert plain(bar).count("▚") == 20
 
 
+def test_what_was_free_under_the_budget_before_takes_no_cells_of_the_bar() -> None:
+    def picture(budget: int, after: int) -> BudgetPicture:
+        ledger = Ledger.closed("any", budget, [Entry("a", State.KEPT, Reason.FITS, 800, after)], after)
+        return picture_of(LedgerAnswer(Settings(), ledger, None))
+
+    above, bar = draw_bar(picture(400, 400), picture(50_000, 800), None, "", 40)
+    assert plain(bar).rstrip() == "█" * 19 + "▌" and plain(above).rstrip() == "▁" * 39
+    above, bar = draw_bar(picture(50_000, 800), picture(400, 400), None, "", 40)
+    assert plain(bar) == "▌" + "·" * 39
+
+
 def test_the_segment_at_the_cursor_is_lit_and_marked() -> None:
     entries = [Entry(name, State.KEPT, Reason.FITS, 100, 100) for name in "abcd"]
     picture = picture_of(LedgerAnswer(Settings(), Ledger.closed("any", 400, entries, 400), None))

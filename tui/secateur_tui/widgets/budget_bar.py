@@ -114,9 +114,9 @@ def owners(frame: BudgetFrame, cells: int, reach: int = 0) -> IntArray:
     """Per cell the number of the segment in whose middle it lies, or one of the negative owners.
 
     Args:
-        reach: tokens that all cells stand for; 0: those of the frame.
+        reach: tokens that all cells stand for, no less than leave; 0: those of the frame.
     """
-    reach = max(reach, frame.reach)
+    reach = reach or frame.reach
     middle = (np.arange(cells) + 0.5) * (reach / max(1, cells))
     found = np.searchsorted(frame.ends, middle, side="right").astype(np.int64)
     rest = found == len(frame.items)
@@ -159,10 +159,11 @@ def draw_bar(
 
 
 def reach_of(picture: BudgetPicture, then: BudgetPicture | None) -> int:
-    """Tokens that a bar stands for when it is drawn on the scale of another; 0: those of its own."""
+    """Tokens that a bar stands for when it is drawn on the scale of another; 0: those of its own. What was free in the
+    other takes no cells: else a budget cut to a tenth would be drawn in a tenth of the bar."""
     if len(picture.frames) != 1 or then is None:
         return 0
-    return max(picture.joined.reach, then.joined.reach)
+    return max(picture.joined.reach, then.joined.after)
 
 
 def _runs(cells: IntArray) -> Iterator[tuple[int, int]]:
