@@ -6,11 +6,12 @@ from pathlib import Path
 
 import pytest
 from inspector_kit import Inspector, Pace, assert_golden, press, settle
-from ledger_kit import WRITERS, ledger_bench, opened
+from ledger_kit import WRITERS, ledger_bench, opened, write_transcript
 from secateur.ledger import WRAPPER
 from secateur.model import State
 from secateur.settings import Settings, with_values
 from secateur_tui.state.ledger_answer import sums_of
+from secateur_tui.styled_text import plain
 from support.logs import LOGS, among
 
 SIZES = [(120, 40), (80, 24)]
@@ -144,3 +145,17 @@ async def test_a_summary_stands_for_what_it_tells() -> None:
         await press(app, *["down"] * told, "i")
         text = "\n".join(await settle(app))
         assert "SUMMARISED" in text and "this summary stands for it" in text and "[Summary of " in text
+
+
+async def test_notices_without_room_above_the_list_stand_in_the_help(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_transcript(tmp_path)
+    app = opened("conversation", with_values(ZONE, {"conversation_prune.safe_zone_tokens": 200}))
+    async with app.run_test(size=SIZES[1]):
+        assert any("2 more lines of warnings: ? shows them" in line for line in await settle(app))
+        told = [plain(line) for line in ledger_bench(app).notices(200)]
+        await press(app, "question_mark")
+        shown = " ".join(" ".join(line.strip("│┃ ") for line in await settle(app)).split())
+        assert "About this answer" in shown and all(" ".join(one.split())[:60] in shown for one in told)

@@ -131,10 +131,12 @@ def draw_small(size: Size, cells: int) -> Sequence[Line]:
     return wrapped(words, max(1, cells))
 
 
-def fewer(notices: Sequence[Line]) -> Sequence[Line]:
-    """Returns as many lines as notices may take, the last of which says how many more there are."""
+def fewer(notices: Sequence[Line], help_key: str) -> Sequence[Line]:
+    """Returns as many lines as notices may take, the last of which says how many more there are, and the key of the
+    page that has them all."""
     more = len(notices) - MOST_NOTICE_LINES
     if more <= 0:
         return notices
-    told = line(Span(f"{ELLIPSIS} {more + 1} more lines of warnings", "warning"))
+    where = f": {help_key} shows them" if help_key else ""
+    told = line(Span(f"{ELLIPSIS} {more + 1} more lines of warnings{where}", "warning"))
     return [*notices[: MOST_NOTICE_LINES - 1], told]

@@ -431,10 +431,14 @@ class Bench(FieldScreen):
         if widget.border_subtitle != content.markup:  # Textual paints a widget whole for the same words, too
             widget.border_subtitle = content
 
-    def _draw_notices(self, cells: int) -> Sequence[Line]:
+    def notices(self, cells: int) -> Sequence[Line]:
+        """Draws all that is to be told about the answer."""
         lines = [part for one in self.parts for part in one.notices(cells)]
-        lines += self.subject.draw_notices(self.scene, cells)
-        notices, shown = self.query_one("#notices"), fewer(lines)
+        return [*lines, *self.subject.draw_notices(self.scene, cells)]
+
+    def _draw_notices(self, cells: int) -> Sequence[Line]:
+        lines = self.notices(cells)
+        notices, shown = self.query_one("#notices"), fewer(lines, self.scene.keys.shown("help"))
         notices.set_class(not lines, "-none")
         notices.styles.height = len(shown)
         return shown

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 from secateur_tui import actions
+from secateur_tui.frame import MOST_NOTICE_LINES
 from secateur_tui.glossary import draw_glossary
 from secateur_tui.part import ScreenPart
 from secateur_tui.screen import Bench
@@ -57,8 +58,11 @@ class Program(ScreenPart):
         self._bench.app.push_screen(ModalPage("Help", self._draw_help))
 
     def _draw_help(self, cells: int) -> Sequence[Line]:
-        """Draws the registry as a page; an action that cannot be done now says why."""
-        lines: list[Line] = []
+        """Draws the notices that had no room above the list, then the registry as a page; an action that cannot be done
+        now says why."""
+        notices = self._bench.notices(cells)
+        hidden = len(notices) > MOST_NOTICE_LINES
+        lines: list[Line] = [line(Span("About this answer", "bold accent")), *notices, ()] if hidden else []
         group = ""
         for action in actions.ACTIONS:
             if action.group != group:
