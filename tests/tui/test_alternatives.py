@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from secateur import Settings
 from secateur.errors import UsageError
 from secateur.kinds import registry
+from secateur.kinds.base import Kind
 from secateur.settings import with_values
 from secateur_tui.state.alternatives import alternative, offered
 
 INPUTS = {"query": "q", "path": ".", "rev": ""}
-SEARCH, LOG = registry.kind("search"), registry.kind("log")
+SEARCH, LOG, DIFF = registry.kind("search"), registry.kind("log"), registry.kind("diff")
 
 
 def test_every_word_that_is_offered_stands_for_something() -> None:
@@ -47,6 +50,12 @@ def test_what_stands_for_nothing_is_refused_with_what_would(word: str, hint: str
     assert hint in raised.value.hint
 
 
-def test_a_log_has_no_commits() -> None:
-    with pytest.raises(UsageError):
-        alternative("@HEAD~1", LOG, Settings(), {}, ghost=False)
+def test_of_a_pull_request_another_head_is_another_commit() -> None:
+    other = alternative("@HEAD~2", DIFF, Settings(), {"base": "main", "head": None}, ghost=False)
+    assert other.inputs == {"base": "main", "head": "HEAD~2"} and other.label == "commit HEAD~2"
+
+
+@pytest.mark.parametrize("kind", [LOG, registry.kind("files")])
+def test_what_is_read_from_disk_has_no_commits(kind: Kind[Any, Any]) -> None:
+    with pytest.raises(UsageError, match="on disk, and of no commit"):
+        alternative("@HEAD~1", kind, Settings(), {}, ghost=False)

@@ -14,7 +14,7 @@ from secateur.selection import select
 from secateur.settings import Settings
 from secateur.terminal import cell_width, visible
 from secateur_tui.columns import NAME, PLACE, Label, ListColumn, laid_out
-from secateur_tui.short_names import short_name, short_path, short_words
+from secateur_tui.short_names import fitting_path, short_name, short_path, short_words
 from secateur_tui.state.search_answer import SearchAnswer
 from secateur_tui.state.subject import named
 from secateur_tui.styled_text import ELLIPSIS, plain, width
@@ -124,6 +124,7 @@ def test_a_long_name_keeps_as_much_of_its_class_as_there_is_room_for() -> None:
 def test_a_place_gives_up_its_folders_then_its_line_and_then_its_cells() -> None:
     label = Label("dmp_factor_list", "sympy/polys/compatibility.py:139")
     told = [plain(draw_label(label, 15, cells)).removeprefix("dmp_factor_list").strip() for cells in (23, 21, 18, 15)]
+    assert fitting_path("orders/refunds.py", 5) == "" and fitting_path("a.py", 5) == "a.py"
     assert told == ["…/compatibility.py:139", "…compatibility.py:139", "…/compatibility.py", ""]
 
 

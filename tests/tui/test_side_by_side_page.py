@@ -73,3 +73,9 @@ def test_no_line_is_wider_than_the_page(cells: int, label: str, id_: str) -> Non
 )
 def test_the_name_comes_first(cells: int, said: str) -> None:
     assert plain(named("flask/sessions.py::open_session", cells)) == said
+
+
+def test_a_path_is_cut_at_a_folder_and_what_has_no_name_is_called_as_its_file() -> None:
+    assert plain(named("sympy/polys/agca/tests/test_extensions.py::test_mod", 34)) == "test_mod  …/test_extensions.py"
+    assert plain(named("orders/domain/tax.py::L31", 40)) == "tax.py:31  orders/domain/tax.py"
+    assert plain(named("a/very/long/way/to/index.html", 14)) == "…/index.html"

@@ -28,6 +28,12 @@ def short_path(text: str, cells: int) -> str:
     return _last(text, cells, _FOLDERS, _INSIDE_FOLDERS, _FILE_WORDS)
 
 
+def fitting_path(text: str, cells: int) -> str:
+    """The same; "" where not even the name of the file fits."""
+    short = short_path(text, cells)
+    return short if short == text or short.startswith(ELLIPSIS) else ""
+
+
 def short_name(text: str, cells: int) -> str:
     """The last words of a name: `…Interface.save_session`; `….save_session` where not one word of the class fits.
     Expects visible text."""

@@ -19,7 +19,7 @@ from secateur.terminal import visible
 from secateur_tui.background import Cancelled
 from secateur_tui.part import ScreenPart, Tab
 from secateur_tui.screen import Bench
-from secateur_tui.state.alternatives import GHOST, Alternative, alternative, offered
+from secateur_tui.state.alternatives import GHOST, Alternative, alternative, commit_input, offered
 from secateur_tui.styled_text import Line, Span, line, wrapped
 from secateur_tui.widgets.ask_page import AskPage
 from secateur_tui.widgets.line_view import DrawnView
@@ -54,7 +54,8 @@ class Comparing(ScreenPart):
             if self._other is None or self._sides is None or self._bench.state.page != PAGE:
                 return "nothing is compared" + (f"; {key} does" if (key := self._key("compare")) else "")
             if dict(self._other.inputs) != dict(self._bench.given):
-                return "it is of another commit: start the inspector with --rev on it"
+                flag = f"--{commit_input(self._bench.subject.kind)}"
+                return f"it is of another commit: start the inspector with {flag} on it"
             if self._other.settings == self._bench.state.settings:
                 return "the settings are the same on both sides"
         return ""
@@ -166,8 +167,8 @@ class Comparing(ScreenPart):
             return wrapped(visible(f"{self._wrong.message}; {self._wrong.hint}"), cells, "error")
         if self._sides is None or self._other is None:
             return [line(Span("deciding the other side …", "faint"))]
-        settings = self._bench.state.settings
-        labels = (f"now: {settings.profile}", self._other.label)
+        state = self._bench.state
+        labels = (f"now: {state.settings.profile}{'*' if state.changed else ''}", self._other.label)
         can = f"{adopt} adopts the right side" if adopt and not self.unavailable("adopt") else ""
         keys = ", ".join(filter(None, (f"{compare} chooses another" if compare else "", can)))
         return [*draw_side_by_side(self._sides, labels, cells), (), *wrapped(keys, cells, "faint")]

@@ -37,13 +37,14 @@ def offered(kind: Kind[Any, Any], settings: Settings, in_force: int, *, ghost: b
     """Words worth typing, the likeliest first: other profiles, half and double the budget, a commit, the ghost."""
     words = [name for name in profiles_of(settings) if name != settings.profile]
     words += [f"{budget:,}" for budget in (in_force // 2, in_force * 2) if budget > 0]
-    words += [COMMIT + "HEAD~1"] if takes_commit(kind) else []
+    words += [COMMIT + "HEAD~1"] if commit_input(kind) else []
     return [*words, *([GHOST] if ghost else [])]
 
 
-def takes_commit(kind: Kind[Any, Any]) -> bool:
-    """Tells whether what is read can be that of a commit."""
-    return any(one.name == "rev" for one in kind.inputs)
+def commit_input(kind: Kind[Any, Any]) -> str:
+    """Returns the input that names the commit that is read, of several revisions the last; "" for none: what is on disk
+    is read, whatever was committed."""
+    return next((one.name for one in reversed(kind.inputs) if one.role == "revision"), "")
 
 
 def alternative(
@@ -61,11 +62,14 @@ def alternative(
         return Alternative(f"profile {word}", with_profile(settings, word), inputs)
     if (digits := word.replace(",", "").replace("_", "")).isascii() and digits.isdigit() and len(digits) < _DIGITS:
         return Alternative(f"budget {int(digits):,}", kind.budget.put(settings, int(digits)), inputs)
-    if word.startswith(COMMIT) and len(word) > 1 and takes_commit(kind):
-        return Alternative(f"commit {shown(word[1:])}", settings, {**inputs, "rev": word[1:]})
+    commit = commit_input(kind)
+    if word.startswith(COMMIT) and len(word) > 1 and commit:
+        return Alternative(f"commit {shown(word[1:])}", settings, {**inputs, commit: word[1:]})
     words = offered(kind, settings, 0, ghost=ghost)
     near = suggestion(word, words)
-    takes = "a profile, a budget" + (", a commit (@HEAD~3)" if takes_commit(kind) else "") + (", ghost" * ghost)
+    takes = "a profile, a budget" + (", a commit (@HEAD~3)" if commit else "") + (", ghost" * ghost)
+    if word.startswith(COMMIT) and not commit:
+        raise UsageError("what is read here is on disk, and of no commit", hint=takes)
     raise UsageError(
         f"{shown(word) or 'an empty text'} is nothing to compare with",
         hint=(f"did you mean {near}? " if near else "") + takes,

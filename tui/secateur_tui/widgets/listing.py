@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from secateur.terminal import cell_width, visible
 
 from secateur_tui.columns import NAME, PLACE, Label, ListColumn, ListLayout, nearly_all, usual
-from secateur_tui.short_names import short_name, short_path, short_words
-from secateur_tui.styled_text import ELLIPSIS, Line, Span, clipped, first_fitting, line, signed, width
+from secateur_tui.short_names import fitting_path, short_name, short_words
+from secateur_tui.styled_text import Line, Span, clipped, first_fitting, line, signed, width
 
 _GAP = Span(" ")
 _NAME_CELLS, _PLACE_CELLS = (8, 24, 44), (6, 22, 70)
@@ -150,11 +150,8 @@ def _place(label: Label, cells: int) -> Line:
         return ()
     if label.prose:
         return (Span(short_words(label.place, cells), "faint"),)
-    for place in (label.place, _NUMBER.sub("", label.place)):
-        text = short_path(place, cells)
-        if text == place or text.startswith(ELLIPSIS):  # else not even the name of the file fits
-            return (Span(text, "faint"),)
-    return ()
+    text = fitting_path(label.place, cells) or fitting_path(_NUMBER.sub("", label.place), cells)
+    return (Span(text, "faint"),) if text else ()
 
 
 def _padded(drawn: Line, cells: int, right: bool = False) -> Line:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from itertools import zip_longest
 
@@ -9,6 +10,7 @@ from secateur.kinds.side_by_side import Pair, Placed, SideBySide
 from secateur.ledger import Ledger
 from secateur.terminal import clip, visible
 
+from secateur_tui.short_names import fitting_path, short_path
 from secateur_tui.styled_text import Line, Span, clipped, fit, line, signed, width, wrapped
 
 _TWO_COLUMNS = 76
@@ -18,6 +20,9 @@ _LONGEST_LIST = 200
 """Items listed under one heading; the rest is counted."""
 
 _GAP = 2
+
+_REGION = re.compile("L([0-9]+)")
+"""The name in the id of a part of a file that is no definition: its first line."""
 
 
 def draw_side_by_side(sides: SideBySide, labels: tuple[str, str], cells: int) -> list[Line]:
@@ -92,9 +97,11 @@ def _more(count: int) -> list[Line]:
 def named(id_: str, cells: int) -> Line:
     """An id within `cells`, the name first and where it is behind it."""
     path, found, name = id_.rpartition("::")
-    shown = clip(visible(name or path), cells)
+    if found and (region := _REGION.fullmatch(name)):  # it has no name: it is called as its file
+        name = f"{path.rpartition('/')[2]}:{region[1]}"
+    shown = clip(visible(name), cells) if name else short_path(visible(path), cells)
     rest = cells - width(line(shown)) - _GAP
-    where = clip(visible(path), rest) if found and rest > _GAP else ""
+    where = fitting_path(visible(path), rest) if found and rest > _GAP else ""
     return line(shown, Span(" " * _GAP + where if where else "", "faint"))
 
 

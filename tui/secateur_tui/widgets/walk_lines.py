@@ -9,8 +9,9 @@ from secateur.ledger import State
 from secateur.render.page import counted
 from secateur.render.walk_shapes import CallChain, Walk
 from secateur.render.walk_text import BRIEF_RULES, RULES
-from secateur.terminal import cell_width, clip, clip_left, visible
+from secateur.terminal import cell_width, clip, visible
 
+from secateur_tui.short_names import fitting_path
 from secateur_tui.state.walking import LineKind, TreeLine, WalkTree
 from secateur_tui.styled_text import Line, Span, line, width, wrapped
 
@@ -84,7 +85,7 @@ def draw_whole(walk: Walk | None, symbol: str, cells: int) -> list[Line]:
         told = f"at depth {deeper.depth}: {deeper.candidates:,} more candidates"
         if deeper.kept or deeper.lost:
             kept, lost = len(deeper.kept) + deeper.kept_more, len(deeper.lost) + deeper.lost_more
-            told += f"; {kept:,} others go out, {lost:,} no longer"
+            told += f"; lets {counted(kept, 'other item')} out, {lost:,} no longer"
         else:
             told += "; the same goes out"
         lines += wrapped(told + " (searched again ✓)", cells)
@@ -117,7 +118,8 @@ def _named(head: Line, symbol: str, role: str, marked: str, rule: Line, cells: i
     room -= cell_width(taken)
     end = rule if width(rule) <= room else ()
     room -= width(end)
-    beside = f"  {clip_left(path, room - 2)}" if room > 6 else ""
+    where = fitting_path(path, room - 2) if room > 6 else ""
+    beside = f"  {where}" if where else ""
     gap = " " * max(0, room - cell_width(beside)) if end else ""
     return (*head, Span(taken, role), Span(marked, "accent"), Span(beside, "faint"), Span(gap), *end)
 
