@@ -99,7 +99,7 @@ def named(id_: str, cells: int) -> Line:
     path, found, name = id_.rpartition("::")
     if found and (region := _REGION.fullmatch(name)):  # it has no name: it is called as its file
         name = f"{path.rpartition('/')[2]}:{region[1]}"
-    shown = clip(visible(name), cells) if name else short_path(visible(path), cells)
+    shown = clip(visible(name), cells) if found else short_path(visible(name), cells)
     rest = cells - width(line(shown)) - _GAP
     where = fitting_path(visible(path), rest) if found and rest > _GAP else ""
     return line(shown, Span(" " * _GAP + where if where else "", "faint"))
